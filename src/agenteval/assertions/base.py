@@ -1,0 +1,95 @@
+"""What an assertion is: one class, whose fields are its parameters and whose `check` judges a trace.
+
+To add one: write the class in the module of its category, add a line to the catalogue in `__init__.py`, and
+give it a passing, a failing, a vacuous and a gated test. CONTRIBUTING.md shows it step by step.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+from agenteval.spec import TestCase
+from agenteval.strict import Model
+from agenteval.trace import Event, Trace
+
+Category = Literal[
+    "outcome",
+    "tool_process",
+    "groundedness",
+    "memory",
+    "isolation",
+    "scheduler",
+    "recovery",
+    "efficiency",
+    "safety",
+]
+
+
+@dataclass(slots=True, kw_only=True)
+class Verdict:
+    """What a check found.
+
+    `events` decide the verdict; `closest` are events that almost did, each with what is different about it.
+    `observed` holds the values judged, as JSON. `exercised` is False when there was nothing to judge, and
+    `reason` then says why; `applicable` is False when the trace lacks what the check needs, which skips it.
+    """
+
+    passed: bool
+    message: str
+    observed: dict[str, Any] = field(default_factory=dict)
+    events: Sequence[Event] = ()
+    closest: Sequence[tuple[Event, str]] = ()
+    exercised: bool = True
+    reason: str = ""
+    applicable: bool = True
+
+
+def passed(message: str, *, events: Sequence[Event] = (), **observed: Any) -> Verdict:
+    """The behaviour is as expected."""
+    return Verdict(passed=True, message=message, events=events, observed=observed)
+
+
+def failed(
+    message: str, *, events: Sequence[Event] = (), closest: Sequence[tuple[Event, str]] = (), **observed: Any
+) -> Verdict:
+    """The behaviour is not as expected. The message says expected and got."""
+    return Verdict(passed=False, message=message, events=events, closest=closest, observed=observed)
+
+
+def vacuous(reason: str, **observed: Any) -> Verdict:
+    """A pass that means nothing, since there was nothing to judge."""
+    return Verdict(
+        passed=True, message=f"nothing to judge: {reason}", exercised=False, reason=reason, observed=observed
+    )
+
+
+def not_applicable(reason: str, **observed: Any) -> Verdict:
+    """The recording lacks what the check needs: it is skipped."""
+    return Verdict(
+        passed=True, message=reason, exercised=False, reason=reason, applicable=False, observed=observed
+    )
+
+
+class Assertion(Model):
+    """Base of all assertion types.
+
+    A subclass is decorated with `@model`, documents what it counts and when it passes in its docstring (shown
+    by `agenteval explain` and in the reference), and each parameter in the docstring under its field.
+    """
+
+    __slots__ = ()
+
+    type: ClassVar[str]
+    """The name in test files."""
+    category: ClassVar[Category]
+    """The scorecard category (SPEC 10)."""
+    failure_category: ClassVar[str]
+    """The kind of failure, in words a person uses."""
+    implied: ClassVar[tuple[str, ...]] = ()
+    """The capabilities without which the check cannot judge."""
+    example: ClassVar[str]
+    """The `params` of an example, as YAML."""
+
+    def check(self, trace: Trace, case: TestCase) -> Verdict:
+        """Judge one trace. Anything raised here makes the test an error."""
+        raise NotImplementedError

@@ -1,0 +1,133 @@
+"""Everything that can go wrong, and the exit code each ends in.
+
+A failing test is not an error: it is a result. Errors are what keep a test from being judged. Each carries
+a stable `reason_code`, what a person should do next, and where it is.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from pathlib import Path
+from typing import ClassVar, Literal
+
+
+class ExitCode(IntEnum):
+    """What the process ends with (SPEC 17); of those that occurred, the highest wins."""
+
+    PASSED = 0
+    FAILED = 1
+    ERROR = 2
+    INVALID = 3
+
+
+@dataclass(slots=True, kw_only=True)
+class Problem:
+    """One located finding in a file: what is wrong, where, and what to do.
+
+    `line` and `column` count from 1; None means "the file as a whole". `pointer` is a JSON pointer into the
+    document. `span` is how many characters the caret underlines. `allowed` lists the permitted names.
+    """
+
+    reason_code: str
+    message: str
+    path: Path | None = None
+    pointer: str = ""
+    line: int | None = None
+    column: int | None = None
+    span: int = 1
+    excerpt: Sequence[tuple[int, str]] = ()
+    hint: str = ""
+    allowed: Sequence[str] = ()
+    next_step: str = ""
+    severity: Literal["error", "warning"] = "error"
+
+    @property
+    def location(self) -> str:
+        """`file:line:column`, as far as they are known."""
+        parts = [str(self.path)] if self.path else []
+        parts += [str(number) for number in (self.line, self.column) if number is not None]
+        return ":".join(parts)
+
+    def render(self) -> str:
+        """The problem as the command line shows it: location, message, excerpt with caret, allowed names."""
+        place = f"{self.location}: " if self.location else ""
+        lines = [f"{place}{self.severity}[{self.reason_code}]: {self.message}"]
+        width = max((len(str(number)) for number, _ in self.excerpt), default=0) + 3
+        for number, text in self.excerpt:
+            lines.append(f"{number:>{width}} | {text}".rstrip())
+            if number == self.line and self.column is not None:
+                caret = " " * (self.column - 1) + "^" * max(self.span, 1)
+                lines.append(f"{'':>{width}} | {caret} {self.hint}".rstrip())
+        if self.hint and not self.excerpt:
+            lines.append(f"  {self.hint}")
+        if self.allowed:
+            lines.append(f"  allowed: {', '.join(self.allowed)}")
+        if self.next_step:
+            lines.append(f"  next: {self.next_step}")
+        return "\n".join(lines)
+
+
+class AgentEvalError(Exception):
+    """Base of all errors this package raises on purpose."""
+
+    exit_code: ClassVar[ExitCode] = ExitCode.ERROR
+    default_reason: ClassVar[str] = "internal.error"
+
+    def __init__(self, message: str, *, reason_code: str = "", next_step: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.reason_code = reason_code or self.default_reason
+        self.next_step = next_step
+
+
+class UsageError(AgentEvalError):
+    """A command line or a configuration that asks for what cannot be done (exit 2)."""
+
+    default_reason = "usage.invalid"
+
+
+class FileProblems(AgentEvalError):
+    """A file that is not what it should be: all its problems, together."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        first = problems[0]
+        super().__init__(
+            "\n".join(problem.render() for problem in problems),
+            reason_code=first.reason_code,
+            next_step=first.next_step,
+        )
+        self.problems = list(problems)
+
+
+class SpecError(FileProblems):
+    """An invalid test spec or configuration file (exit 3)."""
+
+    exit_code = ExitCode.INVALID
+
+
+class AdapterError(AgentEvalError):
+    """An adapter that cannot turn its input into a trace (exit 2).
+
+    `problems` locates what is wrong inside the adapter's own files, when it is a file that is wrong.
+    """
+
+    default_reason = "adapter.failed"
+
+    def __init__(
+        self, message: str, *, reason_code: str = "", next_step: str = "", problems: Sequence[Problem] = ()
+    ) -> None:
+        super().__init__(message, reason_code=reason_code, next_step=next_step)
+        self.problems = list(problems)
+
+    @classmethod
+    def of(cls, problems: Sequence[Problem]) -> "AdapterError":
+        """An adapter error made of the problems of one file."""
+        text = "\n".join(problem.render() for problem in problems)
+        first = problems[0]
+        return cls(text, reason_code=first.reason_code, next_step=first.next_step, problems=problems)
+
+
+class AssertionCrashed(AgentEvalError):
+    """A check that could not come to a verdict: the test ends in `error`, never in `fail`."""
+
+    default_reason = "assertion.crashed"

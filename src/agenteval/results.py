@@ -1,0 +1,209 @@
+"""Results (SPEC 17): the only source of every report, file and exit code."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from agenteval.trace import AdapterInfo
+
+RESULT_SCHEMA_VERSION = "0.1"
+
+AssertionStatus = Literal["pass", "fail", "warn", "skip"]
+TestStatus = Literal["pass", "fail", "error", "skipped"]
+
+
+@dataclass(slots=True, kw_only=True)
+class Excerpt:
+    """One event of the evidence, on a line; `note` says what about it matters."""
+
+    event_id: str
+    text: str
+    note: str = ""
+
+
+@dataclass(slots=True, kw_only=True)
+class Evidence:
+    """The events that decide a verdict, and the closest candidates for what is absent."""
+
+    event_refs: list[str] = field(default_factory=list)
+    excerpts: list[Excerpt] = field(default_factory=list)
+
+
+@dataclass(slots=True, kw_only=True)
+class CapabilityCheck:
+    """Which capabilities the assertion needs, and which of them the adapter lacks."""
+
+    required: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True, kw_only=True)
+class AssertionResult:
+    """One assertion's verdict. A pass with `exercised: false` had nothing to judge; `reason` says why."""
+
+    id: str
+    type: str
+    category: str
+    severity: Literal["critical", "warning"]
+    status: AssertionStatus
+    exercised: bool
+    reason: str
+    message: str
+    params: dict[str, Any]
+    observed: dict[str, Any]
+    evidence: Evidence
+    capability_check: CapabilityCheck
+    reason_code: str | None = None
+    description: str | None = None
+
+    @property
+    def vacuous(self) -> bool:
+        """A pass that judged nothing."""
+        return self.status == "pass" and not self.exercised
+
+
+@dataclass(slots=True, kw_only=True)
+class Counts:
+    """Assertion results of one test, by status; `vacuous` ones are among the passed."""
+
+    total: int = 0
+    passed: int = 0
+    failed: int = 0
+    warnings: int = 0
+    skipped: int = 0
+    vacuous: int = 0
+
+
+@dataclass(slots=True, kw_only=True)
+class TraceSummary:
+    """What the trace held, in numbers."""
+
+    status: str
+    events: int
+    tools: dict[str, int]
+    retries: int
+    timing_ms_total: float
+    final_output: bool
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True, kw_only=True)
+class ErrorInfo:
+    """What kept the test from being judged."""
+
+    reason_code: str
+    message: str
+    details: str = ""
+
+
+@dataclass(slots=True, kw_only=True)
+class Artifacts:
+    """Files written for the test, relative to the run's directory."""
+
+    result: str | None = None
+    trace: str | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class TestResult:
+    """The outcome of one test. `path` is the spec file, as it was named or found."""
+
+    __test__ = False  # not a pytest class
+
+    schema_version: str = RESULT_SCHEMA_VERSION
+    result_id: str
+    test_case_id: str
+    test_run_id: str
+    title: str
+    path: str
+    tags: list[str]
+    adapter: AdapterInfo
+    mode: str
+    status: TestStatus
+    reason_code: str | None
+    next_step: str | None
+    started_at: str
+    finished_at: str
+    duration_ms: float
+    summary: Counts
+    failure_categories: list[str]
+    expected_failure_categories: list[str]
+    assertions: list[AssertionResult]
+    trace_summary: TraceSummary | None
+    evidence: Evidence
+    error: ErrorInfo | None
+    warnings: list[str]
+    artifacts: Artifacts
+
+
+@dataclass(slots=True, kw_only=True)
+class TestRow:
+    """One test in the run summary."""
+
+    __test__ = False
+
+    test_case_id: str
+    path: str
+    status: TestStatus
+    reason_code: str | None
+    duration_ms: float
+    vacuous: int
+    result: str | None
+
+
+@dataclass(slots=True, kw_only=True)
+class InvalidSpec:
+    """One problem that kept a spec from running."""
+
+    path: str
+    line: int | None
+    column: int | None
+    reason_code: str
+    message: str
+    severity: Literal["error", "warning"]
+
+
+@dataclass(slots=True, kw_only=True)
+class CategoryScore:
+    """One line of the scorecard (SPEC 10): assertion results of one category, over the run."""
+
+    category: str
+    passed: int = 0
+    failed: int = 0
+    warnings: int = 0
+    skipped: int = 0
+    vacuous: int = 0
+
+
+@dataclass(slots=True, kw_only=True)
+class RunCounts:
+    """Tests of the run by status; `invalid` counts spec files that could not be loaded."""
+
+    total: int = 0
+    passed: int = 0
+    failed: int = 0
+    errors: int = 0
+    skipped: int = 0
+    invalid: int = 0
+    deselected: int = 0
+    vacuous_passes: int = 0
+    warnings: int = 0
+
+
+@dataclass(slots=True, kw_only=True)
+class RunSummary:
+    """The whole run, written last: a run without it is not complete."""
+
+    schema_version: str = RESULT_SCHEMA_VERSION
+    test_run_id: str
+    agenteval_version: str
+    started_at: str
+    finished_at: str
+    duration_ms: float
+    exit_code: int
+    exit_reason: str
+    interrupted: bool
+    counts: RunCounts
+    scorecard: list[CategoryScore]
+    tests: Sequence[TestRow]
+    problems: list[InvalidSpec]

@@ -1,0 +1,248 @@
+"""The test case: what one `test.yaml` says (SPEC 13), as strict models.
+
+Every mapping accepts keys that start with `x-`; they are the author's own and mean nothing here.
+"""
+
+from dataclasses import field
+from typing import Annotated, Any, ClassVar, Literal
+
+from agenteval.strict import Model, NotEmpty, OpenMapping, model
+
+SCHEMA_VERSION = "0.1"
+
+Severity = Literal["critical", "warning"]
+Trigger = Literal["user_message", "scheduler"]
+Name = Annotated[str, NotEmpty()]
+
+MEMORY_KEYS = ("group_id", "source", "path", "content")
+Memory = Annotated[dict[str, Any] | list[Any] | str, OpenMapping(*MEMORY_KEYS)]
+"""Memory text in any arrangement: every string under a key other than group_id, source and path is content."""
+
+OtherGroups = Annotated[
+    dict[str, Any] | list[Any], OpenMapping(*MEMORY_KEYS, "session_id", "memory_snapshot", "memory")
+]
+
+
+@model
+class Message(Model):
+    """One message of a conversation."""
+
+    role: Literal["user", "assistant", "system", "tool"]
+    """Who speaks."""
+    content: str
+    """What is said."""
+    sender: str | None = None
+    """The sender's display name, where the chat has one."""
+    ts: str | None = None
+    """When it was sent, ISO 8601."""
+
+
+@model
+class Scenario(Model):
+    """The situation the agent was in."""
+
+    group_id: Name
+    """The chat group that the agent acts for."""
+    trigger: Trigger
+    """What woke the agent: a message of a user, or the scheduler."""
+    input_messages: list[Message]
+    """The messages that the agent has to answer."""
+    session_id: str | None = None
+    """The session within the group."""
+    prior_messages: list[Message] = field(default_factory=list)
+    """What was said before, oldest first."""
+    memory_snapshot: Memory | None = None
+    """The group's memory at the start: a list of {group_id, source, path, content}, or any mapping."""
+    other_group_state: OtherGroups | None = None
+    """Memory of other groups, which must not leak: a list of {group_id, memory_snapshot}, or group to memory."""
+    mounts: list[Any] = field(default_factory=list)
+    """Folders mounted into the agent's container."""
+    scheduler_context: (
+        Annotated[
+            dict[str, Any], OpenMapping("task_id", "scheduled_for", "timezone", "series_id", "recurrence")
+        ]
+        | None
+    ) = None
+    """The scheduled task: task_id, scheduled_for, timezone, and what else the scheduler knows."""
+
+
+@model
+class FixtureError(Model):
+    """The error that a tool answered with."""
+
+    error_type: Name
+    """The kind of error, for instance `timeout`."""
+    message: str = ""
+    """What the tool said."""
+    retryable: bool = False
+    """Whether trying again could help."""
+
+
+@model
+class FixtureMatch(Model):
+    """The arguments a call must have for a fixture to be its answer."""
+
+    args_contains: dict[str, Any] | None = None
+    """Strings by substring, everything else by equality."""
+    args_equal: dict[str, Any] | None = None
+    """Arguments that must be equal."""
+
+
+@model
+class Fixture(Model):
+    """A deterministic tool answer: exactly one of `file`, `response` and `error`."""
+
+    id: Name
+    """The name by which replay steps refer to it."""
+    tool: Name
+    """The tool that answers so."""
+    description: str | None = None
+    """What it stands for."""
+    file: str | None = None
+    """A JSON file beside the test, for instance `fx.web_search.current_ai_news.json`."""
+    response: Any = None
+    """The answer itself."""
+    error: FixtureError | None = None
+    """The error that the tool answers with."""
+    match: FixtureMatch | None = None
+    """The arguments that this answer belongs to."""
+
+    def __post_init__(self) -> None:
+        given = [key for key in ("file", "response", "error") if getattr(self, key) is not None]
+        if len(given) != 1:
+            found = " and ".join(given) or "none of them"
+            raise ValueError(f"a fixture has exactly one of file, response and error; this one has {found}")
+
+
+@model
+class ToolPolicy(Model):
+    """Which tools may be used, and how often."""
+
+    allow: list[str] | None = None
+    """Tools that may be called (names or globs); everything else may not."""
+    deny: list[str] = field(default_factory=list)
+    """Tools that must not be called (names or globs)."""
+    max_calls: int | dict[str, int] | None = None
+    """The most calls in all, or by tool."""
+
+
+@model
+class Tools(Model):
+    """What the agent could use."""
+
+    available: list[Name]
+    """The tools that the agent had."""
+    fixtures: list[Fixture] = field(default_factory=list)
+    """Deterministic answers of tools."""
+    policy: ToolPolicy | None = None
+    """Which tools may be used."""
+
+
+@model
+class AssertionSpec(Model):
+    """The envelope of one assertion (SPEC 15)."""
+
+    id: Name
+    """Unique in the file."""
+    type: Name
+    """A type of the catalogue: see `agenteval explain`."""
+    severity: Severity = "critical"
+    """Whether a failure fails the test, or only warns."""
+    params: dict[str, Any] = field(default_factory=dict)
+    """The parameters of the type."""
+    requires_capabilities: list[str] = field(default_factory=list)
+    """Adapter capabilities without which the assertion is skipped."""
+    description: str | None = None
+    """Why it is there."""
+
+
+@model
+class Policy(Model):
+    """How the test is judged."""
+
+    on_missing_capability: Literal["skip", "fail"] = "skip"
+    """What becomes of an assertion whose capability the adapter lacks."""
+
+
+@model
+class Expected(Model):
+    """What a person expects: shown beside the result, never judged."""
+
+    outcome: str | None = None
+    """In words."""
+    failure_categories: list[str] = field(default_factory=list)
+    """The kinds of failure that this test is meant to catch."""
+
+
+@model
+class Reporting(Model):
+    """What is written of the test."""
+
+    save_trace: bool = False
+    """Write the normalized trace beside the result."""
+    redact_fields: list[str] = field(default_factory=list)
+    """Fields whose values are never written or shown: key names, dotted paths or globs."""
+
+
+@model
+class TestCase(Model):
+    """One scenario with its fixtures and assertions (SPEC 13)."""
+
+    __test__: ClassVar[bool] = False  # not a pytest class
+
+    schema_version: Literal["0.1"]
+    """The version of this format."""
+    id: Name
+    """`<adapter>.<area>.<behavior>.<expectation>`, unique in a run (SPEC 19)."""
+    title: str
+    """What is tested, in a line."""
+    adapter: Name
+    """The adapter that reads the recording, for instance `nanoclaw`."""
+    mode: Literal["replay", "live"]
+    """Where the behaviour comes from."""
+    scenario: Scenario
+    """The situation."""
+    tools: Tools
+    """What the agent could use."""
+    assertions: list[AssertionSpec]
+    """What must be true."""
+    description: str | None = None
+    """What is tested and why, at length."""
+    tags: list[str] = field(default_factory=list)
+    """Names to select tests by."""
+    adapter_input: dict[str, Any] = field(default_factory=dict)
+    """What the adapter reads; the core hands it over unread."""
+    policy: Policy = field(default_factory=Policy)
+    """How the test is judged."""
+    expected: Expected | None = None
+    """What a person expects."""
+    reporting: Reporting = field(default_factory=Reporting)
+    """What is written of the test."""
+
+
+def memory_text(memory: Any) -> list[str]:
+    """All memory content in a `memory_snapshot`, whatever its arrangement, in document order."""
+    if isinstance(memory, str):
+        return [memory]
+    if isinstance(memory, list):
+        return [text for item in memory for text in memory_text(item)]
+    if isinstance(memory, dict):
+        skipped = ("group_id", "session_id", "source", "path")
+        return [text for key, item in memory.items() if key not in skipped for text in memory_text(item)]
+    return []
+
+
+def other_groups(scenario: Scenario) -> dict[str, list[str]]:
+    """The memory texts of every other group that the scenario tells of, by group id."""
+    state = scenario.other_group_state
+    groups: dict[str, list[str]] = {}
+    entries: list[tuple[str, Any]] = []
+    if isinstance(state, list):
+        entries = [(str(item.get("group_id", "")), item) for item in state if isinstance(item, dict)]
+    elif isinstance(state, dict) and "group_id" in state:
+        entries = [(str(state["group_id"]), state)]
+    elif isinstance(state, dict):
+        entries = list(state.items())
+    for group_id, memory in entries:
+        groups.setdefault(group_id, []).extend(memory_text(memory))
+    return groups

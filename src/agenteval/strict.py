@@ -1,0 +1,329 @@
+"""Strict models: what a file may say, declared once as slotted dataclasses.
+
+pydantic judges these models and exports their JSON Schema (`diagnosis.py`). Importing it and building its
+validators takes longer than running a test, so data that is plainly right never gets that far: `parse` walks
+the same declarations and can only ever say yes. Anything it does not accept outright goes to pydantic, whose
+word is final. A property test holds the two together.
+
+Declare a model as `@model class Thing(Model)`, with a docstring under each field. Rules that span fields go
+into `__post_init__`, which raises ValueError with the message the author should see.
+"""
+
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, fields
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    Literal,
+    TypeVar,
+    Union,
+    dataclass_transform,
+    get_args,
+    get_origin,
+)
+
+Check = Callable[[Any], Any]
+T = TypeVar("T")
+M = TypeVar("M", bound="Model")
+
+EXTENSION_PREFIX = "x-"
+
+
+class NotPlain(Exception):  # noqa: N818 - a signal between two functions, never shown
+    """The quick look does not accept the value; pydantic has to judge it."""
+
+
+class Model:
+    """Base of all strict models: unknown keys and wrong types are errors, `x-` keys are the author's own."""
+
+    __slots__ = ()
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = {
+        "strict": True,
+        "extra": "forbid",
+        "use_attribute_docstrings": True,
+    }
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other):
+            return NotImplemented
+        return all(getattr(self, f.name) == getattr(other, f.name) for f in fields(self))  # type: ignore[arg-type]
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        given = (f"{f.name}={getattr(self, f.name)!r}" for f in fields(self))  # type: ignore[arg-type]
+        return f"{type(self).__name__}({', '.join(given)})"
+
+
+@dataclass_transform(kw_only_default=True)
+def model(cls: type[M]) -> type[M]:
+    """Make a slotted, keyword-only dataclass; equality and repr come from `Model`, made once for all."""
+    return dataclass(slots=True, kw_only=True, eq=False, repr=False)(cls)
+
+
+class Between:
+    """Bounds of a number, both inclusive: `Annotated[int, Between(1)]`."""
+
+    def __init__(self, low: float, high: float | None = None) -> None:
+        self.low = low
+        self.high = high
+
+    def __call__(self, value: Any) -> Any:
+        if value < self.low or (self.high is not None and value > self.high):
+            raise NotPlain
+        return value
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        from pydantic import Field
+
+        bounds = Field(ge=self.low) if self.high is None else Field(ge=self.low, le=self.high)
+        return handler.generate_schema(Annotated[source, bounds])
+
+
+class NotEmpty:
+    """At least one item or character: `Annotated[list[str], NotEmpty()]`."""
+
+    def __call__(self, value: Any) -> Any:
+        if not value:
+            raise NotPlain
+        return value
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        from pydantic import Field
+
+        return handler.generate_schema(Annotated[source, Field(min_length=1)])
+
+
+class Tagged:
+    """A union of models told apart by one Literal field: `Annotated[A | B, Tagged("type")]`."""
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        from pydantic import Field
+
+        return handler.generate_schema(Annotated[source, Field(discriminator=self.key)])
+
+
+class OpenMapping:
+    """A mapping whose shape is the author's, with some keys that have a meaning here.
+
+    Unknown keys are allowed, but not one that looks like a slip of a known key: that one would be read by
+    nobody.
+    """
+
+    def __init__(self, *known: str) -> None:
+        self.known = known
+
+    def __call__(self, value: Any) -> Any:
+        for key in _mapping_keys(value):
+            if key not in self.known and not key.startswith(EXTENSION_PREFIX) and closest(key, self.known):
+                raise NotPlain
+        return value
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        from pydantic_core import core_schema
+
+        return core_schema.no_info_after_validator_function(self._explain, handler(source))
+
+    def _explain(self, value: Any) -> Any:
+        for key in _mapping_keys(value):
+            if key in self.known or key.startswith(EXTENSION_PREFIX):
+                continue
+            if near := closest(key, self.known):
+                raise ValueError(f"unknown key {key!r}, did you mean {near!r}?")
+        return value
+
+
+def _mapping_keys(value: Any) -> list[str]:
+    mappings = value if isinstance(value, list) else [value]
+    return [key for mapping in mappings if isinstance(mapping, dict) for key in mapping]
+
+
+def closest(name: str, known: Any) -> str | None:
+    """The known name that `name` is most likely a misspelling of, or None."""
+    from difflib import get_close_matches
+
+    lowered = {str(item).lower().replace("-", "_"): str(item) for item in known}
+    found = get_close_matches(name.lower().replace("-", "_"), list(lowered), n=1, cutoff=0.65)
+    return lowered[found[0]] if found else None
+
+
+def parse(cls: type[M], data: Any) -> M:
+    """Build a model from plain data (dict, list, str, int, float, bool, None).
+
+    Raises `diagnosis.Invalid`, which lists everything that is wrong, each with the path to it.
+    """
+    try:
+        built: M = _checker(cls)(data)
+    except NotPlain:
+        from agenteval.diagnosis import parse_slowly
+
+        return parse_slowly(cls, data)
+    return built
+
+
+_CHECKERS: dict[Any, Check] = {}
+
+
+def _checker(kind: Any) -> Check:
+    check = _CHECKERS.get(kind)
+    if check is None:
+        check = _CHECKERS[kind] = _make_checker(kind)
+    return check
+
+
+def _make_checker(kind: Any) -> Check:
+    origin = get_origin(kind)
+    args = get_args(kind)
+    if kind is Any:
+        return lambda value: value
+    if kind in (str, int, bool, types.NoneType):
+        return _exactly(kind)
+    if kind is float:
+        return _number
+    if origin is Literal:
+        return _one_of(args)
+    if origin is Annotated:
+        return _annotated(args[0], args[1:])
+    if origin in (Union, types.UnionType):
+        return _union(args)
+    if origin is list:
+        return _list_of(_checker(args[0]))
+    if origin is dict:
+        return _dict_of(_checker(args[1]))
+    if isinstance(kind, type) and issubclass(kind, Model):
+        return _model(kind)
+    raise TypeError(f"strict models do not know {kind!r}")
+
+
+def _exactly(kind: type) -> Check:
+    def check(value: Any) -> Any:
+        if type(value) is not kind:
+            raise NotPlain
+        return value
+
+    return check
+
+
+def _number(value: Any) -> Any:
+    if type(value) is not float and type(value) is not int:
+        raise NotPlain
+    return value
+
+
+def _one_of(values: tuple[Any, ...]) -> Check:
+    allowed = frozenset(values)
+
+    def check(value: Any) -> Any:
+        if type(value) is not str or value not in allowed:
+            raise NotPlain
+        return value
+
+    return check
+
+
+def _annotated(kind: Any, marks: tuple[Any, ...]) -> Check:
+    tag = next((mark for mark in marks if isinstance(mark, Tagged)), None)
+    check = _tagged(kind, tag.key) if tag else _checker(kind)
+    rules = [mark for mark in marks if callable(mark)]
+    if not rules:
+        return check
+
+    def check_all(value: Any) -> Any:
+        value = check(value)
+        for rule in rules:
+            rule(value)
+        return value
+
+    return check_all
+
+
+def _tagged(kind: Any, key: str) -> Check:
+    by_tag = {}
+    for member in get_args(kind):
+        for tag in get_args(member.__dataclass_fields__[key].type):
+            by_tag[tag] = _checker(member)
+
+    def check(value: Any) -> Any:
+        if type(value) is not dict:
+            raise NotPlain
+        tag = value.get(key)
+        member = by_tag.get(tag) if type(tag) is str else None
+        if member is None:
+            raise NotPlain
+        return member(value)
+
+    return check
+
+
+def _union(members: tuple[Any, ...]) -> Check:
+    checks = [_checker(member) for member in members if member is not types.NoneType]
+    optional = types.NoneType in members
+
+    def check(value: Any) -> Any:
+        if value is None and optional:
+            return None
+        for member in checks:
+            try:
+                return member(value)
+            except NotPlain:
+                continue
+        raise NotPlain
+
+    return check
+
+
+def _list_of(item: Check) -> Check:
+    def check(value: Any) -> Any:
+        if type(value) is not list:
+            raise NotPlain
+        return [item(each) for each in value]
+
+    return check
+
+
+def _dict_of(item: Check) -> Check:
+    def check(value: Any) -> Any:
+        if type(value) is not dict:
+            raise NotPlain
+        for key in value:
+            if type(key) is not str:
+                raise NotPlain
+        return {key: item(each) for key, each in value.items()}
+
+    return check
+
+
+def _model(cls: type[Model]) -> Check:
+    checks: dict[str, Check] | None = None
+    required: frozenset[str] = frozenset()
+
+    def check(value: Any) -> Any:
+        nonlocal checks, required
+        if checks is None:  # on first use, so that a model may refer to itself
+            declared = [f for f in fields(cls) if f.init]  # type: ignore[arg-type]
+            required = frozenset(
+                f.name for f in declared if f.default is MISSING and f.default_factory is MISSING
+            )
+            checks = {f.name: _checker(f.type) for f in declared}
+        if type(value) is not dict:
+            raise NotPlain
+        given = {}
+        for key, item in value.items():
+            item_check = checks.get(key)
+            if item_check is not None:
+                given[key] = item_check(item)
+            elif type(key) is not str or not key.startswith(EXTENSION_PREFIX):
+                raise NotPlain
+        if not required <= given.keys():
+            raise NotPlain
+        try:
+            return cls(**given)
+        except ValueError:
+            raise NotPlain from None
+
+    return check

@@ -1,0 +1,389 @@
+"""The normalized trace (SPEC 16): the contract between adapters, which write it, and assertions, which read it.
+
+The terms, which hold everywhere in this project:
+
+tool call
+    A `tool_call` event. `call_id` names it.
+result of a call
+    The `tool_result` events linked to the call, by equal `call_id` or by `parent_event_id`.
+failed call
+    A call to which an `error` event, or a `tool_result` with `success: false`, is linked.
+successful call
+    A call to which a `tool_result` with `success: true` is linked, and nothing that makes it failed.
+retry
+    A call of the same tool with equal arguments, after a failed call of it, before any success of that tool
+    with those arguments.
+turn
+    One stretch of agent activity up to the final output; a trace holds one.
+
+`data` of an event, by type:
+
+`message_received`  role, content
+`tool_call`         tool, call_id, args
+`tool_result`       tool, call_id, success, result, fixture_id (when it came from a fixture)
+`memory_read`       group_id (the owner of the memory), source, path, content
+`memory_write`      group_id, source, path, content, change_summary
+`error`             scope, tool, call_id, error_type, message, retryable
+`final_output`      role, content
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, get_args
+
+from agenteval.errors import AdapterError
+
+TRACE_SCHEMA_VERSION = "0.1"
+
+EventType = Literal[
+    "message_received", "tool_call", "tool_result", "memory_read", "memory_write", "error", "final_output"
+]
+EVENT_TYPES: tuple[str, ...] = get_args(EventType)
+TraceStatus = Literal["success", "partial", "failed", "blocked"]
+
+
+@dataclass(slots=True, kw_only=True)
+class AdapterInfo:
+    """Which adapter wrote a trace (SPEC 12)."""
+
+    name: str
+    version: str
+
+
+@dataclass(slots=True, kw_only=True)
+class Capabilities:
+    """What a trace can show (SPEC 12): an assertion that needs a flag which is false is not judged."""
+
+    supports_tool_trace: bool = False
+    supports_memory_events: bool = False
+    supports_scheduler_context: bool = False
+    supports_container_metadata: bool = False
+    supports_live_run: bool = False
+    supports_replay: bool = False
+
+
+CAPABILITY_FLAGS: tuple[str, ...] = tuple(Capabilities.__slots__)
+
+
+@dataclass(slots=True, kw_only=True)
+class Event:
+    """One thing that happened. `ts` is ISO 8601 in UTC; `seq` counts from 1."""
+
+    event_id: str
+    seq: int
+    ts: str
+    type: EventType
+    actor: str
+    data: dict[str, Any]
+    group_id: str | None = None
+    session_id: str | None = None
+    task_id: str | None = None
+    agent_id: str | None = None
+    parent_event_id: str | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class TraceMessage:
+    """A message the agent was given or gave."""
+
+    role: str
+    content: str
+
+
+@dataclass(slots=True, kw_only=True)
+class TraceScenario:
+    """The situation as the recording shows it."""
+
+    trigger: str
+    group_id: str | None = None
+    session_id: str | None = None
+    task_id: str | None = None
+    scheduler_context: dict[str, Any] | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Metrics:
+    """Measures of the recorded run: milliseconds, counts, tokens, US dollars."""
+
+    timing_ms_total: float
+    tool_call_count: int = 0
+    retry_count: int = 0
+    token_usage: dict[str, Any] | None = None
+    cost_usd: float | None = None
+
+
+@dataclass(slots=True, eq=False)
+class ToolCall:
+    """A call with what came of it: a view of the events, made once per trace."""
+
+    event: Event
+    results: list[Event] = field(default_factory=list)
+    errors: list[Event] = field(default_factory=list)
+
+    @property
+    def tool(self) -> str:
+        """The tool's canonical name."""
+        return str(self.event.data.get("tool", ""))
+
+    @property
+    def call_id(self) -> str:
+        """The id that links results and errors to the call."""
+        return str(self.event.data.get("call_id", ""))
+
+    @property
+    def args(self) -> dict[str, Any]:
+        """The arguments, as the agent gave them."""
+        args = self.event.data.get("args")
+        return args if isinstance(args, dict) else {}
+
+    @property
+    def failed(self) -> bool:
+        """Whether an error or an unsuccessful result is linked to it."""
+        return bool(self.errors) or any(not result.data.get("success") for result in self.results)
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether a successful result is linked to it, and no failure."""
+        return bool(self.results) and not self.failed
+
+
+@dataclass(kw_only=True)
+class Trace:
+    """One recorded run, normalized. Treat it as read-only: every assertion of a test reads the same one."""
+
+    schema_version: str = TRACE_SCHEMA_VERSION
+    trace_id: str
+    test_case_id: str
+    test_run_id: str
+    adapter: AdapterInfo
+    capabilities: Capabilities
+    scenario: TraceScenario
+    input_messages: list[TraceMessage]
+    events: list[Event]
+    final_output: TraceMessage | None
+    status: TraceStatus
+    metrics: Metrics
+    artifacts: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    @cached_property
+    def _calls(self) -> list[ToolCall]:
+        return link_calls(self.events)
+
+    @cached_property
+    def _by_type(self) -> dict[str, list[Event]]:
+        groups: dict[str, list[Event]] = {}
+        for event in self.events:
+            groups.setdefault(event.type, []).append(event)
+        return groups
+
+    @cached_property
+    def _owners(self) -> dict[str, ToolCall]:
+        return {event.event_id: call for call in self._calls for event in (*call.results, *call.errors)}
+
+    @cached_property
+    def _by_call_event(self) -> dict[str, ToolCall]:
+        return {call.event.event_id: call for call in self._calls}
+
+    def calls(self) -> Sequence[ToolCall]:
+        """All tool calls in order, each with its results and errors."""
+        return self._calls
+
+    def of_type(self, *types: str) -> Sequence[Event]:
+        """The events of the given types, in order."""
+        if len(types) == 1:
+            return self._by_type.get(types[0], [])
+        return [event for event in self.events if event.type in types]
+
+    def call_at(self, event: Event) -> ToolCall:
+        """The view of a `tool_call` event."""
+        return self._by_call_event[event.event_id]
+
+    def call_of(self, event: Event) -> ToolCall | None:
+        """The call that a result or an error belongs to, or None."""
+        return self._owners.get(event.event_id)
+
+    @property
+    def output(self) -> str:
+        """The text of the final output, empty when there is none."""
+        return self.final_output.content if self.final_output else ""
+
+    def tool_counts(self) -> dict[str, int]:
+        """Calls by tool, in order of first use."""
+        return dict(Counter(call.tool for call in self._calls))
+
+
+def link_calls(events: Iterable[Event]) -> list[ToolCall]:
+    """Tool calls with their results and errors, linked by call id, else by parent event."""
+    calls: list[ToolCall] = []
+    by_call_id: dict[str, ToolCall] = {}
+    by_event_id: dict[str, ToolCall] = {}
+    for event in events:
+        if event.type == "tool_call":
+            call = ToolCall(event)
+            calls.append(call)
+            by_event_id[event.event_id] = call
+            if call_id := event.data.get("call_id"):
+                by_call_id[call_id] = call
+        elif event.type in ("tool_result", "error"):
+            owner = by_call_id.get(event.data.get("call_id") or "") or by_event_id.get(
+                event.parent_event_id or ""
+            )
+            if owner:
+                (owner.results if event.type == "tool_result" else owner.errors).append(event)
+    return calls
+
+
+def args_key(args: Any, ignore: Iterable[str] = ()) -> str:
+    """Equal for equal arguments, whatever their key order; `ignore` names top-level keys to leave out."""
+    if isinstance(args, dict) and ignore:
+        left_out = set(ignore)
+        args = {key: value for key, value in args.items() if key not in left_out}
+    return json.dumps(args, sort_keys=True, ensure_ascii=False, default=str)
+
+
+def retries(calls: Iterable[ToolCall], ignore_args: Iterable[str] = ()) -> Iterator[ToolCall]:
+    """The calls that are retries, by the definition above."""
+    open_failures: set[tuple[str, str]] = set()
+    for call in calls:
+        key = (call.tool, args_key(call.args, ignore_args))
+        if key in open_failures:
+            yield call
+        if call.failed:
+            open_failures.add(key)
+        elif call.succeeded:
+            open_failures.discard(key)
+
+
+class TraceBuilder:
+    """Turns an adapter's findings into a normalized trace, by the rules of SPEC 16.
+
+    It numbers events, copies the scenario's ids to events that lack them, links results and errors to their
+    calls, synthesises missing timestamps (never from the clock) and a missing `final_output` event, and counts.
+    """
+
+    def __init__(self, *, adapter: AdapterInfo, capabilities: Capabilities, scenario: TraceScenario) -> None:
+        self.adapter = adapter
+        self.capabilities = capabilities
+        self.scenario = scenario
+        self.events: list[Event] = []
+        self._call_events: dict[str, str] = {}
+
+    def add(
+        self,
+        event_type: EventType,
+        data: dict[str, Any],
+        *,
+        actor: str = "agent",
+        ts: str | None = None,
+        group_id: str | None = None,
+        session_id: str | None = None,
+        task_id: str | None = None,
+        agent_id: str | None = None,
+        parent_event_id: str | None = None,
+    ) -> Event:
+        """Append one event and return it."""
+        seq = len(self.events) + 1
+        event_id = f"evt-{seq}"
+        call_id = data.get("call_id")
+        if call_id and event_type == "tool_call":
+            self._call_events[call_id] = event_id
+        elif call_id and parent_event_id is None:
+            parent_event_id = self._call_events.get(call_id)
+        scenario = self.scenario
+        event = Event(
+            event_id=event_id,
+            seq=seq,
+            ts=ts or synthetic_timestamp(seq),
+            type=event_type,
+            actor=actor,
+            group_id=group_id or scenario.group_id,
+            session_id=session_id or scenario.session_id,
+            task_id=task_id or scenario.task_id,
+            agent_id=agent_id or "main",
+            parent_event_id=parent_event_id,
+            data=data,
+        )
+        self.events.append(event)
+        return event
+
+    def build(
+        self,
+        *,
+        test_case_id: str,
+        test_run_id: str,
+        input_messages: list[TraceMessage],
+        final_output: TraceMessage | None,
+        status: TraceStatus,
+        timing_ms_total: float,
+        token_usage: dict[str, Any] | None = None,
+        cost_usd: float | None = None,
+        notes: Sequence[str] = (),
+    ) -> Trace:
+        """The finished trace."""
+        if final_output and not any(event.type == "final_output" for event in self.events):
+            self.add("final_output", {"role": final_output.role, "content": final_output.content})
+        trace = Trace(
+            trace_id=f"{test_case_id}.trace",
+            test_case_id=test_case_id,
+            test_run_id=test_run_id,
+            adapter=self.adapter,
+            capabilities=self.capabilities,
+            scenario=self.scenario,
+            input_messages=input_messages,
+            events=self.events,
+            final_output=final_output,
+            status=status,
+            metrics=Metrics(timing_ms_total=timing_ms_total, token_usage=token_usage, cost_usd=cost_usd),
+            notes=list(notes),
+        )
+        trace.metrics.tool_call_count = len(trace.calls())
+        trace.metrics.retry_count = sum(1 for _ in retries(trace.calls()))
+        return trace
+
+
+def synthetic_timestamp(seq: int) -> str:
+    """A timestamp for a step that has none: a fixed epoch, one millisecond a step."""
+    seconds, millis = divmod(seq, 1000)
+    minutes, seconds = divmod(seconds, 60)
+    hours, minutes = divmod(minutes, 60)
+    days, hours = divmod(hours, 24)
+    return f"1970-01-{days + 1:02}T{hours:02}:{minutes:02}:{seconds:02}.{millis:03}Z"
+
+
+def check_trace(trace: Trace) -> None:
+    """Refuse a trace that breaks the contract: an adapter's mistake must not become a verdict.
+
+    Raises `AdapterError` (`adapter.invalid_trace`).
+    """
+    seen: set[str] = set()
+    last = 0
+    for event in trace.events:
+        if event.seq <= last:
+            _refuse(
+                trace, f"event {event.event_id} has seq {event.seq} after {last}; events are ordered by seq"
+            )
+        if event.event_id in seen:
+            _refuse(trace, f"two events are called {event.event_id}")
+        if event.type not in EVENT_TYPES:
+            _refuse(trace, f"event {event.event_id} has the unknown type {event.type!r}")
+        if event.parent_event_id is not None and event.parent_event_id not in seen:
+            _refuse(
+                trace,
+                f"event {event.event_id} names a parent, {event.parent_event_id}, that is not before it",
+            )
+        last = event.seq
+        seen.add(event.event_id)
+    if trace.final_output and not any(event.type == "final_output" for event in trace.events):
+        _refuse(trace, "there is a final output but no final_output event")
+
+
+def _refuse(trace: Trace, what: str) -> None:
+    raise AdapterError(
+        f"adapter {trace.adapter.name} {trace.adapter.version} made an invalid trace: {what}",
+        reason_code="adapter.invalid_trace",
+        next_step="report it to the author of the adapter",
+    )
