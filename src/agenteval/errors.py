@@ -86,7 +86,7 @@ class UsageError(AgentEvalError):
     default_reason = "usage.invalid"
 
 
-class FileProblems(AgentEvalError):
+class FileError(AgentEvalError):
     """A file that is not what it should be: all its problems, together."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
@@ -99,7 +99,7 @@ class FileProblems(AgentEvalError):
         self.problems = list(problems)
 
 
-class SpecError(FileProblems):
+class SpecError(FileError):
     """An invalid test spec or configuration file (exit 3)."""
 
     exit_code = ExitCode.INVALID
@@ -127,7 +127,7 @@ class AdapterError(AgentEvalError):
         return cls(text, reason_code=first.reason_code, next_step=first.next_step, problems=problems)
 
 
-class AssertionCrashed(AgentEvalError):
+class AssertionCrashError(AgentEvalError):
     """A check that could not come to a verdict: the test ends in `error`, never in `fail`."""
 
     default_reason = "assertion.crashed"

@@ -3,7 +3,7 @@
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from agenteval.errors import AssertionCrashed
+from agenteval.errors import AssertionCrashError
 
 if TYPE_CHECKING:
     import regex
@@ -48,12 +48,12 @@ def _compiled(pattern: str, *, case_sensitive: bool) -> "regex.Pattern[str]":
 def search(pattern: str, text: str, *, case_sensitive: bool = False) -> Any:
     """The first match, with `^` and `$` at every line.
 
-    Raises `AssertionCrashed` (`pattern.timeout`) when it takes longer than the time limit.
+    Raises `AssertionCrashError` (`pattern.timeout`) when it takes longer than the time limit.
     """
     try:
         return _compiled(pattern, case_sensitive=case_sensitive).search(text, timeout=TIME_LIMIT_S)
     except TimeoutError:
-        raise AssertionCrashed(
+        raise AssertionCrashError(
             f"the pattern {pattern!r} ran for more than {TIME_LIMIT_S:g} s on a text of {len(text)} characters",
             reason_code="pattern.timeout",
             next_step="rewrite the pattern so that no quantified group repeats what it already matched",
