@@ -152,4 +152,4 @@ def judge(kind: str, params: dict[str, Any], trace: Trace, case: TestCase | None
     """The verdict of one assertion type."""
     cls = assertion_class(kind)
     assert cls is not None, kind
-    return parse(cls, params).check(trace, case or make_case())
+    return parse(cls, params).judge(trace, case or make_case())

@@ -6,7 +6,7 @@ the entry-point group `agenteval.adapters` of whatever package it comes in.
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -40,7 +40,10 @@ class AdapterContext:
 
 
 class Adapter(Protocol):
-    """Turns `adapter_input` of a test case into a normalized trace."""
+    """Turns `adapter_input` of a test case into a normalized trace.
+
+    It may have one more attribute, `input_schemas`: the models of the files it reads, by schema name.
+    """
 
     name: str
     version: str
@@ -74,19 +77,27 @@ def installed_adapters() -> list[str]:
     return sorted(_all_entry_points())
 
 
+def input_schemas(adapter: Adapter) -> Mapping[str, type]:
+    """The models of the files that an adapter reads, by schema name (`replay`); empty when it tells of none."""
+    models: Mapping[str, type] = getattr(adapter, "input_schemas", {})
+    return models
+
+
 def _load(name: str, target: str) -> Adapter:
     from importlib import import_module
 
     module, _, attribute = target.partition(":")
     try:
         factory: Callable[[], Adapter] = getattr(import_module(module), attribute)
-        return factory()
-    except Exception as error:
+        adapter = factory()
+        _ = (adapter.name, adapter.version, adapter.supports_live_run, adapter.trace)
+    except (Exception, SystemExit) as error:
         raise AdapterError(
             f"adapter {name!r} ({target}) does not load: {type(error).__name__}: {error}",
             reason_code="adapter.broken",
             next_step="reinstall the package that brings the adapter, or report it to its author",
         ) from error
+    return adapter
 
 
 def _own_entry_points() -> dict[str, str]:

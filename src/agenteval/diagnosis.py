@@ -4,54 +4,44 @@ Imported only when something is wrong or a schema is asked for (see `strict.py`)
 """
 
 import json
+import re
 import types
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from copy import deepcopy
-from dataclasses import dataclass, fields
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin
+from dataclasses import fields
+from functools import cache
+from typing import Any, TypeVar, Union, get_args, get_origin
 
 from pydantic import TypeAdapter, ValidationError
 
+from agenteval.findings import Finding, Invalid, Path, describe
 from agenteval.strict import EXTENSION_PREFIX, Model, Tagged, closest
 
+__all__ = ["Finding", "Invalid", "allow_extensions", "describe", "json_schema", "parse_slowly"]
+
+MAX_FINDINGS = 1000
+"""How many of pydantic's complaints about one document are looked into."""
+
 M = TypeVar("M", bound=Model)
-Path = tuple[str | int, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    """One thing wrong with the data, at `path` (keys and list indices from the top).
-
-    `at_key` says that the key itself is at fault, not its value.
-    """
-
-    code: Literal["unknown_key", "missing_key", "wrong_type", "wrong_value"]
-    path: Path
-    message: str
-    allowed: Sequence[str] = ()
-    suggestion: str | None = None
-    at_key: bool = False
-
-
-class Invalid(Exception):  # noqa: N818 - what it is, not what it does
-    """The data does not fit the model; `findings` says everything that is wrong, in document order."""
-
-    def __init__(self, findings: Sequence[Finding]) -> None:
-        super().__init__("; ".join(finding.message for finding in findings))
-        self.findings = list(findings)
 
 
 def parse_slowly(cls: type[M], data: Any) -> M:
     """Let pydantic judge. Raises `Invalid`."""
-    adapter = TypeAdapter(cls)
     try:
-        return adapter.validate_json(json.dumps(data))
+        built: M = _adapter(cls).validate_json(json.dumps(data))
     except ValidationError as error:
-        details = error.errors(include_url=False)
-    own = [_data_path(data, detail["loc"]) for detail in details if _is_extension(detail)]
+        details = error.errors(include_url=False, include_input=False)
+    else:
+        return built
+    own = [_data_path(data, detail) for detail in details if _is_extension(detail)]
     if own:
         return parse_slowly(cls, _without(data, own))
-    raise Invalid(_findings(cls, data, details))
+    raise Invalid(_findings(cls, data, details[:MAX_FINDINGS]))
+
+
+@cache
+def _adapter(cls: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(cls)
 
 
 def _is_extension(detail: Any) -> bool:
@@ -70,12 +60,14 @@ def _without(data: Any, paths: Sequence[Path]) -> Any:
     return data
 
 
-def _data_path(data: Any, loc: Sequence[Any]) -> Path:
+def _data_path(data: Any, detail: Any) -> Path:
     """The part of a pydantic location that navigates the data (it also names union members)."""
     path: list[str | int] = []
     here = data
+    loc = detail["loc"]
     for index, step in enumerate(loc):
-        if isinstance(here, dict) and (step in here or index == len(loc) - 1):
+        is_missing = detail["type"] == "missing" and index == len(loc) - 1
+        if isinstance(here, dict) and (step in here or is_missing):
             path.append(step)
             here = here.get(step)
         elif isinstance(here, list) and isinstance(step, int) and step < len(here):
@@ -88,23 +80,16 @@ def _findings(cls: type[Model], data: Any, details: Sequence[Any]) -> list[Findi
     found: dict[tuple[Path, str], Finding] = {}
     expected: dict[Path, list[str]] = {}
     for detail in details:
-        path = _data_path(data, detail["loc"])
+        path = _data_path(data, detail)
         code = detail["type"]
         owner = _model_at(cls, data, path[:-1])
         names = _field_names(owner) if owner else []
         if code == "unexpected_keyword_argument":
-            finding = Finding(
-                code="unknown_key",
-                path=path,
-                message=f"unknown key {path[-1]!r}",
-                allowed=names,
-                suggestion=closest(str(path[-1]), names),
-                at_key=True,
-            )
+            finding = _unknown(path, suggestion=closest(str(path[-1]), names), allowed=names)
         elif code == "missing":
-            finding = Finding(
-                code="missing_key", path=path[:-1], message=f"missing required key {path[-1]!r}", at_key=True
-            )
+            finding = _missing(path[:-1], str(path[-1]))
+        elif code == "misspelt_key":
+            finding = _unknown((*path, *detail["ctx"]["path"]), suggestion=detail["ctx"]["near"])
         elif code in ("union_tag_invalid", "union_tag_not_found"):
             finding = _bad_tag(data, path, detail)
         elif code == "value_error":
@@ -116,18 +101,17 @@ def _findings(cls: type[Model], data: Any, details: Sequence[Any]) -> list[Findi
             expected.setdefault(path, []).append(_expectation(detail))
             finding = _mismatch(path, value, expected[path], detail)
         found[path, finding.message if finding.at_key else finding.code] = finding
+    outer = {finding.path[:length] for finding in found.values() for length in range(len(finding.path))}
+    order = _Order(data)
     return sorted(
-        (finding for finding in found.values() if not _outdone(finding, found.values())),
-        key=lambda finding: _order(data, finding.path),
+        (finding for finding in found.values() if not _outdone(finding, outer)),
+        key=lambda finding: order.of(finding.path),
     )
 
 
-def _outdone(finding: Finding, others: Iterable[Finding]) -> bool:
+def _outdone(finding: Finding, outer: set[Path]) -> bool:
     """A union complains once per member: the member that fitted best complains deepest, and is right."""
-    depth = len(finding.path)
-    return finding.code == "wrong_type" and any(
-        len(other.path) > depth and other.path[:depth] == finding.path for other in others
-    )
+    return finding.code == "wrong_type" and finding.path in outer
 
 
 def _mismatch(path: Path, value: Any, expected: Sequence[str], detail: Any) -> Finding:
@@ -139,7 +123,7 @@ def _mismatch(path: Path, value: Any, expected: Sequence[str], detail: Any) -> F
         message += f' (quote it: "{value}")'
     choices = _choices(detail) if detail["type"] == "literal_error" else []
     return Finding(
-        code="wrong_value" if choices else "wrong_type",
+        code="wrong_value" if detail["type"] in _ABOUT_VALUES else "wrong_type",
         path=path,
         message=message,
         allowed=choices,
@@ -147,11 +131,30 @@ def _mismatch(path: Path, value: Any, expected: Sequence[str], detail: Any) -> F
     )
 
 
+def _unknown(path: Path, *, suggestion: str | None, allowed: Sequence[str] = ()) -> Finding:
+    name = str(path[-1])
+    return Finding(
+        code="unknown_key",
+        path=path,
+        message=f"unknown key {name!r}",
+        allowed=allowed,
+        suggestion=suggestion,
+        at_key=True,
+        name=name,
+    )
+
+
+def _missing(owner: Path, name: str) -> Finding:
+    return Finding(
+        code="missing_key", path=owner, message=f"missing required key {name!r}", at_key=True, name=name
+    )
+
+
 def _bad_tag(data: Any, path: Path, detail: Any) -> Finding:
     key = str(detail["ctx"]["discriminator"]).strip("'")
     value = _value_at(data, path)
     if not isinstance(value, dict) or key not in value:
-        return Finding(code="missing_key", path=path, message=f"missing required key {key!r}", at_key=True)
+        return _missing(path, key)
     allowed = [tag.strip().strip("'") for tag in str(detail["ctx"]["expected_tags"]).split(",")]
     return Finding(
         code="wrong_value",
@@ -163,9 +166,17 @@ def _bad_tag(data: Any, path: Path, detail: Any) -> Finding:
 
 
 def _choices(detail: Any) -> list[str]:
-    text = str(detail["ctx"]["expected"]).replace(" or ", ", ")
-    return [choice.strip().strip("'") for choice in text.split(",")]
+    return re.findall("'([^']*)'", detail["ctx"]["expected"])
 
+
+_ABOUT_VALUES = (
+    "literal_error",
+    "greater_than_equal",
+    "less_than_equal",
+    "too_short",
+    "string_too_short",
+    "string_pattern_mismatch",
+)
 
 _EXPECTATIONS = {
     "string_type": "a string",
@@ -190,27 +201,12 @@ def _expectation(detail: Any) -> str:
             return f"at least {context['ge']:g}"
         case "less_than_equal":
             return f"at most {context['le']:g}"
+        case "string_pattern_mismatch":
+            return f"a string that matches {context['pattern']}"
         case "too_short" | "string_too_short":
             return "something that is not empty"
         case code:
-            return _EXPECTATIONS.get(code, detail["msg"])
-
-
-def describe(value: Any) -> str:
-    """A value as an error message names it: its kind, and itself when that is short."""
-    match value:
-        case None:
-            return "nothing (null)"
-        case bool():
-            return f"the boolean {str(value).lower()}"
-        case int() | float():
-            return f"the number {value}"
-        case str():
-            return f"{value!r}" if len(value) <= 60 else f"a string of {len(value)} characters"
-        case list():
-            return "an empty list" if not value else "a list"
-        case _:
-            return "a mapping"
+            return str(_EXPECTATIONS.get(code, detail["msg"]))
 
 
 def _value_at(data: Any, path: Path) -> Any:
@@ -219,19 +215,28 @@ def _value_at(data: Any, path: Path) -> Any:
     return data
 
 
-def _order(data: Any, path: Path) -> tuple[int, ...]:
-    """Where a path stands in the document: the position of each key among its siblings."""
-    places = []
-    here = data
-    for step in path:
-        if isinstance(here, dict):
-            keys = list(here)
-            places.append(keys.index(step) if step in here else len(keys))
-            here = here.get(step)
-        elif isinstance(here, list) and isinstance(step, int):
-            places.append(step)
-            here = here[step]
-    return tuple(places)
+class _Order:
+    """Where paths stand in the document: the position of each step among its siblings."""
+
+    def __init__(self, data: Any) -> None:
+        self.data = data
+        self.positions: dict[int, dict[Any, int]] = {}  # of the keys of each mapping met, by its identity
+
+    def of(self, path: Path) -> tuple[int, ...]:
+        """What to sort a path by."""
+        places = []
+        here = self.data
+        for step in path:
+            if isinstance(here, dict):
+                positions = self.positions.setdefault(id(here), {})
+                if not positions:
+                    positions.update({key: index for index, key in enumerate(here)})
+                places.append(positions.get(step, len(here)))
+                here = here.get(step)
+            elif isinstance(here, list) and isinstance(step, int):
+                places.append(step)
+                here = here[step]
+        return tuple(places)
 
 
 def _field_names(cls: type[Model]) -> list[str]:

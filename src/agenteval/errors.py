@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 
 class ExitCode(IntEnum):
@@ -25,7 +25,9 @@ class Problem:
     """One located finding in a file: what is wrong, where, and what to do.
 
     `line` and `column` count from 1; None means "the file as a whole". `pointer` is a JSON pointer into the
-    document. `span` is how many characters the caret underlines. `allowed` lists the permitted names.
+    document. `span` is the length in characters of what is wrong. `excerpt` holds numbered lines, the last of
+    which the caret underlines: `caret` is the number of cells before it and its width, when they are not
+    `column - 1` and `span`. `allowed` lists the permitted names.
     """
 
     reason_code: str
@@ -36,6 +38,7 @@ class Problem:
     column: int | None = None
     span: int = 1
     excerpt: Sequence[tuple[int, str]] = ()
+    caret: tuple[int, int] | None = None
     hint: str = ""
     allowed: Sequence[str] = ()
     next_step: str = ""
@@ -56,14 +59,14 @@ class Problem:
         for number, text in self.excerpt:
             lines.append(f"{number:>{width}} | {text}".rstrip())
             if number == self.line and self.column is not None:
-                caret = " " * (self.column - 1) + "^" * max(self.span, 1)
-                lines.append(f"{'':>{width}} | {caret} {self.hint}".rstrip())
+                before, length = self.caret or (self.column - 1, max(self.span, 1))
+                lines.append(f"{'':>{width}} | {' ' * before}{'^' * length} {self.hint}".rstrip())
         if self.hint and not self.excerpt:
-            lines.append(f"  {self.hint}")
+            lines.append(f"   {self.hint}")
         if self.allowed:
-            lines.append(f"  allowed: {', '.join(self.allowed)}")
+            lines.append(f"   allowed: {', '.join(self.allowed)}")
         if self.next_step:
-            lines.append(f"  next: {self.next_step}")
+            lines.append(f"   next: {self.next_step}")
         return "\n".join(lines)
 
 
@@ -108,16 +111,24 @@ class SpecError(FileError):
 class AdapterError(AgentEvalError):
     """An adapter that cannot turn its input into a trace (exit 2).
 
-    `problems` locates what is wrong inside the adapter's own files, when it is a file that is wrong.
+    `problems` locates what is wrong inside the adapter's own files, when it is a file that is wrong. `inputs`
+    is the data that the message may quote: what the author redacts is looked up there and left out of it.
     """
 
     default_reason = "adapter.failed"
 
     def __init__(
-        self, message: str, *, reason_code: str = "", next_step: str = "", problems: Sequence[Problem] = ()
+        self,
+        message: str,
+        *,
+        reason_code: str = "",
+        next_step: str = "",
+        problems: Sequence[Problem] = (),
+        inputs: Sequence[Any] = (),
     ) -> None:
         super().__init__(message, reason_code=reason_code, next_step=next_step)
         self.problems = list(problems)
+        self.inputs = list(inputs)
 
     @classmethod
     def of(cls, problems: Sequence[Problem]) -> "AdapterError":

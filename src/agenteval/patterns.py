@@ -1,6 +1,8 @@
 """Authors' patterns: tool-name globs, and regular expressions that cannot run away."""
 
+import re
 from functools import lru_cache
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from agenteval.errors import AssertionCrashError
@@ -9,7 +11,17 @@ if TYPE_CHECKING:
     import regex
 
 TIME_LIMIT_S = 2.0
-"""How long one search of one pattern may take, in seconds."""
+"""How long one search of one pattern may take, in seconds; `set_time_limit` changes it."""
+MOST_REPEATS = 1_000_000
+"""How often a pattern may demand the repetition of one thing: the engine spells repetitions out."""
+
+
+def set_time_limit(seconds: float) -> None:
+    """Change the time limit of searches, for the whole process."""
+    if not seconds > 0:
+        raise ValueError(f"the time limit of patterns must be more than 0 seconds, got {seconds:g}")
+    global TIME_LIMIT_S  # noqa: PLW0603 - one limit for the whole process, set once from the configuration
+    TIME_LIMIT_S = seconds
 
 
 def is_glob(name: str) -> bool:
@@ -28,21 +40,36 @@ def name_matches(pattern: str, name: str) -> bool:
 
 def pattern_error(pattern: str) -> str | None:
     """Why a regular expression does not compile, or None when it does."""
+    if _repeats(pattern) > MOST_REPEATS:
+        return f"it demands more than {MOST_REPEATS} repetitions"
     import regex
 
     try:
         _compiled(pattern, case_sensitive=True)
-    except (regex.error, RecursionError, OverflowError) as error:
+    except RecursionError:
+        return "its groups are nested too deeply"
+    except (regex.error, OverflowError) as error:
         return str(error)
     return None
 
 
+def _repeats(pattern: str) -> int:
+    """The repetitions that nested groups demand, at worst: `((a{9}){9}){9}` is 729 of `a`."""
+    of_groups = [int(count) for count in re.findall(r"\)\{([0-9]{1,9})", pattern)]
+    of_others = [int(count) for count in re.findall(r"(?<!\))\{([0-9]{1,9})", pattern)]
+    return prod(max(count, 1) for count in of_groups) * max(of_others, default=1)
+
+
 @lru_cache(maxsize=512)
 def _compiled(pattern: str, *, case_sensitive: bool) -> "regex.Pattern[str]":
+    import warnings
+
     import regex
 
     flags = regex.MULTILINE if case_sensitive else regex.MULTILINE | regex.IGNORECASE
-    return regex.compile(pattern, flags)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about what a later version may read differently
+        return regex.compile(pattern, flags)
 
 
 def search(pattern: str, text: str, *, case_sensitive: bool = False) -> Any:

@@ -1,9 +1,9 @@
 """Results (SPEC 17): the only source of every report, file and exit code."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import field
+from typing import Any, ClassVar, Literal
 
+from agenteval.strict import Model, model
 from agenteval.trace import AdapterInfo
 
 RESULT_SCHEMA_VERSION = "0.1"
@@ -12,8 +12,8 @@ AssertionStatus = Literal["pass", "fail", "warn", "skip"]
 TestStatus = Literal["pass", "fail", "error", "skipped"]
 
 
-@dataclass(slots=True, kw_only=True)
-class Excerpt:
+@model
+class Excerpt(Model):
     """One event of the evidence, on a line; `note` says what about it matters."""
 
     event_id: str
@@ -21,24 +21,24 @@ class Excerpt:
     note: str = ""
 
 
-@dataclass(slots=True, kw_only=True)
-class Evidence:
+@model
+class Evidence(Model):
     """The events that decide a verdict, and the closest candidates for what is absent."""
 
     event_refs: list[str] = field(default_factory=list)
     excerpts: list[Excerpt] = field(default_factory=list)
 
 
-@dataclass(slots=True, kw_only=True)
-class CapabilityCheck:
+@model
+class CapabilityCheck(Model):
     """Which capabilities the assertion needs, and which of them the adapter lacks."""
 
     required: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
 
 
-@dataclass(slots=True, kw_only=True)
-class AssertionResult:
+@model
+class AssertionResult(Model):
     """One assertion's verdict. A pass with `exercised: false` had nothing to judge; `reason` says why."""
 
     id: str
@@ -62,8 +62,8 @@ class AssertionResult:
         return self.status == "pass" and not self.exercised
 
 
-@dataclass(slots=True, kw_only=True)
-class Counts:
+@model
+class Counts(Model):
     """Assertion results of one test, by status; `vacuous` ones are among the passed."""
 
     total: int = 0
@@ -74,8 +74,8 @@ class Counts:
     vacuous: int = 0
 
 
-@dataclass(slots=True, kw_only=True)
-class TraceSummary:
+@model
+class TraceSummary(Model):
     """What the trace held, in numbers."""
 
     status: str
@@ -87,8 +87,8 @@ class TraceSummary:
     notes: list[str] = field(default_factory=list)
 
 
-@dataclass(slots=True, kw_only=True)
-class ErrorInfo:
+@model
+class ErrorInfo(Model):
     """What kept the test from being judged."""
 
     reason_code: str
@@ -96,19 +96,19 @@ class ErrorInfo:
     details: str = ""
 
 
-@dataclass(slots=True, kw_only=True)
-class Artifacts:
+@model
+class Artifacts(Model):
     """Files written for the test, relative to the run's directory."""
 
     result: str | None = None
     trace: str | None = None
 
 
-@dataclass(slots=True, kw_only=True)
-class TestResult:
+@model
+class TestResult(Model):
     """The outcome of one test. `path` is the spec file, as it was named or found."""
 
-    __test__ = False  # not a pytest class
+    __test__: ClassVar[bool] = False  # not a pytest class
 
     schema_version: str = RESULT_SCHEMA_VERSION
     result_id: str
@@ -136,11 +136,11 @@ class TestResult:
     artifacts: Artifacts
 
 
-@dataclass(slots=True, kw_only=True)
-class TestRow:
+@model
+class TestRow(Model):
     """One test in the run summary."""
 
-    __test__ = False
+    __test__: ClassVar[bool] = False
 
     test_case_id: str
     path: str
@@ -151,8 +151,8 @@ class TestRow:
     result: str | None
 
 
-@dataclass(slots=True, kw_only=True)
-class InvalidSpec:
+@model
+class InvalidSpec(Model):
     """One problem that kept a spec from running."""
 
     path: str
@@ -163,8 +163,8 @@ class InvalidSpec:
     severity: Literal["error", "warning"]
 
 
-@dataclass(slots=True, kw_only=True)
-class CategoryScore:
+@model
+class CategoryScore(Model):
     """One line of the scorecard (SPEC 10): assertion results of one category, over the run."""
 
     category: str
@@ -175,8 +175,8 @@ class CategoryScore:
     vacuous: int = 0
 
 
-@dataclass(slots=True, kw_only=True)
-class RunCounts:
+@model
+class RunCounts(Model):
     """Tests of the run by status; `invalid` counts spec files that could not be loaded."""
 
     total: int = 0
@@ -190,8 +190,8 @@ class RunCounts:
     warnings: int = 0
 
 
-@dataclass(slots=True, kw_only=True)
-class RunSummary:
+@model
+class RunSummary(Model):
     """The whole run, written last: a run without it is not complete."""
 
     schema_version: str = RESULT_SCHEMA_VERSION
@@ -202,8 +202,7 @@ class RunSummary:
     duration_ms: float
     exit_code: int
     exit_reason: str
-    interrupted: bool
     counts: RunCounts
     scorecard: list[CategoryScore]
-    tests: Sequence[TestRow]
+    tests: list[TestRow]
     problems: list[InvalidSpec]

@@ -1,10 +1,10 @@
 """The event matcher that every assertion uses (SPEC 15), and how arguments are compared."""
 
 from dataclasses import field
-from functools import lru_cache
 from typing import Any, ClassVar
 
-from agenteval.patterns import name_matches, pattern_error, search
+from agenteval.author_schemas import schema_differences, schema_error
+from agenteval.patterns import is_glob, name_matches, pattern_error, search
 from agenteval.strict import Model, model
 from agenteval.trace import Event, EventType, Trace
 
@@ -20,7 +20,7 @@ class ArgsMatch(Model):
     args_equal: dict[str, Any] = field(default_factory=dict)
     """Values that must be equal."""
     regex: dict[str, str] = field(default_factory=dict)
-    """A regular expression to search for, per key."""
+    """A regular expression to search for, per key; numbers are searched as they are written."""
     json_schema: dict[str, Any] | None = None
     """A JSON Schema for all arguments."""
 
@@ -55,7 +55,8 @@ class ArgsMatch(Model):
                 found.append(f"{key}: expected {show(want)}, got {show(got)}")
         for key, pattern in self.regex.items():
             got = lookup(args, key)
-            if not isinstance(got, str) or not search(pattern, got):
+            text = show(got) if isinstance(got, int | float) else got
+            if not isinstance(text, str) or not search(pattern, text):
                 found.append(f"{key}: expected a match of /{pattern}/, got {show(got)}")
         if self.json_schema is not None:
             found += schema_differences(self.json_schema, args)
@@ -77,42 +78,92 @@ class Selector(Model):
     args: ArgsMatch | None = None
     """For calls, and results of calls: what the arguments must be."""
 
+    TOOL_EVENTS: ClassVar[tuple[str, ...]] = ("tool_call", "tool_result", "error")
+
     def __post_init__(self) -> None:
-        given = (self.event_type, self.tool, self.call_id, self.success, self.args)
-        if all(value is None for value in given):
+        of_tools = {name: getattr(self, name) for name in ("tool", "call_id", "success", "args")}
+        given = [name for name, value in of_tools.items() if value is not None]
+        if self.event_type is None and not given:
             raise ValueError("a selector needs at least one of event_type, tool, call_id, success and args")
+        if self.event_type is not None and self.event_type not in self.TOOL_EVENTS and given:
+            raise ValueError(
+                f"{given[0]} goes with events of tools ({', '.join(self.TOOL_EVENTS)}), "
+                f"not with {self.event_type}: this selector could never match"
+            )
 
     def matches(self, event: Event, trace: Trace) -> bool:
         """Whether the event is meant."""
-        data = event.data
         if self.event_type is not None and event.type != self.event_type:
             return False
-        if self.tool is not None and not name_matches(self.tool, str(data.get("tool") or "")):
+        if self.tool is not None and not name_matches(self.tool, tool_of(event, trace)):
             return False
-        if self.call_id is not None and data.get("call_id") != self.call_id:
+        if self.call_id is not None and _call_id(event, trace) != self.call_id:
             return False
         if self.success is not None and _success(event, trace) is not self.success:
             return False
-        return self.args is None or self._args_match(event, trace)
+        return self.args is None or self._args_differences(event, trace) == []
 
-    def _args_match(self, event: Event, trace: Trace) -> bool:
+    def _args_differences(self, event: Event, trace: Trace) -> list[str]:
         assert self.args is not None
         if event.type == "tool_call":
-            args = event.data.get("args") or {}
-        else:
-            call = trace.call_of(event)
-            if call is None:
-                return False
-            args = call.args
-        return not self.args.differences(args)
+            return self.args.differences(trace.call_at(event).args)
+        call = trace.call_of(event)
+        return self.args.differences(call.args) if call else ["args: no call belongs to this event"]
 
     def find(self, trace: Trace) -> list[Event]:
         """All matching events, in order."""
         events = trace.of_type(self.event_type) if self.event_type else trace.events
         return [event for event in events if self.matches(event, trace)]
 
+    def closest(self, trace: Trace) -> list[tuple[Event, str]]:
+        """The events that almost match, best first, at most three, each with what is different about it.
+
+        Candidates are events of the tool (or of the type, when no tool is named), then events of tools with a
+        similar name.
+        """
+        similar = self._similar_tools(trace)
+        ranked = []
+        for event in trace.events:
+            tool = tool_of(event, trace)
+            if self.tool is None:
+                near = self.event_type is None or event.type == self.event_type
+            else:
+                near = name_matches(self.tool, tool) or tool in similar
+            if near and (found := self._differences(event, trace)):
+                far = similar.index(tool) + 1 if tool in similar else 0
+                ranked.append(((far, event.type != self.event_type, len(found), event.seq), event, found))
+        ranked.sort(key=lambda item: item[0])
+        return [(event, "; ".join(found)) for _, event, found in ranked[:MOST_CLOSEST]]
+
+    def _similar_tools(self, trace: Trace) -> list[str]:
+        if self.tool is None or is_glob(self.tool):
+            return []
+        names = trace.tool_counts()
+        if self.tool in names:
+            return []
+        from difflib import get_close_matches
+
+        return get_close_matches(self.tool, names, n=MOST_CLOSEST, cutoff=0.6)
+
+    def _differences(self, event: Event, trace: Trace) -> list[str]:
+        found = []
+        if self.event_type is not None and event.type != self.event_type:
+            found.append(f"event_type: expected {self.event_type}, got {event.type}")
+        tool = tool_of(event, trace)
+        if self.tool is not None and not name_matches(self.tool, tool):
+            found.append(f"tool: expected {self.tool}, got {tool}")
+        call_id = _call_id(event, trace)
+        if self.call_id is not None and call_id != self.call_id:
+            found.append(f"call_id: expected {self.call_id}, got {call_id}")
+        success = _success(event, trace)
+        if self.success is not None and success is not self.success:
+            found.append(f"success: expected {show(self.success)}, got {show(success)}")
+        if self.args is not None:
+            found += self._args_differences(event, trace)
+        return found
+
     def __str__(self) -> str:
-        parts = [self.event_type or "event"]
+        parts: list[str] = [self.event_type or "event"]
         if self.tool:
             parts.append(f"of {self.tool}")
         if self.call_id:
@@ -122,6 +173,25 @@ class Selector(Model):
         if self.args:
             parts.append("with matching arguments")
         return " ".join(parts)
+
+
+MOST_CLOSEST = 3
+"""Candidates shown for something absent."""
+
+
+def tool_of(event: Event, trace: Trace) -> str:
+    """The tool of an event: its own, else that of the call it belongs to; empty when it has none."""
+    if tool := event.data.get("tool"):
+        return str(tool)
+    call = trace.call_of(event)
+    return call.tool if call else ""
+
+
+def _call_id(event: Event, trace: Trace) -> str | None:
+    if call_id := event.data.get("call_id"):
+        return str(call_id)
+    call = trace.call_of(event)
+    return call.call_id if call else None
 
 
 def _success(event: Event, trace: Trace) -> bool | None:
@@ -149,11 +219,15 @@ def lookup(args: Any, path: str) -> Any:
     for step in path.split("."):
         if isinstance(here, dict) and step in here:
             here = here[step]
-        elif isinstance(here, list) and step.isdigit() and int(step) < len(here):
+        elif isinstance(here, list) and _is_index(step) and int(step) < len(here):
             here = here[int(step)]
         else:
             return MISSING
     return here
+
+
+def _is_index(step: str) -> bool:
+    return step.isascii() and step.isdigit() and len(step) < 10
 
 
 def equal(got: Any, want: Any) -> bool:
@@ -187,39 +261,6 @@ def show(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
-@lru_cache(maxsize=64)
-def _validator(schema_text: str) -> Any:
-    import json
-
-    from jsonschema.validators import validator_for
-
-    schema = json.loads(schema_text)
-    cls = validator_for(schema)
-    return cls(schema)
-
-
-def schema_error(schema: dict[str, Any]) -> str | None:
-    """Why this is not a JSON Schema, or None when it is one."""
-    from jsonschema import SchemaError
-    from jsonschema.validators import validator_for
-
-    try:
-        validator_for(schema).check_schema(schema)
-    except SchemaError as error:
-        return str(error.message)
-    return None
-
-
-def schema_differences(schema: dict[str, Any], value: Any) -> list[str]:
-    """What a JSON Schema finds wrong with a value, one line each, at most ten.
-
-    Only references inside the schema are followed; nothing is fetched.
-    """
-    import json
-
-    errors = _validator(json.dumps(schema, sort_keys=True)).iter_errors(value)
-    lines = []
-    for error, _ in zip(errors, range(10), strict=False):
-        place = "/".join(map(str, error.absolute_path)) or "(top)"
-        lines.append(f"{place}: {error.message}")
-    return lines
+def counted(number: int, noun: str) -> str:
+    """`1 call`, `2 calls`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

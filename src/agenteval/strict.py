@@ -10,7 +10,7 @@ into `__post_init__`, which raises ValueError with the message the author should
 """
 
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields
 from typing import (
     Annotated,
@@ -71,7 +71,7 @@ class Between:
         self.high = high
 
     def __call__(self, value: Any) -> Any:
-        if value < self.low or (self.high is not None and value > self.high):
+        if not value >= self.low or (self.high is not None and value > self.high):  # `not`: for NaN
             raise NotPlain
         return value
 
@@ -94,6 +94,25 @@ class NotEmpty:
         from pydantic import Field
 
         return handler.generate_schema(Annotated[source, Field(min_length=1)])
+
+
+class Matching:
+    """A pattern that a string matches from end to end: `Annotated[str, Matching("[a-z]+")]`."""
+
+    def __init__(self, pattern: str) -> None:
+        self.pattern = pattern
+
+    def __call__(self, value: Any) -> Any:
+        import re
+
+        if not re.fullmatch(self.pattern, value, re.ASCII):
+            raise NotPlain
+        return value
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        from pydantic import Field
+
+        return handler.generate_schema(Annotated[source, Field(pattern=f"^{self.pattern}$")])
 
 
 class Tagged:
@@ -119,9 +138,8 @@ class OpenMapping:
         self.known = known
 
     def __call__(self, value: Any) -> Any:
-        for key in _mapping_keys(value):
-            if key not in self.known and not key.startswith(EXTENSION_PREFIX) and closest(key, self.known):
-                raise NotPlain
+        if next(self._slips(value), None):
+            raise NotPlain
         return value
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
@@ -130,32 +148,52 @@ class OpenMapping:
         return core_schema.no_info_after_validator_function(self._explain, handler(source))
 
     def _explain(self, value: Any) -> Any:
-        for key in _mapping_keys(value):
-            if key in self.known or key.startswith(EXTENSION_PREFIX):
-                continue
-            if near := closest(key, self.known):
-                raise ValueError(f"unknown key {key!r}, did you mean {near!r}?")
+        from pydantic_core import PydanticCustomError
+
+        for path, near in self._slips(value):
+            raise PydanticCustomError("misspelt_key", "a misspelt key", {"path": path, "near": near})
         return value
 
-
-def _mapping_keys(value: Any) -> list[str]:
-    mappings = value if isinstance(value, list) else [value]
-    return [key for mapping in mappings if isinstance(mapping, dict) for key in mapping]
+    def _slips(self, value: Any) -> Iterator[tuple[tuple[str | int, ...], str]]:
+        """The path of each key that looks like a slip, and the key that it looks like."""
+        if isinstance(value, list):
+            for index, item in enumerate(value):
+                if isinstance(item, dict):
+                    yield from (((index, *path), near) for path, near in self._slips(item))
+        elif isinstance(value, dict):
+            for key in value:
+                if key not in self.known and not key.startswith(EXTENSION_PREFIX):
+                    near = closest(key, self.known)
+                    if near:
+                        yield (key,), near
 
 
 def closest(name: str, known: Any) -> str | None:
     """The known name that `name` is most likely a misspelling of, or None."""
+    name = name.lower().replace("-", "_")
+    lowered = {str(item).lower().replace("-", "_"): str(item) for item in known}
+    candidates = [item for item in lowered if _similarity_bound(name, item) >= _CLOSE]
+    if not candidates:  # the usual case in valid files, and difflib takes as long to import as they to load
+        return None
     from difflib import get_close_matches
 
-    lowered = {str(item).lower().replace("-", "_"): str(item) for item in known}
-    found = get_close_matches(name.lower().replace("-", "_"), list(lowered), n=1, cutoff=0.65)
+    found = get_close_matches(name, candidates, n=1, cutoff=_CLOSE)
     return lowered[found[0]] if found else None
+
+
+_CLOSE = 0.65
+
+
+def _similarity_bound(one: str, other: str) -> float:
+    """What difflib's ratio of the two is at most: as if the order of letters did not matter."""
+    common = sum(min(one.count(letter), other.count(letter)) for letter in set(one))
+    return 2 * common / (len(one) + len(other) or 1)
 
 
 def parse(cls: type[M], data: Any) -> M:
     """Build a model from plain data (dict, list, str, int, float, bool, None).
 
-    Raises `diagnosis.Invalid`, which lists everything that is wrong, each with the path to it.
+    Raises `findings.Invalid`, which lists everything that is wrong, each with the path to it.
     """
     try:
         built: M = _checker(cls)(data)
@@ -210,7 +248,9 @@ def _exactly(kind: type) -> Check:
 
 
 def _number(value: Any) -> Any:
-    if type(value) is not float and type(value) is not int:
+    if type(value) is int:
+        return value if -(2**53) <= value <= 2**53 else float(value)  # as pydantic, which makes all floats
+    if type(value) is not float:
         raise NotPlain
     return value
 

@@ -35,6 +35,7 @@ from functools import cached_property
 from typing import Any, Literal, get_args
 
 from agenteval.errors import AdapterError
+from agenteval.strict import Model, model
 
 TRACE_SCHEMA_VERSION = "0.1"
 
@@ -45,16 +46,16 @@ EVENT_TYPES: tuple[str, ...] = get_args(EventType)
 TraceStatus = Literal["success", "partial", "failed", "blocked"]
 
 
-@dataclass(slots=True, kw_only=True)
-class AdapterInfo:
+@model
+class AdapterInfo(Model):
     """Which adapter wrote a trace (SPEC 12)."""
 
     name: str
     version: str
 
 
-@dataclass(slots=True, kw_only=True)
-class Capabilities:
+@model
+class Capabilities(Model):
     """What a trace can show (SPEC 12): an assertion that needs a flag which is false is not judged."""
 
     supports_tool_trace: bool = False
@@ -68,8 +69,8 @@ class Capabilities:
 CAPABILITY_FLAGS: tuple[str, ...] = tuple(Capabilities.__slots__)
 
 
-@dataclass(slots=True, kw_only=True)
-class Event:
+@model
+class Event(Model):
     """One thing that happened. `ts` is ISO 8601 in UTC; `seq` counts from 1."""
 
     event_id: str
@@ -85,16 +86,16 @@ class Event:
     parent_event_id: str | None = None
 
 
-@dataclass(slots=True, kw_only=True)
-class TraceMessage:
+@model
+class TraceMessage(Model):
     """A message the agent was given or gave."""
 
     role: str
     content: str
 
 
-@dataclass(slots=True, kw_only=True)
-class TraceScenario:
+@model
+class TraceScenario(Model):
     """The situation as the recording shows it."""
 
     trigger: str
@@ -104,8 +105,8 @@ class TraceScenario:
     scheduler_context: dict[str, Any] | None = None
 
 
-@dataclass(slots=True, kw_only=True)
-class Metrics:
+@model
+class Metrics(Model):
     """Measures of the recorded run: milliseconds, counts, tokens, US dollars."""
 
     timing_ms_total: float
@@ -150,7 +151,7 @@ class ToolCall:
         return bool(self.results) and not self.failed
 
 
-@dataclass(kw_only=True)
+@dataclass(kw_only=True, repr=False)
 class Trace:
     """One recorded run, normalized. Treat it as read-only: every assertion of a test reads the same one."""
 
@@ -249,6 +250,8 @@ def retries(calls: Iterable[ToolCall], ignore_args: Iterable[str] = ()) -> Itera
     """The calls that are retries, by the definition above."""
     open_failures: set[tuple[str, str]] = set()
     for call in calls:
+        if not open_failures and not call.failed:  # the arguments of most calls never need to be compared
+            continue
         key = (call.tool, args_key(call.args, ignore_args))
         if key in open_failures:
             yield call

@@ -1,5 +1,7 @@
 """The catalogue of assertion types: an explicit list, each entry loaded when a test first uses it."""
 
+import builtins
+from functools import cache
 from importlib import import_module
 from typing import NamedTuple, cast
 
@@ -13,7 +15,7 @@ class Entry(NamedTuple):
     module: str
     name: str
 
-    def load(self) -> type[Assertion]:
+    def load(self) -> builtins.type[Assertion]:
         """The class."""
         return cast("type[Assertion]", getattr(import_module(self.module), self.name))
 
@@ -50,6 +52,7 @@ def assertion_types() -> tuple[str, ...]:
     return tuple(_BY_TYPE)
 
 
+@cache
 def assertion_class(name: str) -> type[Assertion] | None:
     """The class of a type, or None when there is no such type."""
     entry = _BY_TYPE.get(name)

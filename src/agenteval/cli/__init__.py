@@ -1,0 +1,36 @@
+"""The command line: `main(argv) -> int` maps every outcome to an exit code."""
+
+import sys
+from collections.abc import Sequence
+
+from agenteval import __version__
+
+
+def entry() -> None:
+    """The `agenteval` script. Leaves without the interpreter's clean-up, which takes longer than a test."""
+    import gc
+    import os
+
+    gc.set_threshold(
+        200_000, 10, 10
+    )  # imports and a recording are no garbage: looking costs a tenth of a run
+    if sys.stdout is None or sys.stderr is None:  # started without them: `agenteval run tests >&-`
+        nowhere = open(os.devnull, "w")  # noqa: PTH123, SIM115 - as long as the process
+        sys.stdout, sys.stderr = sys.stdout or nowhere, sys.stderr or nowhere
+    code = main(sys.argv[1:])
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except OSError:
+        os._exit(code)
+    os._exit(code)
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run one command line and return the exit code; never raises, never exits."""
+    if list(argv) == ["--version"]:
+        print(f"agenteval {__version__}")  # noqa: T201
+        return 0
+    from agenteval.cli.app import run_app
+
+    return run_app(argv)

@@ -1,0 +1,91 @@
+# Everything runs in .venv, which is made on first use. It needs Python 3.11, 3.12 or 3.13, and nothing else.
+# To choose the interpreter: make test PYTHON=/path/to/python3.12
+
+PYTHON ?=
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PIP_ROOT_USER_ACTION := ignore
+
+# The checks of `make test` share files and two of them are heavy: one after another, also under `make -j`.
+.NOTPARALLEL:
+.DELETE_ON_ERROR:
+.PHONY: help install run test lint types schemas examples wheel pytest bench format clean
+
+help: ## Show what can be made
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
+
+run: $(STAMP) ## Install into .venv if needed, and run the examples
+	@$(BIN)/agenteval run examples/
+
+test: lint types schemas examples wheel pytest ## Run every check, as CI does; the first failure stops
+
+lint: $(STAMP) ## Check style and formatting (ruff)
+	@echo "== ruff check"
+	@$(BIN)/ruff check
+	@echo "== ruff format --check"
+	@$(BIN)/ruff format --check
+
+types: $(STAMP) ## Check types (mypy)
+	@echo "== mypy"
+	@$(BIN)/mypy
+
+schemas: $(STAMP) ## Check that schemas/ says what the models say
+	@echo "== agenteval schema --check"
+	@$(BIN)/agenteval schema --check
+
+examples: $(STAMP) ## Run the examples and print only the summary
+	@echo "== agenteval run examples/"
+	@$(BIN)/agenteval run examples/ -q
+
+wheel: $(STAMP) ## Build the wheel, install it into an empty environment, run it there
+	@echo "== the wheel, installed"
+	@$(BIN)/python tests/check_wheel.py
+
+pytest: $(STAMP) ## Run the tests
+	@echo "== pytest"
+	@$(BIN)/pytest -q
+
+bench: $(STAMP) ## Measure speed and memory beside a hand-written pytest suite (ARGS=--quick: a part)
+	@$(BIN)/python -m benchmarks.run $(ARGS)
+
+format: $(STAMP) ## Let ruff fix and format the code
+	@$(BIN)/ruff check --fix
+	@$(BIN)/ruff format
+
+install: $(STAMP) ## Install into .venv, with what development needs
+
+clean: ## Remove .venv, artifacts and caches
+	rm -rf $(VENV) artifacts build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .agenteval_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Made again when pyproject.toml changes; a .venv whose interpreter is gone or no longer fits is then replaced.
+# An interpreter is tried by running it: a name on PATH may be a shim without a Python behind it, and some
+# systems ship Python without the modules that make a virtual environment.
+$(STAMP): pyproject.toml
+	@fits='import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))'; \
+	if ! $(BIN)/python -c "$$fits" 2>/dev/null || ! $(BIN)/python -m pip --version >/dev/null 2>&1; then \
+	  found=; unequipped=; \
+	  for python in $(or $(PYTHON),python3.13 python3.12 python3.11 python3 python); do \
+	    "$$python" -c "$$fits" >/dev/null 2>&1 || continue; \
+	    if "$$python" -c 'import ensurepip, venv' >/dev/null 2>&1; then found=$$python; break; fi; \
+	    unequipped="$$unequipped $$python"; \
+	  done; \
+	  if [ -z "$$found" ] && [ -n "$$unequipped" ]; then \
+	    echo "make: cannot make a virtual environment:$$unequipped has no venv and ensurepip modules." >&2; \
+	    echo "make: install them (Debian, Ubuntu: apt-get install python3-venv), then run make again." >&2; \
+	    exit 1; \
+	  elif [ -z "$$found" ]; then \
+	    echo "make: Python 3.11, 3.12 or 3.13 is needed; found none as $(or $(PYTHON),python3.13 python3.12 python3.11 python3 python)." >&2; \
+	    echo "make: install one, or name it: make PYTHON=/path/to/python3.12" >&2; \
+	    exit 1; \
+	  fi; \
+	  echo "== making $(VENV) with $$("$$found" --version)"; \
+	  "$$found" -m venv --clear $(VENV); \
+	fi
+	@echo "== installing agenteval and its development tools into $(VENV)"
+	@$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
+	@$(BIN)/python -m pip install --quiet --editable . --group dev
+	@touch $(STAMP)

@@ -1,0 +1,260 @@
+"""The replay bundle, `replay.json`: one recorded run, as strict models.
+
+Every mapping accepts keys that start with `x-`; they are the author's own and mean nothing here.
+"""
+
+from dataclasses import field
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from agenteval.errors import FileError
+from agenteval.jsonsource import load_json, load_model
+from agenteval.strict import Between, Model, NotEmpty, Tagged, model
+from agenteval_nanoclaw.rules import broken_rules, bundle_error, file_error
+from agenteval_nanoclaw.timestamps import Timestamp
+
+Name = Annotated[str, NotEmpty()]
+
+
+@model
+class RecordedMessage(Model):
+    """One message that the agent had to answer."""
+
+    role: Name
+    """Who speaks: user, assistant, system, tool, or what else the chat knows."""
+    content: str
+    """What is said."""
+    sender: str | None = None
+    """The sender's display name, where the chat has one."""
+    ts: Timestamp | None = None
+    """When it was sent, ISO 8601."""
+
+
+@model
+class FinalOutput(Model):
+    """What the agent answered in the end."""
+
+    content: str
+    """The text."""
+    role: Name = "assistant"
+    """Who speaks."""
+
+
+@model
+class RecordedScenario(Model):
+    """The situation the agent was in. Ids that are not given are the test's."""
+
+    trigger: Literal["user_message", "scheduler"]
+    """What woke the agent: a message of a user, or the scheduler."""
+    group_id: str | None = None
+    """The chat group that the agent acted for."""
+    session_id: str | None = None
+    """The session within the group."""
+    task_id: str | None = None
+    """The scheduled task; by default the `task_id` of `scheduler_context`."""
+    scheduler_context: dict[str, Any] | None = None
+    """What the scheduler knew: task_id, scheduled_for, timezone … Required when the trigger is `scheduler`."""
+
+
+@model
+class RecordedCapabilities(Model):
+    """What the recording can show (SPEC 12). An assertion that needs a flag which is false is not judged."""
+
+    supports_tool_trace: bool = True
+    """Tool calls and results are recorded."""
+    supports_memory_events: bool = False
+    """Reads and writes of memory are recorded."""
+    supports_scheduler_context: bool = False
+    """What the scheduler knew is recorded."""
+    supports_container_metadata: bool = False
+    """Containers and mounts are recorded."""
+    supports_live_run: bool = False
+    """The recorder can run an agent live."""
+    supports_replay: bool = True
+    """The recording can be replayed."""
+
+
+@model
+class RecordedMetrics(Model):
+    """Measures of the recorded run."""
+
+    timing_ms_total: Annotated[float, Between(0)]
+    """How long the run took, in milliseconds."""
+    retry_count: Annotated[int, Between(0)] | None = None
+    """Retries by the recorder's count. The trace's own count is taken from its events."""
+    tool_call_count: Annotated[int, Between(0)] | None = None
+    """Tool calls by the recorder's count. The trace's own count is taken from its events."""
+    token_usage: dict[str, Any] | None = None
+    """Tokens by kind: input_tokens, output_tokens, total_tokens …"""
+    cost_usd: Annotated[float, Between(0)] | None = None
+    """What the run cost, in US dollars."""
+
+
+class Said:
+    """The description of a field that other models inherit: pydantic reads no docstrings of a base."""
+
+    def __init__(self, description: str) -> None:
+        self.description = description
+
+    def __get_pydantic_json_schema__(self, core_schema: Any, handler: Any) -> Any:
+        return {**handler(core_schema), "description": self.description}
+
+
+@model
+class Step(Model):
+    """What any step may carry. Ids that are not given are the scenario's."""
+
+    ts: Annotated[
+        Timestamp | None,
+        Said("When it happened, ISO 8601. By default one millisecond a step, from a fixed epoch."),
+    ] = None
+    group_id: Annotated[
+        str | None, Said("The chat group; of a memory step, the group that owns the memory.")
+    ] = None
+    session_id: Annotated[str | None, Said("The session within the group.")] = None
+    task_id: Annotated[str | None, Said("The scheduled task.")] = None
+    agent_id: Annotated[str | None, Said("The agent, where there are several.")] = None
+
+
+@model
+class MessageReceivedStep(Step):
+    """The agent was given a message."""
+
+    type: Literal["message_received"]
+    """The kind of step."""
+    role: Name = "user"
+    """Who speaks."""
+    content: str | None = None
+    """What is said. By default the n-th such step is the n-th of `input_messages`."""
+    sender: str | None = None
+    """The sender's display name, where the chat has one."""
+
+
+@model
+class ToolCallStep(Step):
+    """The agent called a tool."""
+
+    type: Literal["tool_call"]
+    """The kind of step."""
+    tool: Name
+    """The tool's name."""
+    call_id: Name
+    """Names the call; results and errors refer to it. Unique in the bundle."""
+    args: dict[str, Any] = field(default_factory=dict)
+    """The arguments."""
+
+
+@model
+class ToolResultStep(Step):
+    """A tool answered."""
+
+    type: Literal["tool_result"]
+    """The kind of step."""
+    tool: Name
+    """The tool's name."""
+    call_id: Name
+    """The call that it answers, which is earlier in the script."""
+    success: bool | None = None
+    """Whether the tool did what it was asked. By default true, and false when the fixture is an error."""
+    result: Any = None
+    """The answer, any JSON. Left out (or null), it is taken from the fixture, when there is one."""
+    fixture_id: Name | None = None
+    """The fixture of the test that this is the answer of."""
+
+
+@model
+class MemoryStep(Step):
+    """Memory was read or written."""
+
+    type: Literal["memory_read", "memory_write"]
+    """The kind of step."""
+    source: str | None = None
+    """The kind of memory, for instance `CLAUDE.md`."""
+    path: str | None = None
+    """The file."""
+    content: Any = None
+    """What was read or written, any JSON."""
+    change_summary: str | None = None
+    """What changed, in words."""
+
+
+@model
+class ErrorStep(Step):
+    """Something went wrong."""
+
+    type: Literal["error"]
+    """The kind of step."""
+    error_type: Name
+    """The kind of error, for instance `timeout`."""
+    message: str | None = None
+    """What was said about it."""
+    retryable: bool | None = None
+    """Whether trying again could help. By default false."""
+    scope: Name | None = None
+    """What it happened to. By default `tool` when `tool` or `call_id` is given, else `runtime`."""
+    tool: Name | None = None
+    """The tool. By default that of the call."""
+    call_id: Name | None = None
+    """The call that failed, which is earlier in the script. By default the tool's last call, when open."""
+
+
+@model
+class FinalOutputStep(Step):
+    """The agent answered."""
+
+    type: Literal["final_output"]
+    """The kind of step."""
+    content: str
+    """The text."""
+    role: Name = "assistant"
+    """Who speaks."""
+
+
+AnyStep = MessageReceivedStep | ToolCallStep | ToolResultStep | MemoryStep | ErrorStep | FinalOutputStep
+
+
+@model
+class ReplayBundle(Model):
+    """One recorded run (replay bundle, schema 0.1)."""
+
+    schema_version: Literal["0.1"]
+    """The version of this format."""
+    scenario: RecordedScenario
+    """The situation."""
+    input_messages: list[RecordedMessage]
+    """The messages that the agent had to answer."""
+    script: list[Annotated[AnyStep, Tagged("type")]]
+    """What happened, in order."""
+    status: Literal["success", "partial", "failed", "blocked"]
+    """How the run ended. A run that ended in success has an output."""
+    metrics: RecordedMetrics
+    """Measures of the run."""
+    adapter: Literal["nanoclaw-replay"] | None = None
+    """The format's name."""
+    capabilities: RecordedCapabilities = field(default_factory=RecordedCapabilities)
+    """What the recording can show."""
+    final_output: FinalOutput | None = None
+    """What the agent answered in the end. By default the last `final_output` step."""
+
+
+def load_bundle(path: Path, *, max_bytes: int) -> ReplayBundle:
+    """The bundle in a file.
+
+    Raises `AdapterError` with everything that is wrong with it, in file order: reason codes are those of
+    `rules.py`, those of `jsonsource` (as `bundle.syntax`, `bundle.missing_key` …), and `file.too_large` and
+    its like.
+    """
+    try:
+        bundle = load_model(ReplayBundle, path, max_bytes=max_bytes)
+    except FileError as error:
+        for problem in error.problems:
+            problem.reason_code = problem.reason_code.replace("json.", "bundle.", 1)
+        try:
+            data = load_json(path, max_bytes=max_bytes)
+        except FileError:  # not JSON at all: there is nothing more to find
+            raise file_error(error.problems) from None
+        broken = broken_rules(data)
+        raise bundle_error(path, broken, max_bytes=max_bytes, others=error.problems) from None
+    if broken := broken_rules(bundle):
+        raise bundle_error(path, broken, max_bytes=max_bytes)
+    return bundle

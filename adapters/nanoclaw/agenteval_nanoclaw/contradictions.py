@@ -1,0 +1,104 @@
+"""Where a recording contradicts itself, or the test that replays it. Neither changes a verdict by itself."""
+
+from collections.abc import Iterator, Sequence
+
+from agenteval.spec import TestCase
+from agenteval.trace import Trace
+from agenteval_nanoclaw.bundle import FinalOutputStep, ReplayBundle
+
+EVENTS_OF_FLAG = {
+    "supports_tool_trace": ("tool_call", "tool_result"),
+    "supports_memory_events": ("memory_read", "memory_write"),
+}
+NOT_JUDGED = "assertions that need it are not judged"
+
+
+def warnings_about(bundle: ReplayBundle, case: TestCase) -> Iterator[str]:
+    """Where the recording shows another situation than the test describes. The recording's is judged."""
+    recorded, told = bundle.scenario, case.scenario
+    pairs = [
+        ("trigger", told.trigger, recorded.trigger),
+        ("group_id", told.group_id, recorded.group_id),
+        ("session_id", told.session_id, recorded.session_id),
+        ("task_id", (told.scheduler_context or {}).get("task_id"), task_id_of(bundle)),
+    ]
+    for name, said, found in pairs:
+        if said is not None and found is not None and said != found:
+            yield f"the scenario's {name} is {said!r} in the test and {found!r} in the recording"
+    said_messages = [(message.role, message.content) for message in told.input_messages]
+    found_messages = [(message.role, message.content) for message in bundle.input_messages]
+    if said_messages != found_messages:
+        yield _messages_differ(said_messages, found_messages)
+
+
+def task_id_of(bundle: ReplayBundle) -> str | None:
+    """The task that the recording shows: the scenario's, else that of its scheduler context."""
+    task_id = bundle.scenario.task_id or (bundle.scenario.scheduler_context or {}).get("task_id")
+    return task_id if isinstance(task_id, str) else None
+
+
+def notes_on(bundle: ReplayBundle, trace: Trace) -> list[str]:
+    """Where the recording says one thing of itself and shows another."""
+    return [
+        *_missing_flags(trace),
+        *_counts(bundle, trace),
+        *_other_tools(trace),
+        *_other_output(bundle),
+        *_other_task(bundle),
+    ]
+
+
+def _messages_differ(said: Sequence[tuple[str, str]], found: Sequence[tuple[str, str]]) -> str:
+    if len(said) != len(found):
+        return f"the test has {len(said)} input_messages and the recording {len(found)}"
+    number, ours, theirs = next(
+        (number, ours, theirs)
+        for number, (ours, theirs) in enumerate(zip(said, found, strict=True), 1)
+        if ours != theirs
+    )
+    return f"input message {number} is {_quoted(ours)} in the test and {_quoted(theirs)} in the recording"
+
+
+def _quoted(message: tuple[str, str], longest: int = 80) -> str:
+    role, content = message
+    return f"{role}: {content[:longest] + '…' * (len(content) > longest)!r}"
+
+
+def _missing_flags(trace: Trace) -> Iterator[str]:
+    for flag, types in EVENTS_OF_FLAG.items():
+        count = len(trace.of_type(*types))
+        if count and not getattr(trace.capabilities, flag):
+            kinds = " and ".join(types)
+            yield f"{flag} is false, but the recording holds {count} {kinds} events: {NOT_JUDGED}"
+    if trace.scenario.trigger == "scheduler" and not trace.capabilities.supports_scheduler_context:
+        yield f"supports_scheduler_context is false, but the trigger is the scheduler: {NOT_JUDGED}"
+
+
+def _counts(bundle: ReplayBundle, trace: Trace) -> Iterator[str]:
+    for name in ("retry_count", "tool_call_count"):
+        stated, counted = getattr(bundle.metrics, name), getattr(trace.metrics, name)
+        if stated is not None and stated != counted:
+            yield f"the recording states {name} {stated}, its events show {counted}"
+
+
+def _other_tools(trace: Trace) -> Iterator[str]:
+    for call in trace.calls():
+        for event in (*call.results, *call.errors):
+            if event.data["tool"] != call.tool:
+                yield (
+                    f"{event.event_id} names the tool {event.data['tool']!r}, "
+                    f"but its call {call.call_id!r} is of {call.tool!r}"
+                )
+
+
+def _other_output(bundle: ReplayBundle) -> Iterator[str]:
+    steps = [step for step in bundle.script if isinstance(step, FinalOutputStep)]
+    if bundle.final_output and steps and steps[-1].content != bundle.final_output.content:
+        yield "final_output differs from the last final_output step: final_output is judged"
+
+
+def _other_task(bundle: ReplayBundle) -> Iterator[str]:
+    stated = bundle.scenario.task_id
+    known = (bundle.scenario.scheduler_context or {}).get("task_id")
+    if stated is not None and known is not None and stated != known:
+        yield f"scenario.task_id is {stated!r}, but scheduler_context.task_id is {known!r}"

@@ -1,0 +1,44 @@
+"""The files that a test may name: inside the project, and there."""
+
+from pathlib import Path
+from typing import Any
+
+from agenteval.adapters import AdapterContext
+from agenteval.errors import AdapterError
+
+
+def find_file(name: Any, context: AdapterContext, *, setting: str, missing: str, next_step: str) -> Path:
+    """The file called `name`, relative to the test's directory, as a path to show and to open.
+
+    `setting` is where the test names it; `missing` and `next_step` are for a file that is not there.
+    Symbolic links are followed before it is judged whether a file is inside the project root. Raises
+    `AdapterError` (`adapter.invalid_input`, `adapter.outside_root`, or `missing`).
+    """
+    if not isinstance(name, str) or not name:
+        raise AdapterError(
+            f"{setting} must be the name of a file, got {name!r}",
+            reason_code="adapter.invalid_input",
+            next_step=f"give {setting} the path of a file, relative to the test",
+        )
+    path = context.base_dir / name
+    try:
+        inside = path.resolve().is_relative_to(context.root.resolve())
+        found = inside and path.is_file()
+    except (OSError, RuntimeError, ValueError) as error:  # a loop of links, a name no file can have
+        raise AdapterError(
+            f"{setting} names {name!r}, which cannot be looked up: {error}",
+            reason_code="adapter.invalid_input",
+            next_step=f"give {setting} the path of a file, relative to the test",
+        ) from error
+    if not inside:
+        raise AdapterError(
+            f"{setting} names {name!r}, which is outside the project root {context.root}",
+            reason_code="adapter.outside_root",
+            next_step="keep the file inside the project; symbolic links that lead out of it are not followed",
+        )
+    if not found:
+        what = "a directory" if path.is_dir() else "not there"
+        raise AdapterError(
+            f"{setting} names {name!r}, but {path} is {what}", reason_code=missing, next_step=next_step
+        )
+    return path

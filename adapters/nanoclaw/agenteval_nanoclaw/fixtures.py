@@ -1,0 +1,224 @@
+"""Fixtures of the test, `tools.fixtures`: what they make of the recording's tool results.
+
+A `tool_result` step that names a fixture and leaves out its result takes it from there; a step that has both
+must agree with the fixture. A fixture that is an error makes the result unsuccessful, with the error as its
+result, and adds an `error` event after it, unless the script records the error itself.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from agenteval.adapters import AdapterContext
+from agenteval.errors import AdapterError, FileError, Problem
+from agenteval.selectors import ArgsMatch, equal
+from agenteval.spec import Fixture, FixtureError, TestCase
+from agenteval.strict import closest
+from agenteval_nanoclaw.bundle import ErrorStep, ReplayBundle, ToolCallStep, ToolResultStep
+from agenteval_nanoclaw.files import find_file
+from agenteval_nanoclaw.rules import Broken, bundle_error
+
+ERROR_FIELDS = ("error_type", "message", "retryable")
+REFRESH = "record the run again, or update the fixture; a step may leave out what its fixture says"
+
+
+@dataclass(slots=True)
+class Answer:
+    """What a fixture says of one `tool_result` step; `error` is given when the script lacks the event."""
+
+    result: Any
+    success: bool
+    error: FixtureError | None = None
+
+
+def answers_of(
+    bundle: ReplayBundle, path: Path, case: TestCase, context: AdapterContext
+) -> dict[int, Answer]:
+    """What the fixtures say, by index of the step in the script. `path` is the bundle's file.
+
+    Fixtures that no step uses become warnings. Raises `AdapterError` with every step that does not fit.
+    """
+    shelf = _Shelf(case.tools.fixtures, context)
+    calls: dict[str, ToolCallStep] = {}
+    errors: dict[str, ErrorStep] = {}
+    naming: list[tuple[int, ToolResultStep]] = []
+    for index, step in enumerate(bundle.script):
+        if isinstance(step, ToolCallStep):
+            calls[step.call_id] = step
+        elif isinstance(step, ErrorStep) and step.call_id:
+            errors[step.call_id] = step
+        elif isinstance(step, ToolResultStep) and step.fixture_id:
+            naming.append((index, step))
+    answers: dict[int, Answer] = {}
+    for index, step in naming:
+        answer = shelf.answer(index, step, calls[step.call_id], errors.get(step.call_id))
+        if answer:
+            answers[index] = answer
+    if shelf.broken or shelf.unreadable:
+        raise bundle_error(
+            path,
+            shelf.broken,
+            max_bytes=context.max_file_bytes,
+            others=shelf.unreadable,
+            inputs=shelf.contents.values(),
+        )
+    for fixture_id in shelf.unused:
+        context.warn(f"fixture {fixture_id!r} is not used by any step of the recording")
+    return answers
+
+
+class _Shelf:
+    """The fixtures of a test, each read when a step first uses it, and what was found wrong so far."""
+
+    def __init__(self, fixtures: list[Fixture], context: AdapterContext) -> None:
+        self.context = context
+        self.broken: list[Broken] = []
+        self.unreadable: list[Problem] = []
+        self.contents: dict[str, Any] = {}
+        self.by_id: dict[str, Fixture] = {}
+        for fixture in fixtures:
+            if fixture.id in self.by_id:
+                raise AdapterError(
+                    f"two fixtures of the test have the id {fixture.id!r}",
+                    reason_code="adapter.duplicate_fixture",
+                    next_step="give every fixture of tools.fixtures an id of its own",
+                )
+            self.by_id[fixture.id] = fixture
+        self.unused = dict.fromkeys(self.by_id)
+        self.useless: set[str] = set()
+
+    def answer(
+        self, index: int, step: ToolResultStep, call: ToolCallStep, error: ErrorStep | None
+    ) -> Answer | None:
+        """What the step's fixture says of it; None when there is no such fixture, or it cannot be read."""
+        assert step.fixture_id
+        fixture = self.by_id.get(step.fixture_id)
+        if fixture is None:
+            self._unknown(index, step)
+            return None
+        self.unused.pop(fixture.id, None)
+        self._suits(index, fixture, step, call)
+        if not self._read(index, fixture):
+            return None
+        answer = _answer(fixture, self.contents[fixture.id], step, error)
+        if lines := [*_differences(fixture, answer, step, error)]:
+            key = "fixture_id" if step.result is None else "result"
+            shown = "\n".join(f"    {line}" for line in lines)
+            self._report(
+                (index, key),
+                "adapter.stale_fixture",
+                f"the recording differs from the fixture {fixture.id!r}:\n{shown}",
+                REFRESH,
+            )
+        return answer
+
+    def _unknown(self, index: int, step: ToolResultStep) -> None:
+        near = closest(str(step.fixture_id), self.by_id)
+        meant = f"did you mean {near!r}?" if near else ""
+        if step.result is not None:
+            self.context.warn(
+                f"step /script/{index} names the fixture {step.fixture_id!r}, which the test does not have"
+                f"{', ' * bool(meant)}{meant}; the result it recorded is used"
+            )
+            return
+        self._report(
+            (index, "fixture_id"),
+            "adapter.unknown_fixture",
+            f"the test has no fixture {step.fixture_id!r} to take the result from",
+            "add the fixture to tools.fixtures of the test, or record the result in the step",
+            hint=meant,
+            allowed=tuple(self.by_id),
+        )
+
+    def _suits(self, index: int, fixture: Fixture, step: ToolResultStep, call: ToolCallStep) -> None:
+        if fixture.tool != step.tool:
+            self._report(
+                (index, "fixture_id"),
+                "adapter.fixture_tool",
+                f"the fixture {fixture.id!r} answers for {fixture.tool}, but this is a result of {step.tool}",
+                "name a fixture of the tool, or correct `tool` of the fixture",
+            )
+        match = fixture.match
+        if match is None or not (match.args_contains or match.args_equal):
+            return
+        wanted = ArgsMatch(args_contains=match.args_contains or {}, args_equal=match.args_equal or {})
+        if lines := wanted.differences(call.args):
+            self._report(
+                (index, "fixture_id"),
+                "adapter.fixture_mismatch",
+                f"the arguments of call {step.call_id!r} are not those of the fixture {fixture.id!r}: "
+                + "; ".join(lines),
+                "name the fixture that belongs to these arguments, or correct its `match`",
+            )
+
+    def _read(self, index: int, fixture: Fixture) -> bool:
+        """Have the fixture's content at hand. What is wrong with its file is reported once."""
+        if fixture.id in self.contents or fixture.id in self.useless:
+            return fixture.id in self.contents
+        try:
+            self.contents[fixture.id] = self._content(fixture)
+        except AdapterError as error:
+            self._report((index, "fixture_id"), error.reason_code, error.message, error.next_step)
+        except FileError as error:
+            self.unreadable += error.problems
+        else:
+            return True
+        self.useless.add(fixture.id)
+        return False
+
+    def _content(self, fixture: Fixture) -> Any:
+        if fixture.error:
+            return {name: getattr(fixture.error, name) for name in ERROR_FIELDS}
+        if fixture.file is None:
+            return fixture.response
+        from agenteval.jsonsource import load_json
+
+        path = find_file(
+            fixture.file,
+            self.context,
+            setting=f"`file` of the fixture {fixture.id!r}",
+            missing="adapter.fixture_missing",
+            next_step="correct `file` of the fixture in the test, or put the file there",
+        )
+        return load_json(path, max_bytes=self.context.max_file_bytes)
+
+    def _report(
+        self,
+        where: tuple[int, str],
+        reason_code: str,
+        message: str,
+        next_step: str,
+        *,
+        hint: str = "",
+        allowed: tuple[str, ...] = (),
+    ) -> None:
+        problem = Problem(
+            reason_code=reason_code, message=message, next_step=next_step, hint=hint, allowed=allowed
+        )
+        self.broken.append((("script", *where), problem))
+
+
+def _answer(fixture: Fixture, content: Any, step: ToolResultStep, error: ErrorStep | None) -> Answer:
+    if fixture.error:
+        return Answer(content, success=False, error=None if error else fixture.error)
+    return Answer(content, success=step.success is not False)
+
+
+def _differences(
+    fixture: Fixture, answer: Answer, step: ToolResultStep, error: ErrorStep | None
+) -> Iterator[str]:
+    """What the recording says otherwise than the fixture, one line each."""
+    if step.success is not None and step.success != answer.success:
+        yield f"success: the fixture has {str(answer.success).lower()}, the recording {str(step.success).lower()}"
+    if fixture.error and error:
+        for name in ERROR_FIELDS:
+            said, recorded = getattr(fixture.error, name), getattr(error, name)
+            if recorded is not None and said != recorded:
+                from agenteval_nanoclaw.differences import brief
+
+                yield f"{name} of the error: the fixture has {brief(said)}, the recording {brief(recorded)}"
+    if step.result is not None and not equal(answer.result, step.result):
+        from agenteval_nanoclaw.differences import differences
+
+        yield from differences(answer.result, step.result)

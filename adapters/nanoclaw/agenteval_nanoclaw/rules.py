@@ -1,0 +1,180 @@
+"""What must hold in a bundle beyond the shape of each step, and how a bundle's problems are told.
+
+The rules read models and raw JSON alike: so a bundle with a misspelt key and an unknown call id is told of
+both at once.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from math import inf
+from pathlib import Path
+from typing import Any
+
+from agenteval.errors import AdapterError, Problem
+from agenteval.strict import closest
+
+Broken = tuple[tuple[str | int, ...], Problem]
+"""Where in the data a problem is, and the problem, which is not located in the file yet."""
+
+CORRECT_THE_FILE = (
+    "correct the file, or record the run again; `agenteval schema replay` shows the format of a recording"
+)
+MOST_GUESSES = 20
+"""For how many wrong call ids of one bundle the one is sought that was meant."""
+NEAREST_CALLS = 200
+"""Among how many of the calls before it."""
+
+
+def broken_rules(bundle: Any) -> list[Broken]:
+    """What breaks a rule, in a `ReplayBundle` or in the raw JSON of one."""
+    script = _get(bundle, "script")
+    steps = script if isinstance(script, list) else None
+    broken = [*_scenario(_get(bundle, "scenario"))]
+    if steps is not None:
+        broken += [*_output(bundle, steps), *_messages(bundle, steps), *_call_ids(steps)]
+    return broken
+
+
+def bundle_error(
+    path: Path,
+    broken: Sequence[Broken],
+    *,
+    max_bytes: int,
+    others: Iterable[Problem] = (),
+    inputs: Iterable[Any] = (),
+) -> AdapterError:
+    """The error that tells of all problems of a bundle, in file order; of very many, the first ones.
+
+    `others` are problems that are located already. `inputs` is data, beside the bundle's own, that the
+    messages may quote.
+    """
+    from agenteval.documents import MAX_PROBLEMS, pointer, read_text
+    from agenteval.jsonsource import parse_json, places
+
+    text = read_text(path, max_bytes=max_bytes)
+    told = broken[:MAX_PROBLEMS]
+    problems = [*others]
+    found = places(text, [(data_path, False) for data_path, _ in told])
+    for (data_path, problem), place in zip(told, found, strict=True):
+        problem.path, problem.pointer = path, pointer(data_path)
+        problem.line, problem.column, problem.span = place.line, place.column, place.span
+        problem.excerpt, problem.caret = place.excerpt, place.caret
+        problems.append(problem)
+    problems.sort(key=lambda problem: (problem.path != path, problem.line or inf, problem.column or 0))
+    if len(broken) > len(told):
+        message = f"{len(broken)} broken rules in all; the first {len(told)} are shown"
+        problems.append(Problem(reason_code="bundle.many_problems", message=message, path=path))
+    error = file_error(problems)
+    error.inputs = [parse_json(text, path), *inputs]
+    return error
+
+
+def file_error(problems: Sequence[Problem]) -> AdapterError:
+    """The error that these problems are; it says what to do in any case."""
+    error = AdapterError.of(problems)
+    error.next_step = error.next_step or CORRECT_THE_FILE
+    return error
+
+
+def _get(node: Any, name: str) -> Any:
+    return node.get(name) if isinstance(node, dict) else getattr(node, name, None)
+
+
+def _scenario(scenario: Any) -> Iterator[Broken]:
+    if _get(scenario, "trigger") == "scheduler" and _get(scenario, "scheduler_context") is None:
+        yield (
+            ("scenario", "trigger"),
+            Problem(
+                reason_code="bundle.no_scheduler_context",
+                message="the trigger is scheduler, but the scenario has no scheduler_context",
+                next_step="add scenario.scheduler_context with what the scheduler knew, such as task_id",
+            ),
+        )
+
+
+def _output(bundle: Any, steps: list[Any]) -> Iterator[Broken]:
+    if _get(bundle, "final_output") is not None:
+        return
+    if not steps:
+        yield (
+            ("script",),
+            Problem(
+                reason_code="bundle.nothing_recorded",
+                message="the script is empty and there is no final_output: nothing was recorded",
+                next_step="record the run again",
+            ),
+        )
+    elif _get(bundle, "status") == "success" and all(_get(step, "type") != "final_output" for step in steps):
+        yield (
+            ("status",),
+            Problem(
+                reason_code="bundle.no_output",
+                message="the status is success, but there is no output: "
+                "neither final_output nor a final_output step",
+                next_step="add final_output, or the status that the run really ended with",
+            ),
+        )
+
+
+def _messages(bundle: Any, steps: list[Any]) -> Iterator[Broken]:
+    messages = _get(bundle, "input_messages")
+    known = len(messages) if isinstance(messages, list) else 0
+    received = 0
+    for index, step in enumerate(steps):
+        if _get(step, "type") != "message_received":
+            continue
+        received += 1
+        if _get(step, "content") is None and received > known:
+            yield (
+                ("script", index),
+                Problem(
+                    reason_code="bundle.message_without_content",
+                    message=f"message_received step {received} has no content, "
+                    f"and input_messages has only {known}",
+                    next_step="give the step its content, or add the message to input_messages",
+                ),
+            )
+
+
+def _call_ids(steps: list[Any]) -> Iterator[Broken]:
+    calls: dict[str, int] = {}
+    unknown: list[tuple[int, str]] = []
+    for index, step in enumerate(steps):
+        call_id = _get(step, "call_id")
+        if not isinstance(call_id, str):
+            continue
+        if _get(step, "type") in ("tool_result", "error"):
+            if call_id not in calls:
+                unknown.append((index, call_id))
+        elif call_id not in calls:  # a step of an unknown type may be a call with its type misspelt
+            calls[call_id] = index
+        else:
+            yield ("script", index, "call_id"), _duplicate(call_id, calls[call_id])
+    names = list(calls)
+    for number, (index, call_id) in enumerate(unknown):
+        problem = Problem(
+            reason_code="bundle.unknown_call",
+            message=f"no earlier tool_call has the call_id {call_id!r}",
+            next_step="put the step after its call, and give it the call_id of that call",
+        )
+        if call_id in calls:
+            problem.message += f"; the one that has it, /script/{calls[call_id]}, comes later"
+        elif number < MOST_GUESSES:
+            earlier = _calls_before(index, names, calls)
+            near = closest(call_id, earlier)
+            problem.hint = f"did you mean {near!r}?" if near else ""
+        yield ("script", index, "call_id"), problem
+
+
+def _duplicate(call_id: str, first: int) -> Problem:
+    return Problem(
+        reason_code="bundle.duplicate_call_id",
+        message=f"two calls have the call_id {call_id!r}; the first is /script/{first}",
+        next_step="give every call a call_id of its own",
+    )
+
+
+def _calls_before(index: int, names: list[str], calls: dict[str, int]) -> list[str]:
+    from bisect import bisect_left
+
+    end = bisect_left(names, index, key=calls.__getitem__)
+    return names[max(end - NEAREST_CALLS, 0) : end]

@@ -1,0 +1,222 @@
+"""Time agenteval beside a hand-written pytest suite that does the same work: `make bench`.
+
+Both sides run in turn, on the same files in memory (/dev/shm where there is one), with their bytecode compiled
+and without the start-up hooks that an environment may have (`python -S`). The best of several repetitions counts,
+since noise only ever adds. Exits 1 when a target is missed.
+"""
+
+import argparse
+import json
+import os
+import platform
+import shutil
+import statistics
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import count
+from pathlib import Path
+
+from benchmarks.suites import copies, long_run
+from benchmarks.timing import Cost, cost
+
+HANDWRITTEN = Path(__file__).resolve().parent / "handwritten" / "test_examples.py"
+MB = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One measured figure. Without a target it is told, not judged."""
+
+    what: str
+    value: float
+    unit: str
+    target: float | None
+    detail: str
+
+    @property
+    def ok(self) -> bool:
+        """Whether the target is met."""
+        return self.target is None or self.value <= self.target
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """How much is measured."""
+
+    short_repeats: int
+    long_repeats: int
+    suite: int
+    memory_suites: tuple[int, ...]
+    big_events: int
+    lengths: tuple[int, int, int]
+
+
+FULL = Plan(
+    short_repeats=15,
+    long_repeats=5,
+    suite=1000,
+    memory_suites=(100, 1000, 5000),
+    big_events=20_000,
+    lengths=(1000, 10_000, 100_000),
+)
+QUICK = Plan(
+    short_repeats=5,
+    long_repeats=2,
+    suite=200,
+    memory_suites=(100, 400),
+    big_events=20_000,
+    lengths=(1000, 5000, 25_000),
+)
+
+
+class Bench:
+    """The two competitors, and a folder in which every run writes to a place of its own."""
+
+    def __init__(self, folder: Path, plan: Plan) -> None:
+        self.folder = folder
+        self.plan = plan
+        self.numbers = count()
+        self.pytest_file = folder / "pytest" / HANDWRITTEN.name
+        self.pytest_file.parent.mkdir()
+        shutil.copy(HANDWRITTEN, self.pytest_file)
+        self.env = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
+        self.env["PYTHONPATH"] = os.pathsep.join(
+            path for path in sys.path if path not in ("", str(Path.cwd()))
+        )
+        self.env["PYTHONPYCACHEPREFIX"] = str(folder / "bytecode")
+        self.env["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+
+    def run(self, module: str, *arguments: str, **env: str) -> Cost:
+        """The cost of one command."""
+        return cost([sys.executable, "-S", "-m", module, *arguments], {**self.env, **env})
+
+    def agenteval(self, suite: Path) -> Cost:
+        """`agenteval run`, with all its files."""
+        return self.run("agenteval", "run", str(suite), "-q", "--artifacts-dir", str(self.fresh()))
+
+    def pytest(self, suite: Path) -> Cost:
+        """The hand-written suite, with nothing loaded that it does not need."""
+        options = [
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "-c",
+            os.devnull,
+            "--rootdir",
+            str(self.pytest_file.parent),
+        ]
+        return self.run("pytest", *options, str(self.pytest_file), SUITE=str(suite), OUT=str(self.fresh()))
+
+    def fresh(self) -> Path:
+        """A folder that does not exist yet: nothing is deleted between runs."""
+        return self.folder / f"out-{next(self.numbers)}"
+
+    def rows(self) -> Iterator[Row]:
+        """All figures, as they are measured."""
+        yield self.version()
+        yield self.one_test()
+        yield self.many_tests()
+        yield from self.big_recording()
+        yield self.growth_with_events()
+        yield from self.memory()
+
+    def version(self) -> Row:
+        """How long the command takes to say its version."""
+        pairs = [
+            (self.run("agenteval", "--version"), self.run("pytest", "--version"))
+            for _ in range(self.plan.short_repeats)
+        ]
+        return wall_ratio("--version, wall time / pytest", pairs, target=0.5)
+
+    def one_test(self) -> Row:
+        """How long one test takes, from the shell and back."""
+        suite = copies(1, self.folder / "one")
+        pairs = [(self.agenteval(suite), self.pytest(suite)) for _ in range(self.plan.short_repeats)]
+        return wall_ratio("1 test, wall time / pytest", pairs, target=0.6)
+
+    def many_tests(self) -> Row:
+        """What a large suite costs the machine."""
+        suite = copies(self.plan.suite, self.folder / "many")
+        pairs = [(self.agenteval(suite), self.pytest(suite)) for _ in range(self.plan.long_repeats)]
+        ours, theirs = (min(side.cpu for side in sides) for sides in zip(*pairs, strict=True))
+        middle = statistics.median(ours.cpu / theirs.cpu for ours, theirs in pairs)
+        detail = f"{ours:.2f} s / {theirs:.2f} s, median ratio {middle:.2f}"
+        what = f"{self.plan.suite} tests with all files, CPU time / pytest"
+        return Row(what=what, value=ours / theirs, unit="x", target=0.5, detail=detail)
+
+    def big_recording(self) -> Iterator[Row]:
+        """One test with a recording of 10 MB."""
+        suite = long_run(self.plan.big_events, 500, self.folder / "big")
+        size = (suite / "replay.json").stat().st_size
+        costs = [self.agenteval(suite) for _ in range(self.plan.long_repeats)]
+        what = f"1 test of {self.plan.big_events:,} events"
+        wall = min(each.wall for each in costs)
+        rss = min(each.rss for each in costs)
+        file = f"replay.json of {size / MB:.1f} MB"
+        yield Row(what=f"{what}, wall time", value=wall, unit="s", target=2.0, detail=file)
+        detail = f"{rss / MB:.0f} MB for a {file}"
+        yield Row(what=f"{what}, peak memory / file", value=rss / size, unit="x", target=8.0, detail=detail)
+
+    def growth_with_events(self) -> Row:
+        """Whether ten times the events take ten times as long: cost per further event, late / early."""
+        suites = [long_run(events, 150, self.folder / f"events-{events}") for events in self.plan.lengths]
+        times = [min(self.agenteval(s).cpu for _ in range(self.plan.long_repeats)) for s in suites]
+        steps = zip(self.plan.lengths, times, strict=True)
+        detail = ", ".join(f"{events:,}: {seconds:.3f} s" for events, seconds in steps)
+        (few, some, lots), (short, middle, long) = self.plan.lengths, times
+        value = ((long - middle) / (lots - some)) / ((middle - short) / (some - few))
+        return Row(what="CPU time per event, late / early", value=value, unit="x", target=1.5, detail=detail)
+
+    def memory(self) -> Iterator[Row]:
+        """Peak memory by size of the suite, and how much each test adds."""
+        peaks = []
+        for tests in self.plan.memory_suites:
+            suite = copies(tests, self.folder / f"memory-{tests}")
+            peaks.append(self.agenteval(suite).rss)
+            theirs = self.pytest(suite).rss
+            detail = f"pytest {theirs / MB:.0f} MB"
+            value = peaks[-1] / MB
+            yield Row(what=f"{tests} tests, peak memory", value=value, unit="MB", target=None, detail=detail)
+        added = (peaks[-1] - peaks[0]) / (self.plan.memory_suites[-1] - self.plan.memory_suites[0]) / 1000
+        yield Row(what="memory that each test adds", value=added, unit="kB", target=8.0, detail="")
+
+
+def wall_ratio(what: str, pairs: Sequence[tuple[Cost, Cost]], target: float) -> Row:
+    """Best wall time of the first of each pair, over the best of the second."""
+    ours, theirs = (min(side.wall for side in sides) for sides in zip(*pairs, strict=True))
+    middle = statistics.median(ours.wall / theirs.wall for ours, theirs in pairs)
+    detail = f"{ours * 1000:.0f} ms / {theirs * 1000:.0f} ms, median ratio {middle:.2f}"
+    return Row(what=what, value=ours / theirs, unit="x", target=target, detail=detail)
+
+
+def show(row: Row) -> str:
+    """One line of the table."""
+    target = f"<= {row.target:g}" if row.target is not None else ""
+    verdict = "" if row.target is None else "ok" if row.ok else "MISSED"
+    return f"{row.what:<46} {row.value:>8.2f} {row.unit:<3} {target:<7} {verdict:<7} {row.detail}".rstrip()
+
+
+def main() -> int:
+    """The exit code: 1 when a target is missed."""
+    parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="a smaller run, for a first impression")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    options = parser.parse_args()
+    memory = Path("/dev/shm")
+    place = memory if memory.is_dir() and os.access(memory, os.W_OK) else None
+    rows = []
+    with tempfile.TemporaryDirectory(prefix="agenteval-bench-", dir=place) as folder:
+        for row in Bench(Path(folder), QUICK if options.quick else FULL).rows():
+            rows.append(row)
+            if not options.json:
+                print(show(row), flush=True)
+    if options.json:
+        machine = {"python": platform.python_version(), "system": platform.platform(), "cpus": os.cpu_count()}
+        print(json.dumps({**machine, "rows": [{**asdict(row), "ok": row.ok} for row in rows]}, indent=2))
+    return 0 if all(row.ok for row in rows) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,253 @@
+"""Whether the output rests on what the tools returned (SPEC 14, groundedness and hallucination)."""
+
+from collections.abc import Sequence
+from dataclasses import field
+from typing import Annotated, Any, ClassVar
+
+from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
+from agenteval.assertions.output import has_output, output_events
+from agenteval.grounding.citations import Citation, Known, citations
+from agenteval.grounding.claims import Check, Support, claims, support
+from agenteval.grounding.links import Link, links
+from agenteval.grounding.sources import (
+    SourceText,
+    input_sources,
+    memory_sources,
+    result_sources,
+    successful_results,
+    texts_of,
+)
+from agenteval.patterns import name_matches
+from agenteval.spec import TestCase
+from agenteval.strict import Between, NotEmpty, model
+from agenteval.text import cut
+from agenteval.trace import Event, Trace
+
+ALL_CHECKS: tuple[Check, ...] = ("numbers", "dates", "urls", "names", "quotes", "wording")
+
+
+@model
+class ClaimsSupportedByFixtures(Assertion):
+    """Everything the final output claims is supported by what the tools returned.
+
+    A claim unit is a bullet, a numbered item or a table row, else a sentence. Questions, greetings, headings, and
+    lists of sources claim nothing. Sources are the successful results of `allowed_sources`: their strings and
+    numbers, not their keys; beside them what the user said and, if asked for, memory.
+
+    Hard facts must occur in the sources. Numbers are compared by value (`41%` is `41 percent`, `$58bn` is `58
+    billion dollars`), dates by day, month and year as far as they are stated, URLs without tracking and such,
+    names word by word, quotes of three words or more literally. A number that counts the list under it needs no
+    source. Wording is judged by the share of a claim's content words that one span of a source has, a span being
+    one or two sentences; words that the user said himself are left out. What the agent says about its own work
+    ("I searched …") and sentences that lead in a list are judged by their hard facts only.
+
+    Passes if every claim is supported. Without a successful result of an allowed source it fails. An output that
+    is missing, empty or claims nothing is a vacuous pass. These are rules, not understanding: a claim that
+    combines true facts wrongly can pass, and an inference the sources do not spell out fails; narrow `check` or
+    lower `min_support` for outputs that infer or paraphrase a lot.
+    """
+
+    type: ClassVar[str] = "claims_supported_by_fixtures"
+    category: ClassVar[Category] = "groundedness"
+    failure_category: ClassVar[str] = "unsupported claims"
+    implied: ClassVar[tuple[str, ...]] = ("supports_tool_trace",)
+    example: ClassVar[str] = """\
+allowed_sources: [web_search, web_fetch]
+check: [numbers, dates, urls, names]
+"""
+
+    allowed_sources: list[str] = field(default_factory=list)
+    """Tools (names or globs) whose successful results may support claims; all tools when empty."""
+    include_memory: bool = False
+    """Whether memory that was read, and the scenario's memory_snapshot, may support claims."""
+    include_input: bool = True
+    """Whether what the user said may support claims."""
+    min_support: Annotated[float, Between(0, 1)] = 0.6
+    """The least share of a claim's words that one span of a source must have."""
+    check: Annotated[list[Check], NotEmpty()] = field(  # type: ignore[assignment]
+        default_factory=lambda: list(ALL_CHECKS)
+    )
+    """What is judged: any of numbers, dates, urls, names, quotes and wording."""
+
+    def judge(self, trace: Trace, case: TestCase) -> Verdict:
+        """Judge one trace."""
+        if not has_output(trace):
+            return vacuous(
+                "the final output is empty" if trace.final_output else "the trace has no final output"
+            )
+        claimed = claims(trace.output)
+        if not claimed:
+            return vacuous("the output claims nothing")
+        results = successful_results(trace, self.allowed_sources)
+        if not results:
+            return _no_results("support its claims", self.allowed_sources, trace, claims=len(claimed))
+        sources = [*result_sources(results), *(memory_sources(trace, case) if self.include_memory else [])]
+        known = SourceText(sources, input_sources(trace) if self.include_input else [])
+        judged = [support(claim, known, self.check) for claim in claimed]
+        return self._verdict(judged, trace)
+
+    def _verdict(self, judged: Sequence[Support], trace: Trace) -> Verdict:
+        unsupported = [each for each in judged if not each.holds(self.min_support)]
+        by_id = {event.event_id: event for event in trace.events}
+        observed: dict[str, Any] = {
+            "claims": [_observed(each) for each in judged],
+            "supported": len(judged) - len(unsupported),
+            "min_support": self.min_support,
+        }
+        holders = dict.fromkeys(
+            each.span.event_id for each in judged if each.span and each not in unsupported
+        )
+        events = [*output_events(trace), *(by_id[event_id] for event_id in holders if event_id in by_id)]
+        count = f"{len(judged)} claim{'' if len(judged) == 1 else 's'}"
+        if not unsupported:
+            return passed(f"the sources support all of {count}", events=events, **observed)
+        reasons = "; ".join(self._reason(each) for each in unsupported)
+        closest = [
+            (
+                by_id[each.span.event_id],
+                f'closest to "{cut(each.claim.text, 80)}": "{cut(each.span.text, 120)}"',
+            )
+            for each in unsupported
+            if each.span and each.span.event_id in by_id
+        ]
+        message = (
+            f"expected {_sources_named(self.allowed_sources)} to support every claim,"
+            f" got {len(unsupported)} of {count} unsupported: {reasons}"
+        )
+        return failed(message, events=events, closest=closest, **observed)
+
+    def _reason(self, each: Support) -> str:
+        lacks = []
+        if each.unsupported:
+            lacks.append(f"no source has {', '.join(each.unsupported)}")
+        if each.score < self.min_support:
+            lacks.append(f"wording supported {each.score:g}, needed {self.min_support:g}")
+        return f'"{cut(each.claim.text, 120)}" ({"; ".join(lacks)})'
+
+
+def _observed(each: Support) -> dict[str, Any]:
+    span = each.span
+    return {
+        "text": each.claim.text,
+        "support": each.score,
+        "event_id": span.event_id if span else None,
+        "span": cut(span.text) if span else None,
+        "unsupported": list(each.unsupported),
+    }
+
+
+def _sources_named(allowed: Sequence[str]) -> str:
+    return f"the results of {', '.join(allowed)}" if allowed else "the tool results"
+
+
+def _no_results(purpose: str, allowed: Sequence[str], trace: Trace, **observed: Any) -> Verdict:
+    """The failure of a check that has nothing to compare the output with."""
+    wanted = f"of {', '.join(allowed)}" if allowed else "of a tool"
+    others = dict.fromkeys(str(event.data.get("tool")) for event in successful_results(trace, ()))
+    got = f"only of {', '.join(others)}" if others else "none"
+    closest = [
+        (call.event, "failed" if call.failed else "has no result")
+        for call in trace.calls()
+        if not call.succeeded and (not allowed or any(name_matches(name, call.tool) for name in allowed))
+    ]
+    return failed(
+        f"expected a successful result {wanted} to {purpose}, got {got}",
+        events=output_events(trace),
+        closest=closest,
+        **observed,
+    )
+
+
+@model
+class NoFabricatedSourceOrCitation(Assertion):
+    """Everything the final output cites is known from what the tools returned.
+
+    Citations are URLs, domains, DOIs and arXiv ids; numbered citations such as [1]; and named sources:
+    "according to X", "X reports", "(Source: X)". References are compared without scheme, `www.`, fragment,
+    trailing slash and tracking parameters, and must occur in a successful result of `allowed_sources`, in the
+    arguments of the call it answers, in what the user said, or in `allow`. A named source must occur in a result,
+    by name or in the host of a URL. A numbered citation needs a line in the output that says what it stands for,
+    and whose URL or title a result has; if the output has no such lines, it needs as many sources as its number.
+
+    Passes if every citation is known. An output that cites nothing is a vacuous pass. Citations without any
+    successful result fail.
+    """
+
+    type: ClassVar[str] = "no_fabricated_source_or_citation"
+    category: ClassVar[Category] = "groundedness"
+    failure_category: ClassVar[str] = "fabricated sources"
+    implied: ClassVar[tuple[str, ...]] = ("supports_tool_trace",)
+    example: ClassVar[str] = """\
+allowed_sources: [web_search, web_fetch]
+allow: [docs.example.com]
+"""
+
+    allowed_sources: list[str] = field(default_factory=list)
+    """Tools (names or globs) whose successful results may be cited; all tools when empty."""
+    allow: list[str] = field(default_factory=list)
+    """URLs (and what is below them) or domains (and their subdomains) that may always be cited."""
+
+    def __post_init__(self) -> None:
+        for entry in self.allow:
+            if not _reference(entry):
+                raise ValueError(f"allow holds {entry!r}, which is neither a URL nor a domain")
+
+    def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace is all it judges
+        """Judge one trace."""
+        if not has_output(trace):
+            return vacuous(
+                "the final output is empty" if trace.final_output else "the trace has no final output"
+            )
+        cited = citations(trace.output)
+        if not cited:
+            return vacuous("the output cites nothing")
+        results = successful_results(trace, self.allowed_sources)
+        known = self._known(trace, results)
+        objections = [(citation, known.objection(citation)) for citation in cited]
+        observed: dict[str, Any] = {"citations": [_cited(*each) for each in objections]}
+        wrong = [(citation, objection) for citation, objection in objections if objection]
+        if wrong and not results:
+            shown = ", ".join(citation.text for citation, _ in wrong)
+            return _no_results(f"support {shown}", self.allowed_sources, trace, **observed)
+        events = [*output_events(trace), *results]
+        if wrong:
+            reasons = "; ".join(f"{cut(citation.text, 160)} ({objection})" for citation, objection in wrong)
+            message = (
+                f"expected {_sources_named(self.allowed_sources)} to hold everything the output cites,"
+                f" got {len(wrong)} of {len(cited)} unknown: {reasons}"
+            )
+            return failed(message, events=events, **observed)
+        shown = ", ".join(citation.text for citation in cited)
+        return passed(f"the sources hold everything the output cites: {shown}", events=events, **observed)
+
+    def _known(self, trace: Trace, results: Sequence[Event]) -> Known:
+        given = [text for source in input_sources(trace) for text in source.texts]
+        tools = []
+        for event in results:
+            tools.append(str(event.data.get("tool")))
+            if call := trace.call_of(event):
+                given += texts_of(call.args)
+        return Known(
+            SourceText(result_sources(results)),
+            results=len(results),
+            also=[link for text in given for link in links(text)],
+            allow=[link for entry in self.allow if (link := _reference(entry))],
+            tools=tools,
+        )
+
+
+def _reference(entry: str) -> Link | None:
+    """The URL or domain that an entry of `allow` is."""
+    entry = entry.strip().removeprefix("*.")
+    found = links(entry) or links(f"https://{entry}")
+    whole = len(found) == 1 and " " not in entry and "." in found[0].key
+    return found[0] if whole else None
+
+
+def _cited(citation: Citation, objection: str | None) -> dict[str, Any]:
+    return {
+        "text": citation.text,
+        "kind": citation.kind,
+        "known": objection is None,
+        "reason": objection or "",
+    }

@@ -1,0 +1,295 @@
+"""Memory assertions (SPEC 14): what a group's memory holds is used, and corrected when the user corrects it.
+
+A memory event belongs to the group that owns the memory (`data.group_id`), not to the group that the agent acts
+for. Memory of another group is never evidence here.
+"""
+
+# ruff: noqa: RUF001 - curly quotation marks are meant
+
+import re
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal
+
+from agenteval.assertions.base import Assertion, Category, Verdict, failed, not_applicable, passed
+from agenteval.assertions.output import OutputContains, has_output, output_events
+from agenteval.content_words import find_phrase, has_phrase
+from agenteval.spec import Name, TestCase
+from agenteval.strict import model
+from agenteval.text import blocks, cut, sentences
+from agenteval.trace import Event, Trace
+
+MEMORY_EVENTS = ("memory_read", "memory_write")
+
+
+def owner(event: Event) -> str | None:
+    """The group whose memory a memory event is about."""
+    group = event.data.get("group_id") or event.group_id
+    return None if group is None else str(group)
+
+
+def texts(value: Any) -> list[str]:
+    """Every text and number in a piece of JSON, in order."""
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, dict):
+        return [text for item in value.values() for text in texts(item)]
+    if isinstance(value, list):
+        return [text for item in value for text in texts(item)]
+    return [] if value is None or isinstance(value, bool) else [str(value)]
+
+
+@model
+class MemoryRecallSameGroup(Assertion):
+    """The agent used what the group's memory holds.
+
+    `evidence` says what counts:
+    `event`: a `memory_read` of the group's memory before the answer.
+    `output`: the final output honours the fact. With an `output` block, that block judges it. Else the fact
+    itself does: when it states a form (bullets, their number, sentences, words, brevity, no preamble), the output
+    has to have that form, where brief means at most 120 words; any other fact needs half of its content words in
+    the output, those apart that the messages answered already hold.
+    `both`: both of these.
+    `auto`: `event` when the adapter supports memory events, and the `output` block too when given; else `output`.
+    A `memory_read` of another group is no evidence. Where `event` or `both` is asked and the adapter does not
+    support memory events, the assertion is skipped.
+    """
+
+    type: ClassVar[str] = "memory_recall_same_group"
+    category: ClassVar[Category] = "memory"
+    failure_category: ClassVar[str] = "memory not recalled"
+    example: ClassVar[str] = """\
+expected_memory_fact: Dana prefers answers as 3 short bullets
+evidence: both
+output:
+  regex: ['^- ']
+"""
+
+    expected_memory_fact: Name
+    """What the memory holds and the answer should honour, in words."""
+    group_id: Name | None = None
+    """The group whose memory is meant; the scenario's, when left out."""
+    evidence: Literal["auto", "event", "output", "both"] = "auto"
+    """What shows that the fact was recalled."""
+    output: OutputContains | None = None
+    """What the final output must contain to honour the fact: the parameters of `output_contains`."""
+
+    def check(self, trace: Trace, case: TestCase) -> Verdict:
+        """Judge one trace."""
+        supported = trace.capabilities.supports_memory_events
+        group = self.group_id or case.scenario.group_id
+        if self.evidence in ("event", "both") and not supported and not trace.of_type("memory_read"):
+            return not_applicable(
+                f"evidence: {self.evidence} needs supports_memory_events, "
+                "which the adapter does not support for this recording"
+            )
+        by_event = self.evidence in ("event", "both") or (self.evidence == "auto" and supported)
+        by_output = (
+            self.evidence in ("output", "both")
+            or not by_event
+            or (self.evidence == "auto" and self.output is not None)
+        )
+        verdicts = []
+        if by_event:
+            verdicts.append(self._by_event(trace, group))
+        if by_output:
+            verdicts.append(self._by_output(trace, case))
+        return _joined(verdicts, group_id=group, evidence=[*["event"] * by_event, *["output"] * by_output])
+
+    def _by_event(self, trace: Trace, group: str) -> Verdict:
+        answers = trace.of_type("final_output")
+        end = answers[-1].seq if answers else float("inf")
+        reads = trace.of_type("memory_read")
+        own = [event for event in reads if owner(event) == group and event.seq < end]
+        observed = {"memory_reads": [event.event_id for event in own]}
+        if own:
+            shown = ", ".join(event.event_id for event in own[:5])
+            return passed(f"the memory of group {group} was read ({shown})", events=own, **observed)
+        others = [(event, self._no_evidence(event, group)) for event in reads]
+        apart = f"; {others[0][0].event_id} is {others[0][1]}" if others else ""
+        return failed(
+            f"expected a memory_read of group {group} before the answer, got none{apart}",
+            closest=others[:3],
+            memory_reads=[],
+        )
+
+    def _no_evidence(self, event: Event, group: str) -> str:
+        if owner(event) == group:
+            return "a read after the answer"
+        return f"a read of group {owner(event)}, which is no evidence for group {group}"
+
+    def _by_output(self, trace: Trace, case: TestCase) -> Verdict:
+        fact = self.expected_memory_fact
+        if not has_output(trace):
+            got = "the final output is empty" if trace.final_output else "the trace has no final output"
+            return failed(f'expected the output to honour "{fact}", but {got}', events=output_events(trace))
+        if self.output is not None:
+            verdict = self.output.check(trace, case)
+            if not verdict.passed:
+                verdict.message = f'"{fact}" is not honoured: {verdict.message}'
+            return verdict
+        from agenteval.remembered import requests
+
+        found = requests(fact, trace.output, [message.content for message in trace.input_messages])
+        events = output_events(trace)
+        if not found:
+            return failed(
+                f'expected the output to honour "{fact}", which has no words to look for: give an output block',
+                events=events,
+            )
+        observed: dict[str, Any] = {
+            "asked": [{"wanted": r.wanted, "got": r.got, "met": r.met} for r in found]
+        }
+        unmet = [request for request in found if not request.met]
+        if unmet:
+            lines = "; ".join(f"expected {request.wanted}, got {request.got}" for request in unmet)
+            return failed(f'the output does not honour "{fact}": {lines}', events=events, **observed)
+        held = ", ".join(request.wanted for request in found)
+        return passed(f'the output honours "{fact}": {held}', events=events, **observed)
+
+
+def _joined(verdicts: Sequence[Verdict], **observed: Any) -> Verdict:
+    """All verdicts as one, which passes when all do."""
+    wrong = [verdict for verdict in verdicts if not verdict.passed]
+    events = [event for verdict in verdicts for event in verdict.events]
+    for verdict in verdicts:
+        observed |= verdict.observed
+    message = "; ".join(verdict.message for verdict in wrong or verdicts)
+    if wrong:
+        closest = [near for verdict in wrong for near in verdict.closest]
+        return failed(message, events=events, closest=closest, **observed)
+    return passed(message, events=events, **observed)
+
+
+@model
+class MemoryUpdateOnCorrection(Assertion):
+    """When the user corrected the agent, the agent corrected its memory.
+
+    The correcting message is the first one received that holds `new_value`, else the last one received. Passes
+    when after it a `memory_write` of the group's memory holds `new_value` (in `content` or `change_summary`),
+    and the final output does not use `old_value`. Values are found as whole words, whatever their case: `5` is
+    not in `15`. An old value that the output sets right is not used: "not Tuesday", "instead of Tuesday", or
+    "moved from Tuesday to Thursday".
+    """
+
+    type: ClassVar[str] = "memory_update_on_correction"
+    category: ClassVar[Category] = "memory"
+    failure_category: ClassVar[str] = "memory not updated"
+    implied: ClassVar[tuple[str, ...]] = ("supports_memory_events",)
+    example: ClassVar[str] = "new_value: Thursday\nold_value: Tuesday\n"
+
+    new_value: Name
+    """What is right from now on."""
+    old_value: Name | None = None
+    """What was right before; the output must not use it."""
+    group_id: Name | None = None
+    """The group whose memory is meant; the scenario's, when left out."""
+
+    def __post_init__(self) -> None:
+        if self.old_value is not None and self.old_value.casefold() == self.new_value.casefold():
+            raise ValueError(
+                f"old_value and new_value are the same, {self.new_value!r}: nothing is corrected"
+            )
+
+    def check(self, trace: Trace, case: TestCase) -> Verdict:
+        """Judge one trace."""
+        group = self.group_id or case.scenario.group_id
+        correction = self._correction(trace)
+        since = correction.seq if correction else 0
+        right = [
+            event
+            for event in trace.of_type("memory_write")
+            if event.seq > since and owner(event) == group and self._holds_new(event)
+        ]
+        uses = self._uses_of_old(trace.output)
+        observed: dict[str, Any] = {
+            "group_id": group,
+            "correcting_message": correction.event_id if correction else None,
+            "memory_writes": [event.event_id for event in right],
+            "old_value_in_output": uses,
+        }
+        place = f"after the correction ({correction.event_id})" if correction else "(no message was received)"
+        wrong = []
+        if not right:
+            wrong.append(
+                f'expected a memory_write of group {group} {place} that holds "{self.new_value}", got none'
+            )
+        if uses:
+            wrong.append(f'expected the output not to use "{self.old_value}", got "{uses[0]}"')
+        if wrong:
+            return failed(
+                "; ".join(wrong),
+                events=[*right[:1], *(output_events(trace) if uses else ())],
+                closest=[] if right else self._almost(trace, group, since),
+                **observed,
+            )
+        old = f', and the output does not use "{self.old_value}"' if self.old_value else ""
+        return passed(
+            f'the memory of group {group} holds "{self.new_value}" since {right[0].event_id}{old}',
+            events=right,
+            **observed,
+        )
+
+    def _correction(self, trace: Trace) -> Event | None:
+        received = trace.of_type("message_received")
+        for event in received:
+            if self._has_new(str(event.data.get("content") or "")):
+                return event
+        return received[-1] if received else None
+
+    def _has_new(self, text: str) -> bool:
+        return has_phrase(text, self.new_value, but_not=self.old_value or "")
+
+    def _holds_new(self, event: Event) -> bool:
+        written = [*texts(event.data.get("content")), *texts(event.data.get("change_summary"))]
+        return any(map(self._has_new, written))
+
+    def _almost(self, trace: Trace, group: str, since: int) -> list[tuple[Event, str]]:
+        found = []
+        for event in trace.of_type("memory_write"):
+            notes = []
+            if owner(event) != group:
+                notes.append(f"group_id: expected {group}, got {owner(event)}")
+            if event.seq < since:
+                notes.append("it comes before the correction")
+            if not self._holds_new(event):
+                notes.append(f'content: expected to hold "{self.new_value}"')
+            found.append((len(notes), event, "; ".join(notes)))
+        found.sort(key=lambda item: (item[0], item[1].seq))
+        return [(event, note) for _, event, note in found[:3]]
+
+    def _uses_of_old(self, output: str) -> list[str]:
+        """The sentences of the output that use the old value as if it still held."""
+        if self.old_value is None:
+            return []
+        found = []
+        for block in blocks(output):
+            for sentence in sentences(block.text):
+                for match in find_phrase(sentence, self.old_value, but_not=self.new_value):
+                    if not self._set_right(sentence, match):
+                        found.append(cut(sentence))
+                        break
+        return found
+
+    def _set_right(self, sentence: str, old: re.Match[str]) -> bool:
+        before = sentence[: old.start()]
+        if _DENIAL.search(before):
+            return True
+        if _CLAIM.search(before):
+            return False
+        return self._has_new(sentence) and bool(_CHANGE.search(sentence))
+
+
+_DENIAL = re.compile(
+    r"(?:\b(?:not|no longer|instead of|rather than|formerly|previously|replac(?:es|ed|ing)|in place of)|n['’]t)"
+    r"(?:\s+(?:is|on|at|in|by|to|the|a|an|for|be|as))*\s+[\"“'‘*_~]*$",
+    re.IGNORECASE,
+)
+"""What stands right before a value that is not meant to hold."""
+_CLAIM = re.compile(r"\b(?:to|now|is|stays|remains)(?:\s+(?:on|at|in))?\s+[\"“'‘*_]*$", re.IGNORECASE)
+"""What stands right before a value that is meant to hold."""
+_CHANGE = re.compile(
+    r"\b(?:from|previous(?:ly)?|former(?:ly)?|was|used to|old|earlier|chang(?:ed?|ing)|replac(?:ed?|es|ing)|moved"
+    r"|updated|switched|corrected|instead|rather than|no longer|any ?more)\b|~~|→|->",
+    re.IGNORECASE,
+)
+"""What tells in a sentence with both values that one took the place of the other."""

@@ -1,0 +1,307 @@
+"""What the final output says, and what it must not say; whether it asks (SPEC 14, output and correctness)."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import field
+from typing import Annotated, Any, ClassVar
+
+from agenteval.assertions.base import Assertion, Category, Verdict, failed, not_applicable, passed, vacuous
+from agenteval.patterns import name_matches, pattern_error, search
+from agenteval.questions import questions
+from agenteval.spec import TestCase
+from agenteval.strict import Between, model
+from agenteval.text import cut, fold
+from agenteval.trace import Event, ToolCall, Trace
+
+
+def output_events(trace: Trace) -> Sequence[Event]:
+    """The event of the final output, as evidence."""
+    return trace.of_type("final_output")[-1:]
+
+
+def has_output(trace: Trace) -> bool:
+    """Whether there is a final output with anything in it."""
+    return bool(trace.output.strip())
+
+
+def no_output(expected: str, trace: Trace) -> Verdict:
+    """The failure of a check that needs a final output."""
+    got = "the final output is empty" if trace.final_output else "the trace has no final output"
+    return failed(f"expected {expected}, but {got}", events=output_events(trace))
+
+
+def check_phrases(name: str, phrases: Sequence[str]) -> None:
+    """Refuse a phrase that every text contains. Raises ValueError."""
+    if not all(phrases):
+        raise ValueError(f"{name} holds an empty phrase, which every output contains: remove it")
+
+
+def check_patterns(patterns: Sequence[str]) -> None:
+    """Refuse what is not a regular expression. Raises ValueError."""
+    for pattern in patterns:
+        if error := pattern_error(pattern):
+            raise ValueError(f"the pattern {pattern!r} is not a regular expression: {error}")
+
+
+@model
+class OutputContains(Assertion):
+    """The final output contains what it should.
+
+    Passes if all given conditions hold: at least one phrase of `any_of`, every phrase of `all_of`, and a match
+    of every pattern of `regex`. At least one of the three is required. A phrase is found anywhere in the text,
+    also inside a word; upper and lower case are equal unless `case_sensitive` is set, blanks and line breaks
+    count as written. In patterns, `^` and `$` match at every line. Without a final output it fails.
+    """
+
+    type: ClassVar[str] = "output_contains"
+    category: ClassVar[Category] = "outcome"
+    failure_category: ClassVar[str] = "missing content in the output"
+    example: ClassVar[str] = """\
+any_of: [meeting is moved, meeting has moved]
+all_of: [Thursday]
+regex: ['\\b1[0-9]:[0-5][0-9]\\b']
+"""
+
+    any_of: list[str] = field(default_factory=list)
+    """Phrases of which at least one must occur."""
+    all_of: list[str] = field(default_factory=list)
+    """Phrases that must all occur."""
+    regex: list[str] | str = field(default_factory=list)
+    """Regular expressions that must all match somewhere; one may stand without a list."""
+    case_sensitive: bool = False
+    """Whether upper and lower case differ, for phrases and patterns."""
+
+    def __post_init__(self) -> None:
+        if not (self.any_of or self.all_of or self.regex):
+            raise ValueError("nothing to look for: give at least one of any_of, all_of and regex")
+        check_phrases("any_of", self.any_of)
+        check_phrases("all_of", self.all_of)
+        check_patterns(self._patterns)
+
+    @property
+    def _patterns(self) -> list[str]:
+        return [self.regex] if isinstance(self.regex, str) else self.regex
+
+    def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the output is all it judges
+        """Judge one trace."""
+        if not has_output(trace):
+            return no_output(f"the output to contain {self._wanted()}", trace)
+        return self.judge_text(trace.output, events=output_events(trace))
+
+    def judge_text(self, output: str, *, events: Sequence[Event] = ()) -> Verdict:
+        """Judge any text by the same rules."""
+        text = fold(output, case_sensitive=self.case_sensitive)
+        found = [phrase for phrase in [*self.any_of, *self.all_of] if self._occurs(phrase, text)]
+        matched = [p for p in self._patterns if search(p, output, case_sensitive=self.case_sensitive)]
+        missing = [phrase for phrase in self.all_of if phrase not in found]
+        unmatched = [pattern for pattern in self._patterns if pattern not in matched]
+        reasons = [f"{_quoted([phrase])} is missing{_near(phrase, output)}" for phrase in missing]
+        if self.any_of and not any(phrase in found for phrase in self.any_of):
+            missing += [phrase for phrase in self.any_of if phrase not in missing]
+            near = next((hint for phrase in self.any_of if (hint := _near(phrase, output))), "")
+            reasons.append(f"none of {_quoted(self.any_of)} occurs{near}")
+        reasons += [f"/{pattern}/ does not match" for pattern in unmatched]
+        observed: dict[str, Any] = {"found": found + matched, "missing": missing + unmatched}
+        if reasons:
+            message = f"expected the output to contain {self._wanted()}; {'; '.join(reasons)}"
+            return failed(message, events=events, **observed)
+        return passed(f"the output contains {_quoted(found + matched)}", events=events, **observed)
+
+    def _occurs(self, phrase: str, text: str) -> bool:
+        return fold(phrase, case_sensitive=self.case_sensitive) in text
+
+    def _wanted(self) -> str:
+        parts = []
+        if self.any_of:
+            parts.append(("at least one of " if len(self.any_of) > 1 else "") + _quoted(self.any_of))
+        if self.all_of:
+            parts.append(("all of " if len(self.all_of) > 1 else "") + _quoted(self.all_of))
+        parts += [f"a match of /{pattern}/" for pattern in self._patterns]
+        return " and ".join(parts)
+
+
+def _quoted(phrases: Sequence[str]) -> str:
+    return ", ".join(f'"{phrase}"' for phrase in phrases)
+
+
+def _near(phrase: str, output: str) -> str:
+    """How the output almost contains a phrase, as the end of a sentence; empty when it does not."""
+    if fold(phrase) in fold(output):
+        return " (it occurs in other upper and lower case)"
+    if " ".join(fold(phrase).split()) in " ".join(fold(output).split()):
+        return " (it occurs with other blanks or line breaks)"
+    wanted = _pairs(phrase)
+    best, closest = 0.0, ""
+    for line in output.splitlines()[:500]:
+        got = _pairs(line[:1000])
+        share = len(wanted & got) / len(wanted) if wanted else 0.0
+        if share > best:
+            best, closest = share, line
+    return f' (closest line: "{cut(closest, 120)}")' if best >= 0.5 else ""
+
+
+def _pairs(text: str) -> set[str]:
+    text = fold(text)
+    return {text[at : at + 3] for at in range(len(text) - 2)}
+
+
+@model
+class OutputOmits(Assertion):
+    """The final output holds none of some phrases or patterns.
+
+    Passes if none of `patterns` occurs. They are phrases, found anywhere in the text, also inside a word; with
+    `regex: true` they are regular expressions, where `^` and `$` match at every line: `^- ` is a line that
+    starts so. Upper and lower case are equal unless `case_sensitive` is set. Without a final output the pass
+    is vacuous.
+    """
+
+    type: ClassVar[str] = "output_omits"
+    category: ClassVar[Category] = "outcome"
+    failure_category: ClassVar[str] = "unwanted content in the output"
+    example: ClassVar[str] = """\
+patterns: [as an AI language model, I cannot browse]
+"""
+
+    patterns: list[str]
+    """Phrases, or regular expressions, of which none may occur."""
+    regex: bool = False
+    """Whether `patterns` are regular expressions."""
+    case_sensitive: bool = False
+    """Whether upper and lower case differ."""
+
+    def __post_init__(self) -> None:
+        if not self.patterns:
+            raise ValueError("patterns is empty: give at least one thing that must not occur")
+        if self.regex:
+            check_patterns(self.patterns)
+        check_phrases("patterns", self.patterns)
+
+    def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the output is all it judges
+        """Judge one trace."""
+        if not has_output(trace):
+            return vacuous(
+                "the final output is empty" if trace.final_output else "the trace has no final output"
+            )
+        output = trace.output
+        found = []
+        for pattern in self.patterns:
+            place = self._first(pattern, output)
+            if place is not None:
+                line = output.count("\n", 0, place) + 1
+                found.append({"pattern": pattern, "line": line, "text": _line_at(output, place)})
+        absent = [pattern for pattern in self.patterns if all(pattern != hit["pattern"] for hit in found)]
+        events = output_events(trace)
+        if found:
+            places = "; ".join(
+                f'{self._shown(hit["pattern"])} occurs in line {hit["line"]}: "{cut(str(hit["text"]), 120)}"'
+                for hit in found
+            )
+            none = ", ".join(map(self._shown, self.patterns))
+            none = f"none of {none}" if len(self.patterns) > 1 else f"no {none}"
+            return failed(
+                f"expected {none} in the output; {places}", events=events, found=found, absent=absent
+            )
+        shown = ", ".join(map(self._shown, absent))
+        return passed(f"the output holds no {shown}", events=events, found=[], absent=absent)
+
+    def _shown(self, pattern: Any) -> str:
+        return f"/{pattern}/" if self.regex else f'"{pattern}"'
+
+    def _first(self, pattern: str, output: str) -> int | None:
+        """Where the pattern occurs first, as an offset into the output."""
+        if self.regex:
+            match = search(pattern, output, case_sensitive=self.case_sensitive)
+            return int(match.start()) if match else None
+        wanted = fold(pattern, case_sensitive=self.case_sensitive)
+        if wanted not in fold(output, case_sensitive=self.case_sensitive):
+            return None
+        offset = 0
+        for line in output.splitlines(keepends=True):
+            if wanted in fold(line, case_sensitive=self.case_sensitive):
+                return offset
+            offset += len(line)
+        return 0  # it goes over a line break
+
+
+def _line_at(text: str, place: int) -> str:
+    start = text.rfind("\n", 0, place) + 1
+    end = text.find("\n", place)
+    return text[start : end if end >= 0 else len(text)].strip()
+
+
+@model
+class AskClarifyingWhenAmbiguous(Assertion):
+    """The agent asks the user instead of guessing.
+
+    Passes if the final output asks the user at least one question, at most `max_questions`, one of them
+    mentions one of `topics`, and none of `forbidden_tools` was called before. A question is a sentence that
+    ends in a question mark. What stands in quotation marks, block quotes, code and URLs is no question of the
+    agent, and neither are courtesies such as "Anything else I can help with?". A list right under a question
+    belongs to it. `forbidden_tools` needs a recording that shows tool calls; without, the check is skipped.
+    """
+
+    type: ClassVar[str] = "ask_clarifying_when_ambiguous"
+    category: ClassVar[Category] = "outcome"
+    failure_category: ClassVar[str] = "guessed instead of asking"
+    example: ClassVar[str] = """\
+topics: [which report, quarterly, annual]
+forbidden_tools: [outbound_send]
+max_questions: 2
+"""
+
+    topics: list[str] = field(default_factory=list)
+    """Phrases of which the question must mention at least one."""
+    forbidden_tools: list[str] = field(default_factory=list)
+    """Tools (names or globs) that must not be called before the agent has asked."""
+    max_questions: Annotated[int, Between(1)] | None = None
+    """The most questions the agent may ask."""
+
+    def __post_init__(self) -> None:
+        check_phrases("topics", self.topics)
+
+    def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace is all it judges
+        """Judge one trace."""
+        if self.forbidden_tools and not trace.capabilities.supports_tool_trace:
+            return not_applicable("forbidden_tools needs supports_tool_trace, which the recording lacks")
+        if not has_output(trace):
+            return no_output("the output to ask the user a question", trace)
+        asked = list(questions(trace.output))
+        on_topic = [question for question in asked if self._mentions_topic(question)]
+        hasty = self._forbidden_calls(trace)
+        reasons = list(self._reasons(asked, on_topic, hasty))
+        events = [*output_events(trace), *(call.event for call in hasty)]
+        observed: dict[str, Any] = {
+            "questions": asked,
+            "on_topic": on_topic,
+            "forbidden_calls": [call.event.event_id for call in hasty],
+        }
+        if reasons:
+            return failed("; ".join(reasons), events=events, **observed)
+        count = "a question" if len(asked) == 1 else f"{len(asked)} questions"
+        return passed(f'the output asks {count}: "{cut(on_topic[0], 120)}"', events=events, **observed)
+
+    def _reasons(
+        self, asked: Sequence[str], on_topic: Sequence[str], hasty: Sequence[ToolCall]
+    ) -> Iterator[str]:
+        if not asked:
+            yield "expected the output to ask the user a question, but it asks none"
+        elif not on_topic:
+            topics = ", ".join(f'"{topic}"' for topic in self.topics)
+            yield f'expected a question about one of {topics}, but the output asks: "{cut(asked[0], 120)}"'
+        if self.max_questions is not None and len(asked) > self.max_questions:
+            yield f"expected at most {self.max_questions} questions, got {len(asked)}"
+        if hasty:
+            calls = ", ".join(f"{call.tool} ({call.event.event_id})" for call in hasty)
+            forbidden = ", ".join(self.forbidden_tools)
+            yield f"expected no call of {forbidden} before the agent has asked, got {calls}"
+
+    def _mentions_topic(self, question: str) -> bool:
+        return not self.topics or any(fold(topic) in fold(question) for topic in self.topics)
+
+    def _forbidden_calls(self, trace: Trace) -> list[ToolCall]:
+        output = output_events(trace)
+        end = output[0].seq if output else float("inf")
+        return [
+            call
+            for call in trace.calls()
+            if call.event.seq < end and any(name_matches(name, call.tool) for name in self.forbidden_tools)
+        ]

@@ -1,0 +1,283 @@
+"""The shape of the final output: lists, paragraphs, JSON, length (SPEC 14, output and correctness)."""
+
+# ruff: noqa: RUF002 - the signs of lists are meant
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import field
+from typing import Annotated, Any, ClassVar, Literal
+
+from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed
+from agenteval.assertions.output import has_output, no_output, output_events
+from agenteval.author_schemas import schema_differences, schema_error
+from agenteval.selectors import MISSING, lookup
+from agenteval.spec import TestCase
+from agenteval.strict import Between, model
+from agenteval.text import blocks, bullets, cut, numbered_items, paragraphs, sentences, words
+from agenteval.trace import Trace
+
+Format = Literal["bullet_list", "numbered_list", "paragraphs", "json", "max_length"]
+
+PARAMETERS: dict[str, tuple[str, ...]] = {
+    "bullet_list": ("min_bullets", "max_bullets", "max_sentences_per_bullet"),
+    "numbered_list": ("min_items", "max_items", "max_sentences_per_bullet"),
+    "paragraphs": ("exact_paragraphs", "min_paragraphs", "max_paragraphs"),
+    "json": ("required_keys", "json_schema"),
+    "max_length": ("max_chars", "max_words", "max_lines"),
+}
+"""The parameters that belong to each format."""
+
+
+@model
+class OutputMatchesFormat(Assertion):
+    """The final output has the shape it should have. Each format has its own parameters.
+
+    `bullet_list`: the output holds bullets, as many and as short as asked. A bullet is a line that starts, after
+    blanks, with `-`, `*`, `+`, `•` or `–` and a blank; nested ones count too, text beside them is allowed.
+    `numbered_list`: the same for lines that start with `1.`, `1)` or `(1)`.
+    `paragraphs`: runs of prose between blank lines; headings, lists, tables, quotations and code are none.
+    `json`: the whole output, or one code block that is the whole output, is valid JSON: no comments, no `NaN`,
+    no key twice.
+    `max_length`: characters, words or lines, without blanks at the start and the end.
+
+    Without a final output it fails.
+    """
+
+    type: ClassVar[str] = "output_matches_format"
+    category: ClassVar[Category] = "outcome"
+    failure_category: ClassVar[str] = "wrong output format"
+    example: ClassVar[str] = """\
+format: bullet_list
+min_bullets: 2
+max_bullets: 5
+max_sentences_per_bullet: 1
+"""
+
+    format: Format
+    """The shape that is expected."""
+    min_bullets: Annotated[int, Between(0)] | None = None
+    """bullet_list: the least number of bullets; 1 when not given."""
+    max_bullets: Annotated[int, Between(0)] | None = None
+    """bullet_list: the greatest number of bullets."""
+    max_sentences_per_bullet: Annotated[int, Between(1)] | None = None
+    """bullet_list, numbered_list: the most sentences in one bullet or item."""
+    min_items: Annotated[int, Between(0)] | None = None
+    """numbered_list: the least number of items; 1 when not given."""
+    max_items: Annotated[int, Between(0)] | None = None
+    """numbered_list: the greatest number of items."""
+    exact_paragraphs: Annotated[int, Between(1)] | None = None
+    """paragraphs: the number of paragraphs."""
+    min_paragraphs: Annotated[int, Between(0)] | None = None
+    """paragraphs: the least number of paragraphs; 1 when not given."""
+    max_paragraphs: Annotated[int, Between(0)] | None = None
+    """paragraphs: the greatest number of paragraphs."""
+    required_keys: list[str] = field(default_factory=list)
+    """json: keys that must be present; dotted paths lead inwards, `items.0.url` into a list."""
+    json_schema: dict[str, Any] | None = None
+    """json: a JSON Schema that the value must fit."""
+    max_chars: Annotated[int, Between(1)] | None = None
+    """max_length: the most characters."""
+    max_words: Annotated[int, Between(1)] | None = None
+    """max_length: the most words, as divided by blanks; Chinese and Japanese characters count one by one."""
+    max_lines: Annotated[int, Between(1)] | None = None
+    """max_length: the most lines, blank ones included."""
+
+    def __post_init__(self) -> None:
+        own = PARAMETERS[self.format]
+        for other, names in PARAMETERS.items():
+            for name in names:
+                if name not in own and getattr(self, name) not in (None, []):
+                    raise ValueError(f"{name} belongs to {other}, not to {self.format}")
+        if self.format == "max_length" and all(getattr(self, name) is None for name in own):
+            raise ValueError("max_length needs at least one of max_chars, max_words and max_lines")
+        if self.exact_paragraphs is not None and (self.min_paragraphs, self.max_paragraphs) != (None, None):
+            raise ValueError("exact_paragraphs excludes min_paragraphs and max_paragraphs")
+        for low, high in _BOUNDS:
+            least, most = getattr(self, low), getattr(self, high)
+            if least is not None and most is not None and least > most:
+                raise ValueError(f"{low} is {least}, which is more than {high}, {most}")
+        if self.json_schema is not None and (error := schema_error(self.json_schema)):
+            raise ValueError(f"json_schema is not a JSON Schema: {error}")
+
+    def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the output is all it judges
+        """Judge one trace."""
+        if not has_output(trace):
+            return no_output(f"the output to be {_NAMES[self.format]}", trace)
+        judges = {
+            "bullet_list": self._bullets,
+            "numbered_list": self._items,
+            "paragraphs": self._paragraphs,
+            "json": self._json,
+            "max_length": self._length,
+        }
+        reasons, got, observed = judges[self.format](trace.output)
+        events = output_events(trace)
+        if reasons:
+            return failed("; ".join(reasons), events=events, **observed)
+        return passed(f"the output is {_NAMES[self.format]}: {got}", events=events, **observed)
+
+    def _bullets(self, output: str) -> "_Finding":
+        found = bullets(output)
+        reasons = self._list_reasons(
+            "bullet", found, _least(self.min_bullets, self.max_bullets), self.max_bullets
+        )
+        if not found and reasons:
+            reasons[0] += _instead_of_bullets(output)
+        return reasons, _count(len(found), "bullet"), {"bullets": len(found), **_longest(found)}
+
+    def _items(self, output: str) -> "_Finding":
+        found = numbered_items(output)
+        reasons = self._list_reasons(
+            "numbered item", found, _least(self.min_items, self.max_items), self.max_items
+        )
+        if not found and reasons and (others := len(bullets(output))):
+            reasons[0] += f" ({_count(others, 'bullet')} instead)"
+        return reasons, _count(len(found), "numbered item"), {"items": len(found), **_longest(found)}
+
+    def _list_reasons(self, name: str, found: list[str], least: int, most: int | None) -> list[str]:
+        reasons = list(_outside(name, len(found), least, most))
+        limit = self.max_sentences_per_bullet
+        for number, item in enumerate(found, 1):
+            count = len(sentences(item))
+            if limit is not None and count > limit:
+                allowed = _count(limit, "sentence")
+                reasons.append(
+                    f'expected at most {allowed} per {name}, got {count} in {name} {number}: "{cut(item, 120)}"'
+                )
+        return reasons
+
+    def _paragraphs(self, output: str) -> "_Finding":
+        found = paragraphs(output)
+        exact = self.exact_paragraphs
+        if exact is not None:
+            reasons = list(_outside("paragraph", len(found), exact, exact))
+        else:
+            most = self.max_paragraphs
+            reasons = list(_outside("paragraph", len(found), _least(self.min_paragraphs, most), most))
+        starts = [cut(paragraph, 60) for paragraph in found]
+        return reasons, _count(len(found), "paragraph"), {"paragraphs": len(found), "starts": starts}
+
+    def _json(self, output: str) -> "_Finding":
+        text, outside = _json_text(output)
+        try:
+            value = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_refuse_doubles)
+        except RecursionError:
+            return ["expected the output to be JSON, but it is nested too deep to read"], "", {}
+        except ValueError as error:
+            hint = " (a code block holds JSON, but there is text outside of it)" if outside else ""
+            return [f"expected the output to be JSON, but it is not: {error}{hint}"], "", {}
+        missing = [key for key in self.required_keys if lookup(value, key) is MISSING]
+        differences = schema_differences(self.json_schema, value) if self.json_schema is not None else []
+        reasons = []
+        if missing:
+            reasons.append(f"expected the JSON to have {', '.join(missing)}, got {_describe(value)}")
+        if differences:
+            reasons.append(f"the JSON does not fit json_schema: {'; '.join(differences)}")
+        return reasons, _describe(value), {"missing_keys": missing, "schema_differences": differences}
+
+    def _length(self, output: str) -> "_Finding":
+        text = output.strip()
+        sizes = {"chars": len(text), "words": len(words(text)), "lines": len(text.splitlines())}
+        names = {"chars": "character", "words": "word", "lines": "line"}
+        reasons = []
+        for unit, size in sizes.items():
+            limit = getattr(self, f"max_{unit}")
+            if limit is not None and size > limit:
+                reasons.append(f"expected at most {_count(limit, names[unit])}, got {size}")
+        got = ", ".join(_count(size, names[unit]) for unit, size in sizes.items())
+        return reasons, got, dict(sizes)
+
+
+_Finding = tuple[list[str], str, dict[str, Any]]
+"""What is wrong, what there is in words, and the values judged."""
+
+_BOUNDS = (("min_bullets", "max_bullets"), ("min_items", "max_items"), ("min_paragraphs", "max_paragraphs"))
+_NAMES = {
+    "bullet_list": "a bullet list",
+    "numbered_list": "a numbered list",
+    "paragraphs": "in paragraphs",
+    "json": "JSON",
+    "max_length": "short enough",
+}
+
+
+def _least(given: int | None, most: int | None) -> int:
+    """A list or a paragraph is expected, unless the author allows none."""
+    return given if given is not None else min(1, 1 if most is None else most)
+
+
+def _count(number: int, name: str) -> str:
+    return f"{number} {name}" if number == 1 else f"{number} {name}s"
+
+
+def _outside(name: str, got: int, least: int, most: int | None) -> Iterator[str]:
+    if least <= got and (most is None or got <= most):
+        return
+    if least == most:
+        wanted = f"exactly {_count(least, name)}"
+    elif most is None:
+        wanted = f"at least {_count(least, name)}"
+    elif least <= 1:
+        wanted = f"at most {_count(most, name)}" if got > most else f"at least {_count(least, name)}"
+    else:
+        wanted = f"{least} to {_count(most, name)}"
+    yield f"expected {wanted}, got {got or 'none'}"
+
+
+def _longest(items: Sequence[str]) -> dict[str, Any]:
+    return {"sentences": [len(sentences(item)) for item in items]}
+
+
+_NEARLY_BULLET = re.compile(r"^[ \t]*([-*+•·‣▪◦○●—])(?=[^\s*_-])", re.MULTILINE)
+_OTHER_SIGN = re.compile(r"^[ \t]*([·‣▪◦○●—])[ \t]", re.MULTILINE)
+
+
+def _instead_of_bullets(output: str) -> str:
+    """What the output has that a person might take for bullets."""
+    if others := len(numbered_items(output)):
+        return f" ({_count(others, 'numbered item')} instead)"
+    if match := _NEARLY_BULLET.search(output):
+        line = output.count("\n", 0, match.start(1)) + 1
+        return f" (line {line} starts with {match.group(1)!r}, but no blank follows)"
+    if match := _OTHER_SIGN.search(output):
+        line = output.count("\n", 0, match.start(1)) + 1
+        return f" (line {line} starts with {match.group(1)!r}, which is no bullet)"
+    return ""
+
+
+_FENCE = re.compile(r"(?:`{3,}|~{3,})[ \t]*(?:json)?[ \t]*", re.IGNORECASE)
+
+
+def _json_text(output: str) -> tuple[str, bool]:
+    """The text that should be JSON, and whether a code block stands beside other text."""
+    stripped = output.strip()
+    parts = blocks(stripped)
+    if len(parts) == 1 and parts[0].kind == "code":
+        first, *_, last = stripped.splitlines()
+        if _FENCE.fullmatch(first) and _FENCE.fullmatch(last):
+            return parts[0].text, False
+    return stripped, len(parts) > 1 and any(part.kind == "code" for part in parts)
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _refuse_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        keys = [key for key, _ in pairs]
+        double = next(key for key in keys if keys.count(key) > 1)
+        raise ValueError(f"the key {double!r} occurs twice")
+    return value
+
+
+def _describe(value: Any) -> str:
+    if isinstance(value, dict):
+        keys = ", ".join(map(str, list(value)[:10])) or "no keys"
+        return f"an object with {keys}"
+    if isinstance(value, list):
+        return f"a list of {len(value)}"
+    names = {str: "the string", bool: "the boolean", type(None): "the value"}
+    return f"{names.get(type(value), 'the number')} {cut(json.dumps(value, ensure_ascii=False), 60)}"

@@ -1,0 +1,305 @@
+"""Recovery assertions (SPEC 14): retries stay within a policy, and a failure is told as a failure.
+
+A call failed when an `error` event, or a `tool_result` with `success: false`, is linked to it. A retry is a call
+of the same tool with equal arguments after such a failure, before any success of that tool with those arguments.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar
+
+from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
+from agenteval.assertions.output import check_phrases, has_output, no_output, output_events
+from agenteval.assertions.process import called
+from agenteval.patterns import name_matches
+from agenteval.selectors import counted, tool_of
+from agenteval.spec import Name, TestCase
+from agenteval.strict import Between, NotEmpty, model
+from agenteval.success_claims import SUCCESS_PHRASES, success_claims
+from agenteval.text import fold
+from agenteval.trace import Event, ToolCall, Trace, args_key
+
+SYNTHETIC_YEAR = "1970-"
+"""How timestamps begin that were made up, because the recording has none."""
+
+
+@dataclass(slots=True)
+class _Retry:
+    """A retry: the first failed call of its chain, the call right before it, and its place in the chain, from 1."""
+
+    call: ToolCall
+    first: ToolCall
+    after: ToolCall
+    number: int
+
+
+@model
+class RetryPolicyRespected(Assertion):
+    """A tool that failed was tried again as often, and for such reasons, as the policy allows.
+
+    Each failed call of `tool` begins a chain of retries, which ends with a success. Passes when no chain is longer
+    than `max_retries`; no error of a type outside `retry_on_error_types` was retried (an error that tells no type
+    is not judged); and each retry came at least `min_backoff_ms` after the failure. Calls with other arguments are
+    no retries, so name arguments that change each time in `ignore_args`. The pause is not judged where the
+    recording has no times. Without any error of the tool it fails, unless `require_error: false` is set; then it
+    had nothing to judge.
+    """
+
+    type: ClassVar[str] = "retry_policy_respected"
+    category: ClassVar[Category] = "recovery"
+    failure_category: ClassVar[str] = "retry policy broken"
+    implied: ClassVar[tuple[str, ...]] = ("supports_tool_trace",)
+    example: ClassVar[str] = """\
+tool: web_search
+max_retries: 1
+retry_on_error_types: [timeout]
+min_backoff_ms: 1000
+"""
+
+    tool: Name
+    """The tool whose retries are judged: a name, or a glob."""
+    max_retries: Annotated[int, Between(0)]
+    """How often a failed call may be tried again."""
+    retry_on_error_types: list[Name] | None = None
+    """The types of error that may be retried; all, when left out."""
+    min_backoff_ms: Annotated[float, Between(0)] | None = None
+    """How long to wait before a retry, in milliseconds."""
+    ignore_args: list[Name] = field(default_factory=list)
+    """Arguments that may differ between a call and its retry."""
+    require_error: bool = True
+    """Whether a trace without any error of the tool fails."""
+
+    def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all
+        """Judge one trace."""
+        calls = [call for call in trace.calls() if name_matches(self.tool, call.tool)]
+        failures = [call for call in calls if call.failed]
+        errors = [e for e in trace.of_type("error") if name_matches(self.tool, tool_of(e, trace))]
+        retries = list(_retries(calls, self.ignore_args))
+        observed: dict[str, Any] = {
+            "calls": len(calls),
+            "failed_calls": len(failures),
+            "retries": {retry.call.event.event_id: retry.number for retry in retries},
+            "error_types": {call.event.event_id: _error_types(call) for call in failures},
+        }
+        if not failures and not errors:
+            return self._no_error(trace, calls, observed)
+        wrong = [*self._too_many(retries), *self._wrong_type(retries), *self._too_soon(retries, observed)]
+        if wrong:
+            events = [retry.call.event for _, retry in wrong]
+            message = "; ".join(dict.fromkeys(text for text, _ in wrong))
+            return failed(message, events=_with_failures(events, wrong), **observed)
+        failed_times = counted(len(failures) or len(errors), "failure")
+        note = f"; {observed['backoff']}" if "backoff" in observed and retries else ""
+        return passed(
+            f"{failed_times} of {self.tool}, {_counted_retries(len(retries))}, "
+            f"at most {self.max_retries} for each allowed{note}",
+            events=[*(call.event for call in failures), *(retry.call.event for retry in retries)],
+            **observed,
+        )
+
+    def _no_error(self, trace: Trace, calls: Sequence[ToolCall], observed: dict[str, Any]) -> Verdict:
+        if not self.require_error:
+            return vacuous(f"no error of {self.tool} in the trace", **observed)
+        return failed(
+            f"expected an error of {self.tool} to judge its retries by, got none in "
+            f"{counted(len(calls), 'call')} of it; {called(trace)}",
+            closest=[(call.event, "it did not fail") for call in calls[:3]],
+            **observed,
+        )
+
+    def _too_many(self, retries: Sequence[_Retry]) -> Iterator[tuple[str, _Retry]]:
+        lengths = {retry.first.event.event_id: retry.number for retry in retries}
+        most = _counted_retries(self.max_retries)
+        for retry in retries:
+            first = retry.first.event.event_id
+            if lengths[first] > self.max_retries:
+                text = f"expected at most {most} of {self.tool} after its failure ({first}), got {lengths[first]}"
+                yield text, retry
+
+    def _wrong_type(self, retries: Sequence[_Retry]) -> Iterator[tuple[str, _Retry]]:
+        if self.retry_on_error_types is None:
+            return
+        allowed = ", ".join(self.retry_on_error_types) or "no type"
+        for retry in retries:
+            types = _error_types(retry.after)
+            if types and not set(types) & set(self.retry_on_error_types):
+                got = f"{retry.call.event.event_id} after {', '.join(types)} ({retry.after.event.event_id})"
+                yield f"expected retries of {self.tool} only after errors of {allowed}, got {got}", retry
+
+    def _too_soon(self, retries: Sequence[_Retry], observed: dict[str, Any]) -> Iterator[tuple[str, _Retry]]:
+        if self.min_backoff_ms is None:
+            return
+        pauses: dict[str, float | None] = {}
+        for retry in retries:
+            pause = _pause_ms(retry)
+            pauses[retry.call.event.event_id] = pause
+            if pause is not None and pause < self.min_backoff_ms:
+                least = f"at least {self.min_backoff_ms:g} ms before a retry of {self.tool}"
+                yield (
+                    (f"expected a pause of {least}, got {pause:g} ms before {retry.call.event.event_id}"),
+                    retry,
+                )
+        observed["backoff_ms"] = pauses
+        if pauses and all(pause is None for pause in pauses.values()):
+            observed["backoff"] = "the pause was not judged: the recording has no times"
+
+
+def _retries(calls: Iterable[ToolCall], ignore_args: Iterable[str]) -> Iterator[_Retry]:
+    """The retries among calls of one tool, in order."""
+    chains: dict[tuple[str, str], list[ToolCall]] = {}
+    for call in calls:
+        key = (call.tool, args_key(call.args, ignore_args))
+        chain = chains.get(key)
+        if chain and _failed_before(chain, call):
+            yield _Retry(call, chain[0], chain[-1], len(chain))
+            chain.append(call)
+        elif call.failed and not chain:
+            chains[key] = [call]
+        if call.succeeded:
+            chains.pop(key, None)
+
+
+def _failed_before(chain: Sequence[ToolCall], call: ToolCall) -> bool:
+    """Calls made side by side are no retries of each other: the failure has to be known."""
+    return any(failure.seq < call.event.seq for failure in _failures(chain[0]))
+
+
+def _failures(call: ToolCall) -> list[Event]:
+    """The events that say that a call failed, in order."""
+    unsuccessful = [result for result in call.results if not result.data.get("success")]
+    return sorted([*call.errors, *unsuccessful], key=lambda event: event.seq)
+
+
+def _error_types(call: ToolCall) -> list[str]:
+    """The types of error that a call ended in, as far as they are told."""
+    found = []
+    for event in _failures(call):
+        told = event.data.get("result")
+        kind = event.data.get("error_type") or (told.get("error_type") if isinstance(told, dict) else None)
+        if kind and str(kind) not in found:
+            found.append(str(kind))
+    return found
+
+
+def _with_failures(events: Sequence[Event], wrong: Sequence[tuple[str, _Retry]]) -> list[Event]:
+    """The offending retries and the failures they followed, in the order they happened."""
+    every = [*events, *(event for _, retry in wrong for event in _failures(retry.after))]
+    return sorted({event.event_id: event for event in every}.values(), key=lambda event: event.seq)
+
+
+def _pause_ms(retry: _Retry) -> float | None:
+    """Milliseconds between the failure and the retry; None where the recording has no times."""
+    from datetime import UTC, datetime
+
+    failures = _failures(retry.after)
+    if not failures:
+        return None
+    times = (failures[-1].ts, retry.call.event.ts)
+    if any(ts.startswith(SYNTHETIC_YEAR) for ts in times):
+        return None
+    try:
+        start, end = (datetime.fromisoformat(ts) for ts in times)
+    except ValueError:
+        return None
+    start, end = (at if at.tzinfo else at.replace(tzinfo=UTC) for at in (start, end))
+    return round((end - start).total_seconds() * 1000, 3)
+
+
+def _counted_retries(number: int) -> str:
+    return "1 retry" if number == 1 else f"{number} retries"
+
+
+FAILURE_PHRASES = (
+    "could not",
+    "couldn't",
+    "cannot",
+    "can't",
+    "unable to",
+    "not able to",
+    "was not",
+    "wasn't",
+    "did not",
+    "didn't",
+    "failed",
+    "failure",
+    "timed out",
+    "timeout",
+    "unavailable",
+    "not available",
+    "not reachable",
+    "error",
+)
+
+
+@model
+class GracefulFailureOutput(Assertion):
+    """When something failed, the final output says so and claims no success.
+
+    Needs an `error` event or a `tool_result` with `success: false`: without one it fails, since there is no
+    failure to tell of. Passes when the output holds at least one of `allowed_failure_phrases`, and none of
+    `forbidden_success_phrases` as a claim. A phrase claims nothing when it is denied ("was not sent", "nothing was
+    sent", "could not be completed"), lies ahead ("once it is done", "will be sent"), tells of earlier ("the last
+    digest sent") or asks. Failure phrases are found anywhere in the text, success phrases as whole words.
+    """
+
+    type: ClassVar[str] = "graceful_failure_output"
+    category: ClassVar[Category] = "recovery"
+    failure_category: ClassVar[str] = "failure not admitted"
+    implied: ClassVar[tuple[str, ...]] = ("supports_tool_trace",)
+    example: ClassVar[str] = """\
+allowed_failure_phrases: [could not, timed out]
+must_not_claim_success: true
+"""
+
+    allowed_failure_phrases: Annotated[list[str], NotEmpty()] = field(
+        default_factory=lambda: [*FAILURE_PHRASES]
+    )
+    """What admits the failure; at least one must occur. Common ways to say it, when left out."""
+    must_not_claim_success: bool = True
+    """Whether claims of success are looked for."""
+    forbidden_success_phrases: list[str] = field(default_factory=lambda: [*SUCCESS_PHRASES])
+    """What claims success."""
+
+    def __post_init__(self) -> None:
+        check_phrases("allowed_failure_phrases", self.allowed_failure_phrases)
+        check_phrases("forbidden_success_phrases", self.forbidden_success_phrases)
+
+    def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all
+        """Judge one trace."""
+        failures = [
+            event
+            for event in trace.of_type("error", "tool_result")
+            if event.type == "error" or not event.data.get("success")
+        ]
+        if not failures:
+            return failed(
+                "expected an error event or a tool_result with success: false, got none: "
+                "there is no failure to tell of",
+                failures=[],
+            )
+        if not has_output(trace):
+            return no_output("the output to tell of the failure", trace)
+        text = fold(trace.output.replace("’", "'"))  # noqa: RUF001
+        admitted = [p for p in self.allowed_failure_phrases if fold(p.replace("’", "'")) in text]  # noqa: RUF001
+        claims: list[tuple[str, str]] = []
+        if self.must_not_claim_success:
+            claims = list(success_claims(trace.output, self.forbidden_success_phrases))
+        wrong = []
+        if not admitted:
+            wanted = ", ".join(f'"{phrase}"' for phrase in self.allowed_failure_phrases)
+            wrong.append(f"expected the output to tell of the failure with one of {wanted}; none occurs")
+        wrong += [f'expected no claim of success, got "{phrase}" in "{place}"' for phrase, place in claims]
+        observed: dict[str, Any] = {
+            "failures": [event.event_id for event in failures],
+            "failure_phrases": admitted,
+            "success_claims": [{"phrase": phrase, "sentence": place} for phrase, place in claims],
+        }
+        events = [*failures, *output_events(trace)]
+        if wrong:
+            return failed("; ".join(wrong), events=events, **observed)
+        return passed(
+            f'the output tells of the failure ("{admitted[0]}")'
+            + (" and claims no success" if self.must_not_claim_success else ""),
+            events=events,
+            **observed,
+        )

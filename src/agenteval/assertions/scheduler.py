@@ -1,0 +1,178 @@
+"""Scheduler assertions (SPEC 14): a scheduled task ran as it should, and sent what it should."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Annotated, Any, ClassVar, Literal
+
+from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
+from agenteval.assertions.process import called
+from agenteval.patterns import name_matches
+from agenteval.selectors import Selector, counted
+from agenteval.spec import Name, TestCase, Trigger
+from agenteval.strict import Between, model
+from agenteval.trace import Event, Trace
+
+Count = Annotated[int, Between(0)]
+
+
+@model
+class SchedulerTaskRuns(Assertion):
+    """The scheduled task ran, and not too often.
+
+    Passes when the trace was triggered as `trigger_must_equal` says; the task id of its scenario is `task_id`;
+    at least one event carries that id and none carries another; and the task ran at least once and at most
+    `max_runs` times. A run is counted each time the same message is received under that task id, and each time
+    a final output is given under it; the larger number counts.
+    """
+
+    type: ClassVar[str] = "scheduler_task_runs"
+    category: ClassVar[Category] = "scheduler"
+    failure_category: ClassVar[str] = "wrong scheduled run"
+    implied: ClassVar[tuple[str, ...]] = ("supports_scheduler_context",)
+    example: ClassVar[str] = "task_id: task-daily-digest\nmax_runs: 1\n"
+
+    task_id: Name
+    """The id of the scheduled task."""
+    trigger_must_equal: Trigger = "scheduler"
+    """What must have woken the agent."""
+    max_runs: Annotated[int, Between(1)] = 1
+    """How often the task may run."""
+
+    def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all
+        """Judge one trace."""
+        scenario = trace.scenario
+        task_id = scenario.task_id or (scenario.scheduler_context or {}).get("task_id")
+        own = [event for event in trace.events if event.task_id == self.task_id]
+        foreign = [event for event in trace.events if event.task_id not in (None, self.task_id)]
+        starts, ends = _runs(own)
+        runs = max(len(starts), len(ends), 1 if own else 0)
+        wrong = []
+        if scenario.trigger != self.trigger_must_equal:
+            wrong.append(f"expected the trigger {self.trigger_must_equal}, got {scenario.trigger}")
+        if task_id != self.task_id:
+            wrong.append(f"expected the task id {self.task_id}, got {task_id or 'none'}")
+        if not own:
+            wrong.append(f"expected events that carry the task id {self.task_id}, got none")
+        if foreign and own:
+            first = foreign[0]
+            wrong.append(
+                f"expected all events to carry the task id {self.task_id}, "
+                f"got {first.task_id} in {first.event_id}" + _and_more(foreign)
+            )
+        if runs > self.max_runs:
+            wrong.append(f"expected at most {counted(self.max_runs, 'run')} of {self.task_id}, got {runs}")
+        observed: dict[str, Any] = {
+            "trigger": scenario.trigger,
+            "task_id": task_id,
+            "events_with_task_id": len(own),
+            "events_with_other_task_id": len(foreign),
+            "runs": runs,
+        }
+        deciding = starts if len(starts) >= len(ends) else ends
+        if wrong:
+            too_often = deciding if runs > self.max_runs else []
+            return failed("; ".join(wrong), events=[*foreign[:3], *too_often], **observed)
+        return passed(
+            f"{self.task_id} ran {_times(runs)}, triggered by {_article(scenario.trigger)}",
+            events=deciding or own[:1],
+            **observed,
+        )
+
+
+def _runs(events: Sequence[Event]) -> tuple[list[Event], list[Event]]:
+    """The events that begin runs, and those that end them."""
+    received = [event for event in events if event.type == "message_received"]
+    contents = Counter(str(event.data.get("content")) for event in received)
+    most = contents.most_common(1)[0][0] if contents else ""
+    starts = [event for event in received if str(event.data.get("content")) == most]
+    return starts, [event for event in events if event.type == "final_output"]
+
+
+def _and_more(events: Sequence[Event]) -> str:
+    return f" and {counted(len(events) - 1, 'other event')}" if len(events) > 1 else ""
+
+
+def _times(number: int) -> str:
+    return "once" if number == 1 else f"{number} times"
+
+
+def _article(trigger: str) -> str:
+    return "the scheduler" if trigger == "scheduler" else f"a {trigger}"
+
+
+@model
+class SchedulerOutboundCount(Assertion):
+    """A scheduled run sent as many messages as it should.
+
+    Counts the `tool_call` events of `tool`, or with `count: successes` those that a successful result answers.
+    Passes when there are `exact` of them, or at least `min` and at most `max`. Fails when the run was not
+    triggered by the scheduler. With `max` alone it had nothing to judge when nothing was sent.
+    """
+
+    type: ClassVar[str] = "scheduler_outbound_count"
+    category: ClassVar[Category] = "scheduler"
+    failure_category: ClassVar[str] = "duplicate outbound messages"
+    implied: ClassVar[tuple[str, ...]] = ("supports_scheduler_context",)
+    example: ClassVar[str] = "tool: outbound_send\nexact: 1\n"
+
+    tool: Name = "outbound_send"
+    """The tool that sends: a name, or a glob."""
+    exact: Count | None = None
+    """How many messages there must be."""
+    min: Count | None = None
+    """The fewest messages."""
+    max: Count | None = None
+    """The most messages."""
+    count: Literal["calls", "successes"] = "calls"
+    """Whether every call counts, or only those that succeeded."""
+
+    def __post_init__(self) -> None:
+        if self.exact is None and self.min is None and self.max is None:
+            raise ValueError("scheduler_outbound_count needs exact, min or max")
+        if self.exact is not None and (self.min is not None or self.max is not None):
+            raise ValueError("exact goes without min and max: it is both of them")
+        if self.min is not None and self.max is not None and self.min > self.max:
+            raise ValueError(f"min ({self.min}) is more than max ({self.max}): no number is between them")
+
+    def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all
+        """Judge one trace."""
+        calls = [call for call in trace.calls() if name_matches(self.tool, call.tool)]
+        sent = [call.event for call in calls if self.count == "calls" or call.succeeded]
+        number = len(sent)
+        observed: dict[str, Any] = {
+            "trigger": trace.scenario.trigger,
+            "calls": len(calls),
+            "successes": sum(1 for call in calls if call.succeeded),
+        }
+        kind = f"{self.tool} call" if self.count == "calls" else f"successful {self.tool} call"
+        wrong = []
+        if trace.scenario.trigger != "scheduler":
+            wrong.append(f"expected a run triggered by the scheduler, got {trace.scenario.trigger}")
+        low = self.min if self.exact is None else self.exact
+        high = self.max if self.exact is None else self.exact
+        too_few = low is not None and number < low
+        if too_few or (high is not None and number > high):
+            wrong.append(f"expected {self._expected(kind)}, got {number}")
+        if wrong:
+            shown = [call.event for call in calls]
+            wrong += [called(trace)] if too_few else []
+            return failed(
+                "; ".join(wrong), events=shown, closest=self._closest(trace) if too_few else (), **observed
+            )
+        if not number and self.max and self.min is None:
+            return vacuous(f"no {kind} in the trace", **observed)
+        return passed(f"{counted(number, kind)}, expected {self._expected(kind)}", events=sent, **observed)
+
+    def _expected(self, kind: str) -> str:
+        if self.exact is not None:
+            return f"exactly {counted(self.exact, kind)}"
+        if self.min is None:
+            return f"at most {counted(self.max or 0, kind)}"
+        if self.max is None:
+            return f"at least {counted(self.min, kind)}"
+        return f"{self.min} to {counted(self.max, kind)}"
+
+    def _closest(self, trace: Trace) -> list[tuple[Event, str]]:
+        success = True if self.count == "successes" else None
+        near = Selector(event_type="tool_call", tool=self.tool, success=success).closest(trace)
+        return [(event, note) for event, note in near if event.type == "tool_call"]

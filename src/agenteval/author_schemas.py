@@ -1,0 +1,204 @@
+"""Authors' JSON Schemas: judged offline, under the time limit of patterns, without running away.
+
+Every draft that `$schema` can name is known; without `$schema` it is draft 2020-12. References lead to places
+inside the schema or to the published meta-schemas; nothing is ever fetched. `pattern` and its like are
+searched by the engine that has a time limit.
+"""
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any, cast
+
+from agenteval.errors import AssertionCrashError
+from agenteval.patterns import pattern_error, search
+
+MOST_DIFFERENCES = 10
+LONGEST_DIFFERENCE = 300
+"""Characters of one difference: jsonschema puts the whole value into its messages."""
+
+
+def schema_error(schema: dict[str, Any]) -> str | None:
+    """Why this is not a JSON Schema that can be judged, or None when it is one."""
+    from jsonschema import SchemaError
+
+    base = _draft(schema.get("$schema"))
+    if base is None:
+        return f"$schema names no known draft: {schema.get('$schema')!r}"
+    try:
+        base.check_schema(schema, format_checker=None)  # it knows only Python's own patterns
+        problem = next(_problems(schema), None)
+        if problem is None:
+            _validator(_text(schema)).is_valid({})
+    except SchemaError as error:
+        place = "/".join(map(str, error.absolute_path))
+        return f"{place}: {error.message}" if place else str(error.message)
+    except RecursionError:
+        return "it is nested too deep, or refers to itself without end"
+    return problem
+
+
+def schema_differences(schema: dict[str, Any], value: Any) -> list[str]:
+    """What a JSON Schema finds wrong with a value, one line each, at most ten.
+
+    Raises `AssertionCrashError`: `pattern.timeout`, `schema.unresolvable` when a reference leads out of the
+    schema, `schema.recursion` when schema or value is nested deeper than the interpreter can follow.
+    """
+    from referencing.exceptions import Unresolvable
+
+    lines = []
+    try:
+        errors = _validator(_text(schema)).iter_errors(value)
+        for error, _ in zip(errors, range(MOST_DIFFERENCES), strict=False):
+            place = "/".join(map(str, error.absolute_path)) or "(top)"
+            message = error.message
+            if len(message) > LONGEST_DIFFERENCE:
+                message = f"{message[:LONGEST_DIFFERENCE]}…"
+            lines.append(f"{place}: {message}")
+    except Unresolvable as error:
+        raise AssertionCrashError(
+            f"json_schema refers to {error.ref!r}, which is not in the schema; nothing is fetched",
+            reason_code="schema.unresolvable",
+            next_step="put the referenced schema under $defs and refer to it with #/$defs/<name>",
+        ) from None
+    except RecursionError:
+        raise AssertionCrashError(
+            "json_schema or the value it judges is nested too deep, or the schema refers to itself without end",
+            reason_code="schema.recursion",
+            next_step="make the schema flatter",
+        ) from None
+    return lines
+
+
+def _text(schema: dict[str, Any]) -> str:
+    import json
+
+    return json.dumps(schema, sort_keys=True)
+
+
+def _draft(name: Any) -> Any:
+    """The validator class of the draft that `$schema` names, or None."""
+    from jsonschema import Draft202012Validator
+    from jsonschema.validators import validator_for
+
+    if name is None:
+        return Draft202012Validator
+    return validator_for({"$schema": name}, default=cast("Any", None)) if isinstance(name, str) else None
+
+
+@lru_cache(maxsize=64)
+def _validator(schema_text: str) -> Any:
+    import json
+
+    from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]
+
+    schema = json.loads(schema_text)
+    return _limited(_draft(schema.get("$schema")))(schema, registry=REGISTRY)
+
+
+@lru_cache(maxsize=8)
+def _limited(draft: Any) -> Any:
+    """The draft's validator, with every search for a pattern under the time limit."""
+    from jsonschema.validators import extend
+
+    wanted = {
+        "pattern": _pattern,
+        "patternProperties": _pattern_properties,
+        "additionalProperties": _additional_properties,
+    }
+    checks = {name: check for name, check in wanted.items() if name in draft.VALIDATORS}
+    return cast("Any", extend)(draft, checks)
+
+
+def _found(pattern: str, text: str) -> bool:
+    """JSON Schema patterns mind case, and their `^` and `$` are those of the whole text."""
+    scoped = f"(?-m:{pattern})"
+    try:
+        return bool(search(scoped, text, case_sensitive=True))
+    except AssertionCrashError as error:
+        error.message = error.message.replace(repr(scoped), repr(pattern))
+        raise
+
+
+def _pattern(validator: Any, pattern: str, instance: Any, _schema: Any) -> Iterator[Any]:
+    from jsonschema import ValidationError
+
+    if validator.is_type(instance, "string") and not _found(pattern, instance):
+        yield ValidationError(f"{instance!r} does not match {pattern!r}")
+
+
+def _pattern_properties(
+    validator: Any, patterns: dict[str, Any], instance: Any, _schema: Any
+) -> Iterator[Any]:
+    if not validator.is_type(instance, "object"):
+        return
+    for pattern, subschema in patterns.items():
+        for key, value in instance.items():
+            if _found(pattern, key):
+                yield from validator.descend(value, subschema, path=key, schema_path=pattern)
+
+
+def _additional_properties(validator: Any, rule: Any, instance: Any, schema: Any) -> Iterator[Any]:
+    from jsonschema import ValidationError
+
+    if not validator.is_type(instance, "object"):
+        return
+    known = schema.get("properties", {})
+    patterns = list(schema.get("patternProperties", {}))
+    extras = [
+        key for key in instance if key not in known and not any(_found(pattern, key) for pattern in patterns)
+    ]
+    if validator.is_type(rule, "object"):
+        for key in extras:
+            yield from validator.descend(instance[key], rule, path=key)
+    elif not rule and extras:
+        unexpected = ", ".join(map(repr, sorted(extras)))
+        known_text = ", ".join(map(repr, [*known, *patterns])) or "none"
+        yield ValidationError(f"unexpected {unexpected} (allowed: {known_text})")
+
+
+def _problems(schema: dict[str, Any]) -> Iterator[str]:
+    """What a meta-schema cannot see: references out of the schema, patterns of another dialect."""
+    from jsonschema_specifications import REGISTRY
+    from referencing import Resource
+    from referencing.jsonschema import DRAFT202012
+
+    root = Resource.from_contents(schema, default_specification=DRAFT202012)
+    resolver = REGISTRY.resolver_with_root(root)
+    pending = [(root, resolver)]
+    keywords: set[str] = set()
+    while pending:
+        resource, resolver = pending.pop()
+        contents = resource.contents
+        if isinstance(contents, dict):
+            keywords.update(contents)
+            yield from _unresolvable(contents, resolver)
+            yield from _foreign_patterns(contents)
+        pending += [(inner, resolver.in_subresource(inner)) for inner in resource.subresources()]
+    if {"unevaluatedProperties", "patternProperties"} <= keywords:
+        yield "unevaluatedProperties together with patternProperties cannot be judged under a time limit"
+
+
+def _unresolvable(contents: dict[str, Any], resolver: Any) -> Iterator[str]:
+    from referencing.exceptions import Unresolvable
+
+    for keyword in ("$ref", "$dynamicRef"):
+        reference = contents.get(keyword)
+        if not isinstance(reference, str):
+            continue
+        try:
+            resolver.lookup(reference)
+        except (Unresolvable, ValueError):
+            yield (
+                f"{keyword} {reference!r} leads nowhere inside the schema, and nothing is fetched;"
+                " put what it refers to under $defs"
+            )
+
+
+def _foreign_patterns(contents: dict[str, Any]) -> Iterator[str]:
+    patterns = contents.get("patternProperties")
+    candidates = list(patterns) if isinstance(patterns, dict) else []
+    if isinstance(contents.get("pattern"), str):
+        candidates.append(contents["pattern"])
+    for pattern in candidates:
+        if error := pattern_error(pattern) or pattern_error(f"(?-m:{pattern})"):
+            yield f"the pattern {pattern!r} is not a regular expression: {error}"

@@ -1,0 +1,133 @@
+"""The typer application, and the one place where errors become exit codes."""
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Annotated
+
+import typer
+
+from agenteval import __version__
+from agenteval.errors import AgentEvalError, ExitCode
+
+REPORT_ADDRESS = "https://github.com/agenteval/agenteval/issues"
+
+COMMANDS = {
+    "run": "run",
+    "validate": "validate",
+    "list": "list_tests",
+    "explain": "explain",
+    "schema": "schema",
+    "init": "init",
+    "doctor": "doctor",
+}
+"""Command name to module of this package; each has a function `command`."""
+
+
+def run_app(argv: Sequence[str]) -> int:
+    """Parse and run; every error becomes a message on stderr and an exit code."""
+    wanted = next((arg for arg in argv if not arg.startswith("-")), None)
+    try:
+        app = _app([wanted] if wanted in COMMANDS else list(COMMANDS))
+        result = app(args=list(argv), prog_name="agenteval", standalone_mode=False)
+        _flush()
+    except typer.Exit as exit_:
+        return _code(exit_.exit_code)
+    except (typer.Abort, KeyboardInterrupt):
+        return _fail("interrupted", ExitCode.ERROR)
+    except BrokenPipeError:
+        return _closed_pipe()
+    except AgentEvalError as error:
+        return _fail(_rendered(error), error.exit_code)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - the last line of defence
+        return _other(error, argv)
+    return _code(result)
+
+
+def _app(names: Sequence[str]) -> typer.Typer:
+    """The application with the named commands; a run does not import what the others need."""
+    app = typer.Typer(
+        name="agenteval",
+        help="Regression tests for tool-using agents: replay a recorded run, judge what it answered and how.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_options)
+    for name in names:
+        module = import_module(f"agenteval.cli.{COMMANDS[name]}")
+        app.command(name)(module.command)
+    return app
+
+
+def _print_version(value: bool) -> None:
+    if value:
+        typer.echo(f"agenteval {__version__}")
+        raise typer.Exit
+
+
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version.", callback=_print_version, is_eager=True)
+    ] = False,
+) -> None:
+    pass
+
+
+def _code(result: object) -> int:
+    return int(result) if isinstance(result, int) else int(ExitCode.PASSED)
+
+
+def _rendered(error: AgentEvalError) -> str:
+    if getattr(error, "problems", None):
+        return error.message
+    text = f"error[{error.reason_code}]: {error.message}"
+    return f"{text}\n  next: {error.next_step}" if error.next_step else text
+
+
+def _other(error: BaseException, argv: Sequence[str]) -> int:
+    """A mistake on the command line, which typer's own parser found; else a bug of ours."""
+    show = getattr(error, "format_message", None)
+    if callable(show):
+        return _fail(f"error[usage.invalid]: {show()}\n  next: agenteval --help", ExitCode.ERROR)
+    if isinstance(error, OSError):
+        return _fail(f"error[usage.io]: {error.strerror or error}: {error.filename or ''}", ExitCode.ERROR)
+    import traceback
+
+    details = f"\n{traceback.format_exc()}" if any(map(_asks_for_details, argv)) else ""
+    return _fail(
+        f"error[internal.bug]: this is a bug in agenteval {__version__}: {type(error).__name__}: {error}\n"
+        f"  next: report it at {REPORT_ADDRESS}, with the command and what it read{details}",
+        ExitCode.ERROR,
+    )
+
+
+def _asks_for_details(argument: str) -> bool:
+    """`-v`, `--verbose`, or `-v` among other flags: `-xv`."""
+    return argument == "--verbose" or (argument[:1] == "-" and argument[1:2] != "-" and "v" in argument)
+
+
+def _fail(message: str, code: ExitCode) -> int:
+    from agenteval.reporters.console import printable, write
+
+    try:
+        _flush()
+        for line in message.split("\n"):
+            write(sys.stderr, printable(line) + "\n")
+        sys.stderr.flush()
+    except OSError:
+        return _closed_pipe() if code == ExitCode.PASSED else int(code)
+    return int(code)
+
+
+def _flush() -> None:
+    sys.stdout.flush()
+
+
+def _closed_pipe() -> int:
+    """Whoever read our output has gone: say nothing more, and do not pretend that all was well."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, sys.stdout.fileno())
+    return int(ExitCode.ERROR)

@@ -1,0 +1,74 @@
+"""Loads every test that paths mean, for the commands that run none."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from agenteval.errors import Problem, SpecError
+from agenteval.loading import LoadedTest, UniqueIds, discover, load_test
+
+
+@dataclass(slots=True)
+class Collection:
+    """The valid tests in discovery order, and everything there is to say about the files.
+
+    `problems` holds errors and warnings in the order they were met. `invalid` are the files with errors;
+    `not_found` counts paths at which there is no test file at all.
+    """
+
+    tests: list[LoadedTest] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    invalid: list[Path] = field(default_factory=list)
+    not_found: int = 0
+
+    @property
+    def files(self) -> int:
+        """How many test files there are, valid or not."""
+        return len(self.tests) + len(self.invalid)
+
+    @property
+    def errors(self) -> int:
+        """How many of the problems are errors."""
+        return sum(problem.severity == "error" for problem in self.problems)
+
+
+def collect(paths: Sequence[str], *, max_bytes: int) -> Collection:
+    """Load all tests under the paths."""
+    collection = Collection()
+    unique = UniqueIds()
+    for found in discover(paths):
+        if isinstance(found, SpecError):
+            collection.problems += found.problems
+            collection.not_found += 1
+            continue
+        try:
+            test = load_test(found.path, only=found.only, max_bytes=max_bytes)
+            unique.claim(test)
+        except SpecError as error:
+            collection.problems += error.problems
+            collection.invalid.append(found.path)
+        else:
+            collection.problems += test.warnings
+            collection.tests.append(test)
+    return collection
+
+
+def problem_as_json(problem: Problem) -> dict[str, object]:
+    """A problem as plain data."""
+    return {
+        "path": str(problem.path) if problem.path else None,
+        "line": problem.line,
+        "column": problem.column,
+        "pointer": problem.pointer,
+        "severity": problem.severity,
+        "reason_code": problem.reason_code,
+        "message": problem.message,
+        "hint": problem.hint,
+        "allowed": list(problem.allowed),
+        "next_step": problem.next_step,
+    }
+
+
+def count(number: int, noun: str) -> str:
+    """`1 test file`, `2 test files`."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"

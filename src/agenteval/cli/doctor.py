@@ -1,0 +1,142 @@
+"""`agenteval doctor`: versions, adapters, and the configuration in force."""
+
+import sys
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+from agenteval.errors import AgentEvalError, ExitCode
+
+_NAME_WIDTH = 12
+
+
+def command() -> ExitCode:
+    """Show versions, adapters, the project and the configuration in force.
+
+    Exit codes: 0, or that of the worst thing that is broken.
+    """
+    from agenteval.reporters.console import Console
+
+    console = Console(sys.stdout)
+    worst = ExitCode.PASSED
+    for section in (_versions, _adapters, _project):
+        for name, value, code in section():
+            worst = max(worst, code)
+            first, *rest = value.split("\n")
+            console.emit(f"{name:<{_NAME_WIDTH}}  {first}")
+            for line in rest:
+                console.emit(f"{'':<{_NAME_WIDTH}}  {line}")
+        console.emit("")
+    console.emit("all is well" if worst == ExitCode.PASSED else "something is broken: see above")
+    return worst
+
+
+_Line = tuple[str, str, ExitCode]
+
+
+def _fine(name: str, value: object) -> _Line:
+    return name, str(value), ExitCode.PASSED
+
+
+def _broken(name: str, error: AgentEvalError) -> _Line:
+    text = f"{error.message}\nnext: {error.next_step}" if error.next_step else error.message
+    return name, text, error.exit_code
+
+
+def _versions() -> Iterator[_Line]:
+    import platform
+
+    from agenteval import __version__
+
+    yield _fine("agenteval", __version__)
+    yield _fine("python", f"{platform.python_version()} ({sys.executable})")
+    for package in _dependencies():
+        yield _fine(package, _version(package))
+    yield _fine("libyaml", _libyaml())
+
+
+def _dependencies() -> list[str]:
+    """What the package's metadata says it needs, without what only extras need."""
+    import re
+    from importlib.metadata import requires
+
+    needed = [line for line in requires("agenteval") or () if "extra ==" not in line]
+    return [re.split(r"[^A-Za-z0-9._-]", line, maxsplit=1)[0] for line in needed]
+
+
+def _version(package: str) -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def _libyaml() -> str:
+    import yaml
+
+    return "yes" if yaml.__with_libyaml__ else "no: test files load about ten times slower"
+
+
+def _adapters() -> Iterator[_Line]:
+    from agenteval.adapters import find_adapter, installed_adapters
+
+    names = installed_adapters()
+    if not names:
+        yield _fine("adapters", "none")
+    for name in names:
+        label = f"adapter {name}"
+        try:
+            adapter = find_adapter(name)
+        except AgentEvalError as error:
+            yield _broken(label, error)
+        else:
+            yield _fine(label, f"{adapter.version} ({type(adapter).__module__}.{type(adapter).__qualname__})")
+
+
+def _project() -> Iterator[_Line]:
+    from agenteval.config import load_config, project_root
+
+    root = project_root()
+    yield _fine("project", root)
+    yield _fine("config", _sources(root))
+    try:
+        config = load_config(root)
+    except AgentEvalError as error:
+        yield _broken("", error)
+        return
+    yield _fine("", "\n".join(_settings(config)))
+
+
+def _sources(root: Path) -> str:
+    """Where the configuration comes from, lowest first."""
+    import os
+
+    from agenteval.config import PREFIX
+
+    sources = [str(path) for path in (root / "agenteval.yaml", root / "pyproject.toml") if _configures(path)]
+    sources += sorted(name for name in os.environ if name.startswith(PREFIX))
+    return ", ".join(sources) or "defaults only"
+
+
+def _configures(path: Path) -> bool:
+    if path.name != "pyproject.toml":
+        return path.exists()
+    try:
+        return "[tool.agenteval" in path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return False
+
+
+def _settings(config: Any, prefix: str = "") -> Iterator[str]:
+    """Every setting with its value, nested ones dotted."""
+    import json
+
+    for field in fields(config):
+        value = getattr(config, field.name)
+        if is_dataclass(value):
+            yield from _settings(value, f"{prefix}{field.name}.")
+        else:
+            yield f"{prefix}{field.name}: {json.dumps(value, ensure_ascii=False)}"

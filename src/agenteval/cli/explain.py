@@ -1,0 +1,115 @@
+"""`agenteval explain [TYPE]`: the catalogue of assertions, or one type with an example to paste."""
+
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from agenteval.errors import ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from agenteval.explanation import Explanation, Parameter
+
+_WIDTH = 100
+
+
+def command(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[TYPE]", help="An assertion type; without it, all of them.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print it as data.")] = False,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="Print the whole reference, which is docs/assertions.md.")
+    ] = False,
+) -> ExitCode:
+    """Show the assertion types; one type with its parameters, its rules and an example to paste.
+
+    The explanation of a type is a valid test file: every line of prose is a YAML comment.
+    """
+    if markdown and (name or as_json):
+        other = "--json" if as_json else "TYPE"
+        raise UsageError(
+            f"--markdown prints the whole reference: it does not go with {other}",
+            next_step="leave one of them out",
+        )
+    from agenteval.reporters.console import write
+
+    write(sys.stdout, _text(name, as_json=as_json, markdown=markdown))
+    return ExitCode.PASSED
+
+
+def _text(name: str | None, *, as_json: bool, markdown: bool) -> str:
+    from agenteval.explanation import explain, explain_all
+    from agenteval.reference import reference_markdown
+
+    if markdown:
+        return reference_markdown()
+    if name is None:
+        everything = explain_all()
+        return _json([item.as_json() for item in everything]) if as_json else _catalogue(everything)
+    explanation = explain(name)
+    example = _example(name)
+    if as_json:
+        return _json({**explanation.as_json(), "example_test": example})
+    return "".join(f"# {line}".rstrip() + "\n" for line in _lines(explanation)) + "\n" + example
+
+
+def _json(data: Any) -> str:
+    import json
+
+    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
+
+
+def _example(name: str) -> str:
+    from agenteval.assertions import assertion_class
+    from agenteval.example_spec import example_spec
+
+    cls = assertion_class(name)
+    assert cls is not None, name
+    return example_spec(cls)
+
+
+def _catalogue(explanations: "list[Explanation]") -> str:
+    from agenteval.explanation import by_category
+
+    width = max(len(item.type) for item in explanations)
+    lines = []
+    for category, items in by_category(explanations).items():
+        lines.append(category)
+        lines += [f"  {item.type:<{width}}  {item.summary}" for item in items]
+        lines.append("")
+    lines.append("agenteval explain TYPE shows one, with an example to paste")
+    return "\n".join(lines) + "\n"
+
+
+def _lines(explanation: "Explanation") -> list[str]:
+    """Everything there is to say about a type, line by line."""
+    needs = ", ".join(explanation.implied_capabilities) or "nothing"
+    lines = [explanation.type, "", *explanation.description.splitlines(), ""]
+    lines += [
+        f"category:          {explanation.category}",
+        f"failure category:  {explanation.failure_category}",
+        f"default severity:  {explanation.default_severity}",
+        f"needs:             {needs}",
+        "",
+        "parameters:" if explanation.parameters else "parameters: none",
+        *_table(explanation.parameters),
+    ]
+    for shape in explanation.shapes:
+        lines += ["", *_wrapped(f"{shape.name}: {shape.description}", ""), *_table(shape.fields)]
+    return [*lines, "", "A complete test file:"]
+
+
+def _table(parameters: "list[Parameter]") -> list[str]:
+    width = max((len(parameter.name) for parameter in parameters), default=0)
+    lines = []
+    for parameter in parameters:
+        lines += _wrapped(f"  {parameter.name:<{width}}  {parameter.rule}", " " * (width + 4))
+        lines += _wrapped(" " * (width + 4) + parameter.description, " " * (width + 4))
+    return lines
+
+
+def _wrapped(text: str, indent: str) -> list[str]:
+    from textwrap import wrap
+
+    return wrap(text, _WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)

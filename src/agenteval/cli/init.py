@@ -1,0 +1,121 @@
+"""`agenteval init [DIR]`: a first test that passes, its recording, configuration, CI and editor support."""
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+import typer
+
+from agenteval.errors import ExitCode, UsageError
+
+_TEMPLATES = Path(__file__).parent.parent / "templates" / "init"
+
+_IGNORED = ("artifacts/", ".agenteval_cache/")
+"""What a run writes beside the tests."""
+
+
+class _File(NamedTuple):
+    """One file to make, relative to the directory, and what to put in it."""
+
+    path: str
+    content: Callable[[], str]
+
+
+def command(
+    folder: Annotated[
+        Path, typer.Argument(metavar="[DIR]", help="The project to add tests to.", show_default="here")
+    ] = Path(),
+) -> ExitCode:
+    """Add a first test, its replay, a configuration, a CI workflow and the schema for editors.
+
+    What is there already is kept.
+    """
+    from agenteval.reporters.console import Console
+
+    console = Console(sys.stdout)
+    for path, done in _make_all(folder):
+        console.emit(f"{done:<7}  {path}")
+    console.emit(f"next: agenteval run {folder / 'evals'}")
+    return ExitCode.PASSED
+
+
+def _make_all(folder: Path) -> Iterator[tuple[Path, str]]:
+    for file in _files():
+        path = folder / file.path
+        if file.path == "agenteval.yaml" and _is_configured(folder / "pyproject.toml"):
+            yield folder / "pyproject.toml", "kept"  # a project has one configuration
+        else:
+            yield path, _create(path, file.content)
+    path = folder / ".gitignore"
+    yield path, _ignore(path)
+
+
+def _is_configured(pyproject: Path) -> bool:
+    try:
+        return "[tool.agenteval" in pyproject.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return False
+
+
+def _files() -> list[_File]:
+    def template(name: str) -> Callable[[], str]:
+        return lambda: (_TEMPLATES / name).read_text(encoding="utf-8")
+
+    fixture = "fx.web_search.ai_news.json"
+    return [
+        _File("agenteval.yaml", template("agenteval.yaml")),
+        _File("evals/first-test/test.yaml", template("test.yaml")),
+        _File("evals/first-test/replay.json", template("replay.json")),
+        _File(f"evals/first-test/{fixture}", template(fixture)),
+        _File(".agenteval/test-case.schema.json", _schema),
+        _File(".github/workflows/agenteval.yml", template("workflow.yml")),
+    ]
+
+
+def _schema() -> str:
+    from agenteval.schemas import schema_text
+
+    return schema_text("test-case")
+
+
+def _create(path: Path, content: Callable[[], str]) -> str:
+    if path.is_file():
+        return "kept"
+    text = content()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("x", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+    except FileExistsError as error:
+        raise _not_writable(path, f"{error.filename} is in the way") from None
+    except OSError as error:
+        raise _not_writable(path, error.strerror or str(error)) from error
+    return "created"
+
+
+def _ignore(path: Path) -> str:
+    """Have git ignore what runs write; lines that are there already, in whatever spelling, are not repeated."""
+    try:
+        text = path.read_text(encoding="utf-8") if path.exists() else None
+        missing = [line for line in _IGNORED if not _is_ignored(line, text or "")]
+        if not missing:
+            return "kept"
+        gap = "" if not text or text.endswith("\n") else "\n"
+        with path.open("a", encoding="utf-8", newline="\n") as file:
+            file.write(gap + "".join(f"{line}\n" for line in missing))
+    except (OSError, UnicodeDecodeError) as error:
+        raise _not_writable(path, getattr(error, "strerror", None) or str(error)) from error
+    return "created" if text is None else "updated"
+
+
+def _is_ignored(line: str, text: str) -> bool:
+    return any(existing.strip().strip("/") == line.strip("/") for existing in text.splitlines())
+
+
+def _not_writable(path: Path, why: str) -> UsageError:
+    return UsageError(
+        f"cannot write {path}: {why}",
+        reason_code="usage.not_writable",
+        next_step="name a directory that can be written: agenteval init DIR",
+    )

@@ -1,0 +1,109 @@
+"""`agenteval run`: load, replay, judge, tell, write, and exit right."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from agenteval import patterns
+from agenteval.cli.options import ColorOption, ExcludeTagOption, ExpressionOption, PathsArgument, TagOption
+from agenteval.cli.session import Session
+from agenteval.config import Config, load_config, project_root
+from agenteval.errors import ExitCode
+from agenteval.judging import JudgingRules
+from agenteval.openwop.summary import Scores, Suite, default_suite_id
+from agenteval.reporters.artifacts import RunDirectory, new_run_id
+from agenteval.reporters.console import Console, flush, write
+from agenteval.runner import RunOptions
+from agenteval.selection import Selection
+
+
+def command(
+    paths: PathsArgument,
+    expression: ExpressionOption = "",
+    tags: TagOption = None,
+    exclude_tags: ExcludeTagOption = None,
+    exit_first: Annotated[
+        bool, typer.Option("-x", "--exitfirst", help="Stop at the first failure or error.")
+    ] = False,
+    maxfail: Annotated[int, typer.Option("--maxfail", min=0, help="Stop after N failures and errors.")] = 0,
+    strict: Annotated[bool, typer.Option("--strict", help="Warnings fail the test.")] = False,
+    fail_on_vacuous: Annotated[
+        bool, typer.Option("--fail-on-vacuous", help="A pass that had nothing to judge fails.")
+    ] = False,
+    strict_capabilities: Annotated[
+        bool, typer.Option("--strict-capabilities", help="A missing capability fails instead of skipping.")
+    ] = False,
+    artifacts_dir: Annotated[
+        Path | None,
+        typer.Option("--artifacts-dir", metavar="DIR", help="Where runs are written [artifacts]."),
+    ] = None,
+    run_id: Annotated[
+        str, typer.Option("--run-id", metavar="ID", help="The name of this run's directory.")
+    ] = "",
+    no_artifacts: Annotated[bool, typer.Option("--no-artifacts", help="Write no files.")] = False,
+    save_traces: Annotated[bool, typer.Option("--save-traces", help="Write every test's trace.")] = False,
+    json_output: Annotated[
+        bool, typer.Option("--json", help="The run summary as JSON on stdout; the rest goes to stderr.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Only the summary.")] = False,
+    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Every assertion of every test.")] = False,
+    color: ColorOption = None,
+    collect_only: Annotated[bool, typer.Option("--collect-only", help="Show what would run.")] = False,
+    durations: Annotated[
+        int, typer.Option("--durations", metavar="N", min=0, help="Show the N slowest.")
+    ] = 0,
+) -> ExitCode:
+    """Run tests: replay each recording, judge it, explain what failed.
+
+    Exit codes: 0 all passed, 1 a test failed, 2 an error, 3 an invalid spec or nothing to run.
+    """
+    root = project_root(paths)
+    config = load_config(root)
+    patterns.set_time_limit(config.limits.pattern_seconds)
+    colors = color or config.color
+    session = Session(
+        options=RunOptions(
+            run_id=run_id or new_run_id(),
+            root=root,
+            strict=strict or config.strict,
+            rules=JudgingRules(
+                fail_on_vacuous=fail_on_vacuous or config.fail_on_vacuous,
+                strict_capabilities=strict_capabilities or config.strict_capabilities,
+            ),
+            max_file_bytes=config.limits.max_file_bytes,
+            max_events=config.limits.max_events,
+        ),
+        console=Console(sys.stderr if json_output else sys.stdout, verbosity=verbose - quiet, color=colors),
+        scores=Scores(_suite(config, paths)),
+        selection=Selection(expression, tags or (), exclude_tags or ()),
+    )
+    if collect_only:
+        return session.collect(paths)
+    if not no_artifacts:
+        parent = artifacts_dir or Path(os.path.relpath(root / config.artifacts_dir))
+        session.directory = RunDirectory(parent, session.options.run_id)
+    session.save_traces = save_traces or config.save_traces
+    code = session.run(paths, maxfail=1 if exit_first else maxfail, durations=durations)
+    if json_output and session.summary_json:
+        write(sys.stdout, session.summary_json)
+        flush(sys.stdout)
+    return code
+
+
+def _suite(config: Config, paths: list[str]) -> Suite:
+    first = Path(paths[0].split("::")[0])
+    directory = first if first.is_dir() else first.parent
+    suite = config.suite
+    return Suite(
+        id=suite.id or default_suite_id(directory.resolve().name),
+        version=suite.version,
+        pass_score=1.0 if suite.pass_score is None else suite.pass_score,
+        max_cost_usd=suite.max_cost_usd,
+        max_p95_latency_ms=suite.max_p95_latency_ms,
+        declared=suite.pass_score is not None
+        or suite.max_cost_usd is not None
+        or suite.max_p95_latency_ms is not None,
+    )

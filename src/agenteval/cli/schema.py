@@ -1,0 +1,96 @@
+"""`agenteval schema [NAME]`: print, write or check the JSON Schemas."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from agenteval.errors import ExitCode, UsageError
+
+
+def command(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="A schema to print; without it, their names.")
+    ] = None,
+    write: Annotated[bool, typer.Option("--write", help="Bring the files of schemas/ up to date.")] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Exit 1 when a file of schemas/ is not up to date.")
+    ] = False,
+    folder: Annotated[
+        Path | None,
+        typer.Option(
+            "--dir", metavar="DIR", help="Where the files are.", show_default="schemas/ of the project"
+        ),
+    ] = None,
+) -> ExitCode:
+    """Print a JSON Schema, generated from the models.
+
+    Editors check and complete test files with the schema `test-case`.
+    """
+    if write or check:
+        if name or (write and check):
+            raise UsageError(
+                "give one of NAME, --write and --check", next_step="see `agenteval schema --help`"
+            )
+        where = folder or _default_folder()
+        return _write(where) if write else _check(where)
+    if name:
+        _print(name)
+    else:
+        _say(*_names())
+    return ExitCode.PASSED
+
+
+def _default_folder() -> Path:
+    from agenteval.config import project_root
+
+    return project_root() / "schemas"
+
+
+def _names() -> list[str]:
+    from agenteval.schemas import schema_entries
+
+    entries = schema_entries()
+    width = max(len(entry.name) for entry in entries)
+    return [f"{entry.name:<{width}}  {entry.title}" for entry in entries]
+
+
+def _print(name: str) -> None:
+    from agenteval.reporters.console import write
+    from agenteval.schemas import schema_text
+
+    write(sys.stdout, schema_text(name))
+
+
+def _say(*lines: str) -> None:
+    from agenteval.reporters.console import Console
+
+    console = Console(sys.stdout)
+    for line in lines:
+        console.emit(line)
+
+
+def _write(folder: Path) -> ExitCode:
+    from agenteval.schemas import SHIPPED, schema_path, write_schemas
+
+    written = write_schemas(folder)
+    for name in SHIPPED:
+        path = schema_path(folder, name)
+        _say(f"{'written' if path in written else 'kept   '}  {path}")
+    return ExitCode.PASSED
+
+
+def _check(folder: Path) -> ExitCode:
+    from agenteval.schemas import SHIPPED, drifted, schema_path
+
+    names = drifted(folder)
+    for name in names:
+        path = schema_path(folder, name)
+        state = "says something other than the models" if path.exists() else "is missing"
+        _say(f"{path} {state}")
+    if names:
+        _say("next: run `agenteval schema --write` and commit the result")
+        return ExitCode.FAILED
+    _say(f"{len(SHIPPED)} schemas in {folder} are up to date")
+    return ExitCode.PASSED

@@ -1,0 +1,139 @@
+"""One run, from the paths on the command line to the exit code: the only place that knows all the parts."""
+
+import heapq
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from agenteval.errors import ExitCode, Problem, SpecError
+from agenteval.loading import LoadedTest, UniqueIds, discover, load_test
+from agenteval.openwop.summary import Scores
+from agenteval.reporters.artifacts import RunDirectory, encode
+from agenteval.reporters.console import Console
+from agenteval.runner import Outcome, RunOptions, run, timestamp
+from agenteval.scorecard import Tally
+from agenteval.selection import Selection
+
+
+@dataclass(kw_only=True)
+class Session:
+    """What one `run` command was asked for, and what it has found so far.
+
+    Tests stream through it: each is loaded, judged, told, written and forgotten.
+    """
+
+    options: RunOptions
+    console: Console
+    scores: Scores
+    selection: Selection
+    directory: RunDirectory | None = None
+    save_traces: bool = False
+    summary_json: str = ""
+    tally: Tally = field(default_factory=Tally)
+
+    def collect(self, paths: list[str]) -> ExitCode:
+        """Show what would run."""
+        number = 0
+        for test in self._selected(paths):
+            number += 1
+            self.console.emit(f"{test.case.id}  ", (str(test.path), "dim"))
+        self.console.emit(f"{_count(number, 'test')} would run")
+        return ExitCode.PASSED if number and not self.tally.counts.invalid else ExitCode.INVALID
+
+    def run(self, paths: list[str], *, maxfail: int, durations: int) -> ExitCode:
+        """Run all selected tests, report each as it ends, and close the run. `maxfail` 0 means never stop."""
+        started = time.time()
+        clock = time.perf_counter()
+        try:
+            for outcome in run(self._selected(paths), self.options):
+                self._report(outcome)
+                failures = self.tally.counts.failed + self.tally.counts.errors
+                if maxfail and failures >= maxfail:
+                    self.console.emit((f"stopped after {_count(failures, 'failure')}", "yellow"))
+                    break
+            return self._close(started, (time.perf_counter() - clock) * 1000, durations)
+        except KeyboardInterrupt:
+            return self._interrupted()
+
+    def _selected(self, paths: list[str]) -> Iterator[LoadedTest]:
+        """The tests to run, in discovery order; what cannot be loaded is reported on the way."""
+        unique = UniqueIds()
+        for found in discover(paths):
+            if isinstance(found, SpecError):
+                self._invalid(found)
+                continue
+            try:
+                test = load_test(found.path, only=found.only, max_bytes=self.options.max_file_bytes)
+                unique.claim(test)
+                self.scores.claim(test.case.id, test.path)
+            except SpecError as error:
+                self._invalid(error)
+                continue
+            self._warn(test.warnings)
+            if self.selection.wants(test):
+                yield test
+            else:
+                self.tally.counts.deselected += 1
+        counts = self.tally.counts
+        if counts.total == 0 and counts.deselected:
+            self._warn([_nothing_selected(counts.deselected)])
+
+    def _invalid(self, error: SpecError) -> None:
+        self.tally.add_invalid(error.problems)
+        for problem in error.problems:
+            self.console.problem(problem)
+
+    def _warn(self, problems: list[Problem]) -> None:
+        self.tally.add_problems(problems)
+        for problem in problems:
+            self.console.problem(problem)
+
+    def _report(self, outcome: Outcome) -> None:
+        result = outcome.result
+        if self.directory:
+            self.directory.add(outcome, save_trace=self.save_traces or outcome.test.case.reporting.save_trace)
+        self.tally.add(result)
+        self.scores.add(result, outcome.trace)
+        self.console.test(result, str(self.directory.path) if self.directory else None)
+
+    def _close(self, started: float, duration_ms: float, durations: int) -> ExitCode:
+        tally = self.tally
+        if self.scores.suite.declared:
+            tally.unmet_thresholds = self.scores.unmet()
+        summary = tally.summary(
+            run_id=self.options.run_id,
+            started_at=timestamp(started),
+            finished_at=timestamp(started + duration_ms / 1000),
+            duration_ms=duration_ms,
+        )
+        if self.directory:
+            self.directory.finish(summary, self.scores.summary())
+        slowest = heapq.nlargest(durations, tally.rows, key=lambda row: row.duration_ms)
+        self.console.summary(
+            summary,
+            slowest=[(row.test_case_id, row.duration_ms) for row in slowest],
+            summary_path=str(self.directory.path / "summary.json") if self.directory else None,
+        )
+        self.console.flush()
+        self.summary_json = encode(summary).decode()
+        return ExitCode(summary.exit_code)
+
+    def _interrupted(self) -> ExitCode:
+        done = _count(self.tally.counts.total, "test")
+        where = f"; their results are in {self.directory.path}, without a summary" if self.directory else ""
+        self.console.emit((f"interrupted: {done} finished{where}", "red bold"))
+        self.console.emit((f"exit {int(ExitCode.ERROR)}: interrupted", "red"))
+        self.console.flush()
+        return ExitCode.ERROR
+
+
+def _nothing_selected(deselected: int) -> Problem:
+    return Problem(
+        reason_code="select.nothing_selected",
+        message=f"the selection leaves none of {_count(deselected, 'test')}",
+        next_step="loosen -k, --tag or --exclude-tag; `agenteval list` shows ids and tags",
+    )
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

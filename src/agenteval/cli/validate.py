@@ -1,0 +1,69 @@
+"""`agenteval validate PATH...`: load everything, run nothing."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from agenteval.cli.collection import Collection, collect, count, problem_as_json
+from agenteval.cli.options import ColorOption, PathsArgument
+from agenteval.errors import ExitCode
+
+
+def command(
+    paths: PathsArgument,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the problems as JSON.")] = False,
+    color: ColorOption = None,
+) -> ExitCode:
+    """Check test files without running them: the same diagnostics as a run gives.
+
+    Exit codes: 0 all valid, 3 something is not, or there is no test file.
+    """
+    from agenteval.config import load_config, project_root
+
+    config = load_config(project_root(paths))
+    collection = collect(paths, max_bytes=config.limits.max_file_bytes)
+    if as_json:
+        _print_json(collection)
+    else:
+        _print(collection, color or config.color)
+    return ExitCode.INVALID if collection.errors else ExitCode.PASSED
+
+
+def _print(collection: Collection, color: str) -> None:
+    from agenteval.reporters.console import Console
+
+    console = Console(sys.stdout, color=color)
+    for problem in collection.problems:
+        console.problem(problem)
+    console.emit((_closing_line(collection), "red" if collection.errors else "green"))
+    console.flush()
+
+
+def _closing_line(collection: Collection) -> str:
+    problems = count(collection.errors, "problem")
+    invalid, files = len(collection.invalid), collection.files
+    if not files:
+        return f"no test files ({problems})"
+    if invalid:
+        return (
+            f"{invalid} of {count(files, 'test file')} {'is' if invalid == 1 else 'are'} invalid ({problems})"
+        )
+    if collection.not_found:
+        return f"{count(files, 'test file')} valid, but not every path has one ({problems})"
+    warnings = len(collection.problems)
+    return f"{count(files, 'test file')} valid" + (f" ({count(warnings, 'warning')})" if warnings else "")
+
+
+def _print_json(collection: Collection) -> None:
+    import json
+
+    from agenteval.reporters.console import write
+
+    data = {
+        "files": collection.files,
+        "valid": len(collection.tests),
+        "invalid": len(collection.invalid),
+        "problems": [problem_as_json(problem) for problem in collection.problems],
+    }
+    write(sys.stdout, json.dumps(data, indent=2, ensure_ascii=False) + "\n")

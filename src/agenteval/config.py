@@ -1,0 +1,234 @@
+"""Project configuration: `agenteval.yaml` or `[tool.agenteval]` in `pyproject.toml`, then the environment."""
+
+import os
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args, get_origin
+
+from agenteval.documents import MAX_FILE_BYTES, DataPath, Places, fault_of, problem_at, problems_at, read_text
+from agenteval.errors import FileError, Problem, SpecError
+from agenteval.findings import Invalid
+from agenteval.strict import Between, Matching, Model, closest, model, parse
+
+PREFIX = "AGENTEVAL_"
+"""What the environment variables that configure begin with: AGENTEVAL_ARTIFACTS_DIR, AGENTEVAL_SUITE_ID …"""
+
+_FILE = "agenteval.yaml"
+_PYPROJECT = "pyproject.toml"
+_ROOT_MARKS = (_FILE, _PYPROJECT, ".git")
+
+
+@model
+class SuiteConfig(Model):
+    """The suite that a run's results are scored as (openwop)."""
+
+    id: Annotated[str, Matching(r"[a-z0-9.-]+\.evals\.[a-z0-9-]+")] | None = None
+    """The suite's id, `<scope>.<org>.evals.<name>`."""
+    version: Annotated[str, Matching(r"[0-9]+\.[0-9]+\.[0-9]+")] = "0.1.0"
+    """The suite's version, x.y.z."""
+    pass_score: Annotated[float, Between(0, 1)] | None = None
+    """The score, from 0 to 1, that the run must reach to exit 0; without it the single tests decide."""
+    max_cost_usd: Annotated[float, Between(0)] | None = None
+    """The most that all tasks together may cost, in US dollars."""
+    max_p95_latency_ms: Annotated[float, Between(0)] | None = None
+    """The most that the slowest twentieth of tasks may take, in milliseconds."""
+
+
+@model
+class LimitsConfig(Model):
+    """Bounds on what is read, against files that would take all memory or time."""
+
+    max_file_bytes: Annotated[int, Between(1)] = MAX_FILE_BYTES
+    """The most bytes of any file."""
+    max_events: Annotated[int, Between(1)] = 1_000_000
+    """The most events of a trace."""
+    pattern_seconds: Annotated[float, Between(0.001)] = 2.0
+    """How long one search of an author's pattern may take, in seconds."""
+
+
+@model
+class Config(Model):
+    """What a project sets once for all runs; the command line overrides it."""
+
+    artifacts_dir: str = "artifacts"
+    """Where runs are written, relative to the current directory."""
+    strict: bool = False
+    """Warnings fail a test."""
+    fail_on_vacuous: bool = False
+    """A pass that had nothing to judge fails."""
+    strict_capabilities: bool = False
+    """A missing capability fails an assertion instead of skipping it."""
+    save_traces: bool = False
+    """Write every test's normalized trace."""
+    color: Literal["auto", "always", "never"] = "auto"
+    """Whether the console uses colour."""
+    suite: SuiteConfig = field(default_factory=SuiteConfig)
+    """The openwop suite."""
+    limits: LimitsConfig = field(default_factory=LimitsConfig)
+    """Bounds on what is read."""
+
+
+def project_root(paths: Sequence[str] = ()) -> Path:
+    """The project that the paths belong to (by default: that the current directory belongs to).
+
+    The nearest directory, from what the paths have in common upwards, that holds agenteval.yaml,
+    pyproject.toml or .git; when there is none, the current directory if the paths are inside it, else what
+    they have in common.
+    """
+    current = Path.cwd()
+    common = _common_directory([current / path.partition("::")[0] for path in paths] or [current])
+    for folder in (common, *common.parents):
+        if any((folder / mark).exists() for mark in _ROOT_MARKS):
+            return folder
+    return current if common.is_relative_to(current) else common
+
+
+def _common_directory(paths: Sequence[Path]) -> Path:
+    directories = [path if path.is_dir() else path.parent for path in map(Path.absolute, paths)]
+    try:
+        return Path(os.path.commonpath([os.path.normpath(directory) for directory in directories]))
+    except ValueError:  # different drives
+        return directories[0]
+
+
+def load_config(root: Path, environment: Mapping[str, str] | None = None) -> Config:
+    """The configuration in force: defaults, then the project's file, then `AGENTEVAL_*` of the environment.
+
+    Raises `SpecError` with everything that is wrong: `config.unknown_key`, `config.wrong_type`,
+    `config.wrong_value`, `config.two_files`, `config.syntax`, `config.unknown_variable`,
+    `config.wrong_variable`, and what reading a file raises. A variable that is empty counts as not set.
+    """
+    environment = os.environ if environment is None else environment
+    try:
+        data = _from_file(root)
+    except FileError as error:
+        raise SpecError(error.problems) from None
+    given = {name: value for name, value in environment.items() if name.startswith(PREFIX) and value}
+    if not given:
+        return parse(Config, data)
+    return _with_variables(data, given)
+
+
+def _from_file(root: Path) -> Any:
+    """What the project's file says; known to be valid."""
+    own, shared = root / _FILE, root / _PYPROJECT
+    table = _from_toml(shared) if shared.is_file() else None
+    if not os.path.lexists(own):
+        return table or {}
+    if table is not None:
+        message = f"the project is configured twice: here, and in [tool.agenteval] of {_PYPROJECT}"
+        raise FileError([problem_at(None, code="config.two_files", message=message, path=own)])
+    from agenteval.yamlsource import load_yaml, places
+
+    text = read_text(own)
+    try:
+        return _checked(load_yaml(text, own), text, own, places)
+    except FileError as error:
+        if error.reason_code == "yaml.empty":  # a file in which everything is commented out
+            return {}
+        raise
+
+
+def _from_toml(path: Path) -> Any:
+    """What the table in pyproject.toml says, or None when there is no such table."""
+    text = read_text(path)
+    if "[tool.agenteval" not in text:
+        return None
+    import tomllib
+
+    from agenteval.tomlplaces import find_places, plain, syntax_place
+
+    try:
+        tool = tomllib.loads(text).get("tool")
+    except tomllib.TOMLDecodeError as error:
+        message, place = syntax_place(text, str(error))
+        raise FileError([problem_at(place, code="config.syntax", message=message, path=path)]) from None
+    table = tool.get("agenteval") if isinstance(tool, dict) else None
+    return None if table is None else _checked(plain(table), text, path, find_places)
+
+
+def _checked(data: Any, text: str, path: Path, places: Places) -> Any:
+    try:
+        parse(Config, data)
+    except Invalid as invalid:
+        faults = [fault_of(finding, "config") for finding in invalid.findings]
+        raise FileError(problems_at(faults, text=text, places=places, path=path)) from None
+    return data
+
+
+def _with_variables(data: Any, given: Mapping[str, str]) -> Config:
+    """The configuration of a file, overridden by environment variables."""
+    settings = _settings()
+    data = deepcopy(data)
+    problems = []
+    for name, text in sorted(given.items()):
+        if name not in settings:
+            problems.append(_unknown_variable(name, settings))
+            continue
+        *section, key = settings[name].path
+        (data.setdefault(section[0], {}) if section else data)[key] = settings[name].value(text)
+    try:
+        config = parse(Config, data)
+    except Invalid as invalid:
+        names: dict[DataPath, str] = {setting.path: name for name, setting in settings.items()}
+        problems += [
+            Problem(reason_code="config.wrong_variable", message=f"{names[finding.path]}: {finding.message}")
+            for finding in invalid.findings
+        ]
+    if problems:
+        raise SpecError(problems)
+    return config
+
+
+@dataclass(slots=True)
+class _Setting:
+    """A setting that an environment variable can give: its path in the configuration, and its kind."""
+
+    path: tuple[str, ...]
+    kind: Any
+
+    def value(self, text: str) -> Any:
+        """The value that the text means; the text itself, which is then refused, when it means none."""
+        if self.kind is bool:
+            return {"1": True, "true": True, "0": False, "false": False}.get(text.lower(), text)
+        if self.kind in (int, float):
+            try:
+                number = self.kind(text)
+            except ValueError:
+                return text
+            return number if number - number == 0 else text  # not for NaN and infinity
+        return text
+
+
+def _settings() -> dict[str, _Setting]:
+    """Every setting by the name of its environment variable."""
+    found = {}
+    sections: list[tuple[tuple[str, ...], type[Model]]] = [((), Config)]
+    for section, cls in sections:
+        for declared in fields(cls):  # type: ignore[arg-type]
+            path = (*section, declared.name)
+            kind = _bare(declared.type)
+            if isinstance(kind, type) and issubclass(kind, Model):
+                sections.append((path, kind))
+            else:
+                found[PREFIX + "_".join(path).upper()] = _Setting(path, kind)
+    return found
+
+
+def _bare(kind: Any) -> Any:
+    """A declared kind without its marks, and without None."""
+    while get_args(kind) and get_origin(kind) is not Literal:
+        kind = get_args(kind)[0]
+    return kind
+
+
+def _unknown_variable(name: str, settings: Mapping[str, _Setting]) -> Problem:
+    near = closest(name, settings)
+    return Problem(
+        reason_code="config.unknown_variable",
+        message=f"unknown environment variable {name}",
+        hint=f"did you mean {near!r}?" if near else "",
+        allowed=sorted(settings),
+    )

@@ -1,0 +1,238 @@
+"""What an assertion type is, told from its class: for `agenteval explain` and the reference.
+
+Nothing here knows a single type: the docstrings, the fields and the example of the class are all there is.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import MISSING, asdict, dataclass, field, fields
+from inspect import cleandoc
+from typing import Any
+
+from agenteval.assertions import assertion_class, assertion_types
+from agenteval.assertions.base import Assertion
+from agenteval.errors import UsageError
+
+JsonSchema = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter:
+    """One parameter, or one field of a mapping inside a parameter. `default` is JSON, or empty."""
+
+    name: str
+    type: str
+    required: bool
+    default: str
+    description: str
+
+    @property
+    def rule(self) -> str:
+        """Type and default in a few words: `integer ≥ 1 (default 1)`."""
+        if self.required:
+            return f"{self.type} (required)"
+        return f"{self.type} (default {self.default})" if self.default else f"{self.type} (optional)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """A mapping that parameters hold, under the name that their types use."""
+
+    name: str
+    description: str
+    fields: list[Parameter]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """One assertion type. `example` is the YAML of its `params`."""
+
+    type: str
+    category: str
+    failure_category: str
+    summary: str
+    description: str
+    implied_capabilities: list[str]
+    parameters: list[Parameter]
+    shapes: list[Shape] = field(default_factory=list)
+    example: str = ""
+    default_severity: str = "critical"
+
+    def as_json(self) -> dict[str, Any]:
+        """The same as plain data."""
+        return asdict(self)
+
+
+def explain(name: str) -> Explanation:
+    """What the type of that name is. Raises `UsageError` (`usage.unknown_type`)."""
+    cls = assertion_class(name)
+    if cls is None:
+        raise _unknown(name)
+    return explain_class(cls)
+
+
+def explain_all() -> list[Explanation]:
+    """All types, in the order of the catalogue."""
+    return [explain(name) for name in assertion_types()]
+
+
+def by_category(explanations: list[Explanation]) -> dict[str, list[Explanation]]:
+    """The types of each category; categories in the order of the scorecard."""
+    from typing import get_args
+
+    from agenteval.assertions.base import Category
+
+    groups = {
+        category: [item for item in explanations if item.category == category]
+        for category in get_args(Category)
+    }
+    return {category: items for category, items in groups.items() if items}
+
+
+def first_sentence(text: str) -> str:
+    """The first sentence of a docstring, on one line."""
+    paragraph = " ".join(cleandoc(text).split("\n\n", maxsplit=1)[0].split())
+    return re.split(r"(?<=[.!?])\s+(?=[A-Z`])", paragraph, maxsplit=1)[0]
+
+
+def _unknown(name: str) -> UsageError:
+    from agenteval.strict import closest
+
+    near = closest(name, assertion_types())
+    guess = f", did you mean {near!r}?" if near else ""
+    return UsageError(
+        f"unknown assertion type {name!r}{guess}",
+        reason_code="usage.unknown_type",
+        next_step="list all types with `agenteval explain`",
+    )
+
+
+def explain_class(cls: type[Assertion]) -> Explanation:
+    """What an assertion class says of itself."""
+    from pydantic import TypeAdapter
+
+    schema = TypeAdapter(cls).json_schema()
+    defs = schema.get("$defs", {})
+    return Explanation(
+        type=cls.type,
+        category=cls.category,
+        failure_category=cls.failure_category,
+        summary=first_sentence(cls.__doc__ or ""),
+        description=cleandoc(cls.__doc__ or ""),
+        implied_capabilities=list(cls.implied),
+        parameters=_parameters(schema, defs, _factory_defaults(cls)),
+        shapes=[_shape(name, defs) for name in _used_shapes(schema, defs)],
+        example=cleandoc(cls.example),
+    )
+
+
+def _factory_defaults(cls: type[Assertion]) -> dict[str, Any]:
+    """Defaults that pydantic leaves out of the schema, since a function makes them."""
+    declared: Any = cls
+    return {f.name: f.default_factory() for f in fields(declared) if f.default_factory is not MISSING}
+
+
+def _parameters(schema: JsonSchema, defs: JsonSchema, defaults: dict[str, Any]) -> list[Parameter]:
+    required = schema.get("required", [])
+    return [
+        Parameter(
+            name=name,
+            type=_type_text(part, defs),
+            required=name in required,
+            default=_default_text(part.get("default", defaults.get(name))),
+            description=" ".join(part.get("description", "").split()),
+        )
+        for name, part in schema.get("properties", {}).items()
+    ]
+
+
+def _default_text(value: Any) -> str:
+    import json
+
+    if value is None or value in ([], {}):
+        return ""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _used_shapes(schema: Any, defs: JsonSchema, seen: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """The definitions that a schema refers to, directly or through others, in order of first use."""
+    for name in _references(schema):
+        if name not in seen and "properties" in defs[name] and not _assertion_type(name):
+            seen = _used_shapes(defs[name], defs, (*seen, name))
+    return seen
+
+
+def _references(schema: Any) -> Iterator[str]:
+    if isinstance(schema, dict):
+        for key, value in schema.items():
+            if key == "$ref":
+                yield value.removeprefix("#/$defs/")
+            elif key != "$defs":
+                yield from _references(value)
+    elif isinstance(schema, list):
+        for value in schema:
+            yield from _references(value)
+
+
+def _shape(name: str, defs: JsonSchema) -> Shape:
+    description = " ".join(cleandoc(defs[name].get("description", "")).split())
+    return Shape(name=_words(name), description=description, fields=_parameters(defs[name], defs, {}))
+
+
+def _assertion_type(class_name: str) -> str:
+    """The assertion type of that class, which needs no section of its own; empty when it is none."""
+    name = _words(class_name).replace(" ", "_")
+    return name if name in assertion_types() else ""
+
+
+def _words(class_name: str) -> str:
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", class_name).lower()
+
+
+def _type_text(schema: JsonSchema, defs: JsonSchema) -> str:
+    if "$ref" in schema:
+        name = str(schema["$ref"]).removeprefix("#/$defs/")
+        if kind := _assertion_type(name):
+            return f"the parameters of `{kind}`"
+        return _words(name) if "properties" in defs[name] else _type_text(defs[name], defs)
+    if "const" in schema:
+        return f"`{schema['const']}`"
+    if "enum" in schema:
+        return "one of " + ", ".join(f"`{value}`" for value in schema["enum"])
+    for key in ("anyOf", "oneOf"):
+        if key in schema:
+            members = [part for part in schema[key] if part.get("type") != "null"]
+            return " or ".join(dict.fromkeys(_type_text(part, defs) for part in members))
+    return _plain_type(schema, defs)
+
+
+def _plain_type(schema: JsonSchema, defs: JsonSchema) -> str:
+    match schema.get("type"):
+        case "array":
+            return f"list of {_plural(_type_text(schema.get('items', {}), defs))}"
+        case "object":
+            inner = schema.get("additionalProperties")
+            return f"mapping to {_plural(_type_text(inner, defs))}" if isinstance(inner, dict) else "mapping"
+        case "integer" | "number" as kind:
+            return f"{kind}{_bounds(schema)}"
+        case "boolean":
+            return "true or false"
+        case None:
+            return "anything"
+        case kind:
+            return str(kind)
+
+
+def _plural(noun: str) -> str:
+    if noun == "anything" or " or " in noun or noun.startswith(("one of", "list of", "`")):
+        return noun
+    return f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}es" if noun.endswith("h") else f"{noun}s"
+
+
+def _bounds(schema: JsonSchema) -> str:
+    low, high = schema.get("minimum"), schema.get("maximum")
+    if low is not None and high is not None:
+        return f" from {low:g} to {high:g}"
+    if low is not None:
+        return f" ≥ {low:g}"
+    return f" ≤ {high:g}" if high is not None else ""

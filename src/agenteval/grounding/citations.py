@@ -1,0 +1,229 @@
+"""What an output cites: references, numbered citations, named sources; and whether the sources know it."""
+
+# ruff: noqa: RUF001 - apostrophes and brackets that outputs use are meant
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from agenteval.content_words import content_words, plain_form
+from agenteval.grounding.dates import DAYS, MONTHS
+from agenteval.grounding.links import Link, links, within
+from agenteval.grounding.sources import SourceText, squash
+from agenteval.grounding.wording import tokens
+from agenteval.text import blocks, cut, fold
+
+TITLE_OVERLAP = 0.6
+"""The share of a reference line's content words that one span of a source must have."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Citation:
+    """One thing that the output cites, as written.
+
+    `link` is the reference of a `reference`; `number` and `line` are of a `number`, the line being what the
+    output says the number stands for.
+    """
+
+    kind: Literal["reference", "number", "name"]
+    text: str
+    link: Link | None = None
+    number: int = 0
+    line: str | None = None
+
+
+def citations(output: str) -> list[Citation]:
+    """Everything that an output cites: references, then numbers, then named sources; each once."""
+    found = [Citation(kind="reference", text=link.text, link=link) for link in links(output)]
+    prose = "\n".join(block.text for block in blocks(output) if block.kind not in ("code", "rule"))
+    found += _numbered(output, prose)
+    found += [Citation(kind="name", text=name) for name in dict.fromkeys(_named(prose))]
+    seen: dict[tuple[str, str], Citation] = {}
+    for citation in found:
+        seen.setdefault((citation.kind, citation.link.key if citation.link else citation.text), citation)
+    return list(seen.values())
+
+
+_NUMBERED = re.compile(r"[\[【](\d{1,3}(?:\s?[,;–-]\s?\d{1,3}){0,9})(?:†[^\]】]{0,40})?[\]】](?!\()")
+_REFERENCE_LINE = re.compile(r"[ \t]*(?:[-*•+][ \t]+)?\[(\d{1,3})\]:?[ \t]+(\S.*)")
+_LIST_LINE = re.compile(r"[ \t]*\(?(\d{1,3})[.):][ \t]+(\S.*)")
+_SOURCES_HEADING = re.compile(r"\W{0,6}(?:sources?|references?|citations?|bibliography|links?)\W{0,6}\Z")
+
+
+def _numbered(output: str, prose: str) -> Iterator[Citation]:
+    lines = _reference_lines(output)
+    cited: dict[int, None] = {}
+    for match in _NUMBERED.finditer(prose):
+        for number in _numbers_in(match.group(1)):
+            cited.setdefault(number)
+    for number in cited:
+        line = lines.get(number) if lines else None
+        yield Citation(
+            kind="number", text=f"[{number}]", number=number, line=line if line or not lines else ""
+        )
+
+
+def _numbers_in(text: str) -> Iterator[int]:
+    for part in re.split(r"[,;]", text):
+        ends = [int(number) for number in re.findall(r"\d+", part)]
+        yield from range(ends[0], min(ends[-1], ends[0] + 50) + 1) if ends[0] <= ends[-1] else ends
+
+
+def _reference_lines(output: str) -> dict[int, str]:
+    """What each number stands for, by the lines `[1] …`, or `1. …` under a heading such as Sources."""
+    found: dict[int, str] = {}
+    in_sources = False
+    for line in output.splitlines():
+        if _SOURCES_HEADING.fullmatch(fold(line.strip())):
+            in_sources = True
+        elif match := _REFERENCE_LINE.match(line) or (_LIST_LINE.match(line) if in_sources else None):
+            found.setdefault(int(match.group(1)), match.group(2).strip())
+    return found
+
+
+_NAME = r"[A-Z][\w&’'-]*(?:\.[A-Z]\.?)?(?: (?:(?:of|the|and|for|de|&) )?[A-Z][\w&’'-]*){0,5}"
+_ACCORDING = re.compile(
+    rf"\b(?i:according to|as reported by|reported by|published by|as cited by|cited by|citing|via) (?i:the |an? )?({_NAME})"
+)
+_REPORTS = re.compile(
+    rf"(?<![\w.-])(?:[Tt]he )?({_NAME}) (?:has |had |have |also |first |recently )?"
+    r"(?:reports|reported|writes|wrote|says|said|states|stated|notes|noted|claims|claimed|announced|confirmed)\b"
+)
+_SOURCE_LABEL = re.compile(r"(?:^\W{0,4}|\()(?i:sources?|via|source link): ?([^\n)]{1,300})", re.MULTILINE)
+_NOT_A_SOURCE = frozenset(
+    re.findall(
+        r"\w+",
+        "i we you he she it they this that these those who which what there users user people analysts experts critics"
+        " officials researchers scientists investors customers sources studies reviewers authors many some others"
+        " several most everyone nobody someone none both all each another one report reports article articles",
+    )
+)
+
+
+def _named(prose: str) -> Iterator[str]:
+    """Named sources: according to X, X reports, (Source: X)."""
+    for pattern in (_ACCORDING, _REPORTS):
+        for match in pattern.finditer(prose):
+            yield from _proper(match.group(1))
+    for match in _SOURCE_LABEL.finditer(prose):
+        for part in re.split(r"[,;|]| and ", _without_links(match.group(1))):
+            if named := re.match(rf"[\s\[*_\"“]*(?:[Tt]he )?({_NAME})", part):
+                yield from _proper(named.group(1))
+
+
+def _without_links(text: str) -> str:
+    for link in reversed(links(text)):
+        text = text[: link.start] + text[link.end :]
+    return text
+
+
+def _proper(name: str) -> Iterator[str]:
+    words = tokens(name)
+    if words and words[0] == "the":
+        name, words = name.split(" ", 1)[-1], words[1:]
+    ordinary = not words or (len(words) == 1 and words[0] in _NOT_A_SOURCE)
+    dated = any(word in DAYS or (word[:3] in MONTHS and len(words) == 1) for word in words[:1])
+    if not ordinary and not dated:
+        yield name.rstrip("'’")
+
+
+class Known:
+    """What may be cited: the sources, references the user or the agent's calls gave, and what the author allows.
+
+    `also` holds references that may be cited without being in a source; `tools` are names of tools, which may
+    be named as a source.
+    """
+
+    def __init__(
+        self,
+        sources: SourceText,
+        *,
+        results: int,
+        also: Sequence[Link] = (),
+        allow: Sequence[Link] = (),
+        tools: Sequence[str] = (),
+    ) -> None:
+        self.sources = sources
+        self.results = results
+        self.allow = allow
+        self.tools = frozenset(map(squash, tools))
+        self.keys = sources.link_keys | {link.key for link in also}
+        self.hosts = {link.host for _, link in sources.links if link.host} | {
+            link.host for link in also if link.host
+        }
+
+    def objection(self, citation: Citation) -> str | None:
+        """Why a citation is not known, as the end of a sentence, or None when it is."""
+        if citation.link is not None:
+            return self._link_objection(citation.link)
+        if citation.kind == "number":
+            return self._number_objection(citation)
+        return None if self._knows_name(citation.text) else "no source has this name"
+
+    def _link_objection(self, link: Link) -> str | None:
+        if link.key in self.keys or self._is_allowed(link):
+            return None
+        if link.host and link.key == link.host and any(within(host, link.host) for host in self.hosts):
+            return None
+        near = next(
+            (known.text for _, known in self.sources.links if link.host and known.host == link.host), None
+        )
+        if near and link.kind == "url":
+            return f"no source has it; the closest is {cut(near, 120)}"
+        return "no source has it"
+
+    def _is_allowed(self, link: Link) -> bool:
+        for each in self.allow:
+            if each.key == each.host and within(link.host, each.host):
+                return True
+            if link.key == each.key or link.key.startswith((each.key + "/", each.key + "?")):
+                return True
+        return False
+
+    def _number_objection(self, citation: Citation) -> str | None:
+        if citation.line is None:
+            most = max(self.results, len(self.sources.link_keys))
+            if 1 <= citation.number <= most:
+                return None
+            return f"the output has no reference line for it, and there are only {most} sources"
+        if not citation.line:
+            return "the output has no reference line for it"
+        named = links(citation.line)
+        if named:
+            known = any(self._link_objection(link) is None for link in named)
+            return (
+                None
+                if known
+                else f"its reference line leads to {cut(named[0].text, 120)}, which no source has"
+            )
+        return (
+            None
+            if self._knows_title(citation.line)
+            else f'no source has its reference line: "{cut(citation.line, 120)}"'
+        )
+
+    def _knows_title(self, line: str) -> bool:
+        wanted = set(content_words(line))
+        words = self.sources.words_of_spans
+        counts: dict[int, int] = {}
+        for word in wanted:
+            for number in words.get(word, ()):
+                counts[number] = counts.get(number, 0) + 1
+        return bool(wanted) and max(counts.values(), default=0) >= TITLE_OVERLAP * len(wanted)
+
+    def _knows_name(self, name: str) -> bool:
+        words = tokens(name)
+        squashed = squash(name)
+        if any(f" {' '.join(words)} " in stream for stream in self.sources.streams):
+            return True
+        if squashed in self.tools or squashed in self.sources.initials:
+            return True
+        if len(words) == 1 and plain_form(words[0]) in self.sources.tokens:
+            return True
+        hosts = [*self.hosts, *(each.host for each in self.allow)]
+        return len(squashed) >= 3 and any(
+            squashed == squash(label) or (len(squashed) >= 5 and squashed in squash(label))
+            for host in hosts
+            for label in host.split(".")[:-1]
+        )

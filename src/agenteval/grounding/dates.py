@@ -1,0 +1,93 @@
+"""Dates in a text, in a form in which equal ones are equal: `2026-11-21` is `November 21, 2026`."""
+
+import re
+from dataclasses import dataclass
+
+MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Date:
+    """A date, as far as it is stated: any part may be None. `other` is the second reading of 03/04/2026."""
+
+    text: str
+    year: int | None
+    month: int | None
+    day: int | None
+    start: int
+    end: int
+    other: tuple[int, int] | None = None
+
+    def agrees(self, source: "Date") -> bool:
+        """Whether the source says the same, in all parts that both state."""
+        if self.year and source.year and self.year != source.year:
+            return False
+        mine = [(self.month, self.day), *([self.other] if self.other else [])]
+        theirs = [(source.month, source.day), *([source.other] if source.other else [])]
+        return any(_same(month, m) and _same(day, d) for month, day in mine for m, d in theirs)
+
+    def covers(self, source: "Date") -> bool:
+        """Whether the source states month and day as far as this date does; the year may be said elsewhere."""
+        return bool((not self.month or source.month) and (not self.day or source.day))
+
+
+def _same(mine: int | None, theirs: int | None) -> bool:
+    return mine is None or theirs is None or mine == theirs
+
+
+_MONTH = (
+    r"(?P<month>Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?"
+    r"|Sept?(?:ember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)\b\.?"
+)
+_YEAR = r"(?P<year>[12]\d{3})\b"
+_DAY = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th)?"
+_DATES = [
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"(?<![\d.])(?P<year>[12]\d{3})[-/.](?P<month>[01]?\d)[-/.](?P<day>[0-3]?\d)(?![\d])",
+        r"(?<![\d.])(?P<first>[0-3]?\d)([/.])(?P<second>[0-3]?\d)\2(?P<year>[12]\d{3})(?!\d)",
+        rf"\b{_DAY}(?: of)? {_MONTH}(?:,? {_YEAR})?",
+        rf"\b{_MONTH} {_DAY}\b(?!:)(?:,? {_YEAR})?",
+        rf"\b{_MONTH},? (?:of )?{_YEAR}",
+    )
+]
+
+
+def dates(text: str) -> list[Date]:
+    """The dates of a text, in order. A month alone is none, nor is a year."""
+    found: list[Date] = []
+    taken: list[tuple[int, int]] = []
+    for pattern in _DATES:
+        for match in pattern.finditer(text):
+            date = _date(match)
+            if date and all(date.end <= start or date.start >= end for start, end in taken):
+                found.append(date)
+        taken = [(date.start, date.end) for date in found]
+    return sorted(found, key=lambda date: date.start)
+
+
+def _date(match: re.Match[str]) -> Date | None:
+    parts = match.groupdict()
+    year = int(parts["year"]) if parts.get("year") else None
+    other = None
+    if parts.get("first"):
+        first, second = int(parts["first"]), int(parts["second"])
+        month, day = (second, first) if first > 12 else (first, second)
+        if first <= 12 and second <= 12 and first != second:
+            other = (second, first)
+    else:
+        name = str(parts["month"])
+        month = int(name) if name.isdigit() else MONTHS.index(name[:3].lower()) + 1
+        day = int(parts["day"]) if parts.get("day") else 0
+    if not 1 <= month <= 12 or day > 31:
+        return None
+    return Date(
+        text=match.group(),
+        year=year,
+        month=month,
+        day=day or None,
+        start=match.start(),
+        end=match.end(),
+        other=other,
+    )

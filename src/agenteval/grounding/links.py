@@ -1,0 +1,138 @@
+"""References in a text: URLs, domains, DOIs, arXiv ids, in a form in which equal ones are equal.
+
+Of a URL, the scheme, `www.`, a default port, a trailing slash, the fragment and tracking parameters do not
+count, nor does the order of the other parameters, nor punctuation that follows it in prose.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """A reference as written (`text`) and as compared (`key`); `host` is empty for DOIs and arXiv ids."""
+
+    kind: Literal["url", "domain", "doi", "arxiv"]
+    text: str
+    key: str
+    host: str
+    start: int
+    end: int
+
+
+_URL = re.compile(
+    r"https?://[^\s<>\"'`|\\^{}\u201c\u201d\u300c\u300d\uff08\uff09\u3002\uff0c]+", re.IGNORECASE
+)
+_DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>`|\\^{}]+")
+_ARXIV = re.compile(
+    r"\barxiv(?:\.org/(?:abs|pdf)/|[:\s]\s?)(?P<id>\d{4}\.\d{4,5}|[a-z-]{2,20}(?:\.[A-Z]{2})?/\d{7})",
+    re.IGNORECASE,
+)
+_TOP_LEVEL = (
+    "com|org|net|io|ai|dev|app|gov|edu|mil|int|info|biz|news|tech|cloud|online|site|blog|wiki|me|tv|co|us|uk|eu|de|fr|es"
+    "|it|nl|be|ch|at|se|no|dk|fi|pl|cz|pt|ie|jp|cn|kr|in|au|nz|ca|br|mx|ru|ua|za|sg|hk|tw|example|test"
+)
+_DOMAIN = re.compile(
+    rf"(?<![\w@./-])(?:[A-Za-z0-9](?:[A-Za-z0-9-]{{0,61}})\.){{1,5}}(?:{_TOP_LEVEL})\b(?![\w@-]|\.\w)(?P<path>/[^\s<>\"'`|]*)?"
+)
+_EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+")
+_TRACKING = re.compile(
+    r"utm_\w+|gclid|fbclid|dclid|msclkid|mc_[ce]id|igshid|yclid|_ga|ref|ref_src|spm|cmpid", re.IGNORECASE
+)
+
+
+def links(text: str) -> list[Link]:
+    """All references of a text, in order. A DOI or arXiv URL is one of those, not a URL."""
+    found = list(_urls(text))
+    spans = [(link.start, link.end) for link in found] + [match.span() for match in _EMAIL.finditer(text)]
+    taken = bytearray(len(text) + 1)
+    for start, end in spans:
+        taken[start:end] = b"\x01" * (end - start)
+    for link in [*_dois(text), *_arxiv_ids(text), *_domains(text)]:
+        if not any(taken[link.start : link.end]):
+            found.append(link)
+            taken[link.start : link.end] = b"\x01" * (link.end - link.start)
+    return sorted(found, key=lambda link: link.start)
+
+
+def _urls(text: str) -> Iterator[Link]:
+    for match in _URL.finditer(text):
+        url = trim(match.group())
+        end = match.start() + len(url)
+        inner = next(_dois(unquote(url)), None) or next(_arxiv_ids(url), None)
+        if inner:
+            yield Link(kind=inner.kind, text=url, key=inner.key, host="", start=match.start(), end=end)
+            continue
+        key, host = _normal(url)
+        if host:
+            yield Link(kind="url", text=url, key=key, host=host, start=match.start(), end=end)
+
+
+def _dois(text: str) -> Iterator[Link]:
+    for match in _DOI.finditer(text):
+        doi = trim(match.group())
+        end = match.start() + len(doi)
+        yield Link(kind="doi", text=doi, key=doi.casefold(), host="", start=match.start(), end=end)
+
+
+def _arxiv_ids(text: str) -> Iterator[Link]:
+    for match in _ARXIV.finditer(text):
+        key = match["id"].casefold()
+        yield Link(kind="arxiv", text=match.group(), key=key, host="", start=match.start(), end=match.end())
+
+
+def _domains(text: str) -> Iterator[Link]:
+    for match in _DOMAIN.finditer(text):
+        written = trim(match.group())
+        end = match.start() + len(written)
+        key, host = _normal("https://" + written)
+        kind: Literal["url", "domain"] = "url" if "/" in written.rstrip("/") else "domain"
+        if host:
+            yield Link(kind=kind, text=written, key=key, host=host, start=match.start(), end=end)
+
+
+def trim(url: str) -> str:
+    """A URL without the punctuation that follows it in prose; closing brackets stay when they were opened."""
+    surplus = {close: url.count(close) - url.count(start) for start, close in ("()", "[]")}
+    end = len(url)
+    while end:
+        last = url[end - 1]
+        if last not in ".,;:!?*_~…" and surplus.get(last, 0) <= 0:
+            break
+        if last in surplus:
+            surplus[last] -= 1
+        end -= 1
+    return url[:end]
+
+
+@lru_cache(maxsize=4096)
+def _normal(url: str) -> tuple[str, str]:
+    """The URL as compared, and its host; both empty when it is no URL."""
+    try:
+        parts = urlsplit(url)
+        host = (parts.hostname or "").rstrip(".")
+        port = parts.port
+    except ValueError:
+        return "", ""
+    if not host:
+        return "", ""
+    host = host.removeprefix("www.")
+    if not host.isascii():
+        try:
+            host = host.encode("idna").decode()
+        except UnicodeError:
+            return "", ""
+    place = host if port in (None, 80, 443) else f"{host}:{port}"
+    path = quote(unquote(parts.path), safe="/~!$&'()*+,;=:@-._").rstrip("/")
+    pairs = parse_qsl(parts.query, keep_blank_values=True)
+    query = urlencode(sorted(pair for pair in pairs if not _TRACKING.fullmatch(pair[0])))
+    return f"{place}{path}" + (f"?{query}" if query else ""), host
+
+
+def within(host: str, domain: str) -> bool:
+    """Whether a host is the domain or below it."""
+    return host == domain or host.endswith("." + domain)

@@ -1,0 +1,204 @@
+"""Numbers and times of day in a text, in a form in which equal ones are equal.
+
+`1,234` is `1234`, `41%` is `41 percent`, `$58bn` is `58 billion dollars`, `2M` is `2 million`, `seven` is `7`
+and `5 pm` is `17:00`. A sign is not compared: a fall of 5 % is -5 %.
+"""
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+
+NEARLY = Decimal("0.05")
+"""How far an approximate number ("about 60") may be from the exact one, as a share."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quantity:
+    """A number: `values` holds the readings it may have (`5m` is 5 metres or 5 million).
+
+    `unit` is `%`, a currency, `:` for a time of day in minutes, `th` for an ordinal, or empty. `about` says
+    that the text calls it approximate; `text` is as written, `start` and `end` are offsets.
+    """
+
+    text: str
+    values: frozenset[Decimal]
+    unit: str
+    about: bool
+    start: int
+    end: int
+
+
+_SCALES = {
+    "hundred": 2,
+    "thousand": 3,
+    "k": 3,
+    "million": 6,
+    "mn": 6,
+    "mm": 6,
+    "mio": 6,
+    "m": 6,
+    "billion": 9,
+    "bn": 9,
+    "b": 9,
+    "trillion": 12,
+    "tn": 12,
+    "t": 12,
+}
+_CURRENCIES = {"$": "$", "usd": "$", "dollar": "$", "€": "€", "eur": "€", "euro": "€", "£": "£", "gbp": "£"}
+_CURRENCIES |= {"pound": "£", "¥": "¥", "yen": "¥", "jpy": "¥"}
+_NUMBER = re.compile(
+    r"(?<![\w.])(?P<before>[$€£¥] ?|(?:USD|EUR|GBP|JPY) ?)?"
+    r"(?P<digits>\d{1,3}(?:[,\u00a0\u202f]\d{3})+(?:\.\d+)?(?!\d)|\d+(?:\.\d+)*)"
+    r"(?:(?P<ordinal>st|nd|rd|th)\b|[ -]?(?P<scale>hundred|thousand|million|billion|trillion|mio|bn|mn|mm|tn|[kKmMbBT])(?![\w]))?"
+    r"(?:[ -]?(?P<after>%|percentage points?|percent|per cent|pct|US dollars?|dollars?|euros?|pounds?|yen|USD|EUR|GBP)(?!\w))?"
+)
+IDENTIFIER = re.compile(
+    r"(?<![\w-])(?:(?:[A-Z][A-Za-z]*-|[A-Za-z]+)\d[\w-]*(?:\.\d[\w-]*)*|\d+(?:\.\d+){2,}(?:-\w+)?)"
+)
+"""Letters and digits in one: GPT-4, H100, v1.2.3, 10.0.1. They are names, not numbers."""
+
+_TIME = re.compile(
+    r"(?:(?<![\w:.])|(?<=\dT))(?P<hour>[012]?\d):(?P<minute>[0-5]\d)(?::[0-5]\d(?:\.\d+)?)? ?(?P<half>[ap]\.?m\b)?"
+    r"|(?<![\w:.])(?P<only>1?\d) ?(?P<side>[ap]\.?m\b)",
+    re.IGNORECASE,
+)
+_ABOUT = re.compile(
+    r"(?:about|around|roughly|approximately|approx\.|some|nearly|almost|over|more than|under|less than|up to|at least"
+    r"|circa|ca\.|~|≈)\s?(?:[$€£¥])?\Z",
+    re.IGNORECASE,
+)
+
+
+def quantities(text: str, skip: Sequence[tuple[int, int]] = ()) -> list[Quantity]:
+    """The numbers of a text, in order, without those inside the spans to skip. Part of a name is none: H100."""
+    found = list(_times(text))
+    taken = [
+        *skip,
+        *(match.span() for match in IDENTIFIER.finditer(text)),
+        *((quantity.start, quantity.end) for quantity in found),
+    ]
+    blocked = _Spans(taken)
+    found = [time for time in found if not _Spans(skip).hit(time.start, time.end)]
+    found += [q for q in _digits(text) if not blocked.hit(q.start, q.end)]
+    found += [q for q in _spelled(text) if not blocked.hit(q.start, q.end)]
+    return sorted(found, key=lambda quantity: quantity.start)
+
+
+class _Spans:
+    """Spans of a text, to ask whether another one overlaps any of them."""
+
+    def __init__(self, spans: Sequence[tuple[int, int]]) -> None:
+        self.starts = sorted(spans)
+
+    def hit(self, start: int, end: int) -> bool:
+        at = bisect_left(self.starts, (end, 0))
+        return at > 0 and any(stop > start for _, stop in self.starts[max(0, at - 2) : at])
+
+
+def _digits(text: str) -> Iterator[Quantity]:
+    for match in _NUMBER.finditer(text):
+        digits = re.sub(r"[,\u00a0\u202f]", "", match["digits"])
+        if digits.count(".") > 1 or len(digits) > 40:
+            continue  # a version: a name, not a number
+        try:
+            value = Decimal(digits)
+        except InvalidOperation:
+            continue
+        unit = _unit(match)
+        yield Quantity(
+            text=match.group(),
+            values=frozenset(_readings(value, match["scale"] or "", unit)),
+            unit=unit,
+            about=bool(_ABOUT.search(text[max(0, match.start() - 20) : match.start()])),
+            start=match.start(),
+            end=match.end(),
+        )
+
+
+def _unit(match: re.Match[str]) -> str:
+    if match["ordinal"]:
+        return "th"
+    before = (match["before"] or "").strip().lower()
+    after = (match["after"] or "").lower().removeprefix("us ")
+    if after.startswith(("%", "p")) and not after.startswith("pound"):
+        return "%"
+    return _CURRENCIES.get(before) or _CURRENCIES.get(after.rstrip("s")) or ""
+
+
+def _readings(value: Decimal, scale: str, unit: str) -> Iterator[Decimal]:
+    power = _SCALES.get(scale.lower(), 0)
+    yield value.scaleb(power).normalize()
+    if scale in ("m", "b", "k") and not unit:
+        yield value.normalize()  # a letter that may be a unit
+
+
+def _times(text: str) -> Iterator[Quantity]:
+    for match in _TIME.finditer(text):
+        hour = int(match["hour"] or match["only"])
+        minute = int(match["minute"] or 0)
+        half = (match["half"] or match["side"] or "").lower()[:1]
+        if hour > 23 or (half and not 1 <= hour <= 12):
+            continue
+        hours = {hour}
+        if half:
+            hours = {hour % 12 + (12 if half == "p" else 0)}
+        elif hour <= 12:
+            hours = {hour, (hour + 12) % 24}
+        yield Quantity(
+            text=match.group().strip(),
+            values=frozenset(Decimal(each * 60 + minute) for each in hours),
+            unit=":",
+            about=False,
+            start=match.start(),
+            end=match.end(),
+        )
+
+
+def _counted(words: str, first: int, step: int = 1) -> dict[str, int]:
+    return {word: first + step * place for place, word in enumerate(words.split())}
+
+
+_SMALL = _counted(
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+    " seventeen eighteen nineteen",
+    0,
+)
+_TENS = _counted("twenty thirty forty fifty sixty seventy eighty ninety", 20, 10)
+_ORDINALS = _counted("first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth", 1)
+_WORDS = _SMALL | _TENS
+_SPELLED = re.compile(
+    rf"\b(?P<number>(?P<tens>{'|'.join(_TENS)})[- ](?P<unit>{'|'.join(list(_SMALL)[1:10])})|{'|'.join([*_TENS, *reversed(_SMALL)])})\b"
+    r"(?:[ -](?P<scale>hundred|thousand|million|billion|trillion)\b)?(?P<percent> (?:percent|per cent)\b)?"
+    rf"|\b(?P<ordinal>{'|'.join(_ORDINALS)})\b",
+    re.IGNORECASE,
+)
+
+
+def _spelled(text: str) -> Iterator[Quantity]:
+    """Numbers in words. "One" is too often no number, nor are "first" and "second", to be taken at their word."""
+    for match in _SPELLED.finditer(text):
+        unit = ""
+        if match["ordinal"]:
+            value, unit = _ORDINALS[match["ordinal"].lower()], "th"
+        elif match["tens"]:
+            value = _TENS[match["tens"].lower()] + _WORDS[match["unit"].lower()]
+        else:
+            value = _WORDS[match["number"].lower()]
+        if match["percent"]:
+            unit = "%"
+        power = _SCALES.get((match["scale"] or "").lower(), 0)
+        yield Quantity(
+            text=match.group(),
+            values=frozenset([Decimal(value).scaleb(power).normalize()]),
+            unit=unit,
+            about=False,
+            start=match.start(),
+            end=match.end(),
+        )
+
+
+def is_weak(quantity: Quantity) -> bool:
+    """Whether a number in words is too small to be a claim by itself: one, first, second, and zero."""
+    return quantity.text[0].isalpha() and max(quantity.values) <= 2

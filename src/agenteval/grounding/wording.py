@@ -1,0 +1,113 @@
+"""What a text says, apart from quantities and links: its tokens, proper names and quotes."""
+
+# ruff: noqa: RUF001 - the quotation marks and apostrophes that outputs use are meant
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from agenteval.content_words import plain_form
+from agenteval.text import fold
+
+_TOKEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+
+
+def tokens(text: str) -> list[str]:
+    """The words of a text, folded, without possessive endings; hyphenated words are several."""
+    return [_bare(token) for token in _TOKEN.findall(fold(text))]
+
+
+def _bare(token: str) -> str:
+    return token.replace("’", "'").removesuffix("'s")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Name:
+    """A proper name as written, and its tokens."""
+
+    text: str
+    tokens: tuple[str, ...]
+
+
+_CAPITALISED = re.compile(r"(?!\d)[A-ZÀ-ÖØ-ÞĀ-ŽΑ-ΩА-Я][\w’'&-]*|(?<![a-z])[a-z]{1,12}[A-Z]\w*")
+_TITLES = frozenset(["mr", "mrs", "ms", "dr", "prof", "sir"])
+_STARTS = re.compile(r"(?:\A|[.!?:…;][\"'”’)\]*_]*\s|[\"“(\[*_>]|[-–—•|]\s)\s*\Z")
+_LABEL = re.compile(r"\W{0,4}[^:.!?\n]{1,60}:(?=\W)")
+
+
+def names(text: str) -> list[Name]:
+    """The proper names of a claim: capitalised words, and runs of them.
+
+    A word that begins a sentence is none by itself, unless its capitals are unusual (NVIDIA, GitHub). Of a text
+    in capitals throughout, and of the label before a colon, only the unusual ones are names.
+    """
+    label = _LABEL.match(text)
+    start = label.end() if label else 0
+    titled = _is_titled(text[start:])
+    found = []
+    for run in _runs(text):
+        words = [word for word in run if not _is_function_word(word, text)]
+        if titled or run[0].start() < start:
+            words = [word for word in words if _has_unusual_capitals(word.group())]
+        if not words or (
+            len(words) == 1 and _begins(words[0], text) and not _has_unusual_capitals(words[0].group())
+        ):
+            continue
+        written = " ".join(word.group() for word in words)
+        if pieces := tuple(tokens(written)):
+            found.append(Name(text=written, tokens=pieces))
+    return found
+
+
+def _runs(text: str) -> Iterator[list[re.Match[str]]]:
+    """Capitalised words with only a blank between them."""
+    run: list[re.Match[str]] = []
+    for match in _CAPITALISED.finditer(text):
+        before = text[match.start() - 1 : match.start()]
+        if before and (before.isalnum() or before in "_@/.#-'’"):
+            continue
+        if run and text[run[-1].end() : match.start()] not in (" ", ". "):
+            yield run
+            run = []
+        run.append(match)
+    if run:
+        yield run
+
+
+def _is_function_word(word: re.Match[str], text: str) -> bool:
+    written = word.group()
+    folded = _bare(fold(written))
+    if len(written) == 1:  # the A of "Lab A" is a name, the A of "A lab" is none
+        return text[word.end() : word.end() + 1] != "." and (written == "I" or _begins(word, text))
+    if folded in _TITLES:
+        return True
+    return not plain_form(folded) and not written.isupper()
+
+
+def _begins(word: re.Match[str], text: str) -> bool:
+    return bool(_STARTS.search(text[max(0, word.start() - 6) : word.start()])) or word.start() == 0
+
+
+def _has_unusual_capitals(word: str) -> bool:
+    pieces = word.replace("'", "-").replace("’", "-").split("-")
+    return any(any(map(str.isupper, piece[1:])) for piece in pieces)
+
+
+def _is_titled(text: str) -> bool:
+    long = re.findall(r"[^\W\d_]{4,}", text[:2000])
+    return len(long) >= 4 and sum(word[0].isupper() for word in long) >= 0.75 * len(long)
+
+
+_QUOTE = re.compile(r"\"([^\"]+)\"|“([^“”]+)”|„([^„“”]+)[“”]|«([^«»]+)»")
+_ELLIPSIS = re.compile(r"\[?(?:\.{3,}|…)\]?")
+
+
+def quotes(text: str) -> list[str]:
+    """What stands in quotation marks and has three words or more."""
+    found = ["".join(part or "" for part in match.groups()) for match in _QUOTE.finditer(text)]
+    return [quote for quote in found if len(tokens(quote)) >= 3]
+
+
+def quote_pieces(quote: str) -> list[list[str]]:
+    """The tokens of a quote, piece by piece: an ellipsis leaves something out."""
+    return [piece for piece in map(tokens, _ELLIPSIS.split(quote)) if piece]

@@ -1,0 +1,201 @@
+"""Where in a JSON text its values and keys stand, and what in it is refused: read only when something is wrong."""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from agenteval.documents import INTEGERS, MAX_DEPTH, DataPath, Place, place_at
+
+Refusal = tuple[str, str, int, int]
+"""Reason code, message, offset, span."""
+
+_NEXT = re.compile(r"[^\s,:]")
+_LITERAL = re.compile(r'[^\s,:"\[\]{}]+')
+_NUMBER = re.compile(r"-?[0-9]+(?P<fraction>(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)")
+_CONSTANT = re.compile("NaN|-?Infinity")
+_SURROGATE = re.compile(
+    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"  # a pair
+    r"|(?P<lone>u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
+    re.DOTALL,
+)
+
+
+class _Frame:
+    """A mapping or list that the walk is in: the step it is at, and where the keys are."""
+
+    def __init__(self, *, is_object: bool) -> None:
+        self.keys: dict[str, tuple[int, int]] | None = {} if is_object else None
+        self.step: str | int = "" if is_object else -1
+        self.at_key = is_object
+
+
+class _FoundError(Exception):
+    """What the walk refuses."""
+
+    def __init__(self, code: str, message: str, offset: int, span: int) -> None:
+        super().__init__(message)
+        self.refusal: Refusal = (code, message, offset, span)
+
+
+def _walk(text: str) -> Iterator[tuple[list[_Frame], int, int]]:
+    """Every value as it begins: the frames it is in, its offset and its end (of a container: its first sign).
+
+    Raises `_FoundError` at the first thing that strict JSON may not hold.
+    """
+    frames: list[_Frame] = []
+    position = 0
+    while found := _NEXT.search(text, position):
+        start = found.start()
+        sign = text[start]
+        if sign in "]}":
+            frames.pop()
+            position = start + 1
+            continue
+        value, position = _token(text, start)
+        if frames and frames[-1].at_key:
+            _enter_key(text, frames[-1], value, start, position)
+            continue
+        if frames:
+            frame = frames[-1]
+            if isinstance(frame.step, int):
+                frame.step += 1
+            else:
+                frame.at_key = True
+        yield frames, start, position
+        if sign in "[{":
+            frames.append(_Frame(is_object=sign == "{"))
+            if len(frames) > MAX_DEPTH:
+                message = f"mappings and lists are nested more than {MAX_DEPTH} deep"
+                raise _FoundError("json.too_deep", message, start, 1)
+
+
+def _token(text: str, start: int) -> tuple[str, int]:
+    """A string's value, or a number or word as it stands, with its end. Checks numbers."""
+    sign = text[start]
+    if sign == '"':
+        value, end = json.decoder.scanstring(text, start + 1, True)  # type: ignore[attr-defined]
+        return value, end
+    if sign in "[{":
+        return sign, start + 1
+    found = _LITERAL.match(text, start)
+    assert found
+    word = found.group()
+    if why := _number_error(word):
+        raise _FoundError("json.number", why, start, len(word))
+    return word, found.end()
+
+
+def _number_error(word: str) -> str:
+    if found := _CONSTANT.match(word):
+        return f"{found.group()} is not a number in JSON"
+    found = _NUMBER.match(word)
+    if not found:
+        return ""
+    number, fraction = found.group(), found["fraction"]
+    if fraction:
+        return "the number is too large" if float(number) in (float("inf"), float("-inf")) else ""
+    return "" if len(number) <= 20 and int(number) in INTEGERS else "the integer does not fit into 64 bits"
+
+
+def _enter_key(text: str, frame: _Frame, name: str, start: int, end: int) -> None:
+    assert frame.keys is not None
+    if name in frame.keys:
+        first, second = (place_at(text, offset).line for offset in (frame.keys[name][0], start))
+        lines = f"line {first}" if first == second else f"lines {first} and {second}"
+        message = f"the key {name!r} is given twice: {lines}"
+        raise _FoundError("json.duplicate_key", message, start, end - start)
+    frame.keys[name] = (start, end)
+    frame.step = name
+    frame.at_key = False
+
+
+def refusal(text: str) -> Refusal:
+    """What the walk refuses first in a text that the strict parser refused."""
+    try:
+        for _ in _walk(text):
+            pass
+    except _FoundError as found:
+        return found.refusal
+    except json.JSONDecodeError as error:
+        return syntax_error(text, error)
+    raise AssertionError("the parser refused what the walk accepts")
+
+
+def lone_surrogate(text: str) -> Refusal | None:
+    """The first escape in valid JSON that is half a character, if any."""
+    for found in _SURROGATE.finditer(text):
+        if found["lone"]:
+            message = f"{found.group()} is half a character: a surrogate without its partner"
+            return "json.surrogate", message, found.start(), len(found.group())
+    return None
+
+
+def find_places(text: str, wanted: Sequence[tuple[DataPath, bool]]) -> list[Place]:
+    """The place of each (path, at_key), or of the nearest thing above it that is there."""
+    above = {path[:length] for path, _ in wanted for length in range(len(path) + 1)}
+    missing = {path for path, _ in wanted}
+    found: dict[DataPath, tuple[tuple[int, int], tuple[int, int] | None]] = {}
+    for frames, start, end in _walk(text):
+        path = tuple(frame.step for frame in frames)
+        if path in above:
+            keys = frames[-1].keys if frames else None
+            found[path] = (start, end), keys[str(path[-1])] if keys else None
+            missing.discard(path)
+            if not missing:
+                break
+    return [_place(text, found, path, at_key=at_key) for path, at_key in wanted]
+
+
+def _place(text: str, found: dict[DataPath, Any], path: DataPath, *, at_key: bool) -> Place:
+    while path not in found:
+        path = path[:-1]
+    (start, end), key = found[path]
+    if key and (at_key or text[start] in "[{"):
+        start, end = key
+    return place_at(text, start, end - start)
+
+
+_SYNTAX = {
+    "Expecting value": "expected a value",
+    "Expecting property name enclosed in double quotes": "expected a key in double quotes",
+    "Expecting ':' delimiter": "expected ':' after the key",
+    "Expecting ',' delimiter": "expected ',' or the end of the mapping or list",
+    "Extra data": "expected the end of the file",
+}
+_IN_STRINGS = {
+    "Unterminated string starting at": "this string does not end",
+    "Invalid control character at": "a control character must be written as an escape, such as \\n",
+    "Invalid \\escape": "this escape does not exist in JSON",
+    "Invalid \\uXXXX escape": "\\u needs four hexadecimal digits",
+    "Invalid \\u escape": "\\u needs four hexadecimal digits",
+}
+
+
+def syntax_error(text: str, error: json.JSONDecodeError) -> Refusal:
+    """What is wrong with a text that is not JSON."""
+    if not text.strip(" \t\r\n"):
+        return "json.empty", "the file is empty: it holds no data", 0, 1
+    offset = error.pos
+    comma = _trailing_comma(text, offset)
+    if comma is not None:
+        return "json.syntax", "not valid JSON: a comma before the closing bracket", comma, 1
+    for beginning, message in _SYNTAX.items():
+        if error.msg.startswith(beginning):
+            word = _LITERAL.match(text, offset)
+            found = repr(word.group()[:20] if word else text[offset : offset + 1])
+            got = f", got {found}" if offset < len(text) else ", got the end of the file"
+            return "json.syntax", f"not valid JSON: {message}{got}", offset, 1
+    message = next(
+        (message for start, message in _IN_STRINGS.items() if error.msg.startswith(start)), error.msg
+    )
+    return "json.syntax", f"not valid JSON: {message}", offset, 1
+
+
+def _trailing_comma(text: str, offset: int) -> int | None:
+    """The offset of a comma between which and `offset` there is nothing but a closing bracket, or None."""
+    if text[offset : offset + 1] == ",":
+        follows = text[offset + 1 :].lstrip(" \t\r\n")[:1]
+        return offset if follows and follows in "]}" else None
+    before = text[:offset].rstrip(" \t\r\n")
+    return len(before) - 1 if text[offset : offset + 1] in ("]", "}") and before.endswith(",") else None

@@ -1,0 +1,149 @@
+"""JSON into plain data, strictly: what two readers could take differently is refused, with its place.
+
+The standard library's parser does the work, with hooks that stop it. Its text is walked only when there is
+something to find: a place to name, or nesting to measure.
+"""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar
+
+from agenteval.documents import (
+    INTEGERS,
+    MAX_DEPTH,
+    MAX_FILE_BYTES,
+    DataPath,
+    Place,
+    fault_of,
+    place_at,
+    problem_at,
+    problems_at,
+    read_text,
+)
+from agenteval.errors import FileError
+from agenteval.findings import Invalid
+from agenteval.strict import Model, parse
+
+M = TypeVar("M", bound=Model)
+
+
+def load_model(cls: type[M], path: Path, *, max_bytes: int = MAX_FILE_BYTES) -> M:
+    """A model from a JSON file.
+
+    Raises `FileError`: what `load_json` raises, or everything in which the data does not fit the model
+    (`json.unknown_key`, `json.missing_key`, `json.wrong_type`, `json.wrong_value`).
+    """
+    text = read_text(path, max_bytes=max_bytes)
+    data = parse_json(text, path)
+    try:
+        return parse(cls, data)
+    except Invalid as invalid:
+        faults = [fault_of(finding, "json") for finding in invalid.findings]
+    raise FileError(problems_at(faults, text=text, places=places, path=path))
+
+
+def load_json(path: Path, *, max_bytes: int = MAX_FILE_BYTES) -> Any:
+    """The data of a JSON file: dict, list, str, int, float, bool and None.
+
+    Raises `FileError`: what `documents.read_text` and `parse_json` raise.
+    """
+    return parse_json(read_text(path, max_bytes=max_bytes), path)
+
+
+def parse_json(text: str, path: Path) -> Any:
+    """The data of a JSON text; `path` is only named in errors.
+
+    Raises `FileError`, located: `json.syntax`, `json.duplicate_key`, `json.number`, `json.surrogate`,
+    `json.too_deep` or `json.empty`.
+    """
+    try:
+        data = _DECODER.decode(text)
+    except (_RefusedError, RecursionError):
+        from agenteval.jsonplaces import refusal
+
+        _refuse(text, path, *refusal(text))
+    except json.JSONDecodeError as error:
+        from agenteval.jsonplaces import syntax_error
+
+        _refuse(text, path, *syntax_error(text, error))
+    if text.count("[") + text.count("{") > MAX_DEPTH and _is_too_deep(data):
+        from agenteval.jsonplaces import refusal
+
+        _refuse(text, path, *refusal(text))
+    if "\\ud" in text or "\\uD" in text:
+        from agenteval.jsonplaces import lone_surrogate
+
+        if found := lone_surrogate(text):
+            _refuse(text, path, *found)
+    return data
+
+
+def _refuse(text: str, path: Path, code: str, message: str, offset: int, span: int) -> NoReturn:
+    raise FileError(
+        [problem_at(place_at(text, offset, span), code=code, message=message, path=path)]
+    ) from None
+
+
+class _RefusedError(Exception):
+    """The text holds something that is refused; where, is looked for later."""
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        raise _RefusedError
+    return made
+
+
+def _integer(digits: str) -> int:
+    if len(digits) < 19:
+        return int(digits)
+    if len(digits) > 20 or (value := int(digits)) not in INTEGERS:
+        raise _RefusedError
+    return value
+
+
+def _float(digits: str) -> float:
+    value = float(digits)
+    if value - value:  # infinity less itself is NaN, which counts as true
+        raise _RefusedError
+    return value
+
+
+def _constant(_: str) -> NoReturn:
+    raise _RefusedError
+
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_object, parse_int=_integer, parse_float=_float, parse_constant=_constant
+)
+
+
+def _is_too_deep(data: Any) -> bool:
+    """Whether mappings and lists nest more than `MAX_DEPTH` deep, by looking at one level after the other."""
+    level = [data]
+    for _ in range(MAX_DEPTH):
+        inner: list[Any] = []
+        for holder in level:
+            kind = type(holder)
+            if kind is dict:
+                inner += [value for value in holder.values() if type(value) is dict or type(value) is list]
+            elif kind is list:
+                inner += [value for value in holder if type(value) is dict or type(value) is list]
+        if not inner:
+            return False
+        level = inner
+    return True
+
+
+def place(text: str, path: DataPath, *, at_key: bool = False) -> Place:
+    """Where in a JSON text the value at `path` is, or its key. What is not there is looked for further up."""
+    return places(text, [(path, at_key)])[0]
+
+
+def places(text: str, wanted: Sequence[tuple[DataPath, bool]]) -> list[Place]:
+    """The places of several (path, at_key), as `place` gives them, in one reading of the text."""
+    from agenteval.jsonplaces import find_places
+
+    return find_places(text, wanted)

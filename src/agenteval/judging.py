@@ -1,0 +1,184 @@
+"""Turns verdicts into assertion results: capability gates, severities, vacuity, crashes, evidence (SPEC 11, 17)."""
+
+import traceback
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from agenteval import evidence
+from agenteval.assertions.base import Assertion, Verdict
+from agenteval.errors import AssertionCrashError
+from agenteval.loading import BoundAssertion, LoadedTest
+from agenteval.redaction import Redactor, plain
+from agenteval.results import AssertionResult, AssertionStatus, CapabilityCheck, Evidence
+from agenteval.trace import Event, Trace
+
+
+@dataclass(slots=True, kw_only=True)
+class JudgingRules:
+    """What counts as a no beside a failed check: a vacuous pass, a missing capability."""
+
+    fail_on_vacuous: bool = False
+    strict_capabilities: bool = False
+
+
+@dataclass(slots=True)
+class Failure:
+    """What kept a test from being judged; `details` is for whoever mends it."""
+
+    reason_code: str
+    message: str
+    next_step: str
+    details: str = ""
+
+
+def judge_all(
+    test: LoadedTest, trace: Trace, rules: JudgingRules, redactor: Redactor
+) -> tuple[list[AssertionResult], Failure | None]:
+    """Judge all assertions of a test. A crash of one does not keep the others from being judged."""
+    results = []
+    failure: Failure | None = None
+    capabilities = trace.capabilities
+    for bound in test.checks:
+        missing = [flag for flag in bound.requires if not getattr(capabilities, flag)]
+        if missing:
+            results.append(_gated(bound, missing, test, rules, redactor))
+            continue
+        try:
+            results.append(_judged(bound, bound.check.judge(trace, test.case), rules, redactor))
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a check raises is no verdict
+            crash = _crash(bound, error, redactor)
+            failure = failure or crash
+            results.append(_crashed(bound, crash, redactor))
+    return results, failure
+
+
+def _gated(
+    bound: BoundAssertion, missing: list[str], test: LoadedTest, rules: JudgingRules, redactor: Redactor
+) -> AssertionResult:
+    strict = rules.strict_capabilities or test.case.policy.on_missing_capability == "fail"
+    status: AssertionStatus = _no(bound) if strict else "skip"
+    verb = "needs" if strict else "skipped: it needs"
+    return _result(
+        bound,
+        redactor,
+        status=status,
+        message=f"{verb} {' and '.join(missing)}, which the adapter does not support for this recording",
+        exercised=False,
+        reason=f"missing capability {', '.join(missing)}",
+        reason_code="capability.missing",
+        missing=missing,
+    )
+
+
+def _judged(
+    bound: BoundAssertion, verdict: Verdict, rules: JudgingRules, redactor: Redactor
+) -> AssertionResult:
+    text = verdict.message
+    reason_code: str | None = None
+    status: AssertionStatus = "pass"
+    if not verdict.applicable:
+        status, reason_code = "skip", "trace.lacks_data"
+    elif not verdict.passed:
+        status, reason_code = _no(bound), "assertion.failed"
+    elif not verdict.exercised:
+        reason_code = "assertion.vacuous"
+        if rules.fail_on_vacuous:
+            status = _no(bound)
+            text = f"{text} (--fail-on-vacuous)"
+    pairs = [(event, "") for event in verdict.events] + list(verdict.closest)
+    refs = list(dict.fromkeys(event.event_id for event, _ in pairs))
+    return _result(
+        bound,
+        redactor,
+        status=status,
+        message=evidence.message(text, redactor),
+        exercised=verdict.exercised,
+        reason=evidence.message(verdict.reason, redactor),
+        reason_code=reason_code,
+        observed=evidence.observed(verdict.observed, redactor),
+        evidence=Evidence(event_refs=refs, excerpts=evidence.excerpts(_distinct(pairs), redactor)),
+    )
+
+
+def _distinct(pairs: Sequence[tuple[Event, str]]) -> Iterator[tuple[Event, str]]:
+    """Each event once; one with a note wins over the same without."""
+    notes = {event.event_id: note for event, note in reversed(pairs) if note}
+    seen: set[str] = set()
+    for event, _ in pairs:
+        if event.event_id not in seen:
+            seen.add(event.event_id)
+            yield event, notes.get(event.event_id, "")
+
+
+def _crash(bound: BoundAssertion, error: BaseException, redactor: Redactor) -> Failure:
+    where = f"assertion {bound.spec.id} ({bound.spec.type})"
+    if isinstance(error, AssertionCrashError):
+        next_step = error.next_step or "correct what the message names, and run the test again"
+        return Failure(error.reason_code, redactor.text(f"{where}: {error.message}"), next_step)
+    return Failure(
+        "assertion.crashed",
+        redactor.text(f"{where} crashed: {type(error).__name__}: {error}"),
+        "this is a bug: report it with the test and its recording; -v shows where it happened",
+        redactor.text("".join(traceback.format_exception(error))),
+    )
+
+
+def _crashed(bound: BoundAssertion, crash: Failure, redactor: Redactor) -> AssertionResult:
+    return _result(
+        bound,
+        redactor,
+        status="skip",
+        message=evidence.message(f"came to no verdict: {crash.message}", redactor),
+        exercised=False,
+        reason="the check did not finish",
+        reason_code=crash.reason_code,
+    )
+
+
+def _no(bound: BoundAssertion) -> AssertionStatus:
+    return "fail" if bound.spec.severity == "critical" else "warn"
+
+
+def _result(
+    bound: BoundAssertion,
+    redactor: Redactor,
+    *,
+    status: AssertionStatus,
+    message: str,
+    exercised: bool,
+    reason: str,
+    reason_code: str | None,
+    missing: Sequence[str] = (),
+    **rest: Any,
+) -> AssertionResult:
+    given: dict[str, Any] = {"observed": {}, "evidence": Evidence(), **rest}
+    return AssertionResult(
+        id=bound.spec.id,
+        type=bound.spec.type,
+        category=bound.check.category,
+        severity=bound.spec.severity,
+        status=status,
+        exercised=exercised,
+        reason=reason,
+        message=message,
+        params=evidence.observed(_params(bound.check), redactor),
+        capability_check=CapabilityCheck(required=list(bound.requires), missing=list(missing)),
+        reason_code=reason_code,
+        description=redactor.text(bound.spec.description) if bound.spec.description else None,
+        **given,
+    )
+
+
+def _params(check: Assertion) -> dict[str, Any]:
+    """The parameters in force, defaults included, as plain data."""
+    params: dict[str, Any] = plain(check)
+    return params
+
+
+def said_no(judged: Sequence[AssertionResult]) -> Evidence:
+    """The evidence of all assertions that said no, each event once."""
+    evidences = [result.evidence for result in judged if result.status in ("fail", "warn")]
+    refs = dict.fromkeys(ref for each in evidences for ref in each.event_refs)
+    shown = {excerpt.event_id: excerpt for each in evidences for excerpt in each.excerpts}
+    return Evidence(event_refs=list(refs), excerpts=list(shown.values()))

@@ -1,0 +1,260 @@
+"""From a test file to a test case whose assertions are ready to judge; all that is wrong with it, at once."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from agenteval.assertions import assertion_class, assertion_types
+from agenteval.assertions.base import Assertion
+from agenteval.discovery import Selected, discover
+from agenteval.documents import MAX_FILE_BYTES, DataPath, Fault, fault_of, problem_at, problems_at, read_text
+from agenteval.errors import FileError, Problem, SpecError
+from agenteval.findings import Finding, Invalid, dotted
+from agenteval.spec import SCHEMA_VERSION, AssertionSpec, TestCase
+from agenteval.strict import closest, parse
+from agenteval.trace import CAPABILITY_FLAGS
+from agenteval.yamlsource import load_yaml, place, places
+
+__all__ = ["BoundAssertion", "LoadedTest", "Selected", "UniqueIds", "discover", "load_test"]
+
+
+@dataclass(slots=True, kw_only=True)
+class BoundAssertion:
+    """An assertion with its envelope. `requires` are its capabilities: implied ones, then those the author adds."""
+
+    spec: AssertionSpec
+    check: Assertion
+    requires: tuple[str, ...]
+
+
+@dataclass(slots=True, kw_only=True)
+class LoadedTest:
+    """A valid test, ready to run. `warnings` are about the file, not about the agent."""
+
+    case: TestCase
+    path: Path
+    checks: list[BoundAssertion]
+    warnings: list[Problem] = field(default_factory=list)
+
+
+def load_test(
+    path: Path, *, only: frozenset[str] | None = None, max_bytes: int = MAX_FILE_BYTES
+) -> LoadedTest:
+    """Load one test file; `only` selects assertions by id.
+
+    Raises `SpecError` with every problem of the file, in order of line. Reason codes: those of
+    `documents.read_text` and `yamlsource.load_yaml`; `spec.unknown_key`, `spec.missing_key`, `spec.wrong_type`,
+    `spec.wrong_value`, `spec.unsupported_version`, `spec.no_assertions`, `spec.duplicate_assertion_id`,
+    `spec.duplicate_fixture_id`, `spec.unknown_assertion_type`, `spec.unknown_parameter`,
+    `spec.missing_parameter`, `spec.wrong_parameter`, `spec.unknown_capability`; `select.unknown_assertion`.
+    """
+    try:
+        text = read_text(path, max_bytes=max_bytes)
+        data = load_yaml(text, path)
+    except FileError as error:
+        raise SpecError(error.problems) from None
+    loader = _Loader(text, data)
+    case = loader.case()
+    checks = loader.checks(case)
+    loader.check_ids()
+    if case is None or loader.faults:
+        raise SpecError(problems_at(loader.faults, text=text, places=places, path=path))
+    if only is not None:
+        checks = _chosen(checks, only, path)
+    warnings = [] if _follows_convention(case) else [_unconventional_id(case, text, path)]
+    return LoadedTest(case=case, path=path, checks=checks, warnings=warnings)
+
+
+class _Loader:
+    """Reads one file's data, part by part, and keeps what is wrong with any of them."""
+
+    def __init__(self, text: str, data: Any) -> None:
+        self.text = text
+        self.data = data
+        self.faults: list[Fault] = []
+
+    def case(self) -> TestCase | None:
+        """The test case, if all of it but the parameters of assertions is valid."""
+        try:
+            case = parse(TestCase, self.data)
+        except Invalid as invalid:
+            self.faults += map(self.envelope_fault, invalid.findings)
+            return None
+        if not case.assertions:
+            self.fault("spec.no_assertions", "a test needs at least one assertion", "assertions", at_key=True)
+        return case
+
+    def envelope_fault(self, finding: Finding) -> Fault:
+        """What a finding about anything but parameters is called."""
+        if finding.path != ("schema_version",):
+            return fault_of(finding, "spec")
+        version = self.data["schema_version"]
+        message = f"schema_version {version!r} is not supported, only {SCHEMA_VERSION!r} is"
+        if isinstance(version, float) and str(version) == SCHEMA_VERSION:
+            message = f'schema_version is a number here: quote it, "{SCHEMA_VERSION}"'
+        return Fault(code="spec.unsupported_version", message=message, data_path=finding.path)
+
+    def checks(self, case: TestCase | None) -> list[BoundAssertion]:
+        """The assertions that are valid. What is wrong with the others is found even without a case."""
+        bound = []
+        for index, given in enumerate(self.items("assertions")):
+            if not isinstance(given, dict):
+                continue
+            check = self.check(given, index)
+            self.check_capabilities(given.get("requires_capabilities"), index)
+            if check and case:
+                spec = case.assertions[index]
+                requires = tuple(dict.fromkeys((*check.implied, *spec.requires_capabilities)))
+                bound.append(BoundAssertion(spec=spec, check=check, requires=requires))
+        return bound
+
+    def check(self, given: dict[Any, Any], index: int) -> Assertion | None:
+        """The check that an assertion asks for, or None when there is something wrong with type or params."""
+        kind, params = given.get("type"), given.get("params", {})
+        if not isinstance(kind, str) or not kind or not isinstance(params, dict):
+            return None  # the envelope's faults say so
+        cls = assertion_class(kind)
+        if cls is None:
+            self.fault(
+                "spec.unknown_assertion_type",
+                f"unknown assertion type {kind!r}",
+                *("assertions", index, "type"),
+                suggestion=closest(kind, assertion_types()),
+                allowed=assertion_types(),
+            )
+            return None
+        try:
+            return parse(cls, params)
+        except Invalid as invalid:
+            place = ("assertions", index, "params" if "params" in given else "type")
+            self.faults += [_parameter_fault(kind, finding, place) for finding in invalid.findings]
+            return None
+
+    def check_capabilities(self, flags: Any, index: int) -> None:
+        """Find capabilities that do not exist: no adapter could ever have them."""
+        for position, flag in enumerate(flags if isinstance(flags, list) else ()):
+            if isinstance(flag, str) and flag not in CAPABILITY_FLAGS:
+                self.fault(
+                    "spec.unknown_capability",
+                    f"unknown capability {flag!r}",
+                    *("assertions", index, "requires_capabilities", position),
+                    suggestion=closest(flag, CAPABILITY_FLAGS),
+                    allowed=CAPABILITY_FLAGS,
+                )
+
+    def check_ids(self) -> None:
+        """Find ids that are used twice."""
+        self.check_unique("assertion", "assertions")
+        self.check_unique("fixture", "tools", "fixtures")
+
+    def check_unique(self, what: str, *path: str) -> None:
+        """Find ids that occur twice in one list."""
+        first: dict[str, int] = {}
+        twice: list[tuple[str, DataPath, DataPath]] = []
+        for index, given in enumerate(self.items(*path)):
+            item_id = given.get("id") if isinstance(given, dict) else None
+            if isinstance(item_id, str) and first.setdefault(item_id, index) != index:
+                twice.append((item_id, (*path, first[item_id], "id"), (*path, index, "id")))
+        spots = places(self.text, [(spot, False) for _, *both in twice for spot in both]) if twice else []
+        for (item_id, _, second), one, two in zip(twice, spots[::2], spots[1::2], strict=True):
+            lines = f"line {one.line}" if one.line == two.line else f"lines {one.line} and {two.line}"
+            self.fault(f"spec.duplicate_{what}_id", f"two {what}s have the id {item_id!r}: {lines}", *second)
+
+    def items(self, *path: str) -> list[Any]:
+        """The list at a path, or an empty one when there is none."""
+        here = self.data
+        for step in path:
+            here = here.get(step) if isinstance(here, dict) else None
+        return here if isinstance(here, list) else []
+
+    def fault(self, code: str, message: str, *path: str | int, **rest: Any) -> None:
+        """Keep a fault."""
+        self.faults.append(Fault(code=code, message=message, data_path=path, **rest))
+
+
+def _parameter_fault(kind: str, finding: Finding, params: DataPath) -> Fault:
+    """What a finding about the parameters of a type is called."""
+    name = dotted(finding.path)
+    match finding.code:
+        case "unknown_key":
+            code, message = "spec.unknown_parameter", f"{kind} has no parameter {name!r}"
+        case "missing_key":
+            name = dotted((*finding.path, finding.name))
+            code, message = "spec.missing_parameter", f"{kind} needs the parameter {name!r}"
+        case _:
+            whose = f"parameter {name!r} of {kind}" if name else kind
+            code, message = "spec.wrong_parameter", f"{whose}: {finding.message}"
+    return Fault(
+        code=code,
+        message=message,
+        data_path=(*params, *finding.path),
+        at_key=finding.at_key,
+        suggestion=finding.suggestion,
+        allowed=finding.allowed,
+    )
+
+
+def _chosen(checks: list[BoundAssertion], only: frozenset[str], path: Path) -> list[BoundAssertion]:
+    """The assertions with the given ids."""
+    ids = [bound.spec.id for bound in checks]
+    unknown = sorted(only.difference(ids))
+    if unknown:
+        raise SpecError(
+            [
+                problem_at(
+                    None,
+                    code="select.unknown_assertion",
+                    message=f"no assertion has the id {name!r}",
+                    path=path,
+                    suggestion=closest(name, ids),
+                    allowed=ids,
+                )
+                for name in unknown
+            ]
+        )
+    return [bound for bound in checks if bound.spec.id in only]
+
+
+def _follows_convention(case: TestCase) -> bool:
+    """Whether the id is `<adapter>.<area>.<behavior>.<expectation>` (SPEC 19)."""
+    parts = case.id.split(".")
+    plain = all(part.isascii() and part.replace("-", "").replace("_", "").isalnum() for part in parts)
+    return plain and len(parts) == 4 and parts[0] == case.adapter
+
+
+def _unconventional_id(case: TestCase, text: str, path: Path) -> Problem:
+    problem = problem_at(
+        place(text, ("id",)),
+        code="spec.id_convention",
+        message=f"the id {case.id!r} is not of the form <adapter>.<area>.<behavior>.<expectation>",
+        path=path,
+        data_path=("id",),
+        next_step=f"for instance {case.adapter}.memory.same-group-recall.brief-bullets",
+    )
+    problem.severity = "warning"
+    return problem
+
+
+class UniqueIds:
+    """The test ids of one run, each of which one file may have."""
+
+    def __init__(self) -> None:
+        self._paths: dict[str, Path] = {}
+
+    def claim(self, loaded: LoadedTest) -> None:
+        """Take a test's id. Raises `SpecError` (`spec.duplicate_test_id`) when another file has it."""
+        other = self._paths.setdefault(loaded.case.id, loaded.path)
+        if other is loaded.path:
+            return
+        raise SpecError(
+            [
+                problem_at(
+                    place(read_text(loaded.path), ("id",)),
+                    code="spec.duplicate_test_id",
+                    message=f"the id {loaded.case.id!r} is taken by {other}",
+                    path=loaded.path,
+                    data_path=("id",),
+                    next_step="give one of the two another id: results are filed under it",
+                )
+            ]
+        )

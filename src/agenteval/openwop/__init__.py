@@ -1,0 +1,1 @@
+"""OpenWOP (RFC 0081): a run as an EvalSummary."""

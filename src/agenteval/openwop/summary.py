@@ -1,0 +1,172 @@
+"""A run as an OpenWOP EvalSummary (RFC 0081, section C): scores, ids and counts, never content."""
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from agenteval.errors import Problem, SpecError
+from agenteval.results import TestResult
+from agenteval.trace import Trace
+
+SAFETY_FINDINGS = {"no_cross_group_memory_use": ("cross-group-memory", "high")}
+"""What a failed isolation or safety assertion is called in a summary: kind and severity, by type."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Suite:
+    """Who the summary speaks of, and the bars it has to clear (RFC 0081, section A).
+
+    `declared` says that the author set a bar: a run that misses it then fails, whatever its single tests say.
+    """
+
+    id: str
+    version: str = "0.1.0"
+    pass_score: float = 1.0
+    max_cost_usd: float | None = None
+    max_p95_latency_ms: float | None = None
+    declared: bool = False
+
+
+@dataclass(slots=True)
+class Scores:
+    """The tasks of a run, scored one by one."""
+
+    suite: Suite
+    tasks: list[dict[str, Any]] = field(default_factory=list)
+    _shares: list[tuple[int, int]] = field(default_factory=list)
+    _owners: dict[str, str] = field(default_factory=dict)
+
+    def claim(self, test_id: str, path: Path) -> None:
+        """Take the task id of a test. Raises `SpecError` when another test of the run has the same."""
+        owner = self._owners.setdefault(task_id(test_id), test_id)
+        if owner != test_id:
+            message = f"the ids {test_id!r} and {owner!r} give the same OpenWOP task id, {task_id(test_id)!r}"
+            raise SpecError(
+                [
+                    Problem(
+                        reason_code="openwop.task_id_collision",
+                        message=message,
+                        path=path,
+                        next_step="make the ids differ in a letter or a digit",
+                    )
+                ]
+            )
+
+    def add(self, result: TestResult, trace: Trace | None) -> None:
+        """Score one test. A skipped test is no task."""
+        if result.status == "skipped":
+            return
+        passed, judged = share = _share(result)
+        task: dict[str, Any] = {
+            "taskId": task_id(result.test_case_id),
+            "score": passed / judged,
+            "passed": result.status == "pass",
+        }
+        if trace is not None:
+            if trace.metrics.cost_usd is not None:
+                task["costUsd"] = trace.metrics.cost_usd
+            task["latencyMs"] = max(0, round(trace.metrics.timing_ms_total))
+        schema_checks = [
+            each.status == "pass"
+            for each in result.assertions
+            if each.type == "output_matches_format"
+            and each.params.get("json_schema")
+            and each.status != "skip"
+        ]
+        if schema_checks:
+            task["schemaValid"] = all(schema_checks)
+        findings = [
+            dict(zip(("kind", "severity"), SAFETY_FINDINGS[each.type], strict=True))
+            for each in result.assertions
+            if each.type in SAFETY_FINDINGS and each.status in ("fail", "warn")
+        ]
+        if findings:
+            task["safetyFindings"] = findings
+        self.tasks.append(task)
+        self._shares.append(share)
+
+    def unmet(self) -> list[str]:
+        """The bars that are not cleared, in words; compared before any rounding."""
+        suite = self.suite
+        missed = []
+        if (score := self._aggregate()) < suite.pass_score:
+            missed.append(f"score {_beside(score, suite.pass_score)} is below {suite.pass_score:g}")
+        if suite.max_cost_usd is not None:
+            cost = self._total_cost()
+            if cost is None:
+                missed.append("the cost is not known for every task")
+            elif cost > suite.max_cost_usd:
+                missed.append(f"cost {_beside(cost, suite.max_cost_usd)} USD is above {suite.max_cost_usd:g}")
+        if suite.max_p95_latency_ms is not None:
+            latencies = [task["latencyMs"] for task in self.tasks if "latencyMs" in task]
+            if len(latencies) < len(self.tasks) or not latencies:
+                missed.append("the latency is not known for every task")
+            elif (p95 := nearest_rank(latencies, 95)) > suite.max_p95_latency_ms:
+                missed.append(f"p95 latency {p95} ms is above {suite.max_p95_latency_ms:g}")
+        return missed
+
+    def summary(self) -> dict[str, Any]:
+        """The EvalSummary."""
+        cost = self._total_cost()
+        return {
+            "suiteId": self.suite.id,
+            "suiteVersion": self.suite.version,
+            "aggregateScore": self._aggregate(),
+            "passed": not self.unmet(),
+            "taskCount": len(self.tasks),
+            "passedCount": sum(task["passed"] for task in self.tasks),
+            **({} if cost is None else {"totalCostUsd": cost}),
+            "tasks": self.tasks,
+        }
+
+    def _aggregate(self) -> float:
+        """The mean of the scores, added up as fractions: a mean of 0.9, 0.8 and 0.7 does clear a bar of 0.8."""
+        if not self.tasks:
+            return 0.0
+        common = math.lcm(*(judged for _, judged in self._shares))
+        total = sum(passed * (common // judged) for passed, judged in self._shares)
+        return total / (common * len(self._shares))
+
+    def _total_cost(self) -> float | None:
+        """The sum of the costs as they are written: 0.1 and 0.2 do not exceed a bar of 0.3."""
+        if not self.tasks or any("costUsd" not in task for task in self.tasks):
+            return None
+        from decimal import Decimal
+
+        return float(sum(Decimal(repr(task["costUsd"])) for task in self.tasks))
+
+
+def _share(result: TestResult) -> tuple[int, int]:
+    """How many critical assertions passed, of how many that were judged; none of one for an error."""
+    if result.status == "error":
+        return 0, 1
+    judged = [each for each in result.assertions if each.severity == "critical" and each.status != "skip"]
+    if not judged:
+        return int(result.status == "pass"), 1
+    return sum(each.status == "pass" for each in judged), len(judged)
+
+
+def _beside(value: float, bar: float) -> str:
+    """The value with as many digits as it takes to be seen to differ from the bar."""
+    texts = ((f"{value:.{digits}g}", f"{bar:.{digits}g}") for digits in range(4, 17))
+    return next((text for text, other in texts if text != other), repr(value))
+
+
+def task_id(test_id: str) -> str:
+    """A test id as a task id: lower case, every run of other characters a `-`."""
+    return re.sub(r"[^a-z0-9]+", "-", test_id.lower()).strip("-") or "test"
+
+
+def default_suite_id(directory: str) -> str:
+    """The suite id of a run that names none: `local.agenteval.evals.<directory slug>`."""
+    slug = re.sub(r"[^a-z0-9]+", "-", directory.lower()).strip("-")
+    return f"local.agenteval.evals.{slug or 'tests'}"
+
+
+def nearest_rank(values: Sequence[float], percent: int) -> float:
+    """The nearest-rank percentile of a non-empty sequence."""
+    ordered = sorted(values)
+    return ordered[math.ceil(len(ordered) * percent / 100) - 1]

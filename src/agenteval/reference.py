@@ -1,0 +1,62 @@
+"""docs/assertions.md, made from the classes: a test keeps the page and the classes equal."""
+
+from agenteval.explanation import Explanation, Parameter, by_category, explain_all
+
+_WRAPPED_WIDTH = 100
+_REFERENCE_HEAD = """\
+# Assertions
+
+Every assertion type, with its parameters and an example. This page is made by `agenteval explain --markdown`
+from the classes themselves; `agenteval explain TYPE` shows the same on the command line, with a whole test file.
+"""
+
+
+def reference_markdown() -> str:
+    """docs/assertions.md: every type, by category."""
+    groups = by_category(explain_all())
+    lines = [_REFERENCE_HEAD, "| category | types |", "| --- | --- |"]
+    for category, items in groups.items():
+        lines.append(f"| {category} | {', '.join(f'[`{item.type}`](#{item.type})' for item in items)} |")
+    for category, items in groups.items():
+        lines += ["", f"## {category}"]
+        for item in items:
+            lines += _section(item)
+    shapes = {shape.name: shape for items in groups.values() for item in items for shape in item.shapes}
+    if shapes:
+        lines += ["", "## Mappings inside parameters"]
+        for shape in shapes.values():
+            lines += ["", f"### {shape.name}", "", shape.description, "", *_markdown_table(shape.fields)]
+    return "\n".join(lines) + "\n"
+
+
+def _section(item: Explanation) -> list[str]:
+    needs = ", ".join(f"`{flag}`" for flag in item.implied_capabilities) or "nothing"
+    return [
+        *("", f"### {item.type}", "", *_markdown_prose(item.description), ""),
+        f"Needs {needs}. Failure category: {item.failure_category}.",
+        *("", *_markdown_table(item.parameters), "", "```yaml"),
+        *(f"- id: {item.type.replace('_', '-')}", f"  type: {item.type}", "  params:"),
+        *(f"    {line}" for line in (item.example or "{}").splitlines()),
+        "```",
+    ]
+
+
+def _markdown_prose(text: str) -> list[str]:
+    """A docstring whose deliberate line breaks, where there was room for more, stay line breaks."""
+    lines = text.splitlines()
+    prose = []
+    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+        room = len(line) + len(following.split(" ")[0]) < _WRAPPED_WIDTH
+        prose.append(f"{line}\\" if room and following and line.endswith((".", ":", ";")) else line)
+    return prose
+
+
+def _markdown_table(parameters: list[Parameter]) -> list[str]:
+    if not parameters:
+        return ["No parameters."]
+    rows = [" | ".join(_cell(text) for text in (f"`{p.name}`", p.rule, p.description)) for p in parameters]
+    return ["| parameter | value | meaning |", "| --- | --- | --- |", *(f"| {row} |" for row in rows)]
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")

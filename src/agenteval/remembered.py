@@ -1,0 +1,181 @@
+"""What a remembered fact asks of an answer: its form when the fact states one, else its content.
+
+A fact such as "prefers 3 short bullets, no preamble" states a form; "Leo is allergic to peanuts" does not.
+"""
+
+# ruff: noqa: RUF001 - en dashes are meant
+
+import re
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from agenteval.content_words import content_words, plain_form, raw_words
+from agenteval.text import blocks, bullets, numbered_items, paragraphs, sentences, words
+
+MOST_WORDS_OF_BRIEF = 120
+"""How long a brief answer may be, in words."""
+
+
+class Request(NamedTuple):
+    """One thing that a fact asks of an answer."""
+
+    wanted: str
+    """What is asked, for a message."""
+    got: str
+    """What the answer has instead, or has."""
+    met: bool
+
+
+def requests(fact: str, answer: str, asked: Sequence[str] = ()) -> list[Request]:
+    """Everything the fact asks of the answer, judged; empty when the fact has nothing that could be judged.
+
+    `asked` are the messages answered: a word that they hold is no sign of memory.
+    """
+    return _of_form(fact, answer) or _of_content(fact, answer, asked)
+
+
+def _of_form(fact: str, answer: str) -> list[Request]:
+    text = fact.lower()
+    about_answers = bool(_ANSWERS.search(text))
+    found = []
+    bulleted = bool(_BULLETS.search(text))
+    if bulleted and _NO_BULLETS.search(text):
+        return [_count("bullets", answer, 0, 0)]
+    of_choice = about_answers or _CHOICE.search(text)
+    units = []
+    for match in _COUNT.finditer(text):
+        unit = match["unit"]
+        if (of_choice or unit == "bullet") and not match["each"]:
+            units.append(unit)
+            found.append(_count(f"{unit}s", answer, *_limits(match)))
+    if bulleted and "bullet" not in units:
+        found.append(_count("bullets", answer, 1, None))
+    if about_answers and "numbered" in text:
+        found.append(_count("numbered items", answer, 1, None))
+    if _BRIEF.search(text) or (about_answers and _SHORT.search(text)):
+        found.append(_count("words", answer, 0, MOST_WORDS_OF_BRIEF))
+    if found and _NO_PREAMBLE.search(text):
+        found.append(_no_preamble(answer, bulleted=bulleted))
+    return found
+
+
+_ANSWERS = re.compile(
+    r"\b(?:answer|repl(?:y|ies)|respon[ds]|output|message|summar|update|briefs?\b|bullet|format|style|digest"
+    r"|report|explanation)"
+)
+_CHOICE = re.compile(r"\b(?:prefer|want|like|write)")
+_BULLETS = re.compile(r"\bbullets\b|\bbulleted\b|\bbullet[ -]?(?:points?|lists?|form)\b|(?<=[\d-])-?bullet\b")
+_NO_BULLETS = re.compile(
+    r"\b(?:no|not|not in|not as|not use|without|never|never use|avoid|avoids|instead of|rather than|dislikes|hates)"
+    r" (?:using )?bullet"
+)
+_NUMBER_WORDS = "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"
+_NUMBERS = {word: number for number, word in enumerate(_NUMBER_WORDS, 1)}
+_NUMBER = rf"(?:\d{{1,4}}|{'|'.join(_NUMBERS)})"
+_COUNT = re.compile(
+    rf"(?P<before>\b(?:at most|no more than|up to|max(?:imum)?(?: of)?|under|fewer than|less than|below"
+    rf"|at least|no fewer than|no less than|min(?:imum)?(?: of)?|more than)\s+)?"
+    rf"\b(?P<low>{_NUMBER})(?:\s*(?:-|–|to|or)\s*(?P<high>{_NUMBER}))?[\s-]+(?:[a-z]+[\s,-]+){{0,2}}?"
+    rf"(?P<unit>bullet|sentence|word|paragraph|line)(?:s|[ -]?points?)?\b"
+    rf"(?P<after>[ -]points?)?(?P<limit>\s+(?:max(?:imum)?|at most|or (?:fewer|less)|tops)\b)?"
+    r"(?P<each>\s+(?:each|per|in each)\b)?"
+)
+_BRIEF = re.compile(
+    r"\b(?:concise|terse|succinct|to the point|briefly|be brief|keep (?:it|them) (?:brief|short))"
+)
+_SHORT = re.compile(r"\b(?:brief|short|shorter)\b")
+_NO_PREAMBLE = re.compile(
+    r"\b(?:no|without(?: a| an| any)?|skip(?: the)?) (?:preamble|intro|introduction|small talk)\b"
+)
+
+
+def _limits(match: re.Match[str]) -> tuple[int, int | None]:
+    low = _number(match["low"])
+    before = (match["before"] or "").strip()
+    if match["high"]:
+        return low, _number(match["high"])
+    if before in ("under", "fewer than", "less than", "below"):
+        return 0, low - 1
+    if before.startswith(("at most", "no more", "up to", "max")) or match["limit"]:
+        return 0, low
+    if before == "more than":
+        return low + 1, None
+    if before:
+        return low, None
+    if match["unit"] == "word":
+        return 0, low  # nobody counts on exactly so many words
+    return low, low
+
+
+def _number(text: str) -> int:
+    return _NUMBERS[text] if text in _NUMBERS else int(text)
+
+
+_COUNTERS: dict[str, Callable[[str], int]] = {
+    "bullets": lambda text: len(bullets(text)),
+    "numbered items": lambda text: len(numbered_items(text)),
+    "sentences": lambda text: sum(len(sentences(block.text)) for block in blocks(text)),
+    "words": lambda text: len(words(text)),
+    "paragraphs": lambda text: len(paragraphs(text)),
+    "lines": lambda text: sum(1 for line in text.splitlines() if line.strip()),
+}
+
+
+def _count(unit: str, answer: str, low: int, high: int | None) -> Request:
+    number = _COUNTERS[unit](answer)
+    most = low if high is None else high
+    named = unit.removesuffix("s") if most == 1 else unit
+    if high is None:
+        wanted = f"at least {low} {named}"
+    elif high == low:
+        wanted = f"exactly {low} {named}" if low else f"no {named}"
+    elif low:
+        wanted = f"{low} to {high} {named}"
+    else:
+        wanted = f"at most {high} {named}"
+    return Request(wanted, f"{number}", low <= number and (high is None or number <= high))
+
+
+_OPENING = re.compile(
+    r"\W*(?:sure|certainly|of course|absolutely|great question|good question|here (?:is|are)|here's|happy to"
+    r"|let me|no problem)\b",
+    re.IGNORECASE,
+)
+
+
+def _no_preamble(answer: str, *, bulleted: bool) -> Request:
+    first = next(iter(blocks(answer)), None)
+    opening = first.text if first else ""
+    met = first is not None and first.kind == "bullet" if bulleted else not _OPENING.match(opening)
+    shown = " ".join(opening.split()[:8])
+    return Request("no preamble", f'an answer that begins with "{shown}"', met)
+
+
+def _of_content(fact: str, answer: str, asked: Sequence[str]) -> list[Request]:
+    said = {word for message in asked for word in content_words(message)}
+    every = {plain: word for word in raw_words(fact) if (plain := plain_form(word))}
+    telling = {plain: word for plain, word in every.items() if plain not in _ABOUT_FACTS}
+    wanted = {plain: word for plain, word in telling.items() if plain not in said} or telling
+    if not wanted:
+        return []
+    got = set(content_words(answer))
+    folded = answer.casefold()
+    present = [word for plain, word in wanted.items() if plain in got or _occurs(plain, folded)]
+    needed = (len(wanted) + 1) // 2
+    return [
+        Request(
+            f"at least {needed} of the fact's words {', '.join(wanted.values())}",
+            ", ".join(present) or "none of them",
+            len(present) >= needed,
+        )
+    ]
+
+
+def _occurs(word: str, folded: str) -> bool:
+    """Scripts without blanks: a word is a run of characters that may stand inside a longer one."""
+    return not word.isascii() and word in folded
+
+
+_ABOUT_FACTS = frozenset(
+    content_words("user prefers likes wants wishes named called name remember note fact")
+)

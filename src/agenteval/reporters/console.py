@@ -1,0 +1,349 @@
+"""The console: what a person reads at a terminal, in a CI log, or at night.
+
+Lines are made of plain text with a few styles. Colour comes from these six codes and not from rich, whose import
+takes as long as running a hundred tests; it never carries meaning alone.
+"""
+
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Sequence
+from typing import TextIO
+
+from agenteval.errors import ExitCode, Problem
+from agenteval.results import AssertionResult, CategoryScore, ErrorInfo, RunSummary, TestResult, TestRow
+
+Part = str | tuple[str, str]
+"""A text, or a text with a style."""
+
+_CODES = {"green": "32", "red": "31", "yellow": "33", "dim": "2", "bold": "1", "red bold": "31;1"}
+_STATUS = {
+    "pass": ("PASS", "green"),
+    "fail": ("FAIL", "red bold"),
+    "error": ("ERROR", "red bold"),
+    "skipped": ("SKIP", "yellow"),
+}
+_UNICODE = {
+    "pass": "✓",
+    "fail": "✗",
+    "warn": "!",
+    "skip": "-",
+    "vacuous": "○",
+    "dot": "·",
+    "times": "\N{MULTIPLICATION SIGN}",
+}
+_ASCII = {"pass": "ok", "fail": "x", "warn": "!", "skip": "-", "vacuous": "o", "dot": "-", "times": "x"}
+_MARK_STYLE = {"pass": "green", "fail": "red", "warn": "yellow", "skip": "dim", "vacuous": "yellow"}
+
+PLAIN_WIDTH = 140
+"""Width when the output is not a terminal."""
+MOST_INVALID_LINES = 200
+MANY_TESTS = 10
+"""A run of more tests names the failed ones once more at its end: their stories have scrolled away."""
+
+
+class Console:
+    """Writes the story of a run to a stream.
+
+    `verbosity` is -1 (only the summary), 0 (failures in full, passes one line) or 1 (everything). `color` is
+    auto, always or never; `NO_COLOR` is honoured by auto.
+    """
+
+    def __init__(self, stream: TextIO | None = None, *, verbosity: int = 0, color: str = "auto") -> None:
+        self.stream = stream or sys.stdout
+        self.verbosity = verbosity
+        terminal = self.stream.isatty()
+        auto = terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+        self.colored = color == "always" or (color == "auto" and auto)
+        self.width = max(40, shutil.get_terminal_size().columns) if terminal else PLAIN_WIDTH
+        self.signs = _UNICODE if _can_show(self.stream) else _ASCII
+
+    def emit(self, *parts: Part) -> None:
+        """One line: texts, and texts with a style. Each is made harmless for a terminal."""
+        write(self.stream, "".join(self._part(part) for part in parts) + "\n")
+
+    def _part(self, part: Part) -> str:
+        if isinstance(part, str):
+            return printable(part)
+        text, style = part
+        return f"\x1b[{_CODES[style]}m{printable(text)}\x1b[0m" if self.colored and style else printable(text)
+
+    def flush(self) -> None:
+        """Hand everything to the stream."""
+        flush(self.stream)
+
+    def problem(self, problem: Problem) -> None:
+        """A spec error or warning, with its excerpt."""
+        if self.verbosity < 0 and problem.severity == "warning":
+            return
+        first, *rest = problem.render().split("\n")
+        self.emit((first, "red" if problem.severity == "error" else "yellow"))
+        for line in rest[:MOST_INVALID_LINES]:
+            self.emit(line if line.startswith(" ") else f"  {line}")
+        self.emit()
+
+    def test(self, result: TestResult, run_dir: str | None) -> None:
+        """One test, as soon as it is judged."""
+        if self.verbosity < 0:
+            return
+        self._headline(result)
+        if self.verbosity > 0 or result.status != "pass" or result.warnings or result.summary.warnings:
+            self._body(result, run_dir)
+            self.emit()
+
+    def _headline(self, result: TestResult) -> None:
+        word, style = _STATUS[result.status]
+        dot = f" {self.signs['dot']} "
+        version = "" if result.adapter.version == "unknown" else f" {result.adapter.version}"
+        facts = [f"{result.duration_ms:.0f} ms", f"{result.adapter.name}{version}", result.mode]
+        if result.summary.vacuous:
+            facts.append(f"{result.summary.vacuous} vacuous")
+        text = dot.join(facts)
+        head: list[Part] = [(word, style), " ", (result.test_case_id, "bold")]
+        if len(word) + len(result.test_case_id) + len(text) + 4 <= self.width:
+            self.emit(*head, "   ", (text, "dim"))
+        else:
+            self.emit(*head)
+            self.emit("  ", (text, "dim"))
+
+    def _body(self, result: TestResult, run_dir: str | None) -> None:
+        if result.status != "pass" and result.title:
+            self._wrapped(result.title, indent=2)
+        self._trace_line(result)
+        if result.error:
+            self._error(result)
+        shown, counted = self._split(result.assertions)
+        for each in shown:
+            self._assertion(each)
+        if counted:
+            self._tally_line(counted, result.error)
+        for warning in result.warnings:
+            self._wrapped(f"warning: {warning}", indent=2)
+        if result.failure_categories:
+            self._wrapped(f"failure categories: {', '.join(result.failure_categories)}", indent=2)
+        if result.expected_failure_categories and result.status == "fail":
+            self._wrapped(
+                f"the test guards against: {', '.join(result.expected_failure_categories)}", indent=2
+            )
+        self._next_step(result)
+        for name in (result.artifacts.result, result.artifacts.trace):
+            if name and run_dir:
+                self.emit((f"  {run_dir}/{name}", "dim"))
+        if result.status in ("fail", "error"):
+            self.emit((f"  agenteval run {result.path}", "dim"))
+
+    def _trace_line(self, result: TestResult) -> None:
+        summary = result.trace_summary
+        if summary is None:
+            return
+        times = self.signs["times"]
+        tools = " ".join(f"{name}{times}{count}" for name, count in summary.tools.items()) or "none"
+        dot = f" {self.signs['dot']} "
+        line = dot.join((f"trace {summary.status}", f"tools {tools}", f"retries {summary.retries}"))
+        self._wrapped(line, indent=2, style="dim")
+        if self.verbosity > 0:
+            for note in summary.notes:
+                self._wrapped(f"note: {note}", indent=2)
+
+    def _error(self, result: TestResult) -> None:
+        assert result.error is not None
+        code = f"error[{result.error.reason_code}]: "
+        located = (
+            code in result.error.message
+        )  # the problems of a file name their codes and places themselves
+        self._wrapped(result.error.message if located else f"{code}{result.error.message}", indent=2)
+        if self.verbosity > 0 and result.error.details:
+            for line in result.error.details.rstrip().split("\n"):
+                self.emit(f"    {line}")
+
+    def _next_step(self, result: TestResult) -> None:
+        """What to do, where it is not plain from the evidence, and not said already."""
+        said = result.error is not None and f"next: {result.next_step}" in result.error.message
+        if result.next_step and result.reason_code != "assertion.failed" and not said:
+            code = "" if result.error else f"{result.reason_code}: "
+            self._wrapped(f"{code}next: {result.next_step}", indent=2)
+
+    def _split(
+        self, results: Sequence[AssertionResult]
+    ) -> tuple[list[AssertionResult], list[AssertionResult]]:
+        """What is shown in full, and what is only counted."""
+        if self.verbosity > 0:
+            return list(results), []
+        shown = [r for r in results if r.status in ("fail", "warn")]
+        return shown, [r for r in results if r.status not in ("fail", "warn")]
+
+    def _assertion(self, result: AssertionResult) -> None:
+        kind = "vacuous" if result.vacuous else result.status
+        vacuous = "  vacuous" if result.vacuous else ""
+        self.emit(
+            *("  ", (self.signs[kind], _MARK_STYLE[kind]), " ", (result.id, "bold")),
+            f"  {result.type}  {result.severity}{vacuous}",
+        )
+        if result.status == "pass" and not result.vacuous and self.verbosity < 1:
+            return
+        self._wrapped(result.message, indent=6)
+        if result.status in ("fail", "warn") and result.description:
+            self._wrapped(f"why it is checked: {result.description}", indent=6)
+        if result.status in ("fail", "warn"):
+            for excerpt in result.evidence.excerpts:
+                self.emit(self._fit(f"      {excerpt.event_id} {excerpt.text}"))
+                if excerpt.note:
+                    self._wrapped(excerpt.note, indent=10)
+
+    def _tally_line(self, results: Sequence[AssertionResult], error: ErrorInfo | None) -> None:
+        vacuous = sum(r.vacuous for r in results)
+        passed = sum(r.status == "pass" for r in results)
+        skipped = [r for r in results if r.status == "skip"]
+        parts = [f"{self.signs['pass']} {passed} passed"] if passed else []
+        if vacuous:
+            parts.append(f"{self.signs['vacuous']} {vacuous} of them vacuous")
+        if skipped:
+            parts.append(f"{self.signs['skip']} {len(skipped)} skipped")
+        self.emit("  " + f" {self.signs['dot']} ".join(parts))
+        for each in skipped:
+            if error and error.message in each.message:
+                continue
+            self._wrapped(f"{self.signs['skip']} {each.id}: {each.message}", indent=4, style="dim")
+
+    def summary(
+        self, summary: RunSummary, *, slowest: Iterable[tuple[str, float]] = (), summary_path: str | None
+    ) -> None:
+        """Totals, scorecard, slowest tests, and why the run ends with its exit code."""
+        counts = summary.counts
+        if summary.scorecard and self.verbosity >= 0:
+            self.emit()
+            self.emit(("scorecard", "bold"))
+            self._scorecard(summary.scorecard)
+        if self.verbosity < 0 or counts.total > MANY_TESTS:
+            self._not_passed(summary.tests)
+        slow = list(slowest)
+        if slow:
+            self.emit()
+            self.emit((f"slowest {len(slow)}", "bold"))
+            for name, duration in slow:
+                self.emit(f"  {duration:8.1f} ms  {name}")
+        self.emit()
+        parts = [
+            (counts.passed, "passed", "green"),
+            (counts.failed, "failed", "red bold"),
+            (counts.errors, _plural(counts.errors, "error"), "red bold"),
+            (counts.skipped, "skipped", "yellow"),
+            (counts.invalid, "invalid", "red bold"),
+            (counts.deselected, "deselected", "dim"),
+            (
+                counts.vacuous_passes,
+                _plural(counts.vacuous_passes, "vacuous pass", "vacuous passes"),
+                "yellow",
+            ),
+            (counts.warnings, _plural(counts.warnings, "warning"), "yellow"),
+        ]
+        said: list[Part] = []
+        for number, word, style in parts:
+            if number:
+                said += [", "] * bool(said) + [(f"{number} {word}", style)]
+        self.emit(*(said or ["no tests"]), f" in {summary.duration_ms / 1000:.2f} s")
+        if summary_path:
+            self.emit((summary_path, "dim"))
+        style = "green" if summary.exit_code == ExitCode.PASSED else "red"
+        self.emit((f"exit {summary.exit_code}: {summary.exit_reason}", style))
+
+    def _not_passed(self, rows: Sequence[TestRow]) -> None:
+        failed = [row for row in rows if row.status in ("fail", "error")]
+        if failed:
+            self.emit()
+        for row in failed:
+            word, style = _STATUS[row.status]
+            why = f"{row.reason_code}  " if row.status == "error" else ""
+            self.emit((word, style), f" {row.test_case_id}  {why}", (row.path, "dim"))
+
+    def _scorecard(self, rows: Sequence[CategoryScore]) -> None:
+        width = max(len(row.category) for row in rows)
+        most = max(len(f"{row.passed}/{row.passed + row.failed + row.warnings}") for row in rows)
+        for row in rows:
+            judged = row.passed + row.failed + row.warnings
+            extras = [
+                f"{number} {word}"
+                for number, word in (
+                    (row.failed, "failed"),
+                    (row.warnings, _plural(row.warnings, "warning")),
+                    (row.vacuous, "vacuous"),
+                    (row.skipped, "skipped"),
+                )
+                if number
+            ]
+            kind = "fail" if row.failed else "warn" if row.warnings else "pass"
+            tail = f"  {', '.join(extras)}" if extras else ""
+            mark = (self.signs[kind], _MARK_STYLE[kind])
+            self.emit("  ", mark, f" {row.category:<{width}}  {f'{row.passed}/{judged}':>{most}}{tail}")
+
+    def _wrapped(self, text: str, *, indent: int, style: str = "") -> None:
+        """A text over as many lines as the width asks for; continuation lines are indented two more."""
+        from textwrap import wrap
+
+        for paragraph in text.split("\n"):
+            lines = wrap(
+                printable(paragraph),
+                self.width,
+                initial_indent=" " * indent,
+                subsequent_indent=" " * (indent + 2),
+                break_long_words=False,
+                break_on_hyphens=False,
+                replace_whitespace=False,
+            )
+            for line in lines or [""]:
+                self.emit((line, style))
+
+    def _fit(self, text: str) -> str:
+        text = printable(text)
+        return text if len(text) <= self.width else f"{text[: self.width - 1]}…"
+
+
+def write(stream: TextIO, text: str) -> None:
+    """Write to a stream whose reader may have gone (`| head`): the run then goes on, in silence.
+
+    What the stream's encoding lacks is spelled out.
+    """
+    try:
+        stream.write(text)
+    except BrokenPipeError:
+        _nobody_reads(stream)
+    except UnicodeEncodeError as error:
+        spelled = text.replace("…", "...").encode(error.encoding, "backslashreplace")
+        write(stream, spelled.decode(error.encoding))
+
+
+def flush(stream: TextIO) -> None:
+    """Hand over what was written, unless the stream's reader has gone."""
+    try:
+        stream.flush()
+    except BrokenPipeError:
+        _nobody_reads(stream)
+
+
+def _nobody_reads(stream: TextIO) -> None:
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, stream.fileno())
+    os.close(null)
+
+
+def printable(text: str) -> str:
+    """The line without characters that break it, move the cursor, change colours or the direction of reading.
+
+    Each of them becomes its escape, so that a person sees that it is there.
+    """
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+
+
+def _can_show(stream: TextIO) -> bool:
+    encoding = getattr(stream, "encoding", None) or "ascii"
+    try:
+        "".join(_UNICODE.values()).encode(encoding)
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
+def _plural(number: int, word: str, words: str = "") -> str:
+    return word if number == 1 else words or f"{word}s"

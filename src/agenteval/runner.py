@@ -1,0 +1,284 @@
+"""Runs tests: replay, judge, result. No printing, no files."""
+
+import time
+import traceback
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from agenteval.adapters import Adapter, AdapterContext, find_adapter
+from agenteval.documents import MAX_FILE_BYTES
+from agenteval.errors import AdapterError, AgentEvalError
+from agenteval.judging import Failure, JudgingRules, judge_all, said_no
+from agenteval.loading import BoundAssertion, LoadedTest
+from agenteval.redaction import Redactor, plain
+from agenteval.results import (
+    Artifacts,
+    AssertionResult,
+    Counts,
+    ErrorInfo,
+    TestResult,
+    TestStatus,
+    TraceSummary,
+)
+from agenteval.trace import AdapterInfo, Trace, check_trace
+
+UNKNOWN_VERSION = "unknown"
+CRASHES = ("adapter.crashed", "adapter.broken")
+"""The reason codes of errors that are bugs of an adapter: whoever mends it wants to know where it happened."""
+
+
+@dataclass(slots=True, kw_only=True)
+class RunOptions:
+    """How the tests of one run are run. `strict` lets warnings fail a test."""
+
+    run_id: str
+    root: Path
+    strict: bool = False
+    rules: JudgingRules
+    max_file_bytes: int = MAX_FILE_BYTES
+    max_events: int = 1_000_000
+
+
+@dataclass(slots=True)
+class Outcome:
+    """A test's result, and the trace it was judged on, when there is one."""
+
+    test: LoadedTest
+    result: TestResult
+    trace: Trace | None
+    redactor: Redactor
+
+
+def run(tests: Iterable[LoadedTest], options: RunOptions) -> Iterator[Outcome]:
+    """Run tests one by one, in order; each outcome is yielded as soon as it is there."""
+    adapters: dict[str, Adapter] = {}
+    for test in tests:
+        yield run_test(test, options, adapters)
+
+
+def run_test(test: LoadedTest, options: RunOptions, adapters: dict[str, Adapter] | None = None) -> Outcome:
+    """Run one test. `adapters` caches adapters between calls."""
+    started = time.time()
+    clock = time.perf_counter()
+    case = test.case
+    redactor = Redactor(case.reporting.redact_fields)
+    if redactor.names:
+        redactor.learn(plain(case))
+    attempt = _attempt(test, options, adapters if adapters is not None else {}, redactor)
+    judged, failure, trace = attempt.judged, attempt.failure, attempt.trace
+    status = _status(judged, failure, options)
+    reason_code, next_step = _reason(status, judged, failure)
+    duration = (time.perf_counter() - clock) * 1000
+    result = TestResult(
+        result_id=f"{options.run_id}/{case.id}",
+        test_case_id=case.id,
+        test_run_id=options.run_id,
+        title=redactor.text(case.title),
+        path=str(test.path),
+        tags=case.tags,
+        adapter=attempt.adapter,
+        mode=case.mode,
+        status=status,
+        reason_code=reason_code,
+        next_step=next_step,
+        started_at=timestamp(started),
+        finished_at=timestamp(started + duration / 1000),
+        duration_ms=round(duration, 3),
+        summary=_counts(judged),
+        failure_categories=_failure_categories(test.checks, judged, options),
+        expected_failure_categories=case.expected.failure_categories if case.expected else [],
+        assertions=judged,
+        trace_summary=_trace_summary(trace, redactor) if trace else None,
+        evidence=said_no(judged),
+        error=ErrorInfo(reason_code=failure.reason_code, message=failure.message, details=failure.details)
+        if failure
+        else None,
+        warnings=[
+            redactor.text(w) for w in (*(problem.message for problem in test.warnings), *attempt.warnings)
+        ],
+        artifacts=Artifacts(),
+    )
+    return Outcome(test, result, trace, redactor)
+
+
+@dataclass(slots=True)
+class _Attempt:
+    """What replaying and judging one test came to: all of it, or what was there before it failed."""
+
+    adapter: AdapterInfo
+    warnings: list[str]
+    trace: Trace | None = None
+    judged: list[AssertionResult] = field(default_factory=list)
+    failure: Failure | None = None
+
+
+def _attempt(
+    test: LoadedTest, options: RunOptions, adapters: dict[str, Adapter], redactor: Redactor
+) -> _Attempt:
+    context = AdapterContext(
+        base_dir=test.path.parent,
+        root=options.root,
+        run_id=options.run_id,
+        max_file_bytes=options.max_file_bytes,
+    )
+    attempt = _Attempt(AdapterInfo(name=test.case.adapter, version=UNKNOWN_VERSION), context.warnings)
+    try:
+        adapter = _adapter(test.case.adapter, adapters)
+        attempt.adapter = AdapterInfo(name=adapter.name, version=adapter.version)
+        trace = _trace(adapter, test, context, options)
+        if redactor.names:
+            redactor.learn(plain(trace))
+        attempt.trace = trace
+        attempt.judged, attempt.failure = judge_all(test, trace, options.rules, redactor)
+    except AdapterError as error:
+        attempt.failure = _adapter_failure(error, redactor)
+    return attempt
+
+
+def _adapter_failure(error: AdapterError, redactor: Redactor) -> Failure:
+    """The failure that an adapter's error is. What the test redacts is left out of it.
+
+    What a crash says, and the lines of a file that could not be read as data, are left out of it altogether
+    then: nobody knows which of their words are the values of redacted fields.
+    """
+    for data in error.inputs:
+        redactor.learn(data)
+    text, cause = error.message, error.__cause__
+    if redactor.names and error.problems and not error.inputs:
+        text = "\n".join(replace(each, excerpt=(), hint="").render() for each in error.problems)
+    details = ""
+    if cause is not None and error.reason_code in CRASHES:
+        if error.reason_code == "adapter.crashed" and not redactor.names:
+            text = f"{text}: {cause}".rstrip(": ")
+        details = "".join(traceback.format_tb(cause.__traceback__))
+    return Failure(
+        error.reason_code,
+        redactor.text(text),
+        redactor.text(error.next_step or "correct what the message names, and run the test again"),
+        details,
+    )
+
+
+def timestamp(seconds: float) -> str:
+    """Seconds since the epoch as ISO 8601 in UTC, with milliseconds."""
+    whole, millis = divmod(int(seconds * 1000), 1000)
+    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(whole))}.{millis:03}Z"
+
+
+def _adapter(name: str, adapters: dict[str, Adapter]) -> Adapter:
+    if name not in adapters:
+        adapters[name] = find_adapter(name)
+    return adapters[name]
+
+
+def _trace(adapter: Adapter, test: LoadedTest, context: AdapterContext, options: RunOptions) -> Trace:
+    if test.case.mode == "live" and not adapter.supports_live_run:
+        raise AdapterError(
+            f"adapter {adapter.name} {adapter.version} cannot run an agent live; the test asks for mode: live",
+            reason_code="adapter.live_unsupported",
+            next_step="record a run and set mode: replay",
+        )
+    try:
+        trace = adapter.trace(test.case, context)
+        check_trace(trace)
+    except AdapterError:
+        raise
+    except AgentEvalError as error:
+        raise AdapterError(error.message, reason_code=error.reason_code, next_step=error.next_step) from error
+    except (Exception, SystemExit) as error:
+        raise AdapterError(
+            f"adapter {adapter.name} {adapter.version} crashed: {type(error).__name__}",
+            reason_code="adapter.crashed",
+            next_step="this is a bug of the adapter: report it with the recording that shows it; "
+            "-v shows where it happened",
+        ) from error
+    if not trace.events:
+        raise AdapterError(
+            "the trace has no events: nothing was recorded, so nothing can be judged",
+            reason_code="adapter.empty_trace",
+            next_step="record the run again, or point the test at another recording",
+        )
+    if len(trace.events) > options.max_events:
+        raise AdapterError(
+            f"the trace has {len(trace.events)} events, more than the limit of {options.max_events}",
+            reason_code="adapter.too_many_events",
+            next_step="record a shorter run, or raise limits.max_events in agenteval.yaml",
+        )
+    return trace
+
+
+def _status(judged: Sequence[AssertionResult], failure: Failure | None, options: RunOptions) -> TestStatus:
+    if failure:
+        return "error"
+    statuses = {result.status for result in judged}
+    if "fail" in statuses or ("warn" in statuses and options.strict):
+        return "fail"
+    return "skipped" if statuses <= {"skip"} else "pass"
+
+
+def _reason(
+    status: TestStatus, judged: Sequence[AssertionResult], failure: Failure | None
+) -> tuple[str | None, str | None]:
+    """The reason code of a result that is not a pass, and what to do about it (the first reason found)."""
+    if failure:
+        return failure.reason_code, failure.next_step
+    if status == "pass":
+        return None, None
+    if status == "skipped":
+        return "test.all_skipped", (
+            "no assertion could be judged: record with an adapter that has the missing capabilities, "
+            "or add an assertion that needs none"
+        )
+    worst = next((r for r in judged if r.status == "fail"), None) or next(
+        r for r in judged if r.status == "warn"
+    )
+    code = worst.reason_code if worst.status == "fail" else "assertion.warning_strict"
+    match code:
+        case "capability.missing":
+            step = "record with an adapter that has the capability, or let the assertion be skipped"
+        case "assertion.vacuous":
+            step = "give the assertion something to judge, or remove it"
+        case _:
+            step = (
+                "read the evidence, and mend the agent or the assertion; --save-traces writes the whole trace"
+            )
+    return code, step
+
+
+def _counts(judged: Sequence[AssertionResult]) -> Counts:
+    counts = Counts(total=len(judged))
+    for result in judged:
+        if result.status == "pass":
+            counts.passed += 1
+            counts.vacuous += result.vacuous
+        elif result.status == "fail":
+            counts.failed += 1
+        elif result.status == "warn":
+            counts.warnings += 1
+        else:
+            counts.skipped += 1
+    return counts
+
+
+def _failure_categories(
+    checks: Sequence[BoundAssertion], judged: Sequence[AssertionResult], options: RunOptions
+) -> list[str]:
+    """The kinds of failure that made the test fail, each once."""
+    failing = ("fail", "warn") if options.strict else ("fail",)
+    pairs = zip(checks, judged, strict=False)
+    return list(
+        dict.fromkeys(bound.check.failure_category for bound, each in pairs if each.status in failing)
+    )
+
+
+def _trace_summary(trace: Trace, redactor: Redactor) -> TraceSummary:
+    return TraceSummary(
+        status=trace.status,
+        events=len(trace.events),
+        tools={redactor.text(tool): count for tool, count in trace.tool_counts().items()},
+        retries=trace.metrics.retry_count,
+        timing_ms_total=trace.metrics.timing_ms_total,
+        final_output=trace.final_output is not None,
+        notes=[redactor.text(note) for note in trace.notes],
+    )

@@ -1,0 +1,121 @@
+"""The scorecard (SPEC 10) and the run summary: results added up, one at a time."""
+
+from collections.abc import Iterable
+from typing import get_args
+
+from agenteval import __version__
+from agenteval.assertions.base import Category
+from agenteval.errors import ExitCode, Problem
+from agenteval.results import CategoryScore, InvalidSpec, RunCounts, RunSummary, TestResult, TestRow
+
+CATEGORIES: tuple[str, ...] = get_args(Category)
+
+
+class Tally:
+    """Adds results up while a run goes on. It keeps one short row per test, and no result."""
+
+    def __init__(self) -> None:
+        self.counts = RunCounts()
+        self.rows: list[TestRow] = []
+        self.problems: list[InvalidSpec] = []
+        self.unmet_thresholds: list[str] = []
+        self.internal_errors = 0
+        self._scores = {name: CategoryScore(category=name) for name in CATEGORIES}
+
+    def add(self, result: TestResult) -> None:
+        """Count one test."""
+        counts = self.counts
+        counts.total += 1
+        if result.status == "pass":
+            counts.passed += 1
+        elif result.status == "fail":
+            counts.failed += 1
+        elif result.status == "error":
+            counts.errors += 1
+        else:
+            counts.skipped += 1
+        counts.vacuous_passes += result.summary.vacuous
+        counts.warnings += result.summary.warnings
+        for each in result.assertions:
+            score = self._scores[each.category]
+            if each.status == "pass":
+                score.passed += 1
+                score.vacuous += each.vacuous
+            elif each.status == "fail":
+                score.failed += 1
+            elif each.status == "warn":
+                score.warnings += 1
+            else:
+                score.skipped += 1
+        self.rows.append(
+            TestRow(
+                test_case_id=result.test_case_id,
+                path=result.path,
+                status=result.status,
+                reason_code=result.reason_code,
+                duration_ms=result.duration_ms,
+                vacuous=result.summary.vacuous,
+                result=result.artifacts.result,
+            )
+        )
+
+    def add_invalid(self, problems: Iterable[Problem]) -> None:
+        """Count one spec file that could not be loaded, or a selection of nothing."""
+        self.counts.invalid += 1
+        self.add_problems(problems)
+
+    def add_problems(self, problems: Iterable[Problem]) -> None:
+        """Keep located findings, warnings among them."""
+        for problem in problems:
+            self.problems.append(
+                InvalidSpec(
+                    path=str(problem.path) if problem.path else "",
+                    line=problem.line,
+                    column=problem.column,
+                    reason_code=problem.reason_code,
+                    message=problem.message,
+                    severity=problem.severity,
+                )
+            )
+
+    def scorecard(self) -> list[CategoryScore]:
+        """The categories that the run exercised, in the order of SPEC 10."""
+        return [s for s in self._scores.values() if s.passed or s.failed or s.warnings or s.skipped]
+
+    def exit(self) -> tuple[ExitCode, str]:
+        """The exit code and its reason: of all that occurred, the highest."""
+        counts = self.counts
+        if counts.invalid:
+            return ExitCode.INVALID, _some(counts.invalid, "invalid test spec")
+        if counts.total == 0:
+            return ExitCode.INVALID, "no test to run"
+        if counts.errors or self.internal_errors:
+            return ExitCode.ERROR, f"{_some(counts.errors + self.internal_errors, 'test')} ended in an error"
+        if counts.failed:
+            return ExitCode.FAILED, f"{_some(counts.failed, 'test')} failed"
+        if self.unmet_thresholds:
+            return ExitCode.FAILED, f"suite.threshold: {'; '.join(self.unmet_thresholds)}"
+        if counts.passed == 0:
+            return ExitCode.PASSED, f"no test failed, and {_some(counts.skipped, 'test')} could not be judged"
+        return ExitCode.PASSED, "all tests passed" if not counts.skipped else "no test failed"
+
+    def summary(self, *, run_id: str, started_at: str, finished_at: str, duration_ms: float) -> RunSummary:
+        """The run summary, once the run is over."""
+        code, reason = self.exit()
+        return RunSummary(
+            test_run_id=run_id,
+            agenteval_version=__version__,
+            started_at=started_at,
+            finished_at=finished_at,
+            duration_ms=round(duration_ms, 3),
+            exit_code=int(code),
+            exit_reason=reason,
+            counts=self.counts,
+            scorecard=self.scorecard(),
+            tests=self.rows,
+            problems=self.problems,
+        )
+
+
+def _some(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,108 @@
+"""Which of the loaded tests run: `-k` expressions and tags, with pytest's meaning."""
+
+import re
+from collections.abc import Callable, Sequence
+
+from agenteval.errors import UsageError
+from agenteval.loading import LoadedTest
+
+MAX_DEPTH = 50
+
+Predicate = Callable[[str], bool]
+
+_TOKEN = re.compile(r"\s*([()]|[^\s()]+)")
+
+
+class Selection:
+    """The tests that the command line asks for.
+
+    `expression` is a `-k` expression: words joined by `and`, `or`, `not` and parentheses; a word selects a test
+    when it occurs in its id, title, path or tags, whatever the case. `tags` selects tests with any of them;
+    `exclude_tags` drops tests with any of them. Raises `UsageError` (`usage.expression`).
+    """
+
+    def __init__(
+        self, expression: str = "", tags: Sequence[str] = (), exclude_tags: Sequence[str] = ()
+    ) -> None:
+        self.everything = not (expression.strip() or tags or exclude_tags)
+        self._predicate = compile_expression(expression) if expression.strip() else None
+        self._tags = frozenset(tags)
+        self._exclude = frozenset(exclude_tags)
+
+    def wants(self, test: LoadedTest) -> bool:
+        """Whether the test is selected."""
+        if self.everything:
+            return True
+        case = test.case
+        if self._tags and not self._tags.intersection(case.tags):
+            return False
+        if self._exclude.intersection(case.tags):
+            return False
+        text = "\n".join((case.id, case.title, str(test.path), *case.tags)).casefold()
+        return self._predicate is None or self._predicate(text)
+
+
+def compile_expression(expression: str) -> Predicate:
+    """A `-k` expression as a predicate over case-folded text."""
+    tokens = _TOKEN.findall(expression)
+    parser = _Parser(expression, tokens)
+    if tokens.count("(") > MAX_DEPTH:
+        raise parser.error(f"more than {MAX_DEPTH} parentheses")
+    predicate = parser.either()
+    if parser.rest:
+        raise parser.error(f"unexpected {parser.rest[0]!r}")
+    return predicate
+
+
+class _Parser:
+    """Recursive descent over: either = both ('or' both)*, both = unary ('and' unary)*, unary = 'not'* atom."""
+
+    def __init__(self, expression: str, tokens: list[str]) -> None:
+        self.expression = expression
+        self.rest = tokens
+
+    def error(self, what: str) -> UsageError:
+        return UsageError(
+            f"-k {self.expression!r}: {what}",
+            reason_code="usage.expression",
+            next_step="write words joined by and, or, not and parentheses, for instance -k 'memory and not leak'",
+        )
+
+    def either(self) -> Predicate:
+        options = [self.both()]
+        while self._take("or"):
+            options.append(self.both())
+        return options[0] if len(options) == 1 else lambda text: any(option(text) for option in options)
+
+    def both(self) -> Predicate:
+        parts = [self.unary()]
+        while self._take("and"):
+            parts.append(self.unary())
+        return parts[0] if len(parts) == 1 else lambda text: all(part(text) for part in parts)
+
+    def unary(self) -> Predicate:
+        negated = False
+        while self._take("not"):
+            negated = not negated
+        atom = self.atom()
+        return (lambda text: not atom(text)) if negated else atom
+
+    def atom(self) -> Predicate:
+        if not self.rest:
+            raise self.error("the expression ends where a word is expected")
+        if self._take("("):
+            inner = self.either()
+            if not self._take(")"):
+                raise self.error("a closing parenthesis is missing")
+            return inner
+        token = self.rest.pop(0)
+        if token in ("and", "or", ")"):
+            raise self.error(f"unexpected {token!r}, expected a word")
+        word = token.casefold()
+        return lambda text: word in text
+
+    def _take(self, token: str) -> bool:
+        if self.rest and self.rest[0] == token:
+            self.rest.pop(0)
+            return True
+        return False

@@ -1,0 +1,283 @@
+"""The parts of an output: bullets, numbered items, paragraphs, sentences, claim units, words.
+
+The terms, which hold everywhere in this project:
+
+bullet
+    A line that starts, after blanks, with `-`, `*`, `+`, `•` or `–` and a blank. Lines under it that are
+    indented deeper than its marker belong to it.
+numbered item
+    The same with `1.`, `1)` or `(1)`, up to three digits.
+paragraph
+    A run of prose lines, ended by a blank line or by anything that is not prose: a heading, a list, a table,
+    a quotation (`>`), a fenced code block, a rule.
+sentence
+    A piece of prose up to `.`, `!`, `?`, `…` and a blank, or up to `。`, `！`, `？`. A full stop inside a
+    number, version, URL or abbreviation ends no sentence.
+claim unit
+    A bullet, a numbered item or a table row, else a sentence of a paragraph or quotation.
+word
+    What stands between blanks and has a letter or digit; a Chinese or Japanese character is a word of its own.
+
+Everything here reads a text once: the time is linear in its length.
+"""
+
+# ruff: noqa: RUF001, RUF002 - the marks of other scripts are the subject here
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+BlockKind = Literal["heading", "bullet", "number", "paragraph", "quote", "table", "code", "rule"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """One part of a text: `text` is without its markers, its lines joined by blanks (code keeps its lines).
+
+    `line` counts from 1.
+    """
+
+    kind: BlockKind
+    text: str
+    line: int
+
+
+def fold(text: str, *, case_sensitive: bool = False) -> str:
+    """The form in which texts are compared: Unicode NFC and, unless case matters, case-folded."""
+    if text.isascii():
+        return text if case_sensitive else text.lower()
+    text = unicodedata.normalize("NFC", text)
+    return text if case_sensitive else unicodedata.normalize("NFC", text.casefold())
+
+
+def cut(text: str, limit: int = 200) -> str:
+    """On one line, and at most about `limit` characters: a longer text ends at a blank, with an ellipsis."""
+    text = " ".join(text[: limit * 4].split()) + (" " if len(text) > limit * 4 else "")
+    if len(text) <= limit:
+        return text.rstrip()
+    head = text[:limit]
+    return (head.rsplit(" ", 1)[0] if " " in head else head) + " …"
+
+
+def words(text: str) -> list[str]:
+    """The words of a text."""
+    return [match for match in _WORD.findall(text) if any(map(str.isalnum, match))]
+
+
+_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_WORD = re.compile(rf"[{_CJK}]|[^\s{_CJK}]+")
+
+
+def bullets(text: str) -> list[str]:
+    """The bullets of a text, without their markers."""
+    return [block.text for block in blocks(text) if block.kind == "bullet"]
+
+
+def numbered_items(text: str) -> list[str]:
+    """The numbered items of a text, without their numbers."""
+    return [block.text for block in blocks(text) if block.kind == "number"]
+
+
+def paragraphs(text: str) -> list[str]:
+    """The paragraphs of a text."""
+    return [block.text for block in blocks(text) if block.kind == "paragraph"]
+
+
+def claim_units(text: str) -> list[str]:
+    """The claim units of a text, in order."""
+    units: list[str] = []
+    for block in blocks(text):
+        if block.kind in ("paragraph", "quote"):
+            units += sentences(block.text)
+        elif block.kind in ("bullet", "number", "table") and block.text:
+            units.append(block.text)
+    return units
+
+
+@lru_cache(maxsize=32)
+def blocks(text: str) -> tuple[Block, ...]:
+    """All parts of a text, in order."""
+    reader = _Reader()
+    for number, line in enumerate(text.splitlines(), 1):
+        reader.read(line, number)
+    reader.close()
+    return tuple(reader.done)
+
+
+_BLANKS = " \t\u00a0\u3000"
+_FENCE = re.compile(r"(`{3,}|~{3,})")
+_HEADING = re.compile(r"#{1,6}[ \t]+(.*)")
+_BULLET = re.compile(r"[-*+•–][ \t\u00a0\u3000](.*)")
+_CHECKBOX = re.compile(r"\[[ xX]\][ \t]+")
+_NUMBER = re.compile(r"(?:\d{1,3}[.)]|\(\d{1,3}\))[ \t\u00a0](.*)")
+_TABLE_RULE = re.compile(r"[|:\- \t]+")
+
+
+class _Reader:
+    """Reads lines into blocks; `open` holds the lines of the block that is not finished yet."""
+
+    def __init__(self) -> None:
+        self.done: list[Block] = []
+        self.kind: BlockKind | None = None
+        self.open: list[str] = []
+        self.line = 0
+        self.indent = 0
+        self.fence = ""
+        self.after_blank = False
+
+    def start(self, kind: BlockKind, text: str, line: int, indent: int = 0) -> None:
+        self.close()
+        self.kind, self.open, self.line, self.indent = kind, [text], line, indent
+
+    def close(self) -> None:
+        if self.kind is not None:
+            joint = "\n" if self.kind == "code" else " "
+            text = joint.join(part for part in self.open if part or self.kind == "code").strip()
+            self.done.append(Block(kind=self.kind, text=text, line=self.line))
+        self.kind, self.open, self.fence = None, [], ""
+
+    def read(self, raw: str, number: int) -> None:
+        line = raw.strip()
+        if self.fence:
+            self._read_code(raw, line)
+            return
+        if not line:
+            if self.kind not in ("bullet", "number"):
+                self.close()
+            self.after_blank = True
+            return
+        indent = len(raw) - len(raw.lstrip())
+        self._read_text(raw.lstrip(), line, number, indent)
+        self.after_blank = False
+
+    def _read_code(self, raw: str, line: str) -> None:
+        if line.startswith(self.fence) and not line.strip(self.fence[0]):
+            self.close()
+        else:
+            self.open.append(raw)
+
+    def _read_text(self, body: str, line: str, number: int, indent: int) -> None:
+        if fence := _FENCE.match(line):
+            self.start("code", "", number)
+            self.open, self.fence = [], fence.group()
+        elif _is_rule(line):
+            self._read_rule(line, number)
+        elif heading := _HEADING.match(line):
+            self.start("heading", heading.group(1).rstrip("# "), number)
+        elif bullet := _BULLET.match(body):
+            self.start("bullet", _CHECKBOX.sub("", bullet.group(1).strip(), count=1), number, indent)
+        elif item := _NUMBER.match(body):
+            self.start("number", item.group(1).strip(), number, indent)
+        elif line.startswith(">"):
+            self._go_on("quote", line.lstrip("> \t"), number)
+        elif line.startswith("|"):
+            self._read_row(line, number)
+        elif self.kind in ("bullet", "number") and indent > self.indent:
+            self.open.append(line)
+        else:
+            self._go_on("paragraph", line, number)
+
+    def _go_on(self, kind: BlockKind, text: str, number: int) -> None:
+        if self.kind == kind:
+            self.open.append(text)
+        else:
+            self.start(kind, text, number)
+
+    def _read_rule(self, line: str, number: int) -> None:
+        """A rule right under one line of prose makes that line a heading."""
+        if self.kind == "paragraph" and len(self.open) == 1 and line[0] in "=-":
+            self.kind = "heading"
+            self.close()
+        else:
+            self.start("rule", line, number)
+
+    def _read_row(self, line: str, number: int) -> None:
+        """A row of a table; the row above its rule is its heading."""
+        if "-" in line and _TABLE_RULE.fullmatch(line):
+            if self.kind == "table":
+                self.kind = "heading"
+            self.close()
+        else:
+            cells = [cell.strip() for cell in line.strip("|").split("|")]
+            self.start("table", " | ".join(cell for cell in cells if cell), number)
+
+
+def _is_rule(line: str) -> bool:
+    return line[0] in "-*_=" and len(line) >= 3 and not line.replace(" ", "").strip(line[0])
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a piece of prose (one paragraph, bullet or line), in order."""
+    found = []
+    start = 0
+    for stop in _STOP.finditer(text):
+        if _ends_sentence(text, start, stop):
+            found.append(text[start : stop.end()].strip())
+            start = stop.end()
+    found.append(text[start:].strip())
+    return [piece for piece in found if any(map(str.isalnum, piece))]
+
+
+_STOP = re.compile(r"([.!?…。！？؟]+)([\"'”’»)\]*_`」』）】]*)((?:\[\d{1,3}\])*)")
+_NEXT = re.compile(r"\s*[\"'“‘«(\[*_`「『（]*([\w’']{0,20})")
+_INITIALISM = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+_TITLES = _set("mr mrs ms dr prof rev hon gov sen rep pres gen col lt sgt capt cmdr vs cf e.g i.e eg ie viz")
+_BEFORE_DIGITS = _set(
+    "no nos nr fig figs eq vol pp p sec ch art ca c approx jan feb mar apr jun jul aug sep sept oct nov dec"
+)
+_MAY_END = _set("inc ltd corp co llc jr sr bros al dept est govt univ assn ave blvd rd st mt ft")
+_ENDS_BEFORE_CAPITAL = _set("etc a.m p.m")
+_DAYS_AND_MONTHS = _set("mon tue wed thu fri sat sun jan feb mar apr may jun jul aug sep oct nov dec")
+_STARTERS = _set(
+    "the a an it its in he she they this that these those we i you but and or so if when as at on for to there"
+    " however his her their our my then after before while with no not yes what which who how why where also"
+    " both all by from"
+)
+
+
+def _ends_sentence(text: str, start: int, stop: re.Match[str]) -> bool:
+    marks, closers = stop.group(1), stop.group(2)
+    if any(mark in "。！？" for mark in marks):
+        return True
+    if stop.end() < len(text) and not text[stop.end()].isspace():
+        return False
+    following = _NEXT.match(text, stop.end())
+    after = following.group(1) if following else ""
+    if not after:
+        return True
+    if "!" in marks or "?" in marks or "؟" in marks:
+        return not (closers.strip("*_`") and after[0].islower())
+    if len(marks) > 1 or marks == "…":
+        return not after[0].islower()
+    window = text[max(start, stop.start() - 32) : stop.start()]
+    before = window.split()[-1].lstrip("([\"'“‘«*_`") if window.split() else ""
+    first = len(window.split()) == 1 and stop.start() - start <= 32
+    return not _is_abbreviation(before, after, first=first)
+
+
+def _is_abbreviation(before: str, after: str, *, first: bool) -> bool:
+    """Whether the full stop between the two words belongs to the first of them."""
+    word = before.casefold()
+    starter = after.casefold() in _STARTERS and after[0].isupper()
+    if first and before.isdigit() and len(before) <= 3:
+        return True  # the number of an item that stands inside a line
+    if word in _TITLES:
+        return True
+    if word in _BEFORE_DIGITS and after[0].isdigit():
+        return True
+    if word in _ENDS_BEFORE_CAPITAL:
+        return not after[0].isupper() or after.isupper() or after[:3].casefold() in _DAYS_AND_MONTHS
+    if word in _MAY_END or _INITIALISM.fullmatch(word):
+        return not starter
+    if len(before) == 1 and before.isupper():
+        return not (starter or (before == "I" and after[0].isupper()))
+    consonants = before.isalpha() and before.isascii() and not set(word) & set("aeiouy")
+    return consonants and len(before) <= 5 and after[0].islower()

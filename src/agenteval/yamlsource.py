@@ -1,0 +1,361 @@
+"""YAML into plain data: fast, strict, and safe with hostile files.
+
+Values are built straight from the parser's events, through libyaml when PyYAML has it, so that depth and number
+of nodes are checked while the file is read. Plain scalars mean what they mean to PyYAML's safe loader, except
+that dates and base-60 numbers stay text. Positions are worked out in a second pass, only when something is wrong.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, NoReturn
+
+import yaml
+from yaml.events import (
+    AliasEvent,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+    StreamEndEvent,
+)
+
+from agenteval.documents import MAX_DEPTH, DataPath, Place, place_at, problem_at
+from agenteval.errors import FileError
+from agenteval.findings import describe
+from agenteval.yamlscalars import KEY_WORDS, MERGE, NUMBER_SIGNS, WORDS, NoNumber, meaning
+
+MAX_NODES = 200_000
+"""How many values and keys a file may hold, counting what an alias stands for each time it is used."""
+
+NextEvent = Callable[[], Any]
+
+_TAGS = {
+    f"tag:yaml.org,2002:{name}": kind
+    for name, kind in {"int": int, "float": float, "bool": bool, "null": type(None), "str": str}.items()
+}
+_COLLECTION_TAGS = {"tag:yaml.org,2002:map": MappingStartEvent, "tag:yaml.org,2002:seq": SequenceStartEvent}
+
+
+class _Refused(Exception):  # noqa: N818 - it becomes a FileError as soon as the text is at hand
+    """Something that the file may not say, at the place of an event or at an offset."""
+
+    def __init__(self, code: str, message: str, at: Any, *, next_step: str = "") -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.next_step = next_step
+        self.offset, self.span = (at, 1) if isinstance(at, int) else _stretch(at)
+
+
+def _stretch(event: Any) -> tuple[int, int]:
+    """Offset and length of an event; of a mapping or list, only its beginning counts."""
+    start: int = event.start_mark.index
+    return start, event.end_mark.index - start if type(event) in (ScalarEvent, AliasEvent) else 1
+
+
+class _DuplicateKey(Exception):  # noqa: N818 - the same
+    """A key that its mapping has already."""
+
+    def __init__(self, mapping: Any, event: Any, key: str) -> None:
+        super().__init__()
+        self.mapping = mapping
+        self.event = event
+        self.key = key
+
+
+def load_yaml(text: str, path: Path) -> Any:
+    """The data of one YAML document: dict, list, str, int, float, bool and None. An alias shares its value.
+
+    Raises `FileError`, located: `yaml.syntax`, `yaml.duplicate_key`, `yaml.tag`, `yaml.too_deep`,
+    `yaml.too_many_nodes`, `yaml.recursive_alias`, `yaml.key_not_string`, `yaml.number`,
+    `yaml.multiple_documents` or `yaml.empty`. `path` is only named in it.
+    """
+    try:
+        return _Reader(text).document()
+    except _Refused as refused:
+        refusal = refused
+    except _DuplicateKey as duplicate:
+        refusal = _twice(text, duplicate)
+    except yaml.YAMLError as error:
+        refusal = _syntax(text, error)
+    except UnicodeEncodeError as error:
+        refusal = _bad_character(text, error.start)
+    place = place_at(text, refusal.offset, refusal.span)
+    raise FileError(
+        [
+            problem_at(
+                place, code=refusal.code, message=refusal.message, path=path, next_step=refusal.next_step
+            )
+        ]
+    )
+
+
+def events(text: str) -> NextEvent:
+    """The parser's events, one a call."""
+    next_event: NextEvent = _parser()(text).get_event
+    return next_event if len(text) < MAX_NODES else _counted(next_event)
+
+
+@cache
+def _parser() -> Any:
+    try:
+        from yaml._yaml import CParser
+    except ImportError:
+        return _PythonParser
+    return CParser
+
+
+class _PythonParser(yaml.reader.Reader, yaml.scanner.Scanner, yaml.parser.Parser):
+    """PyYAML's own parser, for where there is no libyaml."""
+
+    def __init__(self, text: str) -> None:
+        yaml.reader.Reader.__init__(self, text)
+        yaml.scanner.Scanner.__init__(self)
+        yaml.parser.Parser.__init__(self)
+
+
+def _counted(next_event: NextEvent) -> NextEvent:
+    """Stops a large file early. (A small one cannot hold too many nodes, but through aliases.)"""
+    count = -2  # the first two events begin the stream and the document
+
+    def next_counted() -> Any:
+        nonlocal count
+        event = next_event()
+        if type(event) is not MappingEndEvent and type(event) is not SequenceEndEvent:
+            count += 1
+            if count > MAX_NODES:
+                _refuse_size(event)
+        return event
+
+    return next_counted
+
+
+def _refuse_size(event: Any) -> NoReturn:
+    raise _Refused(
+        "yaml.too_many_nodes",
+        f"the file holds more than {MAX_NODES:,} values (what an alias stands for counts each time)",
+        event,
+        next_step="move large data into a JSON file of its own",
+    )
+
+
+_OPEN = (None, -1)
+"""What an anchor stands for while its value is being read."""
+
+
+class _Reader:
+    """Builds the data of one text."""
+
+    def __init__(self, text: str) -> None:
+        self.next_event = events(text)
+        self.anchors: dict[str, tuple[Any, int]] = {}  # the value, and its size in nodes
+        self.nodes = 1
+
+    def document(self) -> Any:
+        """The data of the only document."""
+        self.next_event()
+        if type(self.next_event()) is StreamEndEvent:
+            raise _Refused("yaml.empty", "the file is empty: it holds no data", 0)
+        event = self.next_event()
+        if type(event) is ScalarEvent and not event.value and event.implicit[0]:
+            raise _Refused("yaml.empty", "the file is empty: it holds no data", event)
+        data = self.node(event, 1)
+        self.next_event()
+        event = self.next_event()
+        if type(event) is not StreamEndEvent:
+            raise _Refused("yaml.multiple_documents", "a second document begins; a file holds one", event)
+        return data
+
+    def mapping(self, start: Any, depth: int) -> dict[str, Any]:
+        """The mapping that has just begun."""
+        next_event = self.next_event
+        made: dict[str, Any] = {}
+        merged: list[dict[str, Any]] | None = None
+        while True:
+            event = next_event()
+            if type(event) is ScalarEvent and event.anchor is None and event.tag is None:
+                key = event.value
+                if event.implicit[0] and (key in KEY_WORDS or key[0] in NUMBER_SIGNS):
+                    if key == MERGE:
+                        if merged is not None:
+                            raise _DuplicateKey(start, event, key)
+                        merged = self.merged(next_event(), depth)
+                        continue
+                    _check_key(event, _resolved(event))
+            elif type(event) is MappingEndEvent:
+                break
+            else:
+                key = self.unusual_key(event, depth)
+            if key in made:
+                raise _DuplicateKey(start, event, key)
+            event = next_event()
+            if type(event) is ScalarEvent and event.anchor is None and event.tag is None:
+                value = event.value
+                if event.implicit[0] and (value in WORDS or value[0] in NUMBER_SIGNS):
+                    value = _resolved(event)
+                made[key] = value
+            else:
+                made[key] = self.node(event, depth)
+        for other in merged or ():
+            made = {**other, **made}
+        self.count(2 * len(made), event)
+        return made
+
+    def sequence(self, depth: int) -> list[Any]:
+        """The sequence that has just begun."""
+        next_event = self.next_event
+        made: list[Any] = []
+        while True:
+            event = next_event()
+            if type(event) is ScalarEvent and event.anchor is None and event.tag is None:
+                value = event.value
+                if event.implicit[0] and (value in WORDS or value[0] in NUMBER_SIGNS):
+                    value = _resolved(event)
+                made.append(value)
+            elif type(event) is SequenceEndEvent:
+                self.count(len(made), event)
+                return made
+            else:
+                made.append(self.node(event, depth))
+
+    def node(self, event: Any, depth: int) -> Any:
+        """The value that begins with this event, inside `depth - 1` mappings and lists."""
+        if type(event) is AliasEvent:
+            return self.alias(event)
+        if depth > MAX_DEPTH and type(event) is not ScalarEvent:
+            message = f"mappings and lists are nested more than {MAX_DEPTH} deep"
+            raise _Refused("yaml.too_deep", message, event)
+        before = self.nodes
+        if event.anchor is not None:
+            self.anchors[event.anchor] = _OPEN
+        value: Any
+        if type(event) is ScalarEvent:
+            value = _tagged(event) if event.tag else _resolved(event) if event.implicit[0] else event.value
+        else:
+            if event.tag and _COLLECTION_TAGS.get(event.tag) is not type(event):
+                _refuse_tag(event)
+            is_mapping = type(event) is MappingStartEvent
+            value = self.mapping(event, depth + 1) if is_mapping else self.sequence(depth + 1)
+        if event.anchor is not None:
+            self.anchors[event.anchor] = (value, self.nodes - before)
+        return value
+
+    def alias(self, event: Any) -> Any:
+        """What an alias stands for."""
+        name = event.anchor
+        if name not in self.anchors:
+            raise _Refused("yaml.syntax", f"no anchor &{name} comes before the alias *{name}", event)
+        value, size = found = self.anchors[name]
+        if found is _OPEN:
+            raise _Refused("yaml.recursive_alias", f"the alias *{name} stands inside its own anchor", event)
+        self.count(size, event)
+        return value
+
+    def count(self, nodes: int, event: Any) -> None:
+        """Count nodes towards the limit."""
+        self.nodes += nodes
+        if self.nodes > MAX_NODES:
+            _refuse_size(event)
+
+    def merged(self, event: Any, depth: int) -> list[dict[str, Any]]:
+        """The mappings that `<<` names, the one that goes first in front."""
+        value = self.node(event, depth)
+        mappings = value if isinstance(value, list) else [value]
+        if not all(isinstance(mapping, dict) for mapping in mappings):
+            raise _Refused("yaml.syntax", "<< merges mappings, and this is none", event)
+        return mappings
+
+    def unusual_key(self, event: Any, depth: int) -> str:
+        """A key that is anchored, tagged, an alias, or not a scalar at all."""
+        return _check_key(event, self.node(event, depth))
+
+
+def _check_key(event: Any, key: Any) -> str:
+    if isinstance(key, str):
+        return key
+    raise _Refused(
+        "yaml.key_not_string",
+        f"a key must be a string, this one is {describe(key)}",
+        event,
+        next_step="put the key in quotes",
+    )
+
+
+def _refuse_tag(event: Any) -> NoReturn:
+    name = event.tag.replace("tag:yaml.org,2002:", "!!")
+    raise _Refused("yaml.tag", f"the tag {name} has no meaning here", event, next_step="remove the tag")
+
+
+def _tagged(event: Any) -> Any:
+    kind = _TAGS.get(event.tag)
+    if kind is None:
+        _refuse_tag(event)
+    if kind is str:
+        return event.value
+    value = _resolved(event)
+    if kind is float and type(value) is int:
+        value = float(value)
+    if type(value) is not kind:
+        name = event.tag.rpartition(":")[2]
+        raise _Refused(
+            "yaml.tag", f"!!{name} does not fit {event.value!r}", event, next_step="remove the tag"
+        )
+    return value
+
+
+def _resolved(event: Any) -> Any:
+    value = meaning(event.value)
+    if type(value) is NoNumber:
+        raise _Refused("yaml.number", value.why, event, next_step="put it in quotes if it is meant as text")
+    return value
+
+
+def _twice(text: str, duplicate: _DuplicateKey) -> _Refused:
+    """The refusal of a duplicate key: only now is the first one looked for."""
+    from agenteval.yamlplaces import first_key
+
+    second = duplicate.event.start_mark.index
+    first = first_key(text, duplicate.key, mapping=duplicate.mapping.start_mark.index, before=second)
+    one, two = place_at(text, first).line, place_at(text, second).line
+    lines = f"line {one}" if one == two else f"lines {one} and {two}"
+    message = f"the key {duplicate.key!r} is given twice: {lines}"
+    return _Refused("yaml.duplicate_key", message, duplicate.event)
+
+
+def _syntax(text: str, error: yaml.YAMLError) -> _Refused:
+    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+    if mark is None:
+        found = yaml.reader.Reader.NON_PRINTABLE.search(text)
+        return _bad_character(text, found.start() if found else 0)
+    problem = getattr(error, "problem", None) or str(error)
+    context = getattr(error, "context", None)
+    sign = text[mark.index : mark.index + 1]
+    if "cannot start any token" in problem and sign == "\t":
+        message, step = "a tab cannot indent YAML", "indent with blanks"
+    elif "cannot start any token" in problem:
+        message, step = f"a text cannot begin with {sign!r} here", "put the text in quotes"
+    elif "mapping values are not allowed" in problem:
+        message, step = "a key with a value cannot stand here", "put a text that holds ': ' in quotes"
+    else:
+        message, step = f"not valid YAML: {problem}" + (f" {context}" if context else ""), ""
+    return _Refused("yaml.syntax", message, mark.index, next_step=step)
+
+
+def _bad_character(text: str, offset: int) -> _Refused:
+    name = f"U+{ord(text[offset]):04X}" if text else "none"
+    message = f"the character {name} cannot stand in YAML"
+    return _Refused("yaml.syntax", message, offset, next_step="remove it, or write it as an escape in quotes")
+
+
+def place(text: str, path: DataPath, *, at_key: bool = False) -> Place:
+    """Where in a YAML text the value at `path` is, or its key. What is not there is looked for further up."""
+    return places(text, [(path, at_key)])[0]
+
+
+def places(text: str, wanted: Sequence[tuple[DataPath, bool]]) -> list[Place]:
+    """The places of several (path, at_key), as `place` gives them, in one reading of the text."""
+    from agenteval.yamlplaces import find_places
+
+    return find_places(text, wanted)

@@ -1,0 +1,436 @@
+"""Memory assertions, and what a remembered fact asks of an answer."""
+
+# ruff: noqa: RUF001 - curly apostrophes are meant
+
+from typing import Any
+
+import pytest
+
+from agenteval.assertions import assertion_class
+from agenteval.assertions.base import Verdict
+from agenteval.content_words import content_words, has_phrase
+from agenteval.diagnosis import Invalid
+from agenteval.remembered import requests
+from agenteval.strict import parse
+from agenteval.trace import Capabilities, Trace
+from builders import Step, call, judge, make_trace, memory_read, memory_write, received
+
+NO_MEMORY = Capabilities(supports_tool_trace=True, supports_replay=True)
+FACT = "Dana prefers answers as 3 short bullets, no preamble"
+BULLETS = "- Melon\n- Popcorn\n- Oat cookies"
+
+
+def refs(verdict: Verdict) -> list[str]:
+    """The ids of the deciding events."""
+    return [event.event_id for event in verdict.events]
+
+
+def closest(verdict: Verdict) -> list[tuple[str, str]]:
+    """The closest candidates, by id, with their notes."""
+    return [(event.event_id, note) for event, note in verdict.closest]
+
+
+def recall(trace: Trace, **params: Any) -> Verdict:
+    """A verdict of memory_recall_same_group on FACT."""
+    return judge("memory_recall_same_group", {"expected_memory_fact": FACT, **params}, trace)
+
+
+def test_only_the_correction_needs_memory_events_as_such() -> None:
+    """Recall can be judged by the output."""
+    kinds = {
+        kind: assertion_class(kind) for kind in ("memory_recall_same_group", "memory_update_on_correction")
+    }
+    assert {kind: cls.implied for kind, cls in kinds.items() if cls} == {
+        "memory_recall_same_group": (),
+        "memory_update_on_correction": ("supports_memory_events",),
+    }
+
+
+class TestRecallByEvent:
+    """memory_recall_same_group, evidence: event."""
+
+    def test_passes_with_a_read_of_the_groups_memory(self) -> None:
+        """The read is the evidence, whatever the answer says."""
+        verdict = recall(make_trace(memory_read("family", FACT), output="No idea."), evidence="event")
+        assert (verdict.passed, verdict.exercised) == (True, True)
+        assert verdict.message == "the memory of group family was read (evt-2)"
+        assert refs(verdict) == ["evt-2"]
+        assert verdict.observed == {"group_id": "family", "evidence": ["event"], "memory_reads": ["evt-2"]}
+
+    def test_a_read_of_another_group_is_no_evidence(self) -> None:
+        """It is shown as what came closest."""
+        verdict = recall(make_trace(memory_read("work", FACT)), evidence="event")
+        assert not verdict.passed
+        assert verdict.message == (
+            "expected a memory_read of group family before the answer, got none; "
+            "evt-2 is a read of group work, which is no evidence for group family"
+        )
+        assert closest(verdict) == [("evt-2", "a read of group work, which is no evidence for group family")]
+
+    def test_the_owner_of_the_memory_counts_not_the_group_of_the_event(self) -> None:
+        """An adapter stamps the agent's group on an event about another group's memory."""
+        step = memory_read("work", FACT)
+        step.extra["group_id"] = "family"
+        assert not recall(make_trace(step), evidence="event").passed
+
+    def test_group_id_names_another_group(self) -> None:
+        """The parameter wins over the scenario."""
+        verdict = recall(make_trace(memory_read("work", FACT)), evidence="event", group_id="work")
+        assert verdict.message == "the memory of group work was read (evt-2)"
+
+    def test_a_read_after_the_answer_is_too_late(self) -> None:
+        """It cannot have served the answer."""
+        answer = Step("final_output", {"role": "assistant", "content": "Done."})
+        verdict = recall(make_trace(answer, memory_read("family", FACT)), evidence="event")
+        assert not verdict.passed
+        assert closest(verdict) == [("evt-3", "a read after the answer")]
+
+    def test_a_write_is_no_read(self) -> None:
+        """Only memory_read events count."""
+        verdict = recall(make_trace(memory_write("family", FACT)), evidence="event")
+        assert verdict.message == "expected a memory_read of group family before the answer, got none"
+
+    @pytest.mark.parametrize("evidence", ["event", "both"])
+    def test_is_skipped_without_memory_events(self, evidence: str) -> None:
+        """The flag is named, as for any capability."""
+        verdict = recall(make_trace(output=BULLETS, capabilities=NO_MEMORY), evidence=evidence)
+        assert (verdict.applicable, verdict.exercised) == (False, False)
+        assert verdict.reason == (
+            f"evidence: {evidence} needs supports_memory_events, "
+            "which the adapter does not support for this recording"
+        )
+
+
+class TestRecallByOutput:
+    """memory_recall_same_group, evidence: output, both and auto."""
+
+    def test_output_is_judged_by_the_form_the_fact_states(self) -> None:
+        """Number of bullets, brevity and preamble."""
+        verdict = recall(make_trace(output=BULLETS), evidence="output")
+        assert verdict.passed
+        assert verdict.message == (
+            f'the output honours "{FACT}": exactly 3 bullets, at most 120 words, no preamble'
+        )
+        assert refs(verdict) == ["evt-2"]
+        assert verdict.observed["asked"][0] == {"wanted": "exactly 3 bullets", "got": "3", "met": True}
+
+    def test_output_fails_with_each_form_that_is_not_kept(self) -> None:
+        """Expected and got, for each."""
+        verdict = recall(make_trace(output="Sure, here you go:\n\n- Melon"), evidence="output")
+        assert not verdict.passed
+        assert verdict.message == (
+            f'the output does not honour "{FACT}": expected exactly 3 bullets, got 1; '
+            'expected no preamble, got an answer that begins with "Sure, here you go:"'
+        )
+        assert refs(verdict) == ["evt-2"]
+
+    def test_an_output_block_judges_in_place_of_the_fact(self) -> None:
+        """Its message is shown."""
+        block = {"all_of": ["melon"], "regex": "^- "}
+        assert recall(make_trace(output="- Melon"), evidence="output", output=block).passed
+        verdict = recall(make_trace(output=BULLETS), evidence="output", output={"all_of": ["grapes"]})
+        assert not verdict.passed
+        assert verdict.message == (
+            f'"{FACT}" is not honoured: expected the output to contain "grapes"; "grapes" is missing'
+        )
+
+    def test_both_needs_both(self) -> None:
+        """Each side that is missing is told."""
+        read = memory_read("family", FACT)
+        assert recall(make_trace(read, output=BULLETS), evidence="both").passed
+        assert not recall(make_trace(read, output="Melon."), evidence="both").passed
+        verdict = recall(make_trace(output="- Melon\n- Popcorn"), evidence="both")
+        assert verdict.message == (
+            "expected a memory_read of group family before the answer, got none; "
+            f'the output does not honour "{FACT}": expected exactly 3 bullets, got 2'
+        )
+        assert verdict.observed["evidence"] == ["event", "output"]
+
+    def test_auto_is_event_where_the_adapter_supports_it(self) -> None:
+        """The output is not judged, unless an output block is given."""
+        read = memory_read("family", FACT)
+        verdict = recall(make_trace(read, output="Melon."))
+        assert (verdict.passed, verdict.observed["evidence"]) == (True, ["event"])
+        verdict = recall(make_trace(read, output="Melon."), output={"all_of": ["grapes"]})
+        assert (verdict.passed, verdict.observed["evidence"]) == (False, ["event", "output"])
+        assert not recall(make_trace(output=BULLETS)).passed
+
+    def test_auto_is_output_where_the_adapter_does_not(self) -> None:
+        """The answer then is the only evidence."""
+        verdict = recall(make_trace(output=BULLETS, capabilities=NO_MEMORY))
+        assert (verdict.passed, verdict.observed["evidence"]) == (True, ["output"])
+        assert not recall(make_trace(output="Melon.", capabilities=NO_MEMORY)).passed
+
+    @pytest.mark.parametrize(
+        ("output", "got"),
+        [(None, "the trace has no final output"), ("  ", "the final output is empty")],
+    )
+    def test_no_output_honours_nothing(self, output: str | None, got: str) -> None:
+        """It is a failure, not a pass."""
+        verdict = recall(make_trace(output=output), evidence="output")
+        assert (verdict.passed, verdict.exercised) == (False, True)
+        assert verdict.message == f'expected the output to honour "{FACT}", but {got}'
+
+    def test_a_fact_without_words_asks_for_an_output_block(self) -> None:
+        """It cannot be judged by itself."""
+        params = {"expected_memory_fact": "she is the one", "evidence": "output"}
+        verdict = judge(
+            "memory_recall_same_group", {**params, "expected_memory_fact": "so it is"}, make_trace()
+        )
+        assert verdict.message == (
+            'expected the output to honour "so it is", which has no words to look for: give an output block'
+        )
+        assert not verdict.passed
+
+    def test_words_of_the_question_are_no_sign_of_memory(self) -> None:
+        """An answer that repeats the question recalls nothing."""
+        fact = {"expected_memory_fact": "Leo is allergic to peanuts", "evidence": "output"}
+        asked = "What can Leo bring? He is allergic to something."
+        verdict = judge("memory_recall_same_group", fact, make_trace(asked=asked, output="Leo is allergic!"))
+        assert verdict.message == (
+            'the output does not honour "Leo is allergic to peanuts": '
+            "expected at least 1 of the fact's words peanuts, got none of them"
+        )
+        assert judge(
+            "memory_recall_same_group", fact, make_trace(asked=asked, output="Anything without peanuts.")
+        ).passed
+
+
+@pytest.mark.parametrize(
+    ("fact", "wanted"),
+    [
+        ("User prefers brief bullets", ["at least 1 bullet", "at most 120 words"]),
+        ("Briefs: 3 bullet points, no preamble", ["exactly 3 bullets", "no preamble"]),
+        ("wants 3-5 bullets", ["3 to 5 bullets"]),
+        ("no more than three bullet points", ["at most 3 bullets"]),
+        ("5 bullets max", ["at most 5 bullets"]),
+        ("at least 2 bullets", ["at least 2 bullets"]),
+        ("never use bullets in replies", ["no bullets"]),
+        ("answers in at most two sentences", ["at most 2 sentences"]),
+        ("one-paragraph answers", ["exactly 1 paragraph"]),
+        ("reports under 50 words", ["at most 49 words"]),
+        ("summaries of 80 words", ["at most 80 words"]),
+        ("replies as a numbered list", ["at least 1 numbered item"]),
+        ("keep it short", ["at most 120 words"]),
+        ("Dana likes concise updates", ["at most 120 words"]),
+        ("three bullets, one sentence each", ["exactly 3 bullets"]),
+        ("Leo prefers short walks", ["at least 2 of the fact's words Leo, short, walks"]),
+        ("keeps a bullet journal", ["at least 2 of the fact's words keeps, bullet, journal"]),
+        ("The essay has 500 words", ["at least 2 of the fact's words essay, 500, words"]),
+        (
+            "Saturday 11:00 zoo visit with Grandma Rosa",
+            ["at least 3 of the fact's words Saturday, 11:00, zoo, visit, Grandma, Rosa"],
+        ),
+        ("so it is", []),
+    ],
+)
+def test_what_a_fact_asks_of_an_answer(fact: str, wanted: list[str]) -> None:
+    """A form where the fact states one about answers, else half of its content words."""
+    assert [request.wanted for request in requests(fact, "An answer.")] == wanted
+
+
+@pytest.mark.parametrize(
+    ("fact", "answer", "met"),
+    [
+        ("3 bullets", "• a\n• b\n• c", True),
+        ("3 bullets", "• a\n• b", False),
+        ("no bullets", "Just text.", True),
+        ("no bullets", "- a", False),
+        ("answers in two sentences", "One. Two.", True),
+        ("answers in two sentences", "One. Two. Three.", False),
+        ("keep it brief", "word " * 121, False),
+        ("keep it brief", "word " * 120, True),
+        ("short answers, no preamble", "Certainly! It is five.", False),
+        ("short answers, no preamble", "Five.", True),
+        ("Lunch on Tuesday with Maria", "On Tuesday you have lunch.", True),
+        ("Lunch on Tuesday with Maria", "You have lunch.", False),
+        ("Launches happen on Fridays", "We launched it on Friday.", True),
+        ("東京に住んでいる", "あなたは東京に住んでいるので、", True),
+        ("東京に住んでいる", "わかりません", False),
+    ],
+)
+def test_whether_an_answer_honours_a_fact(fact: str, answer: str, met: bool) -> None:
+    """Judged on the form or the words of the answer."""
+    assert all(request.met for request in requests(fact, answer)) is met
+
+
+def corrected(
+    *steps: Step, output: str = "Noted: Thursday.", asked: str | None = "It is on Thursday now."
+) -> Verdict:
+    """A verdict of memory_update_on_correction from Tuesday to Thursday."""
+    params = {"new_value": "Thursday", "old_value": "Tuesday"}
+    return judge("memory_update_on_correction", params, make_trace(*steps, asked=asked, output=output))
+
+
+class TestUpdateOnCorrection:
+    """memory_update_on_correction."""
+
+    def test_passes_when_the_new_value_is_written(self) -> None:
+        """The write after the correction is the evidence."""
+        verdict = corrected(memory_write("family", "Swimming: thursday 17:00"))
+        assert (verdict.passed, verdict.exercised) == (True, True)
+        assert verdict.message == (
+            'the memory of group family holds "Thursday" since evt-2, and the output does not use "Tuesday"'
+        )
+        assert refs(verdict) == ["evt-2"]
+        assert verdict.observed == {
+            "group_id": "family",
+            "correcting_message": "evt-1",
+            "memory_writes": ["evt-2"],
+            "old_value_in_output": [],
+        }
+
+    def test_passes_by_the_change_summary_and_by_structured_content(self) -> None:
+        """An adapter may know only what changed, or keep memory as data."""
+        assert corrected(memory_write("family", None, change_summary="Tuesday -> Thursday")).passed
+        assert corrected(memory_write("family", {"swimming": ["Thursday", 17]})).passed
+
+    def test_fails_without_a_write(self) -> None:
+        """Saying so is not remembering."""
+        verdict = corrected()
+        assert not verdict.passed
+        assert verdict.message == (
+            'expected a memory_write of group family after the correction (evt-1) that holds "Thursday", got none'
+        )
+        assert closest(verdict) == []
+
+    @pytest.mark.parametrize(
+        ("step", "note"),
+        [
+            (memory_write("work", "Thursday"), "group_id: expected family, got work"),
+            (memory_write("family", "Tuesday"), 'content: expected to hold "Thursday"'),
+            (
+                memory_write("work", ""),
+                'group_id: expected family, got work; content: expected to hold "Thursday"',
+            ),
+        ],
+    )
+    def test_fails_with_the_write_that_came_closest(self, step: Step, note: str) -> None:
+        """Another group's memory, or another value, is no correction."""
+        verdict = corrected(step)
+        assert not verdict.passed
+        assert closest(verdict) == [("evt-2", note)]
+
+    def test_a_write_before_the_correction_does_not_count(self) -> None:
+        """The correction is the first message that holds the new value."""
+        verdict = corrected(
+            memory_write("family", "Thursday"), received("No, Thursday please"), asked="When is swimming?"
+        )
+        assert verdict.observed["correcting_message"] == "evt-3"
+        assert closest(verdict) == [("evt-2", "it comes before the correction")]
+
+    def test_a_write_before_the_thanks_counts(self) -> None:
+        """A later message that repeats the new value is no new correction."""
+        assert corrected(memory_write("family", "Thursday"), received("Thursday, thanks")).passed
+
+    def test_without_the_new_value_the_last_message_is_the_correction(self) -> None:
+        """The user may name the day in other words."""
+        steps = memory_write("family", "Thursday"), received("the day after Wednesday")
+        assert not corrected(*steps, asked="It moved.").passed
+        assert corrected(*reversed(steps), asked="It moved.").passed
+
+    def test_without_any_message_each_write_counts(self) -> None:
+        """A run that nobody spoke in."""
+        verdict = corrected(asked=None)
+        assert verdict.message == (
+            'expected a memory_write of group family (no message was received) that holds "Thursday", got none'
+        )
+        assert corrected(memory_write("family", "Thursday"), asked=None).passed
+
+    @pytest.mark.parametrize(
+        ("output", "used"),
+        [
+            ("See you on Tuesday.", True),
+            ("Noted. Swimming is on TUESDAY at 17:00.", True),
+            ("- Swimming: Tuesday\n- Dentist: Friday", True),
+            ("I moved it from Thursday to Tuesday.", True),
+            ("It is Tuesday instead of Thursday.", True),
+            ("Don't worry, swimming is on Tuesday.", True),
+            ("Swimming is on Thursday and on Tuesday.", True),
+            ("Swimming is on Thursday.", False),
+            ("Swimming is on Thursday, not Tuesday.", False),
+            ("It is not on Tuesday any more.", False),
+            ("Thursday instead of Tuesday, noted.", False),
+            ("It no longer is on Tuesday but on Thursday: changed.", False),
+            ("I moved it from Tuesday to Thursday.", False),
+            ("Updated: ~~Tuesday~~ Thursday", False),
+            ("Tuesday → Thursday", False),
+            ("It was on Tuesday, it is on Thursday now.", False),
+            ("Tuesdays are free again.", False),
+        ],
+    )
+    def test_the_output_must_not_use_the_old_value(self, output: str, used: bool) -> None:
+        """Setting it right is not using it."""
+        verdict = corrected(memory_write("family", "Thursday"), output=output)
+        assert verdict.passed is not used
+        assert bool(verdict.observed["old_value_in_output"]) is used
+
+    def test_the_use_of_the_old_value_is_shown(self) -> None:
+        """With the sentence, and the output as evidence."""
+        verdict = corrected(memory_write("family", "Thursday"), output="Noted. See you on Tuesday.")
+        assert verdict.message == 'expected the output not to use "Tuesday", got "See you on Tuesday."'
+        assert refs(verdict) == ["evt-2", "evt-3"]
+
+    def test_the_old_value_inside_the_new_one_is_not_used(self) -> None:
+        """`dark blue` holds `blue`."""
+        params = {"new_value": "dark blue", "old_value": "blue"}
+        trace = make_trace(
+            memory_write("family", "likes dark blue"), asked="dark blue!", output="Dark blue it is."
+        )
+        assert judge("memory_update_on_correction", params, trace).passed
+        trace = make_trace(
+            memory_write("family", "likes dark blue"), asked="dark blue!", output="Blue it is."
+        )
+        assert not judge("memory_update_on_correction", params, trace).passed
+
+    def test_the_new_value_inside_the_old_one_is_not_written(self) -> None:
+        """A write of `dark blue` does not hold `blue`."""
+        params = {"new_value": "blue", "old_value": "dark blue"}
+        trace = make_trace(memory_write("family", "likes dark blue"), asked="blue!", output="Noted.")
+        assert not judge("memory_update_on_correction", params, trace).passed
+
+    def test_values_are_whole_words(self) -> None:
+        """`5` is not in `15`."""
+        trace = make_trace(memory_write("family", "15 bullets"), asked="5 please", output="Noted.")
+        assert not judge("memory_update_on_correction", {"new_value": "5"}, trace).passed
+
+    def test_refuses_equal_values(self) -> None:
+        """There is nothing to correct."""
+        cls = assertion_class("memory_update_on_correction")
+        assert cls is not None
+        with pytest.raises(Invalid) as caught:
+            parse(cls, {"new_value": "Thursday", "old_value": "thursday"})
+        assert caught.value.findings[0].message == (
+            "old_value and new_value are the same, 'Thursday': nothing is corrected"
+        )
+
+
+def test_content_words_are_plain_forms() -> None:
+    """Endings, possessives, function words and thousands separators go; codes and times stay whole."""
+    text = "The launches of Luigi's peanut-free cakes aren't planned: XK-4471, 48,200 EUR at 14:00 by nora@example.com."
+    assert content_words(text) == [
+        "launch", "luigi", "peanut", "fre", "cak", "plan", "xk-4471", "48200", "eur", "14:00", "nora@example.com",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "phrase", "found"),
+    [
+        ("I want 5 bullets.", "5  BULLETS", True),
+        ("15 bullets", "5 bullets", False),
+        ("it is 5.5", "5", False),
+        ("1,500", "500", False),
+        ("Luigi’s place", "luigi's", True),
+        ("a+b", "a+b", True),
+        ("line\nbreak", "line break", True),
+        ("anything", " ", False),
+    ],
+)
+def test_phrases_are_found_as_whole_words(text: str, phrase: str, found: bool) -> None:
+    """Whatever the case and the blanks between the words."""
+    assert has_phrase(text, phrase) is found
+
+
+def test_calls_do_not_matter_to_memory() -> None:
+    """A tool call is neither a read nor a write."""
+    assert not recall(make_trace(call("Read", file_path="CLAUDE.md")), evidence="event").passed

@@ -1,0 +1,577 @@
+"""Tool and process assertions."""
+
+# ruff: noqa: RUF001 - the sign of times is meant
+
+from typing import Any
+
+import pytest
+
+from agenteval.assertions import assertion_class
+from agenteval.assertions.base import Verdict
+from agenteval.diagnosis import Invalid
+from agenteval.strict import parse
+from agenteval.trace import Trace
+from builders import call, error, judge, make_case, make_trace, received, result
+
+SEARCHES = make_trace(
+    call("web_search", "c1", query="AI news"),
+    result("web_search", "c1", {"hits": 1}),
+    call("web_search", "c2", query="AI models"),
+    result("web_search", "c2", {"hits": 2}),
+    call("outbound_send", "c3", channel="ops", content="- news"),
+    result("outbound_send", "c3", {"ok": True}),
+)
+"""evt-2 and evt-4 search, evt-6 sends, evt-7 is the result of sending."""
+SILENT = make_trace(output="Nothing to do.")
+
+
+def refs(verdict: Verdict) -> list[str]:
+    """The ids of the deciding events."""
+    return [event.event_id for event in verdict.events]
+
+
+def closest(verdict: Verdict) -> list[tuple[str, str]]:
+    """The closest candidates, by id, with their notes."""
+    return [(event.event_id, note) for event, note in verdict.closest]
+
+
+def refused(kind: str, params: dict[str, Any]) -> list[str]:
+    """The messages with which parameters are refused when the spec is loaded."""
+    cls = assertion_class(kind)
+    assert cls is not None
+    with pytest.raises(Invalid) as caught:
+        parse(cls, params)
+    return [finding.message for finding in caught.value.findings]
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "must_call_tool",
+        "must_not_call_tool",
+        "tool_call_order",
+        "tool_args_match",
+        "max_tool_calls",
+        "stop_after_success",
+    ],
+)
+def test_process_types_need_a_tool_trace(kind: str) -> None:
+    """Without a tool trace none of them can judge."""
+    cls = assertion_class(kind)
+    assert cls is not None
+    assert (cls.implied, cls.category) == (("supports_tool_trace",), "tool_process")
+
+
+class TestMustCallTool:
+    """must_call_tool."""
+
+    def test_passes_with_enough_calls(self) -> None:
+        """Calls of the tool are counted, and are the evidence."""
+        verdict = judge("must_call_tool", {"tool": "web_search", "min_calls": 2}, SEARCHES)
+        assert (verdict.passed, verdict.exercised) == (True, True)
+        assert verdict.message == "web_search was called 2 times, expected at least 2"
+        assert refs(verdict) == ["evt-2", "evt-4"]
+        assert verdict.observed == {"calls": 2, "tool_counts": {"web_search": 2, "outbound_send": 1}}
+
+    def test_passes_by_glob_and_whatever_the_outcome(self) -> None:
+        """A failed call is a call; a glob matches names."""
+        trace = make_trace(call("mcp__gh__issue", "c1"), error("mcp__gh__issue", "c1"))
+        verdict = judge("must_call_tool", {"tool": "mcp__gh__*"}, trace)
+        assert verdict.message == "mcp__gh__* was called once, expected at least 1"
+        assert verdict.passed
+
+    def test_fails_with_what_was_called_instead(self) -> None:
+        """The message says what the trace calls; a similar name is the closest candidate."""
+        verdict = judge("must_call_tool", {"tool": "web_searches"}, SEARCHES)
+        assert (verdict.passed, verdict.exercised) == (False, True)
+        assert verdict.message == (
+            "expected at least 1 call of web_searches, got 0; the trace calls web_search×2 outbound_send×1"
+        )
+        assert refs(verdict) == []
+        assert closest(verdict) == [
+            ("evt-2", "tool: expected web_searches, got web_search"),
+            ("evt-4", "tool: expected web_searches, got web_search"),
+        ]
+
+    def test_fails_on_an_empty_trace(self) -> None:
+        """No tool call at all is said so."""
+        verdict = judge("must_call_tool", {"tool": "web_search"}, SILENT)
+        assert verdict.message == (
+            "expected at least 1 call of web_search, got 0; the trace holds no tool call"
+        )
+        assert (verdict.passed, verdict.exercised, closest(verdict)) == (False, True, [])
+
+    def test_fails_with_too_few_calls(self) -> None:
+        """Those there are decide the verdict."""
+        verdict = judge("must_call_tool", {"tool": "outbound_send", "min_calls": 2}, SEARCHES)
+        assert verdict.message == (
+            "expected at least 2 calls of outbound_send, got 1; the trace calls web_search×2 outbound_send×1"
+        )
+        assert refs(verdict) == ["evt-6"]
+
+    def test_counts_only_calls_with_matching_arguments(self) -> None:
+        """With args, a call with others does not count and is shown with the difference."""
+        params = {"tool": "web_search", "min_calls": 2, "args": {"args_contains": {"query": "NEWS"}}}
+        verdict = judge("must_call_tool", params, SEARCHES)
+        assert verdict.message == (
+            "expected at least 2 calls of web_search with matching arguments, got 1; "
+            "the trace calls web_search×2 outbound_send×1"
+        )
+        assert refs(verdict) == ["evt-2"]
+        assert closest(verdict) == [("evt-4", 'query: expected to contain "NEWS", got "AI models"')]
+
+    def test_a_result_without_its_call_is_no_call(self) -> None:
+        """Only tool_call events count."""
+        trace = make_trace(result("web_search", "c1"))
+        assert not judge("must_call_tool", {"tool": "web_search"}, trace).passed
+
+    def test_refuses_to_need_no_call(self) -> None:
+        """min_calls: 0 could not fail."""
+        assert refused("must_call_tool", {"tool": "a", "min_calls": 0}) == [
+            "expected at least 1, got the number 0"
+        ]
+
+
+class TestMustNotCallTool:
+    """must_not_call_tool."""
+
+    def test_passes_when_other_tools_were_called(self) -> None:
+        """Exercised: the agent could have called it, and called others."""
+        verdict = judge("must_not_call_tool", {"tool": "web_fetch"}, SEARCHES)
+        assert (verdict.passed, verdict.exercised) == (True, True)
+        assert verdict.message == "web_fetch was not called; the trace calls web_search×2 outbound_send×1"
+        assert verdict.observed["not_available"] == []
+
+    def test_passes_without_any_call_when_the_tool_was_available(self) -> None:
+        """That the agent had the tool is enough to be exercised."""
+        verdict = judge("must_not_call_tool", {"tool": "outbound_send"}, SILENT)
+        assert (verdict.passed, verdict.exercised) == (True, True)
+        assert verdict.message == "outbound_send was not called; the trace holds no tool call"
+
+    def test_says_when_the_tool_was_not_available(self) -> None:
+        """A misspelled name shows in the message, although other calls make it exercised."""
+        verdict = judge("must_not_call_tool", {"tool": "outbund_send"}, SEARCHES)
+        assert (verdict.passed, verdict.exercised) == (True, True)
+        assert verdict.message == (
+            "outbund_send was not called; the trace calls web_search×2 outbound_send×1 "
+            "(outbund_send is not in tools.available)"
+        )
+
+    def test_is_vacuous_when_nothing_could_be_called(self) -> None:
+        """No call at all, of a tool that the agent did not have."""
+        verdict = judge("must_not_call_tool", {"tools": ["shell", "browser"]}, SILENT)
+        assert (verdict.passed, verdict.exercised) == (True, False)
+        assert verdict.reason == (
+            "no tool_call events in the trace, and shell and browser are not in tools.available"
+        )
+
+    def test_a_glob_is_available_when_it_matches_an_available_tool(self) -> None:
+        """And an available glob covers a forbidden name."""
+        assert judge("must_not_call_tool", {"tool": "web_*"}, SILENT).exercised
+        case = make_case(tools={"available": ["mcp__*"]})
+        assert judge("must_not_call_tool", {"tool": "mcp__gh"}, SILENT, case).exercised
+
+    def test_fails_with_the_calls(self) -> None:
+        """Each forbidden call is evidence, failed ones too."""
+        trace = make_trace(call("outbound_send", "c1"), error("outbound_send", "c1"), call("web_fetch"))
+        verdict = judge("must_not_call_tool", {"tools": ["outbound_send", "web_*"]}, trace)
+        assert not verdict.passed
+        assert verdict.message == (
+            "expected no call of outbound_send or web_*, got 2; the trace calls outbound_send×1 web_fetch×1"
+        )
+        assert refs(verdict) == ["evt-2", "evt-4"]
+
+    @pytest.mark.parametrize(
+        ("params", "message"),
+        [
+            ({}, "must_not_call_tool needs exactly one of tool and tools, got neither"),
+            (
+                {"tool": "a", "tools": ["b"]},
+                "must_not_call_tool needs exactly one of tool and tools, got both",
+            ),
+            ({"tools": []}, "expected something that is not empty, got an empty list"),
+        ],
+    )
+    def test_refuses_other_than_one_of_tool_and_tools(self, params: dict[str, Any], message: str) -> None:
+        """Neither forbids nothing, both are unclear."""
+        assert refused("must_not_call_tool", params) == [message]
+
+
+CALL_SEARCH = {"event_type": "tool_call", "tool": "web_search"}
+CALL_SEND = {"event_type": "tool_call", "tool": "outbound_send"}
+CALL_FETCH = {"event_type": "tool_call", "tool": "web_fetch"}
+
+
+class TestToolCallOrder:
+    """tool_call_order."""
+
+    def test_passes_when_the_first_matches_are_in_order(self) -> None:
+        """Others may stand between, and before may match again later."""
+        verdict = judge("tool_call_order", {"before": CALL_SEARCH, "after": CALL_SEND}, SEARCHES)
+        assert (verdict.passed, verdict.exercised) == (True, True)
+        assert verdict.message == (
+            "tool_call of web_search (evt-2) came before tool_call of outbound_send (evt-6)"
+        )
+        assert refs(verdict) == ["evt-2", "evt-6"]
+        assert verdict.observed == {"before": ["evt-2", "evt-4"], "after": ["evt-6"]}
+
+    def test_fails_in_the_wrong_order(self) -> None:
+        """Both first matches are evidence."""
+        verdict = judge("tool_call_order", {"before": CALL_SEND, "after": CALL_SEARCH}, SEARCHES)
+        assert not verdict.passed
+        assert verdict.message == (
+            "expected tool_call of outbound_send before tool_call of web_search, got evt-2 before evt-6"
+        )
+        assert refs(verdict) == ["evt-2", "evt-6"]
+
+    def test_every_lists_all_that_came_too_early(self) -> None:
+        """Not only the first match of after."""
+        verdict = judge(
+            "tool_call_order", {"before": CALL_SEND, "after": CALL_SEARCH, "every": True}, SEARCHES
+        )
+        assert verdict.message == (
+            "expected tool_call of outbound_send before tool_call of web_search, got evt-2, evt-4 before evt-6"
+        )
+        assert refs(verdict) == ["evt-2", "evt-4", "evt-6"]
+
+    def test_every_passes_when_one_before_precedes_all(self) -> None:
+        """One search allows many fetches."""
+        trace = make_trace(call("web_search"), call("web_fetch"), call("web_fetch"))
+        verdict = judge("tool_call_order", {"before": CALL_SEARCH, "after": CALL_FETCH, "every": True}, trace)
+        assert verdict.passed
+        assert refs(verdict) == ["evt-2", "evt-3", "evt-4"]
+
+    @pytest.mark.parametrize(
+        ("before", "after", "said", "events"),
+        [
+            (CALL_FETCH, CALL_SEND, "nothing matches before (tool_call of web_fetch)", ["evt-6"]),
+            (CALL_SEARCH, CALL_FETCH, "nothing matches after (tool_call of web_fetch)", ["evt-2"]),
+            (
+                CALL_FETCH,
+                {"event_type": "error"},
+                "nothing matches before (tool_call of web_fetch) and nothing matches after (error)",
+                [],
+            ),
+        ],
+    )
+    def test_a_missing_side_fails_and_is_named(
+        self, before: dict[str, Any], after: dict[str, Any], said: str, events: list[str]
+    ) -> None:
+        """What never happened is in no order."""
+        verdict = judge("tool_call_order", {"before": before, "after": after}, SEARCHES)
+        assert not verdict.passed
+        assert f"; {said}; the trace calls web_search×2 outbound_send×1" in verdict.message
+        assert refs(verdict) == events
+
+    def test_a_missing_side_shows_what_came_closest(self) -> None:
+        """A call that failed almost is the success that was expected."""
+        trace = make_trace(call("web_search", "c1"), error("web_search", "c1"), call("outbound_send"))
+        before = {"event_type": "tool_call", "tool": "web_search", "success": True}
+        verdict = judge("tool_call_order", {"before": before, "after": CALL_SEND}, trace)
+        assert closest(verdict)[0] == ("evt-2", "success: expected true, got false")
+
+    def test_one_event_does_not_precede_itself(self) -> None:
+        """When both selectors meet in one event the order is not shown."""
+        verdict = judge("tool_call_order", {"before": {"tool": "web_search"}, "after": CALL_SEARCH}, SEARCHES)
+        assert verdict.message == (
+            "expected event of web_search before tool_call of web_search; "
+            "one event, evt-2, is the first match of both"
+        )
+        assert not verdict.passed
+
+    def test_sequence_passes_with_others_between(self) -> None:
+        """Each step is the first match after the step before it."""
+        steps = [CALL_SEARCH, {"event_type": "tool_result", "success": True}, CALL_SEND]
+        verdict = judge("tool_call_order", {"sequence": steps}, SEARCHES)
+        assert verdict.passed
+        assert verdict.message == "all 3 steps happened in order (evt-2, evt-3, evt-6)"
+        assert verdict.observed == {"found": ["evt-2", "evt-3", "evt-6"]}
+
+    def test_sequence_needs_as_many_events_as_steps(self) -> None:
+        """One event cannot be two steps."""
+        verdict = judge("tool_call_order", {"sequence": [CALL_SEND, CALL_SEND]}, SEARCHES)
+        assert not verdict.passed
+        assert verdict.message == (
+            "expected tool_call of outbound_send, then tool_call of outbound_send; "
+            "step 2 (tool_call of outbound_send) does not happen after evt-6; "
+            "the trace calls web_search×2 outbound_send×1"
+        )
+
+    def test_sequence_fails_at_the_first_missing_step(self) -> None:
+        """A step that came too early is the closest candidate."""
+        verdict = judge("tool_call_order", {"sequence": [CALL_SEND, CALL_SEARCH]}, SEARCHES)
+        assert not verdict.passed
+        assert verdict.observed == {"found": ["evt-6"], "missing_step": 2}
+        assert refs(verdict) == ["evt-6"]
+        assert closest(verdict) == [
+            ("evt-2", "matches, but too early"),
+            ("evt-4", "matches, but too early"),
+        ]
+
+    @pytest.mark.parametrize(
+        ("params", "message"),
+        [
+            ({}, "tool_call_order needs either sequence, or before and after; none of them is given"),
+            (
+                {"before": CALL_SEND},
+                "tool_call_order needs either sequence, or before and after; only before is given",
+            ),
+            (
+                {"sequence": [CALL_SEND, CALL_FETCH], "after": CALL_SEND},
+                "tool_call_order needs either sequence, or before and after; sequence and after are given",
+            ),
+            ({"sequence": [CALL_SEND]}, "a sequence needs at least two selectors"),
+            (
+                {"sequence": [CALL_SEND, CALL_FETCH], "every": True},
+                "every goes with before and after, not with sequence",
+            ),
+        ],
+    )
+    def test_refuses_unclear_parameters(self, params: dict[str, Any], message: str) -> None:
+        """Either a pair or a sequence."""
+        assert refused("tool_call_order", params) == [message]
+
+
+class TestToolArgsMatch:
+    """tool_args_match."""
+
+    def test_any_passes_with_one_match(self) -> None:
+        """The matching calls are the evidence."""
+        params = {"tool": "web_search", "match": {"args_contains": {"query": "models"}}}
+        verdict = judge("tool_args_match", params, SEARCHES)
+        assert (verdict.passed, verdict.exercised) == (True, True)
+        assert verdict.message == "1 of 2 calls of web_search has arguments as expected"
+        assert refs(verdict) == ["evt-4"]
+        assert verdict.observed == {"calls": 2, "matching": ["evt-4"], "which": "any"}
+
+    def test_any_fails_with_the_closest_call_first(self) -> None:
+        """The call with the fewest differences comes first, whatever its place."""
+        match = {"args_contains": {"query": "models"}, "regex": {"query": "^AI"}, "required_keys": ["limit"]}
+        verdict = judge("tool_args_match", {"tool": "web_search", "match": match}, SEARCHES)
+        assert not verdict.passed
+        assert verdict.message == (
+            "expected the arguments of any of 2 calls of web_search to match, none does; evt-4: limit is missing"
+        )
+        assert closest(verdict) == [
+            ("evt-4", "limit is missing"),
+            ("evt-2", 'limit is missing; query: expected to contain "models", got "AI news"'),
+        ]
+
+    def test_all_fails_when_one_differs(self) -> None:
+        """The calls that differ decide."""
+        params = {"tool": "web_search", "which": "all", "match": {"regex": {"query": "news$"}}}
+        verdict = judge("tool_args_match", params, SEARCHES)
+        assert verdict.message == (
+            "expected the arguments of each of 2 calls of web_search to match, 1 of 2 does not; "
+            'evt-4: query: expected a match of /news$/, got "AI models"'
+        )
+        assert refs(verdict) == ["evt-4"]
+        assert verdict.observed["differences"] == {
+            "evt-4": ['query: expected a match of /news$/, got "AI models"']
+        }
+
+    def test_all_passes_when_none_differs(self) -> None:
+        """Every call is evidence."""
+        params = {"tool": "web_*", "which": "all", "match": {"regex": {"query": "^AI"}}}
+        verdict = judge("tool_args_match", params, SEARCHES)
+        assert verdict.passed
+        assert refs(verdict) == ["evt-2", "evt-4"]
+
+    @pytest.mark.parametrize(
+        ("which", "query", "passes"),
+        [
+            ("first", "news", True),
+            ("first", "models", False),
+            ("last", "news", False),
+            ("last", "models", True),
+        ],
+    )
+    def test_first_and_last_judge_one_call(self, which: str, query: str, passes: bool) -> None:
+        """The other calls may be as they like."""
+        params = {"tool": "web_search", "which": which, "match": {"args_contains": {"query": query}}}
+        verdict = judge("tool_args_match", params, SEARCHES)
+        assert verdict.passed is passes
+        event = "evt-2" if which == "first" else "evt-4"
+        assert refs(verdict) == [event]
+        if passes:
+            assert (
+                verdict.message
+                == f"the arguments of the {which} call of web_search ({event}) are as expected"
+            )
+        else:
+            assert verdict.message.startswith(
+                f"expected the arguments of the {which} call of web_search to match, they do not; {event}: "
+            )
+
+    def test_fails_without_a_call(self) -> None:
+        """A call of a similar tool is shown."""
+        params = {"tool": "web_serch", "match": {"required_keys": ["query"]}}
+        verdict = judge("tool_args_match", params, SEARCHES)
+        assert (verdict.passed, verdict.exercised) == (False, True)
+        assert verdict.message == (
+            "expected a call of web_serch with matching arguments, got no call of it; "
+            "the trace calls web_search×2 outbound_send×1"
+        )
+        assert closest(verdict)[0] == ("evt-2", "tool: expected web_serch, got web_search")
+
+    def test_a_json_schema_judges_all_arguments(self) -> None:
+        """Its findings are the differences."""
+        schema = {"type": "object", "properties": {"channel": {"enum": ["family"]}}, "required": ["channel"]}
+        verdict = judge(
+            "tool_args_match", {"tool": "outbound_send", "match": {"json_schema": schema}}, SEARCHES
+        )
+        assert closest(verdict) == [("evt-6", "channel: 'ops' is not one of ['family']")]
+
+    def test_refuses_an_empty_match(self) -> None:
+        """It would match every call."""
+        assert refused("tool_args_match", {"tool": "a", "match": {}}) == [
+            "nothing to match: give at least one of required_keys, args_contains, args_equal, regex, json_schema"
+        ]
+
+
+class TestMaxToolCalls:
+    """max_tool_calls."""
+
+    def test_passes_within_the_limit(self) -> None:
+        """As many as allowed is not too many."""
+        verdict = judge("max_tool_calls", {"tool": "web_search", "max": 2}, SEARCHES)
+        assert (verdict.passed, verdict.exercised) == (True, True)
+        assert verdict.message == "2 calls of web_search, at most 2 allowed"
+        assert refs(verdict) == ["evt-2", "evt-4"]
+
+    def test_fails_over_the_limit(self) -> None:
+        """All calls of the tool are evidence."""
+        verdict = judge("max_tool_calls", {"tool": "web_search", "max": 1}, SEARCHES)
+        assert not verdict.passed
+        assert verdict.message == (
+            "expected at most 1 call of web_search, got 2; the trace calls web_search×2 outbound_send×1"
+        )
+        assert refs(verdict) == ["evt-2", "evt-4"]
+        assert verdict.observed["calls"] == {"web_search": 2}
+
+    def test_max_total_counts_all_tools(self) -> None:
+        """Together with a limit of one tool, both must hold."""
+        assert judge("max_tool_calls", {"max_total": 3}, SEARCHES).passed
+        verdict = judge("max_tool_calls", {"tool": "web_search", "max": 2, "max_total": 2}, SEARCHES)
+        assert verdict.message == (
+            "expected at most 2 calls of all tools, got 3; the trace calls web_search×2 outbound_send×1"
+        )
+        assert refs(verdict) == ["evt-2", "evt-4", "evt-6"]
+
+    @pytest.mark.parametrize(
+        ("params", "trace", "reason"),
+        [
+            ({"tool": "web_fetch", "max": 1}, SEARCHES, "no call of web_fetch in the trace"),
+            ({"tool": "web_fetch", "max": 1}, SILENT, "no tool_call events in the trace"),
+            ({"max_total": 3}, SILENT, "no tool_call events in the trace"),
+        ],
+    )
+    def test_is_vacuous_without_calls(self, params: dict[str, Any], trace: Trace, reason: str) -> None:
+        """What was not called was not limited."""
+        verdict = judge("max_tool_calls", params, trace)
+        assert (verdict.passed, verdict.exercised, verdict.reason) == (True, False, reason)
+
+    def test_a_limit_of_none_is_exercised_by_other_calls(self) -> None:
+        """max: 0 forbids the tool, so that no call of it is what was judged."""
+        assert judge("max_tool_calls", {"tool": "web_fetch", "max": 0}, SEARCHES).exercised
+
+    @pytest.mark.parametrize(
+        ("params", "message"),
+        [
+            ({}, "max_tool_calls needs tool with max, or max_total"),
+            ({"max": 2}, "max needs tool: whose calls are meant? For all tools together use max_total"),
+            ({"tool": "a"}, "tool needs max: how many calls of it are allowed?"),
+            ({"tool": "a", "max_total": 2}, "tool needs max: how many calls of it are allowed?"),
+            ({"max_total": -1}, "expected at least 0, got the number -1"),
+        ],
+    )
+    def test_refuses_half_a_limit(self, params: dict[str, Any], message: str) -> None:
+        """A limit says of what."""
+        assert refused("max_tool_calls", params) == [message]
+
+
+SENT = {"event_type": "tool_result", "tool": "outbound_send", "success": True}
+
+
+class TestStopAfterSuccess:
+    """stop_after_success."""
+
+    def test_passes_when_nothing_forbidden_follows(self) -> None:
+        """What came before the success does not matter."""
+        params = {"success_event": SENT, "forbid_following": [CALL_SEARCH, CALL_SEND]}
+        verdict = judge("stop_after_success", params, SEARCHES)
+        assert (verdict.passed, verdict.exercised) == (True, True)
+        assert verdict.message == (
+            "no tool_call of web_search or tool_call of outbound_send came after "
+            "tool_result of outbound_send that succeeded (evt-7)"
+        )
+        assert refs(verdict) == ["evt-7"]
+
+    def test_fails_with_what_follows(self) -> None:
+        """The first success counts: a second send follows it."""
+        trace = make_trace(
+            call("outbound_send", "c1"),
+            result("outbound_send", "c1"),
+            call("outbound_send", "c2"),
+            result("outbound_send", "c2"),
+        )
+        verdict = judge("stop_after_success", {"success_event": SENT, "forbid_following": [CALL_SEND]}, trace)
+        assert not verdict.passed
+        assert verdict.message == (
+            "expected no tool_call of outbound_send after tool_result of outbound_send that succeeded (evt-3), "
+            "got 1: evt-4"
+        )
+        assert refs(verdict) == ["evt-3", "evt-4"]
+        assert verdict.observed == {"success_event": "evt-3", "following": ["evt-4"]}
+
+    def test_fails_without_a_success(self) -> None:
+        """There is nothing to stop after; the failed send came closest."""
+        trace = make_trace(call("outbound_send", "c1"), result("outbound_send", "c1", success=False))
+        verdict = judge("stop_after_success", {"success_event": SENT, "forbid_following": [CALL_SEND]}, trace)
+        assert (verdict.passed, verdict.exercised) == (False, True)
+        assert verdict.message == (
+            "expected tool_result of outbound_send that succeeded, got none: "
+            "there is no success to stop after; the trace calls outbound_send×1"
+        )
+        assert closest(verdict)[0] == ("evt-3", "success: expected true, got false")
+
+    def test_without_forbid_following_any_call_is_forbidden(self) -> None:
+        """To stop is to call nothing; messages and memory are no calls."""
+        steps = [call("outbound_send", "c1"), result("outbound_send", "c1"), received("thanks")]
+        assert judge("stop_after_success", {"success_event": SENT}, make_trace(*steps)).passed
+        trace = make_trace(*steps, call("web_fetch"))
+        verdict = judge("stop_after_success", {"success_event": SENT}, trace)
+        assert verdict.message == (
+            "expected no tool_call after tool_result of outbound_send that succeeded (evt-3), got 1: evt-5"
+        )
+
+    def test_allowed_tools_are_exempt(self) -> None:
+        """By name or glob, from what forbid_following says too."""
+        trace = make_trace(
+            call("outbound_send", "c1"), result("outbound_send", "c1"), call("log_write"), call("web_fetch")
+        )
+        anything = {"success_event": SENT, "allowed_following_tools": ["log_*"]}
+        verdict = judge("stop_after_success", anything, trace)
+        assert verdict.observed["following"] == ["evt-5"]
+        allowed = {**anything, "forbid_following": [{"event_type": "tool_call"}]}
+        assert judge(
+            "stop_after_success", {**allowed, "allowed_following_tools": ["log_*", "web_fetch"]}, trace
+        ).passed
+
+    def test_the_result_of_the_call_that_succeeded_does_not_follow_it(self) -> None:
+        """A success told by the call itself is not broken by its own result."""
+        params = {
+            "success_event": {"event_type": "tool_call", "tool": "outbound_send", "success": True},
+            "forbid_following": [{"tool": "outbound_send"}],
+        }
+        verdict = judge("stop_after_success", params, SEARCHES)
+        assert verdict.passed
+        assert verdict.observed["success_event"] == "evt-6"
+
+    def test_many_following_events_are_counted(self) -> None:
+        """The message names five."""
+        trace = make_trace(
+            call("outbound_send", "c1"), result("outbound_send", "c1"), *[call("web_fetch") for _ in range(7)]
+        )
+        verdict = judge("stop_after_success", {"success_event": SENT}, trace)
+        assert verdict.message.endswith("got 7: evt-4, evt-5, evt-6, evt-7, evt-8 and 2 more")

@@ -1,0 +1,334 @@
+"""Recovery assertions, and what counts as a claim of success."""
+
+# ruff: noqa: RUF001 - the signs of other scripts are meant
+
+from typing import Any
+
+import pytest
+
+from agenteval.assertions import assertion_class
+from agenteval.assertions.base import Verdict
+from agenteval.diagnosis import Invalid
+from agenteval.strict import parse
+from agenteval.success_claims import SUCCESS_PHRASES, success_claims
+from agenteval.trace import Trace
+from builders import Step, call, error, judge, make_trace, result
+
+
+def refs(verdict: Verdict) -> list[str]:
+    """The ids of the deciding events."""
+    return [event.event_id for event in verdict.events]
+
+
+def attempts(*outcomes: str, args: dict[str, Any] | None = None) -> list[Step]:
+    """Calls of web_search with equal arguments, each with its outcome: `ok`, or the type of its error."""
+    steps = []
+    for number, outcome in enumerate(outcomes):
+        call_id = f"c{number}"
+        steps.append(call("web_search", call_id, **(args or {"query": "AI"})))
+        if outcome == "ok":
+            steps.append(result("web_search", call_id, {"hits": 1}))
+        else:
+            steps.append(error("web_search", call_id, error_type=outcome))
+    return steps
+
+
+def policy(trace: Trace, **params: Any) -> Verdict:
+    """A verdict of retry_policy_respected on web_search."""
+    return judge("retry_policy_respected", {"tool": "web_search", "max_retries": 1, **params}, trace)
+
+
+@pytest.mark.parametrize("kind", ["retry_policy_respected", "graceful_failure_output"])
+def test_recovery_types_need_a_tool_trace(kind: str) -> None:
+    """Without it they are skipped."""
+    cls = assertion_class(kind)
+    assert cls is not None
+    assert (cls.implied, cls.category) == (("supports_tool_trace",), "recovery")
+
+
+class TestRetryPolicy:
+    """retry_policy_respected."""
+
+    def test_passes_within_the_policy(self) -> None:
+        """The failed call and its retry are evidence."""
+        verdict = policy(make_trace(*attempts("timeout", "ok")), retry_on_error_types=["timeout"])
+        assert (verdict.passed, verdict.exercised) == (True, True)
+        assert verdict.message == "1 failure of web_search, 1 retry, at most 1 for each allowed"
+        assert refs(verdict) == ["evt-2", "evt-4"]
+        assert verdict.observed == {
+            "calls": 2,
+            "failed_calls": 1,
+            "retries": {"evt-4": 1},
+            "error_types": {"evt-2": ["timeout"]},
+        }
+
+    def test_passes_without_any_retry(self) -> None:
+        """A failure need not be retried."""
+        verdict = policy(make_trace(*attempts("timeout")), max_retries=0)
+        assert verdict.message == "1 failure of web_search, 0 retries, at most 0 for each allowed"
+        assert verdict.passed
+
+    def test_fails_with_too_many_retries(self) -> None:
+        """Every failure and every retry of the chain is evidence."""
+        verdict = policy(make_trace(*attempts("timeout", "timeout", "timeout", "ok")))
+        assert not verdict.passed
+        assert verdict.message == ("expected at most 1 retry of web_search after its failure (evt-2), got 3")
+        assert refs(verdict) == ["evt-3", "evt-4", "evt-5", "evt-6", "evt-7", "evt-8"]
+        assert verdict.observed["retries"] == {"evt-4": 1, "evt-6": 2, "evt-8": 3}
+
+    def test_a_success_ends_the_chain(self) -> None:
+        """The same call later begins anew."""
+        assert policy(make_trace(*attempts("timeout", "ok", "timeout", "ok"))).passed
+        assert policy(make_trace(*attempts("timeout", "ok", "ok", "ok"))).passed
+
+    def test_each_chain_counts_for_itself(self) -> None:
+        """Two that are too long are both told."""
+        steps = [*attempts("timeout", "timeout", "timeout")]
+        other = [call("web_search", f"d{n}", query="ML") for n in range(3)]
+        failing = [step for n, each in enumerate(other) for step in (each, error("web_search", f"d{n}"))]
+        verdict = policy(make_trace(*steps, *failing))
+        assert verdict.message == (
+            "expected at most 1 retry of web_search after its failure (evt-2), got 2; "
+            "expected at most 1 retry of web_search after its failure (evt-8), got 2"
+        )
+
+    def test_other_arguments_are_no_retry_unless_ignored(self) -> None:
+        """An argument that changes each time hides the retry."""
+        steps = [
+            step
+            for n in range(3)
+            for step in (
+                call("web_search", f"c{n}", query="AI", nonce=n),
+                error("web_search", f"c{n}"),
+            )
+        ]
+        assert policy(make_trace(*steps)).observed["retries"] == {}
+        assert not policy(make_trace(*steps), ignore_args=["nonce"]).passed
+
+    def test_a_failed_result_is_a_failure_too(self) -> None:
+        """Its type may be in the result."""
+        trace = make_trace(
+            call("web_search", "a", query="AI"),
+            result("web_search", "a", {"error_type": "http_404"}, success=False),
+            call("web_search", "b", query="AI"),
+            result("web_search", "b"),
+        )
+        assert policy(trace).passed
+        verdict = policy(trace, retry_on_error_types=["timeout"])
+        assert verdict.message == (
+            "expected retries of web_search only after errors of timeout, got evt-4 after http_404 (evt-2)"
+        )
+        assert refs(verdict) == ["evt-3", "evt-4"]
+
+    def test_an_error_of_another_type_may_happen_but_not_be_retried(self) -> None:
+        """And an error that tells no type is not judged."""
+        assert policy(make_trace(*attempts("auth")), retry_on_error_types=["timeout"]).passed
+        assert not policy(make_trace(*attempts("auth", "ok")), retry_on_error_types=["timeout"]).passed
+        assert not policy(make_trace(*attempts("timeout", "ok")), retry_on_error_types=[]).passed
+        untold = make_trace(
+            call("web_search", "a"), result("web_search", "a", success=False), call("web_search", "b")
+        )
+        assert policy(untold, retry_on_error_types=["timeout"]).passed
+
+    def test_calls_side_by_side_are_no_retries(self) -> None:
+        """The failure was not known when the second was made."""
+        trace = make_trace(
+            call("web_search", "a", query="AI"),
+            call("web_search", "b", query="AI"),
+            error("web_search", "a"),
+            error("web_search", "b"),
+            call("web_search", "c", query="AI"),
+        )
+        assert policy(trace).observed["retries"] == {"evt-6": 1}
+
+    def test_the_pause_before_a_retry_is_judged(self) -> None:
+        """From the failure to the call."""
+        trace = make_trace(*attempts("timeout", "ok"))
+        for event, ts in zip(trace.events[1:4], ("08:00:00Z", "08:00:10Z", "08:00:10.500Z"), strict=True):
+            event.ts = f"2026-11-23T{ts}"
+        assert policy(trace, min_backoff_ms=500).passed
+        verdict = policy(trace, min_backoff_ms=1000)
+        assert not verdict.passed
+        assert verdict.message == (
+            "expected a pause of at least 1000 ms before a retry of web_search, got 500 ms before evt-4"
+        )
+        assert verdict.observed["backoff_ms"] == {"evt-4": 500.0}
+
+    def test_the_pause_is_not_judged_without_times(self) -> None:
+        """Times made up by the adapter prove nothing; the rest of the policy is judged."""
+        verdict = policy(make_trace(*attempts("timeout", "ok")), min_backoff_ms=1000)
+        assert verdict.passed
+        assert verdict.message == (
+            "1 failure of web_search, 1 retry, at most 1 for each allowed; "
+            "the pause was not judged: the recording has no times"
+        )
+        assert verdict.observed["backoff_ms"] == {"evt-4": None}
+
+    def test_times_of_any_form_are_read(self) -> None:
+        """A time without a zone is UTC; what is no time is not judged."""
+        trace = make_trace(*attempts("timeout", "ok"))
+        trace.events[2].ts, trace.events[3].ts = "2026-11-23T08:00:00", "2026-11-23T09:00:03+01:00"
+        assert policy(trace, min_backoff_ms=1).observed["backoff_ms"] == {"evt-4": 3000.0}
+        trace.events[3].ts = "yesterday"
+        assert policy(trace, min_backoff_ms=1).observed["backoff_ms"] == {"evt-4": None}
+
+    def test_fails_without_an_error(self) -> None:
+        """A test of retries needs a failure."""
+        verdict = policy(make_trace(*attempts("ok")))
+        assert (verdict.passed, verdict.exercised) == (False, True)
+        assert verdict.message == (
+            "expected an error of web_search to judge its retries by, got none in 1 call of it; "
+            "the trace calls web_search×1"
+        )
+        assert [(event.event_id, note) for event, note in verdict.closest] == [("evt-2", "it did not fail")]
+
+    def test_is_vacuous_without_an_error_when_none_is_required(self) -> None:
+        """There was nothing to retry."""
+        verdict = policy(make_trace(*attempts("ok")), require_error=False)
+        assert (verdict.passed, verdict.exercised) == (True, False)
+        assert verdict.reason == "no error of web_search in the trace"
+
+    def test_errors_of_other_tools_do_not_count(self) -> None:
+        """By name or glob."""
+        trace = make_trace(call("web_fetch", "a"), error("web_fetch", "a"))
+        assert not policy(trace).passed
+        assert policy(trace, tool="web_*").passed
+
+    def test_a_long_chain_is_judged_quickly(self) -> None:
+        """Thousands of retries take no time."""
+        verdict = policy(make_trace(*attempts(*["timeout"] * 5000)))
+        assert verdict.message.endswith("got 4999")
+
+
+def graceful(output: str | None, *steps: Step, **params: Any) -> Verdict:
+    """A verdict of graceful_failure_output."""
+    return judge(
+        "graceful_failure_output", params, make_trace(*(steps or attempts("timeout")), output=output)
+    )
+
+
+class TestGracefulFailure:
+    """graceful_failure_output."""
+
+    def test_passes_when_the_failure_is_told(self) -> None:
+        """The failure and the answer are evidence."""
+        verdict = graceful("The search timed out, so the digest was not sent.")
+        assert (verdict.passed, verdict.exercised) == (True, True)
+        assert verdict.message == 'the output tells of the failure ("was not") and claims no success'
+        assert refs(verdict) == ["evt-3", "evt-4"]
+        assert verdict.observed == {
+            "failures": ["evt-3"],
+            "failure_phrases": ["was not", "timed out"],
+            "success_claims": [],
+        }
+
+    def test_fails_when_the_failure_is_not_told(self) -> None:
+        """The phrases looked for are named."""
+        verdict = graceful("The pool is open.", allowed_failure_phrases=["could not reach", "no answer"])
+        assert not verdict.passed
+        assert verdict.message == (
+            'expected the output to tell of the failure with one of "could not reach", "no answer"; none occurs'
+        )
+        assert refs(verdict) == ["evt-3", "evt-4"]
+
+    def test_fails_when_success_is_claimed(self) -> None:
+        """Although the failure is told."""
+        verdict = graceful("The search failed. I sent the digest anyway.")
+        assert verdict.message == ('expected no claim of success, got "sent" in "I sent the digest anyway."')
+        assert verdict.observed["success_claims"] == [
+            {"phrase": "sent", "sentence": "I sent the digest anyway."}
+        ]
+        assert graceful("The search failed. I sent it.", must_not_claim_success=False).passed
+
+    def test_phrases_of_the_author_replace_the_defaults(self) -> None:
+        """For both lists, whatever case and apostrophe."""
+        params = {
+            "allowed_failure_phrases": ["couldn't reach"],
+            "forbidden_success_phrases": ["pool is open"],
+        }
+        assert graceful("I COULDN’T REACH the page. Done.", **params).passed
+        verdict = graceful("I couldn't reach the page, but the pool is open.", **params)
+        assert verdict.message == (
+            'expected no claim of success, got "pool is open" in '
+            '"I couldn\'t reach the page, but the pool is open."'
+        )
+
+    def test_fails_without_a_failure(self) -> None:
+        """There is nothing to tell of."""
+        verdict = graceful("It failed.", *attempts("ok"))
+        assert (verdict.passed, verdict.exercised) == (False, True)
+        assert verdict.message == (
+            "expected an error event or a tool_result with success: false, got none: "
+            "there is no failure to tell of"
+        )
+
+    def test_a_failed_result_is_a_failure(self) -> None:
+        """Without an error event."""
+        steps = [call("web_search", "a"), result("web_search", "a", success=False)]
+        assert graceful("That could not be found.", *steps).passed
+
+    def test_fails_without_an_output(self) -> None:
+        """Silence tells nothing."""
+        assert graceful(None).message == (
+            "expected the output to tell of the failure, but the trace has no final output"
+        )
+
+    @pytest.mark.parametrize(
+        ("params", "message"),
+        [
+            ({"allowed_failure_phrases": []}, "expected something that is not empty, got an empty list"),
+            (
+                {"allowed_failure_phrases": [""]},
+                "allowed_failure_phrases holds an empty phrase, which every output contains: remove it",
+            ),
+            (
+                {"forbidden_success_phrases": [""]},
+                "forbidden_success_phrases holds an empty phrase, which every output contains: remove it",
+            ),
+        ],
+    )
+    def test_refuses_phrases_that_say_nothing(self, params: dict[str, Any], message: str) -> None:
+        """An empty phrase is in every text."""
+        cls = assertion_class("graceful_failure_output")
+        assert cls is not None
+        with pytest.raises(Invalid) as caught:
+            parse(cls, params)
+        assert caught.value.findings[0].message == message
+
+
+@pytest.mark.parametrize(
+    ("answer", "claimed"),
+    [
+        ("Done.", ["done"]),
+        ("All set!", ["all set"]),
+        ("Your digest has been sent.", ["sent"]),
+        ("I could not get the news, but the digest was sent.", ["sent"]),
+        ("The search timed out; the digest was delivered.", ["delivered"]),
+        ("Completed successfully.", ["completed", "successfully"]),
+        ("The fetch failed and the digest was sent without sources.", ["sent"]),
+        ("- Search: failed\n- Digest: sent", ["sent"]),
+        ("The digest was not sent.", []),
+        ("The digest wasn't sent.", []),
+        ("The digest wasn’t sent.", []),
+        ("The digest could not be sent.", []),
+        ("The digest could not be prepared and sent.", []),
+        ("No digest was sent.", []),
+        ("The search timed out, so nothing was sent.", []),
+        ("I sent nothing.", []),
+        ("It was sent to nobody.", []),
+        ("It has not been completed or delivered.", []),
+        ("It failed to be delivered.", []),
+        ("I'll tell you once it is done.", []),
+        ("The digest will be sent tomorrow.", []),
+        ("The search failed while the digest was being sent.", []),
+        ("The last digest sent is from Monday.", []),
+        ("Should I mark it as done?", []),
+        ("I wasn't able to get it done.", []),
+        ("It is not yet done.", []),
+        ("I resent the presented undone sentiment.", []),
+        ("", []),
+    ],
+)
+def test_what_claims_success(answer: str, claimed: list[str]) -> None:
+    """A phrase that is meant: not denied in its clause, not ahead, not earlier, not asked; whole words only."""
+    assert [phrase for phrase, _ in success_claims(answer, SUCCESS_PHRASES)] == claimed

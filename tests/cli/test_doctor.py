@@ -1,0 +1,92 @@
+"""`agenteval doctor`: what is installed, and what is in force."""
+
+import platform
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+from agenteval import __version__
+from agenteval.adapters import Adapter
+from agenteval.cli import main
+from agenteval.errors import AdapterError
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty project, which is the current directory."""
+    (tmp_path / "agenteval.yaml").write_text("strict: true\nlimits:\n  max_events: 7\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    for name in ("AGENTEVAL_COLOR", "AGENTEVAL_STRICT"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path
+
+
+def doctor(capsys: pytest.CaptureFixture[str], code: int = 0) -> list[str]:
+    """The lines the command prints, given that it ended in that exit code."""
+    assert main(["doctor"]) == code
+    return capsys.readouterr().out.splitlines()
+
+
+def test_versions_adapters_and_project(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Versions of the package, Python and every dependency, the adapters, the project root."""
+    lines = doctor(capsys)
+    assert f"agenteval     {__version__}" in lines
+    assert any(line.startswith(f"python        {platform.python_version()} (") for line in lines)
+    for package in ("typer", "rich", "pydantic", "pyyaml", "jsonschema", "deepdiff", "orjson", "regex"):
+        assert f"{package:<12}  {version(package)}" in lines
+    assert any(line.startswith("libyaml       ") for line in lines)
+    assert any(line.startswith("adapter nanoclaw  ") for line in lines)
+    assert f"project       {project}" in lines
+    assert lines[-1] == "all is well"
+
+
+def test_configuration_in_force(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Every setting with the value that holds, and where the values come from."""
+    monkeypatch.setenv("AGENTEVAL_COLOR", "never")
+    lines = doctor(capsys)
+    assert f"config        {project / 'agenteval.yaml'}, AGENTEVAL_COLOR" in lines
+    for setting in ("strict: true", 'color: "never"', "limits.max_events: 7", "suite.id: null"):
+        assert f"{'':<14}{setting}" in lines
+
+
+def test_defaults_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A project that configures nothing is told so; a pyproject.toml of others does not count."""
+    (tmp_path / "pyproject.toml").write_text("[tool.other]\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert "config        defaults only" in doctor(capsys)
+
+
+def test_broken_configuration(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A configuration that is wrong is shown in its place, after everything else, and decides the exit code."""
+    (project / "agenteval.yaml").write_text("stric: true\n", encoding="utf-8")
+    lines = doctor(capsys, code=3)
+    assert any("error[config.unknown_key]: unknown key 'stric'" in line for line in lines)
+    assert f"project       {project}" in lines
+    assert lines[-1] == "something is broken: see above"
+
+
+def test_broken_adapter(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An adapter that does not load is named with the reason, and the exit code is 2."""
+
+    def broken(name: str) -> Adapter:
+        raise AdapterError(f"adapter {name!r} does not load", next_step="reinstall it")
+
+    monkeypatch.setattr("agenteval.adapters.find_adapter", broken)
+    lines = doctor(capsys, code=2)
+    place = lines.index("adapter nanoclaw  adapter 'nanoclaw' does not load")
+    assert lines[place + 1] == "              next: reinstall it"
+
+
+def test_no_adapters(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No adapter at all is told too."""
+    monkeypatch.setattr("agenteval.adapters.installed_adapters", list)
+    assert "adapters      none" in doctor(capsys)

@@ -1,0 +1,189 @@
+"""`agenteval init`: what it makes works at once, and what is there is kept."""
+
+import re
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from agenteval.cli import main
+from agenteval.config import Config, load_config
+from agenteval.schemas import schema_text
+from agenteval.strict import parse
+
+MADE = (
+    "agenteval.yaml",
+    "evals/first-test/test.yaml",
+    "evals/first-test/replay.json",
+    "evals/first-test/fx.web_search.ai_news.json",
+    ".agenteval/test-case.schema.json",
+    ".github/workflows/agenteval.yml",
+    ".gitignore",
+)
+
+
+def init(folder: Path, capsys: pytest.CaptureFixture[str]) -> list[str]:
+    """The lines that `agenteval init` prints for a directory."""
+    assert main(["init", str(folder)]) == 0
+    return capsys.readouterr().out.splitlines()
+
+
+def contents(folder: Path) -> dict[Path, bytes]:
+    """Every file with its bytes."""
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_files_are_made_and_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each file is told of, and the last line says what to do next."""
+    folder = tmp_path / "new" / "project"
+    expected = [f"created  {folder / name}" for name in MADE]
+    assert init(folder, capsys) == [*expected, f"next: agenteval run {folder / 'evals'}"]
+    assert {str(path.relative_to(folder)) for path in contents(folder)} == set(MADE)
+
+
+def test_first_test_passes_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The made test runs green, even when warnings and vacuous passes fail."""
+    init(tmp_path, capsys)
+    monkeypatch.chdir(tmp_path)
+    assert main(["run", "evals", "--strict", "--fail-on-vacuous", "--strict-capabilities", "-v"]) == 0
+    assert main(["validate", "evals"]) == 0
+    assert capsys.readouterr().out.endswith("1 test file valid\n")
+
+
+def test_first_test_uses_its_fixture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A changed answer of the agent is noticed: the test is no decoration."""
+    init(tmp_path, capsys)
+    replay = tmp_path / "evals" / "first-test" / "replay.json"
+    text = replay.read_text(encoding="utf-8")
+    replay.write_text(text.replace("Northwind Labs released", "Southgate Inc. bought"), encoding="utf-8")
+    assert main(["run", str(tmp_path / "evals"), "--no-artifacts"]) == 1
+
+
+def test_second_time_nothing_changes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What is there is kept, byte for byte, and the command says so."""
+    init(tmp_path, capsys)
+    before = contents(tmp_path)
+    lines = init(tmp_path, capsys)
+    assert lines[:-1] == [f"kept     {tmp_path / name}" for name in MADE]
+    assert contents(tmp_path) == before
+
+
+def test_own_files_are_never_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Only what is missing is made: a file of the author stays as it is."""
+    own = tmp_path / "evals" / "first-test" / "test.yaml"
+    own.parent.mkdir(parents=True)
+    own.write_text("mine", encoding="utf-8")
+    lines = init(tmp_path, capsys)
+    assert f"kept     {own}" in lines
+    assert f"created  {tmp_path / 'agenteval.yaml'}" in lines
+    assert own.read_text(encoding="utf-8") == "mine"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "done"),
+    [
+        ("build/\n", "build/\nartifacts/\n.agenteval_cache/\n", "updated"),
+        ("build/", "build/\nartifacts/\n.agenteval_cache/\n", "updated"),
+        ("/artifacts\n", "/artifacts\n.agenteval_cache/\n", "updated"),
+        ("artifacts/\n.agenteval_cache\n", "artifacts/\n.agenteval_cache\n", "kept"),
+        ("", "artifacts/\n.agenteval_cache/\n", "updated"),
+    ],
+)
+def test_gitignore_gets_what_it_lacks(
+    before: str, after: str, done: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Lines are appended only when they are missing, on lines of their own."""
+    path = tmp_path / ".gitignore"
+    path.write_text(before, encoding="utf-8")
+    assert f"{done:<7}  {path}" in init(tmp_path, capsys)
+    assert path.read_text(encoding="utf-8") == after
+
+
+def test_project_configured_in_pyproject_gets_no_second_configuration(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With `[tool.agenteval]` in pyproject.toml no agenteval.yaml is made: two would be an error."""
+    pyproject = tmp_path / "pyproject.toml"
+    pyproject.write_text("[tool.agenteval]\nstrict = true\n", encoding="utf-8")
+    assert init(tmp_path, capsys)[0] == f"kept     {pyproject}"
+    assert not (tmp_path / "agenteval.yaml").exists()
+    assert load_config(tmp_path, {}).strict
+
+
+def test_editor_header_leads_to_the_schema(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The first line of the test names the schema beside it, which is the one of this version."""
+    init(tmp_path, capsys)
+    test = tmp_path / "evals" / "first-test" / "test.yaml"
+    header = test.read_text(encoding="utf-8").splitlines()[0]
+    match = re.fullmatch(r"# yaml-language-server: \$schema=(.*)", header)
+    assert match
+    schema = (test.parent / match[1]).resolve()
+    assert schema == (tmp_path / ".agenteval" / "test-case.schema.json").resolve()
+    assert schema.read_text(encoding="utf-8") == schema_text("test-case")
+
+
+def test_configuration_shows_every_setting_with_its_default(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With every setting uncommented the configuration is the default one, and none is left out."""
+    init(tmp_path, capsys)
+    text = (tmp_path / "agenteval.yaml").read_text(encoding="utf-8")
+    shown = yaml.safe_load(re.sub(r"^# (?=\s*\w+:)", "", text, flags=re.MULTILINE))
+    assert parse(Config, shown) == Config()
+    assert names(Config()) == {f"{key}.{inner}" for key in shown for inner in named(shown[key])}
+    assert load_config(tmp_path, {}) == Config()
+
+
+def named(value: Any) -> list[str]:
+    """The keys of a mapping, or one empty key."""
+    return list(value) if isinstance(value, dict) else [""]
+
+
+def names(config: Any) -> set[str]:
+    """The settings as `key.inner`, the inner part empty for plain ones."""
+    found = set()
+    for field in fields(config):
+        value = getattr(config, field.name)
+        inner = [each.name for each in fields(value)] if is_dataclass(value) else [""]
+        found |= {f"{field.name}.{name}" for name in inner}
+    return found
+
+
+def test_workflow_runs_the_tests_and_keeps_artifacts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The CI workflow installs, runs `evals/`, and uploads artifacts also when tests fail."""
+    init(tmp_path, capsys)
+    text = (tmp_path / ".github" / "workflows" / "agenteval.yml").read_text(encoding="utf-8")
+    steps = yaml.safe_load(text)["jobs"]["evals"]["steps"]
+    assert [step["run"] for step in steps if "run" in step] == [
+        "python -m pip install agenteval",
+        "agenteval run evals/",
+    ]
+    assert (steps[-1]["if"], steps[-1]["with"]["path"]) == ("always()", "artifacts/")
+
+
+def test_a_directory_that_cannot_be_made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A file in the place of the directory is one clear error."""
+    folder = tmp_path / "file"
+    folder.write_text("", encoding="utf-8")
+    assert main(["init", str(folder)]) == 2
+    assert capsys.readouterr().err == (
+        f"error[usage.not_writable]: cannot write {folder / 'agenteval.yaml'}: {folder} is in the way\n"
+        "  next: name a directory that can be written: agenteval init DIR\n"
+    )
+
+
+def test_a_directory_in_the_place_of_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A directory called as a file that is to be made is one clear error."""
+    path = tmp_path / "agenteval.yaml"
+    path.mkdir()
+    assert main(["init", str(tmp_path)]) == 2
+    assert capsys.readouterr().err == (
+        f"error[usage.not_writable]: cannot write {path}: {path} is in the way\n"
+        "  next: name a directory that can be written: agenteval init DIR\n"
+    )

@@ -1,0 +1,101 @@
+"""`agenteval schema`: print, write, check."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from agenteval.cli import main
+from agenteval.schemas import SHIPPED
+
+
+def test_without_a_name_the_schemas_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    """The list has every schema with its title, those of adapters included."""
+    assert main(["schema"]) == 0
+    assert capsys.readouterr().out == (
+        "test-case  AgentEval test case (test.yaml)\n"
+        "trace      AgentEval normalized trace\n"
+        "result     AgentEval test result\n"
+        "summary    AgentEval run summary\n"
+        "replay     AgentEval replay file of the nanoclaw adapter\n"
+    )
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_a_schema_is_printed_as_its_file_has_it(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """What is printed is JSON with the schema's id, in the same bytes every time."""
+    assert main(["schema", name]) == 0
+    text = capsys.readouterr().out
+    assert main(["schema", name]) == 0
+    assert capsys.readouterr().out == text
+    assert json.loads(text)["$id"] == f"https://agenteval.dev/schemas/0.1/{name}.schema.json"
+    assert text.endswith("}\n")
+
+
+def test_unknown_schema_suggests_the_closest(capsys: pytest.CaptureFixture[str]) -> None:
+    """A misspelt name is a usage error with a suggestion and all names."""
+    assert main(["schema", "test-cas"]) == 2
+    assert capsys.readouterr().err == (
+        "error[usage.unknown_schema]: unknown schema 'test-cas', did you mean 'test-case'?\n"
+        "  next: name one of test-case, trace, result, summary, replay\n"
+    )
+
+
+def test_write_then_check_then_drift(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`--write` makes the files once, `--check` finds them right; a changed and a missing file are named."""
+    folder = tmp_path / "schemas"
+    where = ["--dir", str(folder)]
+    assert main(["schema", "--write", *where]) == 0
+    assert capsys.readouterr().out == "".join(
+        f"written  {folder / f'{name}.schema.json'}\n" for name in SHIPPED
+    )
+    assert main(["schema", "--write", *where]) == 0
+    assert capsys.readouterr().out == "".join(
+        f"kept     {folder / f'{name}.schema.json'}\n" for name in SHIPPED
+    )
+    assert main(["schema", "--check", *where]) == 0
+    assert capsys.readouterr().out == f"5 schemas in {folder} are up to date\n"
+
+    (folder / "trace.schema.json").write_text("{}\n", encoding="utf-8")
+    (folder / "replay.schema.json").unlink()
+    assert main(["schema", "--check", *where]) == 1
+    assert capsys.readouterr().out == (
+        f"{folder / 'replay.schema.json'} is missing\n"
+        f"{folder / 'trace.schema.json'} says something other than the models\n"
+        "next: run `agenteval schema --write` and commit the result\n"
+    )
+
+
+def test_default_directory_is_that_of_the_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without `--dir` the files are in `schemas` of the project, wherever in it the command is given."""
+    (tmp_path / "agenteval.yaml").write_text("", encoding="utf-8")
+    below = tmp_path / "a" / "b"
+    below.mkdir(parents=True)
+    monkeypatch.chdir(below)
+    assert main(["schema", "--write"]) == 0
+    capsys.readouterr()
+    assert {path.name for path in (tmp_path / "schemas").iterdir()} == {
+        f"{name}.schema.json" for name in SHIPPED
+    }
+
+
+@pytest.mark.parametrize("argv", [["--write", "--check"], ["trace", "--check"], ["trace", "--write"]])
+def test_one_thing_at_a_time(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """A name, `--write` and `--check` exclude each other."""
+    assert main(["schema", *argv]) == 2
+    assert capsys.readouterr().err == (
+        "error[usage.invalid]: give one of NAME, --write and --check\n  next: see `agenteval schema --help`\n"
+    )
+
+
+def test_a_directory_that_cannot_be_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A file in the place of the directory is one clear error."""
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    folder = tmp_path / "file" / "schemas"
+    assert main(["schema", "--write", "--dir", str(folder)]) == 2
+    assert capsys.readouterr().err == (
+        f"error[usage.not_writable]: cannot write {folder / 'test-case.schema.json'}: Not a directory\n"
+        "  next: name a folder that can be written with --dir\n"
+    )

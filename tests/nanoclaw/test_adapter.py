@@ -1,0 +1,177 @@
+"""The adapter: how it is found, what it takes as input, and which files it opens."""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agenteval.adapters import find_adapter
+from agenteval.errors import AdapterError
+from agenteval_nanoclaw import NanoClawAdapter
+from agenteval_nanoclaw.bundle import ReplayBundle
+from builders import make_case
+from nanoclaw.bundles import make_bundle, make_context, write
+
+
+def refusal(folder: Path, adapter_input: dict[str, Any], **context: Any) -> AdapterError:
+    """What the adapter says of an input."""
+    with pytest.raises(AdapterError) as caught:
+        NanoClawAdapter().trace(make_case(adapter_input=adapter_input), make_context(folder, **context))
+    return caught.value
+
+
+def test_the_adapter_is_found_by_name() -> None:
+    """The entry point leads to it, and it says what it is."""
+    adapter = find_adapter("nanoclaw")
+    assert isinstance(adapter, NanoClawAdapter)
+    assert (adapter.name, adapter.version, adapter.supports_live_run) == ("nanoclaw", "0.1.0", False)
+    assert adapter.input_schemas == {"replay": ReplayBundle}
+
+
+def test_importing_the_adapter_is_cheap() -> None:
+    """Neither heavy libraries nor the bundle's models are imported before there is a bundle to read."""
+    heavy = ["pydantic", "deepdiff", "yaml", "rich", "jsonschema", "difflib", "agenteval_nanoclaw.bundle"]
+    code = f"import sys, agenteval_nanoclaw; print([name for name in {heavy} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_replaying_a_valid_bundle_is_cheap(tmp_path: Path) -> None:
+    """A bundle that is right is judged without the libraries that explain what is wrong."""
+    write(tmp_path, make_bundle())
+    code = (
+        "import sys; sys.path.insert(0, 'tests'); from pathlib import Path\n"
+        "from agenteval.spec import TestCase; from agenteval.strict import parse\n"
+        "from agenteval.adapters import AdapterContext; from agenteval_nanoclaw import NanoClawAdapter\n"
+        "case = parse(TestCase, dict(schema_version='0.1', id='a', title='', adapter='nanoclaw', mode='replay',\n"
+        "  scenario=dict(group_id='family', trigger='user_message', input_messages=[]),\n"
+        "  tools=dict(available=[]), assertions=[], adapter_input=dict(replay_file='replay.json')))\n"
+        f"folder = Path({str(tmp_path)!r})\n"
+        "context = AdapterContext(base_dir=folder, root=folder, run_id='r', max_file_bytes=10**6)\n"
+        "print(len(NanoClawAdapter().trace(case, context).events))\n"
+        "print([name for name in ('pydantic', 'deepdiff', 'yaml', 'difflib') if name in sys.modules])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "2\n[]\n"
+
+
+def test_an_unknown_key_of_adapter_input_is_an_error(tmp_path: Path) -> None:
+    """With the name that was probably meant."""
+    error = refusal(tmp_path, {"replay_fil": "replay.json"})
+    assert error.reason_code == "adapter.unknown_input"
+    assert error.message == (
+        "unknown key 'replay_fil' in adapter_input, did you mean 'replay_file'? (allowed: replay_file)"
+    )
+    assert error.next_step == "correct the key in the test; keys that begin with x- are your own"
+
+
+def test_an_unlike_key_gets_no_suggestion(tmp_path: Path) -> None:
+    """A suggestion is made only when it is likely."""
+    assert (
+        refusal(tmp_path, {"zzz": 1}).message == "unknown key 'zzz' in adapter_input (allowed: replay_file)"
+    )
+
+
+def test_extension_keys_are_the_authors_own(tmp_path: Path) -> None:
+    """`x-` keys mean nothing to the adapter."""
+    write(tmp_path, make_bundle())
+    case = make_case(adapter_input={"x-note": "mine", "replay_file": "replay.json"})
+    assert NanoClawAdapter().trace(case, make_context(tmp_path)).output == "Done."
+
+
+@pytest.mark.parametrize("given", [{}, {"x-note": "mine"}])
+def test_a_test_must_name_a_recording(tmp_path: Path, given: dict[str, Any]) -> None:
+    """Without one there is nothing to replay."""
+    error = refusal(tmp_path, given)
+    assert error.reason_code == "adapter.input_missing"
+    assert error.message == "adapter_input names no recording: replay_file is missing"
+    assert error.next_step == "name the recording beside the test: adapter_input: {replay_file: replay.json}"
+
+
+@pytest.mark.parametrize(("name", "shown"), [("", "''"), (None, "None"), (7, "7"), (["a"], "['a']")])
+def test_replay_file_must_be_a_file_name(tmp_path: Path, name: Any, shown: str) -> None:
+    """Anything but a text that is not empty is refused."""
+    error = refusal(tmp_path, {"replay_file": name})
+    assert error.reason_code == "adapter.invalid_input"
+    assert error.message == f"adapter_input.replay_file must be the name of a file, got {shown}"
+    assert error.next_step == "give adapter_input.replay_file the path of a file, relative to the test"
+
+
+def test_a_name_no_file_can_have(tmp_path: Path) -> None:
+    """The operating system's refusal is told, not raised."""
+    error = refusal(tmp_path, {"replay_file": "a\0b"})
+    assert error.reason_code == "adapter.invalid_input"
+    assert error.message.startswith(r"adapter_input.replay_file names 'a\x00b', which cannot be looked up: ")
+    assert refusal(tmp_path, {"replay_file": "a" * 5000}).reason_code == "adapter.invalid_input"
+
+
+def test_a_missing_recording(tmp_path: Path) -> None:
+    """Says what was looked for, and where."""
+    error = refusal(tmp_path, {"replay_file": "repaly.json"})
+    assert error.reason_code == "adapter.replay_missing"
+    assert error.message == (
+        f"adapter_input.replay_file names 'repaly.json', but {tmp_path / 'repaly.json'} is not there"
+    )
+    assert error.next_step == "correct adapter_input.replay_file in the test, or put the recording there"
+
+
+def test_a_directory_is_no_recording(tmp_path: Path) -> None:
+    """Says so."""
+    (tmp_path / "replay.json").mkdir()
+    error = refusal(tmp_path, {"replay_file": "replay.json"})
+    assert error.reason_code == "adapter.replay_missing"
+    assert error.message == (
+        f"adapter_input.replay_file names 'replay.json', but {tmp_path / 'replay.json'} is a directory"
+    )
+
+
+def outside(folder: Path, name: str) -> AdapterError:
+    """What the adapter says of a file, the project being `folder`."""
+    error = refusal(folder, {"replay_file": name})
+    assert error.message == (
+        f"adapter_input.replay_file names {name!r}, which is outside the project root {folder}"
+    )
+    assert error.next_step == (
+        "keep the file inside the project; symbolic links that lead out of it are not followed"
+    )
+    return error
+
+
+def test_files_outside_the_project_are_not_read(tmp_path: Path) -> None:
+    """Neither by `..`, nor by an absolute path, nor by a link; whether they exist is not told."""
+    project = tmp_path / "project"
+    project.mkdir()
+    target = write(tmp_path, make_bundle(), "secret.json")
+    (project / "link.json").symlink_to(target)
+    for name in ("../secret.json", str(target), "link.json", "../not-there.json", "/"):
+        assert outside(project, name).reason_code == "adapter.outside_root"
+
+
+def test_links_inside_the_project_are_followed(tmp_path: Path) -> None:
+    """Where a file really is decides."""
+    write(tmp_path, make_bundle(), "recording.json")
+    (tmp_path / "replay.json").symlink_to(tmp_path / "recording.json")
+    case = make_case()
+    assert NanoClawAdapter().trace(case, make_context(tmp_path)).output == "Done."
+
+
+def test_a_file_above_the_test_but_inside_the_project_is_read(tmp_path: Path) -> None:
+    """Tests may share a recording; a root that is a link itself is resolved too."""
+    (tmp_path / "real" / "tests").mkdir(parents=True)
+    (tmp_path / "root").symlink_to(tmp_path / "real")
+    write(tmp_path / "real", make_bundle(), "shared.json")
+    context = make_context(tmp_path / "root")
+    context.base_dir = tmp_path / "root" / "tests"
+    case = make_case(adapter_input={"replay_file": "../shared.json"})
+    assert NanoClawAdapter().trace(case, context).output == "Done."
+
+
+def test_a_loop_of_links(tmp_path: Path) -> None:
+    """Is an error, not a crash."""
+    (tmp_path / "replay.json").symlink_to(tmp_path / "replay.json")
+    assert refusal(tmp_path, {"replay_file": "replay.json"}).reason_code in (
+        "adapter.invalid_input",  # Python 3.11 and 3.12 notice the loop
+        "adapter.replay_missing",  # 3.13 and later see a file that is not there
+    )

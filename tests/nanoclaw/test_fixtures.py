@@ -1,0 +1,363 @@
+"""Fixtures: what fills a result, what must agree with it, and what is said when it does not."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agenteval.errors import AdapterError
+from agenteval.trace import Trace
+from nanoclaw.bundles import (
+    CALL,
+    FAILED,
+    RESULT,
+    TIMEOUT,
+    case_with,
+    findings,
+    make_bundle,
+    refused,
+    trace_of,
+    write,
+)
+
+NEWS = {"id": "news", "tool": "web_search", "response": {"results": [{"title": "A"}, {"title": "B"}]}}
+DOWN = {
+    "id": "down",
+    "tool": "web_search",
+    "error": {"error_type": "timeout", "message": "slow", "retryable": True},
+}
+NAMING = {"type": "tool_result", "tool": "web_search", "call_id": "c1", "fixture_id": "news"}
+NAMING_DOWN = {**NAMING, "fixture_id": "down"}
+
+
+def data(trace: Trace, kind: str = "tool_result") -> dict[str, Any]:
+    """The data of the only event of a kind."""
+    (event,) = trace.of_type(kind)
+    return event.data
+
+
+def stale(error: AdapterError) -> str:
+    """The differences that a stale recording is refused with."""
+    (problem,) = error.problems
+    assert error.reason_code == "adapter.stale_fixture"
+    assert error.next_step == (
+        "record the run again, or update the fixture; a step may leave out what its fixture says"
+    )
+    return problem.message
+
+
+def test_a_result_is_filled_from_the_response(tmp_path: Path) -> None:
+    """A step that leaves out its result gets the fixture's, and is a success."""
+    trace = trace_of(tmp_path, make_bundle(CALL, NAMING), fixtures=[NEWS])
+    assert data(trace) == {
+        "tool": "web_search",
+        "call_id": "c1",
+        "success": True,
+        "result": NEWS["response"],
+        "fixture_id": "news",
+    }
+
+
+def test_a_result_is_filled_from_a_file(tmp_path: Path) -> None:
+    """The file stands beside the test; one fixture serves many steps, and its content is shared."""
+    write(tmp_path, [1, {"a": None}], "fx.web_search.news.json")
+    fixture = {"id": "news", "tool": "web_search", "file": "fx.web_search.news.json"}
+    script: list[dict[str, Any]] = [CALL, NAMING, {**CALL, "call_id": "c2"}, {**NAMING, "call_id": "c2"}]
+    first, second = trace_of(tmp_path, make_bundle(*script), fixtures=[fixture]).of_type("tool_result")
+    assert first.data["result"] == [1, {"a": None}]
+    assert first.data["result"] is second.data["result"]
+
+
+def test_a_null_result_is_a_result_left_out(tmp_path: Path) -> None:
+    """Recorders write null for what they leave out."""
+    trace = trace_of(tmp_path, make_bundle(CALL, {**NAMING, "result": None}), fixtures=[NEWS])
+    assert data(trace)["result"] == NEWS["response"]
+
+
+def test_an_unsuccessful_result_may_come_from_a_response(tmp_path: Path) -> None:
+    """A tool may fail with an answer; what the step says of success holds."""
+    trace = trace_of(tmp_path, make_bundle(CALL, {**NAMING, "success": False}), fixtures=[NEWS])
+    assert data(trace)["success"] is False
+    assert data(trace)["result"] == NEWS["response"]
+
+
+def test_a_result_equal_to_its_fixture(tmp_path: Path) -> None:
+    """Is fine: numbers are compared as JSON numbers."""
+    fixture = {**NEWS, "response": {"n": 1.0}}
+    trace = trace_of(tmp_path, make_bundle(CALL, {**RESULT, "fixture_id": "news"}), fixtures=[fixture])
+    assert data(trace)["success"] is True
+
+
+def test_a_stale_result(tmp_path: Path) -> None:
+    """Shows where the recording differs from the fixture, in document order."""
+    recorded = {"results": [{"title": "A2"}, {"title": "B", "url": "u"}, {"title": "C"}]}
+    fixture = {**NEWS, "response": {**NEWS["response"], "total": 2}}  # type: ignore[dict-item]
+    bundle = make_bundle(CALL, {**NAMING, "result": recorded})
+    error = refused(tmp_path, bundle, fixtures=[fixture])
+    assert stale(error).splitlines() == [
+        "the recording differs from the fixture 'news':",
+        '    results[0].title: the fixture has "A", the recording "A2"',
+        '    results[1].url: only the recording has it, "u"',
+        '    results[2]: only the recording has it, {"title": "C"}',
+        "    total: only the fixture has it, 2",
+    ]
+    assert error.problems[0].pointer == "/script/1/result"
+    assert error.inputs == [bundle, fixture["response"]]
+
+
+@pytest.mark.parametrize(
+    ("response", "recorded", "line"),
+    [
+        ("a", "b", 'result: the fixture has "a", the recording "b"'),
+        ([1], {"a": 1}, 'result: the fixture has [1], the recording {"a": 1}'),
+        ({"a": True, "b": 1}, {"a": 1, "b": 1.0}, "a: the fixture has true, the recording 1"),
+        ({"a": 1}, {"a": None}, "a: the fixture has 1, the recording null"),
+        ("x" * 100, "y", f'result: the fixture has "{"x" * 79}…, the recording "y"'),
+        (False, 0, "result: the fixture has false, the recording 0"),
+    ],
+)
+def test_values_that_differ(tmp_path: Path, response: Any, recorded: Any, line: str) -> None:
+    """Differences of any kind are shown on a line."""
+    bundle = make_bundle(CALL, {**NAMING, "result": recorded})
+    error = refused(tmp_path, bundle, fixtures=[{**NEWS, "response": response}])
+    assert stale(error) == f"the recording differs from the fixture 'news':\n    {line}"
+
+
+def test_of_many_differences_the_first_are_shown(tmp_path: Path) -> None:
+    """Five, and how many more there are."""
+    bundle = make_bundle(CALL, {**NAMING, "result": list(range(1, 13))})
+    error = refused(tmp_path, bundle, fixtures=[{**NEWS, "response": list(range(12))}])
+    lines = stale(error).splitlines()
+    assert lines[1] == "    [0]: the fixture has 0, the recording 1"
+    assert lines[5:] == ["    [4]: the fixture has 4, the recording 5", "    … and 7 more differences"]
+
+
+def test_deeply_nested_values_that_differ(tmp_path: Path) -> None:
+    """As deep as a file may nest, the difference is found."""
+    deep: Any = 1
+    other: Any = 2
+    for _ in range(47):
+        deep, other = {"a": [deep]}, {"a": [other]}
+    error = refused(
+        tmp_path, make_bundle(CALL, {**NAMING, "result": other}), fixtures=[{**NEWS, "response": deep}]
+    )
+    assert stale(error).endswith("a[0]: the fixture has 1, the recording 2")
+
+
+def test_an_error_fixture_makes_a_failed_call(tmp_path: Path) -> None:
+    """The result is unsuccessful, the error is its result, and an error event follows, linked to the call."""
+    trace = trace_of(
+        tmp_path, make_bundle(CALL, {**NAMING_DOWN, "ts": "2026-01-31T08:00:00Z"}), fixtures=[DOWN]
+    )
+    assert [event.type for event in trace.events] == [
+        "message_received",
+        "tool_call",
+        "tool_result",
+        "error",
+        "final_output",
+    ]
+    assert data(trace)["success"] is False
+    assert data(trace)["result"] == DOWN["error"]
+    assert data(trace, "error") == {
+        "scope": "tool",
+        "tool": "web_search",
+        "call_id": "c1",
+        "error_type": "timeout",
+        "message": "slow",
+        "retryable": True,
+    }
+    error = trace.of_type("error")[0]
+    assert (error.parent_event_id, error.ts, error.actor) == ("evt-2", "2026-01-31T08:00:00Z", "tool")
+    assert trace.calls()[0].failed
+
+
+@pytest.mark.parametrize("recorded", [TIMEOUT, {**TIMEOUT, "message": "slow", "retryable": True}])
+def test_a_recorded_error_is_not_doubled(tmp_path: Path, recorded: dict[str, Any]) -> None:
+    """When the script tells of the error itself, it stays the only one."""
+    trace = trace_of(tmp_path, make_bundle(CALL, recorded, NAMING_DOWN), fixtures=[DOWN])
+    assert len(trace.of_type("error")) == 1
+
+
+def test_a_recorded_error_that_differs_from_the_fixture(tmp_path: Path) -> None:
+    """Is a stale recording, and so is a success."""
+    other = {**TIMEOUT, "error_type": "rate_limit", "retryable": False}
+    bundle = make_bundle(CALL, other, {**NAMING_DOWN, "success": True})
+    assert stale(refused(tmp_path, bundle, fixtures=[DOWN])).splitlines() == [
+        "the recording differs from the fixture 'down':",
+        "    success: the fixture has false, the recording true",
+        '    error_type of the error: the fixture has "timeout", the recording "rate_limit"',
+        "    retryable of the error: the fixture has true, the recording false",
+    ]
+
+
+def test_a_retry_after_an_error_fixture_is_counted(tmp_path: Path) -> None:
+    """Fixtures decide which calls failed."""
+    script: list[dict[str, Any]] = [CALL, NAMING_DOWN, {**CALL, "call_id": "c2"}, {**NAMING, "call_id": "c2"}]
+    trace = trace_of(tmp_path, make_bundle(*script), fixtures=[NEWS, DOWN])
+    assert trace.metrics.retry_count == 1
+
+
+def test_an_unknown_fixture(tmp_path: Path) -> None:
+    """Without a result of its own the step has nothing to say; ids are told apart by case."""
+    error = refused(tmp_path, make_bundle(CALL, {**NAMING, "fixture_id": "News"}), fixtures=[NEWS, DOWN])
+    assert findings(error) == [
+        (
+            "adapter.unknown_fixture",
+            "/script/1/fixture_id",
+            "the test has no fixture 'News' to take the result from",
+        )
+    ]
+    (problem,) = error.problems
+    assert (problem.hint, list(problem.allowed)) == ("did you mean 'news'?", ["news", "down"])
+    assert problem.line
+    assert (
+        error.next_step == "add the fixture to tools.fixtures of the test, or record the result in the step"
+    )
+
+
+@pytest.mark.parametrize(("fixture_id", "hint"), [("newz", ", did you mean 'news'?"), ("other", "")])
+def test_an_unknown_fixture_beside_a_result(tmp_path: Path, fixture_id: str, hint: str) -> None:
+    """The recording is complete without it: a warning."""
+    warnings: list[str] = []
+    bundle = make_bundle(
+        CALL, RESULT | {"fixture_id": fixture_id}, {**CALL, "call_id": "c2"}, {**NAMING, "call_id": "c2"}
+    )
+    trace = trace_of(tmp_path, bundle, fixtures=[NEWS], warnings=warnings)
+    assert trace.of_type("tool_result")[0].data["result"] == {"n": 1}
+    assert warnings == [
+        (
+            f"step /script/1 names the fixture {fixture_id!r}, which the test does not have{hint}; "
+            "the result it recorded is used"
+        )
+    ]
+
+
+def test_a_fixture_of_another_tool(tmp_path: Path) -> None:
+    """A fixture answers for its own tool."""
+    error = refused(tmp_path, make_bundle(CALL, NAMING), fixtures=[{**NEWS, "tool": "web_fetch"}])
+    assert findings(error) == [
+        (
+            "adapter.fixture_tool",
+            "/script/1/fixture_id",
+            "the fixture 'news' answers for web_fetch, but this is a result of web_search",
+        )
+    ]
+    assert error.next_step == "name a fixture of the tool, or correct `tool` of the fixture"
+
+
+@pytest.mark.parametrize(
+    "match",
+    [
+        {},
+        {"args_contains": {"query": "ai"}},
+        {"args_equal": {"query": "AI news"}},
+        {"args_contains": {"query": "news"}, "args_equal": {"query": "AI news"}},
+    ],
+)
+def test_arguments_that_match(tmp_path: Path, match: dict[str, Any]) -> None:
+    """`match` is satisfied by the arguments of the call."""
+    trace = trace_of(tmp_path, make_bundle(CALL, NAMING), fixtures=[{**NEWS, "match": match}])
+    assert data(trace)["result"] == NEWS["response"]
+
+
+def test_arguments_that_do_not_match(tmp_path: Path) -> None:
+    """Each difference is told."""
+    match = {"args_contains": {"query": "sports"}, "args_equal": {"query": "AI", "limit": 5}}
+    error = refused(tmp_path, make_bundle(CALL, NAMING), fixtures=[{**NEWS, "match": match}])
+    assert findings(error) == [
+        (
+            "adapter.fixture_mismatch",
+            "/script/1/fixture_id",
+            (
+                "the arguments of call 'c1' are not those of the fixture 'news': "
+                'query: expected to contain "sports", got "AI news"; '
+                'query: expected "AI", got "AI news"; limit: expected 5, got nothing'
+            ),
+        )
+    ]
+    assert error.next_step == "name the fixture that belongs to these arguments, or correct its `match`"
+
+
+def test_an_unused_fixture_is_a_warning(tmp_path: Path) -> None:
+    """Its file is not even looked for."""
+    warnings: list[str] = []
+    unused = {"id": "x", "tool": "web_fetch", "file": "not-there.json"}
+    trace_of(tmp_path, make_bundle(CALL, NAMING), fixtures=[NEWS, unused], warnings=warnings)
+    assert warnings == ["fixture 'x' is not used by any step of the recording"]
+
+
+def test_a_missing_fixture_file(tmp_path: Path) -> None:
+    """Is told once, at the first step that needs it."""
+    fixture = {"id": "news", "tool": "web_search", "file": "fx.json"}
+    script: list[dict[str, Any]] = [CALL, NAMING, {**CALL, "call_id": "c2"}, {**NAMING, "call_id": "c2"}]
+    error = refused(tmp_path, make_bundle(*script), fixtures=[fixture])
+    assert findings(error) == [
+        (
+            "adapter.fixture_missing",
+            "/script/1/fixture_id",
+            f"`file` of the fixture 'news' names 'fx.json', but {tmp_path / 'fx.json'} is not there",
+        )
+    ]
+    assert error.next_step == "correct `file` of the fixture in the test, or put the file there"
+
+
+def test_a_fixture_file_outside_the_project(tmp_path: Path) -> None:
+    """Is not read."""
+    fixture = {"id": "news", "tool": "web_search", "file": "../fx.json"}
+    error = refused(tmp_path, make_bundle(CALL, NAMING), fixtures=[fixture])
+    assert findings(error) == [
+        (
+            "adapter.outside_root",
+            "/script/1/fixture_id",
+            f"`file` of the fixture 'news' names '../fx.json', which is outside the project root {tmp_path}",
+        )
+    ]
+
+
+def test_a_fixture_file_that_is_not_json(tmp_path: Path) -> None:
+    """Is located in that file, once."""
+    write(tmp_path, "{", "fx.json")
+    fixture = {"id": "news", "tool": "web_search", "file": "fx.json"}
+    script: list[dict[str, Any]] = [CALL, NAMING, {**CALL, "call_id": "c2"}, {**NAMING, "call_id": "c2"}]
+    error = refused(tmp_path, make_bundle(*script), fixtures=[fixture])
+    (problem,) = error.problems
+    assert (problem.path, problem.reason_code) == (tmp_path / "fx.json", "json.syntax")
+    assert error.next_step
+
+
+def test_a_fixture_file_over_the_size_limit(tmp_path: Path) -> None:
+    """Is not read."""
+    write(tmp_path, ["x" * 1_000_001], "fx.json")
+    fixture = {"id": "news", "tool": "web_search", "file": "fx.json"}
+    (problem,) = refused(tmp_path, make_bundle(CALL, NAMING), fixtures=[fixture]).problems
+    assert problem.path == tmp_path / "fx.json"
+
+
+def test_two_fixtures_of_one_id(tmp_path: Path) -> None:
+    """Nobody could tell which is meant."""
+    error = refused(tmp_path, make_bundle(CALL, RESULT), fixtures=[NEWS, NEWS])
+    assert error.reason_code == "adapter.duplicate_fixture"
+    assert error.message == "two fixtures of the test have the id 'news'"
+    assert error.next_step == "give every fixture of tools.fixtures an id of its own"
+
+
+def test_all_steps_that_do_not_fit_are_told_together(tmp_path: Path) -> None:
+    """Different faults of different steps, in file order."""
+    script: list[dict[str, Any]] = [
+        CALL,
+        {**NAMING, "fixture_id": "nope"},
+        {**CALL, "call_id": "c2", "tool": "web_fetch"},
+        {**NAMING, "call_id": "c2", "tool": "web_fetch", "result": 1},
+        {**FAILED},
+    ]
+    error = refused(tmp_path, make_bundle(*script), fixtures=[NEWS])
+    assert [(problem.reason_code, problem.pointer) for problem in error.problems] == [
+        ("adapter.unknown_fixture", "/script/1/fixture_id"),
+        ("adapter.fixture_tool", "/script/3/fixture_id"),
+        ("adapter.stale_fixture", "/script/3/result"),
+    ]
+
+
+def test_a_test_without_fixtures_needs_none(tmp_path: Path) -> None:
+    """Recorded results stand for themselves."""
+    assert data(trace_of(tmp_path, make_bundle(CALL, RESULT), case=case_with([])))["result"] == {"n": 1}

@@ -1,0 +1,177 @@
+"""Builders of what a run handles: loaded tests, adapters that answer with a given trace, results."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+from agenteval.adapters import AdapterContext
+from agenteval.assertions import assertion_class
+from agenteval.assertions.base import Assertion, Category, Verdict
+from agenteval.errors import Problem
+from agenteval.judging import JudgingRules
+from agenteval.loading import BoundAssertion, LoadedTest
+from agenteval.redaction import Redactor
+from agenteval.results import (
+    Artifacts,
+    AssertionResult,
+    AssertionStatus,
+    CapabilityCheck,
+    Counts,
+    Evidence,
+    TestResult,
+    TraceSummary,
+)
+from agenteval.runner import Outcome, RunOptions, run_test
+from agenteval.spec import AssertionSpec, TestCase
+from agenteval.strict import model, parse
+from agenteval.trace import AdapterInfo, Trace
+from builders import make_case, make_trace
+
+SPEC_PATH = Path("suite/case/test.yaml")
+Judge = Callable[[Trace, TestCase], Verdict]
+
+
+@model
+class Told(Assertion):
+    """A check that does what the test at hand tells it to."""
+
+    type: ClassVar[str] = "told"
+    category: ClassVar[Category] = "outcome"
+    failure_category: ClassVar[str] = "did not do as told"
+
+
+def told(
+    judge: Judge, name: str = "told-1", *, requires: Sequence[str] = (), **envelope: Any
+) -> BoundAssertion:
+    """An assertion whose check is a function."""
+
+    class Now(Told):
+        def check(self, trace: Trace, case: TestCase) -> Verdict:
+            return judge(trace, case)
+
+    spec = parse(AssertionSpec, {"id": name, "type": "told", **envelope})
+    return BoundAssertion(spec=spec, check=Now(), requires=tuple(requires))
+
+
+def says(verdict: Verdict, name: str = "told-1", **envelope: Any) -> BoundAssertion:
+    """An assertion whose check always comes to the same verdict."""
+    return told(lambda trace, case: verdict, name, **envelope)
+
+
+def asserted(spec: dict[str, Any]) -> BoundAssertion:
+    """An assertion of the catalogue, as a test file would write it."""
+    parsed = parse(AssertionSpec, spec)
+    cls = assertion_class(parsed.type)
+    assert cls is not None, parsed.type
+    requires = dict.fromkeys((*cls.implied, *parsed.requires_capabilities))
+    return BoundAssertion(spec=parsed, check=parse(cls, parsed.params), requires=tuple(requires))
+
+
+def make_test(*checks: BoundAssertion, warnings: Sequence[Problem] = (), **overrides: Any) -> LoadedTest:
+    """A loaded test with these checks; `overrides` go to `make_case`."""
+    return LoadedTest(
+        case=make_case(**overrides), path=SPEC_PATH, checks=list(checks), warnings=list(warnings)
+    )
+
+
+@dataclass
+class Replayed:
+    """An adapter that answers with a given trace, or does what a function does."""
+
+    answer: Trace | Callable[[TestCase, AdapterContext], Any] = field(default_factory=make_trace)
+    name: str = "nanoclaw"
+    version: str = "9.9"
+    supports_live_run: bool = False
+
+    def trace(self, case: TestCase, context: AdapterContext) -> Trace:
+        trace: Trace = self.answer if isinstance(self.answer, Trace) else self.answer(case, context)
+        return trace
+
+
+def run_one(
+    test: LoadedTest,
+    answer: Trace | Callable[[TestCase, AdapterContext], Any] | None = None,
+    *,
+    rules: JudgingRules | None = None,
+    **options: Any,
+) -> Outcome:
+    """Run one test on a trace."""
+    adapter = Replayed(answer if answer is not None else make_trace())
+    given = {"run_id": "run-1", "root": Path.cwd(), **options}
+    return run_test(test, RunOptions(rules=rules or JudgingRules(), **given), {"nanoclaw": adapter})
+
+
+def judged(
+    status: AssertionStatus = "pass",
+    name: str = "a",
+    *,
+    kind: str = "must_call_tool",
+    category: str = "tool_process",
+    **overrides: Any,
+) -> AssertionResult:
+    """One assertion result."""
+    given: dict[str, Any] = {
+        "id": name,
+        "type": kind,
+        "category": category,
+        "severity": "warning" if status == "warn" else "critical",
+        "status": status,
+        "exercised": status != "skip",
+        "reason": "",
+        "message": f"{name} says {status}",
+        "params": {},
+        "observed": {},
+        "evidence": Evidence(),
+        "capability_check": CapabilityCheck(),
+        **overrides,
+    }
+    return AssertionResult(**given)
+
+
+def make_result(status: str = "pass", *assertions: AssertionResult, **overrides: Any) -> TestResult:
+    """One test result with these assertion results."""
+    counts = Counts(
+        total=len(assertions),
+        passed=sum(each.status == "pass" for each in assertions),
+        failed=sum(each.status == "fail" for each in assertions),
+        warnings=sum(each.status == "warn" for each in assertions),
+        skipped=sum(each.status == "skip" for each in assertions),
+        vacuous=sum(each.vacuous for each in assertions),
+    )
+    test_id = overrides.get("test_case_id", "nanoclaw.test.case.holds")
+    given: dict[str, Any] = {
+        "result_id": f"run-1/{test_id}",
+        "test_case_id": test_id,
+        "test_run_id": "run-1",
+        "title": "A test case",
+        "path": str(SPEC_PATH),
+        "tags": [],
+        "adapter": AdapterInfo(name="nanoclaw", version="0.1.0"),
+        "mode": "replay",
+        "status": status,
+        "reason_code": None if status == "pass" else f"reason.{status}",
+        "next_step": None if status == "pass" else f"do something about the {status}",
+        "started_at": "2026-01-01T00:00:00.000Z",
+        "finished_at": "2026-01-01T00:00:00.012Z",
+        "duration_ms": 12.3,
+        "summary": counts,
+        "failure_categories": [],
+        "expected_failure_categories": [],
+        "assertions": list(assertions),
+        "trace_summary": TraceSummary(
+            status="success", events=2, tools={}, retries=0, timing_ms_total=1200, final_output=True
+        ),
+        "evidence": Evidence(),
+        "error": None,
+        "warnings": [],
+        "artifacts": Artifacts(),
+        **overrides,
+    }
+    return TestResult(**given)
+
+
+def make_outcome(result: TestResult, trace: Trace | None = None, redact: Sequence[str] = ()) -> Outcome:
+    """A result with its trace, as the runner hands it to reporters."""
+    redactor = Redactor(redact)
+    return Outcome(make_test(id=result.test_case_id), result, trace, redactor)

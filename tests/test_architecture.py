@@ -1,0 +1,160 @@
+"""The shape of the code: who may import what, and what a start costs."""
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+SRC = ROOT / "src" / "agenteval"
+ADAPTER = ROOT / "adapters" / "nanoclaw" / "agenteval_nanoclaw"
+EXAMPLE = ROOT / "examples" / "nanoclaw" / "current-news" / "test.yaml"
+
+HEAVY = frozenset(
+    {
+        "deepdiff",
+        "difflib",
+        "importlib.metadata",
+        "jsonschema",
+        "orjson",
+        "pydantic",
+        "pydantic_core",
+        "regex",
+        "rich",
+        "typer",
+        "yaml",
+    }
+)
+"""Modules whose import takes longer than a test takes to run."""
+ALLOWED = {"cli": {"typer"}, "diagnosis.py": {"pydantic"}, "yamlsource.py": {"yaml"}}
+"""Whose job one of them is: by file, or folder, in src/agenteval."""
+
+
+def files() -> list[Path]:
+    """All modules of the package and of the adapter that comes with it."""
+    return [*sorted(SRC.rglob("*.py")), *sorted(ADAPTER.rglob("*.py"))]
+
+
+def imports_at_start(file: Path) -> Iterator[str]:
+    """The modules that importing a file imports: not those in functions, nor for the type checker only."""
+    waiting: list[ast.AST] = [ast.parse(file.read_text(encoding="utf-8"))]
+    while waiting:
+        node = waiting.pop()
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
+                continue
+            case ast.If(test=ast.Name(id="TYPE_CHECKING")):
+                waiting += node.orelse
+            case ast.Import():
+                yield from (alias.name for alias in node.names)
+            case ast.ImportFrom(module=str(module)):
+                yield module
+                yield from (f"{module}.{alias.name}" for alias in node.names)
+            case _:
+                waiting += ast.iter_child_nodes(node)
+
+
+def module_name(file: Path) -> str:
+    """The dotted name under which a file is imported."""
+    base = SRC.parent if file.is_relative_to(SRC) else ADAPTER.parent
+    parts = file.relative_to(base).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def own_imports() -> dict[str, set[str]]:
+    """Which module imports which other of ours when it is imported."""
+    modules = {module_name(file): file for file in files()}
+    return {
+        name: {i for i in imports_at_start(file) if i in modules} - {name} for name, file in modules.items()
+    }
+
+
+@pytest.mark.parametrize("file", files(), ids=lambda file: str(file.relative_to(ROOT)))
+def test_heavy_modules_are_imported_where_they_are_used(file: Path) -> None:
+    """At the top of a module stands only what is cheap to import, or what the module is for."""
+    allowed: set[str] = set()
+    if file.is_relative_to(SRC):
+        allowed = ALLOWED.get(file.relative_to(SRC).parts[0], set())
+    heavy = {name for name in imports_at_start(file) if name in HEAVY or name.split(".")[0] in HEAVY}
+    assert {name for name in heavy if name.split(".")[0] not in allowed} == set()
+
+
+def test_imports_run_in_one_direction() -> None:
+    """No module needs, directly or not, a module that needs it."""
+    try:
+        TopologicalSorter(own_imports()).prepare()
+    except CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))
+
+
+@pytest.mark.parametrize(
+    ("importer", "forbidden"),
+    [
+        (r"agenteval\.(?!cli|__main__).*", r"agenteval\.cli"),
+        (r"agenteval\.(?!cli|reporters).*", r"agenteval\.reporters"),
+        (r"agenteval(\..*)?", r"agenteval_nanoclaw"),
+        (r"agenteval_nanoclaw(\..*)?", r"agenteval\.(assertions|judging|loading|runner|results|scorecard)"),
+        (r"agenteval\.assertions(\..*)?", r"agenteval\.(adapters|judging|loading|runner|results|redaction)"),
+        (r"agenteval\.(runner|judging|scorecard)", r"agenteval\.openwop"),
+    ],
+)
+def test_layers_know_only_what_is_below_them(importer: str, forbidden: str) -> None:
+    """The command line and the reporters are on top; assertions and adapters meet only in the trace."""
+    broken = [
+        f"{name} imports {other}"
+        for name, others in own_imports().items()
+        if re.fullmatch(importer, name)
+        for other in others
+        if re.match(rf"{forbidden}(\.|$)", other)
+    ]
+    assert broken == []
+
+
+def run_python(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """A new interpreter that finds what this one finds, without the start-up hooks of its environment (-S)."""
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    command = [sys.executable, "-S", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT, env=env)
+
+
+def modules_after(code: str) -> set[str]:
+    """The top-level modules that a new interpreter has loaded after running some code."""
+    program = f"import sys\n{code}\nprint(*{{name.partition('.')[0] for name in sys.modules}})"
+    return set(run_python("-c", program).stdout.splitlines()[-1].split())
+
+
+def test_version_imports_next_to_nothing() -> None:
+    """`agenteval --version` loads no parser of options, no models and no YAML."""
+    done = run_python("-X", "importtime", "-m", "agenteval", "--version")
+    loaded = {line.rpartition("|")[2].strip().partition(".")[0] for line in done.stderr.splitlines()}
+    assert "agenteval" in loaded
+    unwanted = {"argparse", "dataclasses", "inspect", "json", "pydantic", "re", "rich", "typer", "yaml"}
+    assert loaded & unwanted == set()
+
+
+def test_a_green_run_imports_no_judge_of_what_is_wrong(tmp_path: Path) -> None:
+    """A valid test never loads pydantic, jsonschema or deepdiff: they are for what is not plainly right."""
+    arguments = ["run", str(EXAMPLE), "-q", "--artifacts-dir", str(tmp_path)]
+    loaded = modules_after(f"from agenteval.cli import main\nassert main({arguments!r}) == 0")
+    assert "agenteval_nanoclaw" in loaded
+    assert loaded & {"deepdiff", "jsonschema", "pydantic", "pydantic_core", "rich"} == set()
+
+
+def test_architecture_fits_on_a_page() -> None:
+    """ARCHITECTURE.md can be held in the head: at most 60 lines."""
+    assert len((ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8").splitlines()) <= 60
+
+
+def test_architecture_names_every_module() -> None:
+    """The tree in ARCHITECTURE.md has each module and package of the core, and none that is not there."""
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"^  ([a-z_]+(?:\.py|/)) ", text, re.MULTILINE))
+    files_and_folders = {path.name for path in SRC.glob("[a-z]*.py")}
+    files_and_folders |= {f"{path.name}/" for path in SRC.iterdir() if any(path.glob("*.py"))}
+    assert named == files_and_folders

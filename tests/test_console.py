@@ -1,0 +1,547 @@
+"""The console: what a person reads, at any width, in any encoding, whatever an agent wrote."""
+
+import io
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agenteval.errors import Problem
+from agenteval.reporters.console import PLAIN_WIDTH, Console, printable
+from agenteval.results import (
+    Artifacts,
+    CategoryScore,
+    ErrorInfo,
+    Evidence,
+    Excerpt,
+    RunCounts,
+    RunSummary,
+    TestResult,
+    TestRow,
+    TraceSummary,
+)
+from run_builders import judged, make_result
+
+Tell = Callable[[Console], None]
+
+
+class Screen(io.TextIOWrapper):
+    """A stream that remembers what was written, as a terminal or not."""
+
+    def __init__(self, encoding: str = "utf-8", *, terminal: bool = False) -> None:
+        self.bytes = io.BytesIO()
+        super().__init__(self.bytes, encoding=encoding, newline="\n")
+        self.terminal = terminal
+
+    def isatty(self) -> bool:
+        return self.terminal
+
+    def text(self) -> str:
+        self.flush()
+        return self.bytes.getvalue().decode(self.encoding)
+
+
+def shown(tell: Tell, *, width: int = PLAIN_WIDTH, encoding: str = "utf-8", **options: Any) -> str:
+    """What a console says."""
+    screen = Screen(encoding)
+    console = Console(screen, **options)
+    console.width = width
+    tell(console)
+    return screen.text()
+
+
+SEND = 'outbound_send {"channel": "group-ops", "content": "- Eval tooling matures"}'
+
+
+def digest(**overrides: Any) -> TestResult:
+    """The failing test that the documentation shows."""
+    sends = Evidence(
+        event_refs=["evt-5", "evt-7"],
+        excerpts=[Excerpt(event_id="evt-5", text=SEND), Excerpt(event_id="evt-7", text=SEND)],
+    )
+    failing = judged(
+        "fail",
+        "single-send",
+        kind="scheduler_outbound_count",
+        message="expected exactly 1 outbound_send call, got 2",
+        evidence=sends,
+        reason_code="assertion.failed",
+    )
+    warned = judged(
+        "warn",
+        "polite",
+        kind="output_contains",
+        message='expected the output to contain "please"; it is missing',
+        description="the team asked for it",
+    )
+    gated = judged("skip", "memory", message="skipped: it needs supports_memory_events, which is not there")
+    given: dict[str, Any] = {
+        "test_case_id": "nanoclaw.scheduler.daily-digest.single-outbound",
+        "title": "The digest goes out once",
+        "path": "examples/nanoclaw/scheduler-daily-digest/test.yaml",
+        "reason_code": "assertion.failed",
+        "next_step": "read the evidence",
+        "trace_summary": TraceSummary(
+            status="success",
+            events=8,
+            tools={"web_search": 1, "outbound_send": 2},
+            retries=0,
+            timing_ms_total=1,
+            final_output=True,
+            notes=["odd"],
+        ),
+        "failure_categories": ["duplicate outbound messages"],
+        "expected_failure_categories": ["sends twice"],
+        "artifacts": Artifacts(result="digest.result.json", trace="digest.trace.json"),
+        **overrides,
+    }
+    passed = [judged("pass", f"p{n}") for n in range(5)]
+    return make_result(
+        "fail", failing, warned, gated, judged("pass", "idle", exercised=False), *passed, **given
+    )
+
+
+WIDE = """\
+FAIL nanoclaw.scheduler.daily-digest.single-outbound   12 ms · nanoclaw 0.1.0 · replay · 1 vacuous
+  The digest goes out once
+  trace success · tools web_search×1 outbound_send×2 · retries 0
+  ✗ single-send  scheduler_outbound_count  critical
+      expected exactly 1 outbound_send call, got 2
+      evt-5 outbound_send {"channel": "group-ops", "content": "- Eval tooling matures"}
+      evt-7 outbound_send {"channel": "group-ops", "content": "- Eval tooling matures"}
+  ! polite  output_contains  warning
+      expected the output to contain "please"; it is missing
+      why it is checked: the team asked for it
+  ✓ 6 passed · ○ 1 of them vacuous · - 1 skipped
+    - memory: skipped: it needs supports_memory_events, which is not there
+  failure categories: duplicate outbound messages
+  the test guards against: sends twice
+  artifacts/run-1/digest.result.json
+  artifacts/run-1/digest.trace.json
+  agenteval run examples/nanoclaw/scheduler-daily-digest/test.yaml
+
+"""  # noqa: RUF001 - the sign for "times"
+
+NARROW = """\
+FAIL nanoclaw.scheduler.daily-digest.single-outbound
+  12 ms · nanoclaw 0.1.0 · replay · 1 vacuous
+  The digest goes out once
+  trace success · tools web_search×1 outbound_send×2 · retries 0
+  ✗ single-send  scheduler_outbound_count  critical
+      expected exactly 1 outbound_send call, got 2
+      evt-5 outbound_send {"channel": "group-ops", "content": "- Eval tooling m…
+      evt-7 outbound_send {"channel": "group-ops", "content": "- Eval tooling m…
+  ! polite  output_contains  warning
+      expected the output to contain "please"; it is missing
+      why it is checked: the team asked for it
+  ✓ 6 passed · ○ 1 of them vacuous · - 1 skipped
+    - memory: skipped: it needs supports_memory_events, which is not there
+  failure categories: duplicate outbound messages
+  the test guards against: sends twice
+  artifacts/run-1/digest.result.json
+  artifacts/run-1/digest.trace.json
+  agenteval run examples/nanoclaw/scheduler-daily-digest/test.yaml
+
+"""  # noqa: RUF001 - the same
+
+
+@pytest.mark.parametrize(("width", "expected"), [(140, WIDE), (80, NARROW)])
+def test_a_failing_test(width: int, expected: str) -> None:
+    """A failure in full: status, id, time, adapter, trace, expected and got, evidence, files, how to run it again."""
+    assert shown(lambda console: console.test(digest(), "artifacts/run-1"), width=width) == expected
+    assert max(map(len, expected.split("\n"))) <= width
+
+
+def test_without_artifacts_no_files_are_named() -> None:
+    """`--no-artifacts` shows no paths that do not exist."""
+    text = shown(lambda console: console.test(digest(artifacts=Artifacts()), None))
+    assert "artifacts/" not in text
+    assert text.endswith("  agenteval run examples/nanoclaw/scheduler-daily-digest/test.yaml\n\n")
+
+
+def test_a_passing_test_is_one_line() -> None:
+    """A pass needs no attention, but says when some of it judged nothing."""
+    text = shown(lambda console: console.test(make_result("pass", judged()), "a"))
+    assert text == "PASS nanoclaw.test.case.holds   12 ms · nanoclaw 0.1.0 · replay\n"
+    vacuous = make_result("pass", judged(), judged(exercised=False))
+    assert shown(lambda console: console.test(vacuous, "a")) == (
+        "PASS nanoclaw.test.case.holds   12 ms · nanoclaw 0.1.0 · replay · 1 vacuous\n"
+    )
+
+
+def test_a_pass_with_warnings_tells_of_them() -> None:
+    """What only warns is shown, though the test passes."""
+    warned = make_result("pass", judged("warn", "polite"), warnings=["fixture fx is not used"])
+    assert shown(lambda console: console.test(warned, None)).split("\n")[1:] == [
+        "  trace success · tools none · retries 0",
+        "  ! polite  must_call_tool  warning",
+        "      polite says warn",
+        "  warning: fixture fx is not used",
+        "",
+        "",
+    ]
+
+
+def test_a_skipped_test_says_why() -> None:
+    """A test of which nothing was judged is never mistaken for a pass."""
+    skipped = make_result("skipped", judged("skip", "m", message="skipped: it needs x"))
+    assert (
+        shown(lambda console: console.test(skipped, None))
+        == """\
+SKIP nanoclaw.test.case.holds   12 ms · nanoclaw 0.1.0 · replay
+  A test case
+  trace success · tools none · retries 0
+  - 1 skipped
+    - m: skipped: it needs x
+  reason.skipped: next: do something about the skipped
+
+"""
+    )
+
+
+def error_result(message: str, details: str = "", **overrides: Any) -> TestResult:
+    """A test that ended in an error."""
+    error = ErrorInfo(reason_code="adapter.x", message=message, details=details)
+    given = {"trace_summary": None, "reason_code": "adapter.x", "next_step": "record it again", **overrides}
+    return make_result("error", error=error, **given)
+
+
+def test_an_error_says_what_to_do() -> None:
+    """An error shows its code, its message and the next step."""
+    assert (
+        shown(lambda console: console.test(error_result("no such file"), None))
+        == """\
+ERROR nanoclaw.test.case.holds   12 ms · nanoclaw 0.1.0 · replay
+  A test case
+  error[adapter.x]: no such file
+  next: record it again
+  agenteval run suite/case/test.yaml
+
+"""
+    )
+
+
+def test_a_located_error_is_not_said_twice() -> None:
+    """The problems of a file bring their codes, their places and their next steps along."""
+    message = "r.json:1:2: error[adapter.x]: bad\n   1 | {x\n     |  ^\n  next: record it again"
+    assert (
+        shown(lambda console: console.test(error_result(message), None))
+        == """\
+ERROR nanoclaw.test.case.holds   12 ms · nanoclaw 0.1.0 · replay
+  A test case
+  r.json:1:2: error[adapter.x]: bad
+     1 | {x
+       |  ^
+    next: record it again
+  agenteval run suite/case/test.yaml
+
+"""
+    )
+
+
+def test_a_crash_shows_its_traceback_when_asked() -> None:
+    """`-v` tells where it happened; without it there is no traceback."""
+    crashed = error_result("boom", "Traceback:\n  in boom")
+    assert "Traceback" not in shown(lambda console: console.test(crashed, None))
+    assert "    Traceback:\n      in boom\n" in shown(
+        lambda console: console.test(crashed, None), verbosity=1
+    )
+
+
+def test_a_crashed_check_is_told_once() -> None:
+    """The error stands at the top; the assertion that raised it is not told of again."""
+    crashed = judged("skip", "a", message="came to no verdict: boom")
+    result = make_result(
+        "error", crashed, judged("pass"), error=ErrorInfo(reason_code="assertion.crashed", message="boom")
+    )
+    assert shown(lambda console: console.test(result, None)).count("boom") == 1
+
+
+def test_verbose_shows_every_assertion() -> None:
+    """`-v`: all assertions with their messages, and the notes of the trace."""
+    text = shown(lambda console: console.test(digest(), None), verbosity=1)
+    assert "  ✓ p0  must_call_tool  critical\n      p0 says pass\n" in text
+    assert "  ○ idle  must_call_tool  critical  vacuous\n      idle says pass\n" in text
+    assert "  - memory  must_call_tool  critical\n      skipped: it needs" in text
+    assert "  note: odd\n" in text
+    assert "6 passed" not in text
+
+
+def test_quiet_shows_no_tests() -> None:
+    """`-q`: only the summary."""
+    assert shown(lambda console: console.test(digest(), "a"), verbosity=-1) == ""
+
+
+def row(test_id: str, status: Any, reason_code: str | None = None) -> TestRow:
+    """One row of a summary."""
+    return TestRow(
+        test_case_id=test_id,
+        path=f"t/{test_id}.yaml",
+        status=status,
+        reason_code=reason_code,
+        duration_ms=1,
+        vacuous=0,
+        result=None,
+    )
+
+
+def make_summary(**overrides: Any) -> RunSummary:
+    """A run with one test of every kind."""
+    given: dict[str, Any] = {
+        "test_run_id": "run-1",
+        "agenteval_version": "0.1.0",
+        "started_at": "s",
+        "finished_at": "f",
+        "duration_ms": 1234,
+        "exit_code": 3,
+        "exit_reason": "1 invalid test spec",
+        "counts": RunCounts(
+            total=4,
+            passed=1,
+            failed=1,
+            errors=1,
+            skipped=1,
+            invalid=1,
+            deselected=2,
+            vacuous_passes=2,
+            warnings=1,
+        ),
+        "scorecard": [
+            CategoryScore(category="outcome", passed=12, vacuous=2),
+            CategoryScore(category="tool_process", passed=5, failed=1, warnings=2, skipped=1),
+            CategoryScore(category="memory", warnings=1, passed=1),
+        ],
+        "tests": [row("a", "pass"), row("b", "fail", "assertion.failed"), row("c", "error", "adapter.x")],
+        "problems": [],
+        **overrides,
+    }
+    return RunSummary(**given)
+
+
+SUMMARY = """\
+
+scorecard
+  ✓ outcome       12/12  2 vacuous
+  ✗ tool_process    5/8  1 failed, 2 warnings, 1 skipped
+  ! memory          1/2  1 warning
+
+slowest 2
+    1500.0 ms  slow.test
+      12.3 ms  fast.test
+
+1 passed, 1 failed, 1 error, 1 skipped, 1 invalid, 2 deselected, 2 vacuous passes, 1 warning in 1.23 s
+artifacts/run-1/summary.json
+exit 3: 1 invalid test spec
+"""
+
+
+def test_the_summary() -> None:
+    """Totals, scorecard by category, slowest tests, where the summary is, and why the run ends as it does."""
+    slowest = [("slow.test", 1500.0), ("fast.test", 12.34)]
+    text = shown(
+        lambda c: c.summary(make_summary(), slowest=slowest, summary_path="artifacts/run-1/summary.json")
+    )
+    assert text == SUMMARY
+
+
+def test_a_quiet_summary_names_what_did_not_pass() -> None:
+    """`-q` leaves out the scorecard, but says which tests failed and where they are."""
+    assert (
+        shown(lambda c: c.summary(make_summary(), summary_path=None), verbosity=-1)
+        == """\
+
+FAIL b  t/b.yaml
+ERROR c  adapter.x  t/c.yaml
+
+1 passed, 1 failed, 1 error, 1 skipped, 1 invalid, 2 deselected, 2 vacuous passes, 1 warning in 1.23 s
+exit 3: 1 invalid test spec
+"""
+    )
+
+
+def test_a_long_run_names_what_did_not_pass_again() -> None:
+    """After many tests the stories of the failed ones have scrolled away: the summary names them."""
+    tests = [row("x", "fail", "assertion.failed")]
+    few = make_summary(tests=tests, counts=RunCounts(total=10, failed=1))
+    many = make_summary(tests=tests, counts=RunCounts(total=11, failed=1))
+    assert "FAIL x" not in shown(lambda c: c.summary(few, summary_path=None))
+    assert "\nFAIL x  t/x.yaml\n" in shown(lambda c: c.summary(many, summary_path=None))
+
+
+def test_a_summary_of_nothing() -> None:
+    """A run of no tests says so."""
+    empty = make_summary(
+        counts=RunCounts(), scorecard=[], tests=[], exit_reason="no test to run", duration_ms=0
+    )
+    assert shown(lambda c: c.summary(empty, summary_path=None)) == (
+        "\nno tests in 0.00 s\nexit 3: no test to run\n"
+    )
+
+
+def problem(severity: Any = "error") -> Problem:
+    """A located problem."""
+    return Problem(
+        reason_code="spec.unknown_key",
+        message="unknown key 'x'",
+        path=Path("a/test.yaml"),
+        line=2,
+        column=3,
+        excerpt=[(2, "  x: 1")],
+        hint="did you mean 'y'?",
+        severity=severity,
+    )
+
+
+PROBLEM = """\
+a/test.yaml:2:3: {}[spec.unknown_key]: unknown key 'x'
+   2 |   x: 1
+     |   ^ did you mean 'y'?
+
+"""
+
+
+def test_problems_are_shown_with_their_place() -> None:
+    """A spec error points into the file."""
+    assert shown(lambda console: console.problem(problem())) == PROBLEM.format("error")
+    assert shown(lambda console: console.problem(problem()), verbosity=-1) == PROBLEM.format("error")
+
+
+def test_quiet_leaves_out_warnings_about_specs() -> None:
+    """With `-q` only what keeps a test from running is shown."""
+    assert shown(lambda console: console.problem(problem("warning"))) == PROBLEM.format("warning")
+    assert shown(lambda console: console.problem(problem("warning")), verbosity=-1) == ""
+
+
+@pytest.mark.parametrize(
+    ("color", "terminal", "environment", "colored"),
+    [
+        ("auto", True, {}, True),
+        ("auto", False, {}, False),
+        ("auto", True, {"NO_COLOR": "1"}, False),
+        ("auto", True, {"NO_COLOR": ""}, True),
+        ("auto", True, {"TERM": "dumb"}, False),
+        ("always", False, {}, True),
+        ("always", False, {"NO_COLOR": "1"}, True),
+        ("never", True, {}, False),
+    ],
+)
+def test_when_there_is_colour(
+    color: str, terminal: bool, environment: dict[str, str], colored: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Colour is for terminals; `NO_COLOR` and `--color` decide otherwise."""
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    screen = Screen(terminal=terminal)
+    Console(screen, color=color).emit(("x", "green"))
+    assert screen.text() == ("\x1b[32mx\x1b[0m\n" if colored else "x\n")
+
+
+def test_colour_adds_nothing_but_colour() -> None:
+    """Without its escape codes a coloured text is the plain one: colour carries no meaning alone."""
+
+    def tell(console: Console) -> None:
+        console.test(digest(), "a")
+        console.summary(make_summary(), summary_path="s")
+
+    colored = shown(tell, color="always")
+    assert "\x1b[31;1mFAIL\x1b[0m" in colored
+    assert re.sub(r"\x1b\[[0-9;]*m", "", colored) == shown(tell)
+
+
+@pytest.mark.parametrize(("columns", "width"), [("80", 80), ("200", 200), ("10", 40)])
+def test_a_terminal_says_how_wide_it_is(columns: str, width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A terminal's width is used, down to 40; anything else gets 140."""
+    monkeypatch.setenv("COLUMNS", columns)
+    assert Console(Screen(terminal=True)).width == width
+    assert Console(Screen()).width == 140
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
+def test_a_stream_that_cannot_show_signs(encoding: str) -> None:
+    """In a poor encoding the marks are plain, and what cannot be shown is spelled out; nothing crashes."""
+    text = shown(lambda c: c.test(digest(title="日本 — ok"), "a"), encoding=encoding, width=80)
+    assert "FAIL nanoclaw.scheduler.daily-digest.single-outbound\n  12 ms - nanoclaw 0.1.0 - replay" in text
+    assert "  x single-send  scheduler_outbound_count  critical\n" in text
+    assert "  ok 6 passed - o 1 of them vacuous - - 1 skipped\n" in text
+    assert "tools web_searchx1 outbound_sendx2" in text
+    assert "\\u65e5\\u672c" in text
+
+
+HOSTILE = "a\x1b[2Jb\rc\x07d\u202eevil\u2066f\u200bg\x00h\x9bi\ud800j"
+ESCAPED = "a\\x1b[2Jb\\rc\\x07d\\u202eevil\\u2066f\\u200bg\\x00h\\x9bi\\ud800j"
+
+
+def test_control_characters_are_shown_escaped() -> None:
+    """Escape sequences, bidi overrides and invisible characters are seen, not obeyed."""
+    assert printable(HOSTILE) == ESCAPED
+    assert printable("plain ü 日本 😀") == "plain ü 日本 😀"
+    assert printable("a\nb\tc\u2028d") == "a\\nb\\tc\\u2028d"
+
+
+def test_nothing_an_agent_wrote_reaches_the_terminal_raw() -> None:
+    """Every field of a result that could hold an agent's or an author's text is made harmless."""
+    nasty = f"{HOSTILE}\nPASS fake"
+    failing = judged(
+        "fail",
+        nasty,
+        message=nasty,
+        description=nasty,
+        evidence=Evidence(event_refs=["e"], excerpts=[Excerpt(event_id=nasty, text=nasty, note=nasty)]),
+    )
+    summary = TraceSummary(
+        status="success",
+        events=1,
+        tools={nasty: 1},
+        retries=0,
+        timing_ms_total=1,
+        final_output=True,
+        notes=[nasty],
+    )
+    result = make_result(
+        "fail",
+        failing,
+        judged("skip", nasty, message=nasty),
+        judged("pass", nasty, message=nasty, exercised=False),
+        test_case_id=nasty,
+        title=nasty,
+        path=nasty,
+        trace_summary=summary,
+        failure_categories=[nasty],
+        expected_failure_categories=[nasty],
+        warnings=[nasty],
+        error=ErrorInfo(reason_code="x", message=nasty, details=nasty),
+        next_step=nasty,
+        artifacts=Artifacts(result=nasty),
+    )
+
+    def tell(console: Console) -> None:
+        console.test(result, nasty)
+        console.summary(
+            make_summary(tests=[row(nasty, "error", nasty)], exit_reason=nasty),
+            slowest=[(nasty, 1)],
+            summary_path=nasty,
+        )
+        console.problem(Problem(reason_code="x", message=nasty, path=Path("x")))
+
+    for verbosity in (-1, 0, 1):
+        text = shown(tell, verbosity=verbosity)
+        assert [char for char in set(text) if not char.isprintable() and char != "\n"] == []
+        assert "PASS fake" in text
+        assert [line for line in text.split("\n") if line.startswith("PASS")] == []
+
+
+def test_a_reader_that_has_gone_is_no_error(tmp_path: Path) -> None:
+    """When nobody reads any more (`| head`), writing goes on into nothing."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    stream = os.fdopen(writing, "w", encoding="utf-8", buffering=1)
+    console = Console(stream)
+    console.emit("nobody reads this")
+    console.emit("nor this")
+    console.flush()
+    stream.close()

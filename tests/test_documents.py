@@ -1,0 +1,287 @@
+"""Reading files that people write, and showing places in them."""
+
+import os
+import socket
+from pathlib import Path
+
+import pytest
+
+from agenteval.documents import Fault, Place, place_at, pointer, problem_at, problems_at, read_text
+from agenteval.errors import FileError, Problem
+from agenteval.yamlsource import places
+
+
+def refusal(path: Path, **limits: int) -> Problem:
+    """The only problem that reading the file raises."""
+    with pytest.raises(FileError) as caught:
+        read_text(path, **limits)
+    (problem,) = caught.value.problems
+    assert problem.path == path
+    return problem
+
+
+def test_text_is_read_as_it_stands(tmp_path: Path) -> None:
+    """Line ends and characters outside ASCII come through unchanged."""
+    path = tmp_path / "a.yaml"
+    path.write_bytes("a: é\r\nb: \U0001f600\n".encode())
+    assert read_text(path) == "a: é\r\nb: \U0001f600\n"
+
+
+def test_a_byte_order_mark_of_utf_8_is_dropped(tmp_path: Path) -> None:
+    """Editors on Windows write one; it is no part of the text."""
+    path = tmp_path / "a.yaml"
+    path.write_bytes(b"\xef\xbb\xbfa: 1\n")
+    assert read_text(path) == "a: 1\n"
+
+
+def test_a_missing_file(tmp_path: Path) -> None:
+    """What is not there is said to be missing."""
+    path = tmp_path / "a.yaml"
+    problem = refusal(path)
+    assert problem.reason_code == "file.missing"
+    assert problem.render() == f"{path}: error[file.missing]: no such file"
+
+
+def test_a_path_through_a_file_is_missing(tmp_path: Path) -> None:
+    """A file has no files below it."""
+    (tmp_path / "a").write_text("")
+    assert refusal(tmp_path / "a" / "b").message == "no such file"
+
+
+def test_a_link_to_nothing(tmp_path: Path) -> None:
+    """A dangling link is told apart from a name that does not exist."""
+    path = tmp_path / "a.yaml"
+    path.symlink_to("nowhere")
+    problem = refusal(path)
+    assert (problem.reason_code, problem.message) == ("file.missing", "a symbolic link to nothing")
+
+
+def test_a_loop_of_links(tmp_path: Path) -> None:
+    """Links that lead to each other cannot be read, and do not hang."""
+    (tmp_path / "a").symlink_to("b")
+    (tmp_path / "b").symlink_to("a")
+    problem = refusal(tmp_path / "a")
+    assert problem.reason_code == "file.unreadable"
+    assert problem.message == "the file cannot be read: Too many levels of symbolic links"
+
+
+def test_a_name_that_no_file_can_have() -> None:
+    """A NUL in a name is refused by the system, in its own way."""
+    assert refusal(Path("a\0b")).message == "the file cannot be read: embedded null byte"
+
+
+def test_what_is_not_a_regular_file(tmp_path: Path) -> None:
+    """Directories, pipes, sockets and devices are refused before they are opened, so that nothing hangs."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    messages = {path: refusal(path).message for path in (tmp_path, pipe, Path("/dev/zero"))}
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(tmp_path / "s"))
+        messages[tmp_path / "s"] = refusal(tmp_path / "s").message
+    assert list(messages.values()) == [
+        "a directory, not a file",
+        "a named pipe, not a file",
+        "a device, not a file",
+        "a socket, not a file",
+    ]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_without_permission(tmp_path: Path) -> None:
+    """A file that may not be read is said to be unreadable, with the system's reason."""
+    path = tmp_path / "a.yaml"
+    path.write_text("a: 1")
+    path.chmod(0)
+    assert refusal(path).message == "the file cannot be read: Permission denied"
+
+
+def test_an_error_while_opening(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the system refuses is told with its reason."""
+    path = tmp_path / "a.yaml"
+    path.write_text("a: 1")
+
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("builtins.open", refuse)
+    problem = refusal(path)
+    monkeypatch.undo()
+    assert (problem.reason_code, problem.message) == (
+        "file.unreadable",
+        "the file cannot be read: Permission denied",
+    )
+
+
+def test_a_file_that_is_too_large(tmp_path: Path) -> None:
+    """A sparse file of 100 MB is refused by its size, without being read."""
+    path = tmp_path / "a.yaml"
+    with path.open("wb") as file:
+        file.truncate(100_000_000)
+    problem = refusal(path)
+    assert problem.reason_code == "file.too_large"
+    assert problem.message == "the file has 100,000,000 bytes; the limit is 67,108,864"
+    assert problem.next_step == "make the file smaller, or raise limits.max_file_bytes in agenteval.yaml"
+
+
+def test_the_limit_itself_is_allowed(tmp_path: Path) -> None:
+    """The limit counts bytes, and is inclusive."""
+    path = tmp_path / "a.yaml"
+    path.write_text("éé")
+    assert read_text(path, max_bytes=4) == "éé"
+    assert refusal(path, max_bytes=3).message == "the file has 4 bytes; the limit is 3"
+
+
+def test_a_byte_that_is_not_utf_8(tmp_path: Path) -> None:
+    """The place of the first bad byte is shown; the text around it as far as it can be read."""
+    path = tmp_path / "a.yaml"
+    path.write_bytes(b"\xef\xbb\xbfa: 1\nb: caf\xe9!\n")
+    assert refusal(path).render() == (
+        f"{path}:2:7: error[file.encoding]: the byte 0xe9 is not UTF-8\n"
+        "   1 | a: 1\n"
+        "   2 | b: caf\\xe9!\n"
+        "     |       ^\n"
+        "   next: save the file in UTF-8"
+    )
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
+def test_utf_16_is_explained(tmp_path: Path, encoding: str) -> None:
+    """A file that says it is in UTF-16 is not called broken UTF-8."""
+    path = tmp_path / "a.yaml"
+    mark = b"\xfe\xff" if encoding == "utf-16-be" else b""
+    path.write_bytes(mark + "a: 1".encode(encoding))
+    problem = refusal(path)
+    assert (problem.reason_code, problem.line, problem.column) == ("file.encoding", 1, 1)
+    assert problem.message == "the file is in UTF-16; only UTF-8 is read"
+
+
+def test_a_nul_byte(tmp_path: Path) -> None:
+    """NUL means that this is not a text."""
+    path = tmp_path / "a.yaml"
+    path.write_bytes(b"a: 1\nb: \0\n")
+    problem = refusal(path)
+    assert (problem.reason_code, problem.line, problem.column) == ("file.nul_byte", 2, 4)
+    assert problem.message == "a NUL byte: this is not a text file"
+
+
+def shown(place: Place) -> list[str]:
+    """The excerpt as a problem shows it, without line numbers."""
+    problem = problem_at(place, code="c", message="m", path=Path("p"))
+    return [line.partition(" | ")[2] for line in problem.render().split("\n")[1:]]
+
+
+def test_a_place_shows_two_lines_before() -> None:
+    """Line and column count from 1; the caret stands under what is meant."""
+    place = place_at("one\ntwo\nthree\nfour\nfive", 15, 3)
+    assert (place.line, place.column, place.span) == (4, 2, 3)
+    assert place.excerpt == ((2, "two"), (3, "three"), (4, "four"))
+    assert shown(place)[-1] == " ^^^"
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_lines_end_as_editors_have_it(end: str) -> None:
+    """Unix, Windows and old Mac line ends count one line each; no other character does."""
+    place = place_at(f"a{end}b\u2028c{end}d{end}e", len(f"a{end}b\u2028c{end}"))
+    assert (place.line, place.column) == (3, 1)
+    assert place.excerpt == ((1, "a"), (2, "b\\u2028c"), (3, "d"))
+
+
+def test_a_span_ends_with_its_line() -> None:
+    """What goes on over lines is underlined on the first."""
+    assert place_at("abc\ndef", 1, 5).span == 2
+
+
+def test_the_end_of_a_text_is_a_place() -> None:
+    """An error at the end of a file points behind its last character."""
+    place = place_at("abc", 3)
+    assert (place.line, place.column, shown(place)) == (1, 4, ["abc", "   ^"])
+
+
+def test_tabs_are_shown_as_blanks() -> None:
+    """So the caret stands where it belongs."""
+    assert shown(place_at("\ta\tb", 3)) == [" a b", "   ^"]
+
+
+def test_signs_that_a_terminal_obeys_are_spelt_out() -> None:
+    """Escape sequences and marks that turn the direction of text are shown, not sent; the caret follows."""
+    assert shown(place_at("\x1b[31m\u202ex", 6)) == ["\\x1b[31m\\u202ex", "              ^"]
+
+
+def test_wide_signs_take_two_cells() -> None:
+    """The caret stands under Chinese text too, and under a letter with a combining accent."""
+    assert shown(place_at("日本: 中x", 4)) == ["日本: 中x", "      ^^"]
+    assert shown(place_at("日本: 中x", 4, 2)) == ["日本: 中x", "      ^^^"]
+    assert shown(place_at("e\u0301: x", 4)) == ["e\u0301: x", "   ^"]
+
+
+def test_a_long_line_is_cut_around_the_caret() -> None:
+    """What is wrong is in sight, wherever it stands, and the lines before are cut alike."""
+    text = "short\n" + "x" * 300 + "BAD" + "y" * 300
+    place = place_at(text, 306, 3)
+    first, second, caret = shown(place)
+    assert first == "…"
+    assert second == "…" + "x" * 50 + "BAD" + "y" * 47 + "…"
+    assert caret == " " * 51 + "^^^"
+    assert place.column == 301
+
+
+def test_a_long_span_is_underlined_as_far_as_it_is_shown() -> None:
+    """The caret ends with the excerpt."""
+    line, caret = shown(place_at("a" + "x" * 500, 1, 500))
+    assert line == "a" + "x" * 99 + "…"
+    assert caret == " " + "^" * 99
+
+
+def test_a_pointer_escapes_what_rfc_6901_says() -> None:
+    """A slash and a tilde inside a key are no steps."""
+    assert pointer(("a/b", 0, "c~d")) == "/a~1b/0/c~0d"
+    assert pointer(()) == ""
+
+
+def test_a_problem_with_a_suggestion_and_names() -> None:
+    """The shape of every located problem: location, message, excerpt, caret with hint, names, next step."""
+    text = "params:\n  tool: web_search\n  min_cals: 2\n"
+    problem = problem_at(
+        place_at(text, 29, 8),
+        code="spec.unknown_parameter",
+        message="must_call_tool has no parameter 'min_cals'",
+        path=Path("a/test.yaml"),
+        data_path=("params", "min_cals"),
+        suggestion="min_calls",
+        allowed=["tool", "min_calls", "args"],
+        next_step="correct it",
+    )
+    assert problem.pointer == "/params/min_cals"
+    assert problem.render() == (
+        "a/test.yaml:3:3: error[spec.unknown_parameter]: must_call_tool has no parameter 'min_cals'\n"
+        "   1 | params:\n"
+        "   2 |   tool: web_search\n"
+        "   3 |   min_cals: 2\n"
+        "     |   ^^^^^^^^ did you mean 'min_calls'?\n"
+        "   allowed: tool, min_calls, args\n"
+        "   next: correct it"
+    )
+
+
+def test_a_problem_without_a_place_shows_its_hint() -> None:
+    """The suggestion is not lost when there is no caret to put it behind."""
+    problem = problem_at(None, code="c", message="m", path=Path("p"), suggestion="x")
+    assert problem.render() == "p: error[c]: m\n   did you mean 'x'?"
+
+
+def test_problems_come_in_order_of_line() -> None:
+    """However they were found."""
+    faults = [Fault(code="c", message=key, data_path=(key,)) for key in ("b", "c", "a")]
+    problems = problems_at(faults, text="a: 1\nb: 2\nc: 3\n", places=places, path=Path("p"))
+    assert [(problem.line, problem.message) for problem in problems] == [(1, "a"), (2, "b"), (3, "c")]
+
+
+def test_very_many_problems_are_cut() -> None:
+    """A file that is wrong throughout is not told of line by line to the end."""
+    text = "".join(f"k{n}: 1\n" for n in range(150))
+    faults = [Fault(code="c", message="m", data_path=(f"k{n}",)) for n in range(150)]
+    problems = problems_at(faults, text=text, places=places, path=Path("p"))
+    assert len(problems) == 101
+    assert problems[-1].render() == (
+        "p: error[file.many_problems]: there are more problems; the first 100 are shown"
+    )

@@ -1,0 +1,295 @@
+"""The JSON Schemas: equal to their files, and of one mind with the loader and the writers."""
+
+import json
+import re
+from collections.abc import Iterator
+from copy import deepcopy
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from agenteval.assertions import assertion_class, assertion_types
+from agenteval.explanation import explain_all
+from agenteval.findings import Invalid
+from agenteval.reference import reference_markdown
+from agenteval.schemas import SHIPPED, build_schema, drifted, schema_path, schema_text
+from agenteval.spec import TestCase
+from agenteval.strict import Model, parse
+from agenteval.trace import CAPABILITY_FLAGS
+from builders import make_spec
+from runs import CASES, EXAMPLES, PROJECT, run_command
+
+SPECS = [*sorted(EXAMPLES.rglob("test.yaml")), *sorted(CASES.glob("failing/*/test.yaml"))]
+REPLAYS = [path.parent / "replay.json" for path in SPECS]
+IN_REACH = (
+    "unknown_key",
+    "missing_key",
+    "wrong_type",
+    "wrong_value",
+    "unknown_parameter",
+    "missing_parameter",
+    "unknown_assertion_type",
+    "unknown_capability",
+    "unsupported_version",
+    "no_assertions",
+)
+"""The faults that a schema can see: not those of YAML itself, of patterns, and of ids."""
+
+
+@cache
+def validator(name: str) -> Draft202012Validator:
+    """The schema of that name, ready to judge."""
+    return Draft202012Validator(build_schema(name))
+
+
+def complaints(name: str, data: Any) -> list[str]:
+    """What the schema finds wrong with the data."""
+    return [f"{error.json_path}: {error.message}" for error in validator(name).iter_errors(data)]
+
+
+def controls() -> Iterator[Path]:
+    """The invalid specs whose fault a schema can see."""
+    for path in sorted(CASES.glob("invalid/*/*.yaml")):
+        match = re.match(r"# expected: spec\.(\w+)\n", path.read_text(encoding="utf-8"))
+        if match and match[1] in IN_REACH:
+            yield path
+
+
+def test_files_are_up_to_date() -> None:
+    """`schemas/` says what the models say; `agenteval schema --write` brings it there."""
+    assert drifted(PROJECT / "schemas") == []
+
+
+def test_no_other_files() -> None:
+    """`schemas/` holds the shipped schemas and nothing else."""
+    folder = PROJECT / "schemas"
+    assert set(folder.iterdir()) == {schema_path(folder, name) for name in SHIPPED}
+
+
+def test_reference_is_up_to_date() -> None:
+    """docs/assertions.md is what `agenteval explain --markdown` prints."""
+    assert (PROJECT / "docs" / "assertions.md").read_text(encoding="utf-8") == reference_markdown()
+
+
+def test_reference_tells_every_type_and_shape_once() -> None:
+    """Each type and each mapping inside parameters has one section; one name never means two mappings."""
+    headings = re.findall(r"^### (.*)$", reference_markdown(), re.MULTILINE)
+    shapes = {shape.name: shape for item in explain_all() for shape in item.shapes}
+    assert len(headings) == len(set(headings))
+    assert set(headings) == {*assertion_types(), *shapes}
+    assert [shape for item in explain_all() for shape in item.shapes if shape != shapes[shape.name]] == []
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_schema_is_a_schema(name: str) -> None:
+    """Each is valid under draft 2020-12, and made in the same bytes every time."""
+    Draft202012Validator.check_schema(build_schema(name))
+    assert schema_text(name) == schema_text(name)
+
+
+@pytest.mark.parametrize("path", SPECS, ids=lambda path: path.parent.name)
+def test_test_files_fit(path: Path) -> None:
+    """Every example and every control that runs fits the schema of test cases."""
+    assert complaints("test-case", yaml.safe_load(path.read_text(encoding="utf-8"))) == []
+
+
+@pytest.mark.parametrize("path", REPLAYS, ids=lambda path: path.parent.name)
+def test_replays_fit(path: Path) -> None:
+    """Every recording of the examples and of the failing controls fits the schema of the adapter."""
+    assert complaints("replay", json.loads(path.read_text(encoding="utf-8"))) == []
+
+
+def test_there_are_files_to_judge() -> None:
+    """Examples and controls are found: an empty list would agree with anything."""
+    assert len(list(EXAMPLES.rglob("test.yaml"))) >= 5
+    assert len(list(controls())) >= 8
+
+
+@pytest.mark.parametrize("path", list(controls()), ids=lambda path: path.parent.name)
+def test_invalid_controls_are_rejected(path: Path) -> None:
+    """What the loader refuses for its keys, types or parameters an editor marks too."""
+    assert complaints("test-case", yaml.safe_load(path.read_text(encoding="utf-8"))) != []
+
+
+@pytest.mark.parametrize("name", assertion_types())
+def test_parameters_are_checked_per_type(name: str) -> None:
+    """The example of each type fits; an unknown parameter, and params that are no mapping, do not."""
+    good = with_params(name, example(name))
+    assert complaints("test-case", good) == []
+    assert complaints("test-case", with_params(name, {**example(name), "nosuch": 1})) != []
+    assert complaints("test-case", with_params(name, "nosuch")) != []
+
+
+@pytest.mark.parametrize("name", assertion_types())
+def test_required_parameters_are_required(name: str) -> None:
+    """Without a required parameter, or without `params` where one is required, a test does not fit."""
+    required = [parameter.name for item in explain_all() if item.type == name for parameter in item.parameters
+                if parameter.required]  # fmt: skip
+    for missing in required:
+        given = {key: value for key, value in example(name).items() if key != missing}
+        assert complaints("test-case", with_params(name, given)) != []
+    spec = with_params(name, {})
+    del spec["assertions"][0]["params"]
+    assert bool(complaints("test-case", spec)) is bool(required)
+
+
+def example(name: str) -> dict[str, Any]:
+    """The params of a type's example."""
+    cls = assertion_class(name)
+    assert cls is not None
+    params: dict[str, Any] = yaml.safe_load(cls.example) or {}
+    return params
+
+
+def with_params(name: str, params: Any) -> dict[str, Any]:
+    """A test case with one assertion."""
+    return make_spec(assertions=[{"id": "a", "type": name, "params": params}])
+
+
+def test_authors_own_keys_are_allowed() -> None:
+    """Keys that begin with x- fit wherever the models let them through."""
+    spec = make_spec(**{"x-owner": "ops"})
+    spec["scenario"]["x-note"] = {"any": "thing"}
+    spec["assertions"][0]["x-why"] = 1
+    assert complaints("test-case", spec) == []
+    assert parse(TestCase, spec).id == spec["id"]
+
+
+@pytest.mark.parametrize(
+    ("answers", "fits"),
+    [
+        ({"file": "fx.json"}, True),
+        ({"response": {"a": 1}}, True),
+        ({"error": {"error_type": "timeout"}}, True),
+        ({"file": "fx.json", "response": None}, True),
+        ({}, False),
+        ({"response": None}, False),
+        ({"file": "fx.json", "response": 1}, False),
+    ],
+)
+def test_a_fixture_has_one_answer(answers: dict[str, Any], fits: bool) -> None:
+    """Schema and model agree on which fixtures have exactly one answer."""
+    spec = make_spec(tools={"available": [], "fixtures": [{"id": "f", "tool": "t", **answers}]})
+    assert (complaints("test-case", spec) == []) is fits
+    assert accepted(TestCase, spec) is fits
+
+
+def accepted(cls: type[Model], data: Any) -> bool:
+    """Whether the strict models take the data."""
+    try:
+        parse(cls, data)
+    except Invalid:
+        return False
+    return True
+
+
+SCALARS = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.text(max_size=8),
+    st.sampled_from(["all", "any", "critical", "web_search", "tool_call", "timeout", "x-mine"]),
+)  # fmt: skip
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@st.composite
+def changed(draw: st.DrawFn, document: Any) -> Any:
+    """The document with a few of its parts replaced, removed or added."""
+    document = deepcopy(document)
+    for _ in range(draw(st.integers(1, 3))):
+        holders = [part for part in walk(document) if isinstance(part, dict | list) and part]
+        if not holders:
+            break
+        holder = draw(st.sampled_from(holders))
+        key: Any = draw(
+            st.sampled_from(list(holder) if isinstance(holder, dict) else list(range(len(holder))))
+        )
+        match draw(st.sampled_from(["replace", "remove", "add"])):
+            case "replace":
+                holder[key] = draw(VALUES)
+            case "remove":
+                del holder[key]
+            case _ if isinstance(holder, dict):
+                holder[draw(st.sampled_from(["x-mine", "description", "tool", "success"]))] = draw(VALUES)
+            case _:
+                holder.append(draw(VALUES))
+    return document
+
+
+def walk(part: Any) -> Iterator[Any]:
+    """A document and all its parts."""
+    yield part
+    for inner in part.values() if isinstance(part, dict) else part if isinstance(part, list) else ():
+        yield from walk(inner)
+
+
+FULL_SPEC = yaml.safe_load((CASES / "failing" / "no_cross_group_memory_use" / "test.yaml").read_text("utf-8"))
+
+
+@settings(max_examples=150, deadline=None)
+@given(changed(FULL_SPEC))
+def test_what_the_models_accept_the_schema_accepts(spec: Any) -> None:
+    """No test case that loads is marked in an editor."""
+    if not isinstance(spec, dict) or not accepted(TestCase, spec) or not spec["assertions"]:
+        return
+    for assertion in spec["assertions"]:
+        cls = assertion_class(assertion["type"])
+        if cls is None or not accepted(cls, assertion.get("params", {})):
+            return
+    flags = [flag for assertion in spec["assertions"] for flag in assertion.get("requires_capabilities", ())]
+    if set(flags) <= set(CAPABILITY_FLAGS):
+        assert complaints("test-case", spec) == []
+
+
+@settings(max_examples=250, deadline=None)
+@given(st.data())
+def test_parameters_that_the_models_accept_the_schema_accepts(data: st.DataObject) -> None:
+    """No parameters that load are marked in an editor, whatever the type."""
+    name = data.draw(st.sampled_from(assertion_types()))
+    params = data.draw(changed(example(name)))
+    cls = assertion_class(name)
+    assert cls is not None
+    if accepted(cls, params):
+        assert complaints("test-case", with_params(name, params)) == []
+
+
+@pytest.fixture(scope="module")
+def artifacts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a run over examples and controls has written, passes, failures, errors and invalid specs among it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(PROJECT)
+        paths = [EXAMPLES, CASES / "failing", CASES / "error", CASES / "invalid" / "unknown-key"]
+        run = run_command(paths, tmp_path_factory.mktemp("artifacts"), "--save-traces")
+    assert run.exit_code == 3
+    return run.folder
+
+
+@pytest.mark.parametrize(
+    ("name", "files"), [("trace", "*.trace.json"), ("result", "*.result.json"), ("summary", "summary.json")]
+)
+def test_what_is_written_fits(name: str, files: str, artifacts: Path) -> None:
+    """Traces, results and the summary have every field of their schema, and no other."""
+    closed = Draft202012Validator(close(build_schema(name)))
+    paths = sorted(artifacts.glob(files))
+    assert paths
+    for path in paths:
+        errors = closed.iter_errors(json.loads(path.read_text(encoding="utf-8")))
+        assert [f"{path.name} {error.json_path}: {error.message}" for error in errors] == []
+
+
+def close(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema, with no keys allowed beside those it names."""
+    for part in (schema, *schema["$defs"].values()):
+        if "properties" in part:
+            assert part["required"] == list(part["properties"])
+            assert [name for name in part["properties"] if name.startswith("_")] == []
+            part["additionalProperties"] = False
+    return schema

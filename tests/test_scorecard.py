@@ -1,0 +1,126 @@
+"""The scorecard and the run summary: every result is counted once, and the highest exit code wins."""
+
+from pathlib import Path
+
+import pytest
+
+from agenteval import __version__
+from agenteval.errors import ExitCode, Problem
+from agenteval.results import Artifacts, CategoryScore, InvalidSpec, RunCounts, RunSummary, TestRow
+from agenteval.scorecard import Tally
+from run_builders import judged, make_result
+
+
+def tally(*statuses: str, invalid: int = 0, unmet: tuple[str, ...] = ()) -> Tally:
+    """A tally of tests with these statuses and so many invalid specs."""
+    made = Tally()
+    for status in statuses:
+        made.add(make_result(status))
+    for _ in range(invalid):
+        made.add_invalid([Problem(reason_code="spec.x", message="is wrong")])
+    made.unmet_thresholds = list(unmet)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("statuses", "invalid", "unmet", "code", "reason"),
+    [
+        (["pass", "pass"], 0, (), 0, "all tests passed"),
+        (["pass", "skipped"], 0, (), 0, "no test failed"),
+        (["skipped"], 0, (), 0, "no test failed, and 1 test could not be judged"),
+        (["pass", "fail"], 0, (), 1, "1 test failed"),
+        (["fail", "fail"], 0, (), 1, "2 tests failed"),
+        (["pass", "fail", "error"], 0, (), 2, "1 test ended in an error"),
+        (["error", "error"], 0, (), 2, "2 tests ended in an error"),
+        (["pass"], 1, (), 3, "1 invalid test spec"),
+        (["pass", "fail", "error"], 2, (), 3, "2 invalid test specs"),
+        ([], 0, (), 3, "no test to run"),
+        ([], 1, (), 3, "1 invalid test spec"),
+        (["pass"], 0, ("score 0.5 is below 1",), 1, "suite.threshold: score 0.5 is below 1"),
+        (["pass"], 0, ("a", "b"), 1, "suite.threshold: a; b"),
+        (["fail"], 0, ("a",), 1, "1 test failed"),
+        (["error"], 0, ("a",), 2, "1 test ended in an error"),
+    ],
+)
+def test_exit_code_and_reason(
+    statuses: list[str], invalid: int, unmet: tuple[str, ...], code: int, reason: str
+) -> None:
+    """Of invalid (3), error (2) and failed (1) the highest decides; nothing to run is 3, never 0."""
+    assert tally(*statuses, invalid=invalid, unmet=unmet).exit() == (ExitCode(code), reason)
+
+
+def test_tests_are_counted_by_status() -> None:
+    """Each test is counted once, with its warnings and vacuous passes; an invalid spec is no test."""
+    made = tally("pass", "fail", "error", "skipped", invalid=1)
+    made.add(make_result("pass", judged("warn"), judged("pass", exercised=False)))
+    assert made.counts == RunCounts(
+        total=5, passed=2, failed=1, errors=1, skipped=1, invalid=1, vacuous_passes=1, warnings=1
+    )
+
+
+def test_assertions_are_counted_by_category() -> None:
+    """The scorecard has a line for each category that occurred, in the order of SPEC 10."""
+    made = Tally()
+    made.add(make_result("fail", judged("fail", category="memory"), judged("pass", category="outcome")))
+    made.add(
+        make_result(
+            "pass",
+            judged("pass", category="outcome", exercised=False),
+            judged("warn", category="outcome"),
+            judged("skip", category="scheduler"),
+        )
+    )
+    assert made.scorecard() == [
+        CategoryScore(category="outcome", passed=2, warnings=1, vacuous=1),
+        CategoryScore(category="memory", failed=1),
+        CategoryScore(category="scheduler", skipped=1),
+    ]
+
+
+def test_the_summary_holds_a_row_per_test_and_every_problem() -> None:
+    """`summary.json` is the run: what ran, what was wrong with what did not, and why it ended as it did."""
+    made = Tally()
+    artifacts = Artifacts(result="a.result.json")
+    made.add(make_result("fail", judged("fail"), test_case_id="a.b", artifacts=artifacts))
+    problem = Problem(
+        reason_code="spec.unknown_key", message="no such key", path=Path("x/test.yaml"), line=3, column=5
+    )
+    made.add_invalid([problem])
+    made.add_problems([Problem(reason_code="spec.odd", message="odd", severity="warning")])
+    summary = made.summary(run_id="run-1", started_at="s", finished_at="f", duration_ms=1.23456)
+    assert summary == RunSummary(
+        schema_version="0.1",
+        test_run_id="run-1",
+        agenteval_version=__version__,
+        started_at="s",
+        finished_at="f",
+        duration_ms=1.235,
+        exit_code=3,
+        exit_reason="1 invalid test spec",
+        counts=RunCounts(total=1, failed=1, invalid=1),
+        scorecard=[CategoryScore(category="tool_process", failed=1)],
+        tests=[
+            TestRow(
+                test_case_id="a.b",
+                path="suite/case/test.yaml",
+                status="fail",
+                reason_code="reason.fail",
+                duration_ms=12.3,
+                vacuous=0,
+                result="a.result.json",
+            )
+        ],
+        problems=[
+            InvalidSpec(
+                path="x/test.yaml",
+                line=3,
+                column=5,
+                reason_code="spec.unknown_key",
+                message="no such key",
+                severity="error",
+            ),
+            InvalidSpec(
+                path="", line=None, column=None, reason_code="spec.odd", message="odd", severity="warning"
+            ),
+        ],
+    )

@@ -1,0 +1,109 @@
+"""Selection: `-k` expressions and tags."""
+
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agenteval.errors import ExitCode, UsageError
+from agenteval.selection import MAX_DEPTH, Selection, compile_expression
+from run_builders import make_test
+
+MEMORY = make_test(id="nanoclaw.memory.recall.brief", title="Remembers Tea", tags=["memory", "fast"])
+NEXT_STEP = "write words joined by and, or, not and parentheses, for instance -k 'memory and not leak'"
+
+
+@pytest.mark.parametrize(
+    ("expression", "selected"),
+    [
+        ("", True),
+        ("  ", True),
+        ("memory", True),
+        ("MEMORY", True),
+        ("ecal", True),
+        ("tea", True),
+        ("suite/case", True),
+        ("fast", True),
+        ("brief", True),
+        ("scheduler", False),
+        ("not scheduler", True),
+        ("not memory", False),
+        ("not not memory", True),
+        ("memory and scheduler", False),
+        ("memory or scheduler", True),
+        ("scheduler or memory and leak", False),
+        ("(scheduler or memory) and tea", True),
+        ("scheduler and leak or memory", True),
+        ("not (scheduler or leak)", True),
+        ("(memory)and(tea)", True),
+        ("memory.recall", True),
+        ("same-group", False),
+    ],
+)
+def test_expressions(expression: str, selected: bool) -> None:
+    """Words are looked up in id, title, path and tags, whatever the case; `not` binds before `and` before `or`."""
+    assert Selection(expression).wants(MEMORY) is selected
+
+
+@pytest.mark.parametrize(
+    ("expression", "what"),
+    [
+        ("and", "unexpected 'and', expected a word"),
+        ("a and", "the expression ends where a word is expected"),
+        ("not", "the expression ends where a word is expected"),
+        ("a or or b", "unexpected 'or', expected a word"),
+        ("(a", "a closing parenthesis is missing"),
+        ("a)", "unexpected ')'"),
+        ("()", "unexpected ')', expected a word"),
+        ("a b", "unexpected 'b'"),
+        ("(" * 51 + "a" + ")" * 51, f"more than {MAX_DEPTH} parentheses"),
+    ],
+)
+def test_expressions_that_make_no_sense(expression: str, what: str) -> None:
+    """A slip in an expression is a usage error that says what it is, never a selection of something else."""
+    with pytest.raises(UsageError) as caught:
+        Selection(expression)
+    assert caught.value.message == f"-k {expression!r}: {what}"
+    assert (caught.value.reason_code, caught.value.next_step) == ("usage.expression", NEXT_STEP)
+    assert caught.value.exit_code == ExitCode.ERROR
+
+
+def test_fifty_parentheses_are_fine() -> None:
+    """The limit is on nesting that nobody writes."""
+    assert compile_expression("(" * 50 + "a" + ")" * 50)("a")
+
+
+@pytest.mark.parametrize(
+    ("tags", "exclude", "selected"),
+    [
+        ((), (), True),
+        (["memory"], (), True),
+        (["memory", "other"], (), True),
+        (["other"], (), False),
+        (["mem"], (), False),
+        ((), ["memory"], False),
+        ((), ["other"], True),
+        (["memory"], ["fast"], False),
+    ],
+)
+def test_tags(tags: list[str], exclude: list[str], selected: bool) -> None:
+    """Any of the tags selects, any excluded tag drops; tags are whole words."""
+    assert Selection(tags=tags, exclude_tags=exclude).wants(MEMORY) is selected
+
+
+def test_expression_and_tags_must_both_agree() -> None:
+    """`-k` and `-t` narrow each other."""
+    assert Selection("tea", ["memory"]).wants(MEMORY)
+    assert not Selection("coffee", ["memory"]).wants(MEMORY)
+    assert not Selection("tea", ["other"]).wants(MEMORY)
+
+
+@given(st.text(alphabet="ab ()notrd", max_size=30))
+def test_any_expression_is_understood_or_refused(expression: str) -> None:
+    """Whatever is written, it is a predicate or a usage error."""
+    test = make_test(id="a")
+    test.path = Path("t")
+    with suppress(UsageError):
+        assert Selection(expression).wants(test) in (True, False)

@@ -1,0 +1,364 @@
+"""The event matcher, and how arguments are compared."""
+
+from time import perf_counter
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agenteval.diagnosis import Invalid
+from agenteval.selectors import (
+    MISSING,
+    ArgsMatch,
+    Selector,
+    args_contain,
+    counted,
+    equal,
+    lookup,
+    show,
+    tool_of,
+)
+from agenteval.strict import parse
+from builders import call, error, make_trace, memory_read, result
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("query", "AI"),
+        ("filters.lang", "en"),
+        ("filters", {"lang": "en"}),
+        ("items.0.name", "first"),
+        ("items.1", MISSING),
+        ("items.-1", MISSING),
+        ("items.²", MISSING),
+        ("items." + "9" * 5000, MISSING),
+        ("items.name", MISSING),
+        ("query.0", MISSING),
+        ("none", None),
+        ("none.x", MISSING),
+        ("a.b", "the key itself"),
+        ("", MISSING),
+    ],
+)
+def test_a_dotted_path_leads_to_a_value(path: str, value: Any) -> None:
+    """Keys and list indices lead inwards; a key that holds dots wins; null is a value."""
+    args = {
+        "query": "AI",
+        "filters": {"lang": "en"},
+        "items": [{"name": "first"}],
+        "none": None,
+        "a.b": "the key itself",
+        "a": {"b": "inside"},
+    }
+    assert lookup(args, path) == value
+
+
+@given(JSON, st.text(max_size=20))
+def test_no_path_crashes(args: Any, path: str) -> None:
+    """Any path into any data is a value or missing."""
+    lookup(args, path)
+
+
+@pytest.mark.parametrize(
+    ("got", "want", "same"),
+    [
+        (1, 1.0, True),
+        (True, 1, False),
+        (0, False, False),
+        ([True], [1], False),
+        ({"a": 1}, {"a": True}, False),
+        ({"a": 1, "b": 2}, {"b": 2, "a": 1}, True),
+        ({"a": 1}, {"a": 1, "b": None}, False),
+        ([1, 2], [2, 1], False),
+        ([1], [1, 1], False),
+        ("1", 1, False),
+        (None, MISSING, False),
+        (None, False, False),
+        ("AI", "ai", False),
+    ],
+)
+def test_values_are_equal_as_json(got: Any, want: Any, same: bool) -> None:
+    """`true` is not `1` at any depth, `1.0` is `1`, the order of keys means nothing, that of items does."""
+    assert equal(got, want) is same
+    assert equal(want, got) is same
+
+
+@given(JSON)
+def test_a_value_equals_itself(value: Any) -> None:
+    """Equality is reflexive."""
+    assert equal(value, value)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "contained"),
+    [
+        ({"query": "ai news"}, True),
+        ({"query": "weather"}, False),
+        ({"limit": 5}, True),
+        ({"limit": 5.0}, True),
+        ({"limit": "5"}, False),
+        ({"limit": True}, False),
+        ({"tags": ["a", "b"]}, True),
+        ({"tags": ["a"]}, False),
+        ({"tags": "a"}, False),
+        ({"absent": None}, False),
+        ({}, True),
+    ],
+)
+def test_args_contain_compares_strings_by_substring(wanted: dict[str, Any], contained: bool) -> None:
+    """Strings by substring whatever the case, everything else by equality; an absent key matches nothing."""
+    assert args_contain({"query": "Latest AI news", "limit": 5, "tags": ["a", "b"]}, wanted) is contained
+
+
+@pytest.mark.parametrize(
+    ("matcher", "differences"),
+    [
+        ({"required_keys": ["query", "limit"]}, ["limit is missing"]),
+        ({"required_keys": ["nothing"]}, []),
+        ({"args_contains": {"query": "ai"}}, ['query: expected to contain "ai", got "weather"']),
+        ({"args_contains": {"page": 3}}, ["page: expected to be 3, got 2"]),
+        ({"args_contains": {"lang": "en"}}, ['lang: expected to contain "en", got nothing']),
+        ({"args_equal": {"query": "Weather"}}, ['query: expected "Weather", got "weather"']),
+        ({"args_equal": {"page": True}}, ["page: expected true, got 2"]),
+        ({"args_equal": {"nothing": None}}, []),
+        ({"regex": {"query": "^WEA"}}, []),
+        ({"regex": {"query": "^x"}}, ['query: expected a match of /^x/, got "weather"']),
+        ({"regex": {"page": "^[0-9]$"}}, []),
+        ({"regex": {"deep": "x"}}, ['deep: expected a match of /x/, got {"list": ["ü"]}']),
+        ({"regex": {"lang": "x"}}, ["lang: expected a match of /x/, got nothing"]),
+        ({"args_equal": {"deep.list.0": "ü"}}, []),
+        ({"json_schema": {"properties": {"page": {"type": "string"}}}}, ["page: 2 is not of type 'string'"]),
+        (
+            {"required_keys": ["lang"], "args_equal": {"page": 1}, "regex": {"query": "x"}},
+            ["lang is missing", "page: expected 1, got 2", 'query: expected a match of /x/, got "weather"'],
+        ),
+    ],
+)
+def test_differences_name_each_argument_with_expected_and_got(
+    matcher: dict[str, Any], differences: list[str]
+) -> None:
+    """All matchers must hold; each that does not is one line."""
+    args = {"query": "weather", "page": 2, "nothing": None, "deep": {"list": ["ü"]}}
+    assert parse(ArgsMatch, matcher).differences(args) == differences
+
+
+@pytest.mark.parametrize(
+    ("matcher", "message"),
+    [
+        (
+            {},
+            "nothing to match: give at least one of required_keys, args_contains, args_equal, regex, json_schema",
+        ),
+        ({"regex": {"query": "("}}, "the pattern '(' is not a regular expression: missing ) at position 1"),
+        (
+            {"json_schema": {"type": "strin"}},
+            "json_schema is not a JSON Schema: type: 'strin' is not valid under any of the given schemas",
+        ),
+    ],
+)
+def test_a_matcher_that_cannot_be_used_is_refused(matcher: dict[str, Any], message: str) -> None:
+    """An empty matcher would match everything; patterns and schemas are checked when the spec is loaded."""
+    with pytest.raises(Invalid) as caught:
+        parse(ArgsMatch, matcher)
+    assert caught.value.findings[0].message == message
+
+
+@pytest.mark.parametrize(
+    ("selector", "message"),
+    [
+        ({}, "a selector needs at least one of event_type, tool, call_id, success and args"),
+        (
+            {"event_type": "memory_read", "tool": "web_search"},
+            (
+                "tool goes with events of tools (tool_call, tool_result, error), not with memory_read: "
+                "this selector could never match"
+            ),
+        ),
+        (
+            {"event_type": "final_output", "success": True},
+            (
+                "success goes with events of tools (tool_call, tool_result, error), not with final_output: "
+                "this selector could never match"
+            ),
+        ),
+    ],
+)
+def test_a_selector_that_means_everything_or_nothing_is_refused(
+    selector: dict[str, Any], message: str
+) -> None:
+    """Both would turn an assertion into one that cannot judge."""
+    with pytest.raises(Invalid) as caught:
+        parse(Selector, selector)
+    assert caught.value.findings[0].message == message
+
+
+TRACE = make_trace(
+    memory_read("family", "likes tea"),
+    call("web_search", "c1", query="AI news"),
+    error("web_search", "c1"),
+    call("web_search", "c2", query="AI news"),
+    result("web_search", "c2", {"hits": 1}),
+    call("web_fetch", "c3", url="https://a.example"),
+    result("web_fetch", "c3", None, success=False),
+    call("outbound_send", "c4", content="hi"),
+)
+
+
+@pytest.mark.parametrize(
+    ("selector", "found"),
+    [
+        ({"event_type": "tool_call"}, ["evt-3", "evt-5", "evt-7", "evt-9"]),
+        ({"event_type": "tool_call", "tool": "web_search"}, ["evt-3", "evt-5"]),
+        ({"tool": "web_search"}, ["evt-3", "evt-4", "evt-5", "evt-6"]),
+        ({"tool": "web_*", "event_type": "tool_result"}, ["evt-6", "evt-8"]),
+        ({"tool": "WEB_*"}, []),
+        ({"call_id": "c2"}, ["evt-5", "evt-6"]),
+        ({"event_type": "tool_result", "success": True}, ["evt-6"]),
+        ({"event_type": "tool_result", "success": False}, ["evt-8"]),
+        ({"event_type": "tool_call", "success": True}, ["evt-5"]),
+        ({"event_type": "tool_call", "success": False}, ["evt-3", "evt-7"]),
+        ({"event_type": "error"}, ["evt-4"]),
+        ({"success": False}, ["evt-3", "evt-4", "evt-7", "evt-8"]),
+        ({"event_type": "tool_result", "args": {"args_contains": {"query": "ai"}}}, ["evt-6"]),
+        ({"args": {"args_contains": {"content": "HI"}}}, ["evt-9"]),
+        ({"event_type": "memory_read"}, ["evt-2"]),
+        ({"event_type": "memory_write"}, []),
+        ({"event_type": "final_output"}, ["evt-10"]),
+    ],
+)
+def test_a_selector_finds_the_events_that_hold_all_its_conditions(
+    selector: dict[str, Any], found: list[str]
+) -> None:
+    """A call without an outcome neither succeeded nor failed; results are matched by the arguments of their call."""
+    assert [event.event_id for event in parse(Selector, selector).find(TRACE)] == found
+
+
+def test_a_result_without_a_tool_has_the_tool_of_its_call() -> None:
+    """A result or error that names only its call is still found by tool and by call id."""
+    trace = make_trace(call("web_search", "c1", query="x"), result("web_search", "c1"))
+    answer = trace.events[-2]
+    answer.data = {"success": True, "result": 1}
+    assert tool_of(answer, trace) == "web_search"
+    wanted = {"event_type": "tool_result", "tool": "web_search", "call_id": "c1"}
+    assert parse(Selector, wanted).find(trace) == [answer]
+
+
+@pytest.mark.parametrize(
+    ("selector", "closest"),
+    [
+        (
+            {
+                "event_type": "tool_call",
+                "tool": "web_search",
+                "args": {"args_contains": {"query": "weather"}},
+            },
+            [
+                ("evt-3", 'query: expected to contain "weather", got "AI news"'),
+                ("evt-5", 'query: expected to contain "weather", got "AI news"'),
+                (
+                    "evt-4",
+                    (
+                        "event_type: expected tool_call, got error; "
+                        'query: expected to contain "weather", got "AI news"'
+                    ),
+                ),
+            ],
+        ),
+        (
+            {"event_type": "tool_result", "tool": "web_fetch", "success": True},
+            [
+                ("evt-8", "success: expected true, got false"),
+                (
+                    "evt-7",
+                    "event_type: expected tool_result, got tool_call; success: expected true, got false",
+                ),
+            ],
+        ),
+        (
+            {"event_type": "tool_call", "tool": "outbound_sent"},
+            [("evt-9", "tool: expected outbound_sent, got outbound_send")],
+        ),
+        (
+            {"event_type": "tool_call", "tool": "outbound_send", "call_id": "c9"},
+            [("evt-9", "call_id: expected c9, got c4")],
+        ),
+        (
+            {"event_type": "tool_call", "tool": "outbound_send", "success": True},
+            [("evt-9", "success: expected true, got null")],
+        ),
+        ({"event_type": "tool_call", "tool": "calendar"}, []),
+        ({"event_type": "memory_write"}, []),
+    ],
+)
+def test_closest_are_the_events_that_almost_match(
+    selector: dict[str, Any], closest: list[tuple[str, str]]
+) -> None:
+    """At most three, those with the fewest differences first, each with expected and got."""
+    found = parse(Selector, selector).closest(TRACE)
+    assert [(event.event_id, note) for event, note in found] == closest
+
+
+@pytest.mark.parametrize(
+    ("selector", "text"),
+    [
+        ({"event_type": "tool_call"}, "tool_call"),
+        ({"tool": "web_*", "success": False}, "event of web_* that failed"),
+        (
+            {
+                "event_type": "tool_result",
+                "tool": "a",
+                "call_id": "c1",
+                "success": True,
+                "args": {"required_keys": ["x"]},
+            },
+            "tool_result of a with call_id c1 that succeeded with matching arguments",
+        ),
+    ],
+)
+def test_a_selector_reads_as_words(selector: dict[str, Any], text: str) -> None:
+    """Messages name what was looked for."""
+    assert str(parse(Selector, selector)) == text
+
+
+def test_find_is_quick_on_a_long_trace() -> None:
+    """20,000 events are searched in well under a second."""
+    steps = [
+        step
+        for number in range(10_000)
+        for step in (call("web_search", f"c{number}", query=f"q{number}"), result("web_search", f"c{number}"))
+    ]
+    trace = make_trace(*steps)
+    wanted = {
+        "event_type": "tool_result",
+        "tool": "web_*",
+        "success": True,
+        "args": {"args_equal": {"query": "q9999"}},
+    }
+    selector = parse(Selector, wanted)
+    start = perf_counter()
+    assert [event.data["call_id"] for event in selector.find(trace)] == ["c9999"]
+    assert len(parse(Selector, {"tool": "web_searhc"}).closest(trace)) == 3
+    assert perf_counter() - start < 2
+
+
+def test_values_are_shown_as_json_on_one_line() -> None:
+    """Text keeps its letters, line breaks are escaped, an absent value is named."""
+    assert [show("ü\n"), show({"a": [1, None]}), show(True), show(MISSING)] == [
+        '"ü\\n"',
+        '{"a": [1, null]}',
+        "true",
+        "nothing",
+    ]
+
+
+def test_counted_speaks_of_one_and_of_many() -> None:
+    """Only one is singular."""
+    assert [counted(number, "call") for number in (0, 1, 2)] == ["0 calls", "1 call", "2 calls"]

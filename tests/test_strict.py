@@ -1,0 +1,394 @@
+"""Strict models: what they accept without pydantic, and that pydantic agrees."""
+
+import subprocess
+import sys
+from contextlib import suppress
+from copy import deepcopy
+from dataclasses import field
+from typing import Annotated, Any, Literal
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agenteval.diagnosis import parse_slowly
+from agenteval.findings import Invalid
+from agenteval.spec import TestCase
+from agenteval.strict import (
+    Between,
+    Matching,
+    Model,
+    NotEmpty,
+    NotPlain,
+    OpenMapping,
+    Tagged,
+    _checker,
+    closest,
+    model,
+    parse,
+)
+from builders import make_spec
+
+
+@model
+class Circle(Model):
+    """A shape."""
+
+    kind: Literal["circle"]
+    """Which."""
+    radius: Annotated[float, Between(0)]
+    """How large."""
+
+
+@model
+class Line(Model):
+    """Another."""
+
+    kind: Literal["line", "ray"]
+    """Which."""
+    points: list[int]
+    """Where."""
+
+    def __post_init__(self) -> None:
+        if len(self.points) == 1:
+            raise ValueError("a line has no points, or several")
+
+
+@model
+class Drawing(Model):
+    """Every kind of field there is."""
+
+    title: Annotated[str, NotEmpty()]
+    """Text that is not empty."""
+    shapes: list[Annotated[Circle | Line, Tagged("kind")]] = field(default_factory=list)
+    """Models told apart by a field."""
+    scale: Annotated[int, Between(1, 5)] = 1
+    """A number within bounds."""
+    weight: float = 0.0
+    """Any number."""
+    share: Annotated[float, Between(0, 1)] = 0.5
+    """A fraction."""
+    visible: bool = True
+    """Yes or no."""
+    code: Annotated[str, Matching("[a-z]+-[0-9]")] | None = None
+    """Text of a form."""
+    limits: int | dict[str, int] | None = None
+    """One of two kinds, or nothing."""
+    tags: Annotated[list[str], NotEmpty()] | None = None
+    """A list that is not empty."""
+    extra: Annotated[dict[str, Any] | list[Any] | str, OpenMapping("path", "content")] | None = None
+    """Whatever the author likes, but no slip."""
+    names: dict[str, list[Circle]] = field(default_factory=dict)
+    """Models in lists in a mapping."""
+
+
+FULL: dict[str, Any] = {
+    "title": "t",
+    "shapes": [{"kind": "circle", "radius": 1.5}, {"kind": "ray", "points": [1, -2]}],
+    "scale": 5,
+    "weight": 3,
+    "share": 0,
+    "visible": False,
+    "code": "ab-1",
+    "limits": {"a": 1},
+    "tags": ["a"],
+    "extra": [{"path": "x", "anything": {"deep": [None]}}],
+    "names": {"k": [{"kind": "circle", "radius": 0}]},
+    "x-mine": {"any": "thing"},
+}
+
+
+def quickly(cls: type[Model], data: Any) -> Any:
+    """The model as the quick look builds it; raises `NotPlain` when it leaves the word to pydantic."""
+    return _checker(cls)(data)
+
+
+def test_plain_valid_data_becomes_a_model_at_once() -> None:
+    """Every kind of field is known to the quick look, and pydantic builds the same."""
+    built = quickly(Drawing, FULL)
+    assert built == parse_slowly(Drawing, FULL)
+    assert built.shapes == [Circle(kind="circle", radius=1.5), Line(kind="ray", points=[1, -2])]
+    assert built.names == {"k": [Circle(kind="circle", radius=0)]}
+
+
+def test_defaults_are_not_shared() -> None:
+    """Each model has its own lists."""
+    one, two = quickly(Drawing, {"title": "a"}), quickly(Drawing, {"title": "a"})
+    assert one == two
+    assert one.shapes is not two.shapes
+
+
+def test_plain_valid_data_needs_no_pydantic() -> None:
+    """Importing pydantic takes longer than running a test, so a valid test case must do without."""
+    code = (
+        "import sys; from builders import make_case; make_case(scenario={'scheduler_context': {'cron': 1}});"
+        "print({'pydantic', 'difflib'} & set(sys.modules))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PYTHONPATH": f"{__file__.rpartition('/')[0]}"},
+    )
+    assert done.stdout == "set()\n"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"title": ""},
+        {"title": None},
+        {"titel": "x"},
+        {"scale": 0},
+        {"scale": 6},
+        {"scale": True},
+        {"scale": 1.0},
+        {"weight": True},
+        {"weight": "1"},
+        {"share": 1.1},
+        {"share": float("nan")},
+        {"visible": 1},
+        {"visible": "yes"},
+        {"code": "AB-1"},
+        {"code": "ab-1\n"},
+        {"code": "ab-\u0661"},
+        {"limits": {"a": "1"}},
+        {"limits": [1]},
+        {"tags": []},
+        {"tags": ("a",)},
+        {"extra": {"pth": 1}},
+        {"extra": [{"contnt": 1}]},
+        {"extra": 1},
+        {"shapes": [{"kind": "square"}]},
+        {"shapes": [{"radius": 1}]},
+        {"shapes": [{"kind": ["circle"], "radius": 1}]},
+        {"shapes": [{"kind": "circle", "radius": -1}]},
+        {"shapes": [{"kind": "line", "points": [1]}]},
+        {"shapes": [{"kind": "line", "points": [1, True]}]},
+        {"shapes": [{"kind": "line"}]},
+        {"shapes": {}},
+        {"names": []},
+        {1: "x"},
+    ],
+)
+def test_anything_else_is_left_to_pydantic(change: dict[Any, Any]) -> None:
+    """The quick look says yes or nothing; pydantic then says no."""
+    with pytest.raises(NotPlain):
+        quickly(Drawing, {**FULL, **change})
+
+
+@pytest.mark.parametrize("change", [{"title": ""}, {"titel": "x"}, {"scale": 0}, {"extra": {"pth": 1}}])
+def test_parse_asks_pydantic_what_is_wrong(change: dict[str, Any]) -> None:
+    """And raises what it finds."""
+    with pytest.raises(Invalid) as caught:
+        parse(Drawing, {**FULL, **change})
+    assert len(caught.value.findings) == 1
+
+
+def test_models_compare_by_value_and_show_themselves() -> None:
+    """Like dataclasses, and only with their own kind."""
+    one = Circle(kind="circle", radius=1)
+    assert one == Circle(kind="circle", radius=1.0)
+    assert one != Circle(kind="circle", radius=2)
+    assert one != Line(kind="line", points=[])
+    assert repr(one) == "Circle(kind='circle', radius=1)"
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(one)
+
+
+def test_a_large_integer_becomes_the_float_that_pydantic_makes_of_it() -> None:
+    """Where the two would differ in value, the quick look follows."""
+    data = {"title": "t", "weight": 2**63 + 1}
+    assert quickly(Drawing, data) == parse_slowly(Drawing, data)
+
+
+def test_a_model_of_an_unknown_kind_is_a_mistake_of_ours() -> None:
+    """It is found when the model is first used."""
+
+    @model
+    class Odd(Model):
+        """A model that nobody can check."""
+
+        value: set[str]
+        """Not JSON."""
+
+    with pytest.raises(TypeError, match=r"strict models do not know set\[str\]"):
+        parse(Odd, {"value": 1})
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [
+        ("min_cals", "min_calls"),
+        ("min-calls", "min_calls"),
+        ("MIN_CALLS", "min_calls"),
+        ("tol", "tool"),
+        ("argz", "args"),
+        ("nothing", None),
+        ("", None),
+    ],
+)
+def test_closest(name: str, near: str | None) -> None:
+    """A slip of the finger is recognised, another word is not."""
+    assert closest(name, ["tool", "min_calls", "args"]) == near
+
+
+NAMES = st.text("abc_-AB", min_size=1, max_size=8)
+
+
+@given(NAMES, st.lists(NAMES, max_size=4))
+def test_closest_is_what_difflib_finds(name: str, known: list[str]) -> None:
+    """The bound that saves its import excludes nothing that it would find."""
+    from difflib import get_close_matches
+
+    lowered = {item.lower().replace("-", "_"): item for item in known}
+    found = get_close_matches(name.lower().replace("-", "_"), list(lowered), n=1, cutoff=0.65)
+    assert closest(name, known) == (lowered[found[0]] if found else None)
+
+
+RICH = make_spec(
+    description="d",
+    tags=["a"],
+    scenario={
+        "group_id": "family",
+        "session_id": "s",
+        "trigger": "scheduler",
+        "input_messages": [{"role": "user", "content": "Hello?", "sender": "A", "ts": "t"}],
+        "prior_messages": [{"role": "assistant", "content": "Hi"}],
+        "memory_snapshot": [{"group_id": "family", "source": "CLAUDE.md", "path": "p", "content": "c"}],
+        "other_group_state": {"work": {"memory_snapshot": "secret"}},
+        "mounts": [{"any": 1}],
+        "scheduler_context": {"task_id": "t", "scheduled_for": "x", "cron": "* *"},
+    },
+    tools={
+        "available": ["web_search"],
+        "fixtures": [
+            {"id": "f", "tool": "web_search", "response": {"a": [1, 2.5, None]}},
+            {"id": "g", "tool": "web_search", "error": {"error_type": "timeout", "retryable": True}},
+            {"id": "h", "tool": "web_search", "file": "a.json", "match": {"args_equal": {"q": 1}}},
+        ],
+        "policy": {"allow": ["web_*"], "deny": [], "max_calls": {"web_search": 2}},
+    },
+    assertions=[
+        {"id": "a", "type": "t", "severity": "warning", "params": {"x": 1}, "requires_capabilities": ["c"]}
+    ],
+    policy={"on_missing_capability": "fail"},
+    expected={"outcome": "o", "failure_categories": ["c"]},
+    reporting={"save_trace": True, "redact_fields": ["token"]},
+)
+
+
+def places_in(data: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """The paths of everything in the data."""
+    found = [path]
+    if isinstance(data, dict):
+        found += [each for key, item in data.items() for each in places_in(item, (*path, key))]
+    elif isinstance(data, list):
+        found += [each for index, item in enumerate(data) for each in places_in(item, (*path, index))]
+    return found
+
+
+JUNK: st.SearchStrategy[Any] = st.sampled_from(
+    [
+        *(
+            None,
+            True,
+            False,
+            0,
+            1,
+            -1,
+            2**64 - 1,
+            -(2**63),
+            2**53 + 1,
+            1.0,
+            0.5,
+            1e308,
+            "",
+            "a",
+            "0.1",
+            "é\x00",
+        ),
+        *(
+            "user",
+            "scheduler",
+            "x-a",
+            "web_search",
+            [],
+            {},
+            [None],
+            [""],
+            ["a"],
+            [{}],
+            [[]],
+            {"a": 1},
+            {"x-a": 1},
+        ),
+        *({"group_id": "g"}, {"group_idd": "g"}, {"path": 1}, [{"pth": 1}], {"role": "user", "content": "c"}),
+        *(
+            {"id": "f", "tool": "t", "response": None},
+            {"web_search": 2},
+            {"web_search": 2.0},
+            {"args_equal": None},
+        ),
+    ]
+)
+
+
+@st.composite
+def mutations(draw: st.DrawFn, data: Any, *, most: int = 3) -> Any:
+    """The data with some of its values replaced, removed, renamed or added to."""
+    data = deepcopy(data)
+    for _ in range(draw(st.integers(1, most))):
+        *parents, last = draw(st.sampled_from(places_in(data)[1:] or [()])) or (None,)
+        if last is None:
+            return draw(JUNK)
+        holder = data
+        for step in parents:
+            holder = holder[step]
+        match draw(st.sampled_from(["replace", "replace", "remove", "rename", "add"])):
+            case "replace":
+                holder[last] = deepcopy(draw(JUNK))
+            case "remove":
+                del holder[last]
+            case "rename" if isinstance(holder, dict):
+                holder[draw(st.sampled_from(["x-b", "id", "tool", f"{last}s", "file", "error"]))] = (
+                    holder.pop(last)
+                )
+            case _ if isinstance(holder, dict):
+                holder[draw(st.sampled_from(["x-c", "content", "error", "file", "role"]))] = deepcopy(
+                    draw(JUNK)
+                )
+            case _:
+                holder.append(deepcopy(draw(JUNK)))
+    return data
+
+
+def agree(cls: type[Model], data: Any) -> None:
+    """What the quick look accepts, pydantic accepts, and builds the same of it; else pydantic has the word."""
+    try:
+        built = quickly(cls, data)
+    except NotPlain:
+        with suppress(Invalid):
+            parse_slowly(cls, data)
+        return
+    assert built == parse_slowly(cls, data)
+
+
+@settings(max_examples=500)
+@given(mutations(RICH))
+def test_quick_look_and_pydantic_agree_on_test_cases(data: Any) -> None:
+    """The property that the whole design rests on, at a test case that uses every field."""
+    agree(TestCase, data)
+
+
+@settings(max_examples=500)
+@given(mutations(FULL))
+def test_quick_look_and_pydantic_agree_on_every_kind_of_field(data: Any) -> None:
+    """The same, at a model that uses every kind of declaration."""
+    agree(Drawing, data)
+
+
+def test_the_rich_test_case_is_valid() -> None:
+    """Otherwise the property would say little."""
+    assert quickly(TestCase, RICH) == parse_slowly(TestCase, RICH)
