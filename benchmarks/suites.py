@@ -1,9 +1,9 @@
 """The tests that are timed: copies of the examples, and recordings of any length."""
 
+import itertools
 import json
 import re
 from collections.abc import Iterator
-from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
@@ -39,19 +39,20 @@ assertions:
       success_event: {event_type: final_output}
       forbid_following: [{event_type: tool_call}]
   - {id: bullets, type: output_matches_format, params: {format: bullet_list, min_bullets: 3, max_bullets: 3}}
-  - {id: says, type: output_contains, params: {all_of: [station 7]}}
+  - {id: says, type: output_contains, params: {all_of: [gauge 7]}}
   - {id: omits, type: output_omits, params: {patterns: [as an AI]}}
-  - {id: grounded, type: claims_supported_by_fixtures, params: {allowed_sources: [web_search]}}
   - {id: cites, type: no_fabricated_source_or_citation, params: {allowed_sources: [web_search]}}
 """
-
-FILLER = "The river was low in the morning and the boats waited for the tide at the old bridge. "
+GROUNDED = """\
+  - {id: grounded, type: claims_supported_by_fixtures, params: {allowed_sources: [web_search]}}
+"""
+ANSWER = "- Gauge 7 showed a low river\n- The boats waited for the tide at gauge 8\n- The old bridge"
 
 
 def copies(count: int, folder: Path) -> Path:
     """A suite of so many tests, made of the examples in turn, each with an id of its own."""
     examples = sorted(path.parent for path in EXAMPLES.glob("*/test.yaml"))
-    for number, example in enumerate(islice(cycle(examples), count)):
+    for number, example in enumerate(itertools.islice(itertools.cycle(examples), count)):
         copy = folder / f"{number:05}-{example.name}"
         copy.mkdir(parents=True)
         for file in example.iterdir():
@@ -62,20 +63,20 @@ def copies(count: int, folder: Path) -> Path:
     return folder
 
 
-def long_run(events: int, event_bytes: int, folder: Path) -> Path:
-    """One test whose recording has so many events of about that size on average."""
+def long_run(events: int, event_bytes: int, folder: Path, *, grounded: bool) -> Path:
+    """One test whose recording has so many events of about that size on average.
+
+    `grounded` adds the check that every claim stands in the results, for which all of them have to be read.
+    """
     folder.mkdir(parents=True)
-    (folder / "test.yaml").write_text(LONG_TEST, encoding="utf-8")
+    (folder / "test.yaml").write_text(LONG_TEST + (GROUNDED if grounded else ""), encoding="utf-8")
     head = {
         "schema_version": "0.1",
         "scenario": {"trigger": "user_message", "group_id": "main"},
         "input_messages": [{"role": "user", "content": "Look everything up."}],
         "status": "success",
         "metrics": {"timing_ms_total": 1000},
-        "final_output": {
-            "role": "assistant",
-            "content": "- The river was low at station 7\n- The boats waited at station 8\n- The old bridge",
-        },
+        "final_output": {"role": "assistant", "content": ANSWER},
     }
     with (folder / "replay.json").open("w", encoding="utf-8") as file:
         file.write(json.dumps(head)[:-1] + ', "script": [')
@@ -87,9 +88,14 @@ def long_run(events: int, event_bytes: int, folder: Path) -> Path:
 
 def _steps(count: int, event_bytes: int) -> Iterator[dict[str, Any]]:
     """Calls and results in turn; written one by one, so that the process that times stays small."""
-    text = (FILLER * (event_bytes * 2 // len(FILLER) + 1))[: max(event_bytes * 2 - 220, 0)]
+    gauges = itertools.count(1)
+    sentences = max((event_bytes * 2 - 220) // 110, 1)
     for number in range(count // 2):
         link = {"tool": "web_search", "call_id": f"call-{number}"}
         yield {"type": "tool_call", **link, "args": {"query": f"water level at station {number}"}}
+        text = " ".join(
+            f"Gauge {next(gauges)} at the old bridge showed a low river in the morning and the boats waited for the tide."
+            for _ in range(sentences)
+        )
         result = {"title": f"Report of station {number}", "text": text}
         yield {"type": "tool_result", **link, "success": True, "result": result}

@@ -25,6 +25,8 @@ def main() -> int:
         shutil.copytree(ROOT / "examples", away / "examples")
         expect_ok([command, "--version"], away)
         expect_ok([command, "schema", "trace"], away, quiet=True)
+        expect_ok([command, "explain", "must_call_tool"], away, quiet=True)
+        expect_ok([command, "init", "fresh"], away, quiet=True)
         expect_ok([command, "run", "examples", "-q"], away)
     sys.stdout.write(f"{wheel.name} works when installed\n")
     return 0

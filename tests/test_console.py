@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from agenteval.errors import Problem
-from agenteval.reporters.console import PLAIN_WIDTH, Console, printable
+from agenteval.reporters.console import PLAIN_WIDTH, Console
+from agenteval.reporters.stream import printable
 from agenteval.results import (
     Artifacts,
     CategoryScore,
@@ -153,6 +154,20 @@ def test_a_failing_test(width: int, expected: str) -> None:
     """A failure in full: status, id, time, adapter, trace, expected and got, evidence, files, how to run it again."""
     assert shown(lambda console: console.test(digest(), "artifacts/run-1"), width=width) == expected
     assert max(map(len, expected.split("\n"))) <= width
+
+
+def test_long_lines_hang_and_excerpts_do_not_wrap() -> None:
+    """A long line goes on two columns further in than it began; the caret of an excerpt stays where it points."""
+    message = f"r.json:1:2: error[adapter.x]: bad\n      {'word ' * 9}end\n   1 | {'x' * 70}\n     |  ^\n"
+    text = shown(lambda console: console.test(error_result(message), None), width=40)
+    assert text.split("\n")[3:9] == [
+        "  r.json:1:2: error[adapter.x]: bad",
+        "        word word word word word word",
+        "          word word word end",
+        f"     1 | {'x' * 70}",
+        "       |  ^",
+        "  next: record it again",
+    ]
 
 
 def test_without_artifacts_no_files_are_named() -> None:
@@ -322,7 +337,6 @@ def make_summary(**overrides: Any) -> RunSummary:
 
 
 SUMMARY = """\
-
 scorecard
   ✓ outcome       12/12  2 vacuous
   ✗ tool_process    5/8  1 failed, 2 warnings, 1 skipped
@@ -352,7 +366,6 @@ def test_a_quiet_summary_names_what_did_not_pass() -> None:
     assert (
         shown(lambda c: c.summary(make_summary(), summary_path=None), verbosity=-1)
         == """\
-
 FAIL b  t/b.yaml
 ERROR c  adapter.x  t/c.yaml
 
@@ -377,7 +390,7 @@ def test_a_summary_of_nothing() -> None:
         counts=RunCounts(), scorecard=[], tests=[], exit_reason="no test to run", duration_ms=0
     )
     assert shown(lambda c: c.summary(empty, summary_path=None)) == (
-        "\nno tests in 0.00 s\nexit 3: no test to run\n"
+        "no tests in 0.00 s\nexit 3: no test to run\n"
     )
 
 

@@ -62,6 +62,9 @@ class Drawing(Model):
     """One of two words."""
 
 
+QUOTE_IT = "(YAML reads yes, no, on and off as booleans: quote it)"
+
+
 def said(data: Any) -> list[str]:
     """`code: sentence` of each finding."""
     with pytest.raises(Invalid) as caught:
@@ -99,8 +102,7 @@ def said(data: Any) -> list[str]:
         ({"tags": []}, "wrong_value: tags: expected something that is not empty, got an empty list"),
         (
             {"tags": [False]},
-            "wrong_type: tags[0]: expected a string, got the boolean false"
-            " (YAML reads yes, no, on and off as booleans: quote it)",
+            f"wrong_type: tags[0]: expected a string, got the boolean false {QUOTE_IT}",
         ),
         ({"scale": 0}, "wrong_value: scale: expected at least 1, got the number 0"),
         ({"scale": 6}, "wrong_value: scale: expected at most 5, got the number 6"),
@@ -172,13 +174,13 @@ def test_data_that_is_wrong_throughout_is_judged_in_good_time() -> None:
 
 def test_invalid_lists_its_findings() -> None:
     """As text, for whoever does not look at them one by one."""
-    with pytest.raises(Invalid, match="^unknown key 'a'; unknown key 'b'$"):
+    with pytest.raises(Invalid, match=r"^unknown key 'a'; unknown key 'b'$"):
         parse_slowly(Drawing, {"a": 1, "b": 2})
 
 
 def test_values_as_messages_name_them() -> None:
     """By kind, and by themselves when they are short."""
-    values = [None, True, 3, 1.5, "a", "a" * 61, [], [1], {}]
+    values: list[Any] = [None, True, 3, 1.5, "a", "a" * 61, [], [1], {}]
     assert [describe(value) for value in values] == [
         "nothing (null)",
         "the boolean true",

@@ -156,7 +156,7 @@ def test_the_first_of_two_crashes_is_the_error() -> None:
 @pytest.mark.parametrize("answer", [None, "yes", Verdict(passed=True, message=None)], ids=str)  # type: ignore[arg-type]
 def test_an_answer_that_is_no_verdict_is_a_crash(answer: Any) -> None:
     """A check that returns something else does not take the run down."""
-    result = judge(told(lambda trace, case: answer), says(passed("yes"), "b")).result
+    result = judge(told(lambda *_: answer), says(passed("yes"), "b")).result
     assert (result.status, result.reason_code) == ("error", "assertion.crashed")
     assert [each.status for each in result.assertions] == ["skip", "pass"]
 

@@ -57,6 +57,11 @@ def test_a_token_tells_nothing_but_equality() -> None:
     assert token("a") != token("b")
 
 
+def test_half_a_surrogate_pair_is_hidden_like_anything_else() -> None:
+    """JSON can hold text that is not UTF-8; it has a token too."""
+    assert redactor("token").data({"token": "\ud800"}) == {"token": token("\ud800")}
+
+
 def test_nothing_is_touched_without_names() -> None:
     """Without redacted fields the data is handed back as it is."""
     data = {"token": SECRET}
@@ -128,6 +133,8 @@ def test_each_line_of_a_text_is_found() -> None:
     """A message that quotes one line of a redacted text does not give that line away."""
     hide = redactor("memory", learned={"memory": "# Memory\n- the code is 4711-X\n- likes tea"})
     assert "4711" not in hide.text("closest line: - the code is 4711-X")
+    hide = redactor("memory", learned={"memory": "code:\nhunter2\n"})
+    assert hide.text("line 2: hunter2") == f"line 2: {token(chr(10).join(('code:', 'hunter2', '')))}"
 
 
 def test_a_text_that_a_message_cut_is_found() -> None:

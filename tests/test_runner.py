@@ -23,6 +23,10 @@ NO = says(failed("no"), "no")
 WARNS = says(failed("hm"), "warns", severity="warning")
 SKIPS = says(not_applicable("no tokens"), "skips")
 VACUOUS = says(vacuous("no bread"), "vacuous")
+ALL_SKIPPED = (
+    "no assertion could be judged: record with an adapter that has the missing capabilities, "
+    "or add an assertion that needs none"
+)
 EVIDENCE = "read the evidence, and mend the agent or the assertion; --save-traces writes the whole trace"
 
 
@@ -41,8 +45,7 @@ EVIDENCE = "read the evidence, and mend the agent or the assertion; --save-trace
             True,
             "skipped",
             "test.all_skipped",
-            "no assertion could be judged: record with an adapter that has the missing capabilities, "
-            "or add an assertion that needs none",
+            ALL_SKIPPED,
         ),
         ([VACUOUS], True, "pass", None, None),
         ([WARNS, SKIPS], False, "pass", None, None),
@@ -180,7 +183,7 @@ def test_an_interrupt_stops_the_run() -> None:
 
 def test_an_adapter_that_returns_no_trace_crashed() -> None:
     """Anything but a trace is the adapter's bug, not ours."""
-    made = run_one(make_test(YES), lambda case, context: {"events": []}).result
+    made = run_one(make_test(YES), lambda *_: {"events": []}).result
     assert (made.status, made.reason_code) == ("error", "adapter.crashed")
 
 
@@ -265,7 +268,7 @@ def test_tests_run_lazily_and_in_order() -> None:
 
     options = RunOptions(run_id="run-1", root=Path(), rules=JudgingRules())
     for outcome in run(tests(), options):
-        seen.append(f"ran {outcome.result.test_case_id}")
+        seen += [f"ran {outcome.result.test_case_id}"]
     assert seen == ["load a", "ran a", "load b", "ran b"]
 
 
@@ -377,6 +380,14 @@ def test_an_adapter_error_does_not_give_values_away() -> None:
     assert made.error == ErrorInfo(
         reason_code="adapter.failed", message=f"bad {token(MARKERS['args'])}", details=""
     )
+
+
+def test_an_error_that_quotes_the_test_does_not_give_values_away() -> None:
+    """Values of the test file itself are known before the adapter is asked."""
+    problem = AdapterError(f"bad {MARKERS['memory']}")
+    made = run_one(make_test(YES, **case_with(["content"])), raising(problem)).result
+    assert made.error is not None
+    assert made.error.message == f"bad {token(MARKERS['memory'])}"
 
 
 def test_an_adapter_crash_does_not_give_values_away() -> None:

@@ -45,7 +45,7 @@ def make_builder(scenario: TraceScenario | None = None) -> TraceBuilder:
 
 def retried(trace: Trace) -> list[str]:
     """The call ids of the retries."""
-    return [each.call_id for each in retries(trace.calls())]
+    return [each.call.call_id for each in retries(trace.calls())]
 
 
 def test_results_and_errors_link_by_call_id() -> None:
@@ -173,7 +173,7 @@ def test_ignored_arguments_do_not_keep_a_retry_from_being_one() -> None:
     """Volatile keys can be left out of the comparison."""
     trace = make_trace(call("a", "c1", q="x", nonce=1), error("a", "c1"), call("a", "c2", q="x", nonce=2))
     assert retried(trace) == []
-    assert [each.call_id for each in retries(trace.calls(), ignore_args=["nonce"])] == ["c2"]
+    assert [each.call.call_id for each in retries(trace.calls(), ignore_args=["nonce"])] == ["c2"]
 
 
 def test_args_key_tells_booleans_from_numbers() -> None:

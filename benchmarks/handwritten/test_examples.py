@@ -98,11 +98,9 @@ class Run:
         self.errors: dict[str, list[Json]] = {}
         scenario = self.replay["scenario"]
         common = {key: scenario.get(key) for key in ("group_id", "session_id", "task_id")}
-        for number, raw in enumerate(script, 1):
+        for number, raw in enumerate(filled_in(script, fixtures, folder), 1):
             step = {**common, **raw, "event_id": f"evt-{number}", "seq": number}
             if step["type"] == "tool_result":
-                if "result" not in step and "fixture_id" in step:
-                    step["result"] = fixture_result(fixtures[step["fixture_id"]], folder)
                 self.results.setdefault(step["call_id"], []).append(step)
             elif step["type"] == "error" and "call_id" in step:
                 self.errors.setdefault(step["call_id"], []).append(step)
@@ -121,6 +119,20 @@ class Run:
     def failed(self, call: Json) -> bool:
         results = self.results.get(call["call_id"], [])
         return call["call_id"] in self.errors or any(not result["success"] for result in results)
+
+
+def filled_in(script: list[Json], fixtures: dict[str, Json], folder: Path) -> Iterator[Json]:
+    """The steps with the answers of their fixtures; a fixture that is an error adds the error after its result."""
+    for step in script:
+        if step["type"] != "tool_result" or "result" in step or "fixture_id" not in step:
+            yield step
+            continue
+        fixture = fixtures[step["fixture_id"]]
+        if "error" in fixture:
+            yield {**step, "success": False, "result": fixture["error"]}
+            yield {**step, **fixture["error"], "type": "error", "scope": "tool"}
+        else:
+            yield {**step, "result": fixture_result(fixture, folder)}
 
 
 def fixture_result(fixture: Json, folder: Path) -> Any:

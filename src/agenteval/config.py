@@ -3,9 +3,9 @@
 import os
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args, get_origin
+from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
 
 from agenteval.documents import MAX_FILE_BYTES, DataPath, Places, fault_of, problem_at, problems_at, read_text
 from agenteval.errors import FileError, Problem, SpecError
@@ -17,6 +17,7 @@ PREFIX = "AGENTEVAL_"
 
 _FILE = "agenteval.yaml"
 _PYPROJECT = "pyproject.toml"
+_TABLE = "[tool.agenteval"
 _ROOT_MARKS = (_FILE, _PYPROJECT, ".git")
 
 
@@ -111,6 +112,17 @@ def load_config(root: Path, environment: Mapping[str, str] | None = None) -> Con
     return _with_variables(data, given)
 
 
+def config_files(root: Path) -> list[Path]:
+    """The files that configure the project, whether or not they are valid; loading two of them is an error."""
+    own, shared = root / _FILE, root / _PYPROJECT
+    files = [own] if os.path.lexists(own) else []
+    try:
+        in_shared = shared.is_file() and _TABLE in read_text(shared)
+    except FileError:
+        in_shared = False
+    return [*files, shared] if in_shared else files
+
+
 def _from_file(root: Path) -> Any:
     """What the project's file says; known to be valid."""
     own, shared = root / _FILE, root / _PYPROJECT
@@ -134,7 +146,7 @@ def _from_file(root: Path) -> Any:
 def _from_toml(path: Path) -> Any:
     """What the table in pyproject.toml says, or None when there is no such table."""
     text = read_text(path)
-    if "[tool.agenteval" not in text:
+    if _TABLE not in text:
         return None
     import tomllib
 
@@ -182,8 +194,7 @@ def _with_variables(data: Any, given: Mapping[str, str]) -> Config:
     return config
 
 
-@dataclass(slots=True)
-class _Setting:
+class _Setting(NamedTuple):
     """A setting that an environment variable can give: its path in the configuration, and its kind."""
 
     path: tuple[str, ...]

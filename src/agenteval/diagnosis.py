@@ -9,7 +9,6 @@ import types
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import fields
-from functools import cache
 from typing import Any, TypeVar, Union, get_args, get_origin
 
 from pydantic import TypeAdapter, ValidationError
@@ -39,9 +38,14 @@ def parse_slowly(cls: type[M], data: Any) -> M:
     raise Invalid(_findings(cls, data, details[:MAX_FINDINGS]))
 
 
-@cache
+_ADAPTERS: dict[Any, TypeAdapter[Any]] = {}
+
+
 def _adapter(cls: Any) -> TypeAdapter[Any]:
-    return TypeAdapter(cls)
+    adapter = _ADAPTERS.get(cls)
+    if adapter is None:
+        adapter = _ADAPTERS[cls] = TypeAdapter(cls)
+    return adapter
 
 
 def _is_extension(detail: Any) -> bool:

@@ -2,8 +2,8 @@
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from agenteval.errors import Problem, SpecError
 
@@ -15,8 +15,7 @@ _ENVIRONMENT_MARK = "pyvenv.cfg"
 _PATTERNS = "test.yaml, test.yml, *.test.yaml or *.test.yml"
 
 
-@dataclass(frozen=True, slots=True)
-class Selected:
+class Selected(NamedTuple):
     """A test file to load. Its path begins as the user wrote it; `only` names assertions, None means all."""
 
     path: Path

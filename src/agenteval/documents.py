@@ -3,9 +3,8 @@
 import os
 import stat
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 from agenteval.errors import FileError, Problem
 from agenteval.findings import Finding
@@ -29,8 +28,7 @@ _EXCERPT_WIDTH = 100
 _CONTEXT_LINES = 2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class Place(NamedTuple):
     """A stretch of a text, on one line.
 
     `line` and `column` count from 1, in characters; `span` is the length in characters. `excerpt` holds up to
@@ -214,8 +212,7 @@ def pointer(path: DataPath) -> str:
     return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fault:
+class Fault(NamedTuple):
     """Something wrong with a file's data, to become a located problem.
 
     `data_path` leads to the value at fault, or, with `at_key`, to the one whose key is.

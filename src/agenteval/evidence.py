@@ -26,7 +26,10 @@ def cut(text: str, longest: int = LONGEST_TEXT) -> str:
 
 def message(text: str, redactor: Redactor) -> str:
     """A message, redacted, with long lines and very many lines cut."""
-    lines = redactor.text(text).split("\n")
+    text = redactor.text(text)
+    if len(text) <= LONGEST_LINE and "\n" not in text:
+        return text
+    lines = text.split("\n")
     kept = [cut(line, LONGEST_LINE) for line in lines[:MOST_LINES]]
     if len(lines) > MOST_LINES:
         kept.append(f"… ({len(lines) - MOST_LINES} more lines)")
@@ -39,11 +42,12 @@ def observed(data: Any, redactor: Redactor) -> Any:
 
 
 def _shortened(data: Any) -> Any:
-    if isinstance(data, str):
-        return cut(data)
-    if isinstance(data, dict):
+    kind = type(data)
+    if kind is str:
+        return data if len(data) <= LONGEST_TEXT else cut(data)
+    if kind is dict:
         return {key: _shortened(value) for key, value in data.items()}
-    if isinstance(data, list | tuple):
+    if kind is list or kind is tuple:
         kept = [_shortened(item) for item in data[:MOST_ITEMS]]
         if len(data) > MOST_ITEMS:
             kept.append(f"… ({len(data) - MOST_ITEMS} more)")

@@ -209,7 +209,7 @@ def _type_text(schema: JsonSchema, defs: JsonSchema) -> str:
 def _plain_type(schema: JsonSchema, defs: JsonSchema) -> str:
     match schema.get("type"):
         case "array":
-            return f"list of {_plural(_type_text(schema.get('items', {}), defs))}"
+            return f"list of {_plural(_type_text(schema.get('items', {}), defs)).removeprefix('one of ')}"
         case "object":
             inner = schema.get("additionalProperties")
             return f"mapping to {_plural(_type_text(inner, defs))}" if isinstance(inner, dict) else "mapping"

@@ -1,15 +1,13 @@
 """What is wrong with data that does not fit a strict model, told by the path to it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 Path = tuple[str | int, ...]
 """Where in the data: keys and list indices from the top."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Finding(NamedTuple):
     """One thing wrong with the data, at `path` (keys and list indices from the top).
 
     `message` says what, and `sentence` also where. `at_key` says that the key itself is at fault, not its

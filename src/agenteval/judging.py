@@ -88,6 +88,7 @@ def _judged(
             text = f"{text} (--fail-on-vacuous)"
     pairs = [(event, "") for event in verdict.events] + list(verdict.closest)
     refs = list(dict.fromkeys(event.event_id for event, _ in pairs))
+    shown = evidence.excerpts(_distinct(pairs), redactor) if status in ("fail", "warn") else []
     return _result(
         bound,
         redactor,
@@ -97,7 +98,7 @@ def _judged(
         reason=evidence.message(verdict.reason, redactor),
         reason_code=reason_code,
         observed=evidence.observed(verdict.observed, redactor),
-        evidence=Evidence(event_refs=refs, excerpts=evidence.excerpts(_distinct(pairs), redactor)),
+        evidence=Evidence(event_refs=refs, excerpts=shown),
     )
 
 

@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import fields, is_dataclass
 from fnmatch import fnmatchcase
+from functools import cache
 from typing import Any
 
 from agenteval.patterns import is_glob
@@ -176,17 +177,23 @@ def _folded(text: str) -> str:
 
 def plain(value: Any) -> Any:
     """The value with models and dataclasses as dicts, at any depth."""
-    if isinstance(value, list):
+    kind: Any = type(value)
+    if kind is str:
+        return value
+    if kind is list:
         return [plain(item) for item in value]
-    if isinstance(value, dict):
+    if kind is dict:
         return {key: plain(item) for key, item in value.items()}
-    if is_dataclass(value):
-        return {each.name: plain(getattr(value, each.name)) for each in fields(value)}
-    return value
+    return {name: plain(getattr(value, name)) for name in names} if (names := _field_names(kind)) else value
+
+
+@cache
+def _field_names(kind: type) -> tuple[str, ...]:
+    return tuple(each.name for each in fields(kind)) if is_dataclass(kind) else ()
 
 
 def token(text: str) -> str:
     """What stands in the place of a redacted value."""
     from hashlib import sha256  # loads OpenSSL
 
-    return f"[redacted:field:{sha256(text.encode()).hexdigest()[:8]}]"
+    return f"[redacted:field:{sha256(text.encode(errors='surrogatepass')).hexdigest()[:8]}]"

@@ -1,8 +1,11 @@
 """docs/assertions.md, made from the classes: a test keeps the page and the classes equal."""
 
+import re
+
 from agenteval.explanation import Explanation, Parameter, by_category, explain_all
 
 _WRAPPED_WIDTH = 100
+_ITEM = re.compile(r"`\w+`:|\(\d\) ")
 _REFERENCE_HEAD = """\
 # Assertions
 
@@ -42,12 +45,13 @@ def _section(item: Explanation) -> list[str]:
 
 
 def _markdown_prose(text: str) -> list[str]:
-    """A docstring whose deliberate line breaks, where there was room for more, stay line breaks."""
+    """A docstring whose deliberate line breaks stay line breaks: those before items, and where there was room."""
     lines = text.splitlines()
     prose = []
     for line, following in zip(lines, [*lines[1:], ""], strict=True):
-        room = len(line) + len(following.split(" ")[0]) < _WRAPPED_WIDTH
-        prose.append(f"{line}\\" if room and following and line.endswith((".", ":", ";")) else line)
+        room = len(line) + len(following.split(" ")[0]) < _WRAPPED_WIDTH and line.endswith((".", ":", ";"))
+        broken = line and following and (room or _ITEM.match(following))
+        prose.append(f"{line}\\" if broken else line)
     return prose
 
 

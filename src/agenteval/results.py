@@ -23,7 +23,7 @@ class Excerpt(Model):
 
 @model
 class Evidence(Model):
-    """The events that decide a verdict, and the closest candidates for what is absent."""
+    """The events that decide a verdict; of a no also what they say, and the closest candidates for what is absent."""
 
     event_refs: list[str] = field(default_factory=list)
     excerpts: list[Excerpt] = field(default_factory=list)

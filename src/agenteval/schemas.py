@@ -16,6 +16,9 @@ from agenteval.strict import Model, closest
 
 JsonSchema = dict[str, Any]
 
+_HEAD = ("$schema", "$id", "title", "description", "type", "properties", "required")
+"""What a reader wants to see first; the definitions come last."""
+
 _TEST_CASE_TITLE = "AgentEval test case (test.yaml)"
 
 SHIPPED: tuple[str, ...] = ("test-case", "replay", "trace", "result", "summary")
@@ -37,7 +40,10 @@ def schema_entries() -> list[Entry]:
 
 def schema_text(name: str) -> str:
     """The schema as the file says it: the same bytes every time. Raises `UsageError` (`usage.unknown_schema`)."""
-    return json.dumps(build_schema(name), indent=2, ensure_ascii=False) + "\n"
+    schema = build_schema(name)
+    head = {key: schema[key] for key in _HEAD if key in schema}
+    ordered = {**head, **{key: schema[key] for key in schema if key != "$defs"}, "$defs": schema["$defs"]}
+    return json.dumps(ordered, indent=2, ensure_ascii=False) + "\n"
 
 
 def build_schema(name: str) -> JsonSchema:

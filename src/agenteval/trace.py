@@ -140,6 +140,11 @@ class ToolCall:
         args = self.event.data.get("args")
         return args if isinstance(args, dict) else {}
 
+    def failures(self) -> list[Event]:
+        """The events that say that the call failed, in order."""
+        unsuccessful = [result for result in self.results if not result.data.get("success")]
+        return sorted([*self.errors, *unsuccessful], key=lambda event: event.seq)
+
     @property
     def failed(self) -> bool:
         """Whether an error or an unsuccessful result is linked to it."""
@@ -246,19 +251,34 @@ def args_key(args: Any, ignore: Iterable[str] = ()) -> str:
     return json.dumps(args, sort_keys=True, ensure_ascii=False, default=str)
 
 
-def retries(calls: Iterable[ToolCall], ignore_args: Iterable[str] = ()) -> Iterator[ToolCall]:
-    """The calls that are retries, by the definition above."""
-    open_failures: set[tuple[str, str]] = set()
+@dataclass(slots=True, eq=False)
+class Retry:
+    """One retry: the call, the failed call it goes back to, the one just before it, and its number from 1."""
+
+    call: ToolCall
+    first: ToolCall
+    after: ToolCall
+    number: int
+
+
+def retries(calls: Iterable[ToolCall], ignore_args: Iterable[str] = ()) -> Iterator[Retry]:
+    """The retries among the calls, in order, by the definition above.
+
+    Calls made side by side are no retries of each other: the failure has to come before the retry.
+    """
+    chains: dict[tuple[str, str], list[ToolCall]] = {}
     for call in calls:
-        if not open_failures and not call.failed:  # the arguments of most calls never need to be compared
+        if not chains and not call.failed:  # the arguments of most calls never need to be compared
             continue
         key = (call.tool, args_key(call.args, ignore_args))
-        if key in open_failures:
-            yield call
-        if call.failed:
-            open_failures.add(key)
-        elif call.succeeded:
-            open_failures.discard(key)
+        chain = chains.get(key)
+        if chain and any(failure.seq < call.event.seq for failure in chain[0].failures()):
+            yield Retry(call, chain[0], chain[-1], len(chain))
+            chain.append(call)
+        elif call.failed and not chain:
+            chains[key] = [call]
+        if call.succeeded:
+            chains.pop(key, None)
 
 
 class TraceBuilder:

@@ -158,14 +158,14 @@ class _Reader:
         self.next_event()
         if type(self.next_event()) is StreamEndEvent:
             raise _Refused("yaml.empty", "the file is empty: it holds no data", 0)
-        event = self.next_event()
-        if type(event) is ScalarEvent and not event.value and event.implicit[0]:
-            raise _Refused("yaml.empty", "the file is empty: it holds no data", event)
-        data = self.node(event, 1)
+        root = self.next_event()
+        data = self.node(root, 1)
         self.next_event()
         event = self.next_event()
         if type(event) is not StreamEndEvent:
             raise _Refused("yaml.multiple_documents", "a second document begins; a file holds one", event)
+        if data is None and not root.value:
+            raise _Refused("yaml.empty", "the file is empty: it holds no data", root)
         return data
 
     def mapping(self, start: Any, depth: int) -> dict[str, Any]:

@@ -1,5 +1,8 @@
 """The files that a test may name: inside the project, and there."""
 
+import os
+import stat
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +25,11 @@ def find_file(name: Any, context: AdapterContext, *, setting: str, missing: str,
         )
     path = context.base_dir / name
     try:
-        inside = path.resolve().is_relative_to(context.root.resolve())
-        found = inside and path.is_file()
+        real = os.path.realpath(path)
+        inside = real.startswith(_real_folder(str(context.root)))
+        found = inside and stat.S_ISREG(os.stat(real).st_mode)  # noqa: PTH116 - once per file of each test
+    except FileNotFoundError:
+        found = False
     except (OSError, RuntimeError, ValueError) as error:  # a loop of links, a name no file can have
         raise AdapterError(
             f"{setting} names {name!r}, which cannot be looked up: {error}",
@@ -42,3 +48,8 @@ def find_file(name: Any, context: AdapterContext, *, setting: str, missing: str,
             f"{setting} names {name!r}, but {path} is {what}", reason_code=missing, next_step=next_step
         )
     return path
+
+
+@cache
+def _real_folder(folder: str) -> str:
+    return os.path.join(os.path.realpath(folder), "")  # noqa: PTH118

@@ -11,11 +11,11 @@ from agenteval.grounding.claims import Check, Support, claims, support
 from agenteval.grounding.links import Link, links
 from agenteval.grounding.sources import (
     SourceText,
+    called_links,
     input_sources,
     memory_sources,
     result_sources,
     successful_results,
-    texts_of,
 )
 from agenteval.patterns import name_matches
 from agenteval.spec import TestCase
@@ -35,8 +35,8 @@ class ClaimsSupportedByFixtures(Assertion):
     numbers, not their keys; beside them what the user said and, if asked for, memory.
 
     Hard facts must occur in the sources. Numbers are compared by value (`41%` is `41 percent`, `$58bn` is `58
-    billion dollars`), dates by day, month and year as far as they are stated, URLs without tracking and such,
-    names word by word, quotes of three words or more literally. A number that counts the list under it needs no
+    billion dollars`), dates by day, month and year as far as they are stated, URLs without tracking and such (the
+    URL of a page that was fetched counts as known), names word by word, quotes of three words or more literally. A number that counts the list under it needs no
     source. Wording is judged by the share of a claim's content words that one span of a source has, a span being
     one or two sentences; words that the user said himself are left out. What the agent says about its own work
     ("I searched …") and sentences that lead in a list are judged by their hard facts only.
@@ -82,7 +82,8 @@ check: [numbers, dates, urls, names]
         if not results:
             return _no_results("support its claims", self.allowed_sources, trace, claims=len(claimed))
         sources = [*result_sources(results), *(memory_sources(trace, case) if self.include_memory else [])]
-        known = SourceText(sources, input_sources(trace) if self.include_input else [])
+        said = input_sources(trace) if self.include_input else []
+        known = SourceText(sources, said, called_links(results, trace))
         judged = [support(claim, known, self.check) for claim in claimed]
         return self._verdict(judged, trace)
 
@@ -221,18 +222,13 @@ allow: [docs.example.com]
         return passed(f"the sources hold everything the output cites: {shown}", events=events, **observed)
 
     def _known(self, trace: Trace, results: Sequence[Event]) -> Known:
-        given = [text for source in input_sources(trace) for text in source.texts]
-        tools = []
-        for event in results:
-            tools.append(str(event.data.get("tool")))
-            if call := trace.call_of(event):
-                given += texts_of(call.args)
+        said = [text for source in input_sources(trace) for text in source.texts]
         return Known(
-            SourceText(result_sources(results)),
+            SourceText(result_sources(results), also=called_links(results, trace)),
             results=len(results),
-            also=[link for text in given for link in links(text)],
+            given=[link for text in said for link in links(text)],
             allow=[link for entry in self.allow if (link := _reference(entry))],
-            tools=tools,
+            tools=[str(event.data.get("tool")) for event in results],
         )
 
 

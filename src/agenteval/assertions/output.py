@@ -288,7 +288,8 @@ max_questions: 2
             topics = ", ".join(f'"{topic}"' for topic in self.topics)
             yield f'expected a question about one of {topics}, but the output asks: "{cut(asked[0], 120)}"'
         if self.max_questions is not None and len(asked) > self.max_questions:
-            yield f"expected at most {self.max_questions} questions, got {len(asked)}"
+            limit = f"{self.max_questions} question{'' if self.max_questions == 1 else 's'}"
+            yield f"expected at most {limit}, got {len(asked)}"
         if hasty:
             calls = ", ".join(f"{call.tool} ({call.event.event_id})" for call in hasty)
             forbidden = ", ".join(self.forbidden_tools)

@@ -119,23 +119,19 @@ max_sentences_per_bullet: 1
 
     def _bullets(self, output: str) -> "_Finding":
         found = bullets(output)
-        reasons = self._list_reasons(
-            "bullet", found, _least(self.min_bullets, self.max_bullets), self.max_bullets
-        )
+        reasons = self._list_reasons("bullet", found, self.min_bullets, self.max_bullets)
         if not found and reasons:
             reasons[0] += _instead_of_bullets(output)
         return reasons, _count(len(found), "bullet"), {"bullets": len(found), **_longest(found)}
 
     def _items(self, output: str) -> "_Finding":
         found = numbered_items(output)
-        reasons = self._list_reasons(
-            "numbered item", found, _least(self.min_items, self.max_items), self.max_items
-        )
+        reasons = self._list_reasons("numbered item", found, self.min_items, self.max_items)
         if not found and reasons and (others := len(bullets(output))):
             reasons[0] += f" ({_count(others, 'bullet')} instead)"
         return reasons, _count(len(found), "numbered item"), {"items": len(found), **_longest(found)}
 
-    def _list_reasons(self, name: str, found: list[str], least: int, most: int | None) -> list[str]:
+    def _list_reasons(self, name: str, found: list[str], least: int | None, most: int | None) -> list[str]:
         reasons = list(_outside(name, len(found), least, most))
         limit = self.max_sentences_per_bullet
         for number, item in enumerate(found, 1):
@@ -150,11 +146,8 @@ max_sentences_per_bullet: 1
     def _paragraphs(self, output: str) -> "_Finding":
         found = paragraphs(output)
         exact = self.exact_paragraphs
-        if exact is not None:
-            reasons = list(_outside("paragraph", len(found), exact, exact))
-        else:
-            most = self.max_paragraphs
-            reasons = list(_outside("paragraph", len(found), _least(self.min_paragraphs, most), most))
+        least, most = (self.min_paragraphs, self.max_paragraphs) if exact is None else (exact, exact)
+        reasons = list(_outside("paragraph", len(found), least, most))
         starts = [cut(paragraph, 60) for paragraph in found]
         return reasons, _count(len(found), "paragraph"), {"paragraphs": len(found), "starts": starts}
 
@@ -202,26 +195,23 @@ _NAMES = {
 }
 
 
-def _least(given: int | None, most: int | None) -> int:
-    """A list or a paragraph is expected, unless the author allows none."""
-    return given if given is not None else min(1, 1 if most is None else most)
-
-
 def _count(number: int, name: str) -> str:
     return f"{number} {name}" if number == 1 else f"{number} {name}s"
 
 
-def _outside(name: str, got: int, least: int, most: int | None) -> Iterator[str]:
-    if least <= got and (most is None or got <= most):
+def _outside(name: str, got: int, least: int | None, most: int | None) -> Iterator[str]:
+    """What is wrong with a number; without bounds, one is expected, unless the author allows none."""
+    lowest = least if least is not None else min(1, 1 if most is None else most)
+    if lowest <= got and (most is None or got <= most):
         return
-    if least == most:
+    if least is not None and least == most:
         wanted = f"exactly {_count(least, name)}"
-    elif most is None:
-        wanted = f"at least {_count(least, name)}"
-    elif least <= 1:
-        wanted = f"at most {_count(most, name)}" if got > most else f"at least {_count(least, name)}"
-    else:
+    elif least is not None and most is not None:
         wanted = f"{least} to {_count(most, name)}"
+    elif most is not None and got > most:
+        wanted = f"at most {_count(most, name)}"
+    else:
+        wanted = f"at least {_count(lowest, name)}"
     yield f"expected {wanted}, got {got or 'none'}"
 
 

@@ -4,8 +4,8 @@ A call failed when an `error` event, or a `tool_result` with `success: false`, i
 of the same tool with equal arguments after such a failure, before any success of that tool with those arguments.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import field
 from typing import Annotated, Any, ClassVar
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
@@ -17,20 +17,10 @@ from agenteval.spec import Name, TestCase
 from agenteval.strict import Between, NotEmpty, model
 from agenteval.success_claims import SUCCESS_PHRASES, success_claims
 from agenteval.text import fold
-from agenteval.trace import Event, ToolCall, Trace, args_key
+from agenteval.trace import Event, Retry, ToolCall, Trace, retries
 
 SYNTHETIC_YEAR = "1970-"
 """How timestamps begin that were made up, because the recording has none."""
-
-
-@dataclass(slots=True)
-class _Retry:
-    """A retry: the first failed call of its chain, the call right before it, and its place in the chain, from 1."""
-
-    call: ToolCall
-    first: ToolCall
-    after: ToolCall
-    number: int
 
 
 @model
@@ -74,26 +64,26 @@ min_backoff_ms: 1000
         calls = [call for call in trace.calls() if name_matches(self.tool, call.tool)]
         failures = [call for call in calls if call.failed]
         errors = [e for e in trace.of_type("error") if name_matches(self.tool, tool_of(e, trace))]
-        retries = list(_retries(calls, self.ignore_args))
+        again = list(retries(calls, self.ignore_args))
         observed: dict[str, Any] = {
             "calls": len(calls),
             "failed_calls": len(failures),
-            "retries": {retry.call.event.event_id: retry.number for retry in retries},
+            "retries": {retry.call.event.event_id: retry.number for retry in again},
             "error_types": {call.event.event_id: _error_types(call) for call in failures},
         }
         if not failures and not errors:
             return self._no_error(trace, calls, observed)
-        wrong = [*self._too_many(retries), *self._wrong_type(retries), *self._too_soon(retries, observed)]
+        wrong = [*self._too_many(again), *self._wrong_type(again), *self._too_soon(again, observed)]
         if wrong:
             events = [retry.call.event for _, retry in wrong]
             message = "; ".join(dict.fromkeys(text for text, _ in wrong))
             return failed(message, events=_with_failures(events, wrong), **observed)
         failed_times = counted(len(failures) or len(errors), "failure")
-        note = f"; {observed['backoff']}" if "backoff" in observed and retries else ""
+        note = f"; {observed['backoff']}" if "backoff" in observed and again else ""
         return passed(
-            f"{failed_times} of {self.tool}, {_counted_retries(len(retries))}, "
+            f"{failed_times} of {self.tool}, {_counted_retries(len(again))}, "
             f"at most {self.max_retries} for each allowed{note}",
-            events=[*(call.event for call in failures), *(retry.call.event for retry in retries)],
+            events=[*(call.event for call in failures), *(retry.call.event for retry in again)],
             **observed,
         )
 
@@ -107,30 +97,30 @@ min_backoff_ms: 1000
             **observed,
         )
 
-    def _too_many(self, retries: Sequence[_Retry]) -> Iterator[tuple[str, _Retry]]:
-        lengths = {retry.first.event.event_id: retry.number for retry in retries}
+    def _too_many(self, again: Sequence[Retry]) -> Iterator[tuple[str, Retry]]:
+        lengths = {retry.first.event.event_id: retry.number for retry in again}
         most = _counted_retries(self.max_retries)
-        for retry in retries:
+        for retry in again:
             first = retry.first.event.event_id
             if lengths[first] > self.max_retries:
                 text = f"expected at most {most} of {self.tool} after its failure ({first}), got {lengths[first]}"
                 yield text, retry
 
-    def _wrong_type(self, retries: Sequence[_Retry]) -> Iterator[tuple[str, _Retry]]:
+    def _wrong_type(self, again: Sequence[Retry]) -> Iterator[tuple[str, Retry]]:
         if self.retry_on_error_types is None:
             return
         allowed = ", ".join(self.retry_on_error_types) or "no type"
-        for retry in retries:
+        for retry in again:
             types = _error_types(retry.after)
             if types and not set(types) & set(self.retry_on_error_types):
                 got = f"{retry.call.event.event_id} after {', '.join(types)} ({retry.after.event.event_id})"
                 yield f"expected retries of {self.tool} only after errors of {allowed}, got {got}", retry
 
-    def _too_soon(self, retries: Sequence[_Retry], observed: dict[str, Any]) -> Iterator[tuple[str, _Retry]]:
+    def _too_soon(self, again: Sequence[Retry], observed: dict[str, Any]) -> Iterator[tuple[str, Retry]]:
         if self.min_backoff_ms is None:
             return
         pauses: dict[str, float | None] = {}
-        for retry in retries:
+        for retry in again:
             pause = _pause_ms(retry)
             pauses[retry.call.event.event_id] = pause
             if pause is not None and pause < self.min_backoff_ms:
@@ -144,36 +134,10 @@ min_backoff_ms: 1000
             observed["backoff"] = "the pause was not judged: the recording has no times"
 
 
-def _retries(calls: Iterable[ToolCall], ignore_args: Iterable[str]) -> Iterator[_Retry]:
-    """The retries among calls of one tool, in order."""
-    chains: dict[tuple[str, str], list[ToolCall]] = {}
-    for call in calls:
-        key = (call.tool, args_key(call.args, ignore_args))
-        chain = chains.get(key)
-        if chain and _failed_before(chain, call):
-            yield _Retry(call, chain[0], chain[-1], len(chain))
-            chain.append(call)
-        elif call.failed and not chain:
-            chains[key] = [call]
-        if call.succeeded:
-            chains.pop(key, None)
-
-
-def _failed_before(chain: Sequence[ToolCall], call: ToolCall) -> bool:
-    """Calls made side by side are no retries of each other: the failure has to be known."""
-    return any(failure.seq < call.event.seq for failure in _failures(chain[0]))
-
-
-def _failures(call: ToolCall) -> list[Event]:
-    """The events that say that a call failed, in order."""
-    unsuccessful = [result for result in call.results if not result.data.get("success")]
-    return sorted([*call.errors, *unsuccessful], key=lambda event: event.seq)
-
-
 def _error_types(call: ToolCall) -> list[str]:
     """The types of error that a call ended in, as far as they are told."""
     found = []
-    for event in _failures(call):
+    for event in call.failures():
         told = event.data.get("result")
         kind = event.data.get("error_type") or (told.get("error_type") if isinstance(told, dict) else None)
         if kind and str(kind) not in found:
@@ -181,17 +145,17 @@ def _error_types(call: ToolCall) -> list[str]:
     return found
 
 
-def _with_failures(events: Sequence[Event], wrong: Sequence[tuple[str, _Retry]]) -> list[Event]:
+def _with_failures(events: Sequence[Event], wrong: Sequence[tuple[str, Retry]]) -> list[Event]:
     """The offending retries and the failures they followed, in the order they happened."""
-    every = [*events, *(event for _, retry in wrong for event in _failures(retry.after))]
+    every = [*events, *(event for _, retry in wrong for event in retry.after.failures())]
     return sorted({event.event_id: event for event in every}.values(), key=lambda event: event.seq)
 
 
-def _pause_ms(retry: _Retry) -> float | None:
+def _pause_ms(retry: Retry) -> float | None:
     """Milliseconds between the failure and the retry; None where the recording has no times."""
     from datetime import UTC, datetime
 
-    failures = _failures(retry.after)
+    failures = retry.after.failures()
     if not failures:
         return None
     times = (failures[-1].ts, retry.call.event.ts)

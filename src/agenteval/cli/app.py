@@ -13,6 +13,9 @@ from agenteval.errors import AgentEvalError, ExitCode
 
 REPORT_ADDRESS = "https://github.com/agenteval/agenteval/issues"
 
+TYPER_INTERRUPTED = 130
+"""What typer makes of Ctrl-C."""
+
 COMMANDS = {
     "run": "run",
     "validate": "validate",
@@ -77,6 +80,8 @@ def _options(
 
 
 def _code(result: object) -> int:
+    if result == TYPER_INTERRUPTED:
+        return _fail("interrupted", ExitCode.ERROR)
     return int(result) if isinstance(result, int) else int(ExitCode.PASSED)
 
 
@@ -91,9 +96,12 @@ def _other(error: BaseException, argv: Sequence[str]) -> int:
     """A mistake on the command line, which typer's own parser found; else a bug of ours."""
     show = getattr(error, "format_message", None)
     if callable(show):
-        return _fail(f"error[usage.invalid]: {show()}\n  next: agenteval --help", ExitCode.ERROR)
+        if not (text := show()):  # `agenteval` alone: the help was shown
+            return int(ExitCode.ERROR)
+        return _fail(f"error[usage.invalid]: {text}\n  next: agenteval --help", ExitCode.ERROR)
     if isinstance(error, OSError):
-        return _fail(f"error[usage.io]: {error.strerror or error}: {error.filename or ''}", ExitCode.ERROR)
+        where = error.filename or "standard output or error"
+        return _fail(f"error[usage.io]: {error.strerror or error}: {where}", ExitCode.ERROR)
     import traceback
 
     details = f"\n{traceback.format_exc()}" if any(map(_asks_for_details, argv)) else ""
@@ -110,7 +118,7 @@ def _asks_for_details(argument: str) -> bool:
 
 
 def _fail(message: str, code: ExitCode) -> int:
-    from agenteval.reporters.console import printable, write
+    from agenteval.reporters.stream import printable, write
 
     try:
         _flush()

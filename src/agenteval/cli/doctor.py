@@ -114,20 +114,11 @@ def _sources(root: Path) -> str:
     """Where the configuration comes from, lowest first."""
     import os
 
-    from agenteval.config import PREFIX
+    from agenteval.config import PREFIX, config_files
 
-    sources = [str(path) for path in (root / "agenteval.yaml", root / "pyproject.toml") if _configures(path)]
-    sources += sorted(name for name in os.environ if name.startswith(PREFIX))
+    sources = [str(path) for path in config_files(root)]
+    sources += sorted(name for name, value in os.environ.items() if name.startswith(PREFIX) and value)
     return ", ".join(sources) or "defaults only"
-
-
-def _configures(path: Path) -> bool:
-    if path.name != "pyproject.toml":
-        return path.exists()
-    try:
-        return "[tool.agenteval" in path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        return False
 
 
 def _settings(config: Any, prefix: str = "") -> Iterator[str]:

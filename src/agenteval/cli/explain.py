@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from agenteval.explanation import Explanation, Parameter
 
 _WIDTH = 100
+_LONGEST = 120
+"""How long a line of a docstring may be to be left as it is."""
 
 
 def command(
@@ -32,7 +34,7 @@ def command(
             f"--markdown prints the whole reference: it does not go with {other}",
             next_step="leave one of them out",
         )
-    from agenteval.reporters.console import write
+    from agenteval.reporters.stream import write
 
     write(sys.stdout, _text(name, as_json=as_json, markdown=markdown))
     return ExitCode.PASSED
@@ -85,7 +87,10 @@ def _catalogue(explanations: "list[Explanation]") -> str:
 def _lines(explanation: "Explanation") -> list[str]:
     """Everything there is to say about a type, line by line."""
     needs = ", ".join(explanation.implied_capabilities) or "nothing"
-    lines = [explanation.type, "", *explanation.description.splitlines(), ""]
+    lines = [explanation.type, ""]
+    for line in explanation.description.splitlines():
+        lines += [line] if len(line) <= _LONGEST else _wrapped(line, "")
+    lines.append("")
     lines += [
         f"category:          {explanation.category}",
         f"failure category:  {explanation.failure_category}",

@@ -41,21 +41,18 @@ def command(
 
 
 def _make_all(folder: Path) -> Iterator[tuple[Path, str]]:
+    from agenteval.config import config_files
+
+    pyproject = folder / "pyproject.toml"
+    in_pyproject = config_files(folder) == [pyproject]
     for file in _files():
         path = folder / file.path
-        if file.path == "agenteval.yaml" and _is_configured(folder / "pyproject.toml"):
-            yield folder / "pyproject.toml", "kept"  # a project has one configuration
+        if in_pyproject and file.path == "agenteval.yaml":
+            yield pyproject, "kept"  # a second configuration would be an error
         else:
             yield path, _create(path, file.content)
     path = folder / ".gitignore"
     yield path, _ignore(path)
-
-
-def _is_configured(pyproject: Path) -> bool:
-    try:
-        return "[tool.agenteval" in pyproject.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        return False
 
 
 def _files() -> list[_File]:

@@ -68,7 +68,7 @@ def _columns(rows: Sequence[tuple[str, ...]]) -> list[str]:
 def _print_json(tests: Sequence[LoadedTest], collection: Collection) -> None:
     import json
 
-    from agenteval.reporters.console import write
+    from agenteval.reporters.stream import write
 
     data = {
         "tests": [_as_json(test) for test in tests],

@@ -15,7 +15,8 @@ from agenteval.errors import ExitCode
 from agenteval.judging import JudgingRules
 from agenteval.openwop.summary import Scores, Suite, default_suite_id
 from agenteval.reporters.artifacts import RunDirectory, new_run_id
-from agenteval.reporters.console import Console, flush, write
+from agenteval.reporters.console import Console
+from agenteval.reporters.stream import flush, write
 from agenteval.runner import RunOptions
 from agenteval.selection import Selection
 

@@ -57,7 +57,7 @@ def _names() -> list[str]:
 
 
 def _print(name: str) -> None:
-    from agenteval.reporters.console import write
+    from agenteval.reporters.stream import write
     from agenteval.schemas import schema_text
 
     write(sys.stdout, schema_text(name))

@@ -58,6 +58,7 @@ class Session:
     def _selected(self, paths: list[str]) -> Iterator[LoadedTest]:
         """The tests to run, in discovery order; what cannot be loaded is reported on the way."""
         unique = UniqueIds()
+        number = 0
         for found in discover(paths):
             if isinstance(found, SpecError):
                 self._invalid(found)
@@ -71,12 +72,12 @@ class Session:
                 continue
             self._warn(test.warnings)
             if self.selection.wants(test):
+                number += 1
                 yield test
             else:
                 self.tally.counts.deselected += 1
-        counts = self.tally.counts
-        if counts.total == 0 and counts.deselected:
-            self._warn([_nothing_selected(counts.deselected)])
+        if not number and self.tally.counts.deselected:
+            self._warn([_nothing_selected(self.tally.counts.deselected)])
 
     def _invalid(self, error: SpecError) -> None:
         self.tally.add_invalid(error.problems)
@@ -120,7 +121,7 @@ class Session:
 
     def _interrupted(self) -> ExitCode:
         done = _count(self.tally.counts.total, "test")
-        where = f"; their results are in {self.directory.path}, without a summary" if self.directory else ""
+        where = f"; results are in {self.directory.path}, without a summary" if self.directory else ""
         self.console.emit((f"interrupted: {done} finished{where}", "red bold"))
         self.console.emit((f"exit {int(ExitCode.ERROR)}: interrupted", "red"))
         self.console.flush()

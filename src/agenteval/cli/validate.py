@@ -58,7 +58,7 @@ def _closing_line(collection: Collection) -> str:
 def _print_json(collection: Collection) -> None:
     import json
 
-    from agenteval.reporters.console import write
+    from agenteval.reporters.stream import write
 
     data = {
         "files": collection.files,

@@ -82,12 +82,12 @@ def _reference_lines(output: str) -> dict[int, str]:
     return found
 
 
-_NAME = r"[A-Z][\w&’'-]*(?:\.[A-Z]\.?)?(?: (?:(?:of|the|and|for|de|&) )?[A-Z][\w&’'-]*){0,5}"
+_NAME = r"[A-Z][\w&’'-]{0,40}(?:\.[A-Z]\.?)?(?: (?:(?:of|the|and|for|de|&) )?[A-Z][\w&’'-]{0,40}){0,5}"
 _ACCORDING = re.compile(
     rf"\b(?i:according to|as reported by|reported by|published by|as cited by|cited by|citing|via) (?i:the |an? )?({_NAME})"
 )
 _REPORTS = re.compile(
-    rf"(?<![\w.-])(?:[Tt]he )?({_NAME}) (?:has |had |have |also |first |recently )?"
+    rf"(?<![\w.&’'-])(?:[Tt]he )?({_NAME}) (?:has |had |have |also |first |recently )?"
     r"(?:reports|reported|writes|wrote|says|said|states|stated|notes|noted|claims|claimed|announced|confirmed)\b"
 )
 _SOURCE_LABEL = re.compile(r"(?:^\W{0,4}|\()(?i:sources?|via|source link): ?([^\n)]{1,300})", re.MULTILINE)
@@ -131,8 +131,7 @@ def _proper(name: str) -> Iterator[str]:
 class Known:
     """What may be cited: the sources, references the user or the agent's calls gave, and what the author allows.
 
-    `also` holds references that may be cited without being in a source; `tools` are names of tools, which may
-    be named as a source.
+    `given` holds references that the user gave; `tools` are names of tools, which may be named as a source.
     """
 
     def __init__(
@@ -140,7 +139,7 @@ class Known:
         sources: SourceText,
         *,
         results: int,
-        also: Sequence[Link] = (),
+        given: Sequence[Link] = (),
         allow: Sequence[Link] = (),
         tools: Sequence[str] = (),
     ) -> None:
@@ -148,10 +147,10 @@ class Known:
         self.results = results
         self.allow = allow
         self.tools = frozenset(map(squash, tools))
-        self.keys = sources.link_keys | {link.key for link in also}
-        self.hosts = {link.host for _, link in sources.links if link.host} | {
-            link.host for link in also if link.host
-        }
+        self.keys = sources.link_keys | {link.key for link in given}
+        referred = [*(link for _, link in sources.links), *sources.also]
+        self.hosts = {link.host for link in (*referred, *given) if link.host}
+        self.source_hosts = {link.host for link in referred if link.host}
 
     def objection(self, citation: Citation) -> str | None:
         """Why a citation is not known, as the end of a sentence, or None when it is."""
@@ -183,7 +182,7 @@ class Known:
 
     def _number_objection(self, citation: Citation) -> str | None:
         if citation.line is None:
-            most = max(self.results, len(self.sources.link_keys))
+            most = len(self.sources.link_keys) or self.results
             if 1 <= citation.number <= most:
                 return None
             return f"the output has no reference line for it, and there are only {most} sources"
@@ -221,7 +220,7 @@ class Known:
             return True
         if len(words) == 1 and plain_form(words[0]) in self.sources.tokens:
             return True
-        hosts = [*self.hosts, *(each.host for each in self.allow)]
+        hosts = [*self.source_hosts, *(each.host for each in self.allow)]
         return len(squashed) >= 3 and any(
             squashed == squash(label) or (len(squashed) >= 5 and squashed in squash(label))
             for host in hosts

@@ -57,13 +57,14 @@ _DATES = [
 def dates(text: str) -> list[Date]:
     """The dates of a text, in order. A month alone is none, nor is a year."""
     found: list[Date] = []
-    taken: list[tuple[int, int]] = []
+    taken = bytearray(len(text))
     for pattern in _DATES:
         for match in pattern.finditer(text):
-            date = _date(match)
-            if date and all(date.end <= start or date.start >= end for start, end in taken):
+            start, end = match.span()
+            date = None if any(taken[start:end]) else _date(match)
+            if date:
                 found.append(date)
-        taken = [(date.start, date.end) for date in found]
+                taken[start:end] = b"\x01" * (end - start)
     return sorted(found, key=lambda date: date.start)
 
 

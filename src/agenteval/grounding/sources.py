@@ -53,6 +53,12 @@ def result_sources(events: Iterable[Event]) -> list[Source]:
     return [Source(event.event_id, list(texts_of(event.data.get("result")))) for event in events]
 
 
+def called_links(events: Iterable[Event], trace: Trace) -> list[Link]:
+    """The references in the arguments of the calls that the results answer: a page that was fetched is known."""
+    calls = [call for event in events if (call := trace.call_of(event))]
+    return [link for call in calls for text in texts_of(call.args) for link in links(text)]
+
+
 def input_sources(trace: Trace) -> list[Source]:
     """What the user said."""
     received = [event for event in trace.of_type("message_received") if event.data.get("role") != "assistant"]
@@ -122,10 +128,13 @@ class SourceText:
     """All sources together, indexed for what claims are checked for.
 
     `said` is what the user said: hard facts may rest on it, and its words need no support, but it is no span
-    that supports other words.
+    that supports other words. `also` holds references that count as known though no text has them.
     """
 
-    def __init__(self, sources: Sequence[Source], said: Sequence[Source] = ()) -> None:
+    def __init__(
+        self, sources: Sequence[Source], said: Sequence[Source] = (), also: Sequence[Link] = ()
+    ) -> None:
+        self.also = also
         self.own_texts = _texts(sources)
         self.texts = self.own_texts + _texts(said)
         self.said_words = frozenset(word for _, text in _texts(said) for word in content_words(text))
@@ -192,8 +201,12 @@ class SourceText:
 
     @cached_property
     def dates(self) -> list[Date]:
-        """The dates."""
-        return [date for _, text in self.texts for date in dates(text)]
+        """The dates, each once."""
+        found: dict[Any, Date] = {}
+        for _, text in self.texts:
+            for date in dates(text):
+                found.setdefault((date.year, date.month, date.day, date.other), date)
+        return list(found.values())
 
     @cached_property
     def quantities(self) -> dict[Decimal, set[str]]:
@@ -224,7 +237,7 @@ class SourceText:
     @cached_property
     def link_keys(self) -> frozenset[str]:
         """The references in the form in which they are compared."""
-        return frozenset(link.key for _, link in self.links)
+        return frozenset(link.key for link in (*(link for _, link in self.links), *self.also))
 
 
 def _texts(sources: Sequence[Source]) -> list[tuple[str, str]]:

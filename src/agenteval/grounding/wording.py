@@ -78,6 +78,9 @@ def _is_function_word(word: re.Match[str], text: str) -> bool:
     written = word.group()
     folded = _bare(fold(written))
     if len(written) == 1:  # the A of "Lab A" is a name, the A of "A lab" is none
+        if written == "A" and text[max(0, word.start() - 2) : word.start() - 1].islower():
+            before = text[: word.start()].rsplit(None, 1)
+            return not (before and before[-1][:1].isupper())
         return text[word.end() : word.end() + 1] != "." and (written == "I" or _begins(word, text))
     if folded in _TITLES:
         return True
@@ -94,8 +97,9 @@ def _has_unusual_capitals(word: str) -> bool:
 
 
 def _is_titled(text: str) -> bool:
-    long = re.findall(r"[^\W\d_]{4,}", text[:2000])
-    return len(long) >= 4 and sum(word[0].isupper() for word in long) >= 0.75 * len(long)
+    """Whether all words that carry meaning are capitalised, and there are enough of them to tell."""
+    meaning = [word for word in _TOKEN.findall(text[:2000]) if word[0].isalpha() and plain_form(word)]
+    return len(meaning) >= 5 and all(word[0].isupper() for word in meaning)
 
 
 _QUOTE = re.compile(r"\"([^\"]+)\"|“([^“”]+)”|„([^„“”]+)[“”]|«([^«»]+)»")

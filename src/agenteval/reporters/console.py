@@ -5,12 +5,14 @@ takes as long as running a hundred tests; it never carries meaning alone.
 """
 
 import os
+import re
 import shutil
 import sys
 from collections.abc import Iterable, Sequence
 from typing import TextIO
 
 from agenteval.errors import ExitCode, Problem
+from agenteval.reporters.stream import flush, printable, write
 from agenteval.results import AssertionResult, CategoryScore, ErrorInfo, RunSummary, TestResult, TestRow
 
 Part = str | tuple[str, str]
@@ -38,6 +40,7 @@ _MARK_STYLE = {"pass": "green", "fail": "red", "warn": "yellow", "skip": "dim", 
 PLAIN_WIDTH = 140
 """Width when the output is not a terminal."""
 MOST_INVALID_LINES = 200
+_EXCERPT_LINE = re.compile(r" *[0-9]* \| ")
 MANY_TESTS = 10
 """A run of more tests names the failed ones once more at its end: their stories have scrolled away."""
 
@@ -57,10 +60,17 @@ class Console:
         self.colored = color == "always" or (color == "auto" and auto)
         self.width = max(40, shutil.get_terminal_size().columns) if terminal else PLAIN_WIDTH
         self.signs = _UNICODE if _can_show(self.stream) else _ASCII
+        self._at_gap = True
 
     def emit(self, *parts: Part) -> None:
         """One line: texts, and texts with a style. Each is made harmless for a terminal."""
+        self._at_gap = not parts
         write(self.stream, "".join(self._part(part) for part in parts) + "\n")
+
+    def gap(self) -> None:
+        """One empty line between two things, however often it is asked for."""
+        if not self._at_gap:
+            self.emit()
 
     def _part(self, part: Part) -> str:
         if isinstance(part, str):
@@ -77,10 +87,10 @@ class Console:
         if self.verbosity < 0 and problem.severity == "warning":
             return
         first, *rest = problem.render().split("\n")
-        self.emit((first, "red" if problem.severity == "error" else "yellow"))
+        self._wrapped(first, style="red" if problem.severity == "error" else "yellow")
         for line in rest[:MOST_INVALID_LINES]:
-            self.emit(line if line.startswith(" ") else f"  {line}")
-        self.emit()
+            self._wrapped(line, indent=0 if line.startswith(" ") else 2)
+        self.gap()
 
     def test(self, result: TestResult, run_dir: str | None) -> None:
         """One test, as soon as it is judged."""
@@ -89,7 +99,7 @@ class Console:
         self._headline(result)
         if self.verbosity > 0 or result.status != "pass" or result.warnings or result.summary.warnings:
             self._body(result, run_dir)
-            self.emit()
+            self.gap()
 
     def _headline(self, result: TestResult) -> None:
         word, style = _STATUS[result.status]
@@ -147,11 +157,9 @@ class Console:
 
     def _error(self, result: TestResult) -> None:
         assert result.error is not None
-        code = f"error[{result.error.reason_code}]: "
-        located = (
-            code in result.error.message
-        )  # the problems of a file name their codes and places themselves
-        self._wrapped(result.error.message if located else f"{code}{result.error.message}", indent=2)
+        text, code = result.error.message, f"error[{result.error.reason_code}]: "
+        # the problems of a file name their codes and places themselves
+        self._wrapped(text if code in text else f"{code}{text}", indent=2)
         if self.verbosity > 0 and result.error.details:
             for line in result.error.details.rstrip().split("\n"):
                 self.emit(f"    {line}")
@@ -211,18 +219,18 @@ class Console:
         """Totals, scorecard, slowest tests, and why the run ends with its exit code."""
         counts = summary.counts
         if summary.scorecard and self.verbosity >= 0:
-            self.emit()
+            self.gap()
             self.emit(("scorecard", "bold"))
             self._scorecard(summary.scorecard)
         if self.verbosity < 0 or counts.total > MANY_TESTS:
             self._not_passed(summary.tests)
         slow = list(slowest)
         if slow:
-            self.emit()
+            self.gap()
             self.emit((f"slowest {len(slow)}", "bold"))
             for name, duration in slow:
                 self.emit(f"  {duration:8.1f} ms  {name}")
-        self.emit()
+        self.gap()
         parts = [
             (counts.passed, "passed", "green"),
             (counts.failed, "failed", "red bold"),
@@ -250,7 +258,7 @@ class Console:
     def _not_passed(self, rows: Sequence[TestRow]) -> None:
         failed = [row for row in rows if row.status in ("fail", "error")]
         if failed:
-            self.emit()
+            self.gap()
         for row in failed:
             word, style = _STATUS[row.status]
             why = f"{row.reason_code}  " if row.status == "error" else ""
@@ -276,64 +284,32 @@ class Console:
             mark = (self.signs[kind], _MARK_STYLE[kind])
             self.emit("  ", mark, f" {row.category:<{width}}  {f'{row.passed}/{judged}':>{most}}{tail}")
 
-    def _wrapped(self, text: str, *, indent: int, style: str = "") -> None:
-        """A text over as many lines as the width asks for; continuation lines are indented two more."""
+    def _wrapped(self, text: str, *, indent: int = 0, style: str = "") -> None:
+        """A text over as many lines as the width asks for; continuation lines are indented two more.
+
+        Lines of an excerpt are left alone: the caret has to stay under what it points at.
+        """
         from textwrap import wrap
 
-        for paragraph in text.split("\n"):
-            lines = wrap(
-                printable(paragraph),
+        for paragraph in text.rstrip().split("\n"):
+            line = " " * indent + printable(paragraph)
+            if len(line) <= self.width or _EXCERPT_LINE.match(paragraph):
+                self.emit((line, style))
+                continue
+            hang = len(line) - len(line.lstrip()) + 2
+            for part in wrap(
+                line,
                 self.width,
-                initial_indent=" " * indent,
-                subsequent_indent=" " * (indent + 2),
+                subsequent_indent=" " * hang,
                 break_long_words=False,
                 break_on_hyphens=False,
                 replace_whitespace=False,
-            )
-            for line in lines or [""]:
-                self.emit((line, style))
+            ):
+                self.emit((part, style))
 
     def _fit(self, text: str) -> str:
         text = printable(text)
         return text if len(text) <= self.width else f"{text[: self.width - 1]}…"
-
-
-def write(stream: TextIO, text: str) -> None:
-    """Write to a stream whose reader may have gone (`| head`): the run then goes on, in silence.
-
-    What the stream's encoding lacks is spelled out.
-    """
-    try:
-        stream.write(text)
-    except BrokenPipeError:
-        _nobody_reads(stream)
-    except UnicodeEncodeError as error:
-        spelled = text.replace("…", "...").encode(error.encoding, "backslashreplace")
-        write(stream, spelled.decode(error.encoding))
-
-
-def flush(stream: TextIO) -> None:
-    """Hand over what was written, unless the stream's reader has gone."""
-    try:
-        stream.flush()
-    except BrokenPipeError:
-        _nobody_reads(stream)
-
-
-def _nobody_reads(stream: TextIO) -> None:
-    null = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null, stream.fileno())
-    os.close(null)
-
-
-def printable(text: str) -> str:
-    """The line without characters that break it, move the cursor, change colours or the direction of reading.
-
-    Each of them becomes its escape, so that a person sees that it is there.
-    """
-    if text.isprintable():
-        return text
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 
 
 def _can_show(stream: TextIO) -> bool:

@@ -1,0 +1,42 @@
+"""Writing for people: to streams whose reader may have gone or that know few characters, and nothing harmful."""
+
+import os
+from typing import TextIO
+
+
+def write(stream: TextIO, text: str) -> None:
+    """Write to a stream whose reader may have gone (`| head`): the run then goes on, in silence.
+
+    What the stream's encoding lacks is spelled out.
+    """
+    try:
+        stream.write(text)
+    except BrokenPipeError:
+        _nobody_reads(stream)
+    except UnicodeEncodeError as error:
+        spelled = text.replace("…", "...").encode(error.encoding, "backslashreplace")
+        write(stream, spelled.decode(error.encoding))
+
+
+def flush(stream: TextIO) -> None:
+    """Hand over what was written, unless the stream's reader has gone."""
+    try:
+        stream.flush()
+    except BrokenPipeError:
+        _nobody_reads(stream)
+
+
+def _nobody_reads(stream: TextIO) -> None:
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, stream.fileno())
+    os.close(null)
+
+
+def printable(text: str) -> str:
+    """The line without characters that break it, move the cursor, change colours or the direction of reading.
+
+    Each of them becomes its escape, so that a person sees that it is there.
+    """
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)

@@ -1,0 +1,302 @@
+"""output_contains, output_omits, ask_clarifying_when_ambiguous."""
+
+from typing import Any
+
+import pytest
+import yaml
+
+from agenteval import patterns
+from agenteval.assertions import assertion_class
+from agenteval.assertions.base import Verdict
+from agenteval.diagnosis import Invalid
+from agenteval.errors import AssertionCrashError
+from agenteval.strict import parse
+from agenteval.trace import Capabilities
+from builders import call, judge, make_trace, result
+
+CONTAINS = "output_contains"
+OMITS = "output_omits"
+ASKS = "ask_clarifying_when_ambiguous"
+
+
+def of(kind: str, params: dict[str, Any], output: str | None) -> Verdict:
+    """The verdict on an output alone."""
+    return judge(kind, params, make_trace(output=output))
+
+
+def refs(verdict: Verdict) -> list[str]:
+    """The ids of the events that decide."""
+    return [event.event_id for event in verdict.events]
+
+
+def spec_error(kind: str, params: dict[str, Any]) -> str:
+    """What is wrong with the parameters."""
+    cls = assertion_class(kind)
+    assert cls is not None
+    with pytest.raises(Invalid) as caught:
+        parse(cls, params)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("kind", [CONTAINS, OMITS, ASKS])
+def test_the_example_is_valid(kind: str) -> None:
+    """It can be pasted into a test; and the output alone is judged, so nothing is implied."""
+    cls = assertion_class(kind)
+    assert cls is not None
+    parse(cls, yaml.safe_load(cls.example))
+    assert cls.implied == ()
+    assert cls.category == "outcome"
+
+
+# output_contains
+
+
+def test_contains_passes() -> None:
+    """One of any_of, all of all_of, a match of each pattern, whatever the case."""
+    params = {"any_of": ["MOVED", "shifted"], "all_of": ["thursday"], "regex": [r"^at \d+:\d+$"]}
+    verdict = of(CONTAINS, params, "The meeting moved to Thursday\nAt 15:00")
+    assert verdict.passed
+    assert verdict.exercised
+    assert verdict.message == r'the output contains "MOVED", "thursday", "^at \d+:\d+$"'
+    assert verdict.observed == {"found": ["MOVED", "thursday", r"^at \d+:\d+$"], "missing": []}
+    assert refs(verdict) == ["evt-2"]
+
+
+def test_contains_says_what_is_missing() -> None:
+    """Each missing phrase and each pattern that does not match; `found` holds the rest."""
+    params = {"any_of": ["x1", "x2"], "all_of": ["meeting", "Friday"], "regex": [r"\d{4}"]}
+    verdict = of(CONTAINS, params, "The meeting moved.")
+    assert not verdict.passed
+    assert verdict.message == (
+        'expected the output to contain at least one of "x1", "x2" and all of "meeting", "Friday" and a match of'
+        r' /\d{4}/; "Friday" is missing; none of "x1", "x2" occurs; /\d{4}/ does not match'
+    )
+    assert verdict.observed == {"found": ["meeting"], "missing": ["Friday", "x1", "x2", r"\d{4}"]}
+    assert refs(verdict) == ["evt-2"]
+
+
+@pytest.mark.parametrize(
+    ("params", "output", "near"),
+    [
+        (
+            {"all_of": ["meeting on Thursday"]},
+            "Hello\nThe meeting is on Thursday",
+            '"meeting on Thursday" is missing (closest line: "The meeting is on Thursday")',
+        ),
+        (
+            {"all_of": ["OK"], "case_sensitive": True},
+            "ok",
+            '"OK" is missing (it occurs in other upper and lower case)',
+        ),
+        ({"any_of": ["a b"]}, "a\nb", 'none of "a b" occurs (it occurs with other blanks or line breaks)'),
+        ({"any_of": ["zebra"]}, "Nothing alike", 'none of "zebra" occurs'),
+    ],
+)
+def test_contains_shows_a_near_miss(params: dict[str, Any], output: str, near: str) -> None:
+    """How the output almost contains the phrase."""
+    verdict = of(CONTAINS, params, output)
+    assert not verdict.passed
+    assert verdict.message.split("; ", 1)[1] == near
+
+
+def test_contains_compares_unicode_by_meaning() -> None:
+    """Composed and decomposed letters are equal, and ß is ss."""
+    assert of(CONTAINS, {"all_of": ["Cafe\u0301", "STRASSE"]}, "café Straße").passed
+
+
+def test_contains_takes_one_pattern_without_a_list() -> None:
+    """`regex: "^a"` is as good as a list of one; case counts when asked."""
+    assert of(CONTAINS, {"regex": "^a"}, "x\nA").passed
+    assert not of(CONTAINS, {"regex": "^a", "case_sensitive": True}, "x\nA").passed
+
+
+@pytest.mark.parametrize(
+    ("output", "got"), [(None, "the trace has no final output"), (" \n", "the final output is empty")]
+)
+def test_contains_fails_without_output(output: str | None, got: str) -> None:
+    """Nothing was said, so nothing was said right."""
+    verdict = of(CONTAINS, {"all_of": ["a"]}, output)
+    assert not verdict.passed
+    assert verdict.exercised
+    assert verdict.message == f'expected the output to contain "a", but {got}'
+
+
+@pytest.mark.parametrize(
+    ("params", "error"),
+    [
+        ({}, "nothing to look for: give at least one of any_of, all_of and regex"),
+        ({"all_of": []}, "nothing to look for: give at least one of any_of, all_of and regex"),
+        ({"any_of": ["a", ""]}, "any_of holds an empty phrase, which every output contains: remove it"),
+        ({"regex": ["("]}, "the pattern '(' is not a regular expression: missing ) at position 1"),
+    ],
+)
+def test_contains_spec_errors(params: dict[str, Any], error: str) -> None:
+    """Found when the test is loaded."""
+    assert spec_error(CONTAINS, params) == error
+
+
+def test_a_pattern_that_runs_away_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Never a hang, and never a verdict."""
+    monkeypatch.setattr(patterns, "TIME_LIMIT_S", 0.05)
+    hanging: list[tuple[str, dict[str, Any]]] = [
+        (CONTAINS, {"regex": "(a|a)+$"}),
+        (OMITS, {"patterns": ["(a|a)+$"], "regex": True}),
+    ]
+    for kind, params in hanging:
+        with pytest.raises(AssertionCrashError, match="ran for more than"):
+            of(kind, params, "a" * 40 + "!")
+
+
+# output_omits
+
+
+def test_omits_passes() -> None:
+    """None of the phrases occurs."""
+    verdict = of(OMITS, {"patterns": ["foo", "bar"]}, "baz")
+    assert verdict.passed
+    assert verdict.exercised
+    assert verdict.message == 'the output holds no "foo", "bar"'
+    assert verdict.observed == {"found": [], "absent": ["foo", "bar"]}
+    assert refs(verdict) == ["evt-2"]
+
+
+def test_omits_says_where_it_occurs() -> None:
+    """The phrase, the line and its text."""
+    verdict = of(OMITS, {"patterns": ["foo", "bar"]}, "a\nA Foo b")
+    assert not verdict.passed
+    assert verdict.message == 'expected none of "foo", "bar" in the output; "foo" occurs in line 2: "A Foo b"'
+    assert verdict.observed == {
+        "found": [{"pattern": "foo", "line": 2, "text": "A Foo b"}],
+        "absent": ["bar"],
+    }
+    assert refs(verdict) == ["evt-2"]
+
+
+def test_omits_patterns_match_at_every_line() -> None:
+    """`^- ` is a line that starts so; as a phrase it is three signs."""
+    verdict = of(OMITS, {"patterns": ["^- "], "regex": True}, "a - b\n- c")
+    assert verdict.message == 'expected no /^- / in the output; /^- / occurs in line 2: "- c"'
+    assert of(OMITS, {"patterns": ["^- "]}, "- c").passed
+
+
+def test_omits_minds_case_when_asked() -> None:
+    """Phrases and patterns alike."""
+    assert of(OMITS, {"patterns": ["foo"], "case_sensitive": True}, "Foo").passed
+    assert of(OMITS, {"patterns": ["foo"], "regex": True, "case_sensitive": True}, "Foo").passed
+    assert not of(OMITS, {"patterns": ["FOO"]}, "foo").passed
+
+
+def test_omits_finds_a_phrase_over_a_line_break() -> None:
+    """A phrase may hold one."""
+    verdict = of(OMITS, {"patterns": ["a\nb"]}, "xa\nb")
+    assert not verdict.passed
+    assert verdict.observed["found"] == [{"pattern": "a\nb", "line": 1, "text": "xa"}]
+
+
+@pytest.mark.parametrize(
+    ("output", "reason"), [(None, "the trace has no final output"), ("", "the final output is empty")]
+)
+def test_omits_is_vacuous_without_output(output: str | None, reason: str) -> None:
+    """Nothing was said, so nothing could be wrong with it."""
+    verdict = of(OMITS, {"patterns": ["a"]}, output)
+    assert verdict.passed
+    assert not verdict.exercised
+    assert verdict.reason == reason
+
+
+@pytest.mark.parametrize(
+    ("params", "error"),
+    [
+        ({"patterns": []}, "patterns is empty: give at least one thing that must not occur"),
+        ({"patterns": [""]}, "patterns holds an empty phrase, which every output contains: remove it"),
+        (
+            {"patterns": ["["], "regex": True},
+            "the pattern '[' is not a regular expression: unterminated character set at position 1",
+        ),
+    ],
+)
+def test_omits_spec_errors(params: dict[str, Any], error: str) -> None:
+    """Found when the test is loaded."""
+    assert spec_error(OMITS, params) == error
+
+
+# ask_clarifying_when_ambiguous
+
+
+def test_asks_passes() -> None:
+    """The output asks about a topic, and the forbidden tool was not called."""
+    params = {"topics": ["report"], "forbidden_tools": ["outbound_*"], "max_questions": 1}
+    trace = make_trace(call("web_search"), result("web_search"), output="Sure. Which report do you mean?")
+    verdict = judge(ASKS, params, trace)
+    assert verdict.passed
+    assert verdict.exercised
+    assert verdict.message == 'the output asks a question: "Which report do you mean?"'
+    assert verdict.observed == {
+        "questions": ["Which report do you mean?"],
+        "on_topic": ["Which report do you mean?"],
+        "forbidden_calls": [],
+    }
+    assert refs(verdict) == ["evt-4"]
+
+
+def test_asks_fails_without_a_question() -> None:
+    """A courtesy or a quoted question is none of the agent's."""
+    verdict = of(ASKS, {}, 'I sent it. "Why?" you may ask. Anything else?')
+    assert not verdict.passed
+    assert verdict.message == "expected the output to ask the user a question, but it asks none"
+    assert refs(verdict) == ["evt-2"]
+
+
+def test_asks_fails_off_topic() -> None:
+    """A question about something else does not clear it up; the options under a question do belong to it."""
+    verdict = of(ASKS, {"topics": ["draft", "final"]}, "Shall I wait?")
+    assert (
+        verdict.message
+        == 'expected a question about one of "draft", "final", but the output asks: "Shall I wait?"'
+    )
+    assert of(ASKS, {"topics": ["final"]}, "Which one?\n- the draft\n- the Final").passed
+
+
+def test_asks_fails_with_too_many_questions() -> None:
+    """An interrogation is no help."""
+    verdict = of(ASKS, {"max_questions": 1}, "Which one? When? For whom?")
+    assert verdict.message == "expected at most 1 question, got 3"
+    assert verdict.observed["questions"] == ["Which one?", "When?", "For whom?"]
+
+
+def test_asks_fails_when_the_agent_acted_first() -> None:
+    """The call is named, and is evidence."""
+    trace = make_trace(call("outbound_send", to="x"), result("outbound_send"), output="Sent. Was that right?")
+    verdict = judge(ASKS, {"forbidden_tools": ["outbound_*"]}, trace)
+    assert not verdict.passed
+    assert verdict.message == (
+        "expected no call of outbound_* before the agent has asked, got outbound_send (evt-2)"
+    )
+    assert verdict.observed["forbidden_calls"] == ["evt-2"]
+    assert refs(verdict) == ["evt-4", "evt-2"]
+
+
+def test_asks_is_skipped_when_calls_cannot_be_seen() -> None:
+    """Without a tool trace nobody knows what was called; the question alone can still be judged."""
+    trace = make_trace(output="Which one?", capabilities=Capabilities())
+    verdict = judge(ASKS, {"forbidden_tools": ["outbound_send"]}, trace)
+    assert not verdict.applicable
+    assert verdict.message == "forbidden_tools needs supports_tool_trace, which the recording lacks"
+    assert judge(ASKS, {}, trace).exercised
+
+
+def test_asks_fails_without_output() -> None:
+    """Who says nothing asks nothing."""
+    verdict = of(ASKS, {}, None)
+    assert not verdict.passed
+    assert (
+        verdict.message == "expected the output to ask the user a question, but the trace has no final output"
+    )
+
+
+def test_asks_spec_errors() -> None:
+    """An empty topic is in every question; no question at all is no limit."""
+    assert spec_error(ASKS, {"topics": [""]}) == (
+        "topics holds an empty phrase, which every output contains: remove it"
+    )
+    assert spec_error(ASKS, {"max_questions": 0}) == "expected at least 1, got the number 0"

@@ -1,0 +1,236 @@
+"""output_matches_format."""
+
+from dataclasses import fields
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agenteval.assertions import assertion_class
+from agenteval.assertions.base import Verdict
+from agenteval.assertions.output_format import PARAMETERS, OutputMatchesFormat
+from agenteval.diagnosis import Invalid
+from agenteval.strict import parse
+from builders import judge, make_trace
+
+KIND = "output_matches_format"
+
+
+def of(output: str | None, **params: Any) -> Verdict:
+    """The verdict on an output."""
+    return judge(KIND, params, make_trace(output=output))
+
+
+def spec_error(**params: Any) -> str:
+    """What is wrong with the parameters."""
+    with pytest.raises(Invalid) as caught:
+        parse(OutputMatchesFormat, params)
+    return str(caught.value)
+
+
+def test_the_example_is_valid() -> None:
+    """It can be pasted into a test; the output alone is judged, so nothing is implied."""
+    assert assertion_class(KIND) is OutputMatchesFormat
+    parse(OutputMatchesFormat, yaml.safe_load(OutputMatchesFormat.example))
+    assert OutputMatchesFormat.implied == ()
+
+
+def test_every_parameter_belongs_to_a_format() -> None:
+    """Save `format` itself."""
+    owned = {name for names in PARAMETERS.values() for name in names}
+    assert owned | {"format"} == {field.name for field in fields(OutputMatchesFormat)}
+
+
+BULLETS = "The news:\n\n• v1.2 is out, see https://a.example/b.\n- B rose 3.5 %\n"
+
+
+def test_bullets_pass() -> None:
+    """Text beside the bullets is allowed; full stops inside numbers and URLs end no sentence."""
+    verdict = of(BULLETS, format="bullet_list", min_bullets=2, max_bullets=3, max_sentences_per_bullet=1)
+    assert verdict.passed
+    assert verdict.exercised
+    assert verdict.message == "the output is a bullet list: 2 bullets"
+    assert verdict.observed == {"bullets": 2, "sentences": [1, 1]}
+    assert [event.event_id for event in verdict.events] == ["evt-2"]
+
+
+@pytest.mark.parametrize(
+    ("output", "params", "message"),
+    [
+        ("- a", {"min_bullets": 2}, "expected at least 2 bullets, got 1"),
+        ("- a\n- b", {"max_bullets": 1}, "expected at most 1 bullet, got 2"),
+        ("- a\n- b\n- c\n- d", {"max_bullets": 3}, "expected at most 3 bullets, got 4"),
+        ("- a", {"min_bullets": 2, "max_bullets": 3}, "expected 2 to 3 bullets, got 1"),
+        ("- a", {"max_bullets": 0}, "expected at most 0 bullets, got 1"),
+        ("Text.", {}, "expected at least 1 bullet, got none"),
+        ("1. a\n2. b", {}, "expected at least 1 bullet, got none (2 numbered items instead)"),
+        ("x\n-a", {}, "expected at least 1 bullet, got none (line 2 starts with '-', but no blank follows)"),
+        ("▪ a", {}, "expected at least 1 bullet, got none (line 1 starts with '▪', which is no bullet)"),
+        (
+            "- One. Two. Three.\n- Four.",
+            {"max_sentences_per_bullet": 2},
+            'expected at most 2 sentences per bullet, got 3 in bullet 1: "One. Two. Three."',
+        ),
+    ],
+)
+def test_bullets_fail(output: str, params: dict[str, Any], message: str) -> None:
+    """Expected, got, and what there is instead."""
+    verdict = of(output, format="bullet_list", **params)
+    assert not verdict.passed
+    assert verdict.message == message
+    assert [event.event_id for event in verdict.events] == ["evt-2"]
+
+
+def test_no_bullets_can_be_right() -> None:
+    """When the author says so."""
+    assert of("Text.", format="bullet_list", max_bullets=0).passed
+    assert of("Text.", format="bullet_list", min_bullets=0).passed
+
+
+def test_numbered_lists() -> None:
+    """The same with items."""
+    verdict = of("1. a\n   - b\n2) c", format="numbered_list", min_items=2, max_items=2)
+    assert verdict.message == "the output is a numbered list: 2 numbered items"
+    verdict = of("- a", format="numbered_list")
+    assert verdict.message == "expected at least 1 numbered item, got none (1 bullet instead)"
+    verdict = of("1. One. Two.", format="numbered_list", max_sentences_per_bullet=1)
+    assert verdict.message == (
+        'expected at most 1 sentence per numbered item, got 2 in numbered item 1: "One. Two."'
+    )
+
+
+def test_paragraphs() -> None:
+    """Runs of prose; several blank lines are one gap, a heading and a list are none."""
+    output = "# T\n\nOne\ngoes on.\n\n\n \nTwo.\n- item"
+    verdict = of(output, format="paragraphs", exact_paragraphs=2)
+    assert verdict.passed
+    assert verdict.message == "the output is in paragraphs: 2 paragraphs"
+    assert verdict.observed == {"paragraphs": 2, "starts": ["One goes on.", "Two."]}
+    verdict = of(output, format="paragraphs", exact_paragraphs=3)
+    assert verdict.message == "expected exactly 3 paragraphs, got 2"
+    verdict = of(output, format="paragraphs", min_paragraphs=1, max_paragraphs=1)
+    assert verdict.message == "expected exactly 1 paragraph, got 2"
+    verdict = of("- a", format="paragraphs")
+    assert verdict.message == "expected at least 1 paragraph, got none"
+
+
+@pytest.mark.parametrize(
+    "output", ['{"a": {"b": [{"c": null}]}}', '\n```json\n{"a": {"b": [{"c": 0}]}}\n```\n']
+)
+def test_json_passes(output: str) -> None:
+    """As the whole output, or in a block that is the whole output; keys lead into lists, null is present."""
+    verdict = of(output, format="json", required_keys=["a", "a.b.0.c"], json_schema={"type": "object"})
+    assert verdict.passed
+    assert verdict.message == "the output is JSON: an object with a"
+    assert verdict.observed == {"missing_keys": [], "schema_differences": []}
+
+
+@pytest.mark.parametrize(
+    ("output", "message"),
+    [
+        ("Hello", "not: Expecting value: line 1 column 1 (char 0)"),
+        ("{'a': 1}", "not: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),
+        ('{"a": NaN}', "not: NaN is not JSON"),
+        ('{"a": 1, "a": 2}', "not: the key 'a' occurs twice"),
+        (
+            'Here:\n```json\n{"a": 1}\n```',
+            "not: Expecting value: line 1 column 1 (char 0) (a code block holds JSON, but there is text outside of it)",
+        ),
+        ("[" * 100_000, "it is nested too deep to read"),
+    ],
+)
+def test_json_fails(output: str, message: str) -> None:
+    """What keeps it from being JSON, strictly read."""
+    verdict = of(output, format="json")
+    assert not verdict.passed
+    message = message.replace("not: ", "it is not: ")
+    assert verdict.message == f"expected the output to be JSON, but {message}"
+
+
+@pytest.mark.parametrize("output", ["```python\n1\n```", "```json\n1", "```\n1\n```\n```\n2\n```"])
+def test_json_in_a_wrong_block_fails(output: str) -> None:
+    """Another language, a block that never ends, two blocks."""
+    assert not of(output, format="json").passed
+
+
+def test_json_keys_and_schema_fail() -> None:
+    """What is missing, and what differs."""
+    verdict = of('{"a": 1}', format="json", required_keys=["b", "a.c"], json_schema={"required": ["d"]})
+    assert verdict.message == (
+        "expected the JSON to have b, a.c, got an object with a;"
+        " the JSON does not fit json_schema: (top): 'd' is a required property"
+    )
+    assert verdict.observed == {
+        "missing_keys": ["b", "a.c"],
+        "schema_differences": ["(top): 'd' is a required property"],
+    }
+    assert (
+        of("3", format="json", required_keys=["a"]).message == "expected the JSON to have a, got the number 3"
+    )
+    assert (
+        of("[]", format="json", required_keys=["a"]).message == "expected the JSON to have a, got a list of 0"
+    )
+
+
+def test_length() -> None:
+    """Characters, words and lines, without blanks at the ends; lines between count."""
+    verdict = of("  one two\n\nthree  \n", format="max_length", max_chars=14, max_words=3, max_lines=3)
+    assert verdict.passed
+    assert verdict.message == "the output is short enough: 14 characters, 3 words, 3 lines"
+    assert verdict.observed == {"chars": 14, "words": 3, "lines": 3}
+    verdict = of("one two\n\nthree", format="max_length", max_chars=13, max_words=2, max_lines=1)
+    assert verdict.message == (
+        "expected at most 13 characters, got 14; expected at most 2 words, got 3; expected at most 1 line, got 3"
+    )
+
+
+@pytest.mark.parametrize("kind", list(PARAMETERS))
+def test_without_output_it_fails(kind: str) -> None:
+    """Whatever the format."""
+    params = {"max_chars": 5} if kind == "max_length" else {}
+    missing = of(None, format=kind, **params)
+    assert not missing.passed
+    assert missing.message.endswith(", but the trace has no final output")
+    assert of(" \n", format=kind, **params).message.endswith(", but the final output is empty")
+
+
+@pytest.mark.parametrize(
+    ("params", "error"),
+    [
+        ({"format": "bullet_list", "min_items": 1}, "min_items belongs to numbered_list, not to bullet_list"),
+        ({"format": "json", "max_chars": 1}, "max_chars belongs to max_length, not to json"),
+        (
+            {"format": "paragraphs", "required_keys": ["a"]},
+            "required_keys belongs to json, not to paragraphs",
+        ),
+        (
+            {"format": "paragraphs", "max_sentences_per_bullet": 1},
+            "max_sentences_per_bullet belongs to bullet_list, not to paragraphs",
+        ),
+        ({"format": "max_length"}, "max_length needs at least one of max_chars, max_words and max_lines"),
+        (
+            {"format": "paragraphs", "exact_paragraphs": 2, "max_paragraphs": 3},
+            "exact_paragraphs excludes min_paragraphs and max_paragraphs",
+        ),
+        (
+            {"format": "bullet_list", "min_bullets": 3, "max_bullets": 2},
+            "min_bullets is 3, which is more than max_bullets, 2",
+        ),
+        (
+            {"format": "json", "json_schema": {"type": "strin"}},
+            "json_schema is not a JSON Schema: type: 'strin' is not valid under any of the given schemas",
+        ),
+        ({"format": "bullet_list", "min_bullets": -1}, "expected at least 0, got the number -1"),
+    ],
+)
+def test_spec_errors(params: dict[str, Any], error: str) -> None:
+    """Found when the test is loaded."""
+    assert spec_error(**params) == error
+
+
+@given(st.text(), st.sampled_from(["bullet_list", "numbered_list", "paragraphs", "json"]))
+def test_any_output_can_be_judged(output: str, kind: str) -> None:
+    """No text makes a format crash."""
+    assert of(output, format=kind).message

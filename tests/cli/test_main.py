@@ -1,0 +1,190 @@
+"""`main`: every outcome of the command line ends in an exit code and at most one message."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+
+from agenteval import __version__
+from agenteval.cli import main
+from agenteval.cli.session import Session
+from agenteval.errors import UsageError
+from projects import Project
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """A project with one passing test, in the current directory."""
+    monkeypatch.chdir(tmp_path)
+    made = Project(tmp_path)
+    made.add("pass")
+    return made
+
+
+@pytest.mark.parametrize("argv", [["--version"], ["--version", "run"]])
+def test_version(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """The version is on stdout, with exit code 0."""
+    assert main(argv) == 0
+    assert capsys.readouterr() == (f"agenteval {__version__}\n", "")
+
+
+@pytest.mark.parametrize("argv", [["--help"], ["-h"], ["run", "--help"], ["run", "-h"]])
+def test_help(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """Help is on stdout, with exit code 0."""
+    assert main(argv) == 0
+    out, err = capsys.readouterr()
+    assert "Usage: agenteval" in out
+    assert err == ""
+
+
+def test_no_command_shows_help(capsys: pytest.CaptureFixture[str]) -> None:
+    """`agenteval` alone shows what there is, and does not pretend to have done something."""
+    assert main([]) == 2
+    out, err = capsys.readouterr()
+    assert "Usage: agenteval" in out + err
+    assert "error[" not in out + err
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        (["run", "--unknown"], "No such option: --unknown"),
+        (["run", "tests", "--stict"], "No such option: --stict"),
+        (["run"], "Missing argument 'PATH...'."),
+        (["run", "tests", "--maxfail", "x"], "Invalid value for '--maxfail': 'x' is not a valid int"),
+        (["run", "tests", "--maxfail", "-1"], "Invalid value for '--maxfail': -1 is not in the range x>=0."),
+        (["rnu"], "No such command 'rnu'."),
+        (["--unknown"], "No such option: --unknown"),
+    ],
+)
+def test_a_slip_on_the_command_line(
+    argv: list[str], message: str, project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One message on stderr that names the slip, and exit code 2; nothing runs."""
+    assert main(argv) == 2
+    out, err = capsys.readouterr()
+    first, *rest = err.split("\n")
+    assert first.replace("(", "").replace(")", "").startswith(f"error[usage.invalid]: {message}")
+    assert rest == ["  next: agenteval --help", ""]
+    assert out == ""
+    assert not (project.root / "artifacts").exists()
+
+
+def raising(problem: BaseException) -> Callable[..., NoReturn]:
+    """A method that raises."""
+
+    def method(*args: Any, **kwargs: Any) -> NoReturn:
+        raise problem
+
+    return method
+
+
+BUG = (
+    f"error[internal.bug]: this is a bug in agenteval {__version__}: ZeroDivisionError: oh\n"
+    "  next: report it at https://github.com/agenteval/agenteval/issues, with the command and what it read\n"
+)
+
+
+@pytest.mark.usefixtures("project")
+def test_a_bug_of_ours_says_so(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Exit code 2, whose bug it is and where to report it, and no traceback."""
+    monkeypatch.setattr(Session, "run", raising(ZeroDivisionError("oh")))
+    assert main(["run", "tests"]) == 2
+    assert capsys.readouterr() == ("", BUG)
+
+
+@pytest.mark.usefixtures("project")
+@pytest.mark.parametrize("flag", ["-v", "--verbose", "-xv"])
+def test_a_bug_shows_its_traceback_when_asked(
+    flag: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`-v` tells where it happened."""
+    monkeypatch.setattr(Session, "run", raising(ZeroDivisionError("oh")))
+    assert main(["run", "tests", flag]) == 2
+    err = capsys.readouterr().err
+    assert err.startswith(BUG + "Traceback (most recent call last):\n")
+    assert err.endswith("ZeroDivisionError: oh\n\n")
+
+
+@pytest.mark.usefixtures("project")
+@pytest.mark.parametrize(
+    ("problem", "message"),
+    [
+        (UsageError("not so"), "error[usage.invalid]: not so\n"),
+        (
+            UsageError("not so", reason_code="usage.x", next_step="but so"),
+            "error[usage.x]: not so\n  next: but so\n",
+        ),
+        (KeyboardInterrupt(), "interrupted\n"),
+        (OSError(28, "No space left on device", "f"), "error[usage.io]: No space left on device: f\n"),
+        (
+            OSError(28, "No space left on device"),
+            "error[usage.io]: No space left on device: standard output or error\n",
+        ),
+        (UsageError("a\x1b[2Jb\nc"), "error[usage.invalid]: a\\x1b[2Jb\nc\n"),
+    ],
+)
+def test_errors_become_messages(
+    problem: BaseException, message: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What goes wrong on the way is told on stderr, harmless for a terminal, and exits 2."""
+    monkeypatch.setattr(Session, "run", raising(problem))
+    assert main(["run", "tests"]) == 2
+    assert capsys.readouterr() == ("", message)
+
+
+@pytest.mark.usefixtures("project")
+def test_an_exit_from_within_is_a_bug(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`sys.exit(0)` in some library does not make a run look green."""
+    monkeypatch.setattr(Session, "run", raising(SystemExit(0)))
+    assert main(["run", "tests"]) == 2
+    assert "this is a bug in agenteval" in capsys.readouterr().err
+
+
+def test_a_broken_configuration_is_invalid(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """A slip in `agenteval.yaml` is located, and exits 3."""
+    (project.root / "agenteval.yaml").write_text("stict: true\n", encoding="utf-8")
+    assert main(["run", "tests"]) == 3
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "agenteval.yaml:1:1: error[config.unknown_key]: " in err
+    assert "did you mean 'strict'?" in err
+
+
+def test_the_process_exits_with_the_code(project: Project) -> None:
+    """`python -m agenteval` hands the exit code to the shell, and all output is there."""
+    project.add("fail")
+    done = subprocess.run(
+        [sys.executable, "-m", "agenteval", "run", "tests", "--no-artifacts"],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout.endswith("exit 1: 1 test failed\n")
+
+
+def test_the_version_is_cheap() -> None:
+    """`agenteval --version` imports neither typer nor pydantic nor yaml nor rich."""
+    code = (
+        "import sys; from agenteval.cli import main; main(['--version']); "
+        "print(sorted({'typer', 'pydantic', 'yaml', 'rich', 'orjson'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == f"agenteval {__version__}\n[]\n"
+
+
+def test_a_passing_run_imports_what_it_uses(project: Project) -> None:
+    """A small run imports neither pydantic nor rich: they would take longer than the run."""
+    code = (
+        "import sys; from agenteval.cli import main; main(['run', 'tests']); "
+        "print(sorted({'pydantic', 'rich.console', 'jsonschema', 'deepdiff', 'regex'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.endswith("exit 0: all tests passed\n[]\n")

@@ -1,0 +1,128 @@
+"""Authors' JSON Schemas: errors found at load time, nothing fetched, nothing that runs away."""
+
+import socket
+from typing import Any
+
+import pytest
+
+from agenteval import patterns
+from agenteval.author_schemas import schema_differences, schema_error
+from agenteval.errors import AssertionCrashError
+
+GOOD: list[dict[str, Any]] = [
+    {},
+    {"properties": {"a": {"$ref": "#/$defs/b"}}, "$defs": {"b": {"type": "string"}}},
+    {"$id": "https://a.example/s", "$defs": {"x": {"$anchor": "y"}}, "$ref": "#y"},
+    {"$ref": "https://json-schema.org/draft/2020-12/schema"},
+    {"$schema": "http://json-schema.org/draft-04/schema#", "type": "object"},
+    {"pattern": r"\p{L}+(?<name>x)"},
+    {"properties": {"pattern": {"type": "string"}, "$ref": {"type": "string"}}},
+    {"properties": {"child": {"$ref": "#"}}},
+]
+
+
+@pytest.mark.parametrize("schema", GOOD)
+def test_good_schemas(schema: dict[str, Any]) -> None:
+    """References inside, published meta-schemas, older drafts and recursion over data are fine."""
+    assert schema_error(schema) is None
+
+
+LEADS_NOWHERE = "leads nowhere inside the schema, and nothing is fetched; put what it refers to under $defs"
+
+
+@pytest.mark.parametrize(
+    ("schema", "error"),
+    [
+        ({"type": "strin"}, "type: 'strin' is not valid under any of the given schemas"),
+        ({"pattern": 3}, "pattern: 3 is not of type 'string'"),
+        ({"$schema": "https://x.example/s"}, "$schema names no known draft: 'https://x.example/s'"),
+        ({"$schema": [1]}, "$schema names no known draft: [1]"),
+        ({"$ref": "https://x.example/s.json"}, f"$ref 'https://x.example/s.json' {LEADS_NOWHERE}"),
+        ({"$ref": "file:///etc/hosts"}, f"$ref 'file:///etc/hosts' {LEADS_NOWHERE}"),
+        ({"items": {"$ref": "#/$defs/x"}}, f"$ref '#/$defs/x' {LEADS_NOWHERE}"),
+        ({"$dynamicRef": "#node"}, f"$dynamicRef '#node' {LEADS_NOWHERE}"),
+        ({"$ref": "http://[x"}, f"$ref 'http://[x' {LEADS_NOWHERE}"),
+        ({"$ref": "#"}, "it is nested too deep, or refers to itself without end"),
+        ({"pattern": "("}, "the pattern '(' is not a regular expression: missing ) at position 1"),
+        (
+            {"patternProperties": {"[": {}}},
+            "the pattern '[' is not a regular expression: unterminated character set at position 1",
+        ),
+        (
+            {"patternProperties": {"a": {}}, "allOf": [{"unevaluatedProperties": False}]},
+            "unevaluatedProperties together with patternProperties cannot be judged under a time limit",
+        ),
+    ],
+)
+def test_bad_schemas(schema: dict[str, Any], error: str) -> None:
+    """Each is an error at load time that says what is wrong."""
+    assert schema_error(schema) == error
+
+
+def test_nothing_is_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither when a schema is loaded nor when it judges."""
+
+    def refuse(*_: Any) -> None:
+        raise OSError("fetched")
+
+    monkeypatch.setattr(socket, "create_connection", refuse)
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    schema = {"$ref": "http://x.example/s.json"}
+    assert schema_error(schema) is not None
+    with pytest.raises(AssertionCrashError) as caught:
+        schema_differences(schema, {})
+    assert caught.value.reason_code == "schema.unresolvable"
+    assert caught.value.message == (
+        "json_schema refers to 'http://x.example/s.json', which is not in the schema; nothing is fetched"
+    )
+
+
+def test_a_pattern_that_runs_away_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In values, in keys, and in what additionalProperties compares; the error shows the author's pattern."""
+    monkeypatch.setattr(patterns, "TIME_LIMIT_S", 0.05)
+    text = "a" * 40 + "!"
+    runaway = "(a|a)+$"
+    schemas: list[tuple[dict[str, Any], Any]] = [
+        ({"pattern": runaway}, text),
+        ({"patternProperties": {runaway: {}}}, {text: 1}),
+        ({"patternProperties": {runaway: {}}, "additionalProperties": False}, {text: 1}),
+    ]
+    for schema, value in schemas:
+        with pytest.raises(AssertionCrashError) as caught:
+            schema_differences(schema, value)
+        assert caught.value.reason_code == "pattern.timeout"
+        assert caught.value.message == (
+            "the pattern '(a|a)+$' ran for more than 0.05 s on a text of 41 characters"
+        )
+
+
+def test_a_schema_that_goes_in_circles_is_stopped() -> None:
+    """When it is not seen at load time."""
+    with pytest.raises(AssertionCrashError) as caught:
+        schema_differences({"$ref": "#"}, {})
+    assert caught.value.reason_code == "schema.recursion"
+
+
+def test_differences() -> None:
+    """One line each with the place; patterns mind case, and `^` and `$` are those of the whole text."""
+    schema = {
+        "properties": {"a": {"pattern": "^b$"}, "c": {"additionalProperties": {"type": "integer"}}},
+        "patternProperties": {"^x-": {"type": "string"}},
+        "additionalProperties": False,
+    }
+    assert schema_differences(schema, {"a": "b", "c": {"n": 1}, "x-1": "s"}) == []
+    assert sorted(schema_differences(schema, {"a": "a\nb", "c": {"n": "1"}, "x-1": 2, "z": 1})) == [
+        "(top): unexpected 'z' (allowed: 'a', 'c', '^x-')",
+        "a: 'a\\nb' does not match '^b$'",
+        "c/n: '1' is not of type 'integer'",
+        "x-1: 2 is not of type 'string'",
+    ]
+    assert schema_differences({"pattern": "^b$"}, 3) == []
+    assert schema_differences({"patternProperties": {"a": False}, "additionalProperties": False}, 3) == []
+
+
+def test_differences_are_few_and_short() -> None:
+    """At most ten, each cut."""
+    lines = schema_differences({"items": {"type": "string"}}, [{"k": "v" * 1000}] * 20)
+    assert len(lines) == 10
+    assert all(len(line) < 330 for line in lines)

@@ -1,0 +1,214 @@
+"""Which test files the paths on a command line mean."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from agenteval.discovery import discover
+from agenteval.errors import Problem, SpecError
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty directory, which is the current one."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def make(*names: str) -> None:
+    """Make empty files, and the directories they are in."""
+    for name in names:
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).touch()
+
+
+def found(*paths: str) -> list[str]:
+    """What is found, as text; a selection of assertions stands behind `::`, an error is its reason code and path."""
+    lines = []
+    for each in discover(paths):
+        if isinstance(each, SpecError):
+            lines += [f"{problem.reason_code} {problem.path}" for problem in each.problems]
+        else:
+            lines.append(f"{each.path}::{'+'.join(sorted(each.only))}" if each.only else str(each.path))
+    return lines
+
+
+def only_problem(paths: Sequence[str]) -> Problem:
+    """The only thing found, which is an error."""
+    (error,) = discover(paths)
+    assert isinstance(error, SpecError)
+    (problem,) = error.problems
+    return problem
+
+
+@pytest.mark.usefixtures("root")
+class TestDirectories:
+    """A directory is searched with all that is below it."""
+
+    def test_tests_are_known_by_their_names(self) -> None:
+        """test.yaml, test.yml, *.test.yaml and *.test.yml; hidden files are no tests."""
+        make("test.yaml", "a.test.yaml", "b.test.yml", "c/test.yml")
+        make("tests.yaml", "atest.yaml", "replay.json", ".a.test.yaml", "test.yaml.bak", "TEST.YAML")
+        assert found(".") == ["a.test.yaml", "b.test.yml", "test.yaml", "c/test.yml"]
+
+    def test_order_is_by_name_files_first(self) -> None:
+        """The same on every machine, whatever the file system gives."""
+        make("b/test.yaml", "b/a/test.yaml", "a/z/test.yaml", "a/z/y/test.yaml", "c.test.yaml")
+        assert found(".") == [
+            "c.test.yaml",
+            "a/z/test.yaml",
+            "a/z/y/test.yaml",
+            "b/test.yaml",
+            "b/a/test.yaml",
+        ]
+
+    def test_paths_begin_as_they_were_named(self, root: Path) -> None:
+        """Relative stays relative, absolute stays absolute."""
+        make("a/b/test.yaml")
+        assert found("a") == ["a/b/test.yaml"]
+        assert found("./a/") == ["a/b/test.yaml"]
+        assert found("a/../a") == ["a/../a/b/test.yaml"]
+        assert found(str(root)) == [f"{root}/a/b/test.yaml"]
+
+    def test_some_directories_are_not_entered(self) -> None:
+        """Hidden ones, dependencies, caches, what a run has written, and virtual environments."""
+        make(
+            *(
+                f"{name}/test.yaml"
+                for name in (".git", "artifacts", "node_modules", "__pycache__", "env", "a")
+            )
+        )
+        make("env/pyvenv.cfg")
+        assert found(".") == ["a/test.yaml"]
+
+    def test_a_directory_that_is_named_is_entered(self) -> None:
+        """Who names it means it."""
+        make("artifacts/test.yaml", ".hidden/test.yaml", "env/pyvenv.cfg", "env/test.yaml")
+        assert found("artifacts", ".hidden", "env") == [
+            "artifacts/test.yaml",
+            ".hidden/test.yaml",
+            "env/test.yaml",
+        ]
+
+    def test_loops_of_links_end(self) -> None:
+        """A directory is entered once, whatever leads to it."""
+        make("a/test.yaml", "a/b/test.yaml")
+        Path("a/b/up").symlink_to("..", target_is_directory=True)
+        Path("a/self").symlink_to("self")
+        Path("a/x.test.yaml").symlink_to("x.test.yaml")
+        assert found("a") == ["a/test.yaml", "a/x.test.yaml", "a/b/test.yaml"]
+
+    def test_a_linked_directory_is_searched(self, tmp_path_factory: pytest.TempPathFactory) -> None:
+        """Links lead to tests too."""
+        elsewhere = tmp_path_factory.mktemp("elsewhere")
+        (elsewhere / "test.yaml").touch()
+        Path("link").symlink_to(elsewhere, target_is_directory=True)
+        assert found(".") == ["link/test.yaml"]
+
+    def test_nothing_found_is_an_error(self) -> None:
+        """A path that selects nothing must not turn a run green."""
+        make("a/test.yaml", "b/replay.json")
+        assert found("a", "b") == ["a/test.yaml", "select.nothing_found b"]
+        assert only_problem(["b"]).render() == (
+            "b: error[select.nothing_found]: no test file in this directory\n"
+            "   next: a test file is called test.yaml, test.yml, *.test.yaml or *.test.yml"
+        )
+
+    def test_a_directory_called_as_a_test_is_an_error(self) -> None:
+        """It looks as if there were a test."""
+        make("a/test.yaml/test.yaml", "b/x.test.yml/y")
+        assert found("a") == ["file.not_a_file a/test.yaml"]
+        assert found("b", "a/test.yaml") == ["file.not_a_file b/x.test.yml", "file.not_a_file a/test.yaml"]
+        assert only_problem(["a"]).message == "a directory, not a file, though it is called as a test file is"
+
+    def test_a_directory_that_cannot_be_read(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """It is told of, and the search goes on."""
+        make("a/test.yaml", "b/test.yaml", "c/test.yaml")
+        scandir = os.scandir
+
+        def refuse(path: str) -> object:
+            if path.endswith("b"):
+                raise PermissionError(13, "Permission denied")
+            return scandir(path)
+
+        monkeypatch.setattr("os.scandir", refuse)
+        assert found(".") == ["a/test.yaml", "file.unreadable ./b".replace("./", ""), "c/test.yaml"]
+        assert only_problem(["b"]).message == "the directory cannot be read: Permission denied"
+
+    def test_deep_directories_are_no_trouble(self) -> None:
+        """Deeper than Python recurses."""
+        folders = [Path("/".join(["d"] * depth)) for depth in range(1, 1201)]
+        for folder in folders:
+            folder.mkdir()
+        last = folders[-1] / "test.yaml"
+        last.touch()
+        assert found("d") == [str(last)]
+        last.unlink()  # one by one: the clean-up of temporary files recurses
+        for folder in reversed(folders):
+            folder.rmdir()
+
+
+@pytest.mark.usefixtures("root")
+class TestFiles:
+    """A file is a test because it is named."""
+
+    def test_a_file_may_have_any_name(self) -> None:
+        """The patterns are for searching."""
+        make("spec.yaml", "other")
+        assert found("spec.yaml", "other") == ["spec.yaml", "other"]
+
+    def test_a_missing_path(self) -> None:
+        """An error for that path; the others run."""
+        make("a.yaml")
+        assert found("b.yaml", "a.yaml") == ["file.missing b.yaml", "a.yaml"]
+        assert only_problem(["b"]).render() == "b: error[file.missing]: no such file or directory"
+
+    def test_a_file_comes_once(self) -> None:
+        """Whatever leads to it: its name, another name, its directory, a link."""
+        make("a/test.yaml", "a/b/test.yaml")
+        Path("link.yaml").symlink_to("a/test.yaml")
+        assert found("a/test.yaml", "a", "./a/test.yaml", "a/b/../test.yaml", "link.yaml", "a") == [
+            "a/test.yaml",
+            "a/b/test.yaml",
+        ]
+        assert found("link.yaml", "a") == ["link.yaml", "a/b/test.yaml"]
+
+    def test_a_pipe_is_left_to_the_loader(self, root: Path) -> None:
+        """Which says what is wrong with it."""
+        os.mkfifo(root / "test.yaml")
+        assert found(".") == ["test.yaml"]
+
+
+@pytest.mark.usefixtures("root")
+class TestSelection:
+    """`file::assertion-id` selects assertions."""
+
+    def test_one_and_several_assertions(self) -> None:
+        """All that are named of one file are selected together."""
+        make("a.yaml", "b.yaml")
+        assert found("a.yaml::x", "b.yaml", "a.yaml::y.z") == ["a.yaml::x+y.z", "b.yaml"]
+
+    def test_the_whole_file_wins(self) -> None:
+        """Naming a file, or its directory, beside one of its assertions must not leave the others out."""
+        make("a/test.yaml", "b/test.yaml")
+        assert found("a/test.yaml::x", "a/test.yaml") == ["a/test.yaml"]
+        assert found("a/test.yaml", "a/test.yaml::x") == ["a/test.yaml"]
+        assert found("a/test.yaml::x", "a", "b/test.yaml::y") == ["a/test.yaml", "b/test.yaml::y"]
+        assert found("a/test.yaml::x", ".") == ["a/test.yaml", "b/test.yaml"]
+
+    def test_an_empty_selection_is_an_error(self) -> None:
+        """As is one in a directory."""
+        make("a/test.yaml")
+        assert only_problem(["a/test.yaml::"]).render() == (
+            "a/test.yaml: error[select.no_assertion]: no assertion is named after '::'"
+        )
+        assert only_problem(["a::x"]).render() == (
+            "a: error[select.not_a_file]: an assertion is selected in a file; this is a directory"
+        )
+
+    def test_a_file_with_colons_in_its_name(self) -> None:
+        """A file that is there is meant as such."""
+        make("a::b.yaml")
+        assert found("a::b.yaml") == ["a::b.yaml"]

@@ -1,0 +1,173 @@
+"""Bullets, items, paragraphs, sentences, claim units and words, by the definitions of `agenteval.text`."""
+
+# ruff: noqa: RUF001 - the marks of other scripts are the subject here
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agenteval.text import (
+    blocks,
+    bullets,
+    claim_units,
+    cut,
+    fold,
+    numbered_items,
+    paragraphs,
+    sentences,
+    words,
+)
+
+
+@pytest.mark.parametrize("marker", ["-", "*", "+", "•", "–"])
+def test_each_marker_with_a_blank_begins_a_bullet(marker: str) -> None:
+    """Chat channels write other signs than Markdown does."""
+    assert bullets(f"{marker} one\n  {marker} two\n\t{marker}\tthree") == ["one", "two", "three"]
+
+
+@pytest.mark.parametrize(
+    "line", ["-one", "**bold** text", "-5 degrees", "---", "* * *", "—  dash", "a - b", "> - x"]
+)
+def test_what_is_no_bullet(line: str) -> None:
+    """Without a blank after the sign, or with another sign, a line is no bullet."""
+    assert bullets(line) == []
+
+
+def test_lines_indented_under_a_bullet_belong_to_it() -> None:
+    """Also after a blank line; a line that is not indented begins a paragraph."""
+    text = "- first\n  goes on\n\n  and on\n- second\nno more"
+    assert bullets(text) == ["first goes on and on", "second"]
+    assert paragraphs(text) == ["no more"]
+
+
+def test_a_check_box_is_no_part_of_the_bullet() -> None:
+    """Task lists are bullets."""
+    assert bullets("- [ ] buy milk\n- [x] call") == ["buy milk", "call"]
+
+
+def test_bullets_in_code_are_code() -> None:
+    """Neither in a fenced block that is closed nor in one that is not."""
+    assert bullets("```\n- a\n```\n- b\n~~~\n- c") == ["b"]
+
+
+def test_numbered_items() -> None:
+    """`1.`, `1)` and `(1)`; a year or a decimal begins none."""
+    assert numbered_items("1. a\n2) b\n(3) c\n2026. d\n1.5 e\n") == ["a", "b", "c"]
+
+
+def test_paragraphs_are_runs_of_prose() -> None:
+    """Headings, lists, tables, quotations, code and rules are none, whatever the line endings."""
+    text = "# Title\nOne\r\nmore.\r\n \r\n\r\nTwo.\n- item\n> said\n| a |\n|---|\n| b |\n***\n```\nx\n\ny\n```\nThree."
+    assert paragraphs(text) == ["One more.", "Two.", "Three."]
+
+
+def test_underlined_headings() -> None:
+    """A line of equals signs or dashes under one line makes it a heading."""
+    assert [(block.kind, block.text) for block in blocks("Title\n=====\ntext")] == [
+        ("heading", "Title"),
+        ("paragraph", "text"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("One. Two! Three? Four… Five", 5),
+        ("Pi is 3.14 in v1.2.3 of https://x.example/a.b?c=d. Next.", 2),
+        ("Mr. Smith met Dr. J. R. Jones, e.g. in the U.S. Senate, at 5 p.m. on Monday.", 1),
+        ("It starts at 5 p.m. Doors open earlier.", 2),
+        ("See Fig. 3 and No. 5, cf. p. 7 vs. the rest.", 1),
+        ("Acme Inc. rose. The rest fell at Acme Inc. The end.", 3),
+        ("Meet on Nov. 21 at Main St. 5 sharp.", 1),
+        ("Wait... what?! Really.", 2),
+        ("So on... Then more.", 2),
+        ('"Stop!" she said. "Go." Then he left.', 3),
+        ("lower case. too.", 2),
+        ("Revenue rose.[1] It fell.[2]", 2),
+        ("**Bold.** Then _this._", 2),
+        ("你好。今天好吗？好！", 3),
+        ("Apples, pears, etc. are fruit.", 1),
+        ("1. open the door", 1),
+        ("!!! ??? ...", 0),
+        ("", 0),
+    ],
+)
+def test_sentences(text: str, count: int) -> None:
+    """A full stop inside a number, version, URL or abbreviation ends no sentence."""
+    assert len(sentences(text)) == count, sentences(text)
+
+
+def test_sentences_keep_their_text() -> None:
+    """Marks and closing quotes stay with the sentence they end."""
+    assert sentences("He said “no.” Then: yes?") == ["He said “no.”", "Then: yes?"]
+
+
+def test_claim_units() -> None:
+    """Bullets, items and table rows as wholes, prose by sentence; headings and code are none."""
+    text = "# News\nIntro. More.\n- A. B.\n1. C\n| h |\n|---|\n| D |\n```\nE\n```\n> Said. So."
+    assert claim_units(text) == ["Intro.", "More.", "A. B.", "C", "D", "Said.", "So."]
+
+
+def test_words() -> None:
+    """Blanks divide words; signs alone are none; Chinese and Japanese characters count one by one."""
+    assert words("It's 3.5 % – well-known, 你好 ok") == ["It's", "3.5", "well-known,", "你", "好", "ok"]
+
+
+def test_fold() -> None:
+    """Case and the spelling of accents do not count; with case_sensitive, case does."""
+    assert fold("Cafe\u0301 STRASSE") == fold("café straße")
+    assert fold("Cafe\u0301", case_sensitive=True) == "Café"
+    assert fold("ABC", case_sensitive=True) == "ABC"
+
+
+def test_cut() -> None:
+    """Long texts end at a blank, on one line."""
+    assert cut("a\n b", 10) == "a b"
+    assert cut("alpha beta gamma", 12) == "alpha beta …"
+    assert cut("x" * 20, 5) == "xxxxx …"
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        ".",
+        "- ",
+        "a.",
+        "?",
+        " ",
+        "\n",
+        "| ",
+        "'\"",
+        ". ",
+        "#",
+        "-\n",
+        "e.g. ",
+        "1.",
+        "> ",
+        "```\n",
+        "[1]",
+        "a? ",
+    ],
+)
+def test_a_long_text_is_read_in_linear_time(piece: str) -> None:
+    """No text makes reading it explode."""
+    text = piece * (200_000 // len(piece))
+    start = time.process_time()
+    claim_units(text)
+    words(text)
+    cut(text)
+    assert time.process_time() - start < 5
+
+
+@given(st.text(alphabet="ab .!?\n-*•1)`>|#\"'“”…。\t\r\u2028"))
+def test_nothing_is_lost_or_invented(text: str) -> None:
+    """Every letter of a text is in one block, and every letter of prose in one sentence, in order."""
+    letters = [char for char in text if char.isalpha()]
+    seen = [char for block in blocks(text) for char in block.text if char.isalpha()]
+    fences = any(block.kind == "code" for block in blocks(text)) or "`" in text
+    assert seen == letters or fences
+    for block in blocks(text):
+        joined = "".join(sentences(block.text))
+        assert [c for c in joined if c.isalnum()] == [c for c in block.text if c.isalnum()]
