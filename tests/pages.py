@@ -201,7 +201,8 @@ def refresh(page: Path) -> None:
         block, now = _block(match), next(texts)
         if normal(block.text) == normal(now):
             return match[0]
-        return match[0].replace(f"\n{block.text}```", f"\n{now}```")
+        start, end = (position - match.start() for position in match.span("text"))
+        return match[0][:start] + now + match[0][end:]
 
     page.write_text(_BLOCK.sub(rewritten, text_of(page)), encoding="utf-8")
 

@@ -104,15 +104,15 @@ def test_partial_dates() -> None:
     assert either.agrees(full)
     assert not full.covers(month)
     assert month.covers(full)
-    [wrong] = dates("April 4")
+    [wrong] = dates("April 5")
     assert not wrong.agrees(full)
-    assert wrong.agrees(either) is False or either.other == (4, 3)
+    assert not wrong.agrees(either)
 
 
 @pytest.mark.parametrize("text", ["November", "in 2026", "13/13/2026", "2026-13-01", "Marching 5", "32 May"])
 def test_what_is_no_date(text: str) -> None:
     """A month or a year alone, and what the calendar does not have."""
-    assert [date for date in dates(text) if date.day != 2] == []
+    assert dates(text) == []
 
 
 @pytest.mark.parametrize(

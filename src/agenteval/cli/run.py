@@ -14,7 +14,7 @@ from agenteval.config import Config, load_config, project_root
 from agenteval.errors import ExitCode
 from agenteval.judging import JudgingRules
 from agenteval.openwop.summary import Scores, Suite, default_suite_id
-from agenteval.reporters.artifacts import RunDirectory, new_run_id
+from agenteval.reporters.artifacts import RunDirectory, encode, new_run_id
 from agenteval.reporters.console import Console
 from agenteval.reporters.stream import flush, write
 from agenteval.runner import RunOptions
@@ -88,8 +88,8 @@ def command(
         session.directory = RunDirectory(parent, session.options.run_id)
     session.save_traces = save_traces or config.save_traces
     code = session.run(paths, maxfail=1 if exit_first else maxfail, durations=durations)
-    if json_output and session.summary_json:
-        write(sys.stdout, session.summary_json)
+    if json_output and session.summary:
+        write(sys.stdout, encode(session.summary).decode())
         flush(sys.stdout)
     return code
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from agenteval.errors import ExitCode, Problem, SpecError
 from agenteval.loading import LoadedTest, UniqueIds, discover, load_test
 from agenteval.openwop.summary import Scores
-from agenteval.reporters.artifacts import RunDirectory, encode
+from agenteval.reporters.artifacts import RunDirectory
 from agenteval.reporters.console import Console
+from agenteval.results import RunSummary
 from agenteval.runner import Outcome, RunOptions, run, timestamp
 from agenteval.scorecard import Tally
 from agenteval.selection import Selection
@@ -28,7 +29,7 @@ class Session:
     selection: Selection
     directory: RunDirectory | None = None
     save_traces: bool = False
-    summary_json: str = ""
+    summary: RunSummary | None = None
     tally: Tally = field(default_factory=Tally)
 
     def collect(self, paths: list[str]) -> ExitCode:
@@ -116,7 +117,7 @@ class Session:
             summary_path=str(self.directory.path / "summary.json") if self.directory else None,
         )
         self.console.flush()
-        self.summary_json = encode(summary).decode()
+        self.summary = summary
         return ExitCode(summary.exit_code)
 
     def _interrupted(self) -> ExitCode:

@@ -36,7 +36,8 @@ class Citation:
 def citations(output: str) -> list[Citation]:
     """Everything that an output cites: references, then numbers, then named sources; each once."""
     found = [Citation(kind="reference", text=link.text, link=link) for link in links(output)]
-    prose = "\n".join(block.text for block in blocks(output) if block.kind not in ("code", "rule"))
+    spoken = (block.text for block in blocks(output) if block.kind not in ("code", "rule"))
+    prose = _INLINE_CODE.sub(" ", "\n".join(spoken))
     found += _numbered(output, prose)
     found += [Citation(kind="name", text=name) for name in dict.fromkeys(_named(prose))]
     seen: dict[tuple[str, str], Citation] = {}
@@ -45,6 +46,7 @@ def citations(output: str) -> list[Citation]:
     return list(seen.values())
 
 
+_INLINE_CODE = re.compile(r"`[^`\n]*`")
 _NUMBERED = re.compile(r"[\[【](\d{1,3}(?:\s?[,;–-]\s?\d{1,3}){0,9})(?:†[^\]】]{0,40})?[\]】](?!\()")
 _REFERENCE_LINE = re.compile(r"[ \t]*(?:[-*•+][ \t]+)?\[(\d{1,3})\]:?[ \t]+(\S.*)")
 _LIST_LINE = re.compile(r"[ \t]*\(?(\d{1,3})[.):][ \t]+(\S.*)")
@@ -122,7 +124,7 @@ def _proper(name: str) -> Iterator[str]:
     words = tokens(name)
     if words and words[0] == "the":
         name, words = name.split(" ", 1)[-1], words[1:]
-    ordinary = not words or (len(words) == 1 and words[0] in _NOT_A_SOURCE)
+    ordinary = not any(map(plain_form, words)) or (len(words) == 1 and words[0] in _NOT_A_SOURCE)
     dated = any(word in DAYS or (word[:3] in MONTHS and len(words) == 1) for word in words[:1])
     if not ordinary and not dated:
         yield name.rstrip("'’")

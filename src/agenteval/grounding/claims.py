@@ -118,11 +118,12 @@ def support(claim: Claim, sources: SourceText, checks: Sequence[Check]) -> Suppo
 def best_span(text: str, sources: SourceText) -> tuple[float, Span | None]:
     """The span that shares most content words with the text, and the share of the text's words it has.
 
-    A span is a sentence or a JSON string, with the next one of the same event when that adds to it. Words that
-    the user said himself are not asked for.
+    A span is a sentence or a JSON string, with the next one of the same event when that adds to it. Numbers,
+    dates, references, and words that the user said himself are not asked for.
     """
-    words = [word for word in dict.fromkeys(content_words(_blanked(text, links(text)))) if not word.isdigit()]
-    wanted = [word for word in words if word not in sources.said_words]
+    wanted = [
+        word for word in _worded(text) if word not in sources.said_words and not _is_implied(word, sources)
+    ]
     if not wanted:
         return 1.0, None
     held: dict[int, int] = {}
@@ -145,7 +146,19 @@ def best_span(text: str, sources: SourceText) -> tuple[float, Span | None]:
     return best / len(wanted), span
 
 
-def _blanked(text: str, found: Sequence[Link | Date]) -> str:
+def _worded(text: str) -> list[str]:
+    """The content words of a text that are not part of a number, a date or a reference, each once."""
+    text = _blanked(text, [*links(text), *dates(text)])
+    kept = content_words(_blanked(text, quantities(text)))
+    return [word for word in dict.fromkeys(kept) if not word.isdigit()]
+
+
+def _is_implied(word: str, sources: SourceText) -> bool:
+    """Whether the sources have a word in another form only: AMD spelled out, the weekday of a date."""
+    return word not in sources.words_of_spans and _has_token(word, sources)
+
+
+def _blanked(text: str, found: Sequence[Link | Date | Quantity]) -> str:
     """The text with blanks in the place of what was found in it."""
     pieces, at = [], 0
     for each in sorted(found, key=lambda item: item.start):
@@ -210,7 +223,7 @@ def _has_name(name: Name, sources: SourceText) -> bool:
     return all(_has_token(token, sources) for token in name.tokens)
 
 
-_OF_PEOPLE = ("n", "an", "ian", "ish", "ese", "s", "es", "i")
+_OF_PEOPLE = ("n", "y", "an", "ian", "ish", "ese", "s", "es", "i")
 
 
 def _has_token(token: str, sources: SourceText) -> bool:

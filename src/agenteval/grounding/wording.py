@@ -31,6 +31,14 @@ class Name:
 
 _CAPITALISED = re.compile(r"(?!\d)[A-ZÀ-ÖØ-ÞĀ-ŽΑ-ΩА-Я][\w’'&-]*|(?<![a-z])[a-z]{1,12}[A-Z]\w*")
 _TITLES = frozenset(["mr", "mrs", "ms", "dr", "prof", "sir"])
+_OPENERS = frozenset(
+    re.findall(
+        r"\w+",
+        "yesterday today tomorrow tonight meanwhile however additionally overall according recently earlier later"
+        " finally next last previously currently according despite although though since unlike like instead moreover"
+        " furthermore similarly separately elsewhere notably interestingly reportedly unfortunately source sources",
+    )
+)
 _STARTS = re.compile(r"(?:\A|[.!?:…;][\"'”’)\]*_]*\s|[\"“(\[*_>]|[-–—•|]\s)\s*\Z")
 _LABEL = re.compile(r"\W{0,4}[^:.!?\n]{1,60}:(?=\W)")
 
@@ -46,7 +54,7 @@ def names(text: str) -> list[Name]:
     titled = _is_titled(text[start:])
     found = []
     for run in _runs(text):
-        words = [word for word in run if not _is_function_word(word, text)]
+        words = [word for word in run if not _is_function_word(word, text, first=word is run[0])]
         if titled or run[0].start() < start:
             words = [word for word in words if _has_unusual_capitals(word.group())]
         if not words or (
@@ -74,15 +82,13 @@ def _runs(text: str) -> Iterator[list[re.Match[str]]]:
         yield run
 
 
-def _is_function_word(word: re.Match[str], text: str) -> bool:
+def _is_function_word(word: re.Match[str], text: str, *, first: bool) -> bool:
     written = word.group()
     folded = _bare(fold(written))
     if len(written) == 1:  # the A of "Lab A" is a name, the A of "A lab" is none
-        if written == "A" and text[max(0, word.start() - 2) : word.start() - 1].islower():
-            before = text[: word.start()].rsplit(None, 1)
-            return not (before and before[-1][:1].isupper())
-        return text[word.end() : word.end() + 1] != "." and (written == "I" or _begins(word, text))
-    if folded in _TITLES:
+        alone = written == "I" or (written == "A" and first) or _begins(word, text)
+        return alone and text[word.end() : word.end() + 1] != "."
+    if folded in _TITLES or (first and folded in _OPENERS and _begins(word, text)):
         return True
     return not plain_form(folded) and not written.isupper()
 

@@ -1,0 +1,489 @@
+"""claims_supported_by_fixtures and no_fabricated_source_or_citation."""
+
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agenteval.assertions import assertion_class
+from agenteval.assertions.base import Verdict
+from agenteval.diagnosis import Invalid
+from agenteval.strict import parse
+from agenteval.trace import Trace
+from builders import Step, call, error, judge, make_case, make_trace, memory_read, result
+
+CLAIMS = "claims_supported_by_fixtures"
+CITES = "no_fabricated_source_or_citation"
+
+FOUND = {
+    "results": [
+        {"title": "Lab A ships model X", "url": "https://news.example.com/a", "published": "2026-11-21"},
+        {
+            "title": "Chip maker B posts record quarter",
+            "url": "https://news.example.com/b",
+            "published": "2026-11-20",
+        },
+    ]
+}
+STEPS = (
+    call("web_search", query="AI news"),
+    result("web_search", None, FOUND),
+    call("web_fetch", url="https://news.example.com/a"),
+    result(
+        "web_fetch",
+        None,
+        {
+            "text": "Lab A ships model X. Lab A released model X on 21 November with a 2M-token context window."
+        },
+    ),
+    call("web_fetch", url="https://news.example.com/b"),
+    result(
+        "web_fetch",
+        None,
+        '{"text": "Chip maker B posts record quarter. Revenue rose 41% year over year to $58bn."}',
+    ),
+)
+"""evt-3 holds the search results, evt-5 and evt-7 the two pages."""
+
+FIRST = "• Lab A released model X with a 2M-token context window (https://news.example.com/a)"
+SECOND = "• Chip maker B's revenue rose 41% to $58bn (https://news.example.com/b)"
+THIRD = "• Both stories broke in the last 24 hours"
+
+
+def news(output: str | None, *, asked: str = "What is new?") -> Trace:
+    """The news run with another output."""
+    return make_trace(*STEPS, output=output, asked=asked)
+
+
+def claims(output: str | None, **params: Any) -> Verdict:
+    """Whether the claims of an output are supported by the news."""
+    return judge(CLAIMS, params, news(output))
+
+
+def cites(output: str | None, **params: Any) -> Verdict:
+    """Whether the news know what an output cites."""
+    return judge(CITES, params, news(output))
+
+
+def read(content: Any, output: str, **params: Any) -> Verdict:
+    """Whether a claim is supported by one page."""
+    return judge(
+        CLAIMS, params, make_trace(call("web_fetch"), result("web_fetch", None, content), output=output)
+    )
+
+
+def refs(verdict: Verdict) -> list[str]:
+    """The ids of the deciding events."""
+    return [event.event_id for event in verdict.events]
+
+
+def unsupported(verdict: Verdict) -> list[list[str]]:
+    """The unsupported facts, claim by claim."""
+    return [claim["unsupported"] for claim in verdict.observed["claims"]]
+
+
+def spec_error(kind: str, params: dict[str, Any]) -> str:
+    """What is wrong with the parameters."""
+    cls = assertion_class(kind)
+    assert cls is not None
+    with pytest.raises(Invalid) as caught:
+        parse(cls, params)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("kind", [CLAIMS, CITES])
+def test_the_example_is_valid(kind: str) -> None:
+    """It can be pasted into a test; both types need to see tool results."""
+    cls = assertion_class(kind)
+    assert cls is not None
+    parse(cls, yaml.safe_load(cls.example))
+    assert cls.implied == ("supports_tool_trace",)
+    assert cls.category == "groundedness"
+
+
+# claims_supported_by_fixtures
+
+
+def test_supported_claims_pass() -> None:
+    """Each with the span that supports it."""
+    verdict = claims(f"{FIRST}\n{SECOND}")
+    assert verdict.passed
+    assert verdict.exercised
+    assert verdict.message == "the sources support all of 2 claims"
+    assert verdict.observed == {
+        "claims": [
+            {
+                "text": FIRST[2:],
+                "support": 1.0,
+                "event_id": "evt-5",
+                "span": "Lab A ships model X. Lab A released model X on 21 November with a 2M-token context window.",
+                "unsupported": [],
+            },
+            {
+                "text": SECOND[2:],
+                "support": 1.0,
+                "event_id": "evt-7",
+                "span": "Chip maker B posts record quarter. Revenue rose 41% year over year to $58bn.",
+                "unsupported": [],
+            },
+        ],
+        "supported": 2,
+        "min_support": 0.6,
+    }
+    assert refs(verdict) == ["evt-8", "evt-5", "evt-7"]
+
+
+def test_an_inference_is_not_supported() -> None:
+    """No source says 24 hours, and rules cannot infer it; the author can leave such claims out of `check`."""
+    verdict = claims(f"{FIRST}\n{SECOND}\n{THIRD}")
+    assert not verdict.passed
+    assert verdict.message == (
+        "expected the tool results to support every claim, got 1 of 3 claims unsupported:"
+        ' "Both stories broke in the last 24 hours" (no source has 24; wording supported 0, needed 0.6)'
+    )
+    assert verdict.observed["supported"] == 2
+    assert claims(THIRD, check=["dates", "urls", "names", "quotes"]).passed
+    asked = news(THIRD, asked="What happened in the last 24 hours?")
+    assert judge(CLAIMS, {"check": ["numbers"]}, asked).passed
+    assert not judge(CLAIMS, {"check": ["numbers"], "include_input": False}, asked).passed
+
+
+def test_a_failure_points_to_the_closest_span() -> None:
+    """The event that almost supports the claim, with the span."""
+    verdict = claims("Chip maker B's revenue rose 43% to $58bn.", allowed_sources=["web_*"])
+    assert verdict.message == (
+        "expected the results of web_* to support every claim, got 1 of 1 claim unsupported:"
+        ' "Chip maker B\'s revenue rose 43% to $58bn." (no source has 43%)'
+    )
+    assert [(event.event_id, note) for event, note in verdict.closest] == [
+        (
+            "evt-7",
+            (
+                'closest to "Chip maker B\'s revenue rose 43% to $58bn.":'
+                ' "Chip maker B posts record quarter. Revenue rose 41% year over year to $58bn."'
+            ),
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    ("source", "claim"),
+    [
+        ("It has 1,234 users.", "It has 1234 users."),
+        ("It rose 41 percent.", "It rose 41%."),
+        ({"growth": 0.41, "of": "It rose"}, "It rose 41%."),
+        ({"revenue": 58000000000, "of": "Revenue was"}, "Revenue was $58bn."),
+        ("It cost 2 million dollars.", "It cost $2M."),
+        ("It was 58.4 km.", "It was about 60 km."),
+        ("Held on 2026-11-21.", "Held on November 21."),
+        ("Held on 21 November, in 2026.", "Held on Nov 21, 2026."),
+        ("Held on 2026-11-21.", "Held on Saturday in November 2026."),
+        ("It has seven parts.", "It has 7 parts."),
+        ("Advanced Micro Devices grew.", "AMD grew."),
+        ("The German lab grew.", "The lab in Germany grew."),
+        ("They use GPT 4 there.", "They use GPT 4 there."),
+        ("Version 1.2.3 is out.", "Version 1.2.3 is out."),
+        ('She said: "We never — ever — give up on it."', 'She said "we never ever … give up on it".'),
+        ("See https://www.x.example/a/?utm_source=n", "See http://x.example/a."),
+        ("Tom &amp; Jerry ran.", "Tom & Jerry ran."),
+        ({"items": ["The door was opened quickly"]}, "Doors opened."),
+    ],
+)
+def test_facts_are_compared_after_normalisation(source: Any, claim: str) -> None:
+    """Other spellings of the same fact are supported."""
+    verdict = read(source, claim, include_input=False)
+    assert verdict.passed, verdict.message
+
+
+@pytest.mark.parametrize(
+    ("source", "claim", "facts"),
+    [
+        ("Revenue rose 41%.", "Revenue rose 14%.", ["14%"]),
+        ("Revenue rose $41.", "Revenue rose 41%.", ["41%"]),
+        ("Revenue was 58.4 billion.", "Revenue was 58 billion.", ["58 billion"]),
+        ("There are 2 of them.", "There are 2M of them.", ["2M"]),
+        ("Held on 2026-11-21.", "Held on November 22.", ["November 22"]),
+        ("Held on 2026-11-21.", "Held on 21 November 2025.", ["21 November 2025"]),
+        ("Held on 2026-11-21 with guests.", "Held with 21 guests.", ["21"]),
+        ("They met in Paris.", "They met in Berlin.", ["Berlin"]),
+        ("They use GPT-4 there.", "They use GPT-5 there.", ["GPT-5"]),
+        ("Version 1.2.3 is out.", "Version 1.2.4 is out.", ["1.2.4"]),
+        ("We never give up.", 'They said "we always give up".', ['"we always give up"']),
+        ("See https://x.example/a for it.", "See https://x.example/b for it.", ["https://x.example/b"]),
+        ("At 10:30 it began.", "At 10:45 it began.", ["10:45"]),
+    ],
+)
+def test_facts_that_differ_are_unsupported(source: str, claim: str, facts: list[str]) -> None:
+    """However alike the wording is."""
+    verdict = read(source, claim, min_support=0, include_input=False)
+    assert not verdict.passed
+    assert unsupported(verdict) == [facts]
+
+
+def test_keys_are_no_text() -> None:
+    """A JSON key is not what a source says."""
+    assert unsupported(read({"Berlin": "a city"}, "It is the city Berlin.", min_support=0)) == [["Berlin"]]
+
+
+def test_only_allowed_sources_count() -> None:
+    """By name or glob; the page that was fetched counts as known by its URL."""
+    assert claims(FIRST, allowed_sources=["web_fetch"]).passed
+    assert claims(FIRST, allowed_sources=["web_*"]).passed
+    assert not claims(FIRST, allowed_sources=["web_search"]).passed
+
+
+def test_failed_results_support_nothing() -> None:
+    """Only what a tool returned in success counts."""
+    steps = (
+        call("web_fetch"),
+        result("web_fetch", None, "It rained.", success=False),
+        call("web_search"),
+        error("web_search"),
+    )
+    verdict = judge(CLAIMS, {"allowed_sources": ["web_fetch"]}, make_trace(*steps, output="It rained."))
+    assert not verdict.passed
+    assert verdict.exercised
+    assert verdict.message == "expected a successful result of web_fetch to support its claims, got none"
+    assert [(event.event_id, note) for event, note in verdict.closest] == [("evt-2", "failed")]
+
+
+def test_without_a_result_of_an_allowed_tool_it_fails() -> None:
+    """And says which tools did answer."""
+    verdict = claims("It rained.", allowed_sources=["weather"])
+    assert verdict.message == (
+        "expected a successful result of weather to support its claims, got only of web_search, web_fetch"
+    )
+    assert verdict.observed == {"claims": 1}
+
+
+def test_memory_supports_claims_when_asked_for() -> None:
+    """What was read, and what the scenario states."""
+    case = make_case(
+        scenario={"memory_snapshot": [{"path": "CLAUDE.md", "content": "The dog is called Rex."}]}
+    )
+    steps: list[Step] = [
+        call("web_search"),
+        result("web_search", None, []),
+        memory_read("family", "Ann likes tea."),
+    ]
+    for output in ("The dog is called Rex.", "Ann likes tea."):
+        trace = make_trace(*steps, output=output)
+        assert not judge(CLAIMS, {}, trace, case).passed
+        assert judge(CLAIMS, {"include_memory": True}, trace, case).passed
+
+
+def test_what_the_user_said_needs_no_support() -> None:
+    """Unless the author says so."""
+    trace = make_trace(
+        call("web_search"),
+        result("web_search", None, "Sunny all day."),
+        asked="Is the picnic in Oslo on May 5 safe?",
+        output="The picnic in Oslo on May 5 will be sunny.",
+    )
+    assert judge(CLAIMS, {}, trace).passed
+    assert unsupported(judge(CLAIMS, {"include_input": False}, trace)) == [["May 5", "Oslo"]]
+
+
+def test_min_support_is_the_authors() -> None:
+    """Half of the words of this claim are in the source."""
+    assert not read("The red fox ran.", "The red fox slept soundly.", include_input=False).passed
+    assert read("The red fox ran.", "The red fox slept soundly.", include_input=False, min_support=0.5).passed
+
+
+def test_a_lead_in_and_the_agents_own_work_are_judged_by_facts_only() -> None:
+    """The number that counts the list needs no source; another does."""
+    listed = f"Here are the top 2 stories:\n\n{FIRST}\n{SECOND}\n\nLet me know if you want more."
+    assert claims(listed).passed
+    assert unsupported(claims(listed.replace("2 stories", "9 stories")))[0] == ["9"]
+    assert claims("I couldn't open the other pages, sorry about that.").passed
+    assert unsupported(claims("I searched and found 17 articles."))[0] == ["17"]
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "Hi there!",
+        "Which lab do you mean?",
+        "# Anything goes in Heading 7",
+        "Sources:\n- https://made.up.example/x\n- Berlin Times",
+        "```\nprint(42)\n```",
+    ],
+)
+def test_an_output_that_claims_nothing_is_vacuous(output: str) -> None:
+    """Greetings, questions, headings, lists of sources and code claim nothing."""
+    verdict = claims(output)
+    assert verdict.passed
+    assert not verdict.exercised
+    assert verdict.reason == "the output claims nothing"
+
+
+@pytest.mark.parametrize("kind", [CLAIMS, CITES])
+def test_without_output_both_are_vacuous(kind: str) -> None:
+    """Nothing was said."""
+    for output, reason in [(None, "the trace has no final output"), (" ", "the final output is empty")]:
+        verdict = judge(kind, {}, news(output))
+        assert (verdict.passed, verdict.exercised, verdict.reason) == (True, False, reason)
+
+
+def test_claims_spec_errors() -> None:
+    """Found when the test is loaded."""
+    assert spec_error(CLAIMS, {"check": []}) == "expected something that is not empty, got an empty list"
+    assert spec_error(CLAIMS, {"min_support": 2}) == "expected at most 1, got the number 2"
+    assert "wording" in spec_error(CLAIMS, {"check": ["words"]})
+
+
+# no_fabricated_source_or_citation
+
+
+def test_known_citations_pass() -> None:
+    """URLs of results and of fetched pages, in any spelling."""
+    verdict = cites("See http://www.news.example.com/a/#top and news.example.com, says Lab A.")
+    assert verdict.passed
+    assert verdict.exercised
+    assert verdict.message == (
+        "the sources hold everything the output cites: http://www.news.example.com/a/#top, news.example.com"
+    )
+    assert refs(verdict) == ["evt-8", "evt-3", "evt-5", "evt-7"]
+    assert cites(SECOND, allowed_sources=["web_fetch"]).passed
+
+
+def test_unknown_citations_fail() -> None:
+    """Each with the reason; the others are listed as known."""
+    verdict = cites(f"{FIRST}\nSee https://news.example.com/c. According to Reuters, and made-up.org.")
+    assert not verdict.passed
+    assert verdict.message == (
+        "expected the tool results to hold everything the output cites, got 3 of 4 unknown:"
+        " https://news.example.com/c (no source has it; the closest is https://news.example.com/a);"
+        " made-up.org (no source has it); Reuters (no source has this name)"
+    )
+    assert verdict.observed["citations"][0] == {
+        "text": "https://news.example.com/a",
+        "kind": "reference",
+        "known": True,
+        "reason": "",
+    }
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "doi:10.1000/xyz",
+        "arXiv:2301.12345",
+        "It rose, Bloomberg reports.",
+        "The Wall Street Journal reported it.",
+        "It rose (Source: Financial Times).",
+        "Source: Financial Times",
+        "As reported by Jane Doe, it rose.",
+        "See example.org for more.",
+    ],
+)
+def test_every_kind_of_citation_is_seen(output: str) -> None:
+    """And unknown to the news."""
+    verdict = cites(output)
+    assert not verdict.passed
+    assert len(verdict.observed["citations"]) == 1
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "According to Lab A, it ships.",
+        "Chip Maker B reported a record quarter.",
+        "According to the report, it rose.",
+        "Analysts said it rose. They reported it. On Monday it said so.",
+        "(Source: web_search)",
+    ],
+)
+def test_names_that_are_known_or_none(output: str) -> None:
+    """A name in a result, in a host, or of the tool; common nouns are no names."""
+    assert cites(output).passed
+
+
+def test_numbered_citations_need_their_line() -> None:
+    """With a URL or title that a result has."""
+    good = "A [1], B [2].\n\nSources:\n1. https://news.example.com/a\n2. Chip maker B posts record quarter"
+    assert cites(good).passed
+    bad = "A [1], B [2], C [9].\n\n[1]: https://made.up.example/\n[2] A report on tulips"
+    reasons = {each["text"]: each["reason"] for each in cites(bad).observed["citations"]}
+    assert reasons == {
+        "https://made.up.example/": "no source has it",
+        "[1]": "its reference line leads to https://made.up.example/, which no source has",
+        "[2]": 'no source has its reference line: "A report on tulips"',
+        "[9]": "the output has no reference line for it",
+    }
+
+
+def test_numbered_citations_without_lines_need_as_many_sources() -> None:
+    """Two URLs are known here; ranges count each number; links and code are no citations."""
+    assert cites("A [1-2], B [1, 2].").passed
+    verdict = cites("A [1] and [3].")
+    assert verdict.observed["citations"][1]["reason"] == (
+        "the output has no reference line for it, and there are only 2 sources"
+    )
+    assert cites("Use `a[7]` or\n```\nb[8]\n```\n[9](https://news.example.com/a)").passed
+
+
+def test_allowed_references_are_known() -> None:
+    """A domain with what is below it, a URL with what is below it."""
+    output = "See https://docs.allowed.example/x and https://x.example/a/b."
+    assert not cites(output).passed
+    assert cites(output, allow=["allowed.example", "https://x.example/a"]).passed
+    assert cites(output, allow=["*.allowed.example", "x.example"]).passed
+    assert not cites(output, allow=["allowed.example", "https://x.example/ab"]).passed
+
+
+def test_what_the_user_gave_may_be_cited() -> None:
+    """A URL, that is; the name of a paper the user mentions is no source for what it says."""
+    trace = make_trace(
+        asked="What does Reuters say on https://x.example/a?", output="https://x.example/a is down."
+    )
+    assert judge(CITES, {}, trace).passed
+    trace = make_trace(asked="What does Reuters say?", output="Reuters reports rain.")
+    verdict = judge(CITES, {}, trace)
+    assert not verdict.passed
+    assert verdict.message == "expected a successful result of a tool to support Reuters, got none"
+
+
+def test_an_output_that_cites_nothing_is_vacuous() -> None:
+    """Whether there are sources or not."""
+    for trace in (news("It rained."), make_trace(output="It rained.")):
+        verdict = judge(CITES, {}, trace)
+        assert (verdict.passed, verdict.exercised, verdict.reason) == (
+            True,
+            False,
+            "the output cites nothing",
+        )
+
+
+def test_citations_without_any_result_fail() -> None:
+    """There is nothing they could be from."""
+    verdict = judge(CITES, {}, make_trace(output="See https://x.example/a."))
+    assert not verdict.passed
+    assert (
+        verdict.message == "expected a successful result of a tool to support https://x.example/a, got none"
+    )
+    assert refs(verdict) == ["evt-2"]
+
+
+def test_cites_spec_errors() -> None:
+    """An entry of `allow` is a URL or a domain."""
+    assert spec_error(CITES, {"allow": ["not a url"]}) == (
+        "allow holds 'not a url', which is neither a URL nor a domain"
+    )
+    assert cites("It rained.", allow=["localhost.test", "intranet.corp", "https://a.example/x"]).passed
+
+
+@given(st.text(), st.text())
+def test_any_texts_can_be_judged(output: str, source: str) -> None:
+    """No output and no source makes a check crash."""
+    trace = make_trace(call("t"), result("t", None, [source, {"k": source}]), output=output)
+    assert judge(CLAIMS, {}, trace).message
+    assert judge(CITES, {}, trace).message
+
+
+@given(st.text(alphabet="abcdefgh ", min_size=1))
+def test_a_source_supports_itself(text: str) -> None:
+    """Whatever a source says, saying it again is supported."""
+    assert read(text, text, include_input=False).passed
