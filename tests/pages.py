@@ -115,7 +115,7 @@ class Workspace:
         if command == "echo $?":
             return f"{self.exit_code}\n"
         if command.startswith("pip install "):
-            self._install(self.folder / command.split()[-1])
+            self._install(self.folder / command.rsplit(maxsplit=1)[-1])
             return ""
         environment = {name: value for name, value in os.environ.items() if not name.startswith("AGENTEVAL_")}
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])

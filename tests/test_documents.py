@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from agenteval.documents import Fault, Place, place_at, pointer, problem_at, problems_at, read_text
 from agenteval.errors import FileError, Problem
-from agenteval.yamlsource import places
+from agenteval.reading.documents import Fault, Place, place_at, pointer, problem_at, problems_at, read_text
+from agenteval.reading.yamlsource import places
 
 
 def refusal(path: Path, **limits: int) -> Problem:

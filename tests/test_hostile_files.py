@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from agenteval.discovery import discover
 from agenteval.errors import FileError, SpecError
-from agenteval.jsonsource import load_json, parse_json
 from agenteval.loading import LoadedTest, load_test
-from agenteval.yamlsource import load_yaml
+from agenteval.reading.jsonsource import load_json, parse_json
+from agenteval.reading.yamlsource import load_yaml
 from builders import make_spec
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agenteval.errors import FileError, Problem
-from agenteval.jsonsource import load_json, load_model, parse_json, place, places
+from agenteval.reading.jsonsource import load_json, load_model, parse_json, place, places
 from agenteval.strict import Model, model
 
 PATH = Path("replay.json")

@@ -56,7 +56,7 @@ def test_the_assertion_in_contributing_passes_its_tests(
 
 def test_the_assertion_in_contributing_is_explained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The docstrings of the class become its documentation, as the page says."""
-    from agenteval.explanation import explain
+    from agenteval.reference.explanation import explain
 
     announced_assertion(tmp_path, monkeypatch)
     explanation = explain("tools_succeed")

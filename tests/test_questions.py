@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from agenteval.questions import is_question, questions
+from agenteval.language.questions import is_question, questions
 
 
 @pytest.mark.parametrize(

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from agenteval.assertions import assertion_class, assertion_types
-from agenteval.explanation import explain_all
 from agenteval.findings import Invalid
-from agenteval.reference import reference_markdown
+from agenteval.reference.explanation import explain_all
+from agenteval.reference.markdown import reference_markdown
 from agenteval.schemas import SHIPPED, build_schema, drifted, schema_path, schema_text
 from agenteval.spec import TestCase
 from agenteval.strict import Model, parse

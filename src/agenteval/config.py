@@ -7,9 +7,17 @@ from dataclasses import field, fields
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
 
-from agenteval.documents import MAX_FILE_BYTES, DataPath, Places, fault_of, problem_at, problems_at, read_text
 from agenteval.errors import FileError, Problem, SpecError
 from agenteval.findings import Invalid
+from agenteval.reading.documents import (
+    MAX_FILE_BYTES,
+    DataPath,
+    Places,
+    fault_of,
+    problem_at,
+    problems_at,
+    read_text,
+)
 from agenteval.strict import Between, Matching, Model, closest, model, parse
 
 PREFIX = "AGENTEVAL_"
@@ -132,7 +140,7 @@ def _from_file(root: Path) -> Any:
     if table is not None:
         message = f"the project is configured twice: here, and in [tool.agenteval] of {_PYPROJECT}"
         raise FileError([problem_at(None, code="config.two_files", message=message, path=own)])
-    from agenteval.yamlsource import load_yaml, places
+    from agenteval.reading.yamlsource import load_yaml, places
 
     text = read_text(own)
     try:
@@ -150,7 +158,7 @@ def _from_toml(path: Path) -> Any:
         return None
     import tomllib
 
-    from agenteval.tomlplaces import find_places, plain, syntax_place
+    from agenteval.reading.tomlplaces import find_places, plain, syntax_place
 
     try:
         tool = tomllib.loads(text).get("tool")

@@ -7,13 +7,21 @@ from typing import Any
 from agenteval.assertions import assertion_class, assertion_types
 from agenteval.assertions.base import Assertion
 from agenteval.discovery import Selected, discover
-from agenteval.documents import MAX_FILE_BYTES, DataPath, Fault, fault_of, problem_at, problems_at, read_text
 from agenteval.errors import FileError, Problem, SpecError
 from agenteval.findings import Finding, Invalid, dotted
+from agenteval.reading.documents import (
+    MAX_FILE_BYTES,
+    DataPath,
+    Fault,
+    fault_of,
+    problem_at,
+    problems_at,
+    read_text,
+)
+from agenteval.reading.yamlsource import load_yaml, place, places
 from agenteval.spec import SCHEMA_VERSION, AssertionSpec, TestCase
 from agenteval.strict import closest, parse
 from agenteval.trace import CAPABILITY_FLAGS
-from agenteval.yamlsource import load_yaml, place, places
 
 __all__ = ["BoundAssertion", "LoadedTest", "Selected", "UniqueIds", "discover", "load_test"]
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from agenteval.adapters import Adapter, AdapterContext, find_adapter
-from agenteval.documents import MAX_FILE_BYTES
 from agenteval.errors import AdapterError, AgentEvalError
 from agenteval.judging import Failure, JudgingRules, judge_all, said_no
 from agenteval.loading import BoundAssertion, LoadedTest
+from agenteval.reading.documents import MAX_FILE_BYTES
 from agenteval.redaction import Redactor, plain
 from agenteval.results import (
     Artifacts,

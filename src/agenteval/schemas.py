@@ -192,7 +192,7 @@ def _tie_params_to_type(
     envelope: JsonSchema, types: Mapping[str, type[Assertion]], names: Mapping[str, str]
 ) -> None:
     """Editors complete from an if-then, and explain it better than a oneOf over all types."""
-    from agenteval.explanation import first_sentence
+    from agenteval.reference.explanation import first_sentence
 
     envelope["properties"]["type"] |= {
         "enum": list(types),

@@ -8,9 +8,9 @@ import pytest
 
 from agenteval.assertions import assertion_class
 from agenteval.assertions.base import Verdict
-from agenteval.content_words import content_words, has_phrase
 from agenteval.diagnosis import Invalid
-from agenteval.remembered import requests
+from agenteval.language.content_words import content_words, has_phrase
+from agenteval.language.remembered import requests
 from agenteval.strict import parse
 from agenteval.trace import Capabilities, Trace
 from builders import Step, call, judge, make_trace, memory_read, memory_write, received

@@ -9,8 +9,8 @@ import pytest
 from agenteval.assertions import assertion_class
 from agenteval.assertions.base import Verdict
 from agenteval.diagnosis import Invalid
+from agenteval.language.success_claims import SUCCESS_PHRASES, success_claims
 from agenteval.strict import parse
-from agenteval.success_claims import SUCCESS_PHRASES, success_claims
 from agenteval.trace import Trace
 from builders import Step, call, error, judge, make_trace, result
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from agenteval.errors import FileError
-from agenteval.jsonsource import load_json, load_model
+from agenteval.reading.jsonsource import load_json, load_model
 from agenteval.strict import Between, Model, NotEmpty, Tagged, model
 from agenteval_nanoclaw.rules import broken_rules, bundle_error, file_error
 from agenteval_nanoclaw.timestamps import Timestamp

@@ -172,7 +172,7 @@ class _Shelf:
             return {name: getattr(fixture.error, name) for name in ERROR_FIELDS}
         if fixture.file is None:
             return fixture.response
-        from agenteval.jsonsource import load_json
+        from agenteval.reading.jsonsource import load_json
 
         path = find_file(
             fixture.file,

@@ -22,7 +22,7 @@ from agenteval.text import blocks, cut, fold
 from agenteval.trace import Event, Trace
 
 if TYPE_CHECKING:
-    from agenteval.leaks import Known, Leak
+    from agenteval.language.leaks import Known, Leak
 
 OUTBOUND = "outbound_send"
 SHARED = "global"
@@ -135,7 +135,7 @@ forbidden_content: [Falcon]
     ) -> Iterator["_Told"]:
         if not contents and not self.forbidden_content:
             return
-        from agenteval.leaks import Known
+        from agenteval.language.leaks import Known
 
         known = Known(_may_be_told(trace, case, groups.current))
         final = output_events(trace)
@@ -156,7 +156,7 @@ forbidden_content: [Falcon]
     def _shown(
         self, text: str, known: "Known", contents: dict[str, list[str]]
     ) -> Iterator[tuple[str, "Leak"]]:
-        from agenteval.leaks import Answer, Leak, leaks
+        from agenteval.language.leaks import Answer, Leak, leaks
 
         for phrase in self.forbidden_content:
             if not known.holds(phrase) and fold(phrase) in fold(text):

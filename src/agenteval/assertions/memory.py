@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, not_applicable, passed
 from agenteval.assertions.output import OutputContains, has_output, output_events
-from agenteval.content_words import find_phrase, has_phrase
+from agenteval.language.content_words import find_phrase, has_phrase
 from agenteval.spec import Name, TestCase
 from agenteval.strict import model
 from agenteval.text import blocks, cut, sentences
@@ -127,7 +127,7 @@ output:
             if not verdict.passed:
                 verdict.message = f'"{fact}" is not honoured: {verdict.message}'
             return verdict
-        from agenteval.remembered import requests
+        from agenteval.language.remembered import requests
 
         found = requests(fact, trace.output, [message.content for message in trace.input_messages])
         events = output_events(trace)

@@ -5,8 +5,8 @@ from dataclasses import field
 from typing import Annotated, Any, ClassVar
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, not_applicable, passed, vacuous
+from agenteval.language.questions import questions
 from agenteval.patterns import name_matches, pattern_error, search
-from agenteval.questions import questions
 from agenteval.spec import TestCase
 from agenteval.strict import Between, model
 from agenteval.text import cut, fold

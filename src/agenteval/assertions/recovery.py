@@ -11,11 +11,11 @@ from typing import Annotated, Any, ClassVar
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
 from agenteval.assertions.output import check_phrases, has_output, no_output, output_events
 from agenteval.assertions.process import called
+from agenteval.language.success_claims import SUCCESS_PHRASES, success_claims
 from agenteval.patterns import name_matches
 from agenteval.selectors import counted, tool_of
 from agenteval.spec import Name, TestCase
 from agenteval.strict import Between, NotEmpty, model
-from agenteval.success_claims import SUCCESS_PHRASES, success_claims
 from agenteval.text import fold
 from agenteval.trace import Event, Retry, ToolCall, Trace, retries
 

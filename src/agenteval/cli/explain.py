@@ -8,7 +8,7 @@ import typer
 from agenteval.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
-    from agenteval.explanation import Explanation, Parameter
+    from agenteval.reference.explanation import Explanation, Parameter
 
 _WIDTH = 100
 _LONGEST = 120
@@ -41,8 +41,8 @@ def command(
 
 
 def _text(name: str | None, *, as_json: bool, markdown: bool) -> str:
-    from agenteval.explanation import explain, explain_all
-    from agenteval.reference import reference_markdown
+    from agenteval.reference.explanation import explain, explain_all
+    from agenteval.reference.markdown import reference_markdown
 
     if markdown:
         return reference_markdown()
@@ -64,7 +64,7 @@ def _json(data: Any) -> str:
 
 def _example(name: str) -> str:
     from agenteval.assertions import assertion_class
-    from agenteval.example_spec import example_spec
+    from agenteval.reference.example_spec import example_spec
 
     cls = assertion_class(name)
     assert cls is not None, name
@@ -72,7 +72,7 @@ def _example(name: str) -> str:
 
 
 def _catalogue(explanations: "list[Explanation]") -> str:
-    from agenteval.explanation import by_category
+    from agenteval.reference.explanation import by_category
 
     width = max(len(item.type) for item in explanations)
     lines = []

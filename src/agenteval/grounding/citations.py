@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from agenteval.content_words import content_words, plain_form
 from agenteval.grounding.dates import DAYS, MONTHS
 from agenteval.grounding.links import Link, links, within
 from agenteval.grounding.sources import SourceText, squash
 from agenteval.grounding.wording import tokens
+from agenteval.language.content_words import content_words, plain_form
 from agenteval.text import blocks, cut, fold
 
 TITLE_OVERLAP = 0.6

@@ -8,13 +8,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from agenteval.content_words import content_words, plain_form
 from agenteval.grounding.dates import Date, dates
 from agenteval.grounding.links import Link, links
 from agenteval.grounding.quantities import IDENTIFIER, NEARLY, Quantity, is_weak, quantities
 from agenteval.grounding.sources import SourceText, Span, squash
 from agenteval.grounding.wording import Name, names, quote_pieces, quotes
-from agenteval.questions import is_question
+from agenteval.language.content_words import content_words, plain_form
+from agenteval.language.questions import is_question
 from agenteval.text import Block, blocks, fold, sentences
 
 Check = Literal["numbers", "dates", "urls", "names", "quotes", "wording"]

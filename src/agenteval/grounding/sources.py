@@ -14,11 +14,11 @@ from functools import cached_property
 from html import unescape
 from typing import Any
 
-from agenteval.content_words import content_words, plain_form
 from agenteval.grounding.dates import DAYS, MONTHS, Date, dates
 from agenteval.grounding.links import Link, links
 from agenteval.grounding.quantities import IDENTIFIER, quantities
 from agenteval.grounding.wording import tokens
+from agenteval.language.content_words import content_words, plain_form
 from agenteval.patterns import name_matches
 from agenteval.spec import TestCase, memory_text
 from agenteval.text import blocks, fold, sentences

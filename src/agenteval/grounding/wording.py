@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from agenteval.content_words import plain_form
+from agenteval.language.content_words import plain_form
 from agenteval.text import fold
 
 _TOKEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")

@@ -16,9 +16,9 @@ from yaml.events import (
     SequenceStartEvent,
 )
 
-from agenteval.documents import DataPath, Place, place_at
-from agenteval.yamlscalars import MERGE
-from agenteval.yamlsource import events
+from agenteval.reading.documents import DataPath, Place, place_at
+from agenteval.reading.yamlscalars import MERGE
+from agenteval.reading.yamlsource import events
 
 
 def find_places(text: str, wanted: Sequence[tuple[DataPath, bool]]) -> list[Place]:

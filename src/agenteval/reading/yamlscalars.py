@@ -9,7 +9,7 @@ from typing import Any
 
 from yaml.resolver import Resolver
 
-from agenteval.documents import INTEGERS
+from agenteval.reading.documents import INTEGERS
 
 WORDS: dict[str, Any] = {
     **{form: True for word in ("yes", "true", "on") for form in (word, word.title(), word.upper())},

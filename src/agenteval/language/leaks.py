@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil
 
-from agenteval.content_words import content_words, plain_form, raw_words
+from agenteval.language.content_words import content_words, plain_form, raw_words
 from agenteval.text import blocks, cut, fold, sentences
 
 MOST_FACTS = 5000

@@ -12,7 +12,7 @@ from agenteval.assertions.base import Assertion
 from agenteval.patterns import is_glob
 from agenteval.strict import parse
 
-_TEMPLATE = Path(__file__).parent / "templates" / "example.yaml"
+_TEMPLATE = Path(__file__).parents[1] / "templates" / "example.yaml"
 
 _TOOL_LISTS = ("tools", "allowed_sources", "allowed_following_tools", "forbidden_tools", "ignore_tools")
 _GROUP, _OTHER_GROUP = "family", "work"

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from agenteval.content_words import content_words, plain_form, raw_words
+from agenteval.language.content_words import content_words, plain_form, raw_words
 from agenteval.text import blocks, bullets, numbered_items, paragraphs, sentences, words
 
 MOST_WORDS_OF_BRIEF = 120

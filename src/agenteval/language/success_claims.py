@@ -6,7 +6,7 @@ Read by clause: what denies a phrase stands before it in its own clause, or righ
 import re
 from collections.abc import Iterable, Iterator
 
-from agenteval.content_words import find_phrase
+from agenteval.language.content_words import find_phrase
 from agenteval.text import blocks, cut, sentences
 
 SUCCESS_PHRASES = ("done", "all set", "sent", "delivered", "completed", "successfully")

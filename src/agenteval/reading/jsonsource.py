@@ -9,7 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
-from agenteval.documents import (
+from agenteval.errors import FileError
+from agenteval.findings import Invalid
+from agenteval.reading.documents import (
     INTEGERS,
     MAX_DEPTH,
     MAX_FILE_BYTES,
@@ -21,8 +23,6 @@ from agenteval.documents import (
     problems_at,
     read_text,
 )
-from agenteval.errors import FileError
-from agenteval.findings import Invalid
 from agenteval.strict import Model, parse
 
 M = TypeVar("M", bound=Model)
@@ -60,19 +60,19 @@ def parse_json(text: str, path: Path) -> Any:
     try:
         data = _DECODER.decode(text)
     except (_RefusedError, RecursionError):
-        from agenteval.jsonplaces import refusal
+        from agenteval.reading.jsonplaces import refusal
 
         _refuse(text, path, *refusal(text))
     except json.JSONDecodeError as error:
-        from agenteval.jsonplaces import syntax_error
+        from agenteval.reading.jsonplaces import syntax_error
 
         _refuse(text, path, *syntax_error(text, error))
     if text.count("[") + text.count("{") > MAX_DEPTH and _is_too_deep(data):
-        from agenteval.jsonplaces import refusal
+        from agenteval.reading.jsonplaces import refusal
 
         _refuse(text, path, *refusal(text))
     if "\\ud" in text or "\\uD" in text:
-        from agenteval.jsonplaces import lone_surrogate
+        from agenteval.reading.jsonplaces import lone_surrogate
 
         if found := lone_surrogate(text):
             _refuse(text, path, *found)
@@ -144,6 +144,6 @@ def place(text: str, path: DataPath, *, at_key: bool = False) -> Place:
 
 def places(text: str, wanted: Sequence[tuple[DataPath, bool]]) -> list[Place]:
     """The places of several (path, at_key), as `place` gives them, in one reading of the text."""
-    from agenteval.jsonplaces import find_places
+    from agenteval.reading.jsonplaces import find_places
 
     return find_places(text, wanted)

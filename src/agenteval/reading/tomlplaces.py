@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import date, time
 from typing import Any
 
-from agenteval.documents import DataPath, Place, place_at
+from agenteval.reading.documents import DataPath, Place, place_at
 
 _TABLE = ("tool", "agenteval")
 _LINE = re.compile(

@@ -2,7 +2,7 @@
 
 import re
 
-from agenteval.explanation import Explanation, Parameter, by_category, explain_all
+from agenteval.reference.explanation import Explanation, Parameter, by_category, explain_all
 
 _WRAPPED_WIDTH = 100
 _ITEM = re.compile(r"`\w+`:|\(\d\) ")

@@ -21,10 +21,10 @@ from yaml.events import (
     StreamEndEvent,
 )
 
-from agenteval.documents import MAX_DEPTH, DataPath, Place, place_at, problem_at
 from agenteval.errors import FileError
 from agenteval.findings import describe
-from agenteval.yamlscalars import KEY_WORDS, MERGE, NUMBER_SIGNS, WORDS, NoNumber, meaning
+from agenteval.reading.documents import MAX_DEPTH, DataPath, Place, place_at, problem_at
+from agenteval.reading.yamlscalars import KEY_WORDS, MERGE, NUMBER_SIGNS, WORDS, NoNumber, meaning
 
 MAX_NODES = 200_000
 """How many values and keys a file may hold, counting what an alias stands for each time it is used."""
@@ -314,7 +314,7 @@ def _resolved(event: Any) -> Any:
 
 def _twice(text: str, duplicate: _DuplicateKey) -> _Refused:
     """The refusal of a duplicate key: only now is the first one looked for."""
-    from agenteval.yamlplaces import first_key
+    from agenteval.reading.yamlplaces import first_key
 
     second = duplicate.event.start_mark.index
     first = first_key(text, duplicate.key, mapping=duplicate.mapping.start_mark.index, before=second)
@@ -356,6 +356,6 @@ def place(text: str, path: DataPath, *, at_key: bool = False) -> Place:
 
 def places(text: str, wanted: Sequence[tuple[DataPath, bool]]) -> list[Place]:
     """The places of several (path, at_key), as `place` gives them, in one reading of the text."""
-    from agenteval.yamlplaces import find_places
+    from agenteval.reading.yamlplaces import find_places
 
     return find_places(text, wanted)

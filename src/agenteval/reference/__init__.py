@@ -1,0 +1,1 @@
+"""Documentation told from the assertion classes: explanations, examples, the reference page."""

@@ -1,0 +1,140 @@
+"""The documentation is true: what a page shows is what happens, and its files are valid."""
+
+import ast
+import json
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+from agenteval.config import load_config
+from agenteval.loading import load_test
+from agenteval_nanoclaw.bundle import load_bundle
+from pages import DOCS, PAGES, ROOT, Block, Workspace, blocks, follow, matches, name_of, normal, text_of
+
+README = ROOT / "README.md"
+CI = DOCS / "ci.md"
+UPDATE = "python tests/pages.py brings the shown output up to date"
+
+PARSERS = {"yaml": yaml.safe_load, "json": json.loads, "toml": tomllib.loads, "python": ast.parse}
+
+
+def blocks_in(*languages: str) -> list[object]:
+    """The blocks of all pages in these languages, with readable test ids."""
+    return [
+        pytest.param(block, id=f"{name_of(page)}-{number}")
+        for page in PAGES
+        for number, block in enumerate(blocks(page), 1)
+        if block.language in languages
+    ]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_pages_show_what_happens(page: Path, tmp_path: Path) -> None:
+    """Followed from its top, every command of a page prints what the page shows, and every value is as shown."""
+    differing = [
+        f"the page shows:\n{block.text}\nit is:\n{now}"
+        for block, now in follow(page, tmp_path)
+        if normal(block.text) != normal(now)
+    ]
+    assert differing == [], UPDATE
+
+
+def test_the_walk_through_ends_green_once_the_mistakes_are_undone(tmp_path: Path) -> None:
+    """The files of the README's walk-through, and nothing else, make a test that passes with nothing vacuous."""
+    workspace = Workspace(tmp_path)
+    for block in blocks(README):
+        if block.role == "file":
+            workspace.follow(block)
+    assert {str(path.relative_to(tmp_path)) for path in tmp_path.glob("evals/**/*.*")} == {
+        "evals/umbrella/test.yaml",
+        "evals/umbrella/replay.json",
+    }
+    workspace.run("agenteval run evals --fail-on-vacuous --strict --strict-capabilities")
+    assert workspace.exit_code == 0
+
+
+@pytest.mark.parametrize("block", blocks_in(*PARSERS))
+def test_blocks_parse(block: Block) -> None:
+    """Whatever is shown as YAML, JSON, TOML or Python is just that."""
+    PARSERS[block.language](block.text)  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("block", blocks_in("yaml", "json", "toml"))
+def test_whole_files_are_valid(block: Block, tmp_path: Path) -> None:
+    """Test files, recordings and configurations can be copied from a page as they stand."""
+    path = tmp_path / "file"
+    path.write_text(block.text, encoding="utf-8")
+    if block.language == "yaml" and "assertions:" in block.text:
+        assert load_test(path).warnings == []
+    elif block.language == "json" and '"script"' in block.text:
+        load_bundle(path, max_bytes=10_000)
+    elif "[tool.agenteval]" in block.text:
+        load_config(path.rename(tmp_path / "pyproject.toml").parent, {})
+    elif block.target == "agenteval.yaml":
+        load_config(path.rename(tmp_path / "agenteval.yaml").parent, {})
+
+
+@pytest.mark.parametrize("block", blocks_in("python"))
+def test_python_is_formatted(block: Block) -> None:
+    """Code that is copied from a page is formatted as this project's is."""
+    ruff = Path(sys.executable).parent / "ruff"
+    command = [str(ruff), "format", "--diff", "--stdin-filename", str(ROOT / "src" / "example.py"), "-"]
+    done = subprocess.run(command, input=block.text, capture_output=True, text=True, check=False, cwd=ROOT)
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_workflow_is_the_one_that_init_makes() -> None:
+    """The GitHub workflow on the page about CI is the file that `agenteval init` writes."""
+    (shown,) = (block.text for block in blocks(CI) if block.target == ".github/workflows/agenteval.yml")
+    template = ROOT / "src" / "agenteval" / "templates" / "init" / "workflow.yml"
+    assert shown == template.read_text(encoding="utf-8")
+
+
+def test_the_plain_shell_recipe_is_shell() -> None:
+    """What is shown as shell is understood by one, and each agenteval command in it would be too."""
+    for page in PAGES:
+        for block in blocks(page):
+            if block.language == "sh":
+                subprocess.run(["/bin/sh", "-n"], input=block.text, text=True, check=True)
+                assert all(shlex.split(line, comments=True) for line in block.text.splitlines())
+
+
+def slug(heading: str) -> str:
+    """A heading's anchor, as code hosts make it."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_links_lead_to_headings(page: Path) -> None:
+    """Links to a place in a page name a heading of that page."""
+    broken = []
+    for target, anchor in re.findall(r"\]\((?!https?:)([^)#\s]*)#([^)\s]+)\)", text_of(page)):
+        other = (page.parent / target) if target else page
+        headings = re.findall(r"^#+ (.*)$", text_of(other), re.MULTILINE)
+        if anchor not in map(slug, headings):
+            broken.append(f"{target}#{anchor}")
+    assert broken == []
+
+
+def test_every_page_is_in_the_indexes() -> None:
+    """Every page of docs/ is linked from docs/README.md, and from the README."""
+    pages = {page.name for page in DOCS.glob("*.md")} - {"README.md"}
+    assert set(re.findall(r"\]\(([\w-]+\.md)\)", text_of(DOCS / "README.md"))) == pages
+    assert set(re.findall(r"\]\(docs/([\w-]+\.md)\)", text_of(README))) == pages
+
+
+def test_shown_output_may_differ_in_what_varies_only() -> None:
+    """Run ids, times and durations may differ; a line that is only an ellipsis stands for any lines."""
+    shown = "PASS a   7 ms · x\n…\n1 passed in 0.05 s\nartifacts/run-20260101T000000Z-00000000/summary.json\n"
+    other = (
+        "PASS a   11 ms · x\n1\n2\n1 passed in 1.05 s\nartifacts/run-20270101T000000Z-12345678/summary.json\n"
+    )
+    assert matches(shown, other)
+    assert not matches(shown, other.replace("PASS", "FAIL"))
+    assert not matches(shown, other + "more\n")

@@ -1,0 +1,283 @@
+"""The documentation is complete: whatever can be written, set, asked for or met stands on the page it belongs on."""
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import fields
+from functools import cache
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+import typer
+
+from agenteval import config, results, spec, trace
+from agenteval.assertions import assertion_types
+from agenteval.cli.app import COMMANDS, _app
+from agenteval.errors import ExitCode
+from agenteval.findings import Finding
+from agenteval.reference.explanation import explain_all
+from agenteval_nanoclaw import bundle
+from pages import DOCS, PAGES, ROOT, name_of, prose, text_of
+
+README = ROOT / "README.md"
+TROUBLESHOOTING = DOCS / "troubleshooting.md"
+SOURCES = [*(ROOT / "src").rglob("*.py"), *(ROOT / "adapters").rglob("*.py")]
+
+CODE = re.compile(r"[a-z]+\.[a-z_]+")
+IN_TEXT = re.compile(r"^([a-z]+\.[a-z_]+): |error\[([a-z]+\.[a-z_]+)\]")
+FINDINGS: tuple[str, ...] = get_args(Finding.__annotations__["code"])
+
+
+def cells(text: str, column: int = 0) -> list[str]:
+    """The cells of one column of all tables in a text."""
+    rows = [re.split(r"(?<!\\)\|", line)[1:-1] for line in text.splitlines() if line.startswith("| ")]
+    return [row[column].strip() for row in rows if not set(row[column].strip()) <= {"-"}]
+
+
+def quoted(text: str) -> set[str]:
+    """What stands in backticks."""
+    return set(re.findall(r"`([^`]+)`", text))
+
+
+def section(page: Path, heading: str) -> str:
+    """The text under a heading of the second level."""
+    (text,) = re.findall(
+        rf"^## {re.escape(heading)}\n(.*?)(?=^## |\Z)", text_of(page), re.MULTILINE | re.DOTALL
+    )
+    return str(text)
+
+
+def constants(file: Path) -> Iterator[str]:
+    """The strings in a source file."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+
+
+@cache
+def families() -> frozenset[str]:
+    """The families of reason codes, by the page about them."""
+    names = quoted(" ".join(cells(section(DOCS / "exit-codes.md", "Reason codes"))))
+    return frozenset(names)
+
+
+def spelled_codes() -> set[str]:
+    """The reason codes that the source spells out."""
+    found: set[str] = set()
+    for file in SOURCES:
+        for text in constants(file):
+            candidates = [text] if CODE.fullmatch(text) else [a or b for a, b in IN_TEXT.findall(text)]
+            found.update(code for code in candidates if code.partition(".")[0] in families())
+    return found - {"test.yaml", "test.yml"}
+
+
+def composed_codes() -> set[str]:
+    """The reason codes that the source puts together: of findings of models, of ids that occur twice, of bundles."""
+    found = {f"{family}.{name}" for family in ("spec", "json", "config") for name in FINDINGS}
+    found -= {"config.missing_key"}  # no setting is required
+    found |= {"spec.duplicate_assertion_id", "spec.duplicate_fixture_id"}
+    json_codes = {code for code in spelled_codes() | found if code.startswith("json.")}
+    return found | {code.replace("json.", "bundle.") for code in json_codes}
+
+
+def test_every_reason_code_is_explained_and_no_other() -> None:
+    """The page about reason codes has each that a run can end in, once, and none that does not exist."""
+    explained = [code for cell in cells(text_of(TROUBLESHOOTING)) for code in re.findall(r"`([^`]+)`", cell)]
+    codes = [code for code in explained if CODE.fullmatch(code)]
+    assert sorted(codes) == sorted(spelled_codes() | composed_codes())
+
+
+def test_no_reason_code_escapes_by_its_family() -> None:
+    """Each code that the source gives by keyword is of a family that the page about exit codes names."""
+    for file in SOURCES:
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.keyword) and node.arg in ("reason_code", "code"):
+                value = getattr(node.value, "value", None)
+                if isinstance(value, str) and value:
+                    assert CODE.fullmatch(value), f"{file.name}:{node.value.lineno}: {value!r}"
+                    assert value.partition(".")[0] in families(), (
+                        f"{file.name}:{node.value.lineno}: {value!r}"
+                    )
+
+
+def test_composed_reason_codes_are_composed_so() -> None:
+    """What this module knows of codes that are put together is what the source does."""
+    source = "\n".join(file.read_text(encoding="utf-8") for file in SOURCES)
+    composed = set(re.findall(r'f"((?:[a-z]+|\{\w+\})\.[a-z_]*\{[^}]*\}[a-z_]*)"', source))
+    assert composed == {"{family}.{finding.code}", "spec.duplicate_{what}_id"}
+    assert set(re.findall(r'fault_of\(\w+, "([a-z]+)"\)', source)) == {"spec", "json", "config"}
+    assert set(re.findall(r'check_unique\("([a-z]+)"', source)) == {"assertion", "fixture"}
+    assert '.replace("json.", "bundle.", 1)' in source
+
+
+def test_exit_codes_are_on_their_pages() -> None:
+    """The page about exit codes and the README list the codes there are."""
+    codes = [str(int(code)) for code in ExitCode]
+    assert [cell for cell in cells(text_of(README)) if cell.isdecimal()] == codes
+    assert [cell for cell in cells(text_of(DOCS / "exit-codes.md")) if cell.isdecimal()] == codes
+
+
+def test_assertion_types_are_in_the_readme() -> None:
+    """The README's table has every type, in the order of the catalogue, with the first sentence of its description."""
+    text = section(README, "What can be asserted")
+    assert [re.findall(r"`(\w+)`", cell) for cell in cells(text)[1:]] == [
+        [name] for name in assertion_types()
+    ]
+    assert cells(text, 1)[1:] == [each.summary for each in explain_all()]
+
+
+def settings() -> dict[str, tuple[str, Any]]:
+    """Every setting: dotted key to its environment variable and its default."""
+    found = {}
+    for name, setting in config._settings().items():
+        here: Any = config.Config()
+        for step in setting.path:
+            here = getattr(here, step)
+        found[".".join(setting.path)] = (name, here)
+    return found
+
+
+def test_settings_are_on_the_page_about_configuration() -> None:
+    """Every key with its default and its environment variable, and no other."""
+    import json
+
+    text = section(DOCS / "configuration.md", "Settings")
+    rows = zip(cells(text)[1:], cells(text, 1)[1:], cells(text, 2)[1:], strict=True)
+    shown = {(key.strip("`"), default.strip("`"), variable.strip("`")) for key, default, variable in rows}
+    assert shown == {(key, json.dumps(default), name) for key, (name, default) in settings().items()}
+
+
+def options() -> dict[str, set[str]]:
+    """The options of every command."""
+    group: Any = typer.main.get_command(_app(list(COMMANDS)))
+    return {
+        name: {"--help", "-h"}
+        | {spelled for param in command.params for spelled in param.opts if spelled.startswith("-")}
+        for name, command in group.commands.items()
+    }
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_options_are_on_the_page_about_the_command_line(command: str) -> None:
+    """Every option of a command is in its table, and no other."""
+    page = DOCS / "command-line.md"
+    (heading,) = re.findall(rf"^## (agenteval {command}\b.*)$", text_of(page), re.MULTILINE)
+    shown = {option for cell in cells(section(page, heading)) for option in re.findall(r"`(-[\w-]+)", cell)}
+    assert shown == options()[command]
+
+
+def test_commands_are_on_the_page_about_the_command_line() -> None:
+    """A section for each command, in the order of the help."""
+    shown = re.findall(r"^## agenteval (\w+)", text_of(DOCS / "command-line.md"), re.MULTILINE)
+    assert shown == list(COMMANDS)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_pages_speak_of_commands_and_options_that_exist(page: Path) -> None:
+    """`agenteval <command>` and `--option`, wherever a page mentions them."""
+    known = set().union(*options().values()) | {"--version"}
+    said = re.findall(r"(?<![\w./-])agenteval (?:-\S+ )?([a-z]+)(?= |`|$)", " ".join(quoted(prose(page))))
+    assert set(said) <= set(COMMANDS)
+    mentioned = {
+        option for text in quoted(prose(page)) for option in re.findall(r"(?<!\S)--[a-z][\w-]*", text)
+    }
+    assert mentioned <= known
+
+
+def names(*models: type) -> set[str]:
+    """The fields of models."""
+    return {field.name for model in models for field in fields(model)}
+
+
+@pytest.mark.parametrize(
+    ("page", "known"),
+    [
+        (
+            "test-format.md",
+            names(
+                *(spec.TestCase, spec.Scenario, spec.Message, spec.Tools, spec.Fixture, spec.FixtureError),
+                *(
+                    spec.FixtureMatch,
+                    spec.ToolPolicy,
+                    spec.AssertionSpec,
+                    spec.Policy,
+                    spec.Expected,
+                    spec.Reporting,
+                ),
+            )
+            - names(spec.FixtureMatch),
+        ),
+        (
+            "replay-bundles.md",
+            names(
+                *(bundle.ReplayBundle, bundle.RecordedMessage, bundle.FinalOutput, bundle.RecordedScenario),
+                *(bundle.RecordedMetrics, *get_args(bundle.AnyStep), spec.FixtureMatch),
+            ),
+        ),
+        (
+            "trace.md",
+            names(
+                trace.Trace,
+                trace.Event,
+                trace.AdapterInfo,
+                trace.TraceMessage,
+                trace.TraceScenario,
+                trace.Metrics,
+            )
+            | set(trace.EVENT_TYPES)
+            | set(trace.CAPABILITY_FLAGS)
+            | set(get_args(trace.TraceStatus)),
+        ),
+        (
+            "results.md",
+            names(
+                *(results.TestResult, results.AssertionResult, results.Counts, results.TraceSummary),
+                *(
+                    results.ErrorInfo,
+                    results.Artifacts,
+                    results.Evidence,
+                    results.Excerpt,
+                    results.CapabilityCheck,
+                ),
+                *(
+                    results.RunSummary,
+                    results.RunCounts,
+                    results.CategoryScore,
+                    results.TestRow,
+                    results.InvalidSpec,
+                ),
+            )
+            | set(get_args(results.TestStatus))
+            | set(get_args(results.AssertionStatus)),
+        ),
+    ],
+)
+def test_fields_are_on_their_page(page: str, known: set[str]) -> None:
+    """Every field of a format is named on the page about it."""
+    words = {word for text in quoted(prose(DOCS / page)) for word in re.findall(r"\w+", text)}
+    assert known - words == set()
+
+
+def test_data_of_events_is_on_the_page_about_traces() -> None:
+    """The table of event types has every type, with the keys that the examples' traces have in `data`."""
+    from agenteval.adapters import AdapterContext, find_adapter
+    from agenteval.loading import load_test
+
+    text = section(DOCS / "trace.md", "Events")
+    shown = {
+        kind.strip("`"): quoted(data) for kind, data in zip(cells(text)[1:], cells(text, 1)[1:], strict=True)
+    }
+    assert list(shown) == list(trace.EVENT_TYPES)
+    for path in (ROOT / "examples").rglob("test.yaml"):
+        context = AdapterContext(base_dir=path.parent, root=ROOT, run_id="run-1", max_file_bytes=10**6)
+        for event in find_adapter("nanoclaw").trace(load_test(path).case, context).events:
+            assert set(event.data) <= shown[event.type], f"{path}: {event.event_id}"
+
+
+def test_terms_are_those_of_the_code() -> None:
+    """What a call, a failed call and a retry is, is said in the words of trace.py."""
+    assert trace.__doc__ is not None
+    defined = re.findall(r"^([a-z ]+)\n    ((?:.+\n(?:    )?)+?)(?=^\S|\n)", trace.__doc__, re.MULTILINE)
+    shown = cells(section(DOCS / "trace.md", "Terms"))[1:]
+    assert [term for term, _ in defined] == shown
