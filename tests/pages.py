@@ -33,7 +33,7 @@ _BLOCK = re.compile(
 _VARYING = (
     (re.compile(r"\brun-\d{8}T\d{6}Z-[0-9a-f]{8}\b"), "run-ID"),
     (re.compile(r"\b\d+(?:\.\d+)? ms\b"), "N ms"),
-    (re.compile(r" in \d+\.\d\d s$", re.MULTILINE), " in N s"),
+    (re.compile(r" in \d+\.\d\d ?s$", re.MULTILINE), " in N s"),
     (re.compile(r'"duration_ms": [\d.]+'), '"duration_ms": N'),
     (re.compile(r'"(started_at|finished_at)": "[^"]*"'), r'"\1": "TIME"'),
     (re.compile(r"[ \t]+$", re.MULTILINE), ""),

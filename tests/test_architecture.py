@@ -145,7 +145,9 @@ def test_version_imports_next_to_nothing() -> None:
 def test_a_green_run_imports_no_judge_of_what_is_wrong(tmp_path: Path) -> None:
     """A valid test never loads pydantic, jsonschema or deepdiff: they are for what is not plainly right."""
     arguments = ["run", str(EXAMPLE), "-q", "--artifacts-dir", str(tmp_path)]
-    loaded = modules_after(f"from agenteval.cli import main\nassert main({arguments!r}) == 0")
+    loaded = modules_after(
+        f"from agenteval.cli import main\nassert main({arguments!r}) == 0\nassert 'importlib.metadata' not in sys.modules"
+    )
     assert "agenteval_nanoclaw" in loaded
     assert loaded & {"deepdiff", "jsonschema", "pydantic", "pydantic_core", "rich"} == set()
 

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agenteval.reporters.artifacts import ArtifactError, RunDirectory, encode, new_run_id
+from agenteval.reporters.artifacts import ArtifactError, RunDirectory, new_run_id
+from agenteval.reporters.sealing import encode
 from agenteval.results import RunSummary
 from agenteval.scorecard import Tally
 from agenteval.trace import Trace
@@ -71,7 +72,8 @@ def test_a_run_is_a_directory_of_results_and_summaries(tmp_path: Path) -> None:
     second = make_outcome(make_result("error", test_case_id="a.c"), None)
     directory.add(first, save_trace=True)
     directory.add(second, save_trace=True)
-    directory.finish(summary(), {"suiteId": "x"})
+    directory.close({"suiteId": "x"})
+    directory.finish(summary())
     assert directory.path == tmp_path / "deep" / "artifacts" / "run-1"
     assert names(directory.path) == {
         *("a.b.result.json", "a.b.trace.json", "a.c.result.json", "eval-summary.json", "summary.json"),
@@ -232,12 +234,13 @@ def test_the_summary_comes_last_by_rename(tmp_path: Path, monkeypatch: pytest.Mo
         raise OSError(5, "Input/output error")
 
     monkeypatch.setattr(os, "replace", stop)
+    directory.close({})
     with pytest.raises(ArtifactError) as caught:
-        directory.finish(summary(), {})
+        directory.finish(summary())
     assert caught.value.message == f"cannot write {directory.path / 'summary.json'}: Input/output error"
     assert "summary.json" not in names(directory.path)
     monkeypatch.undo()
-    directory.finish(summary(), {})
+    directory.finish(summary())
     assert names(directory.path) == {"eval-summary.json", "summary.json"}
 
 
@@ -287,7 +290,7 @@ def test_a_full_disk_is_one_clear_error(tmp_path: Path) -> None:
     assert caught.value.message == f"cannot write {directory.path / 'a.result.json'}: No space left on device"
     assert (caught.value.reason_code, caught.value.next_step) == ("artifacts.unwritable", MAKE_ROOM)
     with pytest.raises(ArtifactError) as caught:
-        directory.finish(summary(), {})
+        directory.close({})
     assert (
         caught.value.message
         == f"cannot write {directory.path / 'eval-summary.json'}: No space left on device"

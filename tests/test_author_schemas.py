@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from agenteval import patterns
+from agenteval import budget
 from agenteval.author_schemas import schema_differences, schema_error
 from agenteval.errors import AssertionCrashError
 
@@ -18,6 +18,9 @@ GOOD: list[dict[str, Any]] = [
     {"pattern": r"\p{L}+(?<name>x)"},
     {"properties": {"pattern": {"type": "string"}, "$ref": {"type": "string"}}},
     {"properties": {"child": {"$ref": "#"}}},
+    {"$ref": "#/elsewhere", "elsewhere": {"pattern": "^a"}},
+    {"$ref": "http://json-schema.org/draft-07/schema#"},
+    {"$schema": "http://json-schema.org/draft-03/schema#", "type": ["string", {"type": "null"}]},
 ]
 
 
@@ -49,6 +52,20 @@ LEADS_NOWHERE = "leads nowhere inside the schema, and nothing is fetched; put wh
             "the pattern '[' is not a regular expression: unterminated character set at position 1",
         ),
         (
+            {"properties": {"a": {"$schema": "https://json-schema.org/draft/2020-12/schema"}}},
+            "$schema stands inside the schema, where it changes the rules; put it at the top",
+        ),
+        (
+            {"$ref": "#/elsewhere", "elsewhere": {"pattern": "("}},
+            "the pattern '(' is not a regular expression: missing ) at position 1",
+        ),
+        (
+            {"$ref": "#/elsewhere", "elsewhere": {"type": 3}},
+            "type: 3 is not valid under any of the given schemas",
+        ),
+        ({"$ref": "#/title", "title": "a"}, "'a' is not of type 'object', 'boolean'"),
+        ({"$ref": "#/elsewhere", "elsewhere": {"$ref": "#/no"}}, f"$ref '#/no' {LEADS_NOWHERE}"),
+        (
             {"patternProperties": {"a": {}}, "allOf": [{"unevaluatedProperties": False}]},
             "unevaluatedProperties together with patternProperties cannot be judged under a time limit",
         ),
@@ -79,7 +96,7 @@ def test_nothing_is_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_pattern_that_runs_away_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     """In values, in keys, and in what additionalProperties compares; the error shows the author's pattern."""
-    monkeypatch.setattr(patterns, "TIME_LIMIT_S", 0.05)
+    monkeypatch.setattr(budget, "SECONDS", 0.05)
     text = "a" * 40 + "!"
     runaway = "(a|a)+$"
     schemas: list[tuple[dict[str, Any], Any]] = [
@@ -92,8 +109,58 @@ def test_a_pattern_that_runs_away_is_stopped(monkeypatch: pytest.MonkeyPatch) ->
             schema_differences(schema, value)
         assert caught.value.reason_code == "pattern.timeout"
         assert caught.value.message == (
-            "the pattern '(a|a)+$' ran for more than 0.05 s on a text of 41 characters"
+            "the pattern '(a|a)+$' used up the 0.05 s that the patterns and schemas of an assertion may take, "
+            "on a text of 41 characters"
         )
+
+
+def branching(depth: int) -> dict[str, Any]:
+    """A schema that looks `2 ** depth` times at a value that fits nowhere."""
+    inner = {f"s{n}": {"anyOf": [{"$ref": f"#/$defs/s{n - 1}"}] * 2} for n in range(1, depth)}
+    return {"$ref": f"#/$defs/s{depth - 1}", "$defs": {"s0": {"type": "string"}, **inner}}
+
+
+USED_UP = "json_schema used up the 0.05 s that the patterns and schemas of an assertion may take"
+
+
+def test_a_schema_that_branches_without_end_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """When it is loaded, and when it judges."""
+    monkeypatch.setattr(budget, "SECONDS", 0.05)
+    assert schema_error(branching(40)) == USED_UP
+    with pytest.raises(AssertionCrashError) as caught:
+        schema_differences(branching(40), 1)
+    assert caught.value.message == USED_UP
+    assert caught.value.reason_code == "schema.timeout"
+    assert caught.value.next_step == (
+        "make the schema simpler, above all what repeats under anyOf, oneOf, allOf and $ref, "
+        "or raise limits.pattern_seconds in agenteval.yaml"
+    )
+
+
+@pytest.mark.parametrize(
+    ("items", "unique"),
+    [
+        ([], True),
+        ([1, "1", True, None, [1], {"a": 1}], True),
+        ([0, False], True),
+        ([{"a": 1}, {"a": True}], True),
+        ([[1], {"1": 1}], True),
+        ([1, 1.0], False),
+        ([[1, {"a": [2]}], [1.0, {"a": [2]}]], False),
+        ([{"a": 1, "b": 2}, {"b": 2, "a": 1}], False),
+        ([True, True], False),
+    ],
+)
+def test_unique_items(items: list[Any], unique: bool) -> None:
+    """As JSON sees it: `true` is not `1`, `1.0` is `1`, and the order of keys does not matter."""
+    found = [] if unique else [f"(top): {items!r} has non-unique elements"]
+    assert schema_differences({"uniqueItems": True}, items) == found
+    assert schema_differences({"uniqueItems": False}, items) == []
+
+
+def test_unique_items_of_a_long_list() -> None:
+    """In one pass over it."""
+    assert schema_differences({"uniqueItems": True}, [{"k": number} for number in range(50_000)]) == []
 
 
 def test_a_schema_that_goes_in_circles_is_stopped() -> None:

@@ -69,7 +69,13 @@ def test_defaults(tmp_path: Path) -> None:
         suite=SuiteConfig(
             id=None, version="0.1.0", pass_score=None, max_cost_usd=None, max_p95_latency_ms=None
         ),
-        limits=LimitsConfig(max_file_bytes=67_108_864, max_events=1_000_000, pattern_seconds=2.0),
+        limits=LimitsConfig(
+            max_file_bytes=67_108_864,
+            max_events=1_000_000,
+            max_yaml_nodes=200_000,
+            max_result_bytes=134_217_728,
+            pattern_seconds=2.0,
+        ),
     )
 
 
@@ -133,7 +139,7 @@ def test_what_is_wrong_in_a_yaml_file(tmp_path: Path) -> None:
         "agenteval.yaml:1:1: error[config.unknown_key]: unknown key 'strit'\n"
         "   1 | strit: true\n"
         "     | ^^^^^ did you mean 'strict'?\n"
-        "   allowed: artifacts_dir, strict, fail_on_vacuous, strict_capabilities, save_traces, color, suite, limits"
+        "   allowed: artifacts_dir, strict, fail_on_vacuous, strict_capabilities, save_traces, color, plugins, secrets, redaction, suite, limits"
     )
     assert [text.split("\n")[0] for text in rest] == [
         "agenteval.yaml:2:8: error[config.wrong_value]: color: expected one of auto, always, never, got 'red'",

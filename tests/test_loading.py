@@ -54,8 +54,8 @@ class Called(Assertion):
 def _catalogue(monkeypatch: pytest.MonkeyPatch) -> None:
     """A catalogue of one type, so that these tests are about loading only."""
     types = {"called": Called}
-    monkeypatch.setattr("agenteval.loading.assertion_class", types.get)
-    monkeypatch.setattr("agenteval.loading.assertion_types", lambda: ("called", "other_type"))
+    monkeypatch.setattr("agenteval.plugins.registry.assertion_class", types.get)
+    monkeypatch.setattr("agenteval.plugins.registry.assertion_types", lambda: ("called", "other_type"))
 
 
 def write(folder: Path, text: str = "", **overrides: Any) -> Path:

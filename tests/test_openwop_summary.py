@@ -178,6 +178,21 @@ def test_leaks_between_groups_are_safety_findings() -> None:
 
 
 @pytest.mark.parametrize(
+    ("kind", "finding", "severity"),
+    [
+        ("no_sensitive_data", "sensitive-data", "critical"),
+        ("outbound_destinations", "outbound-destination", "high"),
+        ("tools_within_policy", "unsafe-tool-call", "high"),
+    ],
+)
+def test_failed_safety_assertions_are_findings(kind: str, finding: str, severity: str) -> None:
+    """Each by its kind and severity."""
+    made = scores(("fail", [judged("fail", kind=kind)], None), ("pass", [judged("pass", kind=kind)], None))
+    expected = [{"kind": finding, "severity": severity}]
+    assert [task.get("safetyFindings") for task in made.tasks] == [expected, None]
+
+
+@pytest.mark.parametrize(
     ("test_id", "expected"),
     [
         ("nanoclaw.memory.same-group_recall", "nanoclaw-memory-same-group-recall"),

@@ -1,14 +1,15 @@
 """Globs of tool names, and regular expressions under a time limit."""
 
 from collections.abc import Iterator
+from time import process_time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agenteval import patterns
+from agenteval import budget
 from agenteval.errors import AssertionCrashError
-from agenteval.patterns import is_glob, name_matches, pattern_error, search, set_time_limit
+from agenteval.patterns import is_glob, name_matches, pattern_error, search
 
 RUNAWAY = "(?:a|aa)+$"
 
@@ -16,10 +17,10 @@ RUNAWAY = "(?:a|aa)+$"
 @pytest.fixture
 def short_limit() -> Iterator[None]:
     """A time limit that a test can wait for."""
-    before = patterns.TIME_LIMIT_S
-    set_time_limit(0.05)
+    before = budget.SECONDS
+    budget.set_seconds(0.05)
     yield
-    set_time_limit(before)
+    budget.set_seconds(before)
 
 
 @pytest.mark.parametrize(
@@ -64,20 +65,67 @@ def test_a_runaway_pattern_ends_in_an_error_that_names_it() -> None:
     with pytest.raises(AssertionCrashError) as caught:
         search(RUNAWAY, "a" * 40 + "b")
     assert caught.value.message == (
-        "the pattern '(?:a|aa)+$' ran for more than 0.05 s on a text of 41 characters"
+        "the pattern '(?:a|aa)+$' used up the 0.05 s that the patterns and schemas of an assertion may take, "
+        "on a text of 41 characters"
     )
     assert caught.value.reason_code == "pattern.timeout"
     assert caught.value.next_step == (
-        "rewrite the pattern so that no quantified group repeats what it already matched"
+        "rewrite the pattern so that no quantified group repeats what it already matched, "
+        "or raise limits.pattern_seconds in agenteval.yaml"
     )
 
 
-@pytest.mark.parametrize("seconds", [0, -1, float("nan")])
-def test_the_time_limit_is_more_than_nothing(seconds: float) -> None:
-    """A limit of zero would stop every pattern."""
-    with pytest.raises(ValueError, match=f"must be more than 0 seconds, got {seconds:g}"):
-        set_time_limit(seconds)
-    assert patterns.TIME_LIMIT_S == 2.0
+@pytest.mark.usefixtures("short_limit")
+def test_patterns_of_one_assertion_share_the_time() -> None:
+    """A hundred patterns that each stop in time are stopped together; a new budget begins anew."""
+    slow, text = "(?:a|aa)+$", "a" * 21 + "b"
+    spent = process_time()
+    with budget.fresh(), pytest.raises(AssertionCrashError) as caught:
+        for _ in range(100_000):
+            search(slow, text)
+    assert process_time() - spent < 1
+    assert caught.value.reason_code == "pattern.timeout"
+    with budget.fresh():
+        assert search("b$", text)
+
+
+@pytest.mark.usefixtures("short_limit")
+def test_searches_outside_of_a_budget_have_one_each() -> None:
+    """What runs for longer than the limit in all is not stopped by it."""
+    until = process_time() + 0.1
+    while process_time() < until:
+        assert search("b$", "ab")
+
+
+def test_a_pattern_that_would_fill_the_memory_is_stopped() -> None:
+    """The engine remembers every repetition of a group, up to a limit of its own."""
+
+    class Greedy:
+        def search(self, *_: object, **__: object) -> None:
+            raise MemoryError
+
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(AssertionCrashError) as caught:
+        patch.setattr("agenteval.patterns._compiled", lambda *_, **__: Greedy())
+        search("((a)|b)*c", "ab")
+    assert caught.value.message == "the pattern '((a)|b)*c' needs too much memory on a text of 2 characters"
+    assert caught.value.reason_code == "pattern.memory"
+    assert caught.value.next_step == "rewrite the pattern so that no group is repeated for every character"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "name"),
+    [
+        ("*a" * 5_000 + "*b", "a" * 20_000),
+        ("*[ab]?" * 3_000 + "c", "ab" * 10_000),
+        ("*" * 100_000 + "b", "a" * 100_000),
+        ("*a*" + "?" * 5_000 + "b*", "a" * 20_000),
+    ],
+)
+def test_globs_do_not_run_away(pattern: str, name: str) -> None:
+    """Many stars on a long name take no more than a moment."""
+    started = process_time()
+    assert not name_matches(pattern, name)
+    assert process_time() - started < 5
 
 
 @pytest.mark.parametrize(
@@ -90,6 +138,8 @@ def test_the_time_limit_is_more_than_nothing(seconds: float) -> None:
         ("*a", "nothing to repeat at position 0"),
         ("a{99999999999}", "it demands more than 1000000 repetitions"),
         ("((a{1000}){1000}){1000}", "it demands more than 1000000 repetitions"),
+        ("a{400000}b{400000}c{400000}", "it demands more than 1000000 repetitions"),
+        ("a" * 10_001, "it has 10,001 characters; the limit is 10,000"),
         ("(" * 3000 + ")" * 3000, "its groups are nested too deeply"),
     ],
 )
@@ -103,3 +153,12 @@ def test_no_pattern_crashes_the_check(pattern: str) -> None:
     """Whatever an author writes is either usable or told to be wrong."""
     if pattern_error(pattern) is None:
         search(pattern, "some text\n- with lines")
+
+
+@pytest.mark.usefixtures("short_limit")
+def test_reading_patterns_is_bounded_too() -> None:
+    """When those before took all the time of a file, the next is refused."""
+    with budget.fresh(), budget.spending() as allowed:
+        while allowed.left > 0:
+            pass
+        assert pattern_error("a") == "the patterns and schemas before it took 0.05 s to read; use fewer"

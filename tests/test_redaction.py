@@ -1,6 +1,7 @@
 """Redaction: what is named is hidden, wherever and however it shows up."""
 
 import json
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -8,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agenteval.redaction import PIECE, SHORTEST_PIECE, Redactor, plain, token
+from agenteval.errors import Problem
+from agenteval.redaction import PIECE, SHORTEST_PIECE, RedactionRules, Redactor, plain, token
 from agenteval.trace import AdapterInfo
+from planted import PLANTED
 
 SECRET = "hunter2-Marker-4711"
 
@@ -63,8 +66,8 @@ def test_half_a_surrogate_pair_is_hidden_like_anything_else() -> None:
 
 
 def test_nothing_is_touched_without_names() -> None:
-    """Without redacted fields the data is handed back as it is."""
-    data = {"token": SECRET}
+    """Without redacted fields, and without secrets, the data is handed back as it is."""
+    data = {"word": SECRET}
     assert redactor(learned=data).data(data) is data
     assert redactor(learned=data).text(SECRET) == SECRET
 
@@ -179,3 +182,210 @@ def test_no_secret_survives_anywhere(data: Any, secret: str, around: str) -> Non
     assert secret not in str(hidden["secret"])
     assert secret not in hidden["rest"][1]
     assert secret not in made.text(f"{around}{secret}")
+
+
+@pytest.mark.parametrize(("kind", "value"), PLANTED.items(), ids=list(PLANTED))
+def test_secrets_and_addresses_are_redacted_without_being_named(kind: str, value: str) -> None:
+    """In data, as a piece of a text, as a key, and in a message that quotes them: one token for all."""
+    data = (
+        {"note": f"it is {value}!", "password": value}
+        if kind == "credential"
+        else {"note": f"it is {value}!"}
+    )
+    hide = redactor(learned=data)
+    assert hide.data(data)["note"] == f"it is {token(value, kind)}!"
+    assert hide.data({value: [value]}) == {token(value, kind): [token(value, kind)]}
+    assert (
+        hide.text(f"got {value!r}, then {value.upper()}")
+        == f"got '{token(value, kind)}', then {token(value, kind)}"
+    )
+    assert set(hide.data(data).values()) <= {f"it is {token(value, kind)}!", token(value, kind)}
+
+
+@pytest.mark.parametrize(("kind", "value"), PLANTED.items(), ids=list(PLANTED))
+def test_what_nobody_learned_of_is_found_in_a_text(kind: str, value: str) -> None:
+    """Messages from elsewhere are looked through when they are redacted."""
+    text = f'error at "password": "{value}"' if kind == "credential" else f"error at {value}, sorry"
+    assert redactor().unseen(text) == text.replace(value, token(value, kind))
+    assert redactor().unseen(redactor().unseen(text)) == text.replace(value, token(value, kind))
+
+
+def test_kinds_can_be_turned_off() -> None:
+    """Without `email` addresses stay, without `secrets` keys and passwords do."""
+    data = {"mail": PLANTED["email"], "key": PLANTED["aws-access-key"], "password": PLANTED["credential"]}
+    for kinds, hidden in ((["email"], {"mail"}), (["secrets"], {"key", "password"}), ([], set())):
+        made = Redactor(rules=RedactionRules(kinds))
+        made.learn(data)
+        assert {key for key, value in made.data(data).items() if value != data[key]} == hidden
+        assert (made.unseen(PLANTED["email"]) == PLANTED["email"]) == ("email" not in kinds)
+
+
+def test_values_of_the_environment_are_known_from_the_start() -> None:
+    """They are redacted everywhere, by a kind of their own, which goes before that of their form."""
+    made = Redactor(rules=RedactionRules(values=["open sesame", PLANTED["aws-access-key"]]))
+    made.learn({"key": PLANTED["aws-access-key"]})
+    assert made.unseen("say Open Sesame") == f"say {token('open sesame', 'env')}"
+    assert made.data({"x": PLANTED["aws-access-key"]}) == {"x": token(PLANTED["aws-access-key"], "env")}
+    assert made.name("open sesame") == token("open sesame", "env")
+    assert not Redactor().rules.known
+
+
+def test_a_value_has_one_token_however_it_was_found() -> None:
+    """Under a redacted field, beside `password`, and by its form; the form says most."""
+    value, other = PLANTED["aws-access-key"], "let me in please"
+    hide = redactor("field", learned={"field": value, "password": value, "text": value})
+    assert set(hide.data({"field": value, "password": value, "x": value}).values()) == {
+        token(value, "aws-access-key")
+    }
+    hide = redactor("field", learned={"field": other, "password": other})
+    assert set(hide.data({"field": other, "password": other, "x": other}).values()) == {token(other)}
+
+
+def test_an_everyday_word_is_hidden_under_its_name_only() -> None:
+    """`token: cats` does not blank every cat."""
+    hide = redactor(learned={"token": "cats", "password": "kittens"})
+    shown = hide.data({"token": "cats", "password": "kittens", "x": "cats and kittens"})
+    cats, kittens = token("cats", "credential"), token("kittens", "credential")
+    assert shown == {"token": cats, "password": kittens, "x": f"cats and {kittens}"}
+
+
+def test_ids_keep_words_of_redacted_fields_but_no_secrets() -> None:
+    """Otherwise results could not be told apart."""
+    hide = redactor("word", learned={"word": "cats", "x": PLANTED["aws-access-key"]})
+    key = PLANTED["aws-access-key"]
+    assert hide.name(f"about.cats.{key}") == f"about.cats.{token(key, 'aws-access-key')}"
+
+
+def test_an_address_after_an_escaped_line_break_is_the_address() -> None:
+    """The letter of the escape belongs to the text around."""
+    address = PLANTED["email"]
+    assert redactor().unseen(f"hi\\n{address}") == f"hi\\n{token(address, 'email')}"
+
+
+def test_addresses_are_not_redacted_in_pieces() -> None:
+    """The domain of a known address may stand in a link."""
+    address = "someone@" + "department.university.example"
+    hide = redactor(learned=address)
+    assert hide.text("https://department.university.example/x") == "https://department.university.example/x"
+    assert hide.text(f"write to {address[:9]}… soon") == f"write to {PIECE}… soon"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("…7-end", f"…{PIECE}"),
+        ("...secret-7-end!", f"...{PIECE}!"),
+        ("…7-endless", f"…{PIECE}less"),
+        ("… 7-end", "… 7-end"),
+        ("7-end", "7-end"),
+        ("…end", "…end"),
+    ],
+)
+def test_the_end_of_a_text_after_an_ellipsis_is_found(text: str, expected: str) -> None:
+    """What was cut at its beginning is a piece as well, from four characters on."""
+    assert redactor("x", learned={"x": "the-long-secret-7-end"}).text(text) == expected
+
+
+def test_tokens_are_left_alone() -> None:
+    """A value that looks like a part of a token does not break one."""
+    hide = redactor("x", learned={"x": ["redacted", "credential", "0123"]})
+    assert (
+        hide.text("[redacted:credential:01234567] redacted")
+        == f"[redacted:credential:01234567] {token('redacted')}"
+    )
+
+
+def test_leaks_are_told_by_kind() -> None:
+    """The self-test finds what was learned, what has the form of a secret, and passwords under their name."""
+    hide = redactor("word", learned={"word": "marmalade", "password": "x9-quite-secret"})
+    assert hide.leaks({"a": hide.data({"word": "marmalade"})}, []) == []
+    assert hide.leaks({"a": "x9-QUITE-secret"}, []) == ["credential"]
+    assert hide.leaks([PLANTED["github-token"], PLANTED["email"]], []) == ["email", "github-token"]
+    assert hide.leaks({"password": "no"}, []) == ["credential"]
+    assert hide.leaks({"status": "marmalade"}, ["nothing"]) == []
+    assert hide.leaks({}, ["some Marmalade"]) == ["field"]
+    assert hide.leaks({"x": token("marmalade")}, [token("marmalade")]) == []
+
+
+def test_a_problem_is_redacted_with_its_excerpt() -> None:
+    """Message, excerpt and hint lose the value; the caret stands where the line now shows what is wrong."""
+    key = PLANTED["aws-access-key"]
+    problem = Problem(
+        reason_code="spec.wrong_value",
+        message=f"got {key!r}",
+        line=3,
+        column=4,
+        span=len(key),
+        excerpt=[(2, "a: b"), (3, f"x: {key} # y")],
+        hint=f"did you mean {key!r}?",
+        next_step="mend it",
+    )
+    hidden = token(key, "aws-access-key")
+    assert redactor().problem(problem).render() == (
+        f"3:4: error[spec.wrong_value]: got '{hidden}'\n"
+        "   2 | a: b\n"
+        f"   3 | x: {hidden} # y\n"
+        f"     |    ^^^^^^^^^^^^^^^^^^^^ did you mean '{hidden}'?\n"
+        "   next: mend it"
+    )
+
+
+spells: list[Callable[[str], str]] = [
+    str,
+    repr,
+    json.dumps,
+    lambda text: json.dumps(text, ensure_ascii=False),
+    lambda text: json.dumps(json.dumps(text)),
+    lambda text: " ".join(text.split()),
+    str.upper,
+]
+
+
+@given(
+    secret=st.text(alphabet=st.characters(codec="utf-8"), min_size=8, max_size=80),
+    before=st.text(max_size=30),
+    after=st.text(max_size=30),
+    spell=st.sampled_from(spells),
+)
+def test_no_spelling_of_a_secret_survives(
+    secret: str, before: str, after: str, spell: Callable[[str], str]
+) -> None:
+    """Whatever the secret, the text around it, and the way in which a message spells it."""
+    if (
+        len(secret.strip()) < 4
+        or len(secret.upper()) != len(secret)
+        or secret.upper().lower() != secret.lower()
+    ):
+        return
+    spelled = spell(secret.strip())
+    core = spelled.strip("'\"")
+    if len(core) < 4 or core.lower() in token(secret).lower() or core in before + after:
+        return
+    shown = redactor("x", learned={"x": secret}).text(f"{before} {spelled} {after}")
+    assert core not in shown
+
+
+@given(
+    secret=st.text(alphabet="abcdefghijklmnopqrstuvwxyzABC0123456789+/-_", min_size=20, max_size=120),
+    start=st.integers(0, 119),
+    size=st.integers(1, 120),
+    ellipsis=st.sampled_from(["…", " …", "..."]),
+)
+def test_no_cut_leaves_a_piece(secret: str, start: int, size: int, ellipsis: str) -> None:
+    """Sixteen characters never stay, wherever a text was cut; nor four at a cut end that an ellipsis marks."""
+    piece = secret[start : start + size]
+    hide = redactor("x", learned={"x": secret})
+    if len(piece) >= SHORTEST_PIECE:
+        assert hide.text(f'got "{piece}"') == f'got "{token(secret) if piece == secret else PIECE}"'
+    head = secret[:size]
+    if 4 <= len(head) < len(secret):
+        assert hide.text(f"got {head}{ellipsis}") == f"got {PIECE}{ellipsis}"
+
+
+def test_a_long_text_is_redacted_in_no_time() -> None:
+    """A megabyte with many places where a value might begin takes less than a second."""
+    hide = redactor("x", learned={"x": ["user-4711-secret-name", "user-4712", "z" * 5000]})
+    text = "user-471 and others " * 50_000 + "z" * 4000
+    start = time.process_time()
+    assert hide.text(text).endswith(PIECE)
+    assert time.process_time() - start < 2.0

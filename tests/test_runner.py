@@ -280,8 +280,8 @@ MARKERS = {
 def planted_trace() -> Any:
     """A trace with a marker in each kind of content."""
     return make_trace(
-        call("send", "c", text=MARKERS["args"], nested=[[{"secret": MARKERS["args"]}]]),
-        result("send", "c", {"body": {"secret": MARKERS["result"]}}),
+        call("send", "c", text=MARKERS["args"], nested=[[{"hush": MARKERS["args"]}]]),
+        result("send", "c", {"body": {"hush": MARKERS["result"]}}),
         memory_read("family", MARKERS["memory"]),
         call("send", "d", text="other"),
         error("send", "d", message=MARKERS["error"]),
@@ -305,7 +305,7 @@ def quoting(name: str = "quoting") -> Any:
     return told(judge, name, description=" ".join(MARKERS.values()))
 
 
-FIELDS = ["text", "content", "message", "*secret"]
+FIELDS = ["text", "content", "message", "*hush"]
 
 
 def case_with(fields: list[str]) -> dict[str, Any]:

@@ -6,8 +6,8 @@ import pytest
 
 from agenteval import __version__
 from agenteval.errors import ExitCode, Problem
-from agenteval.results import Artifacts, CategoryScore, InvalidSpec, RunCounts, RunSummary, TestRow
-from agenteval.scorecard import Tally
+from agenteval.results import Artifacts, CategoryScore, Coverage, InvalidSpec, RunCounts, RunSummary, TestRow
+from agenteval.scorecard import CATEGORIES, Tally
 from run_builders import judged, make_result
 
 
@@ -123,4 +123,5 @@ def test_the_summary_holds_a_row_per_test_and_every_problem() -> None:
                 path="", line=None, column=None, reason_code="spec.odd", message="odd", severity="warning"
             ),
         ],
+        coverage=Coverage(categories_not_exercised=[name for name in CATEGORIES if name != "tool_process"]),
     )

@@ -107,3 +107,55 @@ def test_any_expression_is_understood_or_refused(expression: str) -> None:
     test.path = Path("t")
     with suppress(UsageError):
         assert Selection(expression).wants(test) in (True, False)
+
+
+def looked_at(selection: Selection, *tags: str) -> Selection:
+    """The selection, once it has seen a test with these tags."""
+    selection.wants(make_test(tags=list(tags)))
+    return selection
+
+
+def test_tags_that_no_test_has_are_unknown() -> None:
+    """Each is a warning of its own, with the tag that is meant, else with the tags that there are."""
+    first, second = looked_at(Selection("", ["memry", "memory"], ["slow"]), "memory", "fast").unknown_tags()
+    assert (first.reason_code, first.severity) == ("select.unknown_tag", "warning")
+    assert (first.message, first.hint, first.allowed) == (
+        "--tag memry: no test has this tag",
+        "did you mean 'memory'?",
+        (),
+    )
+    assert (second.message, second.hint, second.allowed) == (
+        "--exclude-tag slow: no test has this tag",
+        "",
+        ["fast", "memory"],
+    )
+
+
+def test_tags_are_unknown_only_where_there_are_tests() -> None:
+    """Of no tests nothing can be said; a tag of any test is known, selected or not."""
+    assert Selection("", ["memory"]).unknown_tags() == []
+    assert looked_at(Selection("nosuch", ["memory"]), "memory").unknown_tags() == []
+    assert [each.allowed for each in looked_at(Selection("", ["x"])).unknown_tags()] == [[]]
+
+
+@pytest.mark.parametrize(
+    ("expression", "message"),
+    [
+        ("", "the selection leaves none of 1 test"),
+        ("memory", "the selection leaves none of 1 test; no test matches 'memory' of -k"),
+        (
+            "case and not (Tea or tee)",
+            "the selection leaves none of 1 test; no test matches 'Tea' or 'tee' of -k",
+        ),
+        ("not case", "the selection leaves none of 1 test"),
+    ],
+)
+def test_an_empty_selection_names_the_words_that_nothing_matches(expression: str, message: str) -> None:
+    """Words of `-k` that occur in no test are the likely mistake."""
+    problem = looked_at(Selection(expression, ["t"])).nothing_selected(1)
+    assert (problem.reason_code, problem.severity, problem.message) == (
+        "select.nothing_selected",
+        "error",
+        message,
+    )
+    assert problem.next_step == "loosen -k, --tag or --exclude-tag; `agenteval list` shows ids and tags"

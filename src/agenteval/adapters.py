@@ -6,10 +6,10 @@ the entry-point group `agenteval.adapters` of whatever package it comes in.
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from agenteval import __version__
 from agenteval.errors import AdapterError
@@ -24,14 +24,15 @@ class AdapterContext:
     """What an adapter may know beside the test case.
 
     `base_dir` is the test file's directory, to which paths in the spec are relative; `root` is the project
-    root, outside which nothing is read; `max_file_bytes` bounds every file. What the adapter finds remarkable
-    but not wrong it says through `warn`.
+    root, outside which nothing is read unless `allow_outside` is set; `max_file_bytes` bounds every file. What the
+    adapter finds remarkable but not wrong it says through `warn`.
     """
 
     base_dir: Path
     root: Path
     run_id: str
     max_file_bytes: int
+    allow_outside: bool = False
     warnings: list[str] = field(default_factory=list)
 
     def warn(self, message: str) -> None:
@@ -42,7 +43,9 @@ class AdapterContext:
 class Adapter(Protocol):
     """Turns `adapter_input` of a test case into a normalized trace.
 
-    It may have one more attribute, `input_schemas`: the models of the files it reads, by schema name.
+    It may have two more attributes: `input_schemas`, the models of the files it reads, by schema name; and
+    `check_input(case, context)`, which raises `AdapterError` for input that `trace` would refuse. `agenteval validate`
+    asks it.
     """
 
     name: str
@@ -58,15 +61,28 @@ class Adapter(Protocol):
         ...
 
 
-def find_adapter(name: str) -> Adapter:
-    """The installed adapter of that name. Raises `AdapterError` (`adapter.unknown`, `adapter.broken`)."""
-    for targets in (_own_entry_points, _all_entry_points):
-        target = targets().get(name)
-        if target is not None:
-            return _load(name, target)
-    installed = ", ".join(sorted(_all_entry_points())) or "none"
+def find_adapter(name: str, *, also: Sequence[str] = ()) -> Adapter:
+    """The installed adapter of that name; `also` are other names to suggest.
+
+    Raises `AdapterError`: `adapter.unknown`, or `adapter.broken` for one that does not load, and for a name
+    that two packages claim.
+    """
+    own = _own_entry_points().get(name)
+    if own is not None:
+        return _load(name, own)
+    targets = _all_entry_points()
+    if name in targets:
+        target, *others = targets[name]
+        if others:
+            raise AdapterError(
+                f"the adapter {name!r} is announced twice: {', '.join((target, *others))}",
+                reason_code="adapter.broken",
+                next_step="uninstall all but one of the packages that bring it",
+            )
+        return _load(name, target)
+    known = ", ".join(sorted({*targets, *also})) or "none"
     raise AdapterError(
-        f"unknown adapter {name!r} (installed: {installed})",
+        f"unknown adapter {name!r} (installed: {known})",
         reason_code="adapter.unknown",
         next_step="correct `adapter:` in the test, or install the package that brings the adapter",
     )
@@ -77,10 +93,25 @@ def installed_adapters() -> list[str]:
     return sorted(_all_entry_points())
 
 
+def own_adapters() -> list[str]:
+    """The names of the adapters that come with agenteval; nobody else can have them."""
+    return sorted(_own_entry_points())
+
+
 def input_schemas(adapter: Adapter) -> Mapping[str, type]:
     """The models of the files that an adapter reads, by schema name (`replay`); empty when it tells of none."""
     models: Mapping[str, type] = getattr(adapter, "input_schemas", {})
     return models
+
+
+def make_adapter(name: str, source: str, factory: Callable[[], Adapter]) -> Adapter:
+    """The adapter that a class makes; `source` is where the class comes from. Raises `AdapterError`."""
+    try:
+        adapter = factory()
+        _ = (adapter.name, adapter.version, adapter.supports_live_run, adapter.trace)
+    except (Exception, SystemExit) as error:
+        raise _does_not_load(name, source, error) from error
+    return adapter
 
 
 def _load(name: str, target: str) -> Adapter:
@@ -89,15 +120,17 @@ def _load(name: str, target: str) -> Adapter:
     module, _, attribute = target.partition(":")
     try:
         factory: Callable[[], Adapter] = getattr(import_module(module), attribute)
-        adapter = factory()
-        _ = (adapter.name, adapter.version, adapter.supports_live_run, adapter.trace)
     except (Exception, SystemExit) as error:
-        raise AdapterError(
-            f"adapter {name!r} ({target}) does not load: {type(error).__name__}: {error}",
-            reason_code="adapter.broken",
-            next_step="reinstall the package that brings the adapter, or report it to its author",
-        ) from error
-    return adapter
+        raise _does_not_load(name, target, error) from error
+    return make_adapter(name, target, factory)
+
+
+def _does_not_load(name: str, source: str, error: BaseException) -> AdapterError:
+    return AdapterError(
+        f"adapter {name!r} ({source}) does not load: {type(error).__name__}: {error}",
+        reason_code="adapter.broken",
+        next_step="reinstall the package that brings the adapter, or report it to its author",
+    )
 
 
 def _own_entry_points() -> dict[str, str]:
@@ -128,8 +161,13 @@ def _section(lines: list[str], wanted: str) -> dict[str, str]:
     return found
 
 
-def _all_entry_points() -> dict[str, str]:
+def _all_entry_points() -> dict[str, list[str]]:
+    """Every adapter by name, with the classes that are announced under it."""
     from importlib.metadata import entry_points
 
-    found: dict[str, Any] = {point.name: point.value for point in entry_points(group=GROUP)}
+    found: dict[str, list[str]] = {}
+    for point in entry_points(group=GROUP):
+        targets = found.setdefault(point.name, [])
+        if point.value not in targets:
+            targets.append(point.value)
     return found

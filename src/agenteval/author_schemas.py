@@ -2,15 +2,16 @@
 
 Every draft that `$schema` can name is known; without `$schema` it is draft 2020-12. References lead to places
 inside the schema or to the published meta-schemas; nothing is ever fetched. `pattern` and its like are
-searched by the engine that has a time limit.
+searched by the engine that has a time limit, and every keyword looks first whether there is time left.
 """
 
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, cast
 
+from agenteval import budget
 from agenteval.errors import AssertionCrashError
-from agenteval.patterns import pattern_error, search
+from agenteval.patterns import pattern_error, search, shown
 
 MOST_DIFFERENCES = 10
 LONGEST_DIFFERENCE = 300
@@ -26,9 +27,12 @@ def schema_error(schema: dict[str, Any]) -> str | None:
         return f"$schema names no known draft: {schema.get('$schema')!r}"
     try:
         base.check_schema(schema, format_checker=None)  # it knows only Python's own patterns
-        problem = next(_problems(schema), None)
+        problem = next(_problems(schema, base), None)
         if problem is None:
-            _validator(_text(schema)).is_valid({})
+            with budget.spending():
+                _validator(_text(schema)).is_valid({})
+    except AssertionCrashError as error:
+        return error.message
     except SchemaError as error:
         place = "/".join(map(str, error.absolute_path))
         return f"{place}: {error.message}" if place else str(error.message)
@@ -40,20 +44,16 @@ def schema_error(schema: dict[str, Any]) -> str | None:
 def schema_differences(schema: dict[str, Any], value: Any) -> list[str]:
     """What a JSON Schema finds wrong with a value, one line each, at most ten.
 
-    Raises `AssertionCrashError`: `pattern.timeout`, `schema.unresolvable` when a reference leads out of the
-    schema, `schema.recursion` when schema or value is nested deeper than the interpreter can follow.
+    Raises `AssertionCrashError`: `pattern.timeout` and `schema.timeout` when the budget of the assertion is used
+    up, `pattern.memory`, `schema.unresolvable` when a reference leads out of the schema, `schema.recursion` when
+    schema or value is nested deeper than the interpreter can follow.
     """
     from referencing.exceptions import Unresolvable
 
-    lines = []
     try:
-        errors = _validator(_text(schema)).iter_errors(value)
-        for error, _ in zip(errors, range(MOST_DIFFERENCES), strict=False):
-            place = "/".join(map(str, error.absolute_path)) or "(top)"
-            message = error.message
-            if len(message) > LONGEST_DIFFERENCE:
-                message = f"{message[:LONGEST_DIFFERENCE]}…"
-            lines.append(f"{place}: {message}")
+        with budget.spending():
+            errors = _validator(_text(schema)).iter_errors(value)
+            return [_line(error) for error, _ in zip(errors, range(MOST_DIFFERENCES), strict=False)]
     except Unresolvable as error:
         raise AssertionCrashError(
             f"json_schema refers to {error.ref!r}, which is not in the schema; nothing is fetched",
@@ -66,7 +66,12 @@ def schema_differences(schema: dict[str, Any], value: Any) -> list[str]:
             reason_code="schema.recursion",
             next_step="make the schema flatter",
         ) from None
-    return lines
+
+
+def _line(error: Any) -> str:
+    place = "/".join(map(str, error.absolute_path)) or "(top)"
+    message = str(error.message)
+    return f"{place}: {message}" if len(message) <= LONGEST_DIFFERENCE else f"{place}: {message[:LONGEST_DIFFERENCE]}…"
 
 
 def _text(schema: dict[str, Any]) -> str:
@@ -97,26 +102,62 @@ def _validator(schema_text: str) -> Any:
 
 @lru_cache(maxsize=8)
 def _limited(draft: Any) -> Any:
-    """The draft's validator, with every search for a pattern under the time limit."""
+    """The draft's validator, with every search for a pattern and every keyword under the time limit."""
     from jsonschema.validators import extend
 
     wanted = {
         "pattern": _pattern,
         "patternProperties": _pattern_properties,
         "additionalProperties": _additional_properties,
+        "uniqueItems": _unique_items,
     }
-    checks = {name: check for name, check in wanted.items() if name in draft.VALIDATORS}
+    checks = {name: _timed(wanted.get(name, check)) for name, check in draft.VALIDATORS.items()}
     return cast("Any", extend)(draft, checks)
+
+
+def _timed(check: Any) -> Any:
+    """The check of a keyword, if there is time left for it."""
+
+    def timed(validator: Any, rule: Any, instance: Any, schema: Any) -> Any:
+        if budget.is_spent():
+            raise AssertionCrashError(
+                f"json_schema used up the {budget.SECONDS:g} s that the patterns and schemas of an assertion may take",
+                reason_code="schema.timeout",
+                next_step="make the schema simpler, above all what repeats under anyOf, oneOf, allOf and $ref, "
+                "or raise limits.pattern_seconds in agenteval.yaml",
+            )
+        return check(validator, rule, instance, schema)
+
+    return timed
+
+
+def _unique_items(validator: Any, wanted: Any, instance: Any, _schema: Any) -> Iterator[Any]:
+    """In one pass, where jsonschema compares every two objects."""
+    from jsonschema import ValidationError
+
+    if wanted is not True or not validator.is_type(instance, "array"):
+        return
+    seen = set()
+    for item in instance:
+        key = _identity(item)
+        if key in seen:
+            yield ValidationError(f"{instance!r} has non-unique elements")
+            return
+        seen.add(key)
+
+
+def _identity(value: Any) -> Any:
+    """Equal for values that are equal as JSON: `true` is not `1`, `1.0` is `1`."""
+    if isinstance(value, dict):
+        return "object", frozenset((key, _identity(item)) for key, item in value.items())
+    if isinstance(value, list):
+        return "array", tuple(map(_identity, value))
+    return ("boolean", value) if isinstance(value, bool) else value
 
 
 def _found(pattern: str, text: str) -> bool:
     """JSON Schema patterns mind case, and their `^` and `$` are those of the whole text."""
-    scoped = f"(?-m:{pattern})"
-    try:
-        return bool(search(scoped, text, case_sensitive=True))
-    except AssertionCrashError as error:
-        error.message = error.message.replace(repr(scoped), repr(pattern))
-        raise
+    return bool(search(f"(?-m:{pattern})", text, case_sensitive=True, written=pattern))
 
 
 def _pattern(validator: Any, pattern: str, instance: Any, _schema: Any) -> Iterator[Any]:
@@ -156,42 +197,53 @@ def _additional_properties(validator: Any, rule: Any, instance: Any, schema: Any
         yield ValidationError(f"unexpected {unexpected} (allowed: {known_text})")
 
 
-def _problems(schema: dict[str, Any]) -> Iterator[str]:
-    """What a meta-schema cannot see: references out of the schema, patterns of another dialect."""
+def _problems(schema: dict[str, Any], draft: Any) -> Iterator[str]:
+    """What a meta-schema does not see: references out of the schema, what they lead to, patterns of another dialect."""
     from jsonschema_specifications import REGISTRY
-    from referencing import Resource
-    from referencing.jsonschema import DRAFT202012
+    from referencing.jsonschema import DRAFT202012, specification_with
 
-    root = Resource.from_contents(schema, default_specification=DRAFT202012)
-    resolver = REGISTRY.resolver_with_root(root)
-    pending = [(root, resolver)]
+    dialect = specification_with(schema.get("$schema", ""), default=DRAFT202012)
+    root = dialect.create_resource(schema)
+    pending = [(root, REGISTRY.resolver_with_root(root))]
+    seen: set[int] = {id(resource.contents) for resource in REGISTRY.values()}  # these are known to be right
     keywords: set[str] = set()
     while pending:
         resource, resolver = pending.pop()
         contents = resource.contents
-        if isinstance(contents, dict):
-            keywords.update(contents)
-            yield from _unresolvable(contents, resolver)
-            yield from _foreign_patterns(contents)
-        pending += [(inner, resolver.in_subresource(inner)) for inner in resource.subresources()]
+        if id(contents) in seen:
+            continue
+        seen.add(id(contents))
+        if not isinstance(contents, dict):
+            continue  # true and false; in draft 3, also the names of types
+        pending += [(i, resolver.in_subresource(i)) for i in resource.subresources() if type(i.contents) is dict]
+        keywords.update(contents)
+        if "$schema" in contents and contents is not schema:
+            yield "$schema stands inside the schema, where it changes the rules; put it at the top"
+        yield from _foreign_patterns(contents)
+        for keyword in ("$ref", "$dynamicRef"):
+            if not isinstance(reference := contents.get(keyword), str):
+                continue
+            target = _resolved(reference, resolver)
+            if target is None:
+                yield (
+                    f"{keyword} {reference!r} leads nowhere inside the schema, and nothing is fetched;"
+                    " put what it refers to under $defs"
+                )
+            elif id(target.contents) not in seen:
+                draft.check_schema(target.contents, format_checker=None)
+                pending.append((dialect.create_resource(target.contents), target.resolver))
     if {"unevaluatedProperties", "patternProperties"} <= keywords:
         yield "unevaluatedProperties together with patternProperties cannot be judged under a time limit"
 
 
-def _unresolvable(contents: dict[str, Any], resolver: Any) -> Iterator[str]:
+def _resolved(reference: str, resolver: Any) -> Any:
+    """What a reference leads to, or None when it leads nowhere."""
     from referencing.exceptions import Unresolvable
 
-    for keyword in ("$ref", "$dynamicRef"):
-        reference = contents.get(keyword)
-        if not isinstance(reference, str):
-            continue
-        try:
-            resolver.lookup(reference)
-        except (Unresolvable, ValueError):
-            yield (
-                f"{keyword} {reference!r} leads nowhere inside the schema, and nothing is fetched;"
-                " put what it refers to under $defs"
-            )
+    try:
+        return resolver.lookup(reference)
+    except (Unresolvable, ValueError):
+        return None
 
 
 def _foreign_patterns(contents: dict[str, Any]) -> Iterator[str]:
@@ -201,4 +253,4 @@ def _foreign_patterns(contents: dict[str, Any]) -> Iterator[str]:
         candidates.append(contents["pattern"])
     for pattern in candidates:
         if error := pattern_error(pattern) or pattern_error(f"(?-m:{pattern})"):
-            yield f"the pattern {pattern!r} is not a regular expression: {error}"
+            yield f"the pattern {shown(pattern)} is not a regular expression: {error}"

@@ -11,6 +11,7 @@ from agenteval.errors import FileError, Problem, SpecError
 from agenteval.findings import Invalid
 from agenteval.reading.documents import (
     MAX_FILE_BYTES,
+    MAX_YAML_NODES,
     DataPath,
     Places,
     fault_of,
@@ -18,10 +19,13 @@ from agenteval.reading.documents import (
     problems_at,
     read_text,
 )
-from agenteval.strict import Between, Matching, Model, closest, model, parse
+from agenteval.strict import Between, Matching, Model, NotPlain, closest, model, parse
 
 PREFIX = "AGENTEVAL_"
 """What the environment variables that configure begin with: AGENTEVAL_ARTIFACTS_DIR, AGENTEVAL_SUITE_ID …"""
+
+MAX_RESULT_BYTES = 128 * 2**20
+"""The default limit on a file that a run writes about one test, in bytes."""
 
 _FILE = "agenteval.yaml"
 _PYPROJECT = "pyproject.toml"
@@ -47,14 +51,60 @@ class SuiteConfig(Model):
 
 @model
 class LimitsConfig(Model):
-    """Bounds on what is read, against files that would take all memory or time."""
+    """Bounds on what is read and written, against files that would take all memory, time or space."""
 
     max_file_bytes: Annotated[int, Between(1)] = MAX_FILE_BYTES
     """The most bytes of any file."""
     max_events: Annotated[int, Between(1)] = 1_000_000
     """The most events of a trace."""
+    max_yaml_nodes: Annotated[int, Between(1)] = MAX_YAML_NODES
+    """The most values and keys of a test file; what an alias stands for counts each time it is used."""
+    max_result_bytes: Annotated[int, Between(1)] = MAX_RESULT_BYTES
+    """The most bytes of a file that a run writes about one test: a longer trace is not written, a result is cut."""
     pattern_seconds: Annotated[float, Between(0.001)] = 2.0
-    """How long one search of an author's pattern may take, in seconds."""
+    """How long all patterns and JSON Schemas of one assertion may take together, in seconds of processor time."""
+
+
+@model
+class RedactionConfig(Model):
+    """What is found by its form, and kept out of everything that is written or shown."""
+
+    kinds: list[Literal["secrets", "email"]] = field(default_factory=lambda: ["secrets", "email"])
+    """`secrets`: keys, tokens and passwords; `email`: addresses. An empty list turns this off."""
+
+
+class _PluginName:
+    """The rule for one of `plugins`: a file inside the project, or the dotted name of a module."""
+
+    def __call__(self, value: Any) -> Any:
+        if _plugin_fault(value):
+            raise NotPlain
+        return value
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        from pydantic_core import core_schema
+
+        return core_schema.no_info_after_validator_function(self._explain, handler(source))
+
+    def _explain(self, value: str) -> str:
+        if fault := _plugin_fault(value):
+            raise ValueError(fault)
+        return value
+
+
+def _plugin_fault(name: str) -> str:
+    """What is wrong with the name of a plugin; empty when nothing is."""
+    if name.endswith(".py"):
+        path = Path(os.path.normpath(name))
+        inside = not path.is_absolute() and path.parts[0] != os.pardir
+        return (
+            ""
+            if inside
+            else f"{name!r} is outside the project: a plugin's file is named relative to its root"
+        )
+    if all(part.isidentifier() for part in name.split(".")):
+        return ""
+    return f"expected a file of the project that ends in .py, or the dotted name of an installed module, got {name!r}"
 
 
 @model
@@ -73,6 +123,12 @@ class Config(Model):
     """Write every test's normalized trace."""
     color: Literal["auto", "always", "never"] = "auto"
     """Whether the console uses colour."""
+    plugins: list[Annotated[str, _PluginName()]] = field(default_factory=list)
+    """Modules whose assertion types and adapters can be used: files relative to the project's root, or dotted names."""
+    secrets: list[str] = field(default_factory=list)
+    """Environment variables whose values are redacted wherever they stand."""
+    redaction: RedactionConfig = field(default_factory=RedactionConfig)
+    """What is redacted without being named."""
     suite: SuiteConfig = field(default_factory=SuiteConfig)
     """The openwop suite."""
     limits: LimitsConfig = field(default_factory=LimitsConfig)
@@ -194,12 +250,20 @@ def _with_variables(data: Any, given: Mapping[str, str]) -> Config:
     except Invalid as invalid:
         names: dict[DataPath, str] = {setting.path: name for name, setting in settings.items()}
         problems += [
-            Problem(reason_code="config.wrong_variable", message=f"{names[finding.path]}: {finding.message}")
+            Problem(
+                reason_code="config.wrong_variable",
+                message=f"{_variable_at(finding.path, names)}: {finding.message}",
+            )
             for finding in invalid.findings
         ]
     if problems:
         raise SpecError(problems)
     return config
+
+
+def _variable_at(path: DataPath, names: Mapping[DataPath, str]) -> str:
+    """The variable that gave what is at a path, which may lead into a list."""
+    return next(name for given, name in names.items() if path[: len(given)] == given)
 
 
 class _Setting(NamedTuple):
@@ -210,6 +274,8 @@ class _Setting(NamedTuple):
 
     def value(self, text: str) -> Any:
         """The value that the text means; the text itself, which is then refused, when it means none."""
+        if get_origin(self.kind) is list:
+            return [item.strip() for item in text.split(",") if item.strip()]
         if self.kind is bool:
             return {"1": True, "true": True, "0": False, "false": False}.get(text.lower(), text)
         if self.kind in (int, float):
@@ -238,7 +304,7 @@ def _settings() -> dict[str, _Setting]:
 
 def _bare(kind: Any) -> Any:
     """A declared kind without its marks, and without None."""
-    while get_args(kind) and get_origin(kind) is not Literal:
+    while get_args(kind) and get_origin(kind) not in (Literal, list):
         kind = get_args(kind)[0]
     return kind
 

@@ -138,6 +138,12 @@ class AdapterError(AgentEvalError):
         return cls(text, reason_code=first.reason_code, next_step=first.next_step, problems=problems)
 
 
+class PluginError(AgentEvalError):
+    """A plugin that cannot be used: it does not load, or breaks the contract (exit 2; in a test file, exit 3)."""
+
+    default_reason = "plugin.broken"
+
+
 class AssertionCrashError(AgentEvalError):
     """A check that could not come to a verdict: the test ends in `error`, never in `fail`."""
 

@@ -59,7 +59,7 @@ def excerpts(pairs: Iterable[tuple[Event, str]], redactor: Redactor) -> list[Exc
     """The first few events, each with its note."""
     found = []
     for (event, note), _ in zip(pairs, range(MOST_EXCERPTS), strict=False):
-        text = cut(describe(event, redactor))
+        text = cut(redactor.text(describe(event, redactor)))
         found.append(Excerpt(event_id=event.event_id, text=text, note=cut(redactor.text(note), LONGEST_LINE)))
     return found
 

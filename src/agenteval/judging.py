@@ -5,12 +5,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from agenteval import evidence
+from agenteval import budget, evidence
 from agenteval.assertions.base import Assertion, Verdict
 from agenteval.errors import AssertionCrashError
 from agenteval.loading import BoundAssertion, LoadedTest
 from agenteval.redaction import Redactor, plain
 from agenteval.results import AssertionResult, AssertionStatus, CapabilityCheck, Evidence
+from agenteval.spec import TestCase
 from agenteval.trace import Event, Trace
 
 
@@ -45,7 +46,8 @@ def judge_all(
             results.append(_gated(bound, missing, test, rules, redactor))
             continue
         try:
-            results.append(_judged(bound, bound.check.judge(trace, test.case), rules, redactor))
+            with budget.fresh():
+                results.append(_judged(bound, _verdict(bound, trace, test.case), rules, redactor))
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a check raises is no verdict
             crash = _crash(bound, error, redactor)
             failure = failure or crash
@@ -63,12 +65,22 @@ def _gated(
         bound,
         redactor,
         status=status,
-        message=f"{verb} {' and '.join(missing)}, which the adapter does not support for this recording",
+        message=redactor.text(
+            f"{verb} {' and '.join(missing)}, which the adapter does not support for this recording"
+        ),
         exercised=False,
-        reason=f"missing capability {', '.join(missing)}",
+        reason=redactor.text(f"missing capability {', '.join(missing)}"),
         reason_code="capability.missing",
         missing=missing,
     )
+
+
+def _verdict(bound: BoundAssertion, trace: Trace, case: TestCase) -> Verdict:
+    if not bound.plugin:
+        return bound.check.judge(trace, case)
+    from agenteval.plugins.contract import verdict_of
+
+    return verdict_of(bound.check, trace, case)
 
 
 def _judged(
@@ -113,15 +125,17 @@ def _distinct(pairs: Sequence[tuple[Event, str]]) -> Iterator[tuple[Event, str]]
 
 
 def _crash(bound: BoundAssertion, error: BaseException, redactor: Redactor) -> Failure:
-    where = f"assertion {bound.spec.id} ({bound.spec.type})"
+    kind = f"{bound.spec.type} of the plugin {bound.plugin}" if bound.plugin else bound.spec.type
+    where = f"assertion {bound.spec.id} ({kind})"
     if isinstance(error, AssertionCrashError):
         next_step = error.next_step or "correct what the message names, and run the test again"
-        return Failure(error.reason_code, redactor.text(f"{where}: {error.message}"), next_step)
+        return Failure(error.reason_code, redactor.unseen(f"{where}: {error.message}"), redactor.unseen(next_step))
     return Failure(
         "assertion.crashed",
-        redactor.text(f"{where} crashed: {type(error).__name__}: {error}"),
-        "this is a bug: report it with the test and its recording; -v shows where it happened",
-        redactor.text("".join(traceback.format_exception(error))),
+        redactor.unseen(f"{where} crashed: {type(error).__name__}: {error}"),
+        f"this is a bug{' of the plugin' if bound.plugin else ''}: report it with the test and its recording; "
+        "-v shows where it happened",
+        redactor.unseen("".join(traceback.format_exception(error))),
     )
 
 
@@ -132,7 +146,7 @@ def _crashed(bound: BoundAssertion, crash: Failure, redactor: Redactor) -> Asser
         status="skip",
         message=evidence.message(f"came to no verdict: {crash.message}", redactor),
         exercised=False,
-        reason="the check did not finish",
+        reason=redactor.text("the check did not finish"),
         reason_code=crash.reason_code,
     )
 

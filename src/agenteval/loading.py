@@ -4,13 +4,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from agenteval.assertions import assertion_class, assertion_types
+from agenteval import budget
 from agenteval.assertions.base import Assertion
 from agenteval.discovery import Selected, discover
-from agenteval.errors import FileError, Problem, SpecError
+from agenteval.errors import FileError, PluginError, Problem, SpecError
 from agenteval.findings import Finding, Invalid, dotted
+from agenteval.plugins.registry import BUILT_IN, Registry
 from agenteval.reading.documents import (
     MAX_FILE_BYTES,
+    MAX_YAML_NODES,
     DataPath,
     Fault,
     fault_of,
@@ -22,17 +24,22 @@ from agenteval.reading.yamlsource import load_yaml, place, places
 from agenteval.spec import SCHEMA_VERSION, AssertionSpec, TestCase
 from agenteval.strict import closest, parse
 from agenteval.trace import CAPABILITY_FLAGS
+from agenteval.vocabulary import misspelt_names
 
 __all__ = ["BoundAssertion", "LoadedTest", "Selected", "UniqueIds", "discover", "load_test"]
 
 
 @dataclass(slots=True, kw_only=True)
 class BoundAssertion:
-    """An assertion with its envelope. `requires` are its capabilities: implied ones, then those the author adds."""
+    """An assertion with its envelope. `requires` are its capabilities: implied ones, then those the author adds.
+
+    `plugin` is where its type comes from; empty when it is built in.
+    """
 
     spec: AssertionSpec
     check: Assertion
     requires: tuple[str, ...]
+    plugin: str = ""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -46,25 +53,35 @@ class LoadedTest:
 
 
 def load_test(
-    path: Path, *, only: frozenset[str] | None = None, max_bytes: int = MAX_FILE_BYTES
+    path: Path,
+    *,
+    only: frozenset[str] | None = None,
+    max_bytes: int = MAX_FILE_BYTES,
+    max_nodes: int = MAX_YAML_NODES,
+    registry: Registry = BUILT_IN,
 ) -> LoadedTest:
-    """Load one test file; `only` selects assertions by id.
+    """Load one test file; `only` selects assertions by id, `registry` knows the types of assertions.
 
     Raises `SpecError` with every problem of the file, in order of line. Reason codes: those of
     `documents.read_text` and `yamlsource.load_yaml`; `spec.unknown_key`, `spec.missing_key`, `spec.wrong_type`,
     `spec.wrong_value`, `spec.unsupported_version`, `spec.no_assertions`, `spec.duplicate_assertion_id`,
     `spec.duplicate_fixture_id`, `spec.unknown_assertion_type`, `spec.unknown_parameter`,
-    `spec.missing_parameter`, `spec.wrong_parameter`, `spec.unknown_capability`; `select.unknown_assertion`.
+    `spec.missing_parameter`, `spec.wrong_parameter`, `spec.unknown_capability`,
+    `spec.unknown_tool`, `spec.unknown_group`, `spec.unknown_task`, `spec.unknown_assertion_id`; `select.unknown_assertion`;
+    `plugin.broken`.
     """
     try:
         text = read_text(path, max_bytes=max_bytes)
-        data = load_yaml(text, path)
+        data = load_yaml(text, path, max_nodes=max_nodes)
     except FileError as error:
         raise SpecError(error.problems) from None
-    loader = _Loader(text, data)
+    loader = _Loader(text, data, registry)
     case = loader.case()
-    checks = loader.checks(case)
+    with budget.fresh():
+        checks = loader.checks(case)
     loader.check_ids()
+    if case is not None:
+        loader.faults += misspelt_names(case, loader.placed)
     if case is None or loader.faults:
         raise SpecError(problems_at(loader.faults, text=text, places=places, path=path))
     if only is not None:
@@ -76,10 +93,13 @@ def load_test(
 class _Loader:
     """Reads one file's data, part by part, and keeps what is wrong with any of them."""
 
-    def __init__(self, text: str, data: Any) -> None:
+    def __init__(self, text: str, data: Any, registry: Registry) -> None:
         self.text = text
         self.data = data
+        self.registry = registry
         self.faults: list[Fault] = []
+        self.placed: list[tuple[int, Assertion]] = []
+        """The checks that are valid, each with its place in the file."""
 
     def case(self) -> TestCase | None:
         """The test case, if all of it but the parameters of assertions is valid."""
@@ -110,10 +130,13 @@ class _Loader:
                 continue
             check = self.check(given, index)
             self.check_capabilities(given.get("requires_capabilities"), index)
+            if check:
+                self.placed.append((index, check))
             if check and case:
                 spec = case.assertions[index]
                 requires = tuple(dict.fromkeys((*check.implied, *spec.requires_capabilities)))
-                bound.append(BoundAssertion(spec=spec, check=check, requires=requires))
+                origin = self.registry.origin(spec.type)
+                bound.append(BoundAssertion(spec=spec, check=check, requires=requires, plugin=origin))
         return bound
 
     def check(self, given: dict[Any, Any], index: int) -> Assertion | None:
@@ -121,22 +144,46 @@ class _Loader:
         kind, params = given.get("type"), given.get("params", {})
         if not isinstance(kind, str) or not kind or not isinstance(params, dict):
             return None  # the envelope's faults say so
-        cls = assertion_class(kind)
+        try:
+            cls = self.registry.assertion_class(kind)
+        except PluginError as error:
+            self.plugin_fault(error.message, index, next_step=error.next_step)
+            return None
         if cls is None:
-            self.fault(
-                "spec.unknown_assertion_type",
-                f"unknown assertion type {kind!r}",
-                *("assertions", index, "type"),
-                suggestion=closest(kind, assertion_types()),
-                allowed=assertion_types(),
-            )
+            self.unknown_type(kind, index)
             return None
         try:
             return parse(cls, params)
         except Invalid as invalid:
             place = ("assertions", index, "params" if "params" in given else "type")
             self.faults += [_parameter_fault(kind, finding, place) for finding in invalid.findings]
-            return None
+        except (Exception, SystemExit) as error:
+            if not (origin := self.registry.origin(kind)):
+                raise
+            message = f"the plugin {origin} broke down on the parameters of {kind}"
+            self.plugin_fault(f"{message}: {type(error).__name__}: {error}", index)
+        return None
+
+    def unknown_type(self, kind: str, index: int) -> None:
+        """Tell that there is no such type; or that there may be one, in a plugin that does not load."""
+        code, message, next_step = "spec.unknown_assertion_type", f"unknown assertion type {kind!r}", ""
+        for plugin in self.registry.suspects():
+            code, next_step = "plugin.broken", plugin.next_step
+            message += f"; it may be one of the plugin {plugin.origin}, which is broken: {plugin.error}"
+        types = self.registry.assertion_types()
+        self.fault(
+            code,
+            message,
+            *("assertions", index, "type"),
+            suggestion=closest(kind, types),
+            allowed=types,
+            next_step=next_step,
+        )
+
+    def plugin_fault(self, message: str, index: int, *, next_step: str = "") -> None:
+        """Tell what is wrong with the plugin that an assertion's type is of."""
+        step = next_step or "correct the plugin, or report it to its author"
+        self.fault("plugin.broken", message, "assertions", index, "type", next_step=step)
 
     def check_capabilities(self, flags: Any, index: int) -> None:
         """Find capabilities that do not exist: no adapter could ever have them."""

@@ -5,23 +5,18 @@ from functools import lru_cache
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+from agenteval import budget
 from agenteval.errors import AssertionCrashError
 
 if TYPE_CHECKING:
     import regex
 
-TIME_LIMIT_S = 2.0
-"""How long one search of one pattern may take, in seconds; `set_time_limit` changes it."""
 MOST_REPEATS = 1_000_000
 """How often a pattern may demand the repetition of one thing: the engine spells repetitions out."""
 
 
-def set_time_limit(seconds: float) -> None:
-    """Change the time limit of searches, for the whole process."""
-    if not seconds > 0:
-        raise ValueError(f"the time limit of patterns must be more than 0 seconds, got {seconds:g}")
-    global TIME_LIMIT_S  # noqa: PLW0603 - one limit for the whole process, set once from the configuration
-    TIME_LIMIT_S = seconds
+MOST_CHARACTERS = 10_000
+"""How long a pattern may be: compiling it cannot be interrupted."""
 
 
 def is_glob(name: str) -> bool:
@@ -30,9 +25,16 @@ def is_glob(name: str) -> bool:
 
 
 def name_matches(pattern: str, name: str) -> bool:
-    """Exact, or by glob when the pattern holds `*`, `?` or `[`; case matters."""
-    if not is_glob(pattern):
-        return pattern == name
+    """Exact, or by glob when the pattern holds `*`, `?` or `[`; case matters.
+
+    Takes no longer than the product of both lengths: fnmatch never takes back what a `*` has matched.
+    """
+    return _glob_matches(pattern, name) if is_glob(pattern) else pattern == name
+
+
+@lru_cache(maxsize=2048)
+def _glob_matches(pattern: str, name: str) -> bool:
+    """Remembered, since the same few names are matched over and over."""
     from fnmatch import fnmatchcase
 
     return fnmatchcase(name, pattern)
@@ -40,12 +42,17 @@ def name_matches(pattern: str, name: str) -> bool:
 
 def pattern_error(pattern: str) -> str | None:
     """Why a regular expression does not compile, or None when it does."""
+    if len(pattern) > MOST_CHARACTERS:
+        return f"it has {len(pattern):,} characters; the limit is {MOST_CHARACTERS:,}"
     if _repeats(pattern) > MOST_REPEATS:
         return f"it demands more than {MOST_REPEATS} repetitions"
     import regex
 
     try:
-        _compiled(pattern, case_sensitive=True)
+        with budget.spending() as allowed:
+            if allowed.left <= 0:
+                return f"the patterns and schemas before it took {allowed.seconds:g} s to read; use fewer"
+            _compiled(pattern, case_sensitive=True)
     except RecursionError:
         return "its groups are nested too deeply"
     except (regex.error, OverflowError) as error:
@@ -57,7 +64,7 @@ def _repeats(pattern: str) -> int:
     """The repetitions that nested groups demand, at worst: `((a{9}){9}){9}` is 729 of `a`."""
     of_groups = [int(count) for count in re.findall(r"\)\{([0-9]{1,9})", pattern)]
     of_others = [int(count) for count in re.findall(r"(?<!\))\{([0-9]{1,9})", pattern)]
-    return prod(max(count, 1) for count in of_groups) * max(of_others, default=1)
+    return prod(max(count, 1) for count in of_groups) * max(sum(of_others), 1)
 
 
 @lru_cache(maxsize=512)
@@ -72,16 +79,34 @@ def _compiled(pattern: str, *, case_sensitive: bool) -> "regex.Pattern[str]":
         return regex.compile(pattern, flags)
 
 
-def search(pattern: str, text: str, *, case_sensitive: bool = False) -> Any:
-    """The first match, with `^` and `$` at every line.
+def search(pattern: str, text: str, *, case_sensitive: bool = False, written: str = "") -> Any:
+    """The first match, with `^` and `$` at every line. `written` is how errors show the pattern.
 
-    Raises `AssertionCrashError` (`pattern.timeout`) when it takes longer than the time limit.
+    Raises `AssertionCrashError`: `pattern.timeout` when the budget of the assertion is used up, `pattern.memory`
+    when the engine needs more memory than it allows itself.
     """
-    try:
-        return _compiled(pattern, case_sensitive=case_sensitive).search(text, timeout=TIME_LIMIT_S)
-    except TimeoutError:
-        raise AssertionCrashError(
-            f"the pattern {pattern!r} ran for more than {TIME_LIMIT_S:g} s on a text of {len(text)} characters",
-            reason_code="pattern.timeout",
-            next_step="rewrite the pattern so that no quantified group repeats what it already matched",
-        ) from None
+    compiled = _compiled(pattern, case_sensitive=case_sensitive)
+    with budget.spending() as allowed:
+        try:
+            if allowed.left <= 0:
+                raise TimeoutError
+            return compiled.search(text, timeout=allowed.left)
+        except TimeoutError:
+            raise AssertionCrashError(
+                f"the pattern {shown(written or pattern)} used up the {allowed.seconds:g} s that the patterns and "
+                f"schemas of an assertion may take, on a text of {len(text):,} characters",
+                reason_code="pattern.timeout",
+                next_step="rewrite the pattern so that no quantified group repeats what it already matched, "
+                "or raise limits.pattern_seconds in agenteval.yaml",
+            ) from None
+        except MemoryError:
+            raise AssertionCrashError(
+                f"the pattern {shown(written or pattern)} needs too much memory on a text of {len(text):,} characters",
+                reason_code="pattern.memory",
+                next_step="rewrite the pattern so that no group is repeated for every character",
+            ) from None
+
+
+def shown(pattern: str) -> str:
+    """A pattern for a message, cut when it is very long."""
+    return repr(pattern) if len(pattern) <= 200 else f"{pattern[:200]!r}…"

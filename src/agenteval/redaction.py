@@ -1,130 +1,299 @@
-"""Redaction: applied once, where results are made, before anything is written or shown (SPEC 13, `redact_fields`).
+"""Redaction: what is sensitive stays out of everything that leaves the process.
 
-Verdicts are judged on the real values. A redacted value becomes `[redacted:field:<short hash>]`, so that equal
-values can still be seen to be equal; a long piece of one becomes `[redacted:part]`.
+Sensitive are the values of named fields (SPEC 13, `redact_fields`), secrets and e-mail addresses, which are found by
+their form, and the values of environment variables that the run is told to hide. Verdicts are judged on the real
+values. A redacted value becomes `[redacted:<kind>:<short hash>]`, so that equal values can still be seen to be equal;
+a piece of one becomes `[redacted:part]`.
 """
 
 import json
-from collections.abc import Iterable, Iterator
-from dataclasses import fields, is_dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import fields, is_dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cache
+from pathlib import Path
 from typing import Any
 
+from agenteval.errors import FileError, Problem
+from agenteval.hiding import PIECE, SHORTEST_PIECE, SHORTEST_TEXT, KnownValues, is_token, token, tokens_in
 from agenteval.patterns import is_glob
+from agenteval.secrets import CREDENTIAL, Found, detect, is_telling, is_value, might_hold, names_secret
 
-SHORTEST_TEXT = 4
-"""A redacted text this long is also replaced where it stands inside other texts; shorter ones only as values."""
-SHORTEST_PIECE = 16
-"""A piece of a redacted text this long is replaced too: messages quote texts in part. A shorter piece is replaced
-when it is the beginning of the text and an ellipsis follows."""
-PIECE = "[redacted:part]"
+__all__ = ["PIECE", "SHORTEST_PIECE", "RedactionRules", "Redactor", "plain", "redacted_problems", "token"]
 
-_BLANKS = str.maketrans("\n\r\t\u00a0", "    ")
+SECRETS, EMAIL, FIELD, ENVIRONMENT = "secrets", "email", "field", "env"
+_CHUNK = 1 << 20
+_OVERLAP = 1 << 12
+
+
+class RedactionRules:
+    """What a whole run redacts: kinds that are found by their form (`secrets`, `email`), and known values."""
+
+    def __init__(self, kinds: Iterable[str] = (SECRETS, EMAIL), values: Iterable[str] = ()) -> None:
+        self.kinds = frozenset(kinds)
+        self.known = KnownValues()
+        """The values of environment variables."""
+        for value in values:
+            self.known.add(value, ENVIRONMENT)
+
+    def suspects(self, data: bytes) -> bool:
+        """Whether a text, or JSON in UTF-8, may hold something of these kinds. Quick, and wrong only towards yes."""
+        if EMAIL in self.kinds and b"@" in data:
+            return True
+        if SECRETS not in self.kinds:
+            return False
+        if len(data) <= _CHUNK:
+            return might_hold(data)
+        return any(might_hold(data[at : at + _CHUNK + _OVERLAP]) for at in range(0, len(data), _CHUNK))
+
+    def found(self, text: str) -> list[Found]:
+        """What is of these kinds in a text, in order, without overlaps, and outside of tokens."""
+        found = detect(text) if SECRETS in self.kinds else []
+        if EMAIL in self.kinds and "@" in text:
+            from agenteval.personal_data import emails
+
+            addresses = [Found(EMAIL, _after_escape(text, start), end) for start, end in emails(text)]
+            found += [each for each in addresses if not _touches(each, [one[1:] for one in found])]
+            found.sort(key=lambda each: each.start)
+        if found and (tokens := tokens_in(text)):
+            found = [each for each in found if not _touches(each, tokens)]
+        return found
+
+
+def _touches(found: Found, spans: Iterable[tuple[int, int]]) -> bool:
+    return any(found.start < end and start < found.end for start, end in spans)
+
+
+def _after_escape(text: str, start: int) -> int:
+    """Where an address begins that JSON or Python wrote after a line break: not at the letter of the escape."""
+    if start and text[start - 1] == "\\" and text[start] in "nrt":
+        return start + 1
+    return start
+
+
+DEFAULT_RULES = RedactionRules()
 
 
 class Redactor:
-    """Replaces the values of named fields, and their text wherever else it occurs, whatever its case.
+    """Redacts what belongs to one test, or, without names, to a whole run.
 
-    A name without a dot matches a key at any depth; a dotted path matches the end of a path (list indices are
-    not part of it); both may be globs: `token`, `args.api_key`, `*.password`.
+    `names` are fields whose values are redacted: a name without a dot matches a key at any depth; a dotted path
+    matches the end of a path (list indices are not part of it); both may be globs: `token`, `args.api_key`,
+    `*.password`. Their text is replaced wherever else it occurs, whatever its case, and so is a secret.
+
+    What quotes the inputs of a test is redacted by `text` and `data`, once `learn` has seen the inputs. What comes
+    from elsewhere is redacted by `unseen`.
     """
 
-    def __init__(self, names: Iterable[str]) -> None:
+    def __init__(self, names: Iterable[str] = (), rules: RedactionRules = DEFAULT_RULES) -> None:
         self.names = [tuple(name.split(".")) for name in names]
-        self._learned: set[str] = set()
-        self._texts: dict[str, dict[str, str]] = {}
-        self._pieces: set[str] = set()
+        self.rules = rules
+        self._secrets = rules.known.copy() if rules.known else KnownValues()
+        self._fields = KnownValues()
+        self._credentials = False
 
     def learn(self, data: Any) -> None:
-        """Remember the texts under redacted fields of `data`, to find them in messages too."""
-        if self.names:
-            self._learn(data, ())
+        """Remember what is sensitive in `data`, to find it in messages and in pieces too."""
+        self.learn_fields(data)
+        self.learn_secrets(data)
 
-    def _learn(self, data: Any, path: tuple[str, ...]) -> None:
+    def learn_files(self, problems: Iterable[Problem]) -> None:
+        """Remember the secrets of the files that problems are about: an excerpt may show a part of a line."""
+        for path in {problem.path for problem in problems if problem.path and problem.excerpt}:
+            try:
+                text = path.read_bytes().decode(errors="replace")
+            except OSError:
+                continue
+            self.learn_secrets(text)
+
+    def learn_fields(self, data: Any) -> None:
+        """Remember the texts under redacted fields."""
+        if self.names:
+            self._learn_fields(plain(data), ())
+
+    def learn_secrets(self, data: Any) -> None:
+        """Remember what looks like a secret or an address, and the values of keys such as `password`."""
+        if self.rules.kinds and self._suspects(data):
+            self._learn_secrets(plain(data))
+
+    def _suspects(self, data: Any) -> bool:
+        import orjson
+
+        try:
+            content = data.encode(errors="replace") if isinstance(data, str) else orjson.dumps(data)
+        except TypeError:  # what is not JSON is read with more patience
+            return True
+        return self.rules.suspects(content)
+
+    def _learn_fields(self, data: Any, path: tuple[str, ...]) -> None:
         if path and self._named(path):
             for text in _texts(data):
-                self._remember(text)
+                self._fields.add(text, FIELD)
         elif isinstance(data, dict):
             for key, value in data.items():
-                self._learn(value, (*path, *str(key).split(".")))
+                self._learn_fields(value, (*path, *str(key).split(".")))
         elif isinstance(data, list | tuple):
             for value in data:
-                self._learn(value, path)
+                self._learn_fields(value, path)
         elif isinstance(data, str) and data.lstrip()[:1] in ("{", "["):
-            self._learn(_json_in(data), path)
+            self._learn_fields(_json_in(data), path)
 
-    def _remember(self, text: str) -> None:
-        if text in self._learned:
-            return
-        self._learned.add(text)
-        for spelling in _spellings(text):
-            folded = _folded(spelling)
-            if len(folded) >= SHORTEST_TEXT:
-                alike = self._texts.setdefault(folded[:SHORTEST_TEXT], {})
-                alike.setdefault(folded, token(text))
-            self._pieces.update(
-                folded[at : at + SHORTEST_PIECE] for at in range(len(folded) - SHORTEST_PIECE + 1)
-            )
+    def _learn_secrets(self, data: Any) -> None:
+        for key, text in _strings(data):
+            if self._is_credential(key, text):
+                self._credentials = True
+                if is_telling(key, text) and text not in self._fields.tokens and not self.rules.found(text):
+                    self._secrets.add(text, CREDENTIAL)
+            for found in self.rules.found(text):
+                value = text[found.start : found.end]
+                if found.kind != CREDENTIAL or value not in self._fields.tokens:
+                    self._secrets.add(value, found.kind, in_pieces=found.kind != EMAIL)
+
+    def _is_credential(self, key: str, value: Any) -> bool:
+        return (
+            isinstance(value, str) and SECRETS in self.rules.kinds and names_secret(key) and is_value(value)
+        )
 
     def text(self, text: str) -> str:
         """The text, without what was learned."""
-        if not self._texts:
-            return text
-        folded = _folded(text)
-        kept: list[str] = []
-        at = start = 0
-        while at <= len(folded) - SHORTEST_TEXT:
-            length, replacement = self._found(folded, at)
-            if length:
-                kept += [text[start:at], replacement]
-                start = at = at + length
-            else:
-                at += 1
-        return "".join((*kept, text[start:])) if kept else text
+        return self._fields.hide(self._secrets.hide(text))
 
-    def _found(self, folded: str, at: int) -> tuple[int, str]:
-        """How much of the text at a place has to go (0: nothing), and what comes in its place."""
-        end = at
-        while folded[end : end + SHORTEST_PIECE] in self._pieces:
-            end += 1
-        piece = end - at + SHORTEST_PIECE - 1 if end > at else 0
-        alike = self._texts.get(folded[at : at + SHORTEST_TEXT])
-        if alike is None:
-            return piece, PIECE
-        whole = max((found for found in alike if folded.startswith(found, at)), key=len, default="")
-        if whole and len(whole) >= piece:
-            return len(whole), alike[whole]
-        cut_at = folded.find("…", at, at + SHORTEST_PIECE + 1)
-        head = folded[at:cut_at].rstrip() if cut_at > 0 else ""
-        if not piece and head and any(each.startswith(head) for each in alike):
-            return len(head), PIECE
-        return piece, PIECE
+    def name(self, text: str) -> str:
+        """An id, tag or path, without secrets. Words under redacted fields stay: they would not be told apart."""
+        return self._secrets.hide(text)
+
+    def unseen(self, text: str) -> str:
+        """A text that may hold more than what was learned: that, and what looks like a secret or an address."""
+        if self.rules.suspects(text.encode(errors="replace")):
+            text = self._without_found(text)
+        return self.text(text)
+
+    def _without_found(self, text: str) -> str:
+        kept, start = [], 0
+        for found in self.rules.found(text):
+            kept += [text[start : found.start], self._token(text[found.start : found.end], found.kind)]
+            start = found.end
+        return "".join((*kept, text[start:])) if kept else text
 
     def data(self, data: Any, path: tuple[str, ...] = ()) -> Any:
         """The data, without redacted fields and without what was learned."""
-        if not self.names:
+        if not (self.names or self._credentials or self._secrets):
             return data
+        return self._data(data, path)
+
+    def _data(self, data: Any, path: tuple[str, ...]) -> Any:
         if path and self._named(path):
-            return token(data if isinstance(data, str) else json.dumps(data, sort_keys=True, default=str))
+            return self._token(
+                data if isinstance(data, str) else json.dumps(data, sort_keys=True, default=str), FIELD
+            )
         if isinstance(data, str):
-            return self.text(data)
+            return (
+                self._token(data, CREDENTIAL)
+                if path and self._is_credential(path[-1], data)
+                else self.text(data)
+            )
         if isinstance(data, dict):
             return {
-                self.text(str(key)): self.data(value, (*path, *str(key).split(".")))
+                self.text(str(key)): self._data(value, (*path, *str(key).split(".")))
                 for key, value in data.items()
             }
         if isinstance(data, list | tuple):
-            return [self.data(value, path) for value in data]
-        if _is_number(data) and str(data) in self._learned and len(str(data)) >= SHORTEST_TEXT:
-            return token(str(data))
+            return [self._data(value, path) for value in data]
+        if _is_number(data) and len(str(data)) >= SHORTEST_TEXT and str(data) in self._fields.tokens:
+            return self._fields.tokens[str(data)]
         return data
+
+    def swept(self, data: Any, key: str = "") -> Any:
+        """Plain data of which nobody has learned anything, without secrets, addresses and values of the run."""
+        if isinstance(data, str):
+            if is_token(data):
+                return data
+            if self._is_credential(key, data):
+                return self._token(data, CREDENTIAL)
+            return self._secrets.hide(self._without_found(data))
+        if isinstance(data, dict):
+            return {self.swept(str(key)): self.swept(value, str(key)) for key, value in data.items()}
+        if isinstance(data, list | tuple):
+            return [self.swept(value, key) for value in data]
+        return data
+
+    def problem(self, problem: Problem) -> Problem:
+        """A problem of a file, redacted. The caret stays under what it points at as far as that can be seen."""
+        excerpt = [(number, self.unseen(text)) for number, text in problem.excerpt]
+        made = replace(
+            problem,
+            message=self.unseen(problem.message),
+            pointer=self.unseen(problem.pointer),
+            excerpt=excerpt,
+            hint=self.unseen(problem.hint),
+            allowed=[self.unseen(name) for name in problem.allowed],
+            next_step=self.unseen(problem.next_step),
+        )
+        for (number, text), (_, now) in zip(problem.excerpt, excerpt, strict=True):
+            if number == problem.line and problem.column is not None and text != now:
+                before, width = problem.caret or (problem.column - 1, problem.span)
+                shown = len(self.unseen(text[:before]))
+                made.caret = (min(shown, len(now)), max(1, min(width, len(now) - shown)))
+        return made
+
+    def may_show_in(self, content: bytes) -> bool:
+        """Whether something sensitive may be in what is to be written: false means that it need not be looked at."""
+        return bool(self._secrets or self._fields or self._credentials) or self.rules.suspects(content)
+
+    def leaks(self, data: Any, quoted: Any) -> list[str]:
+        """The kinds of what still shows in redacted data, sorted; none is what redaction is for.
+
+        The values of redacted fields are looked for in `quoted` alone, the part of `data` that quotes a test's inputs:
+        they may be words that stand in every result.
+        """
+        kinds = set()
+        for key, text in _strings(data):
+            if is_token(text):
+                continue
+            if self._is_credential(key, text):
+                kinds.add(CREDENTIAL)
+            kinds.update(found.kind for found in self.rules.found(text))
+            kinds.update(filter(None, [self._secrets.kind_in(text)]))
+        if self._fields:
+            kinds.update(filter(None, (self._fields.kind_in(text) for _, text in _strings(quoted))))
+        return sorted(kinds)
+
+    def _token(self, text: str, kind: str) -> str:
+        """The token of a value: the same wherever it stands."""
+        return self._secrets.tokens.get(text) or self._fields.tokens.get(text) or token(text, kind)
 
     def _named(self, path: tuple[str, ...]) -> bool:
         return any(
             len(name) <= len(path) and all(map(_same, name, path[len(path) - len(name) :]))
             for name in self.names
         )
+
+
+def redacted_problems(problems: Sequence[Problem], rules: RedactionRules) -> list[Problem]:
+    """The problems of test files that cannot be loaded, redacted by what the files say as far as it can be read."""
+    return [_redactor_of(problem, rules).problem(problem) for problem in problems]
+
+
+def _redactor_of(problem: Problem, rules: RedactionRules) -> Redactor:
+    names, data = _redact_fields(problem.path) if problem.path and problem.excerpt else ([], None)
+    made = Redactor(names, rules)
+    made.learn_fields(data)
+    made.learn_files([problem])
+    return made
+
+
+def _redact_fields(path: Path) -> tuple[list[str], Any]:
+    """`reporting.redact_fields` of a test file, whatever is wrong with the rest of it, and the data of the file."""
+    from agenteval.reading.documents import read_text
+    from agenteval.reading.yamlsource import load_yaml
+
+    try:
+        data = load_yaml(read_text(path), path)
+    except FileError:
+        return [], None
+    reporting = data.get("reporting") if isinstance(data, dict) else None
+    given = reporting.get("redact_fields") if isinstance(reporting, dict) else None
+    return [name for name in given if isinstance(name, str)] if isinstance(given, list) else [], data
 
 
 def _same(pattern: str, key: str) -> bool:
@@ -144,6 +313,19 @@ def _texts(data: Any) -> Iterator[str]:
         yield str(data)
 
 
+def _strings(data: Any, key: str = "") -> Iterator[tuple[str, str]]:
+    """Every text in plain data, keys among them, with the key that it stands under."""
+    if isinstance(data, str):
+        yield key, data
+    elif isinstance(data, dict):
+        for name, value in data.items():
+            yield "", str(name)
+            yield from _strings(value, str(name))
+    elif isinstance(data, list | tuple):
+        for value in data:
+            yield from _strings(value, key)
+
+
 def _is_number(data: Any) -> bool:
     return isinstance(data, int | float) and not isinstance(data, bool)
 
@@ -154,25 +336,6 @@ def _json_in(text: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError):
         return None
-
-
-def _spellings(text: str) -> Iterator[str]:
-    """A text as messages may spell it: itself, on one line, escaped, and each of its lines."""
-    yield text.strip()
-    yield " ".join(text.split())
-    yield json.dumps(text)[1:-1]
-    yield json.dumps(text, ensure_ascii=False)[1:-1]
-    yield repr(text)[1:-1]
-    for line in text.splitlines():
-        yield line.strip()
-
-
-def _folded(text: str) -> str:
-    """Equal for texts that differ in case or in the kind of blanks, and as long as the text."""
-    lowered = text.lower()
-    if len(lowered) != len(text):
-        lowered = "".join(sign.lower() if len(sign.lower()) == 1 else sign for sign in text)
-    return lowered.translate(_BLANKS)
 
 
 def plain(value: Any) -> Any:
@@ -190,10 +353,3 @@ def plain(value: Any) -> Any:
 @cache
 def _field_names(kind: type) -> tuple[str, ...]:
     return tuple(each.name for each in fields(kind)) if is_dataclass(kind) else ()
-
-
-def token(text: str) -> str:
-    """What stands in the place of a redacted value."""
-    from hashlib import sha256  # loads OpenSSL
-
-    return f"[redacted:field:{sha256(text.encode(errors='surrogatepass')).hexdigest()[:8]}]"

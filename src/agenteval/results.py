@@ -39,7 +39,10 @@ class CapabilityCheck(Model):
 
 @model
 class AssertionResult(Model):
-    """One assertion's verdict. A pass with `exercised: false` had nothing to judge; `reason` says why."""
+    """One assertion's verdict. A pass with `exercised: false` had nothing to judge; `reason` says why.
+
+    `xfail` is true of a no that the test expects; its status stays what it is.
+    """
 
     id: str
     type: str
@@ -55,6 +58,7 @@ class AssertionResult(Model):
     capability_check: CapabilityCheck
     reason_code: str | None = None
     description: str | None = None
+    xfail: bool = False
 
     @property
     def vacuous(self) -> bool:
@@ -64,7 +68,10 @@ class AssertionResult(Model):
 
 @model
 class Counts(Model):
-    """Assertion results of one test, by status; `vacuous` ones are among the passed."""
+    """Assertion results of one test, by status; `vacuous` ones are among the passed.
+
+    A no that the test expects is counted in `xfailed`, and nowhere else.
+    """
 
     total: int = 0
     passed: int = 0
@@ -72,6 +79,7 @@ class Counts(Model):
     warnings: int = 0
     skipped: int = 0
     vacuous: int = 0
+    xfailed: int = 0
 
 
 @model
@@ -106,7 +114,11 @@ class Artifacts(Model):
 
 @model
 class TestResult(Model):
-    """The outcome of one test. `path` is the spec file, as it was named or found."""
+    """The outcome of one test. `path` is the spec file, as it was named or found.
+
+    `xfail` is true of a test that passes because it fails as `expected` says; `xfail_reason` is the reason given
+    there, of every test that expects a failure.
+    """
 
     __test__: ClassVar[bool] = False  # not a pytest class
 
@@ -134,6 +146,8 @@ class TestResult(Model):
     error: ErrorInfo | None
     warnings: list[str]
     artifacts: Artifacts
+    xfail: bool = False
+    xfail_reason: str | None = None
 
 
 @model
@@ -149,6 +163,7 @@ class TestRow(Model):
     duration_ms: float
     vacuous: int
     result: str | None
+    xfail: bool = False
 
 
 @model
@@ -165,7 +180,10 @@ class InvalidSpec(Model):
 
 @model
 class CategoryScore(Model):
-    """One line of the scorecard (SPEC 10): assertion results of one category, over the run."""
+    """One line of the scorecard (SPEC 10): assertion results of one category, over the run.
+
+    `xfailed` are the failures that tests expect; they are not among the failed.
+    """
 
     category: str
     passed: int = 0
@@ -173,14 +191,19 @@ class CategoryScore(Model):
     warnings: int = 0
     skipped: int = 0
     vacuous: int = 0
+    xfailed: int = 0
 
 
 @model
 class RunCounts(Model):
-    """Tests of the run by status; `invalid` counts spec files that could not be loaded."""
+    """Tests of the run by status; `invalid` counts spec files that could not be loaded.
+
+    `xfailed` are the tests that failed as they expect to: they have the status pass, and are not among the passed.
+    """
 
     total: int = 0
     passed: int = 0
+    xfailed: int = 0
     failed: int = 0
     errors: int = 0
     skipped: int = 0
@@ -188,6 +211,23 @@ class RunCounts(Model):
     deselected: int = 0
     vacuous_passes: int = 0
     warnings: int = 0
+
+
+@model
+class Coverage(Model):
+    """What nothing in the run looks at, so that it could go wrong unseen; all lists are sorted, but for categories, which come in the
+    order of the scorecard.
+
+    `tools_available` are the tools that tests say the agent had, `event_types` the types of event in the traces;
+    the message the agent was given is none of its doing, and not among them. A category is exercised when one of
+    its assertions had something to judge.
+    """
+
+    tools_available: list[str] = field(default_factory=list)
+    tools_not_looked_at: list[str] = field(default_factory=list)
+    event_types: list[str] = field(default_factory=list)
+    event_types_not_looked_at: list[str] = field(default_factory=list)
+    categories_not_exercised: list[str] = field(default_factory=list)
 
 
 @model
@@ -206,3 +246,4 @@ class RunSummary(Model):
     scorecard: list[CategoryScore]
     tests: list[TestRow]
     problems: list[InvalidSpec]
+    coverage: Coverage = field(default_factory=Coverage)

@@ -6,12 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from agenteval.adapters import Adapter, AdapterContext, find_adapter
+from agenteval.adapters import Adapter, AdapterContext
 from agenteval.errors import AdapterError, AgentEvalError
+from agenteval.expected_failures import expects_failure, not_selected, unexpected
 from agenteval.judging import Failure, JudgingRules, judge_all, said_no
 from agenteval.loading import BoundAssertion, LoadedTest
-from agenteval.reading.documents import MAX_FILE_BYTES
-from agenteval.redaction import Redactor, plain
+from agenteval.plugins.registry import BUILT_IN, Registry
+from agenteval.reading.documents import MAX_FILE_BYTES, MAX_YAML_NODES
+from agenteval.redaction import DEFAULT_RULES, RedactionRules, Redactor
 from agenteval.results import (
     Artifacts,
     AssertionResult,
@@ -38,6 +40,10 @@ class RunOptions:
     rules: JudgingRules
     max_file_bytes: int = MAX_FILE_BYTES
     max_events: int = 1_000_000
+    max_yaml_nodes: int = MAX_YAML_NODES
+    allow_outside: bool = False
+    registry: Registry = BUILT_IN
+    redaction: RedactionRules = DEFAULT_RULES
 
 
 @dataclass(slots=True)
@@ -62,21 +68,25 @@ def run_test(test: LoadedTest, options: RunOptions, adapters: dict[str, Adapter]
     started = time.time()
     clock = time.perf_counter()
     case = test.case
-    redactor = Redactor(case.reporting.redact_fields)
-    if redactor.names:
-        redactor.learn(plain(case))
+    redactor = Redactor(case.reporting.redact_fields, options.redaction)
+    redactor.learn(case)
     attempt = _attempt(test, options, adapters if adapters is not None else {}, redactor)
     judged, failure, trace = attempt.judged, attempt.failure, attempt.trace
-    status = _status(judged, failure, options)
-    reason_code, next_step = _reason(status, judged, failure)
+    xfail = failure is None and expects_failure(test)
+    if xfail:
+        reason_code, next_step = unexpected(test, judged, strict=options.strict)
+        status: TestStatus = "fail" if reason_code else "pass"
+    else:
+        status = _status(judged, failure, options)
+        reason_code, next_step = _reason(status, judged, failure)
     duration = (time.perf_counter() - clock) * 1000
     result = TestResult(
-        result_id=f"{options.run_id}/{case.id}",
-        test_case_id=case.id,
+        result_id=f"{options.run_id}/{redactor.name(case.id)}",
+        test_case_id=redactor.name(case.id),
         test_run_id=options.run_id,
         title=redactor.text(case.title),
-        path=str(test.path),
-        tags=case.tags,
+        path=redactor.name(str(test.path)),
+        tags=list(map(redactor.name, case.tags)),
         adapter=attempt.adapter,
         mode=case.mode,
         status=status,
@@ -95,9 +105,16 @@ def run_test(test: LoadedTest, options: RunOptions, adapters: dict[str, Adapter]
         if failure
         else None,
         warnings=[
-            redactor.text(w) for w in (*(problem.message for problem in test.warnings), *attempt.warnings)
+            redactor.unseen(w)
+            for w in (
+                *(problem.message for problem in test.warnings),
+                *attempt.warnings,
+                *not_selected(test),
+            )
         ],
         artifacts=Artifacts(),
+        xfail=xfail and status == "pass",
+        xfail_reason=redactor.text(case.expected.reason) if case.expected and case.expected.reason else None,
     )
     return Outcome(test, result, trace, redactor)
 
@@ -121,14 +138,14 @@ def _attempt(
         root=options.root,
         run_id=options.run_id,
         max_file_bytes=options.max_file_bytes,
+        allow_outside=options.allow_outside,
     )
     attempt = _Attempt(AdapterInfo(name=test.case.adapter, version=UNKNOWN_VERSION), context.warnings)
     try:
-        adapter = _adapter(test.case.adapter, adapters)
+        adapter = _adapter(test.case.adapter, adapters, options.registry)
         attempt.adapter = AdapterInfo(name=adapter.name, version=adapter.version)
         trace = _trace(adapter, test, context, options)
-        if redactor.names:
-            redactor.learn(plain(trace))
+        _learn(redactor, trace)
         attempt.trace = trace
         attempt.judged, attempt.failure = judge_all(test, trace, options.rules, redactor)
     except AdapterError as error:
@@ -136,14 +153,28 @@ def _attempt(
     return attempt
 
 
+LEARNED_AT_ONCE = 256
+"""Events that are looked through together: few, so that a long trace is not held in memory a second time."""
+
+
+def _learn(redactor: Redactor, trace: Trace) -> None:
+    """Show the redactor all that a trace holds; what is the same in every event is left out."""
+    redactor.learn_fields(trace)
+    redactor.learn_secrets([trace.scenario, trace.input_messages, trace.final_output, trace.notes])
+    events = trace.events
+    for start in range(0, len(events), LEARNED_AT_ONCE):
+        redactor.learn_secrets([event.data for event in events[start : start + LEARNED_AT_ONCE]])
+
+
 def _adapter_failure(error: AdapterError, redactor: Redactor) -> Failure:
     """The failure that an adapter's error is. What the test redacts is left out of it.
 
-    What a crash says, and the lines of a file that could not be read as data, are left out of it altogether
-    then: nobody knows which of their words are the values of redacted fields.
+    What a crash says, and the lines of a file that could not be read as data, are left out of it altogether when
+    fields are redacted: nobody knows which of their words are the values of these fields.
     """
     for data in error.inputs:
         redactor.learn(data)
+    redactor.learn_files(error.problems)
     text, cause = error.message, error.__cause__
     if redactor.names and error.problems and not error.inputs:
         text = "\n".join(replace(each, excerpt=(), hint="").render() for each in error.problems)
@@ -154,9 +185,9 @@ def _adapter_failure(error: AdapterError, redactor: Redactor) -> Failure:
         details = "".join(traceback.format_tb(cause.__traceback__))
     return Failure(
         error.reason_code,
-        redactor.text(text),
-        redactor.text(error.next_step or "correct what the message names, and run the test again"),
-        details,
+        redactor.unseen(text),
+        redactor.unseen(error.next_step or "correct what the message names, and run the test again"),
+        redactor.unseen(details),
     )
 
 
@@ -166,9 +197,9 @@ def timestamp(seconds: float) -> str:
     return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(whole))}.{millis:03}Z"
 
 
-def _adapter(name: str, adapters: dict[str, Adapter]) -> Adapter:
+def _adapter(name: str, adapters: dict[str, Adapter], registry: Registry) -> Adapter:
     if name not in adapters:
-        adapters[name] = find_adapter(name)
+        adapters[name] = registry.find_adapter(name)
     return adapters[name]
 
 
@@ -249,7 +280,9 @@ def _reason(
 def _counts(judged: Sequence[AssertionResult]) -> Counts:
     counts = Counts(total=len(judged))
     for result in judged:
-        if result.status == "pass":
+        if result.xfail:
+            counts.xfailed += 1
+        elif result.status == "pass":
             counts.passed += 1
             counts.vacuous += result.vacuous
         elif result.status == "fail":
@@ -264,12 +297,11 @@ def _counts(judged: Sequence[AssertionResult]) -> Counts:
 def _failure_categories(
     checks: Sequence[BoundAssertion], judged: Sequence[AssertionResult], options: RunOptions
 ) -> list[str]:
-    """The kinds of failure that made the test fail, each once."""
+    """The kinds of failure that made the test fail, each once; an expected failure makes none."""
     failing = ("fail", "warn") if options.strict else ("fail",)
     pairs = zip(checks, judged, strict=False)
-    return list(
-        dict.fromkeys(bound.check.failure_category for bound, each in pairs if each.status in failing)
-    )
+    wrong = (bound.check for bound, each in pairs if each.status in failing and not each.xfail)
+    return list(dict.fromkeys(check.failure_category for check in wrong))
 
 
 def _trace_summary(trace: Trace, redactor: Redactor) -> TraceSummary:

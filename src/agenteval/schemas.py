@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from agenteval.assertions.base import Assertion
 from agenteval.errors import UsageError
+from agenteval.plugins.registry import BUILT_IN, Registry
 from agenteval.strict import Model, closest
 
 JsonSchema = dict[str, Any]
@@ -33,25 +34,29 @@ class Entry(NamedTuple):
     build: Callable[[], JsonSchema]
 
 
-def schema_entries() -> list[Entry]:
-    """All schemas, those of installed adapters included; an adapter that does not load adds none."""
-    return [*_core_entries(), *_adapter_entries()]
+def schema_entries(registry: Registry = BUILT_IN) -> list[Entry]:
+    """All schemas, those of the registry's adapters included; an adapter that does not load adds none."""
+    return [*_core_entries(registry), *_adapter_entries(registry)]
 
 
-def schema_text(name: str) -> str:
-    """The schema as the file says it: the same bytes every time. Raises `UsageError` (`usage.unknown_schema`)."""
-    schema = build_schema(name)
+def schema_text(name: str, registry: Registry = BUILT_IN) -> str:
+    """The schema as the file says it: the same bytes every time. Raises `UsageError` (`usage.unknown_schema`).
+
+    The files of `schemas/` tell of what comes with agenteval; the `test-case` of another registry also has the
+    assertion types of its plugins.
+    """
+    schema = build_schema(name, registry)
     head = {key: schema[key] for key in _HEAD if key in schema}
     ordered = {**head, **{key: schema[key] for key in schema if key != "$defs"}, "$defs": schema["$defs"]}
     return json.dumps(ordered, indent=2, ensure_ascii=False) + "\n"
 
 
-def build_schema(name: str) -> JsonSchema:
+def build_schema(name: str, registry: Registry = BUILT_IN) -> JsonSchema:
     """The schema of that name. Raises `UsageError` (`usage.unknown_schema`)."""
-    for entry in _core_entries():
+    for entry in _core_entries(registry):
         if entry.name == name:
             return entry.build()
-    entries = schema_entries()
+    entries = schema_entries(registry)
     for entry in entries:
         if entry.name == name:
             return entry.build()
@@ -103,12 +108,12 @@ def _unknown(name: str, known: Sequence[str]) -> UsageError:
     )
 
 
-def _core_entries() -> list[Entry]:
+def _core_entries(registry: Registry) -> list[Entry]:
     from agenteval.results import RunSummary, TestResult
     from agenteval.trace import Trace
 
     return [
-        Entry("test-case", _TEST_CASE_TITLE, _test_case_schema),
+        Entry("test-case", _TEST_CASE_TITLE, lambda: _test_case_schema(registry)),
         _output_entry(Trace, "trace", "AgentEval normalized trace"),
         _output_entry(TestResult, "result", "AgentEval test result"),
         _output_entry(RunSummary, "summary", "AgentEval run summary"),
@@ -123,15 +128,15 @@ def _input_entry(cls: type[Any], name: str, title: str) -> Entry:
     return Entry(name, title, lambda: _schema(cls, name, title))
 
 
-def _adapter_entries() -> list[Entry]:
-    from agenteval.adapters import find_adapter, input_schemas, installed_adapters
+def _adapter_entries(registry: Registry) -> list[Entry]:
+    from agenteval.adapters import input_schemas
     from agenteval.errors import AdapterError
 
-    taken = {entry.name for entry in _core_entries()}
+    taken = {entry.name for entry in _core_entries(registry)}
     entries = []
-    for adapter in installed_adapters():
+    for adapter in registry.adapter_names():
         try:
-            models = input_schemas(find_adapter(adapter))
+            models = input_schemas(registry.find_adapter(adapter))
         except AdapterError:  # `agenteval doctor` says why
             continue
         for given, cls in models.items():
@@ -149,16 +154,17 @@ def _schema(cls: type[Any], name: str, title: str) -> JsonSchema:
     return schema
 
 
-def _test_case_schema() -> JsonSchema:
+def _test_case_schema(registry: Registry) -> JsonSchema:
     """The schema of `TestCase`, in which the parameters of every assertion are those of its type."""
     from pydantic import TypeAdapter
 
     from agenteval.assertions import assertion_class, assertion_types
     from agenteval.diagnosis import allow_extensions, json_schema
-    from agenteval.spec import AssertionSpec, Fixture, TestCase
+    from agenteval.spec import AssertionSpec, Expected, Fixture, TestCase
 
     types = {name: cls for name in assertion_types() if (cls := assertion_class(name))}
-    models: tuple[type[Model], ...] = (TestCase, AssertionSpec, Fixture)
+    types |= {plugin.name: cls for plugin, cls in registry.plugin_types()}
+    models: tuple[type[Model], ...] = (TestCase, AssertionSpec, Fixture, Expected)
     kinds: dict[str, type[Model]] = {**{cls.__name__: cls for cls in models}, **types}
     # One call for all, so that models shared by several types are defined once, and no two of one name collide.
     references, definitions = TypeAdapter.json_schemas(
@@ -169,7 +175,7 @@ def _test_case_schema() -> JsonSchema:
     allow_extensions(defs)
     case = defs.pop(names["TestCase"])
     envelope = defs[names["AssertionSpec"]]
-    _add_rules(case, envelope, defs[names["Fixture"]])
+    _add_rules(case, envelope, defs[names["Fixture"]], defs[names["Expected"]])
     _tie_params_to_type(envelope, types, names)
     head = json_schema(TestCase, name="test-case", title=_TEST_CASE_TITLE)
     schema = {**head, **case, "title": _TEST_CASE_TITLE, "$defs": defs}
@@ -177,7 +183,7 @@ def _test_case_schema() -> JsonSchema:
     return schema
 
 
-def _add_rules(case: JsonSchema, envelope: JsonSchema, fixture: JsonSchema) -> None:
+def _add_rules(case: JsonSchema, envelope: JsonSchema, fixture: JsonSchema, expected: JsonSchema) -> None:
     """What is checked in code, beyond the types of the models, as far as a schema can say it."""
     from agenteval.trace import CAPABILITY_FLAGS
 
@@ -186,6 +192,12 @@ def _add_rules(case: JsonSchema, envelope: JsonSchema, fixture: JsonSchema) -> N
     answers = ("file", "response", "error")
     given = {"not": {"type": "null"}}
     fixture["oneOf"] = [{"required": [name], "properties": {name: given}} for name in answers]
+    expected["if"] = {"properties": {"status": {"const": "fail"}}, "required": ["status"]}
+    expected["then"] = {
+        "required": ["assertions", "reason"],
+        "properties": {"assertions": {"minItems": 1}, "reason": {"type": "string", "pattern": "\\S"}},
+    }
+    expected["else"] = {"properties": {"assertions": {"maxItems": 0}, "reason": {"maxLength": 0}}}
 
 
 def _tie_params_to_type(

@@ -1,10 +1,11 @@
 """The scorecard (SPEC 10) and the run summary: results added up, one at a time."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import get_args
 
 from agenteval import __version__
 from agenteval.assertions.base import Category
+from agenteval.coverage import CoverageTally
 from agenteval.errors import ExitCode, Problem
 from agenteval.results import CategoryScore, InvalidSpec, RunCounts, RunSummary, TestResult, TestRow
 
@@ -20,13 +21,17 @@ class Tally:
         self.problems: list[InvalidSpec] = []
         self.unmet_thresholds: list[str] = []
         self.internal_errors = 0
+        self.leaks = 0
+        self.coverage = CoverageTally()
         self._scores = {name: CategoryScore(category=name) for name in CATEGORIES}
 
     def add(self, result: TestResult) -> None:
         """Count one test."""
         counts = self.counts
         counts.total += 1
-        if result.status == "pass":
+        if result.xfail:
+            counts.xfailed += 1
+        elif result.status == "pass":
             counts.passed += 1
         elif result.status == "fail":
             counts.failed += 1
@@ -38,7 +43,9 @@ class Tally:
         counts.warnings += result.summary.warnings
         for each in result.assertions:
             score = self._scores[each.category]
-            if each.status == "pass":
+            if each.xfail:
+                score.xfailed += 1
+            elif each.status == "pass":
                 score.passed += 1
                 score.vacuous += each.vacuous
             elif each.status == "fail":
@@ -56,12 +63,18 @@ class Tally:
                 duration_ms=result.duration_ms,
                 vacuous=result.summary.vacuous,
                 result=result.artifacts.result,
+                xfail=result.xfail,
             )
         )
 
     def add_invalid(self, problems: Iterable[Problem]) -> None:
         """Count one spec file that could not be loaded, or a selection of nothing."""
         self.counts.invalid += 1
+        self.add_problems(problems)
+
+    def add_leaks(self, problems: Sequence[Problem]) -> None:
+        """Count files that were not written because of what they would have shown."""
+        self.leaks += len(problems)
         self.add_problems(problems)
 
     def add_problems(self, problems: Iterable[Problem]) -> None:
@@ -79,8 +92,10 @@ class Tally:
             )
 
     def scorecard(self) -> list[CategoryScore]:
-        """The categories that the run exercised, in the order of SPEC 10."""
-        return [s for s in self._scores.values() if s.passed or s.failed or s.warnings or s.skipped]
+        """The categories that occurred in the run, in the order of SPEC 10."""
+        return [
+            s for s in self._scores.values() if s.passed or s.failed or s.warnings or s.skipped or s.xfailed
+        ]
 
     def exit(self) -> tuple[ExitCode, str]:
         """The exit code and its reason: of all that occurred, the highest."""
@@ -89,14 +104,18 @@ class Tally:
             return ExitCode.INVALID, _some(counts.invalid, "invalid test spec")
         if counts.total == 0:
             return ExitCode.INVALID, "no test to run"
+        if self.leaks:
+            return ExitCode.ERROR, f"redaction.leak: redaction failed for {_some(self.leaks, 'file')}"
         if counts.errors or self.internal_errors:
             return ExitCode.ERROR, f"{_some(counts.errors + self.internal_errors, 'test')} ended in an error"
         if counts.failed:
             return ExitCode.FAILED, f"{_some(counts.failed, 'test')} failed"
         if self.unmet_thresholds:
             return ExitCode.FAILED, f"suite.threshold: {'; '.join(self.unmet_thresholds)}"
-        if counts.passed == 0:
+        if counts.passed + counts.xfailed == 0:
             return ExitCode.PASSED, f"no test failed, and {_some(counts.skipped, 'test')} could not be judged"
+        if counts.xfailed:
+            return ExitCode.PASSED, f"no test failed, but for {_some(counts.xfailed, 'test')} that should"
         return ExitCode.PASSED, "all tests passed" if not counts.skipped else "no test failed"
 
     def summary(self, *, run_id: str, started_at: str, finished_at: str, duration_ms: float) -> RunSummary:
@@ -114,6 +133,7 @@ class Tally:
             scorecard=self.scorecard(),
             tests=self.rows,
             problems=self.problems,
+            coverage=self.coverage.coverage(self._scores.values()),
         )
 
 

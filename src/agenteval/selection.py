@@ -3,10 +3,13 @@
 import re
 from collections.abc import Callable, Sequence
 
-from agenteval.errors import UsageError
+from agenteval.errors import Problem, UsageError
 from agenteval.loading import LoadedTest
+from agenteval.strict import closest
 
 MAX_DEPTH = 50
+MOST_TAGS = 20
+"""How many of the tags that there are a warning lists."""
 
 Predicate = Callable[[str], bool]
 
@@ -19,6 +22,8 @@ class Selection:
     `expression` is a `-k` expression: words joined by `and`, `or`, `not` and parentheses; a word selects a test
     when it occurs in its id, title, path or tags, whatever the case. `tags` selects tests with any of them;
     `exclude_tags` drops tests with any of them. Raises `UsageError` (`usage.expression`).
+
+    It remembers which of its words and tags no test has had so far.
     """
 
     def __init__(
@@ -28,18 +33,61 @@ class Selection:
         self._predicate = compile_expression(expression) if expression.strip() else None
         self._tags = frozenset(tags)
         self._exclude = frozenset(exclude_tags)
+        self._known_tags: set[str] | None = None
+        self._unmatched = {word.casefold(): word for word in _words(expression)}
 
     def wants(self, test: LoadedTest) -> bool:
         """Whether the test is selected."""
         if self.everything:
             return True
         case = test.case
+        if self._tags or self._exclude:
+            self._known_tags = {*(self._known_tags or ()), *case.tags}
+        text = "\n".join((case.id, case.title, str(test.path), *case.tags)).casefold()
+        for word in [word for word in self._unmatched if word in text]:
+            del self._unmatched[word]
         if self._tags and not self._tags.intersection(case.tags):
             return False
         if self._exclude.intersection(case.tags):
             return False
-        text = "\n".join((case.id, case.title, str(test.path), *case.tags)).casefold()
         return self._predicate is None or self._predicate(text)
+
+    def unknown_tags(self) -> list[Problem]:
+        """Warnings about tags that none of the tests has; ask once all tests were looked at."""
+        if self._known_tags is None:  # no tags are asked for, or there is no test
+            return []
+        return [
+            _unknown_tag(tag, option, self._known_tags)
+            for option, tags in (("--tag", self._tags), ("--exclude-tag", self._exclude))
+            for tag in sorted(tags - self._known_tags)
+        ]
+
+    def nothing_selected(self, deselected: int) -> Problem:
+        """The error of a selection that leaves none of so many tests."""
+        tests = "1 test" if deselected == 1 else f"{deselected} tests"
+        words = [f"{word!r}" for word in self._unmatched.values()]
+        part = f"; no test matches {' or '.join(words)} of -k" if words else ""
+        return Problem(
+            reason_code="select.nothing_selected",
+            message=f"the selection leaves none of {tests}{part}",
+            next_step="loosen -k, --tag or --exclude-tag; `agenteval list` shows ids and tags",
+        )
+
+
+def _unknown_tag(tag: str, option: str, known: set[str]) -> Problem:
+    near = closest(tag, known)
+    return Problem(
+        reason_code="select.unknown_tag",
+        message=f"{option} {tag}: no test has this tag",
+        hint=f"did you mean {near!r}?" if near else "",
+        allowed=() if near else sorted(known)[:MOST_TAGS],
+        severity="warning",
+    )
+
+
+def _words(expression: str) -> list[str]:
+    """The words of an expression, without what joins them."""
+    return [token for token in _TOKEN.findall(expression) if token not in ("and", "or", "not", "(", ")")]
 
 
 def compile_expression(expression: str) -> Predicate:

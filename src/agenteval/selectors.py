@@ -4,7 +4,7 @@ from dataclasses import field
 from typing import Any, ClassVar
 
 from agenteval.author_schemas import schema_differences, schema_error
-from agenteval.patterns import is_glob, name_matches, pattern_error, search
+from agenteval.patterns import is_glob, name_matches, pattern_error, search, shown
 from agenteval.strict import Model, model
 from agenteval.trace import Event, EventType, Trace
 
@@ -37,7 +37,7 @@ class ArgsMatch(Model):
             raise ValueError(f"nothing to match: give at least one of {', '.join(self.MATCHERS)}")
         for pattern in self.regex.values():
             if error := pattern_error(pattern):
-                raise ValueError(f"the pattern {pattern!r} is not a regular expression: {error}")
+                raise ValueError(f"the pattern {shown(pattern)} is not a regular expression: {error}")
         if self.json_schema is not None and (error := schema_error(self.json_schema)):
             raise ValueError(f"json_schema is not a JSON Schema: {error}")
 

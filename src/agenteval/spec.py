@@ -166,12 +166,27 @@ class Policy(Model):
 
 @model
 class Expected(Model):
-    """What a person expects: shown beside the result, never judged."""
+    """What a person expects. `status: fail` marks a known bug or a negative control; the rest is never judged."""
 
     outcome: str | None = None
     """In words."""
     failure_categories: list[str] = field(default_factory=list)
     """The kinds of failure that this test is meant to catch."""
+    status: Literal["pass", "fail"] = "pass"
+    """`fail`: the test passes exactly when the assertions named fail, and no other."""
+    assertions: list[Name] = field(default_factory=list)
+    """The ids of the assertions that are expected to fail. Goes with `status: fail`."""
+    reason: str | None = None
+    """Why they fail: the bug, or what the control shows. Goes with `status: fail`."""
+
+    def __post_init__(self) -> None:
+        given = [name for name in ("assertions", "reason") if getattr(self, name)]
+        if self.status == "pass" and given:
+            raise ValueError(f"{' and '.join(given)} {_go(given)} with status: fail")
+        if self.status == "fail" and not self.assertions:
+            raise ValueError("status: fail needs assertions: the ids of those that are to fail")
+        if self.status == "fail" and not (self.reason or "").strip():
+            raise ValueError("status: fail needs a reason: the bug, or what the control shows")
 
 
 @model
@@ -218,6 +233,10 @@ class TestCase(Model):
     """What a person expects."""
     reporting: Reporting = field(default_factory=Reporting)
     """What is written of the test."""
+
+
+def _go(names: list[str]) -> str:
+    return "goes" if len(names) == 1 else "go"
 
 
 def memory_text(memory: Any) -> list[str]:

@@ -131,7 +131,7 @@ class OpenMapping:
     """A mapping whose shape is the author's, with some keys that have a meaning here.
 
     Unknown keys are allowed, but not one that looks like a slip of a known key: that one would be read by
-    nobody.
+    nobody. So it is in the mappings of a list under a known key.
     """
 
     def __init__(self, *known: str) -> None:
@@ -161,11 +161,12 @@ class OpenMapping:
                 if isinstance(item, dict):
                     yield from (((index, *path), near) for path, near in self._slips(item))
         elif isinstance(value, dict):
-            for key in value:
-                if key not in self.known and not key.startswith(EXTENSION_PREFIX):
-                    near = closest(key, self.known)
-                    if near:
-                        yield (key,), near
+            for key, item in value.items():
+                if key in self.known:
+                    if isinstance(item, list):
+                        yield from (((key, *path), near) for path, near in self._slips(item))
+                elif not key.startswith(EXTENSION_PREFIX) and (near := closest(key, self.known)):
+                    yield (key,), near
 
 
 def closest(name: str, known: Any) -> str | None:

@@ -204,6 +204,10 @@ class Trace:
             return self._by_type.get(types[0], [])
         return [event for event in self.events if event.type in types]
 
+    def event_types(self) -> Iterable[str]:
+        """The types of event that happened, in order of first occurrence."""
+        return self._by_type.keys()
+
     def call_at(self, event: Event) -> ToolCall:
         """The view of a `tool_call` event."""
         return self._by_call_event[event.event_id]

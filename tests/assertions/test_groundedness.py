@@ -319,6 +319,23 @@ def test_an_output_that_claims_nothing_is_vacuous(output: str) -> None:
     assert verdict.reason == "the output claims nothing"
 
 
+@pytest.mark.parametrize(
+    ("output", "params", "kinds"),
+    [
+        ("Lab A released a model.", {"check": ["numbers", "urls"]}, "numbers, urls"),
+        ("I searched the web.", {}, "numbers, dates, urls, names, quotes, wording"),
+    ],
+)
+def test_claims_without_anything_asked_for_are_vacuous(
+    output: str, params: dict[str, Any], kinds: str
+) -> None:
+    """A claim without a fact of the kinds in `check`, and what the agent says about its own work."""
+    verdict = claims(output, **params)
+    assert (verdict.passed, verdict.exercised) == (True, False)
+    assert verdict.reason == f"the output claims nothing that {kinds} can be judged by"
+    assert [claim["text"] for claim in verdict.observed["claims"]] == [output]
+
+
 @pytest.mark.parametrize("kind", [CLAIMS, CITES])
 def test_without_output_both_are_vacuous(kind: str) -> None:
     """Nothing was said."""

@@ -271,7 +271,22 @@ class TestOutput:
 
     def test_no_output_tells_nothing(self) -> None:
         """A run without an answer is judged by its events."""
-        assert isolated(make_trace(output=None)).passed
+        assert isolated(make_trace(memory_read("family", "x"), output=None)).exercised
+
+    @pytest.mark.parametrize("output", [None, " "])
+    def test_is_vacuous_without_anything_that_could_tell(self, output: str | None) -> None:
+        """There is content to look for, and nothing to find it in."""
+        verdict = isolated(make_trace(output=output))
+        assert (verdict.passed, verdict.exercised) == (True, False)
+        assert verdict.reason == "no memory events and no tool_call events in the trace, and no final output"
+
+    def test_is_vacuous_when_nothing_is_forbidden(self) -> None:
+        """An empty list of groups forbids none, whatever happened."""
+        trace = make_trace(memory_read("work", "Falcon"), call("web_search"))
+        verdict = isolated(trace, forbidden_group_ids=[])
+        assert (verdict.passed, verdict.exercised) == (True, False)
+        assert verdict.reason == "forbidden_group_ids is empty, and there is no content to look for"
+        assert isolated(trace, forbidden_group_ids=[], forbidden_content=["Falcon"]).exercised
 
     @pytest.mark.parametrize(
         ("params", "message"),

@@ -471,6 +471,14 @@ class TestMaxToolCalls:
         verdict = judge("max_tool_calls", params, trace)
         assert (verdict.passed, verdict.exercised, verdict.reason) == (True, False, reason)
 
+    def test_a_limit_of_all_tools_is_exercised_by_any_call(self) -> None:
+        """Beside a tool that was not called, the calls of all tools were counted."""
+        verdict = judge("max_tool_calls", {"tool": "web_fetch", "max": 1, "max_total": 3}, SEARCHES)
+        assert (verdict.passed, verdict.exercised) == (True, True)
+        assert verdict.message == (
+            "0 calls of web_fetch, at most 1 allowed; 3 calls of all tools, at most 3 allowed"
+        )
+
     def test_a_limit_of_none_is_exercised_by_other_calls(self) -> None:
         """max: 0 forbids the tool, so that no call of it is what was judged."""
         assert judge("max_tool_calls", {"tool": "web_fetch", "max": 0}, SEARCHES).exercised

@@ -10,10 +10,11 @@ from agenteval.assertions import assertion_class
 from agenteval.assertions.base import Verdict
 from agenteval.diagnosis import Invalid
 from agenteval.strict import parse
-from agenteval.trace import Trace
-from builders import Step, call, error, judge, make_trace, received, result
+from agenteval.trace import Capabilities, Trace
+from builders import Step, call, error, judge, make_case, make_trace, received, result
 
 TASK = "task-digest"
+NO_CALLS = Capabilities(supports_scheduler_context=True, supports_replay=True)
 
 
 def refs(verdict: Verdict) -> list[str]:
@@ -211,6 +212,23 @@ class TestOutboundCount:
         verdict = judge("scheduler_outbound_count", {"max": 2}, run())
         assert (verdict.passed, verdict.exercised) == (True, False)
         assert verdict.reason == "no outbound_send call in the trace"
+
+    @pytest.mark.parametrize("params", [{"exact": 0}, {"max": 0}], ids=["exact", "max"])
+    def test_none_is_vacuous_where_nothing_could_be_sent(self, params: dict[str, Any]) -> None:
+        """Without the tool and without any call, nothing else could have happened."""
+        without = make_case(tools={"available": ["web_search"]})
+        verdict = judge("scheduler_outbound_count", params, run(), without)
+        assert (verdict.passed, verdict.exercised) == (True, False)
+        assert verdict.reason == "no outbound_send call in the trace"
+        assert judge("scheduler_outbound_count", params, run(), make_case()).exercised
+        assert judge("scheduler_outbound_count", params, run(call("web_search")), without).exercised
+
+    @pytest.mark.parametrize("params", [{"exact": 0}, {"max": 2}], ids=["exact", "max"])
+    def test_a_recording_without_tool_calls_shows_no_count(self, params: dict[str, Any]) -> None:
+        """That nothing was sent is not shown by a recording that does not show what was called: it is skipped."""
+        verdict = judge("scheduler_outbound_count", params, run(capabilities=NO_CALLS))
+        assert not verdict.applicable
+        assert verdict.reason == "counting needs supports_tool_trace, which the recording lacks"
 
     def test_the_tool_may_be_a_glob(self) -> None:
         """Several tools may send."""

@@ -65,6 +65,7 @@ def test_a_run_of_everything(project: Project, capsys: pytest.CaptureFixture[str
     assert written["counts"] == {
         "total": 5,
         "passed": 2,
+        "xfailed": 0,
         "failed": 1,
         "errors": 1,
         "skipped": 1,
@@ -160,20 +161,56 @@ def test_a_path_that_is_not_there(project: Project, capsys: pytest.CaptureFixtur
     assert capsys.readouterr().out.startswith("tset: error[file.missing]: no such file or directory\n")
 
 
-@pytest.mark.parametrize("flags", [["-k", "nothing"], ["-t", "none"], ["--exclude-tag", "t"]])
-def test_nothing_selected(flags: list[str], project: Project, capsys: pytest.CaptureFixture[str]) -> None:
-    """A selection that leaves nothing exits 3 and says how many tests there were."""
+@pytest.mark.parametrize(
+    ("flags", "before", "part"),
+    [
+        (["-k", "nothing and fail"], "", "; no test matches 'nothing' of -k"),
+        (["-k", "pass and fail"], "", ""),
+        (
+            ["-t", "none"],
+            "warning[select.unknown_tag]: --tag none: no test has this tag\n   allowed: t\n\n",
+            "",
+        ),
+        (["--exclude-tag", "t"], "", ""),
+    ],
+)
+def test_nothing_selected(
+    flags: list[str], before: str, part: str, project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A selection that leaves nothing exits 3; it says how many tests there were, and what none of them has."""
     project.add("pass", tags=["t"])
     project.add("fail", tags=["t"])
     assert run(*flags) == 3
     assert capsys.readouterr().out == (
-        "error[select.nothing_selected]: the selection leaves none of 2 tests\n"
+        f"{before}error[select.nothing_selected]: the selection leaves none of 2 tests{part}\n"
         "   next: loosen -k, --tag or --exclude-tag; `agenteval list` shows ids and tags\n"
         "\n"
         "2 deselected in 0.00 s\n"
         "artifacts/run-1/summary.json\n"
         "exit 3: no test to run\n"
     ).replace("0.00", f"{summary(project)['duration_ms'] / 1000:.2f}")
+
+
+def test_an_unknown_tag_is_a_warning(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """A tag that no test has is told once all are known, with the one that is meant; the exit code stays."""
+    project.add("pass", tags=["smoke"])
+    assert run("-t", "smoke", "-t", "smok", "--exclude-tag", "slow") == 0
+    out = capsys.readouterr().out
+    assert (
+        "warning[select.unknown_tag]: --tag smok: no test has this tag\n   did you mean 'smoke'?\n\n"
+        "warning[select.unknown_tag]: --exclude-tag slow: no test has this tag\n   allowed: smoke\n"
+    ) in out
+    assert [problem["reason_code"] for problem in summary(project)["problems"]] == ["select.unknown_tag"] * 2
+
+
+def test_a_run_that_stops_early_does_not_know_all_tags(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whether a tag is unknown shows when all tests are loaded, not before."""
+    project.add("fail", "a", tags=["t"])
+    project.add("pass", "b", tags=["later"])
+    assert run("-x", "-t", "t", "-t", "later") == 1
+    assert "unknown_tag" not in capsys.readouterr().out
 
 
 def test_selected_tests_run(project: Project) -> None:

@@ -9,17 +9,19 @@ import yaml
 
 from agenteval.cli import main
 from builders import make_spec
+from projects import make_replay
 
 
 def write(path: Path, **overrides: Any) -> Path:
-    """A test file; `overrides` replace top-level keys of a valid one."""
+    """A test file beside a recording; `overrides` replace top-level keys of a valid one."""
     path.parent.mkdir(parents=True, exist_ok=True)
+    (path.parent / "replay.json").write_text(json.dumps(make_replay()), encoding="utf-8")
     path.write_text(yaml.safe_dump(make_spec(**overrides), sort_keys=False), encoding="utf-8")
     return path
 
 
 def test_valid_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Valid files are counted; their replays need not even be there."""
+    """Valid files are counted, and nothing else is said."""
     for number in range(3):
         write(tmp_path / f"{number}.test.yaml", id=f"nanoclaw.a.b.c{number}")
     assert main(["validate", str(tmp_path)]) == 0
@@ -117,3 +119,75 @@ def test_unknown_colour(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert capsys.readouterr().err == (
         "error[usage.invalid]: --color blue: expected one of auto, always, never\n"
     )
+
+
+def test_a_recording_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The adapter is asked: a missing recording is found at the key that names it, before anything runs."""
+    path = write(tmp_path / "test.yaml", adapter_input={"replay_file": "reply.json"})
+    assert main(["validate", str(path)]) == 3
+    out = " ".join(capsys.readouterr().out.split())
+    assert f"{path}:22:1: error[adapter.replay_missing]: adapter_input.replay_file names" in out
+    assert out.endswith(" 1 of 1 test file is invalid (1 problem)")
+
+
+@pytest.mark.parametrize(
+    ("overrides", "code", "hint"),
+    [
+        ({"adapter_input": {"replay_fil": "replay.json"}}, "adapter.unknown_input", ""),
+        ({"adapter_input": {}}, "adapter.input_missing", ""),
+        ({"adapter": "nanoclwa", "id": "nanoclwa.a.b.c"}, "adapter.unknown", "did you mean 'nanoclaw'?"),
+    ],
+)
+def test_what_the_adapter_refuses(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    overrides: dict[str, Any],
+    code: str,
+    hint: str,
+) -> None:
+    """An unknown key of `adapter_input`, an empty one, and an adapter that there is not."""
+    path = write(tmp_path / "test.yaml", **overrides)
+    assert main(["validate", str(path), "--json"]) == 3
+    data = json.loads(capsys.readouterr().out)
+    assert (data["valid"], data["invalid"]) == (0, 1)
+    (problem,) = data["problems"]
+    assert (problem["path"], problem["reason_code"], problem["hint"]) == (str(path), code, hint)
+
+
+def test_what_is_wrong_with_a_recording(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Problems of the recording are shown in the recording, as a run would show them."""
+    path = write(tmp_path / "test.yaml")
+    replay = tmp_path / "replay.json"
+    replay.write_text(json.dumps(make_replay(status="done"), indent=1), encoding="utf-8")
+    assert main(["validate", str(path)]) == 3
+    out = " ".join(capsys.readouterr().out.split())
+    assert (
+        f"{replay}:33:12: error[bundle.wrong_value]: status: expected one of success, partial, failed" in out
+    )
+
+
+def test_what_the_adapter_remarks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A fixture that no step uses is a warning, as it is in a run."""
+    tools = {"available": ["web_search"], "fixtures": [{"id": "f", "tool": "web_search", "response": 1}]}
+    path = write(tmp_path / "test.yaml", tools=tools)
+    assert main(["validate", str(path)]) == 0
+    assert " ".join(capsys.readouterr().out.split()) == (
+        f"{path}: warning[adapter.remark]: fixture 'f' is not used by any step of the recording "
+        "1 test file valid (1 warning)"
+    )
+
+
+def test_redacted_values_are_not_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Messages of adapters may quote recordings: of a test that redacts fields they are left out."""
+    path = write(tmp_path / "test.yaml", reporting={"redact_fields": ["content"]})
+    (tmp_path / "replay.json").write_text('{"content": "hunter2', encoding="utf-8")
+    assert main(["validate", str(path)]) == 3
+    out = " ".join(capsys.readouterr().out.split())
+    assert "hunter2" not in out
+    assert "what adapter_input names cannot be used; the message is left out" in out
+
+
+def test_a_test_that_runs_live_has_no_recording(tmp_path: Path) -> None:
+    """Of `mode: live` there is nothing to read yet."""
+    path = write(tmp_path / "test.yaml", mode="live", adapter_input={})
+    assert main(["validate", str(path)]) == 0

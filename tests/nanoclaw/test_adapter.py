@@ -134,7 +134,8 @@ def outside(folder: Path, name: str) -> AdapterError:
         f"adapter_input.replay_file names {name!r}, which is outside the project root {folder}"
     )
     assert error.next_step == (
-        "keep the file inside the project; symbolic links that lead out of it are not followed"
+        "keep the file inside the project, or allow files anywhere with --allow-outside; "
+        "symbolic links that lead out of the project are not followed"
     )
     return error
 
@@ -147,6 +148,19 @@ def test_files_outside_the_project_are_not_read(tmp_path: Path) -> None:
     (project / "link.json").symlink_to(target)
     for name in ("../secret.json", str(target), "link.json", "../not-there.json", "/"):
         assert outside(project, name).reason_code == "adapter.outside_root"
+
+
+def test_files_outside_the_project_are_read_when_allowed(tmp_path: Path) -> None:
+    """By `..`, by an absolute path, and by a link."""
+    project = tmp_path / "project"
+    project.mkdir()
+    target = write(tmp_path, make_bundle(), "shared.json")
+    (project / "link.json").symlink_to(target)
+    context = make_context(project)
+    context.allow_outside = True
+    for name in ("../shared.json", str(target), "link.json"):
+        case = make_case(adapter_input={"replay_file": name})
+        assert NanoClawAdapter().trace(case, context).output == "Done."
 
 
 def test_links_inside_the_project_are_followed(tmp_path: Path) -> None:

@@ -40,6 +40,10 @@ class NanoClawAdapter:
             )
         return INPUTS[given[0]](case, context)
 
+    def check_input(self, case: TestCase, context: AdapterContext) -> None:
+        """Read what the test names, as a run would. Raises `AdapterError`, with every problem of the recording."""
+        self.trace(case, context)
+
 
 def _trace_of_bundle(case: TestCase, context: AdapterContext) -> Trace:
     from agenteval_nanoclaw.bundle import load_bundle

@@ -2,19 +2,20 @@
 
 import os
 import stat
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from agenteval.adapters import AdapterContext
 from agenteval.errors import AdapterError
+from agenteval.reading.containment import STAY_INSIDE, is_inside
 
 
 def find_file(name: Any, context: AdapterContext, *, setting: str, missing: str, next_step: str) -> Path:
     """The file called `name`, relative to the test's directory, as a path to show and to open.
 
     `setting` is where the test names it; `missing` and `next_step` are for a file that is not there.
-    Symbolic links are followed before it is judged whether a file is inside the project root. Raises
+    Symbolic links are followed before it is judged whether a file is inside the project root, as it must be unless
+    the context allows files outside. Raises
     `AdapterError` (`adapter.invalid_input`, `adapter.outside_root`, or `missing`).
     """
     if not isinstance(name, str) or not name:
@@ -25,9 +26,8 @@ def find_file(name: Any, context: AdapterContext, *, setting: str, missing: str,
         )
     path = context.base_dir / name
     try:
-        real = os.path.realpath(path)
-        inside = real.startswith(_real_folder(str(context.root)))
-        found = inside and stat.S_ISREG(os.stat(real).st_mode)  # noqa: PTH116 - once per file of each test
+        inside = context.allow_outside or is_inside(path, context.root)
+        found = inside and stat.S_ISREG(os.stat(path).st_mode)  # noqa: PTH116 - once per file of each test
     except FileNotFoundError:
         found = False
     except (OSError, RuntimeError, ValueError) as error:  # a loop of links, a name no file can have
@@ -40,7 +40,7 @@ def find_file(name: Any, context: AdapterContext, *, setting: str, missing: str,
         raise AdapterError(
             f"{setting} names {name!r}, which is outside the project root {context.root}",
             reason_code="adapter.outside_root",
-            next_step="keep the file inside the project; symbolic links that lead out of it are not followed",
+            next_step=STAY_INSIDE,
         )
     if not found:
         what = "a directory" if path.is_dir() else "not there"
@@ -48,8 +48,3 @@ def find_file(name: Any, context: AdapterContext, *, setting: str, missing: str,
             f"{setting} names {name!r}, but {path} is {what}", reason_code=missing, next_step=next_step
         )
     return path
-
-
-@cache
-def _real_folder(folder: str) -> str:
-    return os.path.join(os.path.realpath(folder), "")  # noqa: PTH118

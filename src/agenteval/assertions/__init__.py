@@ -29,6 +29,8 @@ CATALOGUE: tuple[Entry, ...] = (
     Entry("tool_args_match", f"{_HERE}.process", "ToolArgsMatch"),
     Entry("max_tool_calls", f"{_HERE}.process", "MaxToolCalls"),
     Entry("stop_after_success", f"{_HERE}.process", "StopAfterSuccess"),
+    Entry("trajectory_matches", f"{_HERE}.trajectory", "TrajectoryMatches"),
+    Entry("no_duplicate_tool_calls", f"{_HERE}.duplicates", "NoDuplicateToolCalls"),
     Entry("output_contains", f"{_HERE}.output", "OutputContains"),
     Entry("output_matches_format", f"{_HERE}.output_format", "OutputMatchesFormat"),
     Entry("output_omits", f"{_HERE}.output", "OutputOmits"),
@@ -38,10 +40,15 @@ CATALOGUE: tuple[Entry, ...] = (
     Entry("memory_recall_same_group", f"{_HERE}.memory", "MemoryRecallSameGroup"),
     Entry("memory_update_on_correction", f"{_HERE}.memory", "MemoryUpdateOnCorrection"),
     Entry("no_cross_group_memory_use", f"{_HERE}.isolation", "NoCrossGroupMemoryUse"),
+    Entry("outbound_destinations", f"{_HERE}.outbound", "OutboundDestinations"),
     Entry("scheduler_task_runs", f"{_HERE}.scheduler", "SchedulerTaskRuns"),
     Entry("scheduler_outbound_count", f"{_HERE}.scheduler", "SchedulerOutboundCount"),
+    Entry("no_duplicate_outbound", f"{_HERE}.outbound", "NoDuplicateOutbound"),
     Entry("retry_policy_respected", f"{_HERE}.recovery", "RetryPolicyRespected"),
     Entry("graceful_failure_output", f"{_HERE}.recovery", "GracefulFailureOutput"),
+    Entry("efficiency_within", f"{_HERE}.efficiency", "EfficiencyWithin"),
+    Entry("no_sensitive_data", f"{_HERE}.safety", "NoSensitiveData"),
+    Entry("tools_within_policy", f"{_HERE}.safety", "ToolsWithinPolicy"),
 )
 
 _BY_TYPE = {entry.type: entry for entry in CATALOGUE}

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
+from agenteval.assertions.looks import BY_CATEGORY, Looks, looks_by_fields
 from agenteval.spec import TestCase
 from agenteval.strict import Model
 from agenteval.trace import Event, Trace
@@ -87,12 +88,22 @@ class Assertion(Model):
     """The kind of failure, in words a person uses."""
     implied: ClassVar[tuple[str, ...]] = ()
     """The capabilities without which the check cannot judge."""
+    event_types_judged: ClassVar[tuple[str, ...] | None] = None
+    """The types of event that the check looks at; those of its category, when not given."""
     example: ClassVar[str]
     """The `params` of an example, as YAML."""
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:
         """Judge one trace. Anything raised here makes the test an error."""
         raise NotImplementedError
+
+    def looks_at(self) -> Looks:
+        """Which tools and types of event the check looks at: what else goes wrong, it does not see.
+
+        By default the types of `event_types_judged`, and what the parameters name (see `looks`).
+        """
+        types = self.event_types_judged
+        return looks_by_fields(self, BY_CATEGORY.get(self.category, ()) if types is None else types)
 
     def judge(self, trace: Trace, case: TestCase) -> Verdict:
         """What callers call: `check`, unless a type has a parameter of that name and so overrides this."""

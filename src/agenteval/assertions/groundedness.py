@@ -42,7 +42,7 @@ class ClaimsSupportedByFixtures(Assertion):
     ("I searched …") and sentences that lead in a list are judged by their hard facts only.
 
     Passes if every claim is supported. Without a successful result of an allowed source it fails. An output that
-    is missing, empty or claims nothing is a vacuous pass. These are rules, not understanding: a claim that
+    is missing, empty or claims nothing, or nothing of the kinds in `check`, is a vacuous pass. These are rules, not understanding: a claim that
     combines true facts wrongly can pass, and an inference the sources do not spell out fails; narrow `check` or
     lower `min_support` for outputs that infer or paraphrase a lot.
     """
@@ -85,6 +85,11 @@ check: [numbers, dates, urls, names]
         said = input_sources(trace) if self.include_input else []
         known = SourceText(sources, said, called_links(results, trace))
         judged = [support(claim, known, self.check) for claim in claimed]
+        if not any(each.judged for each in judged):
+            return vacuous(
+                f"the output claims nothing that {', '.join(self.check)} can be judged by",
+                claims=[_observed(each) for each in judged],
+            )
         return self._verdict(judged, trace)
 
     def _verdict(self, judged: Sequence[Support], trace: Trace) -> Verdict:
@@ -96,7 +101,7 @@ check: [numbers, dates, urls, names]
             "min_support": self.min_support,
         }
         holders = dict.fromkeys(
-            each.span.event_id for each in judged if each.span and each not in unsupported
+            each.span.event_id for each in judged if each.span and each.holds(self.min_support)
         )
         events = [*output_events(trace), *(by_id[event_id] for event_id in holders if event_id in by_id)]
         count = f"{len(judged)} claim{'' if len(judged) == 1 else 's'}"

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, not_applicable, passed
+from agenteval.assertions.looks import Looks
 from agenteval.assertions.output import OutputContains, has_output, output_events
 from agenteval.language.content_words import find_phrase, has_phrase
 from agenteval.spec import Name, TestCase
@@ -72,6 +73,12 @@ output:
     """What shows that the fact was recalled."""
     output: OutputContains | None = None
     """What the final output must contain to honour the fact: the parameters of `output_contains`."""
+
+    def looks_at(self) -> Looks:
+        """Reads of memory, the final output, or both."""
+        by_event = {"memory_read"} if self.evidence != "output" else set()
+        by_output = {"final_output"} if self.output or self.evidence in ("output", "both") else set()
+        return Looks(event_types=frozenset(by_event | by_output))
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:
         """Judge one trace."""
@@ -228,6 +235,10 @@ class MemoryUpdateOnCorrection(Assertion):
             events=right,
             **observed,
         )
+
+    def looks_at(self) -> Looks:
+        """Writes of memory, and the final output when there is an old value to look for."""
+        return Looks(event_types=frozenset(["memory_write"] + ["final_output"] * bool(self.old_value)))
 
     def _correction(self, trace: Trace) -> Event | None:
         received = trace.of_type("message_received")

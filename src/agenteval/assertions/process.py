@@ -9,6 +9,7 @@ from dataclasses import field
 from typing import Annotated, Any, ClassVar, Literal
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
+from agenteval.assertions.looks import ANY_TOOL, Looks
 from agenteval.patterns import name_matches
 from agenteval.selectors import ArgsMatch, Selector, counted, tool_of
 from agenteval.spec import Name, TestCase
@@ -104,7 +105,7 @@ class MustNotCallTool(Assertion):
                 calls=len(calls),
                 tool_counts=trace.tool_counts(),
             )
-        absent = [tool for tool in forbidden if not _available(tool, case)]
+        absent = [tool for tool in forbidden if not is_available(tool, case)]
         note = f"{' and '.join(absent)} {'is' if len(absent) == 1 else 'are'} not in tools.available"
         if not trace.calls() and len(absent) == len(forbidden):
             return vacuous(f"no tool_call events in the trace, and {note}", calls=0, not_available=absent)
@@ -354,11 +355,16 @@ class MaxToolCalls(Assertion):
             return failed(f"{'; '.join(too_many)}; {called(trace)}", events=events, **observed)
         if not every:
             return vacuous("no tool_call events in the trace", **observed)
-        name, _, calls = limits[0]
-        if not calls and self.max:
+        name, most, calls = limits[-1]  # all tools together, where they are limited too
+        if not calls and most:
             return vacuous(f"no call of {name} in the trace", **observed)
         within = [f"{counted(len(c), 'call')} of {who}, at most {most} allowed" for who, most, c in limits]
         return passed("; ".join(within), events=calls, **observed)
+
+    def looks_at(self) -> Looks:
+        """The calls of the tool, or of all tools."""
+        limited = {ANY_TOOL} if self.max_total is not None else {self.tool or ANY_TOOL}
+        return Looks(frozenset(limited), frozenset({"tool_call"}))
 
 
 @model
@@ -423,6 +429,13 @@ forbid_following:
             f"no {named} came after {self.success_event} ({success.event_id})", events=[success], **observed
         )
 
+    def looks_at(self) -> Looks:
+        """What the selectors name; the calls of all tools, when nothing says what must not follow."""
+        named = Assertion.looks_at(self)
+        if self.forbid_following:
+            return named
+        return Looks(named.tools | {ANY_TOOL}, named.event_types | {"tool_call"})
+
     def _exempt(self, event: Event, own_call: Event, trace: Trace) -> bool:
         owner = trace.call_of(event)
         if owner is not None and owner.event is own_call:
@@ -443,7 +456,8 @@ def _calls_of(trace: Trace, tools: Sequence[str]) -> list[Event]:
     return [call.event for call in trace.calls() if any(name_matches(tool, call.tool) for tool in tools)]
 
 
-def _available(tool: str, case: TestCase) -> bool:
+def is_available(tool: str, case: TestCase) -> bool:
+    """Whether the agent had the tool, or one that the glob means."""
     return any(name_matches(tool, name) or name_matches(name, tool) for name in case.tools.available)
 
 

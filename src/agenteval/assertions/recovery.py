@@ -210,6 +210,7 @@ class GracefulFailureOutput(Assertion):
     category: ClassVar[Category] = "recovery"
     failure_category: ClassVar[str] = "failure not admitted"
     implied: ClassVar[tuple[str, ...]] = ("supports_tool_trace",)
+    event_types_judged: ClassVar[tuple[str, ...] | None] = ("error", "tool_result", "final_output")
     example: ClassVar[str] = """\
 allowed_failure_phrases: [could not, timed out]
 must_not_claim_success: true

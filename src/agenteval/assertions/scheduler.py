@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
-from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
-from agenteval.assertions.process import called
+from agenteval.assertions.base import Assertion, Category, Verdict, failed, not_applicable, passed, vacuous
+from agenteval.assertions.process import called, is_available
 from agenteval.patterns import name_matches
 from agenteval.selectors import Selector, counted
 from agenteval.spec import Name, TestCase, Trigger
@@ -106,13 +106,15 @@ class SchedulerOutboundCount(Assertion):
 
     Counts the `tool_call` events of `tool`, or with `count: successes` those that a successful result answers.
     Passes when there are `exact` of them, or at least `min` and at most `max`. Fails when the run was not
-    triggered by the scheduler. With `max` alone it had nothing to judge when nothing was sent.
+    triggered by the scheduler. With `max` alone it had nothing to judge when nothing was sent; nor had it when nothing
+    may be sent, the agent did not have the tool, and no tool was called.
     """
 
     type: ClassVar[str] = "scheduler_outbound_count"
     category: ClassVar[Category] = "scheduler"
     failure_category: ClassVar[str] = "duplicate outbound messages"
     implied: ClassVar[tuple[str, ...]] = ("supports_scheduler_context",)
+    event_types_judged: ClassVar[tuple[str, ...] | None] = ("tool_call",)
     example: ClassVar[str] = "tool: outbound_send\nexact: 1\n"
 
     tool: Name = "outbound_send"
@@ -134,7 +136,7 @@ class SchedulerOutboundCount(Assertion):
         if self.min is not None and self.max is not None and self.min > self.max:
             raise ValueError(f"min ({self.min}) is more than max ({self.max}): no number is between them")
 
-    def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all
+    def check(self, trace: Trace, case: TestCase) -> Verdict:
         """Judge one trace."""
         calls = [call for call in trace.calls() if name_matches(self.tool, call.tool)]
         sent = [call.event for call in calls if self.count == "calls" or call.succeeded]
@@ -159,8 +161,13 @@ class SchedulerOutboundCount(Assertion):
             return failed(
                 "; ".join(wrong), events=shown, closest=self._closest(trace) if too_few else (), **observed
             )
-        if not number and self.max and self.min is None:
-            return vacuous(f"no {kind} in the trace", **observed)
+        if not number and (self.max or high == 0) and not self.min:
+            if not trace.capabilities.supports_tool_trace:
+                return not_applicable(
+                    "counting needs supports_tool_trace, which the recording lacks", **observed
+                )
+            if self.max or not (trace.calls() or is_available(self.tool, case)):
+                return vacuous(f"no {kind} in the trace", **observed)
         return passed(f"{counted(number, kind)}, expected {self._expected(kind)}", events=sent, **observed)
 
     def _expected(self, kind: str) -> str:

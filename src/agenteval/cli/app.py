@@ -9,7 +9,9 @@ from typing import Annotated
 import typer
 
 from agenteval import __version__
-from agenteval.errors import AgentEvalError, ExitCode
+from agenteval.errors import AgentEvalError, ExitCode, FileError
+from agenteval.redaction import Redactor, redacted_problems
+from agenteval.reporters.stream import redact_with, redactor_in_force
 
 REPORT_ADDRESS = "https://github.com/agenteval/agenteval/issues"
 
@@ -30,6 +32,7 @@ COMMANDS = {
 
 def run_app(argv: Sequence[str]) -> int:
     """Parse and run; every error becomes a message on stderr and an exit code."""
+    redact_with(Redactor())
     wanted = next((arg for arg in argv if not arg.startswith("-")), None)
     try:
         app = _app([wanted] if wanted in COMMANDS else list(COMMANDS))
@@ -41,6 +44,9 @@ def run_app(argv: Sequence[str]) -> int:
         return _fail("interrupted", ExitCode.ERROR)
     except BrokenPipeError:
         return _closed_pipe()
+    except FileError as error:
+        problems = redacted_problems(error.problems, redactor_in_force().rules)
+        return _fail("\n".join(problem.render() for problem in problems), error.exit_code)
     except AgentEvalError as error:
         return _fail(_rendered(error), error.exit_code)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - the last line of defence
@@ -122,7 +128,7 @@ def _fail(message: str, code: ExitCode) -> int:
 
     try:
         _flush()
-        for line in message.split("\n"):
+        for line in redactor_in_force().unseen(message).split("\n"):
             write(sys.stderr, printable(line) + "\n")
         sys.stderr.flush()
     except OSError:

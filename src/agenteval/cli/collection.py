@@ -4,8 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from agenteval import budget
+from agenteval.config import LimitsConfig
 from agenteval.errors import Problem, SpecError
 from agenteval.loading import LoadedTest, UniqueIds, discover, load_test
+from agenteval.plugins.registry import Registry
+from agenteval.redaction import redacted_problems
+from agenteval.reporters.stream import redactor_in_force
 
 
 @dataclass(slots=True)
@@ -32,23 +37,31 @@ class Collection:
         return sum(problem.severity == "error" for problem in self.problems)
 
 
-def collect(paths: Sequence[str], *, max_bytes: int) -> Collection:
+def collect(paths: Sequence[str], *, limits: LimitsConfig, registry: Registry) -> Collection:
     """Load all tests under the paths."""
-    collection = Collection()
+    budget.set_seconds(limits.pattern_seconds)
+    rules = redactor_in_force().rules
+    collection = Collection(problems=registry.problems())
     unique = UniqueIds()
     for found in discover(paths):
         if isinstance(found, SpecError):
-            collection.problems += found.problems
+            collection.problems += redacted_problems(found.problems, rules)
             collection.not_found += 1
             continue
         try:
-            test = load_test(found.path, only=found.only, max_bytes=max_bytes)
+            test = load_test(
+                found.path,
+                only=found.only,
+                max_bytes=limits.max_file_bytes,
+                max_nodes=limits.max_yaml_nodes,
+                registry=registry,
+            )
             unique.claim(test)
         except SpecError as error:
-            collection.problems += error.problems
+            collection.problems += redacted_problems(error.problems, rules)
             collection.invalid.append(found.path)
         else:
-            collection.problems += test.warnings
+            collection.problems += redacted_problems(test.warnings, rules)
             collection.tests.append(test)
     return collection
 

@@ -6,7 +6,7 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
-from agenteval.errors import AgentEvalError, ExitCode
+from agenteval.errors import AgentEvalError, ExitCode, PluginError
 
 _NAME_WIDTH = 12
 
@@ -20,7 +20,7 @@ def command() -> ExitCode:
 
     console = Console(sys.stdout)
     worst = ExitCode.PASSED
-    for section in (_versions, _adapters, _project):
+    for section in (_versions, _adapters, _plugins, _project):
         for name, value, code in section():
             worst = max(worst, code)
             first, *rest = value.split("\n")
@@ -94,6 +94,24 @@ def _adapters() -> Iterator[_Line]:
             yield _broken(label, error)
         else:
             yield _fine(label, f"{adapter.version} ({type(adapter).__module__}.{type(adapter).__qualname__})")
+
+
+def _plugins() -> Iterator[_Line]:
+    """The project's plugins, unless its configuration is invalid, and those of installed packages."""
+    from agenteval.cli.catalogue import project_registry
+    from agenteval.plugins.registry import Registry
+
+    try:
+        plugins = project_registry().plugins()
+    except AgentEvalError:  # the section about the project says what is wrong
+        plugins = Registry().plugins()
+    if not plugins:
+        yield _fine("plugins", "none")
+    for plugin in plugins:
+        if plugin.error:
+            yield _broken("plugin", PluginError(plugin.complaint, next_step=plugin.next_step))
+        else:
+            yield _fine("plugin", f"{plugin.kind} {plugin.name} ({plugin.origin})")
 
 
 def _project() -> Iterator[_Line]:

@@ -8,6 +8,7 @@ import typer
 from agenteval.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
+    from agenteval.plugins.registry import Registry
     from agenteval.reference.explanation import Explanation, Parameter
 
 _WIDTH = 100
@@ -23,6 +24,7 @@ def command(
     markdown: Annotated[
         bool, typer.Option("--markdown", help="Print the whole reference, which is docs/assertions.md.")
     ] = False,
+    plugins: Annotated[bool, typer.Option("--plugins", help="Only the types of plugins.")] = False,
 ) -> ExitCode:
     """Show the assertion types; one type with its parameters, its rules and an example to paste.
 
@@ -36,21 +38,37 @@ def command(
         )
     from agenteval.reporters.stream import write
 
-    write(sys.stdout, _text(name, as_json=as_json, markdown=markdown))
+    if plugins and name:
+        raise UsageError("--plugins lists types: it does not go with TYPE", next_step="leave one of them out")
+    registry = _registry(name, built_in=markdown and not plugins)
+    write(sys.stdout, _text(name, registry, as_json=as_json, markdown=markdown, plugins=plugins))
     return ExitCode.PASSED
 
 
-def _text(name: str | None, *, as_json: bool, markdown: bool) -> str:
-    from agenteval.reference.explanation import explain, explain_all
-    from agenteval.reference.markdown import reference_markdown
+def _registry(name: str | None, *, built_in: bool) -> "Registry":
+    """Where to look the types up; the project's plugins are loaded only if they can be meant."""
+    from agenteval.assertions import assertion_class
+    from agenteval.cli.catalogue import project_registry
+    from agenteval.plugins.registry import BUILT_IN
 
-    if markdown:
-        return reference_markdown()
+    if built_in or (name is not None and assertion_class(name) is not None):
+        return BUILT_IN
+    return project_registry()
+
+
+def _text(name: str | None, registry: "Registry", *, as_json: bool, markdown: bool, plugins: bool) -> str:
+    from agenteval.cli.catalogue import warn_about
+    from agenteval.reference.explanation import explain, explain_all
+    from agenteval.reference.markdown import plugins_markdown, reference_markdown
+
     if name is None:
-        everything = explain_all()
+        warn_about(registry.plugins())
+        everything = [item for item in explain_all(registry) if item.plugin or not plugins]
+        if markdown:
+            return plugins_markdown(everything) if plugins else reference_markdown()
         return _json([item.as_json() for item in everything]) if as_json else _catalogue(everything)
-    explanation = explain(name)
-    example = _example(name)
+    explanation = explain(name, registry)
+    example = _example(name, registry)
     if as_json:
         return _json({**explanation.as_json(), "example_test": example})
     return "".join(f"# {line}".rstrip() + "\n" for line in _lines(explanation)) + "\n" + example
@@ -62,11 +80,10 @@ def _json(data: Any) -> str:
     return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
 
 
-def _example(name: str) -> str:
-    from agenteval.assertions import assertion_class
+def _example(name: str, registry: "Registry") -> str:
     from agenteval.reference.example_spec import example_spec
 
-    cls = assertion_class(name)
+    cls = registry.assertion_class(name)
     assert cls is not None, name
     return example_spec(cls)
 
@@ -74,11 +91,15 @@ def _example(name: str) -> str:
 def _catalogue(explanations: "list[Explanation]") -> str:
     from agenteval.reference.explanation import by_category
 
+    if not explanations:
+        return "no plugin brings an assertion type\n"
     width = max(len(item.type) for item in explanations)
     lines = []
     for category, items in by_category(explanations).items():
         lines.append(category)
-        lines += [f"  {item.type:<{width}}  {item.summary}" for item in items]
+        for item in items:
+            origin = f" ({item.plugin})" if item.plugin else ""
+            lines.append(f"  {item.type:<{width}}  {item.summary}{origin}")
         lines.append("")
     lines.append("agenteval explain TYPE shows one, with an example to paste")
     return "\n".join(lines) + "\n"
@@ -96,6 +117,7 @@ def _lines(explanation: "Explanation") -> list[str]:
         f"failure category:  {explanation.failure_category}",
         f"default severity:  {explanation.default_severity}",
         f"needs:             {needs}",
+        *([f"plugin:            {explanation.plugin}"] if explanation.plugin else []),
         "",
         "parameters:" if explanation.parameters else "parameters: none",
         *_table(explanation.parameters),

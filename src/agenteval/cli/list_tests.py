@@ -23,13 +23,21 @@ def command(
 
     Exit codes: 0, or 3 when nothing would run or a test file is invalid.
     """
+    from agenteval.cli.redacting import redact_as
     from agenteval.config import load_config, project_root
+    from agenteval.plugins.registry import Registry
     from agenteval.selection import Selection
 
     selection = Selection(expression, tags or (), exclude_tags or ())
-    config = load_config(project_root(paths))
-    collection = collect(paths, max_bytes=config.limits.max_file_bytes)
+    root = project_root(paths)
+    config = load_config(root)
+    registry = Registry(root, config.plugins)
+    redact_as(config)
+    collection = collect(paths, limits=config.limits, registry=registry)
     tests = [test for test in collection.tests if selection.wants(test)]
+    collection.problems += selection.unknown_tags()
+    if collection.tests and not tests:
+        collection.problems.append(selection.nothing_selected(len(collection.tests)))
     if as_json:
         _print_json(tests, collection)
     else:
@@ -66,15 +74,13 @@ def _columns(rows: Sequence[tuple[str, ...]]) -> list[str]:
 
 
 def _print_json(tests: Sequence[LoadedTest], collection: Collection) -> None:
-    import json
-
-    from agenteval.reporters.stream import write
+    from agenteval.reporters.stream import write_json
 
     data = {
         "tests": [_as_json(test) for test in tests],
         "problems": [problem_as_json(problem) for problem in collection.problems],
     }
-    write(sys.stdout, json.dumps(data, indent=2, ensure_ascii=False) + "\n")
+    write_json(sys.stdout, data)
 
 
 def _as_json(test: LoadedTest) -> dict[str, object]:

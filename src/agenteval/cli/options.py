@@ -29,6 +29,11 @@ ExcludeTagOption = Annotated[
     typer.Option("--exclude-tag", metavar="TAG", help="No tests with this tag (repeatable)."),
 ]
 
+AllowOutsideOption = Annotated[
+    bool,
+    typer.Option("--allow-outside", help="Let tests name files outside the project."),
+]
+
 
 def _known_color(value: str | None) -> str | None:
     if value is not None and value not in COLORS:

@@ -7,15 +7,26 @@ from typing import Annotated
 
 import typer
 
-from agenteval import patterns
-from agenteval.cli.options import ColorOption, ExcludeTagOption, ExpressionOption, PathsArgument, TagOption
+from agenteval import budget
+from agenteval.cli.options import (
+    AllowOutsideOption,
+    ColorOption,
+    ExcludeTagOption,
+    ExpressionOption,
+    PathsArgument,
+    TagOption,
+)
+from agenteval.cli.redacting import redact_as
 from agenteval.cli.session import Session
 from agenteval.config import Config, load_config, project_root
 from agenteval.errors import ExitCode
 from agenteval.judging import JudgingRules
 from agenteval.openwop.summary import Scores, Suite, default_suite_id
-from agenteval.reporters.artifacts import RunDirectory, encode, new_run_id
+from agenteval.plugins.registry import Registry
+from agenteval.redaction import Redactor
+from agenteval.reporters.artifacts import RunDirectory, new_run_id
 from agenteval.reporters.console import Console
+from agenteval.reporters.sealing import sealed
 from agenteval.reporters.stream import flush, write
 from agenteval.runner import RunOptions
 from agenteval.selection import Selection
@@ -37,6 +48,7 @@ def command(
     strict_capabilities: Annotated[
         bool, typer.Option("--strict-capabilities", help="A missing capability fails instead of skipping.")
     ] = False,
+    allow_outside: AllowOutsideOption = False,
     artifacts_dir: Annotated[
         Path | None,
         typer.Option("--artifacts-dir", metavar="DIR", help="Where runs are written [artifacts]."),
@@ -51,6 +63,12 @@ def command(
     ] = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Only the summary.")] = False,
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Every assertion of every test.")] = False,
+    secrets: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--secret", metavar="NAME", help="Redact the value of this environment variable (repeatable)."
+        ),
+    ] = None,
     color: ColorOption = None,
     collect_only: Annotated[bool, typer.Option("--collect-only", help="Show what would run.")] = False,
     durations: Annotated[
@@ -63,8 +81,9 @@ def command(
     """
     root = project_root(paths)
     config = load_config(root)
-    patterns.set_time_limit(config.limits.pattern_seconds)
+    budget.set_seconds(config.limits.pattern_seconds)
     colors = color or config.color
+    redaction = redact_as(config, secrets or ())
     session = Session(
         options=RunOptions(
             run_id=run_id or new_run_id(),
@@ -76,6 +95,10 @@ def command(
             ),
             max_file_bytes=config.limits.max_file_bytes,
             max_events=config.limits.max_events,
+            max_yaml_nodes=config.limits.max_yaml_nodes,
+            allow_outside=allow_outside,
+            registry=Registry(root, config.plugins),
+            redaction=redaction,
         ),
         console=Console(sys.stderr if json_output else sys.stdout, verbosity=verbose - quiet, color=colors),
         scores=Scores(_suite(config, paths)),
@@ -85,11 +108,16 @@ def command(
         return session.collect(paths)
     if not no_artifacts:
         parent = artifacts_dir or Path(os.path.relpath(root / config.artifacts_dir))
-        session.directory = RunDirectory(parent, session.options.run_id)
+        session.directory = RunDirectory(
+            parent,
+            session.options.run_id,
+            max_bytes=config.limits.max_result_bytes,
+            redactor=Redactor((), redaction),
+        )
     session.save_traces = save_traces or config.save_traces
     code = session.run(paths, maxfail=1 if exit_first else maxfail, durations=durations)
     if json_output and session.summary:
-        write(sys.stdout, encode(session.summary).decode())
+        write(sys.stdout, sealed(session.summary, Redactor((), redaction)).decode())
         flush(sys.stdout)
     return code
 

@@ -49,18 +49,22 @@ def _default_folder() -> Path:
 
 
 def _names() -> list[str]:
+    from agenteval.cli.catalogue import project_registry
     from agenteval.schemas import schema_entries
 
-    entries = schema_entries()
+    entries = schema_entries(project_registry())
     width = max(len(entry.name) for entry in entries)
     return [f"{entry.name:<{width}}  {entry.title}" for entry in entries]
 
 
 def _print(name: str) -> None:
+    from agenteval.cli.catalogue import project_registry, warn_about
     from agenteval.reporters.stream import write
     from agenteval.schemas import schema_text
 
-    write(sys.stdout, schema_text(name))
+    registry = project_registry()
+    warn_about(registry.plugins())
+    write(sys.stdout, schema_text(name, registry))
 
 
 def _say(*lines: str) -> None:

@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from agenteval.errors import ExitCode, Problem, SpecError
 from agenteval.loading import LoadedTest, UniqueIds, discover, load_test
 from agenteval.openwop.summary import Scores
+from agenteval.redaction import redacted_problems
 from agenteval.reporters.artifacts import RunDirectory
 from agenteval.reporters.console import Console
+from agenteval.reporters.sealing import LeakError, quotes, sealed
 from agenteval.results import RunSummary
 from agenteval.runner import Outcome, RunOptions, run, timestamp
 from agenteval.scorecard import Tally
@@ -58,6 +60,8 @@ class Session:
 
     def _selected(self, paths: list[str]) -> Iterator[LoadedTest]:
         """The tests to run, in discovery order; what cannot be loaded is reported on the way."""
+        registry = self.options.registry
+        self._warn(registry.problems())
         unique = UniqueIds()
         number = 0
         for found in discover(paths):
@@ -65,7 +69,13 @@ class Session:
                 self._invalid(found)
                 continue
             try:
-                test = load_test(found.path, only=found.only, max_bytes=self.options.max_file_bytes)
+                test = load_test(
+                    found.path,
+                    only=found.only,
+                    max_bytes=self.options.max_file_bytes,
+                    max_nodes=self.options.max_yaml_nodes,
+                    registry=registry,
+                )
                 unique.claim(test)
                 self.scores.claim(test.case.id, test.path)
             except SpecError as error:
@@ -77,29 +87,56 @@ class Session:
                 yield test
             else:
                 self.tally.counts.deselected += 1
+        self._warn(self.selection.unknown_tags())
         if not number and self.tally.counts.deselected:
-            self._warn([_nothing_selected(self.tally.counts.deselected)])
+            self._warn([self.selection.nothing_selected(self.tally.counts.deselected)])
 
     def _invalid(self, error: SpecError) -> None:
-        self.tally.add_invalid(error.problems)
-        for problem in error.problems:
+        problems = redacted_problems(error.problems, self.options.redaction)
+        self.tally.add_invalid(problems)
+        for problem in problems:
             self.console.problem(problem)
 
     def _warn(self, problems: list[Problem]) -> None:
+        problems = redacted_problems(problems, self.options.redaction)
         self.tally.add_problems(problems)
         for problem in problems:
             self.console.problem(problem)
 
     def _report(self, outcome: Outcome) -> None:
         result = outcome.result
-        if self.directory:
-            self.directory.add(outcome, save_trace=self.save_traces or outcome.test.case.reporting.save_trace)
+        leaks = self._write(outcome)
         self.tally.add(result)
+        self.tally.coverage.add(outcome.test, result.assertions, outcome.trace)
         self.scores.add(result, outcome.trace)
-        self.console.test(result, str(self.directory.path) if self.directory else None)
+        if leaks:
+            self._leaked(leaks)
+        else:
+            self.console.test(result, str(self.directory.path) if self.directory else None)
+
+    def _write(self, outcome: Outcome) -> list[Problem]:
+        """Write what there is to write about a test; what would have shown something sensitive is not written."""
+        if self.directory:
+            before = len(self.directory.leaks)
+            self.directory.add(outcome, save_trace=self.save_traces or outcome.test.case.reporting.save_trace)
+            return self.directory.leaks[before:]
+        try:
+            sealed(outcome.result, outcome.redactor, quoted=quotes(outcome.result))
+        except LeakError as leak:
+            return [leak.problem(f"the result of {outcome.result.test_case_id}")]
+        return []
+
+    def _leaked(self, leaks: list[Problem]) -> None:
+        self.tally.add_leaks(leaks)
+        for leak in leaks:
+            self.console.problem(leak)
 
     def _close(self, started: float, duration_ms: float, durations: int) -> ExitCode:
         tally = self.tally
+        if self.directory:
+            before = len(self.directory.leaks)
+            self.directory.close(self.scores.summary())
+            self._leaked(self.directory.leaks[before:])
         if self.scores.suite.declared:
             tally.unmet_thresholds = self.scores.unmet()
         summary = tally.summary(
@@ -109,7 +146,7 @@ class Session:
             duration_ms=duration_ms,
         )
         if self.directory:
-            self.directory.finish(summary, self.scores.summary())
+            self.directory.finish(summary)
         slowest = heapq.nlargest(durations, tally.rows, key=lambda row: row.duration_ms)
         self.console.summary(
             summary,
@@ -127,14 +164,6 @@ class Session:
         self.console.emit((f"exit {int(ExitCode.ERROR)}: interrupted", "red"))
         self.console.flush()
         return ExitCode.ERROR
-
-
-def _nothing_selected(deselected: int) -> Problem:
-    return Problem(
-        reason_code="select.nothing_selected",
-        message=f"the selection leaves none of {_count(deselected, 'test')}",
-        next_step="loosen -k, --tag or --exclude-tag; `agenteval list` shows ids and tags",
-    )
 
 
 def _count(number: int, noun: str) -> str:

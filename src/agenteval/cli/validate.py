@@ -6,23 +6,37 @@ from typing import Annotated
 import typer
 
 from agenteval.cli.collection import Collection, collect, count, problem_as_json
-from agenteval.cli.options import ColorOption, PathsArgument
+from agenteval.cli.inputs import check_inputs
+from agenteval.cli.options import AllowOutsideOption, ColorOption, PathsArgument
 from agenteval.errors import ExitCode
 
 
 def command(
     paths: PathsArgument,
     as_json: Annotated[bool, typer.Option("--json", help="Print the problems as JSON.")] = False,
+    allow_outside: AllowOutsideOption = False,
     color: ColorOption = None,
 ) -> ExitCode:
-    """Check test files without running them: the same diagnostics as a run gives.
+    """Check test files and what they name without running them: the same diagnostics as a run gives.
 
     Exit codes: 0 all valid, 3 something is not, or there is no test file.
     """
+    from agenteval.cli.redacting import redact_as
     from agenteval.config import load_config, project_root
+    from agenteval.plugins.registry import Registry
 
-    config = load_config(project_root(paths))
-    collection = collect(paths, max_bytes=config.limits.max_file_bytes)
+    root = project_root(paths)
+    config = load_config(root)
+    registry = Registry(root, config.plugins)
+    redact_as(config)
+    collection = collect(paths, limits=config.limits, registry=registry)
+    check_inputs(
+        collection,
+        root=root,
+        registry=registry,
+        max_bytes=config.limits.max_file_bytes,
+        allow_outside=allow_outside,
+    )
     if as_json:
         _print_json(collection)
     else:
@@ -56,9 +70,7 @@ def _closing_line(collection: Collection) -> str:
 
 
 def _print_json(collection: Collection) -> None:
-    import json
-
-    from agenteval.reporters.stream import write
+    from agenteval.reporters.stream import write_json
 
     data = {
         "files": collection.files,
@@ -66,4 +78,4 @@ def _print_json(collection: Collection) -> None:
         "invalid": len(collection.invalid),
         "problems": [problem_as_json(problem) for problem in collection.problems],
     }
-    write(sys.stdout, json.dumps(data, indent=2, ensure_ascii=False) + "\n")
+    write_json(sys.stdout, data)

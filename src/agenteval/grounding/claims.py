@@ -35,12 +35,16 @@ class Claim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Support:
-    """What the sources say to a claim: the share of its words in the best span (0-1), and unsupported facts."""
+    """What the sources say to a claim: the share of its words in the best span (0-1), and unsupported facts.
+
+    `judged` says whether there was anything to look for: a hard fact of a kind that is asked for, or wording.
+    """
 
     claim: Claim
     score: float
     span: Span | None
     unsupported: tuple[str, ...]
+    judged: bool = True
 
     def holds(self, min_support: float) -> bool:
         """Whether the claim is supported."""
@@ -103,15 +107,15 @@ def _claim(text: str, *, leads_in: bool, listed: int) -> Iterator[Claim]:
 
 def support(claim: Claim, sources: SourceText, checks: Sequence[Check]) -> Support:
     """Judge one claim: the hard facts asked for, and its wording when that is asked for."""
-    unsupported: list[str] = []
-    for check in checks:
-        if check != "wording":
-            unsupported += _FINDERS[check](claim, sources)
+    facts = [fact for check in checks if check != "wording" for fact in _FINDERS[check](claim, sources)]
     score, span = best_span(claim.text, sources)
-    if "wording" not in checks or not claim.worded:
-        score = 1.0
+    has_wording = "wording" in checks and claim.worded and (span is not None or score < 1)
     return Support(
-        claim=claim, score=round(score, 2), span=span, unsupported=tuple(dict.fromkeys(unsupported))
+        claim=claim,
+        score=round(score, 2) if has_wording else 1.0,
+        span=span,
+        unsupported=tuple(dict.fromkeys(text for text, known in facts if not known)),
+        judged=bool(facts) or has_wording,
     )
 
 
@@ -128,7 +132,7 @@ def best_span(text: str, sources: SourceText) -> tuple[float, Span | None]:
         return 1.0, None
     held: dict[int, int] = {}
     for bit, word in enumerate(wanted):
-        for number in sources.words_of_spans.get(word, ()):
+        for number in sources.spans_with(word):
             held[number] = held.get(number, 0) | 1 << bit
     best, first = 0, None
     spans = sources.spans
@@ -167,14 +171,17 @@ def _blanked(text: str, found: Sequence[Link | Date | Quantity]) -> str:
     return "".join([*pieces, text[at:]])
 
 
-def _numbers(claim: Claim, sources: SourceText) -> Iterator[str]:
+Fact = tuple[str, bool]
+"""A hard fact of a claim, and whether the sources have it."""
+
+
+def _numbers(claim: Claim, sources: SourceText) -> Iterator[Fact]:
     text = _blanked(claim.text, links(claim.text))
     inside = [(date.start, date.end) for date in dates(text)]
     for quantity in quantities(text, inside):
         if is_weak(quantity) or (claim.listed and quantity.values == {claim.listed}):
             continue
-        if not _has_quantity(quantity, sources):
-            yield quantity.text
+        yield quantity.text, _has_quantity(quantity, sources)
 
 
 def _has_quantity(quantity: Quantity, sources: SourceText) -> bool:
@@ -192,29 +199,25 @@ def _has_quantity(quantity: Quantity, sources: SourceText) -> bool:
     return False
 
 
-def _dates(claim: Claim, sources: SourceText) -> Iterator[str]:
+def _dates(claim: Claim, sources: SourceText) -> Iterator[Fact]:
     for date in dates(claim.text):
         matching = [each for each in sources.dates if date.covers(each) and date.agrees(each)]
         years = sources.quantities
-        if any(not date.year or each.year or date.year in years for each in matching):
-            continue
-        yield date.text
+        yield date.text, any(not date.year or each.year or date.year in years for each in matching)
 
 
-def _urls(claim: Claim, sources: SourceText) -> Iterator[str]:
+def _urls(claim: Claim, sources: SourceText) -> Iterator[Fact]:
     for link in links(claim.text):
-        if link.kind != "domain" and link.key not in sources.link_keys:
-            yield link.text
+        if link.kind != "domain":
+            yield link.text, link.key in sources.link_keys
 
 
-def _names(claim: Claim, sources: SourceText) -> Iterator[str]:
+def _names(claim: Claim, sources: SourceText) -> Iterator[Fact]:
     text = _blanked(claim.text, [*links(claim.text), *dates(claim.text)])
     for match in IDENTIFIER.finditer(text):
-        if squash(match.group()) not in sources.identifiers:
-            yield match.group()
+        yield match.group(), squash(match.group()) in sources.identifiers
     for name in names(IDENTIFIER.sub(" ", text)):
-        if not _has_name(name, sources):
-            yield name.text
+        yield name.text, _has_name(name, sources)
 
 
 def _has_name(name: Name, sources: SourceText) -> bool:
@@ -236,11 +239,10 @@ def _has_token(token: str, sources: SourceText) -> bool:
     )
 
 
-def _quotes(claim: Claim, sources: SourceText) -> Iterator[str]:
+def _quotes(claim: Claim, sources: SourceText) -> Iterator[Fact]:
     for quote in quotes(claim.text):
         pieces = [f" {' '.join(piece)} " for piece in quote_pieces(quote)]
-        if not any(all(piece in stream for piece in pieces) for stream in sources.streams):
-            yield f'"{quote}"'
+        yield f'"{quote}"', any(all(piece in stream for piece in pieces) for stream in sources.streams)
 
 
 _FINDERS = {"numbers": _numbers, "dates": _dates, "urls": _urls, "names": _names, "quotes": _quotes}

@@ -14,6 +14,7 @@ from functools import cached_property
 from html import unescape
 from typing import Any
 
+from agenteval.errors import AssertionCrashError
 from agenteval.grounding.dates import DAYS, MONTHS, Date, dates
 from agenteval.grounding.links import Link, links
 from agenteval.grounding.quantities import IDENTIFIER, quantities
@@ -27,6 +28,8 @@ from agenteval.trace import Event, Trace
 MEMORY_SNAPSHOT = "scenario.memory_snapshot"
 """What stands in the place of an event id for memory that the scenario states."""
 PRIOR_INPUT = "input_messages"
+MOST_COMPARISONS = 20_000_000
+"""How often the words of an output may occur in the spans of its sources: some seconds of work."""
 
 
 @dataclass(slots=True)
@@ -135,6 +138,7 @@ class SourceText:
         self, sources: Sequence[Source], said: Sequence[Source] = (), also: Sequence[Link] = ()
     ) -> None:
         self.also = also
+        self._asked_for = 0
         self.own_texts = _texts(sources)
         self.texts = self.own_texts + _texts(said)
         self.said_words = frozenset(word for _, text in _texts(said) for word in content_words(text))
@@ -157,6 +161,22 @@ class SourceText:
             for word in set(content_words(span.text)):
                 found[word].append(number)
         return dict(found)
+
+    def spans_with(self, word: str) -> Sequence[int]:
+        """The numbers of the spans that have a word.
+
+        Raises `AssertionCrashError` (`assertion.too_large`) when very many were asked for in all.
+        """
+        numbers = self.words_of_spans.get(word, ())
+        self._asked_for += len(numbers)
+        if self._asked_for > MOST_COMPARISONS:
+            raise AssertionCrashError(
+                f"the output and its sources are too large to be compared: {len(self.spans):,} sentences of sources, "
+                f"and the words of the output occur more than {MOST_COMPARISONS:,} times in them",
+                reason_code="assertion.too_large",
+                next_step="name fewer tools in allowed_sources, or record a run with a shorter output",
+            )
+        return numbers
 
     @cached_property
     def streams(self) -> list[str]:

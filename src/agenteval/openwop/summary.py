@@ -11,7 +11,12 @@ from agenteval.errors import Problem, SpecError
 from agenteval.results import TestResult
 from agenteval.trace import Trace
 
-SAFETY_FINDINGS = {"no_cross_group_memory_use": ("cross-group-memory", "high")}
+SAFETY_FINDINGS = {
+    "no_cross_group_memory_use": ("cross-group-memory", "high"),
+    "no_sensitive_data": ("sensitive-data", "critical"),
+    "outbound_destinations": ("outbound-destination", "high"),
+    "tools_within_policy": ("unsafe-tool-call", "high"),
+}
 """What a failed isolation or safety assertion is called in a summary: kind and severity, by type."""
 
 
@@ -81,7 +86,7 @@ class Scores:
         findings = [
             dict(zip(("kind", "severity"), SAFETY_FINDINGS[each.type], strict=True))
             for each in result.assertions
-            if each.type in SAFETY_FINDINGS and each.status in ("fail", "warn")
+            if each.type in SAFETY_FINDINGS and each.status in ("fail", "warn") and not each.xfail
         ]
         if findings:
             task["safetyFindings"] = findings
@@ -140,10 +145,18 @@ class Scores:
 
 
 def _share(result: TestResult) -> tuple[int, int]:
-    """How many critical assertions passed, of how many that were judged; none of one for an error."""
-    if result.status == "error":
+    """How many critical assertions passed, of how many that were judged; none of one for an error.
+
+    Failures that the test expects are left out, so that a test which fails as it should scores 1. One that should
+    fail and does not scores 0.
+    """
+    if result.status == "error" or result.reason_code == "xfail.unexpected_pass":
         return 0, 1
-    judged = [each for each in result.assertions if each.severity == "critical" and each.status != "skip"]
+    judged = [
+        each
+        for each in result.assertions
+        if each.severity == "critical" and each.status != "skip" and not each.xfail
+    ]
     if not judged:
         return int(result.status == "pass"), 1
     return sum(each.status == "pass" for each in judged), len(judged)

@@ -12,6 +12,9 @@ from agenteval.findings import Finding
 MAX_FILE_BYTES = 64 * 2**20
 """The default limit on the size of any file, in bytes."""
 
+MAX_YAML_NODES = 200_000
+"""The default limit on the values and keys of a YAML file; what an alias stands for counts each time it is used."""
+
 MAX_DEPTH = 100
 """How deep mappings and lists may nest in any file."""
 

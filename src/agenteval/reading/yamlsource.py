@@ -23,11 +23,8 @@ from yaml.events import (
 
 from agenteval.errors import FileError
 from agenteval.findings import describe
-from agenteval.reading.documents import MAX_DEPTH, DataPath, Place, place_at, problem_at
+from agenteval.reading.documents import MAX_DEPTH, MAX_YAML_NODES, DataPath, Place, place_at, problem_at
 from agenteval.reading.yamlscalars import KEY_WORDS, MERGE, NUMBER_SIGNS, WORDS, NoNumber, meaning
-
-MAX_NODES = 200_000
-"""How many values and keys a file may hold, counting what an alias stands for each time it is used."""
 
 NextEvent = Callable[[], Any]
 
@@ -65,7 +62,7 @@ class _DuplicateKey(Exception):  # noqa: N818 - the same
         self.key = key
 
 
-def load_yaml(text: str, path: Path) -> Any:
+def load_yaml(text: str, path: Path, *, max_nodes: int = MAX_YAML_NODES) -> Any:
     """The data of one YAML document: dict, list, str, int, float, bool and None. An alias shares its value.
 
     Raises `FileError`, located: `yaml.syntax`, `yaml.duplicate_key`, `yaml.tag`, `yaml.too_deep`,
@@ -73,7 +70,7 @@ def load_yaml(text: str, path: Path) -> Any:
     `yaml.multiple_documents` or `yaml.empty`. `path` is only named in it.
     """
     try:
-        return _Reader(text).document()
+        return _Reader(text, max_nodes).document()
     except _Refused as refused:
         refusal = refused
     except _DuplicateKey as duplicate:
@@ -95,7 +92,7 @@ def load_yaml(text: str, path: Path) -> Any:
 def events(text: str) -> NextEvent:
     """The parser's events, one a call."""
     next_event: NextEvent = _parser()(text).get_event
-    return next_event if len(text) < MAX_NODES else _counted(next_event)
+    return next_event
 
 
 @cache
@@ -116,7 +113,7 @@ class _PythonParser(yaml.reader.Reader, yaml.scanner.Scanner, yaml.parser.Parser
         yaml.parser.Parser.__init__(self)
 
 
-def _counted(next_event: NextEvent) -> NextEvent:
+def _counted(next_event: NextEvent, max_nodes: int) -> NextEvent:
     """Stops a large file early. (A small one cannot hold too many nodes, but through aliases.)"""
     count = -2  # the first two events begin the stream and the document
 
@@ -125,19 +122,19 @@ def _counted(next_event: NextEvent) -> NextEvent:
         event = next_event()
         if type(event) is not MappingEndEvent and type(event) is not SequenceEndEvent:
             count += 1
-            if count > MAX_NODES:
-                _refuse_size(event)
+            if count > max_nodes:
+                _refuse_size(event, max_nodes)
         return event
 
     return next_counted
 
 
-def _refuse_size(event: Any) -> NoReturn:
+def _refuse_size(event: Any, max_nodes: int) -> NoReturn:
     raise _Refused(
         "yaml.too_many_nodes",
-        f"the file holds more than {MAX_NODES:,} values (what an alias stands for counts each time)",
+        f"the file holds more than {max_nodes:,} values (what an alias stands for counts each time)",
         event,
-        next_step="move large data into a JSON file of its own",
+        next_step="move large data into a JSON file of its own, or raise limits.max_yaml_nodes in agenteval.yaml",
     )
 
 
@@ -148,8 +145,10 @@ _OPEN = (None, -1)
 class _Reader:
     """Builds the data of one text."""
 
-    def __init__(self, text: str) -> None:
-        self.next_event = events(text)
+    def __init__(self, text: str, max_nodes: int) -> None:
+        next_event = events(text)
+        self.next_event = next_event if len(text) < max_nodes else _counted(next_event, max_nodes)
+        self.max_nodes = max_nodes
         self.anchors: dict[str, tuple[Any, int]] = {}  # the value, and its size in nodes
         self.nodes = 1
 
@@ -256,8 +255,8 @@ class _Reader:
     def count(self, nodes: int, event: Any) -> None:
         """Count nodes towards the limit."""
         self.nodes += nodes
-        if self.nodes > MAX_NODES:
-            _refuse_size(event)
+        if self.nodes > self.max_nodes:
+            _refuse_size(event, self.max_nodes)
 
     def merged(self, event: Any, depth: int) -> list[dict[str, Any]]:
         """The mappings that `<<` names, the one that goes first in front."""

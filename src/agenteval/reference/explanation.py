@@ -9,9 +9,11 @@ from dataclasses import MISSING, asdict, dataclass, field, fields
 from inspect import cleandoc
 from typing import Any
 
-from agenteval.assertions import assertion_class, assertion_types
+from agenteval.assertions import assertion_types
 from agenteval.assertions.base import Assertion
-from agenteval.errors import UsageError
+from agenteval.errors import PluginError, UsageError
+from agenteval.plugins.contract import schema_breach
+from agenteval.plugins.registry import BUILT_IN, Registry
 
 JsonSchema = dict[str, Any]
 
@@ -45,7 +47,7 @@ class Shape:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """One assertion type. `example` is the YAML of its `params`."""
+    """One assertion type. `example` is the YAML of its `params`, `plugin` where a type comes from that is not built in."""
 
     type: str
     category: str
@@ -57,23 +59,31 @@ class Explanation:
     shapes: list[Shape] = field(default_factory=list)
     example: str = ""
     default_severity: str = "critical"
+    plugin: str = ""
 
     def as_json(self) -> dict[str, Any]:
         """The same as plain data."""
         return asdict(self)
 
 
-def explain(name: str) -> Explanation:
-    """What the type of that name is. Raises `UsageError` (`usage.unknown_type`)."""
-    cls = assertion_class(name)
+def explain(name: str, registry: Registry = BUILT_IN) -> Explanation:
+    """What the type of that name is. Raises `UsageError` (`usage.unknown_type`), `PluginError` (`plugin.broken`)."""
+    cls = registry.assertion_class(name)
     if cls is None:
-        raise _unknown(name)
-    return explain_class(cls)
+        raise _unknown(name, registry)
+    if (origin := registry.origin(name)) and (breach := schema_breach(cls)):
+        raise PluginError(
+            f"the plugin {origin} is broken: {breach}", next_step="`agenteval doctor` shows all plugins"
+        )
+    return explain_class(cls, origin)
 
 
-def explain_all() -> list[Explanation]:
-    """All types, in the order of the catalogue."""
-    return [explain(name) for name in assertion_types()]
+def explain_all(registry: Registry = BUILT_IN) -> list[Explanation]:
+    """All types, in the order of the catalogue; then those of plugins that are not broken, as they are found."""
+    return [
+        *(explain(name) for name in assertion_types()),
+        *(explain_class(cls, plugin.origin) for plugin, cls in registry.plugin_types()),
+    ]
 
 
 def by_category(explanations: list[Explanation]) -> dict[str, list[Explanation]]:
@@ -95,11 +105,15 @@ def first_sentence(text: str) -> str:
     return re.split(r"(?<=[.!?])\s+(?=[A-Z`])", paragraph, maxsplit=1)[0]
 
 
-def _unknown(name: str) -> UsageError:
+def _unknown(name: str, registry: Registry) -> UsageError:
     from agenteval.strict import closest
 
-    near = closest(name, assertion_types())
+    near = closest(name, registry.assertion_types())
     guess = f", did you mean {near!r}?" if near else ""
+    guess += "".join(
+        f"; it may be one of the plugin {plugin.origin}, which is broken: {plugin.error}"
+        for plugin in registry.suspects()
+    )
     return UsageError(
         f"unknown assertion type {name!r}{guess}",
         reason_code="usage.unknown_type",
@@ -107,7 +121,7 @@ def _unknown(name: str) -> UsageError:
     )
 
 
-def explain_class(cls: type[Assertion]) -> Explanation:
+def explain_class(cls: type[Assertion], plugin: str = "") -> Explanation:
     """What an assertion class says of itself."""
     from pydantic import TypeAdapter
 
@@ -123,6 +137,7 @@ def explain_class(cls: type[Assertion]) -> Explanation:
         parameters=_parameters(schema, defs, _factory_defaults(cls)),
         shapes=[_shape(name, defs) for name in _used_shapes(schema, defs)],
         example=cleandoc(cls.example),
+        plugin=plugin,
     )
 
 

@@ -14,10 +14,27 @@ from the classes themselves; `agenteval explain TYPE` shows the same on the comm
 """
 
 
+_PLUGINS_HEAD = """\
+# Assertions of plugins
+
+Every assertion type that the project's plugins bring, with its parameters and an example. This page is made by
+`agenteval explain --markdown --plugins` from the classes themselves.
+"""
+
+
 def reference_markdown() -> str:
     """docs/assertions.md: every type, by category."""
-    groups = by_category(explain_all())
-    lines = [_REFERENCE_HEAD, "| category | types |", "| --- | --- |"]
+    return _page(_REFERENCE_HEAD, explain_all())
+
+
+def plugins_markdown(explanations: list[Explanation]) -> str:
+    """The same page about types of plugins."""
+    return _page(_PLUGINS_HEAD, explanations)
+
+
+def _page(head: str, explanations: list[Explanation]) -> str:
+    groups = by_category(explanations)
+    lines = [head, "| category | types |", "| --- | --- |"]
     for category, items in groups.items():
         lines.append(f"| {category} | {', '.join(f'[`{item.type}`](#{item.type})' for item in items)} |")
     for category, items in groups.items():
@@ -36,7 +53,8 @@ def _section(item: Explanation) -> list[str]:
     needs = ", ".join(f"`{flag}`" for flag in item.implied_capabilities) or "nothing"
     return [
         *("", f"### {item.type}", "", *_markdown_prose(item.description), ""),
-        f"Needs {needs}. Failure category: {item.failure_category}.",
+        f"Needs {needs}. Failure category: {item.failure_category}."
+        + (f" From the plugin `{item.plugin}`." if item.plugin else ""),
         *("", *_markdown_table(item.parameters), "", "```yaml"),
         *(f"- id: {item.type.replace('_', '-')}", f"  type: {item.type}", "  params:"),
         *(f"    {line}" for line in (item.example or "{}").splitlines()),

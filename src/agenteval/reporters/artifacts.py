@@ -4,16 +4,18 @@ Each run gets a new directory of its own, and `summary.json` appears last, by re
 belongs to a run that did not finish.
 """
 
-import math
 import os
 import re
 import time
 from pathlib import Path
 from typing import Any
 
-from agenteval.errors import AgentEvalError
-from agenteval.redaction import plain
-from agenteval.results import RunSummary
+from agenteval.config import MAX_RESULT_BYTES
+from agenteval.errors import AgentEvalError, Problem
+from agenteval.evidence import MOST_ITEMS
+from agenteval.redaction import Redactor
+from agenteval.reporters.sealing import LeakError, quotes, sealed
+from agenteval.results import RunSummary, TestResult
 from agenteval.runner import Outcome
 
 LONGEST_STEM = 150
@@ -29,11 +31,28 @@ class ArtifactError(AgentEvalError):
 
 
 class RunDirectory:
-    """Where one run's files go. Raises `ArtifactError` whenever a file cannot be written."""
+    """Where one run's files go. Raises `ArtifactError` whenever a file cannot be written.
 
-    def __init__(self, parent: Path, run_id: str) -> None:
+    `max_bytes` bounds a file about one test: a longer trace is not written, a result is cut; both become a warning of
+    the result. What would show something sensitive although it has been redacted is not written: `leaks` says so.
+    `redactor` is that of the run, for what belongs to no test.
+    """
+
+    def __init__(
+        self,
+        parent: Path,
+        run_id: str,
+        *,
+        max_bytes: int = MAX_RESULT_BYTES,
+        redactor: Redactor | None = None,
+    ) -> None:
         self.path = parent / run_id
+        self.max_bytes = max_bytes
+        self.redactor = redactor or Redactor()
+        self.leaks: list[Problem] = []
+        """What was not written because something sensitive would have shown, file by file."""
         self._taken: set[str] = set()
+        self._written: set[str] = set()
         if not _RUN_ID.fullmatch(run_id):
             raise ArtifactError(
                 f"run id {run_id!r} cannot be a directory name",
@@ -60,17 +79,61 @@ class RunDirectory:
         stem = self._stem(outcome.result.test_case_id)
         artifacts = outcome.result.artifacts
         if save_trace and outcome.trace is not None:
-            artifacts.trace = f"{stem}.trace.json"
-            redactor = outcome.redactor
-            trace: Any = redactor.data(plain(outcome.trace)) if redactor.names else outcome.trace
-            self._write(artifacts.trace, encode(trace))
+            name = f"{stem}.trace.json"
+            try:
+                content = sealed(outcome.trace, outcome.redactor)
+            except LeakError as leak:
+                self.leaks.append(leak.problem(name))
+            else:
+                if len(content) <= self.max_bytes:
+                    artifacts.trace = name
+                    self._write(name, content)
+                else:
+                    outcome.result.warnings.append(self._too_large("trace", content, "it is not written"))
         artifacts.result = f"{stem}.result.json"
-        self._write(artifacts.result, encode(outcome.result))
+        try:
+            content = self._result(outcome.result, outcome.redactor)
+        except LeakError as leak:
+            self.leaks.append(leak.problem(artifacts.result))
+            artifacts.result = None
+        else:
+            self._write(artifacts.result, content)
 
-    def finish(self, summary: RunSummary, eval_summary: dict[str, Any]) -> None:
-        """Write the summaries: with this the run is complete."""
-        self._write("eval-summary.json", encode(eval_summary))
-        self._write("summary.json.part", encode(summary))
+    def _result(self, result: TestResult, redactor: Redactor) -> bytes:
+        content = sealed(result, redactor, quoted=quotes(result))
+        if len(content) <= self.max_bytes:
+            return content
+        what = "it lacks what the assertions observed, their parameters and most events of their evidence"
+        result.warnings.append(self._too_large("result", content, what))
+        _reduce(result)
+        return sealed(result, redactor, quoted=quotes(result))
+
+    def _too_large(self, what: str, content: bytes, outcome: str) -> str:
+        return (
+            f"the {what} has {len(content):,} bytes, and limits.max_result_bytes in agenteval.yaml "
+            f"is {self.max_bytes:,}: {outcome}"
+        )
+
+    def close(self, eval_summary: dict[str, Any]) -> None:
+        """Write the EvalSummary, and look at every file that came here another way than through this class."""
+        try:
+            self._write("eval-summary.json", sealed(eval_summary, self.redactor))
+        except LeakError as leak:
+            self.leaks.append(leak.problem("eval-summary.json"))
+        for folder, _, names in os.walk(self.path):
+            for name in sorted(set(names) - self._written):
+                self._check(Path(folder, name))
+
+    def _check(self, file: Path) -> None:
+        """Remove a file in which something sensitive shows. Not one of ours; a plugin may have put it there."""
+        text = file.read_text(encoding="utf-8", errors="replace")
+        if kinds := self.redactor.leaks(text, ()):
+            file.unlink()
+            self.leaks.append(LeakError(kinds).problem(file.name))
+
+    def finish(self, summary: RunSummary) -> None:
+        """Write the summary: with this the run is complete. Raises `LeakError`."""
+        self._write("summary.json.part", sealed(summary, self.redactor))
         try:
             os.replace(self.path / "summary.json.part", self.path / "summary.json")  # noqa: PTH105
         except OSError as error:
@@ -95,6 +158,7 @@ class RunDirectory:
         return name
 
     def _write(self, name: str, content: bytes) -> None:
+        self._written.add(name)
         target = os.path.join(self.path, name)  # noqa: PTH118 - once per test, three times as fast as pathlib
         try:
             with open(target, "wb") as file:  # noqa: PTH123
@@ -103,37 +167,21 @@ class RunDirectory:
             raise _unwritable(Path(target), error.strerror) from error
 
 
+def _reduce(result: TestResult) -> None:
+    """Leave of a result what says how it was judged, and why."""
+    for each in result.assertions:
+        each.observed = {}
+        each.params = {}
+        del each.evidence.event_refs[MOST_ITEMS:]
+    del result.evidence.event_refs[MOST_ITEMS:]
+    del result.evidence.excerpts[MOST_ITEMS:]
+
+
 def _unwritable(path: Path, why: str | None) -> ArtifactError:
     return ArtifactError(
         f"cannot write {path}: {why or 'the system does not say why'}",
         next_step="make room or give another --artifacts-dir; --no-artifacts runs without writing",
     )
-
-
-def encode(data: Any) -> bytes:
-    """Results and traces as indented JSON, UTF-8, with a newline at the end."""
-    import orjson
-
-    try:
-        return orjson.dumps(data, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-    except TypeError:  # half of a surrogate pair, or a number of more than 64 bits: JSON, but not to orjson
-        import json
-
-        text = json.dumps(_spelled(plain(data)), indent=2, ensure_ascii=False, allow_nan=False)
-        return f"{text}\n".encode()
-
-
-def _spelled(value: Any) -> Any:
-    """The value as plain JSON data: what JSON does not know becomes text, as does half of a surrogate pair."""
-    if isinstance(value, dict):
-        return {_spelled(str(key)): _spelled(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_spelled(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    if value is None or isinstance(value, bool | int | float):
-        return value
-    return str(value).encode(errors="backslashreplace").decode()
 
 
 def new_run_id() -> str:

@@ -12,8 +12,16 @@ from collections.abc import Iterable, Sequence
 from typing import TextIO
 
 from agenteval.errors import ExitCode, Problem
-from agenteval.reporters.stream import flush, printable, write
-from agenteval.results import AssertionResult, CategoryScore, ErrorInfo, RunSummary, TestResult, TestRow
+from agenteval.reporters.stream import flush, printable, redactor_in_force, write
+from agenteval.results import (
+    AssertionResult,
+    CategoryScore,
+    Coverage,
+    ErrorInfo,
+    RunSummary,
+    TestResult,
+    TestRow,
+)
 
 Part = str | tuple[str, str]
 """A text, or a text with a style."""
@@ -25,17 +33,35 @@ _STATUS = {
     "error": ("ERROR", "red bold"),
     "skipped": ("SKIP", "yellow"),
 }
+_XFAIL = ("XFAIL", "yellow")
 _UNICODE = {
     "pass": "✓",
     "fail": "✗",
     "warn": "!",
     "skip": "-",
     "vacuous": "○",
+    "xfail": "✗",
     "dot": "·",
     "times": "\N{MULTIPLICATION SIGN}",
 }
-_ASCII = {"pass": "ok", "fail": "x", "warn": "!", "skip": "-", "vacuous": "o", "dot": "-", "times": "x"}
-_MARK_STYLE = {"pass": "green", "fail": "red", "warn": "yellow", "skip": "dim", "vacuous": "yellow"}
+_ASCII = {
+    "pass": "ok",
+    "fail": "x",
+    "warn": "!",
+    "skip": "-",
+    "vacuous": "o",
+    "xfail": "x",
+    "dot": "-",
+    "times": "x",
+}
+_MARK_STYLE = {
+    "pass": "green",
+    "fail": "red",
+    "warn": "yellow",
+    "skip": "dim",
+    "vacuous": "yellow",
+    "xfail": "yellow",
+}
 
 PLAIN_WIDTH = 140
 """Width when the output is not a terminal."""
@@ -102,12 +128,14 @@ class Console:
             self.gap()
 
     def _headline(self, result: TestResult) -> None:
-        word, style = _STATUS[result.status]
+        word, style = _XFAIL if result.xfail else _STATUS[result.status]
         dot = f" {self.signs['dot']} "
         version = "" if result.adapter.version == "unknown" else f" {result.adapter.version}"
         facts = [f"{result.duration_ms:.0f} ms", f"{result.adapter.name}{version}", result.mode]
         if result.summary.vacuous:
             facts.append(f"{result.summary.vacuous} vacuous")
+        if result.xfail and result.xfail_reason:
+            facts.append(result.xfail_reason)
         text = dot.join(facts)
         head: list[Part] = [(word, style), " ", (result.test_case_id, "bold")]
         if len(word) + len(result.test_case_id) + len(text) + 4 <= self.width:
@@ -181,11 +209,11 @@ class Console:
         return shown, [r for r in results if r.status not in ("fail", "warn")]
 
     def _assertion(self, result: AssertionResult) -> None:
-        kind = "vacuous" if result.vacuous else result.status
-        vacuous = "  vacuous" if result.vacuous else ""
+        kind = "xfail" if result.xfail else "vacuous" if result.vacuous else result.status
+        mark = "  vacuous" if result.vacuous else "  expected to fail" if result.xfail else ""
         self.emit(
             *("  ", (self.signs[kind], _MARK_STYLE[kind]), " ", (result.id, "bold")),
-            f"  {result.type}  {result.severity}{vacuous}",
+            f"  {result.type}  {result.severity}{mark}",
         )
         if result.status == "pass" and not result.vacuous and self.verbosity < 1:
             return
@@ -222,6 +250,7 @@ class Console:
             self.gap()
             self.emit(("scorecard", "bold"))
             self._scorecard(summary.scorecard)
+            self._coverage(summary.coverage, tests=counts.total)
         if self.verbosity < 0 or counts.total > MANY_TESTS:
             self._not_passed(summary.tests)
         slow = list(slowest)
@@ -233,6 +262,7 @@ class Console:
         self.gap()
         parts = [
             (counts.passed, "passed", "green"),
+            (counts.xfailed, "xfailed", "yellow"),
             (counts.failed, "failed", "red bold"),
             (counts.errors, _plural(counts.errors, "error"), "red bold"),
             (counts.skipped, "skipped", "yellow"),
@@ -273,6 +303,7 @@ class Console:
                 f"{number} {word}"
                 for number, word in (
                     (row.failed, "failed"),
+                    (row.xfailed, "xfailed"),
                     (row.warnings, _plural(row.warnings, "warning")),
                     (row.vacuous, "vacuous"),
                     (row.skipped, "skipped"),
@@ -280,9 +311,26 @@ class Console:
                 if number
             ]
             kind = "fail" if row.failed else "warn" if row.warnings else "pass"
+            if row.xfailed and not judged:
+                kind = "xfail"
             tail = f"  {', '.join(extras)}" if extras else ""
             mark = (self.signs[kind], _MARK_STYLE[kind])
             self.emit("  ", mark, f" {row.category:<{width}}  {f'{row.passed}/{judged}':>{most}}{tail}")
+
+    def _coverage(self, coverage: Coverage, *, tests: int) -> None:
+        """What no assertion looks at; of a single test it would only say that it is no suite."""
+        unseen = [
+            f"{what} {', '.join(names)}"
+            for what, names in (
+                ("tools", coverage.tools_not_looked_at),
+                ("events", coverage.event_types_not_looked_at),
+                ("categories", coverage.categories_not_exercised),
+            )
+            if names
+        ]
+        if unseen and tests > 1:
+            dot = f" {self.signs['dot']} "
+            self._wrapped(f"nothing looks at: {dot.join(unseen)}", indent=2, style="dim")
 
     def _wrapped(self, text: str, *, indent: int = 0, style: str = "") -> None:
         """A text over as many lines as the width asks for; continuation lines are indented two more.
@@ -291,6 +339,7 @@ class Console:
         """
         from textwrap import wrap
 
+        text = redactor_in_force().unseen(text)  # before a value is broken in two
         for paragraph in text.rstrip().split("\n"):
             line = " " * indent + printable(paragraph)
             if len(line) <= self.width or _EXCERPT_LINE.match(paragraph):
@@ -308,7 +357,7 @@ class Console:
                 self.emit((part, style))
 
     def _fit(self, text: str) -> str:
-        text = printable(text)
+        text = printable(redactor_in_force().unseen(text))
         return text if len(text) <= self.width else f"{text[: self.width - 1]}…"
 
 

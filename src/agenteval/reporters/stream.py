@@ -1,16 +1,40 @@
-"""Writing for people: to streams whose reader may have gone or that know few characters, and nothing harmful."""
+"""Writing for people: to streams whose reader may have gone or that know few characters, and nothing harmful.
 
+All that a command says goes through `write`, and there through the redactor in force: nothing has to remember it.
+"""
+
+import json
 import os
-from typing import TextIO
+from typing import Any, TextIO
+
+from agenteval.redaction import Redactor
+
+_redactor = Redactor()
+
+
+def redact_with(redactor: Redactor) -> None:
+    """Redact what is written from now on by other rules than the default ones."""
+    global _redactor  # noqa: PLW0603 - there is one process, and one stdout
+    _redactor = redactor
+
+
+def redactor_in_force() -> Redactor:
+    """What redacts all that is written."""
+    return _redactor
+
+
+def write_json(stream: TextIO, data: Any) -> None:
+    """Write plain data as indented JSON, each of its texts redacted: JSON it stays."""
+    write(stream, json.dumps(_redactor.swept(data), indent=2, ensure_ascii=False) + "\n")
 
 
 def write(stream: TextIO, text: str) -> None:
     """Write to a stream whose reader may have gone (`| head`): the run then goes on, in silence.
 
-    What the stream's encoding lacks is spelled out.
+    What is sensitive is redacted, and what the stream's encoding lacks is spelled out.
     """
     try:
-        stream.write(text)
+        stream.write(_redactor.unseen(text))
     except BrokenPipeError:
         _nobody_reads(stream)
     except UnicodeEncodeError as error:

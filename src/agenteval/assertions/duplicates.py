@@ -1,0 +1,116 @@
+"""Whether the agent does the same thing twice: tool calls with equal arguments."""
+
+from collections.abc import Sequence
+from dataclasses import field
+from typing import Annotated, Any, ClassVar
+
+from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
+from agenteval.patterns import name_matches
+from agenteval.selectors import counted
+from agenteval.spec import Name, TestCase
+from agenteval.strict import NotEmpty, model
+from agenteval.trace import ToolCall, Trace, args_key
+
+MOST_TOLD = 5
+"""Repeated calls that a message tells of; evidence has the others."""
+
+
+@model
+class NoDuplicateToolCalls(Assertion):
+    """The same call is made once.
+
+    Two calls are the same when they are of one tool and their arguments are equal, whatever the order of keys;
+    arguments in `ignore_args` are left out of the comparison. Judged are the calls of `tools` without those of
+    `ignore_tools`. With `allow_after_error`, a call may be made again when every same call before it had failed
+    by then: that is a retry, which `retry_policy_respected` judges. Calls made side by side are no retries of
+    each other. Had nothing to judge when there was no such call.
+    """
+
+    type: ClassVar[str] = "no_duplicate_tool_calls"
+    category: ClassVar[Category] = "tool_process"
+    failure_category: ClassVar[str] = "repeated tool call"
+    implied: ClassVar[tuple[str, ...]] = ("supports_tool_trace",)
+    example: ClassVar[str] = """\
+ignore_tools: [get_time]
+ignore_args: [request_id]
+"""
+
+    tools: Annotated[list[Name], NotEmpty()] | None = None
+    """The tools whose calls are judged: names, or globs; all, when left out."""
+    ignore_tools: list[Name] = field(default_factory=list)
+    """Tools that may be called again all the same: names, or globs."""
+    ignore_args: list[Name] = field(default_factory=list)
+    """Arguments that do not make two calls differ, such as a request id."""
+    allow_after_error: bool = True
+    """Whether a call that failed may be made again."""
+
+    def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all
+        """Judge one trace."""
+        judged = [call for call in trace.calls() if self._judges(call.tool)]
+        if not judged:
+            return vacuous(f"no call{self._named()} in the trace", calls=0)
+        same: dict[tuple[str, str], list[ToolCall]] = {}
+        repeated: dict[tuple[str, str], list[ToolCall]] = {}
+        retried = 0
+        for call in judged:
+            key = (call.tool, args_key(call.args, self.ignore_args))
+            earlier = same.setdefault(key, [])
+            if earlier and self.allow_after_error and _all_failed(earlier, call):
+                retried += 1
+            elif earlier:
+                repeated.setdefault(key, []).append(call)
+            earlier.append(call)
+        observed: dict[str, Any] = {
+            "calls": len(judged),
+            "distinct_calls": len(same),
+            "repeats_after_error": retried,
+            "repeated": [_told(same[key], again) for key, again in repeated.items()],
+        }
+        after_error = f", {counted(retried, 'repeat')} after an error" if retried else ""
+        if not repeated:
+            return passed(
+                f"{counted(len(judged), 'call')}{self._named()}, each made once{after_error}",
+                events=[call.event for call in judged],
+                **observed,
+            )
+        told = [_line(same[key], again) for key, again in repeated.items()]
+        more = f"; {len(told) - MOST_TOLD} more" if len(told) > MOST_TOLD else ""
+        calls = [call for key in repeated for call in same[key]]
+        return failed(
+            f"expected each call{self._named()} once, got {'; '.join(told[:MOST_TOLD])}{more}",
+            events=[call.event for call in sorted(calls, key=lambda call: call.event.seq)],
+            **observed,
+        )
+
+    def _judges(self, tool: str) -> bool:
+        if self.tools is not None and not any(name_matches(pattern, tool) for pattern in self.tools):
+            return False
+        return not any(name_matches(pattern, tool) for pattern in self.ignore_tools)
+
+    def _named(self) -> str:
+        """Whose calls are judged, for a message; empty for all."""
+        if self.tools is None and not self.ignore_tools:
+            return ""
+        tools = " or ".join(self.tools) if self.tools else "any tool"
+        return f" of {tools} but {' and '.join(self.ignore_tools)}" if self.ignore_tools else f" of {tools}"
+
+
+def _all_failed(earlier: Sequence[ToolCall], call: ToolCall) -> bool:
+    """Whether each of these calls had failed when the call was made."""
+    return all(any(failure.seq < call.event.seq for failure in each.failures()) for each in earlier)
+
+
+def _told(same: Sequence[ToolCall], again: Sequence[ToolCall]) -> dict[str, Any]:
+    first = same[0]
+    return {
+        "tool": first.tool,
+        "args": first.args,
+        "first": first.event.event_id,
+        "repeats": [call.event.event_id for call in again],
+    }
+
+
+def _line(same: Sequence[ToolCall], again: Sequence[ToolCall]) -> str:
+    ids = ", ".join(call.event.event_id for call in again[:MOST_TOLD])
+    more = f" and {len(again) - MOST_TOLD} more" if len(again) > MOST_TOLD else ""
+    return f"{same[0].tool} again ({ids}{more}) with the arguments of {same[0].event.event_id}"

@@ -1,0 +1,190 @@
+"""What a run took: time, tokens, money, turns and retries.
+
+Durations, tokens and cost are what the recording states; turns and retries are counted in the trace.
+
+input tokens
+    `input_tokens`, with the tokens read from and written to a cache that stand beside it
+    (`cache_read_input_tokens`, `cache_creation_input_tokens`); or `prompt_tokens`, which holds cached ones already.
+output tokens
+    `output_tokens`, or `completion_tokens`.
+total tokens
+    The sum of both, or `total_tokens` when that is more, or when one of both is not stated.
+turn
+    One stretch of agent activity up to a final output (see `agenteval.trace`); tool calls that no final output follows
+    are a turn too, and so is whatever there is when there is no final output at all.
+"""
+
+from typing import Annotated, Any, ClassVar, NamedTuple
+
+from agenteval.assertions.base import Assertion, Category, Verdict, failed, not_applicable, passed
+from agenteval.spec import TestCase
+from agenteval.strict import Between, model
+from agenteval.trace import Event, Trace, retries
+
+Limit = Annotated[int, Between(0)]
+
+CACHE_KEYS = ("cache_read_input_tokens", "cache_creation_input_tokens")
+
+
+class Measure(NamedTuple):
+    """What the trace says about one limit: a number, or None and why there is none; and the events behind it."""
+
+    value: float | None
+    lacking: str = ""
+    events: tuple[Event, ...] = ()
+
+
+@model
+class EfficiencyWithin(Assertion):
+    """The run stays within limits of time, tokens, cost, turns and retries.
+
+    Passes when each limit that is given is kept; at least one must be. Time, tokens and cost are those that the
+    recording states; tokens of a prompt cache count as input. A turn is one stretch of agent activity up to a final
+    output, and a retry a call that is made again, with equal arguments, after it failed. A limit for which the trace
+    has no measure is not judged, and `observed` says so; when that is so for every limit, the assertion is skipped.
+    """
+
+    type: ClassVar[str] = "efficiency_within"
+    category: ClassVar[Category] = "efficiency"
+    failure_category: ClassVar[str] = "limit of time or cost exceeded"
+    example: ClassVar[str] = "max_duration_ms: 30000\nmax_total_tokens: 20000\nmax_retries: 2\n"
+
+    max_duration_ms: Annotated[float, Between(0)] | None = None
+    """How long the run may take, in milliseconds."""
+    max_total_tokens: Limit | None = None
+    """The most tokens in all."""
+    max_input_tokens: Limit | None = None
+    """The most tokens that the model may read, cached ones included."""
+    max_output_tokens: Limit | None = None
+    """The most tokens that the model may write."""
+    max_cost_usd: Annotated[float, Between(0)] | None = None
+    """The most that the run may cost, in US dollars."""
+    max_turns: Limit | None = None
+    """The most turns."""
+    max_retries: Limit | None = None
+    """The most retries, of all tools together."""
+
+    def __post_init__(self) -> None:
+        if not self._limits():
+            raise ValueError(f"nothing to judge: give at least one of {', '.join(UNITS)}")
+
+    def _limits(self) -> dict[str, float]:
+        given = {name: getattr(self, name) for name in UNITS}
+        return {name: limit for name, limit in given.items() if limit is not None}
+
+    def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all
+        """Judge one trace."""
+        measured = {name: _measure(name, trace) for name in self._limits()}
+        observed: dict[str, Any] = {
+            "measured": {name[4:]: each.value for name, each in measured.items() if each.value is not None},
+            "not_judged": {name: each.lacking for name, each in measured.items() if each.value is None},
+        }
+        if not observed["measured"]:
+            return not_applicable(
+                f"the recording lacks what the limits need: {_lacking(observed['not_judged'])}", **observed
+            )
+        beside = f"; not judged: {_lacking(observed['not_judged'])}" if observed["not_judged"] else ""
+        over: list[str] = []
+        within: list[str] = []
+        events: list[Event] = []
+        for name, limit in self._limits().items():
+            value = measured[name].value
+            if value is None:
+                continue
+            if value > limit:
+                over.append(f"expected at most {_amount(limit, name)}, got {_number(value)}")
+                events += measured[name].events
+            else:
+                within.append(f"{_amount(value, name)} (at most {_number(limit)})")
+        if over:
+            return failed("; ".join(over) + beside, events=events, **observed)
+        return passed(f"within the limits: {', '.join(within)}{beside}", **observed)
+
+
+UNITS = {
+    "max_duration_ms": "ms",
+    "max_total_tokens": "tokens in all",
+    "max_input_tokens": "input tokens",
+    "max_output_tokens": "output tokens",
+    "max_cost_usd": "USD",
+    "max_turns": "turns",
+    "max_retries": "retries",
+}
+"""What each limit counts, in words."""
+_ONE = {"max_turns": "turn", "max_retries": "retry"}
+
+
+def _amount(value: float, name: str) -> str:
+    return f"{_number(value)} {_ONE.get(name, UNITS[name]) if value == 1 else UNITS[name]}"
+
+
+def _number(value: float) -> str:
+    return f"{value:d}" if isinstance(value, int) else f"{value:.15g}"
+
+
+def _lacking(reasons: dict[str, str]) -> str:
+    return ", ".join(f"{name} ({reason})" for name, reason in reasons.items())
+
+
+def _measure(name: str, trace: Trace) -> Measure:
+    if name == "max_duration_ms":
+        duration = trace.metrics.timing_ms_total
+        return Measure(duration) if duration else Measure(None, "no duration is recorded")
+    if name == "max_cost_usd":
+        cost = trace.metrics.cost_usd
+        return Measure(None, "no cost is recorded") if cost is None else Measure(cost)
+    if name == "max_turns":
+        return _turns(trace)
+    if name == "max_retries":
+        if not trace.capabilities.supports_tool_trace:
+            return Measure(None, "tool calls are not recorded")
+        again = tuple(retry.call.event for retry in retries(trace.calls()))
+        return Measure(len(again), events=again)
+    return _tokens(name, trace.metrics.token_usage or {})
+
+
+def _tokens(name: str, usage: dict[str, Any]) -> Measure:
+    read, written = _input_tokens(usage), _stated(usage, "output_tokens", "completion_tokens")
+    value: int | None
+    if name == "max_input_tokens":
+        value = read
+    elif name == "max_output_tokens":
+        value = written
+    else:
+        total = _stated(usage, "total_tokens")
+        both = None if read is None or written is None else read + written
+        value = max((each for each in (total, both) if each is not None), default=None)
+    return (
+        Measure(None, f"no {UNITS[name].removesuffix(' in all')} are recorded")
+        if value is None
+        else Measure(value)
+    )
+
+
+def _input_tokens(usage: dict[str, Any]) -> int | None:
+    stated = _stated(usage, "input_tokens")
+    cached = [count for key in CACHE_KEYS if (count := _stated(usage, key)) is not None]
+    if stated is None and not cached:
+        return _stated(usage, "prompt_tokens")
+    return (stated or 0) + sum(cached)
+
+
+def _stated(usage: dict[str, Any], *keys: str) -> int | None:
+    """The first count of these keys, in snake or camel case."""
+    for key in keys:
+        first, *others = key.split("_")
+        for spelling in (key, first + "".join(map(str.title, others))):
+            count = usage.get(spelling)
+            if isinstance(count, int) and not isinstance(count, bool) and count >= 0:
+                return count
+    return None
+
+
+def _turns(trace: Trace) -> Measure:
+    active = [event for event in trace.events if event.type != "message_received"]
+    if not active:
+        return Measure(None, "no activity of the agent is recorded")
+    ends = trace.of_type("final_output")
+    last = ends[-1].seq if ends else 0
+    unfinished = [event for event in active if event.seq > last and (event.type == "tool_call" or not ends)]
+    return Measure(len(ends) + bool(unfinished), events=(*ends, *unfinished[-1:]))

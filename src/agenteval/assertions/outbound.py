@@ -1,0 +1,167 @@
+"""Where messages go, and whether one goes out twice. What a destination and a message is stands in `agenteval.outbound`."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any, ClassVar
+
+from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
+from agenteval.outbound import DESTINATION_KEYS, OUTBOUND, Message, destinations, messages, repeated
+from agenteval.patterns import name_matches
+from agenteval.selectors import counted
+from agenteval.spec import Name, TestCase
+from agenteval.strict import Between, NotEmpty, model
+from agenteval.text import cut
+from agenteval.trace import ToolCall, Trace
+
+MOST_TOLD = 5
+"""Messages that a failure tells of; evidence has the others."""
+
+
+@model
+class OutboundDestinations(Assertion):
+    """Messages go only where they may.
+
+    Looks at each call of `tool`, whether or not it succeeded. Its destination is what the arguments have under a key
+    such as `channel`, `to`, `chat_id` or `recipient` (a text, a list, or a mapping with an `id` or a `name`), and what
+    the successful result reports under the same key; where the arguments have none, what the result reports.
+    Passes when each destination is among `allowed`, if given, and none is among `forbidden`. A call that does not say
+    where it goes fails: nothing shows that it went to the right place. The final output goes to the conversation
+    itself and is not judged. Names and globs are compared as they are written, case included. Had nothing to judge
+    when nothing was sent.
+    """
+
+    type: ClassVar[str] = "outbound_destinations"
+    category: ClassVar[Category] = "isolation"
+    failure_category: ClassVar[str] = "message to the wrong destination"
+    implied: ClassVar[tuple[str, ...]] = ("supports_tool_trace",)
+    event_types_judged: ClassVar[tuple[str, ...] | None] = ("tool_call", "tool_result")
+    example: ClassVar[str] = "allowed: [group-ops]\nforbidden: [work-*]\n"
+
+    allowed: Annotated[list[Name], NotEmpty()] | None = None
+    """Where messages may go: names, or globs; nowhere else then."""
+    forbidden: Annotated[list[Name], NotEmpty()] | None = None
+    """Where messages must not go: names, or globs."""
+    tool: Name = OUTBOUND
+    """The tool that sends: a name, or a glob."""
+
+    def __post_init__(self) -> None:
+        if self.allowed is None and self.forbidden is None:
+            raise ValueError("outbound_destinations needs allowed, forbidden or both")
+
+    def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all
+        """Judge one trace."""
+        calls = _sends(trace, self.tool)
+        if not calls:
+            return vacuous(f"no call of {self.tool} in the trace", calls=0)
+        went = {call.event.event_id: destinations(call) for call in calls}
+        observed: dict[str, Any] = {"calls": len(calls), "destinations": went}
+        wrong = [(call, text) for call in calls if (text := self._wrong(call, went[call.event.event_id]))]
+        if wrong:
+            told = "; ".join(text for _, text in wrong[:MOST_TOLD])
+            more = f"; {len(wrong) - MOST_TOLD} more" if len(wrong) > MOST_TOLD else ""
+            return failed(
+                f"expected {self._expected()}, got {told}{more}",
+                events=[call.event for call, _ in wrong],
+                **observed,
+            )
+        places = list(dict.fromkeys(name for names in went.values() for name in names))
+        return passed(
+            f"{counted(len(calls), 'call')} of {self.tool}, to {', '.join(places)}: {self._expected()}",
+            events=[call.event for call in calls],
+            **observed,
+        )
+
+    def _wrong(self, call: ToolCall, names: Sequence[str]) -> str:
+        """What is wrong about the destinations of a send; empty when nothing is."""
+        place = call.event.event_id
+        if not names:
+            keys = ", ".join(DESTINATION_KEYS[:4])
+            return f"{place}, which does not say where it goes (no {keys} or the like in its arguments)"
+        bad = [name for name in names if _among(name, self.forbidden or ())]
+        if self.allowed is not None:
+            bad += [name for name in names if name not in bad and not _among(name, self.allowed)]
+        return f"{' and '.join(cut(name) for name in bad)} ({place})" if bad else ""
+
+    def _expected(self) -> str:
+        rules = []
+        if self.allowed is not None:
+            rules.append(f"only to {' or '.join(self.allowed)}")
+        if self.forbidden is not None:
+            rules.append(f"not to {' or '.join(self.forbidden)}")
+        return f"{self.tool} {' and '.join(rules)}"
+
+
+def _sends(trace: Trace, tool: str) -> list[ToolCall]:
+    return [call for call in trace.calls() if name_matches(tool, call.tool)]
+
+
+def _among(name: str, patterns: Sequence[str]) -> bool:
+    return any(name_matches(pattern, name) for pattern in patterns)
+
+
+@model
+class NoDuplicateOutbound(Assertion):
+    """No message goes to one destination twice.
+
+    A message is a call of `tool` that did not fail, or a final output. Messages are the same when their texts are
+    equal, blanks folded, and the same is attached; with `similarity` below 1, when the share of letter triples that
+    both texts have is at least that. Destinations are those of `outbound_destinations`. The final output goes to the
+    conversation itself, and so does a send that names no destination, or the id of the scenario's group or session,
+    also behind `group-`, `group:`, `#` or `@`: sending a text there and then answering with it is a duplicate.
+    A send that failed sent nothing, so trying again is none. Had nothing to judge when nothing but one final output
+    went out.
+    """
+
+    type: ClassVar[str] = "no_duplicate_outbound"
+    category: ClassVar[Category] = "scheduler"
+    failure_category: ClassVar[str] = "duplicate outbound message"
+    implied: ClassVar[tuple[str, ...]] = ("supports_tool_trace",)
+    event_types_judged: ClassVar[tuple[str, ...] | None] = ("tool_call", "final_output")
+    example: ClassVar[str] = "tool: outbound_send\nsimilarity: 0.9\n"
+
+    tool: Name = OUTBOUND
+    """The tool that sends: a name, or a glob."""
+    similarity: Annotated[float, Between(0, 1)] = 1.0
+    """How alike two texts must be to count as the same, from 0 to 1."""
+
+    def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all
+        """Judge one trace."""
+        sends = _sends(trace, self.tool)
+        sent = messages(trace, sends)
+        failures = sum(1 for call in sends if call.failed)
+        observed: dict[str, Any] = {
+            "messages": [
+                {"event_id": each.event.event_id, "by": each.how, "to": sorted(each.addresses)}
+                for each in sent
+            ],
+            "failed_sends": failures,
+        }
+        if len(sent) < 2 and len(sends) == failures:
+            beside = f" that did not fail (of {len(sends)})" if sends else ""
+            return vacuous(f"no call of {self.tool}{beside} in the trace", **observed)
+        again = list(repeated(sent, self.similarity))
+        observed["repeated"] = [
+            {"event_id": late.event.event_id, "same_as": first.event.event_id, "similarity": round(share, 3)}
+            for late, first, share in again
+        ]
+        if not again:
+            return passed(
+                f"{counted(len(sent), 'message')} went out, none of them twice to one destination",
+                events=[each.event for each in sent],
+                **observed,
+            )
+        told = "; ".join(_told(*each) for each in again[:MOST_TOLD])
+        more = f"; {len(again) - MOST_TOLD} more" if len(again) > MOST_TOLD else ""
+        events = {each.event.event_id: each.event for late, first, _ in again for each in (first, late)}
+        return failed(
+            f"expected no message to one destination twice, got {told}{more}",
+            events=sorted(events.values(), key=lambda event: event.seq),
+            **observed,
+        )
+
+
+def _told(late: Message, first: Message, share: float) -> str:
+    place = ", ".join(cut(address) for address in sorted(late.addresses & first.addresses))
+    what = "the same message" if share == 1 else f"a message that is {share:.0%} alike"
+    return (
+        f"{what} to {place}: {late.event.event_id} ({late.how}) repeats {first.event.event_id} ({first.how})"
+    )

@@ -1,0 +1,93 @@
+"""Asks adapters whether they can use what tests name in `adapter_input`: half of the misspellings stand there."""
+
+from pathlib import Path
+
+from agenteval.adapters import Adapter, AdapterContext
+from agenteval.cli.collection import Collection
+from agenteval.errors import AdapterError, AgentEvalError, Problem
+from agenteval.loading import LoadedTest
+from agenteval.plugins.registry import Registry
+from agenteval.reading.documents import DataPath, problem_at, read_text
+from agenteval.reading.yamlsource import place
+from agenteval.strict import closest
+
+HIDDEN = "what adapter_input names cannot be used; the message is left out, since the test redacts fields"
+
+
+def check_inputs(
+    collection: Collection, *, root: Path, registry: Registry, max_bytes: int, allow_outside: bool
+) -> None:
+    """Have every test of the collection looked at by its adapter; a test that it refuses becomes invalid.
+
+    An adapter without `check_input`, and a test that runs live, are passed over.
+    """
+    adapters: dict[str, Adapter] = {}
+    valid = []
+    for test in collection.tests:
+        context = AdapterContext(
+            base_dir=test.path.parent,
+            root=root,
+            run_id="validate",
+            max_file_bytes=max_bytes,
+            allow_outside=allow_outside,
+        )
+        problems = _problems(test, context, adapters, registry)
+        if problems:
+            collection.problems += problems
+            collection.invalid.append(test.path)
+            continue
+        valid.append(test)
+        if not test.case.reporting.redact_fields:
+            collection.problems += [_remark(warning, test.path) for warning in context.warnings]
+    collection.tests = valid
+
+
+def _problems(
+    test: LoadedTest, context: AdapterContext, adapters: dict[str, Adapter], registry: Registry
+) -> list[Problem]:
+    name = test.case.adapter
+    try:
+        if name not in adapters:
+            adapters[name] = registry.find_adapter(name)
+    except AdapterError as error:
+        near = closest(name, registry.adapter_names())
+        return [_located(error, test, ("adapter",), suggestion=near)]
+    check = getattr(adapters[name], "check_input", None)
+    if check is None or test.case.mode == "live":
+        return []
+    try:
+        check(test.case, context)
+    except AgentEvalError as error:
+        own = getattr(error, "problems", ())
+        if own and not test.case.reporting.redact_fields:
+            return list(own)
+        return [_located(error, test, ("adapter_input",))]
+    except Exception as error:  # noqa: BLE001 - whatever an adapter raises
+        crash = AdapterError(
+            f"adapter {name} crashed: {type(error).__name__}",
+            reason_code="adapter.crashed",
+            next_step="this is a bug of the adapter: report it with the recording that shows it",
+        )
+        return [_located(crash, test, ("adapter_input",))]
+    return []
+
+
+def _located(
+    error: AgentEvalError, test: LoadedTest, data_path: DataPath, *, suggestion: str | None = None
+) -> Problem:
+    """An adapter's error, at the part of the test that it is about."""
+    hidden = test.case.reporting.redact_fields and data_path == ("adapter_input",)
+    there = getattr(test.case, str(data_path[0]))
+    return problem_at(
+        place(read_text(test.path), data_path) if there else None,
+        code=error.reason_code,
+        message=HIDDEN if hidden else error.message,
+        path=test.path,
+        data_path=data_path,
+        suggestion=suggestion,
+        next_step=error.next_step,
+    )
+
+
+def _remark(warning: str, path: Path) -> Problem:
+    return Problem(reason_code="adapter.remark", message=warning, path=path, severity="warning")

@@ -1,0 +1,54 @@
+"""What no assertion of a run looks at: tools, types of event, categories. Counted in sets, test by test."""
+
+from collections.abc import Iterable, Sequence
+
+from agenteval.assertions.looks import ANY_TOOL
+from agenteval.loading import LoadedTest
+from agenteval.patterns import name_matches
+from agenteval.results import AssertionResult, CategoryScore, Coverage
+from agenteval.trace import Trace
+
+GIVEN = frozenset({"message_received"})
+"""Types of event that are what the agent was given, not what it did."""
+
+
+class CoverageTally:
+    """Adds up what the tests of a run have, and what their assertions look at. Grows with names, not with tests."""
+
+    def __init__(self) -> None:
+        self._available: set[str] = set()
+        self._happened: set[str] = set()
+        self._tools: set[str] = set()
+        self._event_types: set[str] = set()
+
+    def add(self, test: LoadedTest, judged: Sequence[AssertionResult], trace: Trace | None) -> None:
+        """Count one test. An assertion that was skipped has looked at nothing."""
+        self._available.update(test.case.tools.available)
+        if trace is not None:
+            self._happened.update(trace.event_types())
+        for bound, result in zip(test.checks, judged, strict=False):
+            if result.status != "skip":
+                looks = bound.check.looks_at()
+                self._tools |= looks.tools
+                self._event_types |= looks.event_types
+
+    def coverage(self, scores: Iterable[CategoryScore]) -> Coverage:
+        """What was there, and what of it nothing looked at; `scores` are all categories."""
+        happened = self._happened - GIVEN
+        return Coverage(
+            tools_available=sorted(self._available),
+            tools_not_looked_at=sorted(tool for tool in self._available if not self._is_looked_at(tool)),
+            event_types=sorted(happened),
+            event_types_not_looked_at=sorted(happened - self._event_types),
+            categories_not_exercised=[score.category for score in scores if not _is_exercised(score)],
+        )
+
+    def _is_looked_at(self, tool: str) -> bool:
+        if tool in self._tools or ANY_TOOL in self._tools:
+            return True
+        return any(name_matches(seen, tool) or name_matches(tool, seen) for seen in self._tools)
+
+
+def _is_exercised(score: CategoryScore) -> bool:
+    judged = score.passed - score.vacuous + score.failed + score.warnings + score.xfailed
+    return judged > 0

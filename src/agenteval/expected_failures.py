@@ -1,0 +1,76 @@
+"""Expected failures: a test that is right when it fails exactly as its author says (`expected.status: fail`)."""
+
+from collections.abc import Sequence
+
+from agenteval.loading import LoadedTest
+from agenteval.results import AssertionResult
+
+
+def expects_failure(test: LoadedTest) -> bool:
+    """Whether the test is judged as one that has to fail.
+
+    It is not when the command line leaves out an assertion that is expected to fail: then the others are judged
+    as they are, so that nothing passes for failing.
+    """
+    expected = test.case.expected
+    return expected is not None and expected.status == "fail" and not _left_out(test)
+
+
+def not_selected(test: LoadedTest) -> list[str]:
+    """The warning about an expected failure that is not judged, since part of it is not selected."""
+    missing = _left_out(test)
+    if not missing:
+        return []
+    verb = "is" if len(missing) == 1 else "are"
+    return [f"the failure that the test expects is not judged: {_listed(missing)} {verb} not selected"]
+
+
+def _left_out(test: LoadedTest) -> list[str]:
+    """The assertions that are expected to fail, and are not among those selected."""
+    expected = test.case.expected
+    if expected is None or expected.status == "pass":
+        return []
+    selected = {bound.spec.id for bound in test.checks}
+    return [name for name in expected.assertions if name not in selected]
+
+
+def unexpected(
+    test: LoadedTest, judged: Sequence[AssertionResult], *, strict: bool
+) -> tuple[str | None, str | None]:
+    """What is not as the test expects: a reason code and what to do; None and None when it fails as it should.
+
+    Marks in `judged` the failures that are expected. A no counts when the check itself said it: one that a
+    missing capability or a vacuous pass was turned into shows nothing. An assertion of severity warning fails
+    when it warns; of the others only with `strict`.
+    """
+    assert test.case.expected is not None
+    ids = frozenset(test.case.expected.assertions)
+    failing = ("fail", "warn") if strict else ("fail",)
+    for each in judged:
+        each.xfail = each.id in ids and each.reason_code == "assertion.failed"
+    unmet = [each for each in judged if each.id in ids and not each.xfail]
+    others = [each.id for each in judged if each.id not in ids and each.status in failing]
+    said = []
+    if others:
+        said.append(f"{_listed(others)} failed, which the test does not expect: read the evidence")
+    if unmet:
+        told = " and ".join(f"{each.id} {_instead(each)}" for each in unmet)
+        it = "it" if len(unmet) == 1 else "them"
+        said.append(
+            f"{told}, though the test expects {it} to fail: take {it} out of `expected` when the cause is mended, "
+            "else find what hides it"
+        )
+    if not said:
+        return None, None
+    return "xfail.other_failure" if others else "xfail.unexpected_pass", "; ".join(said)
+
+
+def _listed(ids: Sequence[str]) -> str:
+    return " and ".join(ids)
+
+
+def _instead(result: AssertionResult) -> str:
+    """What an assertion did in place of failing."""
+    if result.status == "skip" or result.reason_code == "capability.missing":
+        return f"was skipped ({result.reason})"
+    return "passed" if result.exercised else f"had nothing to judge ({result.reason})"

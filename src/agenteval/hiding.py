@@ -1,0 +1,170 @@
+"""Finds known values in texts, however the texts spell them, and puts tokens in their place.
+
+A value is found in any case, on one line, line by line, and as Python or JSON escape it. Of a value that was cut, a
+piece of `SHORTEST_PIECE` characters is found anywhere; a shorter one where an ellipsis says that something is missing.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+
+SHORTEST_TEXT = 4
+"""A value this long is also replaced where it stands inside other texts; a shorter one only as a value."""
+SHORTEST_PIECE = 16
+"""A piece of a value this long is replaced wherever it stands: messages quote texts in part."""
+PIECE = "[redacted:part]"
+
+_GRAM = 8
+_ELLIPSIS = r"…|\.\.\."
+_REDACTED = r"\[redacted:(?:part|[a-z-]+:[0-9a-f]{8})\]"
+_BLANKS = str.maketrans("\n\r\t\u00a0", "    ")
+
+
+def token(text: str, kind: str = "field") -> str:
+    """What stands in the place of a value: its kind, and eight digits of its SHA-256."""
+    from hashlib import sha256  # loads OpenSSL
+
+    return f"[redacted:{kind}:{sha256(text.encode(errors='surrogatepass')).hexdigest()[:8]}]"
+
+
+def tokens_in(text: str) -> list[tuple[int, int]]:
+    """Where tokens stand in a text."""
+    return [match.span() for match in re.finditer(_REDACTED, text)] if "[redacted:" in text else []
+
+
+def is_token(text: str) -> bool:
+    """Whether the text is a token and nothing else."""
+    return text.startswith("[redacted:") and re.fullmatch(_REDACTED, text) is not None
+
+
+class KnownValues:
+    """Values to hide, each with its token. False as long as there are none."""
+
+    def __init__(self) -> None:
+        self.tokens: dict[str, str] = {}
+        """By value, as it is."""
+        self._texts: dict[str, dict[str, str]] = {}
+        self._sizes: dict[str, set[int]] = {}
+        self._grams: set[str] = set()
+        self._tails: set[str] = set()
+
+    def __bool__(self) -> bool:
+        return bool(self.tokens)
+
+    def copy(self) -> "KnownValues":
+        """The same values, to add others to."""
+        made = KnownValues()
+        made.tokens = dict(self.tokens)
+        made._texts = {head: dict(alike) for head, alike in self._texts.items()}
+        made._sizes = {head: set(sizes) for head, sizes in self._sizes.items()}
+        made._grams = set(self._grams)
+        made._tails = set(self._tails)
+        return made
+
+    def add(self, text: str, kind: str, *, in_pieces: bool = True) -> None:
+        """Hide a value from now on; the first kind that it is called stays. `in_pieces`: also parts of it."""
+        if text in self.tokens:
+            return
+        replacement = self.tokens[text] = token(text, kind)
+        for spelling in _spellings(text):
+            folded = _folded(spelling)
+            if len(folded) < SHORTEST_TEXT:
+                continue
+            head = folded[:SHORTEST_TEXT]
+            self._texts.setdefault(head, {}).setdefault(folded, replacement)
+            self._sizes.setdefault(head, set()).add(len(folded))
+            if in_pieces:
+                self._tails.update(folded[-size:] for size in range(SHORTEST_TEXT, SHORTEST_PIECE))
+                if len(folded) >= SHORTEST_PIECE:
+                    self._grams.update(folded[at : at + _GRAM] for at in range(len(folded) - _GRAM + 1))
+
+    def hide(self, text: str) -> str:
+        """The text without the values. Tokens in it are left alone."""
+        if not self._texts:
+            return text
+        kept, at = [], 0
+        for start, end in tokens_in(text):
+            kept += [self._hide(text[at:start]), text[start:end]]
+            at = end
+        return "".join((*kept, self._hide(text[at:])))
+
+    def kind_in(self, text: str) -> str | None:
+        """The kind of a value that stands whole in the text, or None. Found another way than `hide` finds it."""
+        folded = _folded(re.sub(_REDACTED, " ", text))
+        for alike in self._texts.values():
+            for value, replacement in alike.items():
+                if value in folded:
+                    return replacement.split(":")[1]
+        return None
+
+    def _hide(self, text: str) -> str:
+        folded = _folded(text)
+        kept: list[str] = []
+        start = 0
+        for at in self._candidates(folded):
+            if at < start:
+                continue
+            length, replacement = self._found(folded, at)
+            if length:
+                kept += [text[start:at], replacement]
+                start = at + length
+        return "".join((*kept, text[start:])) if kept else text
+
+    def _candidates(self, folded: str) -> list[int]:
+        """Where a value, or a piece of one, may begin."""
+        places: set[int] = set()
+        for head in self._texts:
+            at = folded.find(head)
+            while at >= 0:
+                places.add(at)
+                at = folded.find(head, at + 1)
+        for at in range(0, len(folded) - _GRAM + 1, _GRAM):  # every long piece has one of these in it
+            if folded[at : at + _GRAM] in self._grams:
+                places.update(range(max(0, at - _GRAM + 1), at + 1))
+        if self._tails:
+            places.update(match.end() for match in re.finditer(_ELLIPSIS, folded))
+        return sorted(places)
+
+    def _found(self, folded: str, at: int) -> tuple[int, str]:
+        """How much of the text at a place has to go (0: nothing), and what comes in its place."""
+        end = at
+        while folded[end : end + _GRAM] in self._grams:
+            end += 1
+        piece = end - at + _GRAM - 1 if end - at + _GRAM - 1 >= SHORTEST_PIECE else 0
+        alike = self._texts.get(folded[at : at + SHORTEST_TEXT])
+        if alike is not None:
+            sizes = self._sizes[folded[at : at + SHORTEST_TEXT]]
+            whole = max((size for size in sizes if folded[at : at + size] in alike), default=0)
+            if whole and whole >= piece:
+                return whole, alike[folded[at : at + whole]]
+            if not piece and (cut := re.search(_ELLIPSIS, folded[at : at + SHORTEST_PIECE + 3])):
+                head = folded[at : at + cut.start()].rstrip()
+                if len(head) >= SHORTEST_TEXT and any(value.startswith(head) for value in alike):
+                    return len(head), PIECE
+        if not piece and folded.endswith(("…", "..."), 0, at):
+            sizes = {
+                size for size in range(SHORTEST_TEXT, SHORTEST_PIECE) if folded[at : at + size] in self._tails
+            }
+            piece = max(sizes, default=0)
+        return piece, PIECE
+
+
+def _spellings(text: str) -> Iterator[str]:
+    """A text as messages may spell it: itself, on one line, escaped once or twice, and each of its lines."""
+    yield text.strip()
+    yield " ".join(text.split())
+    escaped = json.dumps(text)[1:-1]
+    yield escaped
+    yield json.dumps(escaped)[1:-1]
+    yield json.dumps(text, ensure_ascii=False)[1:-1]
+    yield repr(text)[1:-1]
+    for line in text.splitlines():
+        yield line.strip()
+
+
+def _folded(text: str) -> str:
+    """Equal for texts that differ in case or in the kind of blanks, and as long as the text."""
+    lowered = text.lower()
+    if len(lowered) != len(text):
+        lowered = "".join(sign.lower() if len(sign.lower()) == 1 else sign for sign in text)
+    return lowered.translate(_BLANKS)

@@ -1,0 +1,231 @@
+"""What is sent, and where to: destinations and contents of the calls that send messages.
+
+A send is a call of `outbound_send`, or of the tool that a test names. Keys of arguments count whatever their case,
+`_` and `-`: `chat_id` is `chatId`.
+
+destination
+    What the arguments have under one of DESTINATION_KEYS: a text, a number, a list of them, or a mapping with an
+    `id` or a `name`. The successful result adds what it has under the same key, since it knows where the message
+    went; where the arguments name none, it alone tells.
+content
+    What the arguments have under one of CONTENT_KEYS, with blanks folded, and what is attached to it. When there is
+    neither, all arguments that are no destination.
+the conversation itself
+    Where the final output goes. A destination is the conversation itself when it is the id of the scenario's group or
+    session, also behind `group-`, `group:`, `#` or `@`; and so is one that nothing names, since send tools without a
+    destination answer where they were asked.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from agenteval.trace import Event, ToolCall, Trace, TraceScenario, args_key
+
+OUTBOUND = "outbound_send"
+"""The canonical name of the tool that sends messages."""
+
+DESTINATION_KEYS = (
+    "channel",
+    "channel_id",
+    "to",
+    "destination",
+    "destinations",
+    "chat",
+    "chat_id",
+    "chat_jid",
+    "jid",
+    "recipient",
+    "recipients",
+    "group",
+    "group_id",
+    "platform_id",
+    "target",
+    "conversation",
+    "conversation_id",
+    "room",
+    "room_id",
+)
+CONTENT_KEYS = ("content", "text", "message", "body", "markdown", "caption")
+ATTACHMENT_KEYS = (
+    "attachment",
+    "attachments",
+    "card",
+    "file",
+    "file_path",
+    "files",
+    "image",
+    "media",
+    "path",
+    "url",
+)
+NAME_KEYS = ("id", "name")
+
+CONVERSATION = "the conversation itself"
+_OWN_PREFIXES = ("group-", "group:", "#", "@")
+
+
+def _plain(key: str) -> str:
+    return key.lower().replace("_", "").replace("-", "")
+
+
+_DESTINATIONS = frozenset(map(_plain, DESTINATION_KEYS))
+_CONTENTS = frozenset(map(_plain, CONTENT_KEYS))
+_ATTACHMENTS = frozenset(map(_plain, ATTACHMENT_KEYS))
+
+
+def destinations(call: ToolCall) -> list[str]:
+    """The names of all destinations of a send, each once; empty when nothing tells."""
+    asked = _by_key(call.args)
+    reported = [_by_key(result.data.get("result")) for result in call.results if result.data.get("success")]
+    found = [name for names in asked.values() for name in names]
+    for report in reported:
+        found += [name for key, names in report.items() if key in asked or not asked for name in names]
+    return list(dict.fromkeys(found))
+
+
+def _by_key(data: Any) -> dict[str, list[str]]:
+    if not isinstance(data, dict):
+        return {}
+    found = {_plain(str(key)): list(_names(value)) for key, value in data.items()}
+    return {key: names for key, names in found.items() if key in _DESTINATIONS and names}
+
+
+def _names(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        if value.strip():
+            yield value.strip()
+    elif isinstance(value, int) and not isinstance(value, bool):
+        yield str(value)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _names(item)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            if _plain(str(key)) in _DESTINATIONS or key in NAME_KEYS:
+                yield from _names(item)
+
+
+@dataclass(slots=True)
+class Message:
+    """One message to one or more addresses: `how` names the tool or the final output, `text` is what people read."""
+
+    event: Event
+    how: str
+    addresses: frozenset[str]
+    text: str
+    attached: str
+
+
+def messages(trace: Trace, calls: Iterable[ToolCall]) -> list[Message]:
+    """What these sends and the final outputs send, in the order it happened; sends that failed sent nothing."""
+    found = [
+        Message(call.event, call.tool, _addresses(call, trace.scenario), *_content(call.args))
+        for call in calls
+        if not call.failed
+    ]
+    own = frozenset({CONVERSATION})
+    for event in trace.of_type("final_output"):
+        content = event.data.get("content")
+        if isinstance(content, str) and content.strip():
+            found.append(Message(event, "the final output", own, _folded(content), ""))
+    return sorted(found, key=lambda message: message.event.seq)
+
+
+def _addresses(call: ToolCall, scenario: TraceScenario) -> frozenset[str]:
+    """Names under one key are an address each; several keys, such as a platform and a chat, make up one address."""
+    asked = _by_key(call.args)
+    if len(asked) > 1:
+        names = [name for each in asked.values() for name in each]
+        own = all(_is_own(name, scenario) for name in names)
+        return frozenset({CONVERSATION if own else " / ".join(names)})
+    names = destinations(call)
+    return frozenset(CONVERSATION if _is_own(name, scenario) else name for name in names or [CONVERSATION])
+
+
+def _is_own(name: str, scenario: TraceScenario) -> bool:
+    bare = next((name.removeprefix(prefix) for prefix in _OWN_PREFIXES if name.startswith(prefix)), name)
+    own = (scenario.group_id, scenario.session_id)
+    return name in own or bare in own
+
+
+def _content(args: dict[str, Any]) -> tuple[str, str]:
+    plain = {key: _plain(str(key)) for key in args}
+    texts = [_text(args[key]) for key, name in plain.items() if name in _CONTENTS]
+    attached = {name: args[key] for key, name in plain.items() if name in _ATTACHMENTS}
+    if not texts and not attached:
+        attached = {name: args[key] for key, name in plain.items() if name not in _DESTINATIONS}
+    return _folded("\n".join(texts)), args_key(attached) if attached else ""
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else args_key(value)
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.split())
+
+
+def similarity(one: str, other: str) -> float:
+    """How alike two texts are, from 0 to 1: the share of letter triples, of all they have, that both have.
+
+    Only the first 4,000 characters of each are compared. The time is linear in them.
+    """
+    if one == other:
+        return 1.0
+    first, second = _triples(one[:MOST_COMPARED]), _triples(other[:MOST_COMPARED])
+    total = sum(first.values()) + sum(second.values())
+    common = sum(min(count, second[triple]) for triple, count in first.items() if triple in second)
+    return 2 * common / total if total else 0.0
+
+
+MOST_COMPARED = 4_000
+
+
+def _triples(text: str) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for at in range(len(text) - 2):
+        triple = text[at : at + 3]
+        counts[triple] = counts.get(triple, 0) + 1
+    return counts
+
+
+def repeated(sent: Sequence[Message], least: float) -> Iterator[tuple[Message, Message, float]]:
+    """The messages that went to an address before, each with the first alike one and how alike they are.
+
+    With `least` below 1, a message is compared with the 100 latest different ones to each of its addresses, unless the
+    lengths of the texts alone rule it out.
+    """
+    exact: dict[tuple[str, str, str], Message] = {}
+    recent: dict[str, list[Message]] = {}
+    for message in sent:
+        keys = [(address, message.text, message.attached) for address in sorted(message.addresses)]
+        before = [exact[key] for key in keys if key in exact]
+        if before:
+            yield message, min(before, key=lambda each: each.event.seq), 1.0
+        elif least < 1 and (near := _nearest(message, recent, least)):
+            yield message, *near
+        for key in keys:
+            exact.setdefault(key, message)
+        if least < 1 and not before:
+            for address in message.addresses:
+                recent[address] = [*recent.get(address, ())[-MOST_RECENT + 1 :], message]
+
+
+MOST_RECENT = 100
+
+
+def _nearest(
+    message: Message, recent: dict[str, list[Message]], least: float
+) -> tuple[Message, float] | None:
+    best: tuple[Message, float] | None = None
+    candidates = {id(each): each for address in message.addresses for each in recent.get(address, ())}
+    for each in candidates.values():
+        longer = max(len(each.text), len(message.text))
+        shorter = min(len(each.text), len(message.text))
+        if each.attached != message.attached or 2 * shorter < least * (longer + shorter) - 4:
+            continue
+        share = similarity(each.text, message.text)
+        if share >= least and (best is None or share > best[1]):
+            best = each, share
+    return best

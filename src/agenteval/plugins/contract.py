@@ -1,0 +1,150 @@
+"""What a plugin's class must be like; what is wrong with one, in words.
+
+Classes of the core are held to the same by tests. Nothing here needs pydantic, but `schema_breach`.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from typing import Any, get_args
+
+from agenteval.assertions.base import Assertion, Category, Verdict
+from agenteval.assertions.looks import Looks
+from agenteval.findings import Invalid
+from agenteval.plugins.found import told
+from agenteval.spec import TestCase
+from agenteval.strict import parse
+from agenteval.trace import CAPABILITY_FLAGS, EVENT_TYPES, Event, Trace
+
+TYPE_PATTERN = r"[a-z][a-z0-9_]*"
+
+_ADAPTER_PARTS = ("name", "version", "supports_live_run", "trace")
+
+
+def assertion_breach(cls: Any) -> str:
+    """Everything that keeps a class from being an assertion type, in one line; empty when nothing does."""
+    if not isinstance(cls, type) or not issubclass(cls, Assertion) or cls is Assertion:
+        what = cls.__name__ if isinstance(cls, type) else repr(cls)
+        return f"{what} is not a subclass of agenteval.assertions.base.Assertion"
+    if "__dataclass_fields__" not in vars(cls):
+        return f"{cls.__name__} is not decorated with @model (from agenteval.strict)"
+    missing = [*_told_wrongly(cls), *_undone(cls)]
+    if not missing:
+        missing = list(_bad_example(cls))
+    return f"{cls.__name__} {'; '.join(missing)}" if missing else ""
+
+
+def adapter_breach(cls: Any) -> str:
+    """What keeps a class from being an adapter; empty when nothing does."""
+    missing = [part for part in _ADAPTER_PARTS if not hasattr(cls, part)]
+    if missing:
+        return f"{cls.__name__} has no {', '.join(missing)}, which an adapter needs"
+    if not isinstance(cls.name, str) or not cls.name:
+        return f"{cls.__name__}.name is not a string"
+    return ""
+
+
+def schema_breach(cls: type[Assertion]) -> str:
+    """Why pydantic makes no JSON Schema of the parameters, which `explain` and `schema` need; empty when it does."""
+    from pydantic import TypeAdapter
+
+    try:
+        TypeAdapter(cls).json_schema()
+    except Exception as error:  # noqa: BLE001 - pydantic's own, and what the plugin's marks raise
+        return f"{cls.__name__} has parameters without a JSON Schema: {told(error)}"
+    return ""
+
+
+def verdict_of(check: Assertion, trace: Trace, case: TestCase) -> Verdict:
+    """What a plugin's check says. Raises TypeError when it cannot become a result, and what the check raises."""
+    verdict: Any = check.judge(trace, case)
+    if not isinstance(verdict, Verdict):
+        raise TypeError(f"check returned {_kind(verdict)}, not a Verdict")
+    looks: Any = check.looks_at()
+    if not isinstance(looks, Looks):
+        raise TypeError(f"looks_at returned {_kind(looks)}, not Looks")
+    _check_parts(verdict)
+    return verdict
+
+
+def _check_parts(verdict: Verdict) -> None:
+    parts: Any = verdict.message, verdict.reason
+    if not all(isinstance(part, str) for part in parts):
+        raise TypeError("the message and the reason of a verdict are strings")
+    events: Any = (*verdict.events, *(event for event, _ in verdict.closest))
+    for event in events:
+        if not isinstance(event, Event):
+            raise TypeError(f"the events of a verdict are events of the trace, not {_kind(event)}")
+    for name, value in verdict.observed.items():
+        if (odd := next(_not_json(value), None)) is not None:
+            raise TypeError(f"observed {name!r} holds {odd}, which is not JSON")
+
+
+def _told_wrongly(cls: type[Assertion]) -> Iterator[str]:
+    """What the class says of itself, as far as it is missing or not possible."""
+    said: Mapping[str, Any] = {
+        name: getattr(cls, name, None)
+        for name in ("type", "category", "failure_category", "implied", "example")
+    }
+    if not isinstance(said["type"], str):
+        yield "has no type, the name in test files"
+    elif not re.fullmatch(TYPE_PATTERN, said["type"], re.ASCII):
+        yield f"has the type {said['type']!r}: expected lower-case letters, digits and underscores"
+    if said["category"] not in get_args(Category):
+        has = "no category" if said["category"] is None else f"the category {said['category']!r}"
+        yield f"has {has}: expected one of {', '.join(get_args(Category))}"
+    if not isinstance(said["failure_category"], str) or not said["failure_category"].strip():
+        yield "has no failure_category, the kind of failure in words"
+    if not isinstance(said["implied"], tuple) or not set(said["implied"]) <= set(CAPABILITY_FLAGS):
+        yield f"has implied {said['implied']!r}: expected a tuple of capabilities ({', '.join(CAPABILITY_FLAGS)})"
+    judged = cls.event_types_judged
+    if judged is not None and (not isinstance(judged, tuple) or not set(judged) <= set(EVENT_TYPES)):
+        yield f"has event_types_judged {judged!r}: expected a tuple of event types ({', '.join(EVENT_TYPES)})"
+    if not isinstance(said["example"], str):
+        yield "has no example, the params of an example as YAML"
+    doc = cls.__doc__ or ""
+    if not doc.strip() or doc.startswith(f"{cls.__name__}("):  # the signature, which dataclass makes up
+        yield "has no docstring, which says what it counts and when it passes"
+
+
+def _undone(cls: type[Assertion]) -> Iterator[str]:
+    """A check that is not there; annotations that nobody can read."""
+    declared = fields(cls)  # type: ignore[arg-type]
+    names = {each.name for each in declared}
+    judges = cls.judge is not Assertion.judge
+    if "check" in names and not judges:
+        yield "has a parameter called check, and so must define judge(self, trace, case)"
+    elif cls.check is Assertion.check and not judges:
+        yield "does not define check(self, trace, case)"
+    if any(isinstance(each.type, str) for each in declared):
+        yield "has annotations that are text: remove `from __future__ import annotations`, and the quotes around them"
+
+
+def _bad_example(cls: type[Assertion]) -> Iterator[str]:
+    import yaml
+
+    try:
+        parse(cls, yaml.safe_load(cls.example) or {})
+    except yaml.YAMLError as error:
+        yield f"has an example that is not YAML: {told(error)}"
+    except Invalid as invalid:
+        yield f"refuses its own example: {'; '.join(finding.sentence for finding in invalid.findings)}"
+    except Exception as error:  # noqa: BLE001 - whatever a plugin's own code raises, it is broken
+        yield f"cannot read its own example: {told(error)}"
+
+
+def _kind(value: Any) -> str:
+    return "nothing" if value is None else f"a value of type {type(value).__name__}"
+
+
+def _not_json(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if not isinstance(key, str):
+                yield f"the key {key!r}"
+            yield from _not_json(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _not_json(item)
+    elif value is not None and not isinstance(value, str | int | float):
+        yield _kind(value)

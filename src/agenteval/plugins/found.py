@@ -1,0 +1,51 @@
+"""What a search for plugins finds: one class each, or why there is none."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Kind = Literal["assertion", "adapter"]
+
+_LONGEST_ERROR = 300
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plugin:
+    """One class that a plugin brings, or what is wrong with it.
+
+    `name` is the assertion type or the adapter's name, empty when that is not known. `origin` is the module as
+    the configuration names it, or the installed package; `configured` tells which. `target` is the
+    `module:class` of one that is not loaded yet, which has neither `cls` nor `error`.
+    """
+
+    kind: Kind
+    name: str
+    origin: str
+    configured: bool
+    target: str = ""
+    cls: type[Any] | None = None
+    error: str = ""
+
+    @property
+    def complaint(self) -> str:
+        """The plugin and its error in a sentence."""
+        return f"the plugin {self.origin} is broken: {self.error}"
+
+    @property
+    def next_step(self) -> str:
+        """What to do about the error."""
+        if self.configured:
+            return "correct the plugin, or remove it from `plugins` in the configuration"
+        return "correct, reinstall or uninstall the package"
+
+
+def origins(plugins: Iterable[Plugin]) -> str:
+    """Where they come from, each once: `checks/a.py and checks/b.py`."""
+    return " and ".join(dict.fromkeys(plugin.origin for plugin in plugins))
+
+
+def told(error: BaseException) -> str:
+    """What was raised, on one line: `ValueError: no such thing`."""
+    text = " ".join(str(error).split())
+    text = f"{text[:_LONGEST_ERROR]}…" if len(text) > _LONGEST_ERROR else text
+    return f"{type(error).__name__}: {text}".rstrip(": ")

@@ -1,0 +1,187 @@
+"""The one lookup of assertion types and adapters: built-in ones, those of the project, those of installed packages.
+
+A built-in name cannot be taken, and no name can be taken twice. The metadata of installed packages is read
+only for a name that is not built in, or to list all there is: that takes longer than running a test.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+
+from agenteval.adapters import Adapter, find_adapter, installed_adapters, make_adapter, own_adapters
+from agenteval.assertions import CATALOGUE, assertion_class, assertion_types
+from agenteval.assertions.base import Assertion
+from agenteval.errors import AdapterError, PluginError, Problem
+from agenteval.plugins.found import Plugin, origins
+
+
+class Registry:
+    """What one command can use. `modules` are the project's plugins, as its configuration lists them.
+
+    Without modules and with `installed` False it has the assertion types that come with agenteval, no others.
+    """
+
+    def __init__(
+        self, root: Path | None = None, modules: Sequence[str] = (), *, installed: bool = True
+    ) -> None:
+        self.root = root or Path()
+        self.modules = tuple(modules)
+        self.installed = installed
+        self._resolved: dict[str, Plugin | None] = {}
+
+    def assertion_class(self, name: str) -> type[Assertion] | None:
+        """The class of a type, or None when there is no such type.
+
+        Raises `PluginError` (`plugin.broken`) when the type is of a plugin that is broken.
+        """
+        cls = assertion_class(name)
+        if cls is not None:
+            return cls
+        plugin = self._resolve(name)
+        if plugin is not None and plugin.error:
+            raise PluginError(
+                f"the assertion type {name!r} cannot be used: {plugin.complaint}", next_step=plugin.next_step
+            )
+        return plugin.cls if plugin else None
+
+    def origin(self, name: str) -> str:
+        """The plugin that a type comes from; empty when it is built in, or unknown."""
+        if assertion_class(name) is not None:
+            return ""
+        plugin = self._resolve(name)
+        return plugin.origin if plugin else ""
+
+    def assertion_types(self) -> tuple[str, ...]:
+        """The names of all types: built-in ones in the order of the catalogue, then those of plugins, sorted.
+
+        Of the plugins of packages none is loaded for this: a broken one may be among them.
+        """
+        usable = {plugin.name for plugin in self._claims if plugin.kind == "assertion" and not plugin.error}
+        return (*assertion_types(), *sorted(usable))
+
+    def find_adapter(self, name: str) -> Adapter:
+        """The adapter of that name. Raises `AdapterError` (`adapter.unknown`, `adapter.broken`)."""
+        own = {plugin.name: plugin for plugin in self._local if plugin.kind == "adapter"}
+        plugin = own.get(name)
+        if plugin is None or name in own_adapters():
+            return find_adapter(name, also=list(own))
+        error = plugin.error
+        if not error and name in installed_adapters():
+            error = f"it claims the adapter {name!r}, as does an installed package"
+        if error or plugin.cls is None:
+            raise AdapterError(
+                f"the adapter {name!r} cannot be used: {replace(plugin, error=error).complaint}",
+                reason_code="adapter.broken",
+                next_step=plugin.next_step,
+            )
+        return make_adapter(name, plugin.origin, plugin.cls)
+
+    def adapter_names(self) -> list[str]:
+        """The names of all adapters: those that come with agenteval, then the others, sorted."""
+        own = own_adapters()
+        if not self.installed:
+            return own
+        others = {plugin.name for plugin in self._local if plugin.kind == "adapter" and not plugin.error}
+        return [*own, *sorted(others.union(installed_adapters()).difference(own))]
+
+    def plugins(self) -> list[Plugin]:
+        """All plugins, loaded and looked into: those of the project as listed, then those of packages by name."""
+        return [_looked_into(plugin) for plugin in map(self._loaded, self._claims)]
+
+    def plugin_types(self) -> list[tuple[Plugin, type[Assertion]]]:
+        """The assertion types of plugins that are not broken, as they are found, each with its class."""
+        return [(each, each.cls) for each in self.plugins() if each.kind == "assertion" and each.cls]
+
+    def suspects(self) -> list[Plugin]:
+        """The project's plugins of which nobody knows what they would bring, since they do not load."""
+        return [plugin for plugin in self._local if plugin.error and not plugin.name]
+
+    def problems(self) -> list[Problem]:
+        """A warning for each of the project's plugins that is broken. Runs their code, not that of packages."""
+        return warnings_about(self._local)
+
+    @cached_property
+    def _local(self) -> list[Plugin]:
+        if not self.modules:
+            return []
+        from agenteval.plugins.local import local_plugins
+
+        return list(_rivals_marked(local_plugins(self.root, self.modules)))
+
+    @cached_property
+    def _claims(self) -> list[Plugin]:
+        """Everything that plugins claim to bring; those of packages are not loaded yet."""
+        if not self.installed:
+            return self._local
+        from agenteval.plugins.installed import installed_plugins
+
+        return list(_rivals_marked([*self._local, *installed_plugins()]))
+
+    def _resolve(self, name: str) -> Plugin | None:
+        """The plugin that brings a type, loaded or with its error; None when there is none."""
+        if name not in self._resolved:
+            claims = (each for each in self._claims if each.kind == "assertion" and each.name == name)
+            plugin = next(claims, None)
+            self._resolved[name] = self._loaded(plugin) if plugin else None
+        return self._resolved[name]
+
+    @staticmethod
+    def _loaded(plugin: Plugin) -> Plugin:
+        if plugin.error or plugin.cls is not None:
+            return plugin
+        from agenteval.plugins.installed import load
+
+        return load(plugin)
+
+
+BUILT_IN = Registry(installed=False)
+"""Only what comes with agenteval: what its own documentation and schemas tell of."""
+
+
+def warnings_about(plugins: Iterable[Plugin]) -> list[Problem]:
+    """A warning for each plugin that is broken, which names all that is wrong with it."""
+    broken: dict[str, list[Plugin]] = {}
+    for plugin in plugins:
+        if plugin.error:
+            broken.setdefault(plugin.origin, []).append(plugin)
+    return [
+        Problem(
+            reason_code="plugin.broken",
+            message=replace(first, error="; ".join(each.error for each in (first, *others))).complaint,
+            next_step=first.next_step,
+            severity="warning",
+        )
+        for first, *others in broken.values()
+    ]
+
+
+def _rivals_marked(plugins: Sequence[Plugin]) -> Iterator[Plugin]:
+    """The plugins; those that claim a name which is built in, or which another one claims, as broken."""
+    built_in = {("assertion", each.type): f"{each.module}.{each.name}" for each in CATALOGUE}
+    if any(plugin.kind == "adapter" for plugin in plugins):
+        built_in |= {("adapter", name): "agenteval" for name in own_adapters()}
+    for plugin in plugins:
+        key = plugin.kind, plugin.name
+        what = "assertion type" if plugin.kind == "assertion" else "adapter"
+        rivals = [each for each in plugins if each is not plugin and (each.kind, each.name) == key]
+        if plugin.error or not plugin.name:
+            yield plugin
+        elif key in built_in:
+            error = f"it claims the {what} {plugin.name!r}, which is built in ({built_in[key]})"
+            yield replace(plugin, error=error, cls=None)
+        elif rivals:
+            others = origins(each for each in rivals if each.origin != plugin.origin)
+            as_others = f", as does the plugin {others}" if others else " twice"
+            yield replace(plugin, error=f"it claims the {what} {plugin.name!r}{as_others}", cls=None)
+        else:
+            yield plugin
+
+
+def _looked_into(plugin: Plugin) -> Plugin:
+    if plugin.kind != "assertion" or plugin.cls is None:
+        return plugin
+    from agenteval.plugins.contract import schema_breach
+
+    breach = schema_breach(plugin.cls)
+    return replace(plugin, error=breach, cls=None) if breach else plugin

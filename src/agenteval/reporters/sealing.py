@@ -1,0 +1,94 @@
+"""JSON that may leave the process: redacted, encoded, and looked at once more before anybody gets it."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from agenteval.errors import AgentEvalError, Problem
+from agenteval.redaction import Redactor, plain
+from agenteval.results import TestResult
+
+REASON = "redaction.leak"
+NEXT_STEP = "this is a bug of agenteval: report it with the kind of value; nothing was kept of the file"
+
+
+class LeakError(AgentEvalError):
+    """Something sensitive shows in what was about to be written; `kinds` says what, never the value (exit 2)."""
+
+    default_reason = REASON
+
+    def __init__(self, kinds: Sequence[str]) -> None:
+        super().__init__(f"redaction failed: {_told(kinds)}", next_step=NEXT_STEP)
+        self.kinds = kinds
+
+    def problem(self, what: str) -> Problem:
+        """The problem that this is for a file."""
+        message = f"{what} is not written: {_told(self.kinds)}"
+        return Problem(reason_code=REASON, message=message, next_step=NEXT_STEP)
+
+
+def _told(kinds: Sequence[str]) -> str:
+    return f"{'a value' if len(kinds) == 1 else 'values'} of kind {', '.join(kinds)} would show"
+
+
+def sealed(data: Any, redactor: Redactor, *, quoted: Any = None) -> bytes:
+    """Data as the bytes that may be written: redacted, and checked.
+
+    `quoted` is the part that quotes a test's inputs, and has been redacted when it was made; by default all of `data`
+    quotes them, and is redacted here. Raises `LeakError` when something sensitive is still to be seen in the bytes.
+    """
+    content = encode(data)
+    if not redactor.may_show_in(content):
+        return content
+    import orjson
+
+    shown = plain(data)
+    if quoted is None:
+        shown = quoted = redactor.data(shown)
+    content = encode(redactor.swept(shown))
+    if kinds := redactor.leaks(orjson.loads(content), plain(quoted)):
+        raise LeakError(kinds)
+    return content
+
+
+def quotes(result: TestResult) -> list[Any]:
+    """All that a result quotes of the test and its recording; the rest are ids, counts and words of its own."""
+    quoted: list[Any] = [result.title, result.xfail_reason, result.warnings, result.error]
+    if result.trace_summary:
+        quoted += [result.trace_summary.notes, result.trace_summary.tools]
+    for each in result.assertions:
+        quoted += [
+            each.message,
+            each.reason,
+            each.params,
+            each.observed,
+            each.description,
+            each.evidence.excerpts,
+        ]
+    return quoted
+
+
+def encode(data: Any) -> bytes:
+    """Results and traces as indented JSON, UTF-8, with a newline at the end."""
+    import orjson
+
+    try:
+        return orjson.dumps(data, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    except TypeError:  # half of a surrogate pair, or a number of more than 64 bits: JSON, but not to orjson
+        import json
+
+        text = json.dumps(_spelled(plain(data)), indent=2, ensure_ascii=False, allow_nan=False)
+        return f"{text}\n".encode()
+
+
+def _spelled(value: Any) -> Any:
+    """The value as plain JSON data: what JSON does not know becomes text, as does half of a surrogate pair."""
+    if isinstance(value, dict):
+        return {_spelled(str(key)): _spelled(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_spelled(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    return str(value).encode(errors="backslashreplace").decode()

@@ -1,0 +1,284 @@
+"""Finds secrets in texts: by the form that services give their keys, and by the name beside a password.
+
+The forms are rules of the library `detect-secrets`, and a few that it lacks. Its rules of entropy are not used: they
+take every id for a secret. The library takes as long to import as a whole run, so it is loaded only once a text has a
+long word of the right kind (`might_hold`). Times are linear in the length of the text.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache
+from typing import Any, NamedTuple
+
+_compiled = cache(re.compile)
+"""Patterns are compiled when they are needed: most runs need none."""
+
+
+class Found(NamedTuple):
+    """A secret of some kind, from `start` up to `end` in the text."""
+
+    kind: str
+    start: int
+    end: int
+
+
+class _Rule(NamedTuple):
+    """A kind, and the plugin of detect-secrets (module and class) that knows its form."""
+
+    kind: str
+    module: str
+    plugin: str
+    marker: str = ""
+    """What every match begins with, when the plugin's pattern would take too long to be tried everywhere."""
+
+
+LIBRARY = (
+    # the second pattern of AWSKeyDetector takes too long on hostile texts; `credential` finds what it would
+    _Rule("aws-access-key", "aws", "AWSKeyDetector", "A"),
+    _Rule("azure-storage-key", "azure_storage_key", "AzureStorageKeyDetector"),
+    _Rule("discord-token", "discord", "DiscordBotTokenDetector"),
+    _Rule("github-token", "github_token", "GitHubTokenDetector"),
+    _Rule("gitlab-token", "gitlab_token", "GitLabTokenDetector"),
+    _Rule("jwt", "jwt", "JwtTokenDetector", "eyJ"),
+    _Rule("mailchimp-key", "mailchimp", "MailchimpDetector"),
+    _Rule("openai-key", "openai", "OpenAIDetector", "sk-"),
+    _Rule("private-key", "private_key", "PrivateKeyDetector"),
+    _Rule("pypi-token", "pypi_token", "PypiTokenDetector"),
+    _Rule("sendgrid-key", "sendgrid", "SendGridDetector"),
+    _Rule("slack-token", "slack", "SlackDetector"),
+    _Rule("square-secret", "square_oauth", "SquareOAuthDetector"),
+    _Rule("stripe-key", "stripe", "StripeDetector"),
+    _Rule("telegram-token", "telegram_token", "TelegramBotTokenDetector"),
+    _Rule("twilio-key", "twilio", "TwilioKeyDetector"),
+)
+"""Kinds whose form is known to detect-secrets."""
+
+OWN = (
+    ("anthropic-key", r"sk-ant-[A-Za-z0-9_-]{16,}"),
+    ("bearer-token", r"(?<=earer )[A-Za-z0-9._~+/-]{19,}[A-Za-z0-9_-]=*"),
+    ("github-token", r"github_pat_[A-Za-z0-9_]{20,}"),
+    ("google-key", r"AIza[A-Za-z0-9_-]{35,}"),
+    ("npm-token", r"npm_[A-Za-z0-9]{30,}|(?<=_authToken=)[^\s\"'\\]{16,}"),
+    ("openai-key", r"sk-(?:proj|svcacct|admin)-[A-Za-z0-9_-]{20,}"),
+)
+"""Kinds whose form the library does not know, or not in all its variants."""
+
+BASIC_AUTH = "basic-auth"
+"""The password in an address: `https://user:password@host`; a rule of the library, and a wider one."""
+CREDENTIAL = "credential"
+"""The value beside a name such as `password`, `api_key` or `token`."""
+KINDS = tuple(sorted({BASIC_AUTH, CREDENTIAL, *(r.kind for r in LIBRARY), *(kind for kind, _ in OWN)}))
+"""All kinds that are told apart."""
+
+_NAMES = (
+    r"(?:pass(?:word|wd|phrase)|pwd|secret|token|authorization"
+    r"|(?:api|access|account|encryption|private|secret|signing)[_-]?key)"
+)
+_SECRET_NAME = rf"(?i:{_NAMES})\Z"
+_CREDENTIAL = rf"""(?ixm)(?P<name>{_NAMES})\\{{0,8}}["']?[ \t]{{0,8}}(?:=>|:=|=|:)[ \t]{{0,8}}(?:
+    "(?P<double>(?:\\.|[^"\\\n]){{1,4096}})
+  | '(?P<single>(?:\\.|[^'\\\n]){{1,4096}})
+  | (?P<quote>\\{{1,8}}["'])(?P<escaped>[^\n]{{1,4096}}?)(?:(?P=quote)|$)
+  | (?:(?:bearer|basic|token)[ ])?(?P<bare>[^\s"'\\,;&<>(){{}}\[\]|]{{4,4096}})
+)"""
+_WIDER_BASIC_AUTH = r"://[^\s/@:\"'\\]{0,256}:([^\s/@\"'\\]{1,256})@"
+_NO_VALUE = r"(?s)\$\{?\w+\}?|\{\{.*|%\w+%|<[^>]*>?|\*+|\.+|[xX]+|\[redacted:.*"
+"""What stands where a secret would, but is none: a variable, a blank, or what has been redacted."""
+_NO_SECRET = frozenset(
+    {"required", "optional", "string", "null", "none", "true", "false", "unknown", "redacted"}
+)
+SHORTEST = 4
+_PLAIN_WORD = 20
+"""A word of letters in one case is a secret from this length on, unless it stands beside `password`."""
+
+
+def detect(text: str) -> list[Found]:
+    """The secrets in a text, in order; none overlaps another."""
+    data = text.encode(errors="replace")
+    found: list[Found] = []
+    if _has_form(data):
+        found += _by_library(text)
+        found += (
+            Found(kind, *match.span()) for kind, form in OWN for match in _compiled(form).finditer(text)
+        )
+    if "://" in text and "@" in text:
+        found += _basic_auth(text)
+    if _has_assignment(data):
+        found += _credentials(text)
+    return list(_joined(found)) if found else found
+
+
+def might_hold(data: bytes) -> bool:
+    """Whether a text, or JSON in UTF-8, has the looks of holding a secret: false means that `detect` finds none."""
+    return _has_form(data) or (b"://" in data and b"@" in data) or _has_assignment(data)
+
+
+def names_secret(key: str) -> bool:
+    """Whether a key says that its value is a secret: `password`, `db_password`, `apiKey`, `client-secret`."""
+    return _compiled(_SECRET_NAME).search(key) is not None
+
+
+def is_value(text: str) -> bool:
+    """Whether a text beside the name of a secret can be one: not when it is empty, or a variable such as `${TOKEN}`."""
+    return bool(text.strip()) and _compiled(_NO_VALUE).fullmatch(text.strip()) is None
+
+
+def is_telling(key: str, value: str) -> bool:
+    """Whether a value beside the name of a secret is one wherever it stands, and no word of everyday language."""
+    value = value.strip()
+    if len(value) < SHORTEST or not is_value(value) or value.lower() in _NO_SECRET:
+        return False
+    if key.lower().endswith(("word", "wd", "phrase")):
+        return True
+    in_one_case = value.isalpha() and (value.islower() or value.istitle() or value.isupper())
+    return not (in_one_case and len(value) < _PLAIN_WORD) and not value.replace(".", "").isdigit()
+
+
+_LONG_WORD = b"a" * 20
+_WORD_SIGNS = bytes(
+    ord("a") if chr(code).isascii() and (chr(code).isalnum() or chr(code) in "_-") else ord(" ")
+    for code in range(256)
+)
+"""Every sign of which keys are made as `a`, all others as a blank: a run of `a` is a word that could be a key."""
+_NEAR = 128
+_FORM = (
+    rb"A3T|A[KSB]IA|ACCA|AIza|gh[pousr]_|github_pat_|gl(?:pat|dt|ft|soat|rt|cbt|imt|ptt|agent)-|gloas-|GR1348941"
+    rb"|eyJ|T3BlbkFJ|sk-(?:ant|proj|svcacct|admin)-|PRIVATE KEY|PuTTY-User|pypi-AgE|npm_|_authToken=|SG\.|xox[a-z]-|hooks\.slack|sq0csp-"
+    rb"|[sr]k_live_|AccountKey=|-us[0-9]|[0-9]{8}:|\.[\w-]{6}\.|(?:AC|SK)[a-z0-9]{32}|earer "
+)
+
+
+def _has_form(data: bytes) -> bool:
+    """Whether there is a long word that could be a key, and by it a sign of a form that is known."""
+    words = data.translate(_WORD_SIGNS) + b" "
+    start = words.find(_LONG_WORD)
+    while start >= 0:
+        end = words.find(b" ", start)
+        word = data[start:end]
+        likely = not word.islower() or b"-us" in word or b"xox" in word
+        if likely and _compiled(_FORM).search(data, max(0, start - _NEAR), end + _NEAR):
+            return True
+        start = words.find(_LONG_WORD, end)
+    return False
+
+
+_NAME_ENDS = (b'word"', b'wd"', b'hrase"', b'ecret"', b'oken"', b'key"', b'zation"')
+_NAME_SIGNS = bytes(
+    ord('"') if chr(code) in "\\'=:" else ord(chr(code).lower()) if code < 128 else code
+    for code in range(256)
+)
+"""Letters in lower case, and all that may follow the name of a value as a quote; blanks are left out."""
+_NAMED = rf"{_NAMES}\"".encode()
+_LONGEST_NAME = 16
+
+
+def _has_assignment(data: bytes) -> bool:
+    """Whether a name such as `password` is followed by a sign of assignment, or by a quote."""
+    ends = data.translate(_NAME_SIGNS, b" \t")
+    for end in _NAME_ENDS:
+        at = ends.find(end)
+        while at >= 0:
+            if _compiled(_NAMED).search(ends, max(0, at - _LONGEST_NAME), at + len(end)):
+                return True
+            at = ends.find(end, at + 1)
+    return False
+
+
+@cache
+def _patterns() -> tuple[tuple[_Rule, tuple["re.Pattern[str]", ...]], ...]:
+    """The patterns of the library's plugins. Importing it loads an HTTP client, which is never used."""
+    from importlib import import_module
+
+    loaded = []
+    for rule in LIBRARY:
+        plugin: Any = getattr(import_module(f"detect_secrets.plugins.{rule.module}"), rule.plugin)
+        patterns = tuple(plugin.denylist)
+        loaded.append((rule, patterns[:1] if rule.kind == "aws-access-key" else patterns))
+    return tuple(loaded)
+
+
+_REST = r"[A-Za-z0-9_-]*"
+_WORD_OF_JWT = r"[A-Za-z0-9_=-]*"
+_REST_OF_JWT = r"[A-Za-z0-9_=-]*(?:\.[A-Za-z0-9_=+/-]+)*"
+_SHORTEST_JWT_HEADER = 16
+_LAST_LINE = r"-----END [A-Z0-9 ]{1,40}-----"
+
+
+def _by_library(text: str) -> Iterator[Found]:
+    for rule, patterns in _patterns():
+        for pattern in patterns:
+            done = 0
+            for start, end in _matches(rule, pattern, text):
+                if start < done:
+                    continue
+                found = Found(rule.kind, *_whole(rule.kind, text, start, end))
+                done = found.end
+                yield found
+
+
+def _matches(rule: _Rule, pattern: "re.Pattern[str]", text: str) -> Iterator[tuple[int, int]]:
+    """All matches. A pattern that may read far is tried once in each word only: elsewhere in it, it fails as well."""
+    if rule.kind not in ("jwt", "openai-key"):
+        yield from (match.span() for match in pattern.finditer(text))
+        return
+    start = text.find(rule.marker)
+    while start >= 0:
+        match = pattern.match(text, start)
+        if match:
+            end = match.end()
+            if rule.kind != "jwt" or text.find(".", start) - start >= _SHORTEST_JWT_HEADER:
+                yield start, end
+        else:
+            end = _end(_WORD_OF_JWT, text, start)
+        start = text.find(rule.marker, end)
+
+
+def _whole(kind: str, text: str, start: int, end: int) -> tuple[int, int]:
+    """All of a key: the patterns of the library want it recognised, not covered.
+
+    A private key goes from its first line to its last, or, when that is missing, to the end of the text.
+    """
+    if kind == "private-key":
+        last = _compiled(_LAST_LINE).search(text, end)
+        return len(text[:start].rstrip("-")), last.end() if last else len(text)
+    if kind == "jwt":
+        end = start + len(text[start:end].rstrip("."))
+        return start, _end(_REST_OF_JWT, text, end)
+    return start, _end(_REST, text, end)
+
+
+def _end(rest: str, text: str, end: int) -> int:
+    match = _compiled(rest).match(text, end)
+    return match.end() if match else end
+
+
+def _basic_auth(text: str) -> Iterator[Found]:
+    from detect_secrets.plugins.basic_auth import BasicAuthDetector
+
+    for pattern in (*BasicAuthDetector.denylist, _compiled(_WIDER_BASIC_AUTH)):
+        for match in pattern.finditer(text):
+            if is_value(match.group(1)):
+                yield Found(BASIC_AUTH, *match.span(1))
+
+
+def _credentials(text: str) -> Iterator[Found]:
+    for match in _compiled(_CREDENTIAL).finditer(text):
+        group = match.lastgroup or ""
+        value = match[group].rstrip(".!?:") if group == "bare" else match[group]  # a sentence may end after it
+        if is_telling(match["name"], value):
+            start = match.start(group)
+            yield Found(CREDENTIAL, start, start + len(value))
+
+
+def _joined(found: Iterable[Found]) -> Iterator[Found]:
+    """In order; of those that overlap the outermost, and of equal ones that whose form says more."""
+    current: Found | None = None
+    for each in sorted(found, key=lambda one: (one.start, -one.end, one.kind in (CREDENTIAL, BASIC_AUTH))):
+        if current is not None and each.start < current.end:
+            current = current._replace(end=max(current.end, each.end))
+            continue
+        if current is not None:
+            yield current
+        current = each
+    if current is not None:
+        yield current

@@ -1,0 +1,168 @@
+"""Names in a test that stand for something it declares elsewhere: tools, groups, the scheduled task, assertions.
+
+A name that nothing declares may be meant: a tool that the agent must not have, a group that must not leak. One
+that differs from a declared name by a slip of the finger is taken for a misspelling of it, and refused: a check
+for a tool that does not exist would pass for ever.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from agenteval.assertions.base import Assertion
+from agenteval.assertions.looks import EXEMPT, GROUPS, LOOKED_AT, TASKS, names_in
+from agenteval.patterns import is_glob, name_matches
+from agenteval.reading.documents import DataPath, Fault
+from agenteval.spec import TestCase, other_groups
+
+SHORTEST = 4
+"""Names of fewer characters differ by one from too many others to be called misspelt."""
+
+
+def misspelt_names(case: TestCase, checks: Sequence[tuple[int, Assertion]]) -> Iterator[Fault]:
+    """The faults of a test whose every part is valid by itself; `checks` come with their place in the file."""
+    named = [
+        (("assertions", index, "params", *path), parameter, name)
+        for index, check in checks
+        for path, parameter, name in names_in(check)
+        if path[0] in case.assertions[index].params
+    ]
+    yield from _tools(case, [each for each in named if each[1] in LOOKED_AT or each[1] in EXEMPT])
+    yield from _groups(case, [each for each in named if each[1] in GROUPS])
+    yield from _tasks(case, [each for each in named if each[1] in TASKS])
+    yield from _assertions(case)
+
+
+Named = tuple[DataPath, str, str]
+"""The path to a name, the parameter it stands in, and the name."""
+
+
+def _tools(case: TestCase, named: Sequence[Named]) -> Iterator[Fault]:
+    available = case.tools.available
+    known = {*available, *(fixture.tool for fixture in case.tools.fixtures)}
+    given = [(path, name, False) for path, _, name in named if name not in known]
+    for index, fixture in enumerate(case.tools.fixtures):
+        given.append((("tools", "fixtures", index, "tool"), fixture.tool, False))
+    if policy := case.tools.policy:
+        for key in ("allow", "deny"):
+            items = getattr(policy, key) or ()
+            given += [(("tools", "policy", key, index), name, False) for index, name in enumerate(items)]
+        if isinstance(policy.max_calls, dict):
+            given += [(("tools", "policy", "max_calls", name), name, True) for name in policy.max_calls]
+    for path, name, at_key in given:
+        if name in available or is_glob(name) or any(name_matches(tool, name) for tool in available):
+            continue
+        if meant := slip_of(name, available):
+            yield Fault(
+                code="spec.unknown_tool",
+                message=f"the tool {name!r} is not in tools.available",
+                data_path=path,
+                at_key=at_key,
+                suggestion=meant,
+                allowed=available,
+                next_step=f"correct it; if the tool is really called so, write it as a glob: {name[:-1]}[{name[-1]}]",
+            )
+
+
+def _groups(case: TestCase, named: Sequence[Named]) -> Iterator[Fault]:
+    scenario = case.scenario
+    known = dict.fromkeys([scenario.group_id, *other_groups(scenario)])
+    given = [(path, name) for path, _, name in named]
+    given += _group_ids(scenario.memory_snapshot, ("scenario", "memory_snapshot"))
+    given += [
+        (path, name)
+        for path, name in _group_ids(scenario.other_group_state, ("scenario", "other_group_state"))
+        if "memory_snapshot" in path or "memory" in path
+    ]
+    for path, name in given:
+        if name not in known and (meant := slip_of(name, known)):
+            yield Fault(
+                code="spec.unknown_group",
+                message=f"the scenario knows no group {name!r}",
+                data_path=path,
+                suggestion=meant,
+                allowed=list(known),
+                next_step="correct it; a group that is really called so belongs into scenario.other_group_state",
+            )
+
+
+def _group_ids(state: Any, path: DataPath) -> Iterator[tuple[DataPath, str]]:
+    """The group ids in memory, however it is arranged."""
+    if isinstance(state, dict):
+        for key, value in state.items():
+            if key == "group_id" and isinstance(value, str):
+                yield (*path, key), value
+            else:
+                yield from _group_ids(value, (*path, key))
+    elif isinstance(state, list):
+        for index, value in enumerate(state):
+            yield from _group_ids(value, (*path, index))
+
+
+def _tasks(case: TestCase, named: Sequence[Named]) -> Iterator[Fault]:
+    scheduled = (case.scenario.scheduler_context or {}).get("task_id")
+    for path, _, name in named:
+        if isinstance(scheduled, str) and name != scheduled and slip_of(name, [scheduled]):
+            yield Fault(
+                code="spec.unknown_task",
+                message=f"the task {name!r} is not that of scenario.scheduler_context",
+                data_path=path,
+                suggestion=scheduled,
+                allowed=[scheduled],
+            )
+
+
+def _assertions(case: TestCase) -> Iterator[Fault]:
+    if case.expected is None or not case.expected.assertions:
+        return
+    ids = [spec.id for spec in case.assertions]
+    for index, name in enumerate(case.expected.assertions):
+        if name not in ids:
+            from agenteval.strict import closest
+
+            yield Fault(
+                code="spec.unknown_assertion_id",
+                message=f"no assertion of the test has the id {name!r}",
+                data_path=("expected", "assertions", index),
+                suggestion=closest(name, ids),
+                allowed=ids,
+            )
+
+
+def slip_of(name: str, known: Iterable[str]) -> str | None:
+    """The known name that this one is a slip of: one letter left out, doubled, swapped or replaced, or None.
+
+    Case, and `-` for `_`, make no difference either. Names that differ in a digit, or in a word of one letter
+    (`team-a` and `team-b`), are names of their own.
+    """
+    folded = _folded(name)
+    return next((each for each in known if each != name and _is_slip(folded, _folded(each))), None)
+
+
+def _folded(name: str) -> str:
+    return name.casefold().replace("-", "_")
+
+
+def _is_slip(one: str, other: str) -> bool:
+    if abs(len(one) - len(other)) > 1 or max(len(one), len(other)) < SHORTEST:
+        return False
+    start = 0
+    while start < min(len(one), len(other)) and one[start] == other[start]:
+        start += 1
+    left, right = one[start:], other[start:]
+    while left and right and left[-1] == right[-1]:
+        left, right = left[:-1], right[:-1]
+    if len(left) == len(right) == 2:
+        return left == right[::-1] and not _has_digit(left)
+    if len(left) > 1 or len(right) > 1 or _has_digit(left + right):
+        return False
+    return not (left and right and _stands_alone(one, start) and _stands_alone(other, start))
+
+
+def _has_digit(text: str) -> bool:
+    return any(sign.isdigit() for sign in text)
+
+
+def _stands_alone(text: str, place: int) -> bool:
+    """Whether the letter at a place is a word of its own."""
+    before, after = text[place - 1 : place], text[place + 1 : place + 2]
+    return not before.isalnum() and not after.isalnum()

@@ -1,0 +1,329 @@
+"""outbound_destinations and no_duplicate_outbound."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agenteval.assertions import assertion_class
+from agenteval.assertions.base import Verdict
+from agenteval.diagnosis import Invalid
+from agenteval.outbound import similarity
+from agenteval.strict import parse
+from builders import Step, call, error, judge, make_trace, result
+
+SEND = "outbound_send"
+DIGEST = "- TraceKit 2.0 adds replay of recorded runs\n- The meetup is in Hamburg"
+
+
+def send(call_id: str | None = None, /, **args: Any) -> Step:
+    """A send."""
+    return call(SEND, call_id, **args)
+
+
+def refs(verdict: Verdict) -> list[str]:
+    """The ids of the deciding events."""
+    return [event.event_id for event in verdict.events]
+
+
+def refused(kind: str, params: dict[str, Any]) -> list[str]:
+    """The messages with which parameters are refused when the spec is loaded."""
+    cls = assertion_class(kind)
+    assert cls is not None
+    with pytest.raises(Invalid) as caught:
+        parse(cls, params)
+    return [finding.sentence for finding in caught.value.findings]
+
+
+@pytest.mark.parametrize(
+    ("kind", "category"), [("outbound_destinations", "isolation"), ("no_duplicate_outbound", "scheduler")]
+)
+def test_they_need_a_tool_trace(kind: str, category: str) -> None:
+    """Sends are tool calls: without them both are skipped. A scheduler is not needed."""
+    cls = assertion_class(kind)
+    assert cls is not None
+    assert (cls.implied, cls.category) == (("supports_tool_trace",), category)
+
+
+class TestDestinations:
+    """outbound_destinations."""
+
+    def went(self, *steps: Step, **params: Any) -> Verdict:
+        """The verdict on these steps."""
+        return judge("outbound_destinations", params, make_trace(*steps))
+
+    def test_passes_where_messages_may_go(self) -> None:
+        """Names or globs of `allowed`, none of `forbidden`."""
+        verdict = self.went(
+            send(channel="group-ops"), send(to="dana"), allowed=["group-*", "dana"], forbidden=["w*"]
+        )
+        assert (verdict.passed, verdict.exercised) == (True, True)
+        assert verdict.message == (
+            "2 calls of outbound_send, to group-ops, dana: outbound_send only to group-* or dana and not to w*"
+        )
+        assert refs(verdict) == ["evt-2", "evt-3"]
+        assert verdict.observed == {
+            "calls": 2,
+            "destinations": {"evt-2": ["group-ops"], "evt-3": ["dana"]},
+        }
+
+    def test_fails_on_a_destination_that_is_not_allowed(self) -> None:
+        """The evidence is the send that went astray, not the other; case counts."""
+        verdict = self.went(send(channel="ops"), send(channel="Ops"), allowed=["ops"])
+        assert not verdict.passed
+        assert verdict.message == "expected outbound_send only to ops, got Ops (evt-3)"
+        assert refs(verdict) == ["evt-3"]
+
+    def test_fails_on_a_forbidden_destination(self) -> None:
+        """Also when it is allowed, and whether or not the send succeeded."""
+        verdict = self.went(
+            send("c1", channel="work-leads"), error(SEND, "c1"), allowed=["work-*"], forbidden=["*-leads"]
+        )
+        assert (
+            verdict.message
+            == "expected outbound_send only to work-* and not to *-leads, got work-leads (evt-2)"
+        )
+
+    def test_fails_when_a_send_does_not_say_where(self) -> None:
+        """Nothing shows that it went to the right place."""
+        verdict = self.went(send(content="hi"), send(channel=" ", to=None, chat_id=[]), forbidden=["work"])
+        assert not verdict.passed
+        where = "which does not say where it goes (no channel, channel_id, to, destination or the like in its arguments)"
+        assert verdict.message == f"expected outbound_send not to work, got evt-2, {where}; evt-3, {where}"
+        assert refs(verdict) == ["evt-2", "evt-3"]
+
+    @pytest.mark.parametrize(
+        "args",
+        [
+            {"channel": "ops"},
+            {"to": " ops "},
+            {"chatId": "ops"},
+            {"chat-jid": "ops"},
+            {"Recipients": ["ops"]},
+            {"target": {"id": "ops", "kind": "group"}},
+            {"destination": {"platform_id": "ops"}},
+            {"group": [{"name": "ops"}]},
+        ],
+        ids=lambda args: next(iter(args)),
+    )
+    def test_destinations_in_common_forms(self, args: dict[str, Any]) -> None:
+        """By key, whatever its spelling; as a text, a list or a mapping."""
+        assert self.went(send(**args), allowed=["ops"]).observed["destinations"] == {"evt-2": ["ops"]}
+
+    def test_numbers_are_destinations(self) -> None:
+        """Chat ids of some platforms are; a flag is none."""
+        verdict = self.went(send(chat_id=-100123, to=True), allowed=["-100123"])
+        assert verdict.passed
+
+    def test_every_destination_counts(self) -> None:
+        """One of a list is enough to fail, and so is a second key."""
+        assert self.went(send(to=["ops", "eve"]), allowed=["ops"]).message == (
+            "expected outbound_send only to ops, got eve (evt-2)"
+        )
+        assert not self.went(send(channel="ops", to="eve"), forbidden=["eve"]).passed
+
+    def test_the_result_tells_where_it_really_went(self) -> None:
+        """Under the same key; a platform id beside it is another name of the same place."""
+        moved = self.went(
+            send("c1", channel="ops"),
+            result(SEND, "c1", {"channel": "eng", "platform_id": "x:1"}),
+            allowed=["ops"],
+        )
+        assert moved.message == "expected outbound_send only to ops, got eng (evt-2)"
+        told = self.went(send("c1", text="hi"), result(SEND, "c1", {"channel": "ops"}), allowed=["ops"])
+        assert told.passed
+        failed = result(SEND, "c1", {"channel": "eng"}, success=False)
+        assert self.went(send("c1", channel="ops"), failed, allowed=["ops"]).passed
+
+    def test_another_tool_may_send(self) -> None:
+        """A name or a glob."""
+        steps = (call("email_send", to="eve"), send(to="eve"))
+        assert self.went(*steps, tool="email_*", forbidden=["eve"]).message == (
+            "expected email_* not to eve, got eve (evt-2)"
+        )
+
+    def test_many_are_cut(self) -> None:
+        """A message tells of five."""
+        verdict = self.went(*(send(to=f"eve{n}") for n in range(7)), forbidden=["eve*"])
+        assert verdict.message == (
+            "expected outbound_send not to eve*, got eve0 (evt-2); eve1 (evt-3); eve2 (evt-4); eve3 (evt-5); "
+            "eve4 (evt-6); 2 more"
+        )
+
+    def test_is_vacuous_when_nothing_was_sent(self) -> None:
+        """The final output is not judged."""
+        verdict = self.went(call("web_search"), allowed=["ops"])
+        assert (verdict.passed, verdict.exercised) == (True, False)
+        assert verdict.reason == "no call of outbound_send in the trace"
+
+    def test_a_rule_is_needed(self) -> None:
+        """Without one everything would pass."""
+        assert refused("outbound_destinations", {}) == [
+            "outbound_destinations needs allowed, forbidden or both"
+        ]
+        assert refused("outbound_destinations", {"allowed": []})
+
+
+class TestDuplicates:
+    """no_duplicate_outbound."""
+
+    def sent(
+        self, *steps: Step, output: str | None = "Sent.", group: str = "family", **params: Any
+    ) -> Verdict:
+        """The verdict on these steps."""
+        return judge("no_duplicate_outbound", params, make_trace(*steps, output=output, group_id=group))
+
+    def test_passes_when_each_message_goes_out_once(self) -> None:
+        """One text to two places, and two texts to one place, are no duplicates."""
+        verdict = self.sent(
+            send(channel="a", text="x"), send(channel="b", text="x"), send(channel="a", text="y")
+        )
+        assert (verdict.passed, verdict.exercised) == (True, True)
+        assert verdict.message == "4 messages went out, none of them twice to one destination"
+        assert refs(verdict) == ["evt-2", "evt-3", "evt-4", "evt-5"]
+        assert verdict.observed["messages"][0] == {"event_id": "evt-2", "by": SEND, "to": ["a"]}
+
+    def test_fails_when_one_is_sent_twice(self) -> None:
+        """Blanks and line breaks make no difference, nor does the name of the key."""
+        verdict = self.sent(send(channel="ops", content="a  b\n"), send(to="ops", text="a b"))
+        assert not verdict.passed
+        assert verdict.message == (
+            "expected no message to one destination twice, "
+            "got the same message to ops: evt-3 (outbound_send) repeats evt-2 (outbound_send)"
+        )
+        assert refs(verdict) == ["evt-2", "evt-3"]
+        assert verdict.observed["repeated"] == [{"event_id": "evt-3", "same_as": "evt-2", "similarity": 1.0}]
+
+    @pytest.mark.parametrize(
+        "args",
+        [
+            {},
+            {"channel": "family"},
+            {"channel": "group-family"},
+            {"chat_id": "group:family"},
+            {"to": "#family"},
+            {"to": "@session-1"},
+            {"chat_id": "family", "group_id": "family"},
+        ],
+        ids=str,
+    )
+    def test_an_answer_that_was_sent_already_is_a_duplicate(self, args: dict[str, str]) -> None:
+        """The final output goes to the conversation itself, and so does a send there, or to nowhere in particular."""
+        verdict = self.sent(send(content=DIGEST, **args), output=f"{DIGEST}\n")
+        assert verdict.message == (
+            "expected no message to one destination twice, got the same message to the conversation itself: "
+            "evt-3 (the final output) repeats evt-2 (outbound_send)"
+        )
+
+    def test_an_answer_that_was_sent_elsewhere_is_none(self) -> None:
+        """To another chat it was sent once, and here it is said once."""
+        assert self.sent(send(content=DIGEST, channel="group-ops"), output=DIGEST).passed
+
+    def test_the_result_may_tell_the_destination(self) -> None:
+        """Where the arguments do not."""
+        steps = (send("c1", text=DIGEST), result(SEND, "c1", {"channel": "ops"}))
+        assert self.sent(*steps, output=DIGEST).passed
+        assert not self.sent(*steps, send(channel="ops", text=DIGEST)).passed
+
+    def test_two_final_outputs_are_messages(self) -> None:
+        """The same answer twice is a duplicate too, without any send."""
+        answer = Step("final_output", {"role": "assistant", "content": "Done."})
+        verdict = self.sent(answer, answer)
+        assert verdict.message.endswith("evt-3 (the final output) repeats evt-2 (the final output)")
+
+    def test_a_send_that_failed_sent_nothing(self) -> None:
+        """Trying again is no duplicate; a third time after success is."""
+        first = (
+            send("c1", to="a", text="x"),
+            error(SEND, "c1"),
+            send("c2", to="a", text="x"),
+            result(SEND, "c2"),
+        )
+        verdict = self.sent(*first)
+        assert verdict.passed
+        assert verdict.observed["failed_sends"] == 1
+        assert refs(self.sent(*first, send(to="a", text="x"))) == ["evt-4", "evt-6"]
+
+    def test_a_shared_recipient_is_enough(self) -> None:
+        """Of two lists; several keys make up one destination."""
+        verdict = self.sent(send(to=["a", "b"], text="x"), send(to=["c", "b"], text="x"))
+        assert "the same message to b:" in verdict.message
+        assert self.sent(send(channel="sms", to="a", text="x"), send(channel="sms", to="b", text="x")).passed
+        assert not self.sent(
+            send(channel="sms", to="a", text="x"), send(channel="sms", to="a", text="x")
+        ).passed
+
+    def test_attachments_tell_messages_apart(self) -> None:
+        """Two files under one text are two messages; cards without text are compared themselves."""
+        assert self.sent(send(path="a.png", text="Here"), send(path="b.png", text="Here")).passed
+        assert not self.sent(send(path="a.png", text="Here"), send(text="Here", path="a.png")).passed
+        assert not self.sent(send(card={"title": "x"}), send(card={"title": "x"})).passed
+        assert self.sent(send(to="a", kind="x"), send(to="a", kind="y")).passed
+        assert not self.sent(send(to="a", kind="x"), send(to="a", kind="x")).passed
+        assert not self.sent(send(content={"text": "x"}), send(content={"text": "x"})).passed
+
+    def test_similar_messages_count_when_asked(self) -> None:
+        """By the share of letter triples that both have."""
+        steps = (
+            send(to="a", text=DIGEST),
+            send(to="a", text=f"{DIGEST}!"),
+            send(to="a", text="Good morning"),
+        )
+        assert self.sent(*steps).passed
+        verdict = self.sent(*steps, similarity=0.9)
+        assert verdict.message == (
+            "expected no message to one destination twice, "
+            "got a message that is 99% alike to a: evt-3 (outbound_send) repeats evt-2 (outbound_send)"
+        )
+        assert verdict.observed["repeated"] == [
+            {"event_id": "evt-3", "same_as": "evt-2", "similarity": 0.993}
+        ]
+        assert self.sent(send(to="a", text=DIGEST), send(to="b", text=f"{DIGEST}!"), similarity=0.9).passed
+
+    def test_many_are_cut(self) -> None:
+        """A message tells of five, and the evidence has the first once."""
+        verdict = self.sent(*(send(to="a", text="x") for _ in range(8)))
+        assert verdict.message.endswith("evt-7 (outbound_send) repeats evt-2 (outbound_send); 2 more")
+        assert refs(verdict) == [f"evt-{n}" for n in range(2, 10)]
+
+    def test_is_vacuous_when_only_the_answer_went_out(self) -> None:
+        """One message cannot be a duplicate; neither can it be beside a send that failed."""
+        quiet = self.sent(call("web_search"))
+        assert (quiet.passed, quiet.exercised) == (True, False)
+        assert quiet.reason == "no call of outbound_send in the trace"
+        failed = self.sent(send("c1", text="x"), error(SEND, "c1"))
+        assert failed.reason == "no call of outbound_send that did not fail (of 1) in the trace"
+        assert self.sent(send(text="x"), output=None).exercised
+
+    def test_similarity_is_a_share(self) -> None:
+        """From 0 to 1."""
+        assert refused("no_duplicate_outbound", {"similarity": 90})
+
+    @given(st.text(max_size=40), st.text(max_size=40))
+    def test_similarity_is_symmetric_and_bounded(self, one: str, other: str) -> None:
+        """A text is wholly like itself, and nothing is more alike than that."""
+        assert similarity(one, one) == 1
+        assert 0 <= similarity(one, other) == similarity(other, one) <= 1
+
+    @given(
+        st.lists(
+            st.dictionaries(
+                st.sampled_from(["to", "channel", "text", "path", "x"]),
+                st.recursive(
+                    st.none() | st.booleans() | st.integers() | st.text(max_size=4),
+                    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.just("id"), inner),
+                    max_leaves=3,
+                ),
+                max_size=3,
+            ),
+            min_size=1,
+            max_size=4,
+        )
+    )
+    def test_what_is_sent_twice_is_always_found(self, sends: list[dict[str, Any]]) -> None:
+        """Whatever the arguments: made once more, the same sends are duplicates."""
+        steps = [send(None, **args) for args in sends]
+        for least in (1.0, 0.5):
+            assert not self.sent(*steps, *steps, similarity=least).passed
+        assert judge("outbound_destinations", {"allowed": ["*"]}, make_trace(*steps)).message

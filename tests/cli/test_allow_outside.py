@@ -1,0 +1,103 @@
+"""Files outside the project: refused, unless `--allow-outside` is given."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agenteval.cli import main
+from projects import SEARCHES, Project, make_replay
+
+STAY_INSIDE = (
+    "keep the file inside the project, or allow files anywhere with --allow-outside; "
+    "symbolic links that lead out of the project are not followed"
+)
+USES_FIXTURE = [
+    {"type": "tool_call", "tool": "web_search", "call_id": "c1", "args": {}},
+    {"type": "tool_result", "tool": "web_search", "call_id": "c1", "fixture_id": "news"},
+]
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """A project in a directory that has files beside it."""
+    root = tmp_path / "project"
+    root.mkdir()
+    (tmp_path / "replay.json").write_text(json.dumps(make_replay()), encoding="utf-8")
+    (tmp_path / "fx.json").write_text('"found"', encoding="utf-8")
+    monkeypatch.chdir(root)
+    return Project(root)
+
+
+def result(project: Project, run_id: str) -> Any:
+    """The result of the only test of a run."""
+    (path,) = (project.root / "artifacts" / run_id).glob("*.result.json")
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def test_a_recording_outside(project: Project) -> None:
+    """An error of the test; with the option it is read."""
+    project.add("pass", adapter_input={"replay_file": "../../../replay.json"})
+    assert main(["run", "tests", "--run-id", "one"]) == 2
+    refused = result(project, "one")
+    assert refused["reason_code"] == "adapter.outside_root"
+    assert refused["next_step"] == STAY_INSIDE
+    assert main(["run", "tests", "--run-id", "two", "--allow-outside"]) == 0
+
+
+def test_a_link_that_leads_outside(project: Project) -> None:
+    """Is refused like the file it leads to; with the option it is followed."""
+    path = project.add("error")
+    (path.parent / "replay.json").symlink_to(project.root.parent / "replay.json")
+    assert main(["run", "tests", "--run-id", "one"]) == 2
+    assert result(project, "one")["reason_code"] == "adapter.outside_root"
+    assert main(["run", "tests", "--run-id", "two", "--allow-outside"]) == 0
+
+
+def with_fixture(project: Project, file: str) -> Path:
+    """A test whose recording takes a result from the fixture file."""
+    fixture = {"id": "news", "tool": "web_search", "file": file}
+    return project.add(
+        "pass",
+        replay=make_replay(*USES_FIXTURE),
+        tools={"available": ["web_search"], "fixtures": [fixture]},
+        assertions=[SEARCHES],
+    )
+
+
+@pytest.mark.parametrize("absolute", [False, True])
+def test_a_fixture_outside(project: Project, absolute: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    """Keeps the test from being judged; with the option it is read."""
+    name = str(project.root.parent / "fx.json") if absolute else "../../../fx.json"
+    with_fixture(project, name)
+    assert main(["run", "tests", "--run-id", "one"]) == 2
+    assert result(project, "one")["reason_code"] == "adapter.outside_root"
+    assert main(["run", "tests", "--run-id", "two", "--allow-outside"]) == 0
+    assert main(["validate", "tests"]) == 3
+    assert "error[adapter.outside_root]" in capsys.readouterr().out
+    assert main(["validate", "tests", "--allow-outside"]) == 0
+
+
+def test_a_fixture_that_goes_up_and_stays_inside(project: Project) -> None:
+    """Where the file is decides, not how it is named."""
+    (project.root / "fx.json").write_text('"found"', encoding="utf-8")
+    with_fixture(project, "../../fx.json")
+    assert main(["validate", "tests"]) == 0
+    assert main(["run", "tests"]) == 0
+
+
+def test_a_fixture_link_that_leads_outside(project: Project) -> None:
+    """Is refused like the file it leads to."""
+    path = with_fixture(project, "fx.json")
+    (path.parent / "fx.json").symlink_to(project.root.parent / "fx.json")
+    assert main(["run", "tests", "--run-id", "one"]) == 2
+    assert result(project, "one")["reason_code"] == "adapter.outside_root"
+    assert main(["run", "tests", "--run-id", "two", "--allow-outside"]) == 0
+
+
+def test_a_name_that_no_file_can_have(project: Project) -> None:
+    """Is an error like any other."""
+    with_fixture(project, "../a\0b")
+    assert main(["run", "tests", "--run-id", "one"]) == 2
+    assert result(project, "one")["reason_code"] == "adapter.invalid_input"

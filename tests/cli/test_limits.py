@@ -1,0 +1,168 @@
+"""Limits: what is too large or too slow ends in an error that names the limit and says how to raise it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agenteval import budget
+from agenteval.cli import main
+from projects import SEARCHES, Project, make_replay
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """An empty project in the current directory; the process's own time limit comes back afterwards."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(budget, "SECONDS", budget.SECONDS)
+    return Project(tmp_path)
+
+
+def limit(project: Project, **limits: float) -> None:
+    """Configure limits."""
+    text = json.dumps({"color": "never", "limits": limits})
+    (project.root / "agenteval.yaml").write_text(text, encoding="utf-8")
+
+
+def run(*flags: str) -> int:
+    """`agenteval run tests` under a fixed run id."""
+    return main(["run", "tests", "--run-id", "run-1", *flags])
+
+
+def result(project: Project, name: str = "pass") -> Any:
+    """The result of a test, as written."""
+    path = project.root / "artifacts" / "run-1" / f"nanoclaw.t.{name}.x.result.json"
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("command", ["run", "validate", "list"])
+def test_yaml_nodes(project: Project, command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A test file with more values than the limit is invalid, for every command that reads it; a higher limit helps."""
+    project.add("pass", **{"x-data": list(range(200))})
+    limit(project, max_yaml_nodes=100)
+    assert main([command, "tests"]) == 3
+    told = "".join(capsys.readouterr())
+    assert "error[yaml.too_many_nodes]: the file holds more than 100 values" in told
+    assert (
+        "next: move large data into a JSON file of its own, or raise limits.max_yaml_nodes in agenteval.yaml"
+        in told
+    )
+    limit(project, max_yaml_nodes=300)
+    assert main([command, "tests"]) == 0
+
+
+def test_a_raised_limit_of_nodes_holds_for_what_is_wrong_too(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The place of an error in a file of more than 200,000 values is still found."""
+    path = project.add("invalid")
+    path.write_text("x-many: [" + "1," * 200_000 + "]\n" + path.read_text(encoding="utf-8"), encoding="utf-8")
+    limit(project, max_yaml_nodes=1_000_000)
+    assert main(["validate", "tests"]) == 3
+    assert "error[spec.unknown_key]: unknown key 'tilte'" in capsys.readouterr().out
+
+
+def test_bytes_of_a_file(project: Project) -> None:
+    """A recording over the limit is an error of its test."""
+    project.add("pass", replay=make_replay(input_messages=[{"role": "user", "content": "x" * 5000}]))
+    limit(project, max_file_bytes=3000)
+    assert run() == 2
+    assert result(project)["reason_code"] == "file.too_large"
+    assert (
+        result(project)["next_step"]
+        == "make the file smaller, or raise limits.max_file_bytes in agenteval.yaml"
+    )
+
+
+def test_events_of_a_trace(project: Project) -> None:
+    """A trace over the limit is an error of its test."""
+    project.add("pass")
+    limit(project, max_events=3)
+    assert run() == 2
+    assert result(project)["error"]["message"] == "the trace has 4 events, more than the limit of 3"
+    assert (
+        result(project)["next_step"] == "record a shorter run, or raise limits.max_events in agenteval.yaml"
+    )
+
+
+def test_a_trace_that_is_too_large_is_not_written(project: Project) -> None:
+    """The test is judged all the same, and says so."""
+    project.add("pass", replay=make_replay(final_output={"content": "x" * 20_000}))
+    limit(project, max_result_bytes=10_000)
+    assert run("--save-traces") == 0
+    made = result(project)
+    assert made["artifacts"] == {"result": "nanoclaw.t.pass.x.result.json", "trace": None}
+    (warning,) = made["warnings"]
+    assert warning.startswith("the trace has 4")
+    assert warning.endswith(
+        " bytes, and limits.max_result_bytes in agenteval.yaml is 10,000: it is not written"
+    )
+    limit(project, max_result_bytes=100_000)
+    assert main(["run", "tests", "--run-id", "run-2", "--save-traces"]) == 0
+    assert (project.root / "artifacts" / "run-2" / "nanoclaw.t.pass.x.trace.json").exists()
+
+
+def test_a_result_that_is_too_large_is_cut(project: Project) -> None:
+    """It keeps verdicts, messages and reasons; what was observed and the parameters go."""
+    phrases = [f"phrase number {number}" for number in range(100)]
+    assertion = {"id": "says", "type": "output_contains", "params": {"all_of": phrases}}
+    project.add("pass", assertions=[SEARCHES, assertion])
+    limit(project, max_result_bytes=9_000)
+    assert run() == 1
+    made = result(project)
+    (warning,) = made["warnings"]
+    assert warning.startswith("the result has 9")
+    assert warning.endswith(
+        " bytes, and limits.max_result_bytes in agenteval.yaml is 9,000: "
+        "it lacks what the assertions observed, their parameters and most events of their evidence"
+    )
+    assert [(each["status"], each["observed"], each["params"]) for each in made["assertions"]] == [
+        ("pass", {}, {}),
+        ("fail", {}, {}),
+    ]
+    assert made["assertions"][1]["reason_code"] == "assertion.failed"
+    assert made["assertions"][1]["message"].startswith("expected the output to contain all of")
+
+
+def test_many_slow_patterns_take_the_time_of_one(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The time limit is that of the assertion: its patterns share it, and the next assertion has its own."""
+    slow = {"id": "slow", "type": "output_omits", "params": {"regex": True, "patterns": ["(a|a)+$"] * 1000}}
+    quick = {"id": "quick", "type": "output_contains", "params": {"regex": "!$"}}
+    replay = make_replay(final_output={"content": "a" * 17 + "!"})
+    project.add("pass", assertions=[slow, quick], replay=replay)
+    limit(project, pattern_seconds=0.2)
+    assert run() == 2
+    made = result(project)
+    assert made["reason_code"] == "pattern.timeout"
+    assert made["error"]["message"] == (
+        "assertion slow (output_omits): the pattern '(a|a)+$' used up the 0.2 s that the patterns and schemas of an "
+        "assertion may take, on a text of 18 characters"
+    )
+    assert [each["status"] for each in made["assertions"]] == ["skip", "pass"]
+    assert made["duration_ms"] < 5000
+
+
+def test_schemas_that_take_too_long_are_found_when_loaded(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A schema that branches without end is an error of the test file, not a hang."""
+    inner: dict[str, Any] = {"s0": {"type": "string"}}
+    for number in range(1, 40):
+        inner[f"s{number}"] = {"anyOf": [{"$ref": f"#/$defs/s{number - 1}"}] * 2}
+    schema = {"$ref": "#/$defs/s39", "$defs": inner}
+    check = {
+        "id": "args",
+        "type": "tool_args_match",
+        "params": {"tool": "web_search", "match": {"json_schema": schema}},
+    }
+    project.add("pass", assertions=[check])
+    limit(project, pattern_seconds=0.2)
+    assert run() == 3
+    told = " ".join(capsys.readouterr().out.split())
+    assert (
+        "json_schema is not a JSON Schema: json_schema used up the 0.2 s that the patterns and schemas of an "
+        "assertion may take" in told
+    )

@@ -1,0 +1,436 @@
+"""Plugins that are not as they should be: each is named with its error, and a run without it goes on."""
+
+from pathlib import Path
+
+import pytest
+
+from agenteval.cli import main
+from agenteval.plugins.registry import Registry
+from agenteval.trace import EVENT_TYPES
+from plugin_projects import ADAPTER, PLUGIN, SHOUTS, asserting, plugged, write
+from projects import make_replay
+from runs import run_command
+
+NEXT = "correct the plugin, or remove it from `plugins` in the configuration"
+CATEGORIES = "outcome, tool_process, groundedness, memory, isolation, scheduler, recovery, efficiency, safety"
+
+
+@pytest.fixture(autouse=True)
+def _in_the_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def warnings(root: Path, text: str, *more: str) -> list[tuple[str, str, str]]:
+    """Severity, reason code and message of what a run says about the plugin."""
+    plugged(root, text)
+    problems = Registry(root, [PLUGIN, *more]).problems()
+    assert {problem.next_step for problem in problems} <= {NEXT}
+    return [(problem.severity, problem.reason_code, problem.message) for problem in problems]
+
+
+LOADING = {
+    "a syntax error": ("x = (\n", "SyntaxError: '(' was never closed (shouting.py, line 1)"),
+    "an error": ("\n\n1 / 0\n", "ZeroDivisionError: division by zero (line 3)"),
+    "an error further in": (
+        "import json\n\njson.loads('')\n",
+        "JSONDecodeError: Expecting value: line 1 column 1 (char 0) (line 3)",
+    ),
+    "a module that is not there": (
+        "import no_such\n",
+        "ModuleNotFoundError: No module named 'no_such' (line 1)",
+    ),
+    "an exit": ("import sys\nsys.exit('bye')\n", "SystemExit: bye (line 2)"),
+    "an exit without a word": ("raise SystemExit\n", "SystemExit (line 1)"),
+    "an exception of no kind": (
+        "class Stop(BaseException): pass\nraise Stop('now')\n",
+        "Stop: now (line 2)",
+    ),
+    "bytes that are no text": ("x = '\0'\n", None),
+    "no list": ("x = 1\n", "it has no PLUGINS, the list of its assertion types and adapters"),
+    "an empty list": ("PLUGINS = []\n", "it has no PLUGINS, the list of its assertion types and adapters"),
+    "a name for a list": (
+        "PLUGINS = 'Shouts'\n",
+        "it has no PLUGINS, the list of its assertion types and adapters",
+    ),
+    "something else in the list": (
+        "class Other: pass\nPLUGINS = [Other]\n",
+        (
+            "Other in PLUGINS is neither an assertion (a subclass of agenteval.assertions.base.Assertion) nor an"
+            " adapter (a class with name, version, supports_live_run and trace)"
+        ),
+    ),
+    "no class in the list": (
+        "PLUGINS = [3]\n",
+        (
+            "3 in PLUGINS is neither an assertion (a subclass of agenteval.assertions.base.Assertion) nor an"
+            " adapter (a class with name, version, supports_live_run and trace)"
+        ),
+    ),
+    "the base class": (
+        "from agenteval.assertions.base import Assertion\nPLUGINS = [Assertion]\n",
+        "Assertion is not a subclass of agenteval.assertions.base.Assertion",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "error"), LOADING.values(), ids=LOADING)
+def test_a_module_that_brings_nothing(text: str, error: str | None, tmp_path: Path) -> None:
+    """Whatever importing it raises, and whatever its list lacks."""
+    ((severity, code, message),) = warnings(tmp_path, text)
+    assert (severity, code) == ("warning", "plugin.broken")
+    start = f"the plugin {PLUGIN} is broken: "
+    assert message.startswith(f"{start}SyntaxError: ") if error is None else message == start + error
+
+
+CONTRACT = {
+    "not a model": ("@model\n", "", "Shouts is not decorated with @model (from agenteval.strict)"),
+    "no type": (
+        '    type: ClassVar[str] = "shouts"\n',
+        "",
+        "Shouts has no type, the name in test files",
+    ),
+    "an odd type": (
+        '= "shouts"',
+        '= "Shouts-Loud"',
+        "Shouts has the type 'Shouts-Loud': expected lower-case letters, digits and underscores",
+    ),
+    "no category": (
+        '    category: ClassVar[Category] = "outcome"\n',
+        "",
+        f"Shouts has no category: expected one of {CATEGORIES}",
+    ),
+    "an unknown category": (
+        '= "outcome"',
+        '= "loudness"',
+        f"Shouts has the category 'loudness': expected one of {CATEGORIES}",
+    ),
+    "no failure category": (
+        '"whispered"',
+        '" "',
+        "Shouts has no failure_category, the kind of failure in words",
+    ),
+    "an unknown capability": (
+        '("supports_replay",)',
+        '("supports_shouting",)',
+        (
+            "Shouts has implied ('supports_shouting',): expected a tuple of capabilities (supports_tool_trace, "
+            "supports_memory_events, supports_scheduler_context, supports_container_metadata, supports_live_run, "
+            "supports_replay)"
+        ),
+    ),
+    "no example": (
+        '    example: ClassVar[str] = "min_words: 2"\n',
+        "",
+        "Shouts has no example, the params of an example as YAML",
+    ),
+    "unknown types of event": (
+        "    example: ",
+        "    event_types_judged = ('shout',)\n    example: ",
+        f"Shouts has event_types_judged ('shout',): expected a tuple of event types ({', '.join(EVENT_TYPES)})",
+    ),
+    "an example that is not YAML": (
+        '"min_words: 2"',
+        '"min_words: ["',
+        (
+            "Shouts has an example that is not YAML: ParserError: while parsing a flow node expected the node content,"
+            " but found '<stream end>' in \"<unicode string>\", line 1, column 13: min_words: [ ^"
+        ),
+    ),
+    "an example that is refused": (
+        '"min_words: 2"',
+        '"max_words: 0"',
+        "Shouts refuses its own example: unknown key 'max_words'",
+    ),
+    "no docstring": (
+        '    """The final output is all upper case. Had nothing to judge when it holds no letters."""\n',
+        "",
+        "Shouts has no docstring, which says what it counts and when it passes",
+    ),
+    "no check": (
+        "    def check(",
+        "    def chekc(",
+        "Shouts does not define check(self, trace, case)",
+    ),
+    "a parameter called check": (
+        "    min_words: Annotated[int, Between(1)] = 1\n",
+        "    min_words: int = 1\n    check: int = 1\n",
+        None,
+    ),
+    "annotations as text": (
+        '"""A plugin."""\n',
+        "from __future__ import annotations\n",
+        "Shouts has annotations that are text: remove `from __future__ import annotations`, and the quotes around them",
+    ),
+    "a kind of parameter that nobody knows": (
+        "Annotated[int, Between(1)] = 1",
+        "set[str] = frozenset()",
+        "Shouts cannot read its own example: TypeError: strict models do not know set[str]",
+    ),
+    "two things": (
+        '    category: ClassVar[Category] = "outcome"\n    failure_category: ClassVar[str] = "whispered"\n',
+        "",
+        f"Shouts has no category: expected one of {CATEGORIES}; has no failure_category, the kind of failure in words",
+    ),
+}
+
+
+@pytest.mark.parametrize(("old", "new", "error"), CONTRACT.values(), ids=CONTRACT)
+def test_a_class_that_breaks_the_contract(old: str, new: str, error: str | None, tmp_path: Path) -> None:
+    """The warning says what is missing, and what is expected."""
+    assert old in SHOUTS
+    text = SHOUTS.replace(old, new, 1)
+    if error is None:
+        text = text.partition("    def check(")[0] + "\nPLUGINS = [Shouts]\n"
+        error = "Shouts has a parameter called check, and so must define judge(self, trace, case)"
+    assert warnings(tmp_path, text) == [
+        ("warning", "plugin.broken", f"the plugin {PLUGIN} is broken: {error}"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "error"),
+    [
+        ('    version = "1.2"\n', "", "Canned has no version, which an adapter needs"),
+        ('    name = "canned"\n', "    name = 3\n", "Canned.name is not a string"),
+        (
+            '"canned"',
+            '"nanoclaw"',
+            "it claims the adapter 'nanoclaw', which is built in (agenteval)",
+        ),
+    ],
+)
+def test_an_adapter_that_breaks_the_contract(old: str, new: str, error: str, tmp_path: Path) -> None:
+    """As for assertions."""
+    ((_, _, message),) = warnings(tmp_path, ADAPTER.replace(old, new, 1))
+    assert message == f"the plugin {PLUGIN} is broken: {error}"
+
+
+def test_a_reserved_name(tmp_path: Path) -> None:
+    """A built-in type cannot be replaced: the error names both, and the built-in one is used."""
+    text = SHOUTS.replace('"shouts"', '"must_call_tool"')
+    ((_, _, message),) = warnings(tmp_path, text)
+    assert message == (
+        f"the plugin {PLUGIN} is broken: it claims the assertion type 'must_call_tool', which is built in "
+        "(agenteval.assertions.process.MustCallTool)"
+    )
+    cls = Registry(tmp_path, [PLUGIN]).assertion_class("must_call_tool")
+    assert cls is not None
+    assert cls.__name__ == "MustCallTool"
+
+
+def test_two_plugins_with_one_name(tmp_path: Path) -> None:
+    """Neither is used, and each is named with the other."""
+    write(tmp_path / "b.py", SHOUTS)
+    assert [message for _, _, message in warnings(tmp_path, SHOUTS, "b.py")] == [
+        f"the plugin {PLUGIN} is broken: it claims the assertion type 'shouts', as does the plugin b.py",
+        f"the plugin b.py is broken: it claims the assertion type 'shouts', as does the plugin {PLUGIN}",
+    ]
+
+
+def test_one_name_twice_in_a_module(tmp_path: Path) -> None:
+    """The warning is one."""
+    ((_, _, message),) = warnings(tmp_path, SHOUTS.replace("[Shouts]", "[Shouts, Shouts]"))
+    error = "it claims the assertion type 'shouts' twice"
+    assert message == f"the plugin {PLUGIN} is broken: {error}; {error}"
+
+
+def test_a_good_class_beside_a_broken_one(tmp_path: Path) -> None:
+    """What is right can be used."""
+    plugged(tmp_path, SHOUTS.replace("[Shouts]", "[Shouts, 3]"))
+    registry = Registry(tmp_path, [PLUGIN])
+    assert len(registry.problems()) == 1
+    assert registry.assertion_types()[-1] == "shouts"
+    assert registry.assertion_class("shouts") is not None
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    """Nor a directory in its place."""
+    (tmp_path / "folder.py").mkdir()
+    messages = [problem.message for problem in Registry(tmp_path, ["no.py", "folder.py"]).problems()]
+    assert messages == [
+        "the plugin no.py is broken: there is no such file in the project",
+        "the plugin folder.py is broken: there is no such file in the project",
+    ]
+
+
+def test_a_link_that_leads_out(tmp_path: Path) -> None:
+    """What is outside is not run, whatever leads there."""
+    project = tmp_path / "project"
+    project.mkdir()
+    write(tmp_path / "outside.py", "raise SystemExit('it ran')")
+    (project / "x.py").symlink_to(tmp_path / "outside.py")
+    (problem,) = Registry(project, ["x.py"]).problems()
+    assert problem.message == "the plugin x.py is broken: it is outside the project"
+
+
+def test_a_run_without_it_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One warning names it; the tests that do not use it decide the exit code, also under --strict."""
+    path = plugged(tmp_path, "1 / 0\n").add("pass")
+    run = run_command([path], tmp_path / "out", "--strict")
+    warning = f"the plugin {PLUGIN} is broken: ZeroDivisionError: division by zero (line 1)"
+    assert run.exit_code == 0
+    out = capsys.readouterr().out
+    assert out.startswith(f"warning[plugin.broken]: {warning}\n   next: {NEXT}\n")
+    assert out.count("plugin.broken") == 1
+    (problem,) = run.summary["problems"]
+    assert (problem["severity"], problem["message"]) == ("warning", warning)
+
+
+def test_a_test_that_may_use_it_is_invalid(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nobody knows which types a module that does not load would have; the error says both."""
+    plugged(tmp_path, "1 / 0\n").add("pass", assertions=asserting())
+    assert main(["validate", "tests"]) == 3
+    out = " ".join(capsys.readouterr().out.split())
+    assert (
+        "tests/pass/test.yaml:19:9: error[plugin.broken]: unknown assertion type 'shouts'; it may be one of the "
+        f"plugin {PLUGIN}, which is broken: ZeroDivisionError: division by zero (line 1)"
+    ) in out
+    assert f"next: {NEXT}" in out
+
+
+def test_a_slip_is_still_suggested(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The type may also be a built-in one that is misspelt."""
+    plugged(tmp_path, "1 / 0\n").add("pass", assertions=asserting("must_cal_tool"))
+    assert main(["validate", "tests"]) == 3
+    assert "did you mean 'must_call_tool'?" in capsys.readouterr().out
+
+
+def test_a_test_that_uses_a_broken_class_is_invalid(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The error stands at the type, and says what the class lacks; the other tests run."""
+    project = plugged(tmp_path, SHOUTS.replace('"outcome"', '"loudness"'))
+    project.add("broken", assertions=asserting())
+    project.add("pass")
+    run = run_command([Path("tests")], tmp_path / "out")
+    assert (run.exit_code, run.summary["counts"]["passed"]) == (3, 1)
+    out = " ".join(capsys.readouterr().out.split())
+    assert (
+        "tests/broken/test.yaml:19:9: error[plugin.broken]: the assertion type 'shouts' cannot be used: the plugin "
+        f"{PLUGIN} is broken: Shouts has the category 'loudness': expected one of {CATEGORIES}"
+    ) in out
+
+
+def test_a_test_with_a_broken_adapter_is_an_error(tmp_path: Path) -> None:
+    """It names the plugin."""
+    path = plugged(tmp_path, ADAPTER.replace('    version = "1.2"\n', "")).add("pass", adapter="canned")
+    run = run_command([path], tmp_path / "out")
+    assert run.exit_code == 2
+    assert run.only_result()["error"]["message"] == (
+        f"the adapter 'canned' cannot be used: the plugin {PLUGIN} is broken: "
+        "Canned has no version, which an adapter needs"
+    )
+
+
+@pytest.mark.parametrize("rule", ["raise KeyError('x')", "raise SystemExit('x')"])
+def test_rules_that_break_down(rule: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A `__post_init__` that raises anything but ValueError is the plugin's bug, told where the type stands."""
+    check = f"    def __post_init__(self) -> None:\n        if self.min_words == 7:\n            {rule}\n\n    def check("
+    plugged(tmp_path, SHOUTS.replace("    def check(", check)).add("pass", assertions=asserting(min_words=7))
+    assert main(["validate", "tests"]) == 3
+    out = " ".join(capsys.readouterr().out.split())
+    start = f"error[plugin.broken]: the plugin {PLUGIN} broke down on the parameters of shouts: "
+    assert f"{start}KeyError: 'x'" in out or f"{start}SystemExit: x" in out
+    assert "next: correct the plugin, or report it to its author" in out
+
+
+def test_parameters_without_a_schema(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`explain` and `schema` need pydantic: what it does not understand is found by them and by `doctor`."""
+    mark = (
+        "class Mark:\n    def __call__(self, value):\n        return value\n\n"
+        "    def __get_pydantic_core_schema__(self, source, handler):\n        raise LookupError('no')\n\n\n@model\n"
+    )
+    plugged(tmp_path, SHOUTS.replace("@model\n", mark).replace("Between(1)", "Mark()"))
+    error = f"the plugin {PLUGIN} is broken: Shouts has parameters without a JSON Schema: LookupError: no"
+    assert main(["schema", "test-case"]) == 0
+    captured = capsys.readouterr()
+    assert captured.err == f"warning[plugin.broken]: {error}\n   next: {NEXT}\n\n"
+    assert "shouts" not in captured.out
+    assert main(["explain", "shouts"]) == 2
+    assert capsys.readouterr().err == (
+        f"error[plugin.broken]: {error}\n  next: `agenteval doctor` shows all plugins\n"
+    )
+    assert main(["doctor"]) == 2
+    assert f"plugin        {error}\n              next: {NEXT}\n" in capsys.readouterr().out
+
+
+def test_explain_names_what_is_broken(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """On stderr, so that what is listed stays what was asked for; and when the type is the one that is wanted."""
+    plugged(tmp_path, "1 / 0\n")
+    error = "ZeroDivisionError: division by zero (line 1)"
+    assert main(["explain", "--plugins"]) == 0
+    captured = capsys.readouterr()
+    assert captured.out == "no plugin brings an assertion type\n"
+    assert (
+        captured.err == f"warning[plugin.broken]: the plugin {PLUGIN} is broken: {error}\n   next: {NEXT}\n\n"
+    )
+    assert main(["explain", "shouts"]) == 2
+    assert capsys.readouterr().err == (
+        "error[usage.unknown_type]: unknown assertion type 'shouts'; it may be one of the plugin "
+        f"{PLUGIN}, which is broken: {error}\n  next: list all types with `agenteval explain`\n"
+    )
+
+
+CRASHES = {
+    "raises": ("raise ValueError('oh')", "ValueError: oh"),
+    "leaves": ("raise SystemExit(3)", "SystemExit: 3"),
+    "says nothing": ("pass", "TypeError: check returned nothing, not a Verdict"),
+    "says yes": ("return True", "TypeError: check returned a value of type bool, not a Verdict"),
+    "observes what is not JSON": (
+        "return passed('fine', words={1, 2})",
+        "TypeError: observed 'words' holds a value of type set, which is not JSON",
+    ),
+    "observes what is not JSON, further in": (
+        "return passed('fine', words=[{1: 2}])",
+        "TypeError: observed 'words' holds the key 1, which is not JSON",
+    ),
+    "points at no event": (
+        "return passed('fine', events=['evt-1'])",
+        "TypeError: the events of a verdict are events of the trace, not a value of type str",
+    ),
+    "cannot say what it looks at": (
+        "return passed('fine')\n\n    def looks_at(self):\n        return 1",
+        "TypeError: looks_at returned a value of type int, not Looks",
+    ),
+    "has no words": (
+        "return passed(3)",
+        "TypeError: the message and the reason of a verdict are strings",
+    ),
+}
+
+
+@pytest.mark.parametrize(("body", "error"), CRASHES.values(), ids=CRASHES)
+def test_a_check_that_crashes(body: str, error: str, tmp_path: Path) -> None:
+    """The test is an error that names the plugin; the other assertions are judged."""
+    text = SHOUTS.replace("        text = trace.output\n", f"        {body}\n        return None\n")
+    also = [{"id": "b", "type": "must_call_tool", "params": {"tool": "web_search"}}]
+    path = plugged(tmp_path, text).add("pass", replay=make_replay(), assertions=[*asserting(), *also])
+    run = run_command([path], tmp_path / "out")
+    result = run.only_result()
+    assert run.exit_code == 2
+    assert (result["status"], result["reason_code"]) == ("error", "assertion.crashed")
+    assert result["error"]["message"] == f"assertion a (shouts of the plugin {PLUGIN}) crashed: {error}"
+    assert result["next_step"].startswith("this is a bug of the plugin: report it ")
+    assert [each["status"] for each in result["assertions"]] == ["skip", "pass"]
+
+
+def test_a_verdict_may_observe_json(tmp_path: Path) -> None:
+    """Whatever JSON can hold, at any depth; a tuple counts as a list."""
+    body = "return passed('fine', words=[1, 2.5, None, True, 'x', {'b': ()}])"
+    text = SHOUTS.replace("        text = trace.output\n", f"        {body}\n        return None\n")
+    path = plugged(tmp_path, text).add("pass", assertions=asserting())
+    run = run_command([path], tmp_path / "out")
+    assert run.exit_code == 0
+    assert run.only_result()["assertions"][0]["observed"] == {"words": [1, 2.5, None, True, "x", {"b": []}]}
+
+
+def test_doctor_lists_plugins(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each with its state; a broken one decides the exit code."""
+    plugged(tmp_path, SHOUTS, "no.py")
+    assert main(["doctor"]) == 2
+    out = capsys.readouterr().out
+    assert f"plugin        assertion shouts ({PLUGIN})\n" in out
+    assert (
+        "plugin        the plugin no.py is broken: there is no such file in the project\n"
+        f"              next: {NEXT}\n"
+    ) in out

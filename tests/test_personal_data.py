@@ -1,0 +1,107 @@
+"""What counts as personal data in a text, and what only looks like it."""
+
+from time import perf_counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agenteval.personal_data import personal_data
+
+
+def found(text: str) -> list[tuple[str, str]]:
+    """Kind and text of what is found."""
+    return [(each.kind, text[each.start : each.end]) for each in personal_data(text)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        ("email", "dana@example.com"),
+        ("email", "dana.m+news_1%x@mail.co.example.org"),
+        ("phone", "+49 171 2345678"),
+        ("phone", "+491712345678"),
+        ("phone", "+1 (555) 223-4567"),
+        ("phone", "0049 171 2345678"),
+        ("phone", "0171 2345678"),
+        ("phone", "030/1234567"),
+        ("phone", "(555) 223-4567"),
+        ("phone", "555-223-4567"),
+        ("phone", "1-800-223-4567"),
+        ("credit_card", "4111111111111111"),
+        ("credit_card", "4111 1111 1111 1111"),
+        ("credit_card", "5105-1051-0510-5100"),
+        ("credit_card", "2223 0031 2200 3222"),
+        ("credit_card", "3782 822463 10005"),
+        ("credit_card", "6011111111111117"),
+        ("credit_card", "30569309025904"),
+        ("credit_card", "3530111333300000"),
+        ("credit_card", "6200000000000005"),
+        ("ip", "192.168.1.4"),
+        ("ip", "8.8.8.8"),
+        ("ip", "2001:db8::1"),
+        ("ip", "fe80::1ff:fe23:4567:890a"),
+    ],
+)
+@pytest.mark.parametrize("around", ["{}", "It is {}.", "<{}>, and so on", "a:\n- {}\n", "“{}”"])
+def test_what_is_found(kind: str, value: str, around: str) -> None:
+    """At the places at which it stands in texts."""
+    assert found(around.format(value)) == [(kind, value)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "no data at all",
+        "2026-11-21T20:53:01.527Z",
+        "on 01-12-2026, 01/12/2026 or 1.12.2026 at 12:30:45",
+        "0 9 * * 1-5",
+        "1,200 jobs, 40,000 euros, 58.5 %, 3.14159265358979",
+        "task-20261123080004100 evt-4 toolu_01DBQv sess-1795294381556",
+        "1795294381556 and 6037840640",
+        "ISBN 978-3-16-148410-0",
+        "version 10.2.3.4, v1.2.3.4 and 1.2.3.4.5",
+        "127.0.0.1, 0.0.0.0, ::1 and 255.255.255.0",
+        "256.1.1.1 or 01.2.3.4",
+        "aa:bb:cc:dd:ee:ff, a[1::2], std::vector<int>",
+        "4111 1111 1111 1112",
+        "1234 5678 9012 3456",
+        "@dana, dana@home, @example.com",
+        "0800 123",
+        "00491712345678",
+    ],
+)
+def test_what_only_looks_like_it(text: str) -> None:
+    """Dates, times, amounts, versions, ids and numbers that fail the check are no personal data."""
+    assert found(text) == []
+
+
+def test_places_are_in_order() -> None:
+    """Each finding with its own place, whatever its kind."""
+    text = "8.8.8.8, dana@example.com, 555-223-4567, 12 4111-1111-1111-1111 02/27, leo@example.com"
+    assert [kind for kind, _ in found(text)] == ["ip", "email", "phone", "credit_card", "email"]
+
+
+def test_a_card_number_is_no_phone_number() -> None:
+    """Digits are one thing or the other."""
+    assert found("+4111111111111111")[0][0] == "credit_card"
+    assert len(found("+4111111111111111")) == 1
+
+
+@given(st.text(alphabet="0123456789+-. ()/:@abcf", max_size=80))
+def test_any_text_is_read(text: str) -> None:
+    """Every finding is a piece of the text that begins and ends with a sign of its own."""
+    for each in personal_data(text):
+        assert 0 <= each.start < each.end <= len(text)
+        assert text[each.start : each.end].strip() == text[each.start : each.end]
+
+
+@pytest.mark.parametrize(
+    "piece", ["1", "1 ", "a@", "a.", "+1", "1.", "abcd:", ":", "0171 ", "4111 ", "0049 1", "(", "12-"]
+)
+def test_long_texts_are_read_in_linear_time(piece: str) -> None:
+    """Nothing that is repeated makes the search slow."""
+    start = perf_counter()
+    personal_data(piece * (200_000 // len(piece)))
+    assert perf_counter() - start < 3

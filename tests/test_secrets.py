@@ -1,0 +1,203 @@
+"""The detector of secrets: what it finds, what it leaves alone, and that no text takes it long."""
+
+import subprocess
+import sys
+import time
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agenteval.secrets import (
+    BASIC_AUTH,
+    CREDENTIAL,
+    KINDS,
+    LIBRARY,
+    OWN,
+    detect,
+    is_telling,
+    might_hold,
+    names_secret,
+)
+from planted import ANTHROPIC, AWS, GITHUB, JWT, MORE, PLANTED, PRIVATE_KEY
+
+FORMS = {**{kind: value for kind, value in PLANTED.items() if kind not in ("credential", "email")}, **MORE}
+
+
+def shown(text: str) -> list[tuple[str, str]]:
+    """What is found in a text: kind, and the words."""
+    return [(each.kind, text[each.start : each.end]) for each in detect(text)]
+
+
+def test_there_is_a_sample_of_each_kind() -> None:
+    """So that no rule is without a test."""
+    assert sorted({*FORMS, BASIC_AUTH, CREDENTIAL}) == list(KINDS)
+    assert {rule.kind for rule in LIBRARY} | {kind for kind, _ in OWN} == set(FORMS)
+
+
+@pytest.mark.parametrize(("kind", "value"), FORMS.items(), ids=list(FORMS))
+@pytest.mark.parametrize("around", ["{}", "it is {}.", '{{"x": "{}"}}', "a\n{}\nb", "<{}>", "({}), x"])
+def test_each_form_is_found_whole(kind: str, value: str, around: str) -> None:
+    """From its first sign to its last, and nothing beside it, whatever it stands in."""
+    text = around.format(value)
+    wanted = value.removeprefix("Bearer ") if kind == "bearer-token" else value
+    assert shown(text) == [(kind, wanted)]
+    assert might_hold(text.encode())
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("password: hunter2", "hunter2"),
+        ("password = letmein", "letmein"),
+        ('{"db_password": "let me in"}', "let me in"),
+        ("{'passwd': 'it\\'s me'}", "it\\'s me"),
+        ('{\\"apiKey\\": \\"zzz9zzz\\"}', "zzz9zzz"),
+        ('"client-secret" : "a1b2"', "a1b2"),
+        ("export API_KEY=abc123def; run", "abc123def"),
+        ("https://x.example/?token=abc123def&page=2", "abc123def"),
+        ("Authorization: Bearer abc123", "abc123"),
+        ("Authorization: Basic dXNlcjpwYXNz", "dXNlcjpwYXNz"),
+        ("aws_secret_access_key=wJalrXUtnFEMI/K7MDENG", "wJalrXUtnFEMI/K7MDENG"),
+        ('"password": "cut off he', "cut off he"),
+    ],
+)
+def test_the_value_beside_a_name_is_found(text: str, value: str) -> None:
+    """As JSON, Python, YAML, a shell, an address and a header write it."""
+    assert shown(text) == [(CREDENTIAL, value)]
+    assert might_hold(text.encode())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "the token: is a word",
+        "Password: required",
+        "input_tokens: 12000",
+        '"token": "cats"',
+        "secret: 4096",
+        "password: ${DB_PASSWORD}",
+        "password: <yours>",
+        "password: ****",
+        '"password": ""',
+        "AKIA is how they begin",
+        "heyJude.mp3",
+        "SUPPORTS_SCHEDULER_CONTEXT_AND_MORE",
+        "https://www.example.org/News/2026/A-Long-Title-With-20-Words-In-It",
+        "0123456789abcdef0123456789abcdef",
+        "https://example.org/a:b/@ann",
+        "https://user:${PASSWORD}@example.org",
+        "[redacted:credential:01234567]",
+    ],
+)
+def test_what_is_no_secret_is_left_alone(text: str) -> None:
+    """Words, numbers, variables, hashes, addresses of pages."""
+    assert shown(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("https://bob:hunter2@host.example/x", [(BASIC_AUTH, "hunter2")]),
+        ("postgres://bob:p!w$x@db.example/x", [(BASIC_AUTH, "p!w$x")]),
+        (f"token={GITHUB}", [("github-token", GITHUB)]),
+        (f"password=x-{AWS}-x", [(CREDENTIAL, f"x-{AWS}-x")]),
+        (f"{AWS} {GITHUB}", [("aws-access-key", AWS), ("github-token", GITHUB)]),
+        (f"x{PRIVATE_KEY}\n{PRIVATE_KEY}", [("private-key", PRIVATE_KEY)] * 2),
+        (PRIVATE_KEY[:60] + " and so on", [("private-key", PRIVATE_KEY[:60] + " and so on")]),
+        (PRIVATE_KEY.replace("\n", "\\n"), [("private-key", PRIVATE_KEY.replace("\n", "\\n"))]),
+        (f"{JWT}.", [("jwt", JWT)]),
+        (f"key {ANTHROPIC}, and", [("anthropic-key", ANTHROPIC)]),
+    ],
+)
+def test_where_one_ends_and_another_begins(text: str, found: list[tuple[str, str]]) -> None:
+    """Of what overlaps the outermost is told; a key without an end goes to the end of the text."""
+    assert shown(text) == found
+
+
+def test_names_of_secrets() -> None:
+    """Keys that say it of themselves, in every spelling."""
+    said = (
+        "password",
+        "DB_PASSWORD",
+        "apiKey",
+        "api-key",
+        "accessToken",
+        "client_secret",
+        "Authorization",
+        "pwd",
+    )
+    unsaid = ("tokens", "token_usage", "key", "secretary", "password_hint", "author")
+    assert [name for name in (*said, *unsaid) if names_secret(name)] == [*said]
+
+
+def test_words_of_everyday_language_are_no_secrets_but_for_passwords() -> None:
+    """`token: cats` says nothing; `password: letmein` does."""
+    assert is_telling("password", "letmein")
+    assert not is_telling("password", "no")
+    assert not is_telling("token", "letmein")
+    assert not is_telling("token", "12.5")
+    assert is_telling("token", "letmein1")
+    assert is_telling("token", "abcdefghijklmnopqrst")
+
+
+HOSTILE: dict[str, str] = {
+    "jwt": "eyJ" * 100_000,
+    "jwts": "eyJaaaaaaaaaaaaaaaaaaaa." * 15_000,
+    "openai": "sk-aA1" * 60_000 + "T3Blbk" + "FJ",
+    "slack": "xoxb-1-" * 50_000,
+    "gitlab": "glagent-A" * 40_000,
+    "mailchimp": "0a" * 150_000 + "-us1",
+    "telegram": "12345678:A" * 30_000,
+    "discord": "MAAAAAAAAAAAAAAAAAAAAAAA.AAAAAA." * 10_000,
+    "private key": "BEGIN RSA " + "PRIVATE KEY A1" + "a" * 20 + "\n" + "BEGIN RSA PRIVATE KEY " * 15_000,
+    "basic auth": "://a:" * 60_000 + "@",
+    "assignments": "password='" * 30_000,
+    "escaped assignments": 'token=\\"' * 40_000,
+    "backslashes": "password" + "\\" * 300_000,
+    "an open quote": 'password="' + "a\\" * 150_000,
+    "keys": (AWS + " ") * 15_000,
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=list(HOSTILE))
+def test_no_text_takes_long(text: str) -> None:
+    """300 kB made to be slow take less than a second: no pattern looks twice."""
+    start = time.process_time()
+    detect(text)
+    assert time.process_time() - start < 1.0
+
+
+@given(text=st.text(), values=st.lists(st.sampled_from(list(FORMS.values())), max_size=3))
+def test_what_is_found_is_in_order_and_apart(text: str, values: list[str]) -> None:
+    """Findings lie inside the text, in order, without overlaps; and a text that might hold none holds none."""
+    text = text.join(["", *values, ""])
+    end = 0
+    for each in detect(text):
+        assert end <= each.start < each.end <= len(text)
+        end = each.end
+    assert might_hold(text.encode(errors="replace")) or not detect(text)
+
+
+def test_the_library_is_loaded_only_when_it_is_needed() -> None:
+    """An ordinary text, and even a password, load neither it nor the HTTP client that it brings."""
+    program = (
+        "import sys\nfrom agenteval.secrets import detect\n"
+        "detect('A long text: supports_scheduler_context, NanoClaw-Runs-Longer-Than-20')\n"
+        "assert detect('password: hunter2')\n"
+        "print('requests' in sys.modules, 'detect_secrets' in sys.modules)\n"
+        f"assert detect({AWS!r})\nprint('detect_secrets' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "False", "True"]
+
+
+def test_the_library_still_has_the_rules() -> None:
+    """Each plugin exists and has patterns: a new release that drops one is noticed."""
+    from agenteval.secrets import _patterns
+
+    loaded: Any = _patterns()
+    assert [rule.kind for rule, _ in loaded] == [rule.kind for rule in LIBRARY]
+    assert all(patterns for _, patterns in loaded)

@@ -1,0 +1,244 @@
+"""Names that stand for something else in the file: a slip of the finger is an error, another name is not."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agenteval.errors import Problem, SpecError
+from agenteval.loading import load_test
+from agenteval.vocabulary import slip_of
+from builders import make_spec
+
+SCENARIO = make_spec()["scenario"]
+AVAILABLE = ["web_search", "outbound_send"]
+
+
+def problems(tmp_path: Path, **overrides: Any) -> list[Problem]:
+    """What is wrong with a test of the given parts."""
+    path = tmp_path / "test.yaml"
+    path.write_text(yaml.safe_dump(make_spec(**overrides), sort_keys=False), encoding="utf-8")
+    try:
+        load_test(path)
+    except SpecError as error:
+        return error.problems
+    return []
+
+
+def told(found: list[Problem]) -> list[tuple[str, str, str]]:
+    """Reason code, pointer and hint of each."""
+    return [(each.reason_code, each.pointer, each.hint) for each in found]
+
+
+def one(kind: str, **params: Any) -> dict[str, Any]:
+    """The assertions of a test that has one."""
+    return {"assertions": [{"id": "a", "type": kind, "params": params}]}
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "meant"),
+    [
+        ("web_serch", "web_search", True),
+        ("web_seearch", "web_search", True),
+        ("web_saerch", "web_search", True),
+        ("web_sezrch", "web_search", True),
+        ("eb_search", "web_search", True),
+        ("web-search", "web_search", True),
+        ("WebSearch", "web_search", True),
+        ("Web_Search", "web_search", True),
+        ("web_fetch", "web_search", False),
+        ("web_search", "web_search", False),
+        ("team-a", "team-b", False),
+        ("team_a_ops", "team_b_ops", False),
+        ("a-team", "b-team", False),
+        ("team-1", "team-2", False),
+        ("team12", "team21", False),
+        ("team1", "team", False),
+        ("ls", "la", False),
+        ("cat", "cut", False),
+        ("read", "raed", True),
+        ("", "abc", False),
+        ("work", "word", True),
+    ],
+)
+def test_slips(name: str, known: str, meant: bool) -> None:
+    """One letter left out, doubled, swapped or replaced; not a digit, and not a word of one letter."""
+    assert slip_of(name, [known]) == (known if meant else None)
+
+
+@given(st.text(max_size=12), st.text(max_size=12))
+def test_slips_of_any_text(one: str, other: str) -> None:
+    """Whatever two names are, the answer is one of them or none, and the same in both directions."""
+    assert bool(slip_of(one, [other])) == bool(slip_of(other, [one]))
+
+
+TOOLS = [
+    (one("must_call_tool", tool="web_serch"), "/assertions/0/params/tool"),
+    (one("must_not_call_tool", tools=["web_fetch", "web_serch"]), "/assertions/0/params/tools/1"),
+    (
+        one(
+            "tool_call_order",
+            before={"tool": "web_serch"},
+            after={"event_type": "tool_call", "tool": "outbound_send"},
+        ),
+        "/assertions/0/params/before/tool",
+    ),
+    (
+        one(
+            "stop_after_success",
+            success_event={"tool": "outbound_send"},
+            allowed_following_tools=["web_serch"],
+        ),
+        "/assertions/0/params/allowed_following_tools/0",
+    ),
+    (
+        one("claims_supported_by_fixtures", allowed_sources=["web_serch"]),
+        "/assertions/0/params/allowed_sources/0",
+    ),
+    (
+        one("ask_clarifying_when_ambiguous", forbidden_tools=["web_serch"]),
+        "/assertions/0/params/forbidden_tools/0",
+    ),
+    (
+        {"tools": {"available": AVAILABLE, "fixtures": [{"id": "f", "tool": "web_serch", "response": 1}]}},
+        "/tools/fixtures/0/tool",
+    ),
+    ({"tools": {"available": AVAILABLE, "policy": {"deny": ["web_serch"]}}}, "/tools/policy/deny/0"),
+    ({"tools": {"available": AVAILABLE, "policy": {"allow": ["web_serch"]}}}, "/tools/policy/allow/0"),
+    (
+        {"tools": {"available": AVAILABLE, "policy": {"max_calls": {"web_serch": 1}}}},
+        "/tools/policy/max_calls/web_serch",
+    ),
+]
+
+
+@pytest.mark.parametrize(("parts", "pointer"), TOOLS, ids=[pointer for _, pointer in TOOLS])
+def test_a_misspelt_tool_is_an_error_wherever_it_stands(
+    tmp_path: Path, parts: dict[str, Any], pointer: str
+) -> None:
+    """In parameters, fixtures and policy, at its place, with the tool that is meant."""
+    found = problems(tmp_path, **{"tools": {"available": AVAILABLE}, **parts})
+    assert told(found) == [("spec.unknown_tool", pointer, "did you mean 'web_search'?")]
+    assert found[0].message == "the tool 'web_serch' is not in tools.available"
+    assert (
+        found[0].next_step == "correct it; if the tool is really called so, write it as a glob: web_serc[h]"
+    )
+    assert found[0].line is not None
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        one("must_not_call_tool", tool="web_fetch"),
+        one("must_not_call_tool", tool="rm"),
+        one("must_not_call_tool", tool="web_serc[h]"),
+        one("must_not_call_tool", tool="web_serc*"),
+        {
+            **one("must_not_call_tool", tool="github_serch"),
+            "tools": {"available": ["github_*", "github_search"]},
+        },
+        {
+            **one("must_call_tool", tool="web_serch"),
+            "tools": {"available": ["other"], "fixtures": [{"id": "f", "tool": "web_serch", "response": 1}]},
+        },
+        {
+            **one("scheduler_outbound_count", exact=1),
+            "tools": {"available": ["outbound_sent"]},
+        },
+    ],
+    ids=["other", "short", "bracket", "glob", "available-glob", "of-a-fixture", "default"],
+)
+def test_a_tool_that_the_agent_does_not_have_may_be_named(tmp_path: Path, parts: dict[str, Any]) -> None:
+    """A tool that is no slip of an available one, a glob, and what is not written in the file."""
+    assert problems(tmp_path, **{"tools": {"available": AVAILABLE}, **parts}) == []
+
+
+OTHERS = [{"group_id": "work", "memory_snapshot": [{"group_id": "work", "content": "The Falcon"}]}]
+
+
+@pytest.mark.parametrize(
+    ("scenario", "parts", "pointer", "meant"),
+    [
+        (
+            {},
+            one("memory_recall_same_group", expected_memory_fact="x", group_id="famly"),
+            "/assertions/0/params/group_id",
+            "family",
+        ),
+        (
+            {"other_group_state": OTHERS},
+            one("no_cross_group_memory_use", current_group_id="famliy"),
+            "/assertions/0/params/current_group_id",
+            "family",
+        ),
+        (
+            {"other_group_state": OTHERS},
+            one("no_cross_group_memory_use", forbidden_group_ids=["wrok"]),
+            "/assertions/0/params/forbidden_group_ids/0",
+            "work",
+        ),
+        (
+            {"memory_snapshot": [{"group_id": "famiily", "content": "x"}]},
+            {},
+            "/scenario/memory_snapshot/0/group_id",
+            "family",
+        ),
+        (
+            {
+                "other_group_state": [
+                    {"group_id": "work", "memory_snapshot": [{"group_id": "wrk", "content": "x"}]}
+                ]
+            },
+            {},
+            "/scenario/other_group_state/0/memory_snapshot/0/group_id",
+            "work",
+        ),
+    ],
+)
+def test_a_misspelt_group_is_an_error(
+    tmp_path: Path, scenario: dict[str, Any], parts: dict[str, Any], pointer: str, meant: str
+) -> None:
+    """A group that is a slip of one that the scenario tells of, in parameters and in memory."""
+    found = problems(tmp_path, scenario={**SCENARIO, **scenario}, **parts)
+    assert told(found) == [("spec.unknown_group", pointer, f"did you mean {meant!r}?")]
+
+
+@pytest.mark.parametrize("groups", [["work"], ["work", "ops"], ["team-a", "team-b"], ["house"]], ids=" ".join)
+def test_other_groups_may_be_named(tmp_path: Path, groups: list[str]) -> None:
+    """A group need not be described to be forbidden."""
+    scenario = {**SCENARIO, "other_group_state": {"work": "x", "team-c": "y"}}
+    assert (
+        problems(tmp_path, scenario=scenario, **one("no_cross_group_memory_use", forbidden_group_ids=groups))
+        == []
+    )
+
+
+def test_a_group_described_is_no_slip(tmp_path: Path) -> None:
+    """Two groups with much the same name are two groups, once the scenario tells of both."""
+    scenario = {**SCENARIO, "other_group_state": {"famly": "x"}}
+    params = {"current_group_id": "family", "forbidden_group_ids": ["famly"]}
+    assert problems(tmp_path, scenario=scenario, **one("no_cross_group_memory_use", **params)) == []
+
+
+def test_a_misspelt_task_is_an_error(tmp_path: Path) -> None:
+    """The task of an assertion is that of the scheduler context, or clearly another one."""
+    scenario = {**SCENARIO, "trigger": "scheduler", "scheduler_context": {"task_id": "daily-digest"}}
+    found = problems(tmp_path, scenario=scenario, **one("scheduler_task_runs", task_id="daily-digset"))
+    assert told(found) == [
+        ("spec.unknown_task", "/assertions/0/params/task_id", "did you mean 'daily-digest'?")
+    ]
+    assert problems(tmp_path, scenario=scenario, **one("scheduler_task_runs", task_id="weekly-report")) == []
+
+
+def test_an_expected_failure_names_an_assertion_of_the_file(tmp_path: Path) -> None:
+    """An id that the file does not have could never fail."""
+    expected = {"status": "fail", "assertions": ["a", "searchs"], "reason": "x"}
+    searches = {"id": "searches", "type": "must_call_tool", "params": {"tool": "web_search"}}
+    found = problems(tmp_path, assertions=[{**searches, "id": "a"}, searches], expected=expected)
+    assert told(found) == [
+        ("spec.unknown_assertion_id", "/expected/assertions/1", "did you mean 'searches'?")
+    ]
+    assert found[0].message == "no assertion of the test has the id 'searchs'"
