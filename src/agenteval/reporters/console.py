@@ -191,7 +191,7 @@ class Console:
             return
         self._wrapped(result.message, indent=6)
         if result.status in ("fail", "warn") and result.description:
-            self._wrapped(f"why it is checked: {result.description}", indent=6)
+            self._wrapped(f"why it is checked: {result.description.strip()}", indent=6)
         if result.status in ("fail", "warn"):
             for excerpt in result.evidence.excerpts:
                 self.emit(self._fit(f"      {excerpt.event_id} {excerpt.text}"))
@@ -279,7 +279,7 @@ class Console:
                 )
                 if number
             ]
-            kind = "fail" if row.failed else "warn" if row.warnings else "pass"
+            kind = "fail" if row.failed else "warn" if row.warnings else "pass" if judged else "skip"
             tail = f"  {', '.join(extras)}" if extras else ""
             mark = (self.signs[kind], _MARK_STYLE[kind])
             self.emit("  ", mark, f" {row.category:<{width}}  {f'{row.passed}/{judged}':>{most}}{tail}")
