@@ -96,7 +96,7 @@ class Tally:
         if self.unmet_thresholds:
             return ExitCode.FAILED, f"suite.threshold: {'; '.join(self.unmet_thresholds)}"
         if counts.passed == 0:
-            return ExitCode.PASSED, f"no test failed, and {_some(counts.skipped, 'test')} could not be judged"
+            return ExitCode.INVALID, f"nothing was judged: {_some(counts.skipped, 'test')} skipped"
         return ExitCode.PASSED, "all tests passed" if not counts.skipped else "no test failed"
 
     def summary(self, *, run_id: str, started_at: str, finished_at: str, duration_ms: float) -> RunSummary:
