@@ -94,7 +94,8 @@ class Bench:
 
     def agenteval(self, suite: Path) -> Cost:
         """`agenteval run`, with all its files."""
-        return self.run("agenteval", "run", str(suite), "-q", "--artifacts-dir", str(self.fresh()))
+        options = ["-q", "--save-traces", "--artifacts-dir", str(self.fresh())]
+        return self.run("agenteval", "run", str(suite), *options)
 
     def pytest(self, suite: Path) -> Cost:
         """The hand-written suite, with nothing loaded that it does not need."""

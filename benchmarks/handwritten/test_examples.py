@@ -1,9 +1,10 @@
 """What a competent person would write with pytest alone, to judge the same recordings by the same rules.
 
 The yardstick of `benchmarks/run.py`. It reads the same test.yaml, replay.json and fixtures (through libyaml and
-json), lists the same steps, makes the same checks, one plain function per kind, and writes a result file per
-test and a summary. SUITE names the folder with the tests, OUT the folder for the files. It validates nothing,
-locates no mistake and explains little: what it leaves out makes it faster, not slower.
+json), lists the same steps, makes the same checks, one plain function per kind, and writes a result and a trace
+per test, with the fields that a report needs, and a summary. SUITE names the folder with the tests, OUT the folder
+for the files. It validates nothing, locates no mistake and explains little: what it leaves out makes it faster,
+not slower.
 """
 
 import json
@@ -48,15 +49,19 @@ def test_recording(path: Path) -> None:
     results = [judge(run, assertion) for assertion in spec["assertions"]]
     failures = [row for row in results if row["status"] == "fail"]
     status = "fail" if failures else "pass"
+    stem = str(spec["id"])
     result = {
         "schema_version": "0.1",
-        "test_case_id": spec["id"],
+        "result_id": f"{OUT.name}/{stem}",
+        "test_case_id": stem,
+        "test_run_id": OUT.name,
         "title": spec["title"],
         "path": str(path),
         "tags": spec.get("tags", []),
-        "adapter": spec["adapter"],
+        "adapter": {"name": spec["adapter"], "version": "0.1.0"},
         "mode": spec["mode"],
         "status": status,
+        "failure_categories": sorted({row["type"] for row in failures}),
         "started_at": started.isoformat(),
         "finished_at": datetime.now(UTC).isoformat(),
         "duration_ms": round((perf_counter() - clock) * 1000, 3),
@@ -69,8 +74,11 @@ def test_recording(path: Path) -> None:
             "retries": sum(1 for _ in retries(run, None)),
             "timing_ms_total": run.replay["metrics"]["timing_ms_total"],
         },
+        "evidence": {"event_refs": [ref for row in failures for ref in row["evidence"]["event_refs"]]},
+        "artifacts": {"result": f"{stem}.result.json", "trace": f"{stem}.trace.json"},
     }
-    write(OUT / f"{spec['id']}.result.json", result)
+    write(OUT / f"{stem}.result.json", result)
+    write(OUT / f"{stem}.trace.json", run.trace())
     rows = [{"type": row["type"], "status": row["status"]} for row in results]
     SUMMARY.append({"test_case_id": spec["id"], "path": str(path), "status": status, "assertions": rows})
     assert not failures, "\n".join(f"{row['id']}: {row['message']}" for row in failures)
@@ -112,6 +120,38 @@ class Run:
             final = {"type": "final_output", "content": self.output, "event_id": f"evt-{seq}", "seq": seq}
             self.steps.append({**common, **final})
         self.calls = [step for step in self.steps if step["type"] == "tool_call"]
+
+    def trace(self) -> Json:
+        """The recording as it was judged: what happened, step by step, under one roof."""
+        outside = ("type", "ts", "event_id", "seq", "group_id", "session_id", "task_id")
+        events = [
+            {
+                **{name: step.get(name) for name in outside},
+                "actor": "user" if step["type"] == "message_received" else "agent",
+                "agent_id": step.get("agent_id", "main"),
+                "parent_event_id": None,
+                "data": {key: value for key, value in step.items() if key not in outside},
+            }
+            for step in self.steps
+        ]
+        calls = {step["call_id"]: step["event_id"] for step in self.calls}
+        for event in events:
+            if event["type"] in ("tool_result", "error"):
+                event["parent_event_id"] = calls.get(event["data"].get("call_id"))
+        return {
+            "schema_version": "0.1",
+            "trace_id": f"{self.spec['id']}.trace",
+            "test_case_id": self.spec["id"],
+            "test_run_id": OUT.name,
+            "adapter": {"name": self.spec["adapter"], "version": "0.1.0"},
+            "capabilities": self.replay.get("capabilities", {}),
+            "scenario": self.replay["scenario"],
+            "input_messages": self.replay["input_messages"],
+            "events": events,
+            "final_output": {"role": "assistant", "content": self.output},
+            "status": self.replay["status"],
+            "metrics": {**self.replay["metrics"], "tool_call_count": len(self.calls)},
+        }
 
     def calls_of(self, tool: str) -> list[Json]:
         return [step for step in self.calls if step["tool"] == tool]
@@ -155,6 +195,7 @@ def judge(run: Run, assertion: Json) -> Json:
         "params": params,
         "observed": observed,
         "evidence": {"event_refs": events},
+        "capability_check": {"required": assertion.get("requires_capabilities", []), "missing": []},
     }
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agenteval import evidence
-from agenteval.assertions.base import Assertion, Verdict
+from agenteval.assertions.base import Verdict
 from agenteval.errors import AssertionCrashError
 from agenteval.loading import BoundAssertion, LoadedTest
 from agenteval.redaction import Redactor, plain
@@ -163,18 +163,12 @@ def _result(
         exercised=exercised,
         reason=reason,
         message=message,
-        params=evidence.observed(_params(bound.check), redactor),
+        params=redactor.data(plain(bound.check)),
         capability_check=CapabilityCheck(required=list(bound.requires), missing=list(missing)),
         reason_code=reason_code,
         description=redactor.text(bound.spec.description) if bound.spec.description else None,
         **given,
     )
-
-
-def _params(check: Assertion) -> dict[str, Any]:
-    """The parameters in force, defaults included, as plain data."""
-    params: dict[str, Any] = plain(check)
-    return params
 
 
 def said_no(judged: Sequence[AssertionResult]) -> Evidence:

@@ -29,6 +29,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
+from agenteval.lazyregex import lazy
+
 BlockKind = Literal["heading", "bullet", "number", "paragraph", "quote", "table", "code", "rule"]
 
 
@@ -67,7 +69,7 @@ def words(text: str) -> list[str]:
 
 
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-_WORD = re.compile(rf"[{_CJK}]|[^\s{_CJK}]+")
+_WORD = lazy(rf"[{_CJK}]|[^\s{_CJK}]+")
 
 
 def bullets(text: str) -> list[str]:
@@ -107,12 +109,12 @@ def blocks(text: str) -> tuple[Block, ...]:
 
 
 _BLANKS = " \t\u00a0\u3000"
-_FENCE = re.compile(r"(`{3,}|~{3,})")
-_HEADING = re.compile(r"#{1,6}[ \t]+(.*)")
-_BULLET = re.compile(r"[-*+•–][ \t\u00a0\u3000](.*)")
-_CHECKBOX = re.compile(r"\[[ xX]\][ \t]+")
-_NUMBER = re.compile(r"(?:\d{1,3}[.)]|\(\d{1,3}\))[ \t\u00a0](.*)")
-_TABLE_RULE = re.compile(r"[|:\- \t]+")
+_FENCE = lazy(r"(`{3,}|~{3,})")
+_HEADING = lazy(r"#{1,6}[ \t]+(.*)")
+_BULLET = lazy(r"[-*+•–][ \t\u00a0\u3000](.*)")
+_CHECKBOX = lazy(r"\[[ xX]\][ \t]+")
+_NUMBER = lazy(r"(?:\d{1,3}[.)]|\(\d{1,3}\))[ \t\u00a0](.*)")
+_TABLE_RULE = lazy(r"[|:\- \t]+")
 
 
 class _Reader:
@@ -220,9 +222,9 @@ def sentences(text: str) -> list[str]:
     return [piece for piece in found if any(map(str.isalnum, piece))]
 
 
-_STOP = re.compile(r"([.!?…。！？؟]+)([\"'”’»)\]*_`」』）】]*)((?:\[\d{1,3}\])*)")
-_NEXT = re.compile(r"\s*[\"'“‘«(\[*_`「『（]*([\w’']{0,20})")
-_INITIALISM = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")
+_STOP = lazy(r"([.!?…。！？؟]+)([\"'”’»)\]*_`」』）】]*)((?:\[\d{1,3}\])*)")
+_NEXT = lazy(r"\s*[\"'“‘«(\[*_`「『（]*([\w’']{0,20})")
+_INITIALISM = lazy(r"(?:[^\W\d_]\.)+[^\W\d_]")
 
 
 def _set(words: str) -> frozenset[str]:

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, not_applicable, passed
 from agenteval.assertions.output import OutputContains, has_output, output_events
 from agenteval.language.content_words import find_phrase, has_phrase
+from agenteval.lazyregex import lazy
 from agenteval.spec import Name, TestCase
 from agenteval.strict import model
 from agenteval.text import blocks, cut, sentences
@@ -279,15 +280,15 @@ class MemoryUpdateOnCorrection(Assertion):
         return self._has_new(sentence) and bool(_CHANGE.search(sentence))
 
 
-_DENIAL = re.compile(
+_DENIAL = lazy(
     r"(?:\b(?:not|no longer|instead of|rather than|formerly|previously|replac(?:es|ed|ing)|in place of)|n['’]t)"
     r"(?:\s+(?:is|on|at|in|by|to|the|a|an|for|be|as))*\s+[\"“'‘*_~]*$",
     re.IGNORECASE,
 )
 """What stands right before a value that is not meant to hold."""
-_CLAIM = re.compile(r"\b(?:to|now|is|stays|remains)(?:\s+(?:on|at|in))?\s+[\"“'‘*_]*$", re.IGNORECASE)
+_CLAIM = lazy(r"\b(?:to|now|is|stays|remains)(?:\s+(?:on|at|in))?\s+[\"“'‘*_]*$", re.IGNORECASE)
 """What stands right before a value that is meant to hold."""
-_CHANGE = re.compile(
+_CHANGE = lazy(
     r"\b(?:from|previous(?:ly)?|former(?:ly)?|was|used to|old|earlier|chang(?:ed?|ing)|replac(?:ed?|es|ing)|moved"
     r"|updated|switched|corrected|instead|rather than|no longer|any ?more)\b|~~|→|->",
     re.IGNORECASE,

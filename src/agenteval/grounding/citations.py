@@ -12,6 +12,7 @@ from agenteval.grounding.links import Link, links, within
 from agenteval.grounding.sources import SourceText, squash
 from agenteval.grounding.wording import tokens
 from agenteval.language.content_words import content_words, plain_form
+from agenteval.lazyregex import lazy
 from agenteval.text import blocks, cut, fold
 
 TITLE_OVERLAP = 0.6
@@ -46,11 +47,11 @@ def citations(output: str) -> list[Citation]:
     return list(seen.values())
 
 
-_INLINE_CODE = re.compile(r"`[^`\n]*`")
-_NUMBERED = re.compile(r"[\[【](\d{1,3}(?:\s?[,;–-]\s?\d{1,3}){0,9})(?:†[^\]】]{0,40})?[\]】](?!\()")
-_REFERENCE_LINE = re.compile(r"[ \t]*(?:[-*•+][ \t]+)?\[(\d{1,3})\]:?[ \t]+(\S.*)")
-_LIST_LINE = re.compile(r"[ \t]*\(?(\d{1,3})[.):][ \t]+(\S.*)")
-_SOURCES_HEADING = re.compile(r"\W{0,6}(?:sources?|references?|citations?|bibliography|links?)\W{0,6}\Z")
+_INLINE_CODE = lazy(r"`[^`\n]*`")
+_NUMBERED = lazy(r"[\[【](\d{1,3}(?:\s?[,;–-]\s?\d{1,3}){0,9})(?:†[^\]】]{0,40})?[\]】](?!\()")
+_REFERENCE_LINE = lazy(r"[ \t]*(?:[-*•+][ \t]+)?\[(\d{1,3})\]:?[ \t]+(\S.*)")
+_LIST_LINE = lazy(r"[ \t]*\(?(\d{1,3})[.):][ \t]+(\S.*)")
+_SOURCES_HEADING = lazy(r"\W{0,6}(?:sources?|references?|citations?|bibliography|links?)\W{0,6}\Z")
 
 
 def _numbered(output: str, prose: str) -> Iterator[Citation]:
@@ -85,14 +86,14 @@ def _reference_lines(output: str) -> dict[int, str]:
 
 
 _NAME = r"[A-Z][\w&’'-]{0,40}(?:\.[A-Z]\.?)?(?: (?:(?:of|the|and|for|de|&) )?[A-Z][\w&’'-]{0,40}){0,5}"
-_ACCORDING = re.compile(
+_ACCORDING = lazy(
     rf"\b(?i:according to|as reported by|reported by|published by|as cited by|cited by|citing|via) (?i:the |an? )?({_NAME})"
 )
-_REPORTS = re.compile(
+_REPORTS = lazy(
     rf"(?<![\w.&’'-])(?:[Tt]he )?({_NAME}) (?:has |had |have |also |first |recently )?"
     r"(?:reports|reported|writes|wrote|says|said|states|stated|notes|noted|claims|claimed|announced|confirmed)\b"
 )
-_SOURCE_LABEL = re.compile(r"(?:^\W{0,4}|\()(?i:sources?|via|source link): ?([^\n)]{1,300})", re.MULTILINE)
+_SOURCE_LABEL = lazy(r"(?:^\W{0,4}|\()(?i:sources?|via|source link): ?([^\n)]{1,300})", re.MULTILINE)
 _NOT_A_SOURCE = frozenset(
     re.findall(
         r"\w+",

@@ -15,6 +15,7 @@ from agenteval.grounding.sources import SourceText, Span, squash
 from agenteval.grounding.wording import Name, names, quote_pieces, quotes
 from agenteval.language.content_words import content_words, plain_form
 from agenteval.language.questions import is_question
+from agenteval.lazyregex import lazy
 from agenteval.text import Block, blocks, fold, sentences
 
 Check = Literal["numbers", "dates", "urls", "names", "quotes", "wording"]
@@ -47,16 +48,16 @@ class Support:
         return not self.unsupported and self.score >= min_support
 
 
-_SOURCES_LINE = re.compile(
+_SOURCES_LINE = lazy(
     r"\W{0,4}(?:sources?|references?|citations?|links?|further reading|read more)\W{0,4}(?::|\Z)"
 )
-_COURTESY = re.compile(
+_COURTESY = lazy(
     r"\W*(?:hi|hello|hey|good (?:morning|afternoon|evening|day)|thanks|thank you|sure|certainly|of course|ok|okay|done"
     r"|great|happy to help|you're welcome|no problem|got it|bye|goodbye|cheers|yes|no|absolutely|alright)"
     r"(?:,? (?:there|all|everyone|team|again|thing|you|so much|[A-Z]\w+))?\W*",
     re.IGNORECASE,
 )
-_OWN_WORK = re.compile(
+_OWN_WORK = lazy(
     r"\W*(?:(?:sorry|unfortunately|apologies)\b[^.]{0,20}\b)?(?:i|we)(?:'ve|'m|'ll| have| am| will)? ?(?:was |were )?"
     r"(?:not |also |just |only )?(?:could|couldn't|can|can't|cannot|unable|don't|didn't|did not|do not|searched|looked"
     r"|checked|sent|fetched|gathered|compiled|summari[sz]ed|hope|tried|apologi[sz]e|sorry|afraid|happy|glad|saved|noted"

@@ -10,27 +10,30 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from agenteval.lazyregex import lazy
 from agenteval.text import fold
 
 
 def content_words(text: str) -> list[str]:
     """The content words of a text in their plain forms, in order."""
-    return [plain for word in raw_words(text) if (plain := plain_form(word))]
+    return list(filter(None, map(plain_form, raw_words(text))))
 
 
 def raw_words(text: str) -> list[str]:
     """The words of a text as they are written, numbers without thousands separators."""
     found = []
     for word in _WORD.findall(text.replace("’", "'")):
-        if any(map(str.isdigit, word)) or "@" in word:
+        if word.isalpha():
+            found.append(word)
+        elif any(map(str.isdigit, word)) or "@" in word:
             found.append(_THOUSANDS.sub("", word))
         else:
             found += word.replace("-", " ").replace("/", " ").split()
     return found
 
 
-_WORD = re.compile(r"[^\W_]+(?:[-.,:'@/_+][^\W_]+)*")
-_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_WORD = lazy(r"[^\W_]+(?:[-.,:'@/_+][^\W_]+)*")
+_THOUSANDS = lazy(r"(?<=\d),(?=\d{3}(?!\d))")
 
 
 @lru_cache(maxsize=4096)

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from math import ceil
 
 from agenteval.language.content_words import content_words, plain_form, raw_words
+from agenteval.lazyregex import lazy
 from agenteval.text import blocks, cut, fold, sentences
 
 MOST_FACTS = 5000
@@ -129,7 +130,7 @@ def facts(memory: Iterable[str]) -> Iterator[str]:
                         yield from (clause for clause in clauses if len(set(content_words(clause))) >= 3)
 
 
-_CLAUSE = re.compile(r"[,;:()–—|]\s+|\s+[–—-]\s+")
+_CLAUSE = lazy(r"[,;:()–—|]\s+|\s+[–—-]\s+")
 
 
 def identifiers(text: str) -> list[str]:
@@ -141,14 +142,14 @@ def identifiers(text: str) -> list[str]:
     return found + [fold(word) for word in raw_words(_PHONE.sub(" ", rest)) if _is_code(fold(word))]
 
 
-_ADDRESS = re.compile(
+_ADDRESS = lazy(
     r"https?://[^\s<>\"')\]]+|(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+|\b\d{1,3}(?:\.\d{1,3}){3}\b"
 )
-_PHONE = re.compile(
+_PHONE = lazy(
     r"(?<![\w.,-])(?:\+\d{1,3}|\(\d{2,4}\)|0\d{1,4}|\d{3}(?=-\d{3}-\d))(?:[ -]?\(?\d{2,4}\)?){2,5}(?![\w-])"
 )
-_DATE = re.compile(r"\d{4}-\d{1,2}(?:-\d{1,2})?(?:t[\d:.+z-]*)?")
-_QUANTITY = re.compile(r"\d[\d.,:/]*[a-z]{0,3}")
+_DATE = lazy(r"\d{4}-\d{1,2}(?:-\d{1,2})?(?:t[\d:.+z-]*)?")
+_QUANTITY = lazy(r"\d[\d.,:/]*[a-z]{0,3}")
 
 
 def _is_code(word: str) -> bool:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from agenteval.language.content_words import find_phrase
+from agenteval.lazyregex import lazy
 from agenteval.text import blocks, cut, sentences
 
 SUCCESS_PHRASES = ("done", "all set", "sent", "delivered", "completed", "successfully")
@@ -33,14 +34,14 @@ def _is_claim(sentence: str, phrase: re.Match[str]) -> bool:
     return not _NO_CLAIM.search(clause)
 
 
-_NOTHING = re.compile(r"\s+(?:to )?(?:nothing|nobody|no|none|neither)\b", re.IGNORECASE)
-_JOINED = re.compile(r"\s+(?:and|or|nor)(?:\s+\w+ly|\s+then)?\s*$", re.IGNORECASE)
+_NOTHING = lazy(r"\s+(?:to )?(?:nothing|nobody|no|none|neither)\b", re.IGNORECASE)
+_JOINED = lazy(r"\s+(?:and|or|nor)(?:\s+\w+ly|\s+then)?\s*$", re.IGNORECASE)
 """`prepared and sent`: what denies the first denies the second."""
-_CLAUSE_END = re.compile(
+_CLAUSE_END = lazy(
     r"[,;:!()\n]\s|\s[–—-]\s|\b(?:but|so|and|however|although|though|while)\b",  # noqa: RUF001
     re.IGNORECASE,
 )
-_NO_CLAIM = re.compile(
+_NO_CLAIM = lazy(
     r"\b(?:not|cannot|no|none|nobody|nothing|never|neither|nor|without|unable|fail(?:s|ed|ing)?|failure|unless"
     r"|instead of|before|until|once|if|when|whether|after|as soon as|will|would|shall|should|could|can|may|might"
     r"|must|try|tried|trying|attempt(?:ed|s|ing)?|to be|being|to get|last|latest|previous(?:ly)?|earlier|prior)\b"
