@@ -101,6 +101,8 @@ def claim_units(text: str) -> list[str]:
 @lru_cache(maxsize=32)
 def blocks(text: str) -> tuple[Block, ...]:
     """All parts of a text, in order."""
+    if text[:1].isalpha() and len(text.splitlines()) == 1:  # as most strings in JSON: nothing but prose
+        return (Block(kind="paragraph", text=text.strip(), line=1),)
     reader = _Reader()
     for number, line in enumerate(text.splitlines(), 1):
         reader.read(line, number)
@@ -249,7 +251,9 @@ def _ends_sentence(text: str, start: int, stop: re.Match[str]) -> bool:
     marks, closers = stop.group(1), stop.group(2)
     if any(mark in "。！？" for mark in marks):
         return True
-    if stop.end() < len(text) and not text[stop.end()].isspace():
+    if stop.end() == len(text):
+        return True
+    if not text[stop.end()].isspace():
         return False
     following = _NEXT.match(text, stop.end())
     after = following.group(1) if following else ""

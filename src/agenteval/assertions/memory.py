@@ -265,14 +265,14 @@ class MemoryUpdateOnCorrection(Assertion):
         found = []
         for block in blocks(output):
             for sentence in sentences(block.text):
-                for match in find_phrase(sentence, self.old_value, but_not=self.new_value):
-                    if not self._set_right(sentence, match):
+                for start, _ in find_phrase(sentence, self.old_value, but_not=self.new_value):
+                    if not self._set_right(sentence, start):
                         found.append(cut(sentence))
                         break
         return found
 
-    def _set_right(self, sentence: str, old: re.Match[str]) -> bool:
-        before = sentence[: old.start()]
+    def _set_right(self, sentence: str, start: int) -> bool:
+        before = sentence[:start]
         if _DENIAL.search(before):
             return True
         if _CLAIM.search(before):

@@ -6,12 +6,13 @@ A claim's hard facts must occur in the sources; its wording must overlap with th
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from agenteval.grounding.dates import Date, dates
 from agenteval.grounding.links import Link, links
-from agenteval.grounding.quantities import IDENTIFIER, NEARLY, Quantity, is_weak, quantities
-from agenteval.grounding.sources import SourceText, Span, squash
+from agenteval.grounding.quantities import IDENTIFIER, Quantity, is_weak, quantities
+from agenteval.grounding.source_text import SourceText, Span, squash
 from agenteval.grounding.wording import Name, names, quote_pieces, quotes
 from agenteval.language.content_words import content_words, plain_form
 from agenteval.language.questions import is_question
@@ -104,11 +105,9 @@ def _claim(text: str, *, leads_in: bool, listed: int) -> Iterator[Claim]:
 
 def support(claim: Claim, sources: SourceText, checks: Sequence[Check]) -> Support:
     """Judge one claim: the hard facts asked for, and its wording when that is asked for."""
-    unsupported: list[str] = []
-    for check in checks:
-        if check != "wording":
-            unsupported += _FINDERS[check](claim, sources)
-    score, span = best_span(claim.text, sources)
+    read = _Reading(claim)
+    unsupported = [fact for check in checks if check != "wording" for fact in _FINDERS[check](read, sources)]
+    score, span = _best_span(read, sources)
     if "wording" not in checks or not claim.worded:
         score = 1.0
     return Support(
@@ -116,51 +115,51 @@ def support(claim: Claim, sources: SourceText, checks: Sequence[Check]) -> Suppo
     )
 
 
-def best_span(text: str, sources: SourceText) -> tuple[float, Span | None]:
-    """The span that shares most content words with the text, and the share of the text's words it has.
+class _Reading:
+    """What a claim holds, each found once."""
+
+    def __init__(self, claim: Claim) -> None:
+        self.claim = claim
+        self.links = links(claim.text)
+        self.dates = dates(claim.text)
+        self.without_links = _blanked(claim.text, self.links)
+        self.plain = _blanked(claim.text, [*self.links, *self.dates]) if self.dates else self.without_links
+
+    @cached_property
+    def quantities(self) -> list[Quantity]:
+        """The numbers outside of references and dates."""
+        inside = [(date.start, date.end) for date in dates(self.without_links)] if self.dates else []
+        return quantities(self.without_links, inside)
+
+    def content_words(self) -> list[str]:
+        """The content words that are not part of a number, a date or a reference, each once."""
+        found = quantities(self.plain) if self.dates else self.quantities
+        kept = content_words(_blanked(self.plain, found))
+        return [word for word in dict.fromkeys(kept) if not word.isdigit()]
+
+
+def _best_span(read: _Reading, sources: SourceText) -> tuple[float, Span | None]:
+    """The span that shares most content words with a claim, and the share of the claim's words it has.
 
     A span is a sentence or a JSON string, with the next one of the same event when that adds to it. Numbers,
-    dates, references, and words that the user said himself are not asked for.
+    dates, references, and words that the user said himself are not asked for, nor are words that the sources
+    have in another form only: AMD spelled out, the weekday of a date.
     """
     wanted = [
-        word for word in _worded(text) if word not in sources.said_words and not _is_implied(word, sources)
+        word
+        for word in read.content_words()
+        if word not in sources.said_words and (sources.has_word(word) or not _has_token(word, sources))
     ]
     if not wanted:
         return 1.0, None
-    held: dict[int, int] = {}
-    for bit, word in enumerate(wanted):
-        for number in sources.words_of_spans.get(word, ()):
-            held[number] = held.get(number, 0) | 1 << bit
-    best, first = 0, None
-    spans = sources.spans
-    for number, bits in sorted(held.items()):
-        neighbour = held.get(number + 1, 0)
-        if neighbour and spans[number + 1].event_id == spans[number].event_id:
-            bits |= neighbour  # noqa: PLW2901 - the words of both
-        if bits.bit_count() > best:
-            best, first = bits.bit_count(), number
-    if first is None:
-        return 0.0, None
-    span = spans[first]
-    if held[first].bit_count() < best:
-        span = Span(span.event_id, f"{span.text} {spans[first + 1].text}")
-    return best / len(wanted), span
-
-
-def _worded(text: str) -> list[str]:
-    """The content words of a text that are not part of a number, a date or a reference, each once."""
-    text = _blanked(text, [*links(text), *dates(text)])
-    kept = content_words(_blanked(text, quantities(text)))
-    return [word for word in dict.fromkeys(kept) if not word.isdigit()]
-
-
-def _is_implied(word: str, sources: SourceText) -> bool:
-    """Whether the sources have a word in another form only: AMD spelled out, the weekday of a date."""
-    return word not in sources.words_of_spans and _has_token(word, sources)
+    count, span = sources.best_span(wanted)
+    return count / len(wanted), span
 
 
 def _blanked(text: str, found: Sequence[Link | Date | Quantity]) -> str:
     """The text with blanks in the place of what was found in it."""
+    if not found:
+        return text
     pieces, at = [], 0
     for each in sorted(found, key=lambda item: item.start):
         pieces += [text[at : each.start], " " * (each.end - max(at, each.start))]
@@ -168,59 +167,49 @@ def _blanked(text: str, found: Sequence[Link | Date | Quantity]) -> str:
     return "".join([*pieces, text[at:]])
 
 
-def _numbers(claim: Claim, sources: SourceText) -> Iterator[str]:
-    text = _blanked(claim.text, links(claim.text))
-    inside = [(date.start, date.end) for date in dates(text)]
-    for quantity in quantities(text, inside):
-        if is_weak(quantity) or (claim.listed and quantity.values == {claim.listed}):
+def _numbers(read: _Reading, sources: SourceText) -> Iterator[str]:
+    for quantity in read.quantities:
+        if is_weak(quantity) or (read.claim.listed and quantity.values == {read.claim.listed}):
             continue
         if not _has_quantity(quantity, sources):
             yield quantity.text
 
 
 def _has_quantity(quantity: Quantity, sources: SourceText) -> bool:
-    known = sources.quantities
-    for value in quantity.values:
-        units = known.get(value, set())
-        if quantity.unit in units or (
-            quantity.unit != ":" and units - {":"} and (not quantity.unit or "" in units)
-        ):
-            return True
-        if quantity.unit == "%" and "" in known.get((value / 100).normalize(), set()):
-            return True
-        if quantity.about and any(abs(each - value) <= NEARLY * value for each in known):
-            return True
-    return False
+    def fits(unit: str) -> bool:
+        if quantity.unit == ":" or unit == ":":
+            return quantity.unit == unit
+        return unit in ("", quantity.unit) or not quantity.unit
+
+    return any(
+        sources.numbers.has(value, quantity.unit, fits)
+        or (
+            quantity.unit == "%" and sources.numbers.has((value / 100).normalize(), "", lambda unit: not unit)
+        )
+        or (quantity.about and sources.numbers.has_near(value))
+        for value in quantity.values
+    )
 
 
-def _dates(claim: Claim, sources: SourceText) -> Iterator[str]:
-    for date in dates(claim.text):
-        matching = [each for each in sources.dates if date.covers(each) and date.agrees(each)]
-        years = sources.quantities
-        if any(not date.year or each.year or date.year in years for each in matching):
-            continue
-        yield date.text
+def _dates(read: _Reading, sources: SourceText) -> Iterator[str]:
+    return (date.text for date in read.dates if not sources.has_date(date))
 
 
-def _urls(claim: Claim, sources: SourceText) -> Iterator[str]:
-    for link in links(claim.text):
-        if link.kind != "domain" and link.key not in sources.link_keys:
-            yield link.text
+def _urls(read: _Reading, sources: SourceText) -> Iterator[str]:
+    return (link.text for link in read.links if link.kind != "domain" and not sources.has_link(link))
 
 
-def _names(claim: Claim, sources: SourceText) -> Iterator[str]:
-    text = _blanked(claim.text, [*links(claim.text), *dates(claim.text)])
-    for match in IDENTIFIER.finditer(text):
-        if squash(match.group()) not in sources.identifiers:
-            yield match.group()
-    for name in names(IDENTIFIER.sub(" ", text)):
+def _names(read: _Reading, sources: SourceText) -> Iterator[str]:
+    identifiers = [match.group() for match in IDENTIFIER.finditer(read.plain)]
+    yield from (each for each in identifiers if not sources.has_identifier(squash(each)))
+    for name in names(IDENTIFIER.sub(" ", read.plain) if identifiers else read.plain):
         if not _has_name(name, sources):
             yield name.text
 
 
 def _has_name(name: Name, sources: SourceText) -> bool:
     if len(name.tokens) > 1 and any(len(token) == 1 for token in name.tokens):
-        return any(f" {' '.join(name.tokens)} " in stream for stream in sources.streams)
+        return sources.has_phrase(name.tokens)
     return all(_has_token(token, sources) for token in name.tokens)
 
 
@@ -228,19 +217,19 @@ _OF_PEOPLE = ("n", "y", "an", "ian", "ish", "ese", "s", "es", "i")
 
 
 def _has_token(token: str, sources: SourceText) -> bool:
-    known = sources.tokens
-    if token in known or plain_form(token) in known or token in sources.initials:
+    """Whether the sources have a token in any form."""
+    if sources.has_token(token) or sources.has_token(plain_form(token)) or sources.has_initials(token):
         return True
     return len(token) >= 4 and any(
-        token + ending in known or (token.endswith(ending) and token.removesuffix(ending) in known)
+        sources.has_token(token + ending)
+        or (token.endswith(ending) and sources.has_token(token.removesuffix(ending)))
         for ending in _OF_PEOPLE
     )
 
 
-def _quotes(claim: Claim, sources: SourceText) -> Iterator[str]:
-    for quote in quotes(claim.text):
-        pieces = [f" {' '.join(piece)} " for piece in quote_pieces(quote)]
-        if not any(all(piece in stream for piece in pieces) for stream in sources.streams):
+def _quotes(read: _Reading, sources: SourceText) -> Iterator[str]:
+    for quote in quotes(read.claim.text):
+        if not sources.has_phrase(*quote_pieces(quote)):
             yield f'"{quote}"'
 
 

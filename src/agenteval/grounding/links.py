@@ -91,12 +91,12 @@ def _urls(text: str) -> Iterator[Link]:
 
 def _inner(url: str) -> Link | None:
     """The DOI or arXiv id that a URL leads to."""
-    if "%" in url:
+    if "10." in url or "%" in url:
         from urllib.parse import unquote
 
-        url = unquote(url)
-    doi = next(_dois(url), None) if "10." in url else None
-    return doi or (next(_arxiv_ids(url), None) if "arxiv" in url.lower() else None)
+        if doi := next(_dois(unquote(url)), None):
+            return doi
+    return next(_arxiv_ids(url), None) if "arxiv" in url.lower() else None
 
 
 def _dois(text: str) -> Iterator[Link]:

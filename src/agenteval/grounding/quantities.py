@@ -68,6 +68,7 @@ _TIME = lazy(
     r"|(?<![\w:.])(?P<only>1?\d) ?(?P<side>[ap]\.?m\b)",
     re.IGNORECASE,
 )
+_SEPARATORS = lazy(r"[,\u00a0\u202f]")
 _ABOUT = lazy(
     r"(?:about|around|roughly|approximately|approx\.|some|nearly|almost|over|more than|under|less than|up to|at least"
     r"|circa|ca\.|~|≈)\s?(?:[$€£¥])?\Z",
@@ -105,7 +106,9 @@ class _Spans:
 
 def _digits(text: str) -> Iterator[Quantity]:
     for match in _NUMBER.finditer(text):
-        digits = re.sub(r"[,\u00a0\u202f]", "", match["digits"])
+        digits = match["digits"]
+        if not digits.isdigit():
+            digits = _SEPARATORS.sub("", digits)
         if digits.count(".") > 1 or len(digits) > 40:
             continue  # a version: a name, not a number
         try:
@@ -117,7 +120,7 @@ def _digits(text: str) -> Iterator[Quantity]:
             text=match.group(),
             values=frozenset(_readings(value, match["scale"] or "", unit)),
             unit=unit,
-            about=bool(_ABOUT.search(text[max(0, match.start() - 20) : match.start()])),
+            about=match.start() > 0 and bool(_ABOUT.search(text[max(0, match.start() - 20) : match.start()])),
             start=match.start(),
             end=match.end(),
         )

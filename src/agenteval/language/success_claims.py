@@ -19,17 +19,17 @@ def success_claims(answer: str, phrases: Iterable[str]) -> Iterator[tuple[str, s
     lines = [sentence for block in blocks(answer) for sentence in sentences(block.text)]
     for phrase in phrases:
         for line in lines:
-            if any(_is_claim(line, match) for match in find_phrase(line, phrase)):
+            if any(_is_claim(line, *place) for place in find_phrase(line, phrase)):
                 yield phrase, cut(line)
                 break
 
 
-def _is_claim(sentence: str, phrase: re.Match[str]) -> bool:
+def _is_claim(sentence: str, start: int, end: int) -> bool:
     if sentence.rstrip("\"'”’)*_ ").endswith(("?", "？")):  # noqa: RUF001 - the mark of other scripts
         return False
-    if _NOTHING.match(sentence, phrase.end()):
+    if _NOTHING.match(sentence, end):
         return False
-    before = _JOINED.sub("", sentence[: phrase.start()])
+    before = _JOINED.sub("", sentence[:start])
     clause = _CLAUSE_END.split(before)[-1]
     return not _NO_CLAIM.search(clause)
 
