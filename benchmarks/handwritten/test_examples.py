@@ -1,10 +1,13 @@
 """What a competent person would write with pytest alone, to judge the same recordings by the same rules.
 
 The yardstick of `benchmarks/run.py`. It reads the same test.yaml, replay.json and fixtures (through libyaml and
-json), lists the same steps, makes the same checks, one plain function per kind, and writes a result and a trace
-per test, with the fields that a report needs, and a summary. SUITE names the folder with the tests, OUT the folder
-for the files. It validates nothing, locates no mistake and explains little: what it leaves out makes it faster,
-not slower.
+json), refuses a misspelled key or a wrong type (pydantic), lists the same steps, makes the same checks, one plain
+function per kind, and writes a result and a trace per test, with the fields that a report needs, and a summary.
+SUITE names the folder with the tests, OUT the folder for the files. It locates no mistake and explains little:
+what it leaves out makes it faster, not slower.
+
+Whether claims are supported is nothing that one writes by hand: that check is called from the library, on both
+sides. With LEAN=1 the suite validates nothing and takes an overlap of words for support, which is a weaker check.
 """
 
 import json
@@ -13,9 +16,10 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 import yaml
@@ -24,9 +28,11 @@ Json = dict[str, Any]
 Found = tuple[bool, str, Json, list[str]]
 """Whether the check passed, what it says, the values judged, the ids of the steps that decide."""
 
+LEAN = os.environ.get("LEAN") == "1"
 SUITE = Path(os.environ["SUITE"])
 OUT = Path(os.environ["OUT"])
 SUMMARY: list[Json] = []
+CHECKED = ("numbers", "dates", "urls", "names", "quotes", "wording")
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -45,6 +51,8 @@ def test_recording(path: Path) -> None:
     started, clock = datetime.now(UTC), perf_counter()
     with path.open("rb") as file:
         spec = yaml.load(file, Loader=yaml.CSafeLoader)
+    if not LEAN:
+        validate(spec)
     run = Run(spec, path.parent)
     results = [judge(run, assertion) for assertion in spec["assertions"]]
     failures = [row for row in results if row["status"] == "fail"]
@@ -82,6 +90,76 @@ def test_recording(path: Path) -> None:
     rows = [{"type": row["type"], "status": row["status"]} for row in results]
     SUMMARY.append({"test_case_id": spec["id"], "path": str(path), "status": status, "assertions": rows})
     assert not failures, "\n".join(f"{row['id']}: {row['message']}" for row in failures)
+
+
+@cache
+def model() -> Any:
+    """What a test.yaml may say."""
+    from pydantic import BaseModel, ConfigDict
+
+    class Strict(BaseModel):
+        model_config = ConfigDict(extra="forbid", strict=True)
+
+    class Message(Strict):
+        role: Literal["user", "assistant", "system"]
+        content: str
+        sender: str | None = None
+        ts: str | None = None
+
+    class Scenario(Strict):
+        group_id: str
+        session_id: str | None = None
+        trigger: Literal["user_message", "scheduler"]
+        input_messages: list[Message]
+        prior_messages: list[Message] = []
+        memory_snapshot: Any = None
+        other_group_state: Any = None
+        mounts: list[Any] = []
+        scheduler_context: Json | None = None
+
+    class Fixture(Strict):
+        id: str
+        tool: str
+        description: str | None = None
+        file: str | None = None
+        response: Any = None
+        error: Json | None = None
+        match: Json | None = None
+
+    class Tools(Strict):
+        available: list[str]
+        fixtures: list[Fixture] = []
+        policy: Json | None = None
+
+    class Assertion(Strict):
+        id: str
+        type: str
+        severity: Literal["critical", "warning"] = "critical"
+        params: Json = {}
+        requires_capabilities: list[str] = []
+        description: str | None = None
+
+    class Case(Strict):
+        schema_version: Literal["0.1"]
+        id: str
+        title: str
+        description: str | None = None
+        tags: list[str] = []
+        adapter: str
+        mode: Literal["replay"]
+        scenario: Scenario
+        tools: Tools
+        assertions: list[Assertion]
+        adapter_input: Json
+        policy: Json | None = None
+        expected: Json | None = None
+        reporting: Json | None = None
+
+    return Case
+
+
+def validate(spec: Json) -> None:
+    model().model_validate(spec)
 
 
 def write(path: Path, data: Json) -> None:
@@ -402,6 +480,42 @@ def strings(value: Any) -> Iterator[str]:
 
 
 def claims_supported(run: Run, params: Json) -> Found:
+    return claims_overlap(run, params) if LEAN else claims_judged(run, params)
+
+
+def claims_judged(run: Run, params: Json) -> Found:
+    from agenteval.grounding.claims import claims, support
+    from agenteval.grounding.source_text import SourceText
+    from agenteval.grounding.sources import Source, texts_of
+
+    allowed = params.get("allowed_sources")
+    results = [
+        result
+        for call in run.calls
+        if not allowed or call["tool"] in allowed
+        for result in run.results.get(call["call_id"], [])
+        if result["success"]
+    ]
+    sources = [Source(each["event_id"], list(texts_of(each.get("result")))) for each in results]
+    said = [Source("input", [message["content"]]) for message in run.replay["input_messages"]]
+    known = SourceText(sources, said, [])
+    judged = [support(claim, known, params.get("check", CHECKED)) for claim in claims(run.output)]
+    least = params.get("min_support", 0.6)
+    supported = sum(each.holds(least) for each in judged)
+    observed = [
+        {
+            "claim": each.claim.text,
+            "support": each.score,
+            "span": each.span.text if each.span else None,
+            "missing": each.unsupported,
+        }
+        for each in judged
+    ]
+    passed = bool(results) and supported == len(judged)
+    return passed, f"{supported} of {len(judged)} claims supported", {"claims": observed}, ids(results)
+
+
+def claims_overlap(run: Run, params: Json) -> Found:
     sources, events = source_text(run, params)
     sources += "\n" + "\n".join(message["content"].lower() for message in run.replay["input_messages"])
     known = set(WORD.findall(sources))
