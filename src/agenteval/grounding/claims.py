@@ -200,7 +200,7 @@ def _urls(read: _Reading, sources: SourceText) -> Iterator[str]:
 
 
 def _names(read: _Reading, sources: SourceText) -> Iterator[str]:
-    identifiers = [match.group() for match in IDENTIFIER.finditer(read.plain)]
+    identifiers = IDENTIFIER.findall(read.plain)
     yield from (each for each in identifiers if not sources.has_identifier(squash(each)))
     for name in names(IDENTIFIER.sub(" ", read.plain) if identifiers else read.plain):
         if not _has_name(name, sources):

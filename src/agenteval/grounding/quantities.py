@@ -57,7 +57,7 @@ _NUMBER = lazy(
     r"(?:[ -]?(?P<after>%|percentage points?|percent|per cent|pct|US dollars?|dollars?|euros?|pounds?|yen|USD|EUR|GBP)(?!\w))?"
 )
 IDENTIFIER = lazy(
-    r"(?<![\w-])(?:(?:[A-Z][A-Za-z]*-|[A-Za-z]+)\d[\w-]*(?:\.\d[\w-]*)*|\d+(?:\.\d+){2,}(?:-\w+)?)"
+    r"(?<![\w-])(?:(?:[A-Z][A-Za-z]*+-|[A-Za-z]++)\d[\w-]*(?:\.\d[\w-]*)*|\d+(?:\.\d+){2,}(?:-\w+)?)"
 )
 """Letters and digits in one: GPT-4, H100, v1.2.3, 10.0.1. They are names, not numbers."""
 
@@ -69,16 +69,18 @@ _TIME = lazy(
     re.IGNORECASE,
 )
 _SEPARATORS = lazy(r"[,\u00a0\u202f]")
-_ABOUT = lazy(
-    r"(?:about|around|roughly|approximately|approx\.|some|nearly|almost|over|more than|under|less than|up to|at least"
-    r"|circa|ca\.|~|≈)\s?(?:[$€£¥])?\Z",
-    re.IGNORECASE,
+_ABOUT = (
+    *"about around roughly approximately approx. some nearly almost over under circa ca. ~ ≈".split(),  # noqa: SIM905
+    *("more than", "less than", "up to", "at least"),
 )
+_SIGNS = ("$", "€", "£", "¥")
+_LONGEST_CURRENCY = len("USD ")
 
 
 def quantities(text: str, skip: Sequence[tuple[int, int]] = ()) -> list[Quantity]:
     """The numbers of a text, in order, without those inside the spans to skip. Part of a name is none: H100."""
-    if not _DIGIT.search(text):
+    digit = _DIGIT.search(text)
+    if not digit:
         return [q for q in _spelled(text) if not _Spans(skip).hit(q.start, q.end)]
     times = list(_times(text)) if _TIME_SIGN.search(text) else []
     taken = [
@@ -86,11 +88,16 @@ def quantities(text: str, skip: Sequence[tuple[int, int]] = ()) -> list[Quantity
         *(match.span() for match in IDENTIFIER.finditer(text)),
         *((quantity.start, quantity.end) for quantity in times),
     ]
-    blocked = _Spans(taken)
-    found = [time for time in times if not _Spans(skip).hit(time.start, time.end)]
-    found += [q for q in _digits(text) if not blocked.hit(q.start, q.end)]
-    found += [q for q in _spelled(text) if not blocked.hit(q.start, q.end)]
-    return sorted(found, key=lambda quantity: quantity.start)
+    found = [*_digits(text, digit.start())]
+    spelled = [*_spelled(text)]
+    if taken:
+        blocked = _Spans(taken)
+        found = [q for q in found if not blocked.hit(q.start, q.end)]
+        spelled = [q for q in spelled if not blocked.hit(q.start, q.end)]
+    if not times and not spelled:
+        return found
+    told = [time for time in times if not _Spans(skip).hit(time.start, time.end)]
+    return sorted([*told, *found, *spelled], key=lambda quantity: quantity.start)
 
 
 class _Spans:
@@ -104,9 +111,10 @@ class _Spans:
         return at > 0 and any(stop > start for _, stop in self.starts[max(0, at - 2) : at])
 
 
-def _digits(text: str) -> Iterator[Quantity]:
-    for match in _NUMBER.finditer(text):
-        digits = match["digits"]
+def _digits(text: str, first: int) -> Iterator[Quantity]:
+    """The numbers in digits; `first` is where the first digit stands, which a currency may precede."""
+    for match in _NUMBER.finditer(text, max(0, first - _LONGEST_CURRENCY)):
+        before, digits, ordinal, scale, after = match.groups()
         if not digits.isdigit():
             digits = _SEPARATORS.sub("", digits)
         if digits.count(".") > 1 or len(digits) > 40:
@@ -115,22 +123,33 @@ def _digits(text: str) -> Iterator[Quantity]:
             value = Decimal(digits)
         except InvalidOperation:
             continue
-        unit = _unit(match)
+        unit = _unit(before, ordinal, after)
         yield Quantity(
             text=match.group(),
-            values=frozenset(_readings(value, match["scale"] or "", unit)),
+            values=frozenset(_readings(value, scale or "", unit)),
             unit=unit,
-            about=match.start() > 0 and bool(_ABOUT.search(text[max(0, match.start() - 20) : match.start()])),
+            about=_is_about(text[max(0, match.start() - 20) : match.start()]),
             start=match.start(),
             end=match.end(),
         )
 
 
-def _unit(match: re.Match[str]) -> str:
-    if match["ordinal"]:
+def _is_about(before: str) -> bool:
+    """Whether the text before a number calls it approximate."""
+    if before[-1:] in _SIGNS:
+        before = before[:-1]
+    if before[-1:].isspace():
+        before = before[:-1]
+    return before.casefold().endswith(_ABOUT)
+
+
+def _unit(before: str | None, ordinal: str | None, after: str | None) -> str:
+    if ordinal:
         return "th"
-    before = (match["before"] or "").strip().lower()
-    after = (match["after"] or "").lower().removeprefix("us ")
+    if not before and not after:
+        return ""
+    before = (before or "").strip().lower()
+    after = (after or "").lower().removeprefix("us ")
     if after.startswith(("%", "p")) and not after.startswith("pound"):
         return "%"
     return _CURRENCIES.get(before) or _CURRENCIES.get(after.rstrip("s")) or ""

@@ -49,24 +49,13 @@ class SourceText:
         self._own = _with_text(sources)
         self._all = self._own + _with_text(said)
         self._called = called
-        self._places: dict[str, array[int]] = {}
+        self._folded = _Folded(self._all)
+        self._with = self._folded.having
         self._tokens: dict[str, bool] = {}
         self._spans: dict[int, list[tuple[str, frozenset[str]]]] = {}
         self.said_words = frozenset(
             word for text in _texts(self._all[len(self._own) :]) for word in content_words(text)
         )
-
-    @cached_property
-    def _folded(self) -> list[str]:
-        """Each source in one piece, folded, its apostrophes straight."""
-        return [fold("\n".join(source.texts)).replace("’", "'") for source in self._all]  # noqa: RUF001
-
-    def _with(self, piece: str) -> "array[int]":
-        """The numbers of the sources whose folded text has a piece."""
-        if piece not in self._places:
-            numbers = [number for number, text in enumerate(self._folded) if piece in text]
-            self._places[piece] = array("L", numbers)
-        return self._places[piece]
 
     # Words -----------------------------------------------------------------------------------------------------
 
@@ -148,7 +137,7 @@ class SourceText:
         start = _start(token)
         seen = set()
         for number in self._with(start):
-            for found in tokens_from(self._folded[number], start):
+            for found in tokens_from(self._folded.texts[number], start):
                 if found == token:
                     return True
                 if found not in seen:
@@ -261,6 +250,23 @@ class SourceText:
 _CAPITALISED_RUN = lazy(
     r"[A-Z](?<!\w[A-Z])[\w'-]{1,30}(?: (?:of |for |and |the )?[A-Z](?<!\w[A-Z])[\w'-]{1,30}){1,5}"
 )
+
+
+class _Folded:
+    """The folded texts of the sources. It knows of nothing that asks it, so that nothing outlives its last use."""
+
+    def __init__(self, sources: Sequence[Source]) -> None:
+        self.texts = [fold("\n".join(source.texts)).replace("’", "'") for source in sources]  # noqa: RUF001
+        """Each source in one piece, its apostrophes straight."""
+        self._places: dict[str, array[int]] = {}
+
+    def having(self, piece: str) -> "array[int]":
+        """The numbers of the sources whose folded text has a piece."""
+        found = self._places.get(piece)
+        if found is None:
+            numbers = [number for number, text in enumerate(self.texts) if piece in text]
+            found = self._places[piece] = array("L", numbers)
+        return found
 
 
 def _start(word: str) -> str:

@@ -113,7 +113,8 @@ def _is_function_word(word: re.Match[str], text: str, *, first: bool) -> bool:
 
 
 def _begins(word: re.Match[str], text: str) -> bool:
-    return bool(_STARTS.search(text[max(0, word.start() - 6) : word.start()])) or word.start() == 0
+    start = word.start()
+    return start == 0 or bool(_STARTS.search(text[max(0, start - 6) : start]))
 
 
 def _has_unusual_capitals(word: str) -> bool:

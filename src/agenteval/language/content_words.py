@@ -20,8 +20,11 @@ def content_words(text: str) -> list[str]:
 
 def raw_words(text: str) -> list[str]:
     """The words of a text as they are written, numbers without thousands separators."""
-    found = []
-    for word in _WORD.findall(text.replace("’", "'")):
+    found: list[str] = []
+    written = _WORD.findall(text.replace("’", "'"))
+    if "".join(written).isalpha():  # as in most texts: nothing to take apart
+        return written
+    for word in written:
         if word.isalpha():
             found.append(word)
         elif any(map(str.isdigit, word)) or "@" in word:
