@@ -88,4 +88,5 @@ $(STAMP): pyproject.toml
 	@echo "== installing agenteval and its development tools into $(VENV)"
 	@$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
 	@$(BIN)/python -m pip install --quiet --editable . --group dev
+	@$(BIN)/python -m compileall -q src adapters  # pip compiles what it installs, but not what it links
 	@touch $(STAMP)

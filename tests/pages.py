@@ -2,7 +2,7 @@
 
 A comment right before a block says what the block is, and shows nowhere: `file: PATH` is a whole file,
 `edit: PATH` a change to one, `shows: PATH#POINTER` a value from a JSON file that an earlier command wrote.
-A `console` block holds commands after `$ ` and what they print; a line that is only `…` stands for any lines.
+A `console` block holds commands after `$ ` and what they print.
 
 `python tests/pages.py` rewrites what the pages show by what the commands print now.
 """
@@ -23,8 +23,6 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
-
-ANY_LINES = "…"
 
 _BLOCK = re.compile(
     r"(?:^<!-- (?P<role>file|edit|shows): (?P<target>\S+) -->\n+)?^```(?P<language>[a-z]*)\n(?P<text>.*?)^```$",
@@ -108,7 +106,7 @@ class Workspace:
 
     def _told(self, command: str, shown: str) -> str:
         printed = self.run(command)
-        return f"$ {command}\n{shown if matches(shown, printed) else printed}"
+        return f"$ {command}\n{shown if normal(shown) == normal(printed) else printed}"
 
     def run(self, command: str) -> str:
         """What a command prints, both streams together."""
@@ -178,12 +176,6 @@ def commands(block: Block) -> Iterator[tuple[str, str]]:
     if parts[0]:
         raise AssertionError(f"a console block begins with a command: {parts[0]!r}")
     yield from zip(parts[1::2], parts[2::2], strict=True)
-
-
-def matches(shown: str, printed: str) -> bool:
-    """Whether a command printed what a page shows, but for what differs from run to run."""
-    pattern = re.escape(normal(shown)).replace(f"{re.escape(ANY_LINES)}\n", "(?:.*\n)*")
-    return re.fullmatch(pattern, normal(printed)) is not None
 
 
 def follow(page: Path, folder: Path) -> list[tuple[Block, str]]:

@@ -15,7 +15,7 @@ import yaml
 from agenteval.config import load_config
 from agenteval.loading import load_test
 from agenteval_nanoclaw.bundle import load_bundle
-from pages import DOCS, PAGES, ROOT, Block, Workspace, blocks, follow, matches, name_of, normal, text_of
+from pages import DOCS, PAGES, ROOT, Block, Workspace, blocks, follow, name_of, normal, refresh, text_of
 
 README = ROOT / "README.md"
 CI = DOCS / "ci.md"
@@ -130,11 +130,20 @@ def test_every_page_is_in_the_indexes() -> None:
 
 
 def test_shown_output_may_differ_in_what_varies_only() -> None:
-    """Run ids, times and durations may differ; a line that is only an ellipsis stands for any lines."""
-    shown = "PASS a   7 ms · x\n…\n1 passed in 0.05 s\nartifacts/run-20260101T000000Z-00000000/summary.json\n"
-    other = (
-        "PASS a   11 ms · x\n1\n2\n1 passed in 1.05 s\nartifacts/run-20270101T000000Z-12345678/summary.json\n"
+    """Run ids, times and durations may differ between a page and what is printed, and nothing else."""
+    shown = "PASS a   7 ms · x\n1 passed in 0.05 s\nartifacts/run-20260101T000000Z-00000000/summary.json\n"
+    other = "PASS a   11 ms · x\n1 passed in 1.05 s\nartifacts/run-20270101T000000Z-12345678/summary.json\n"
+    assert normal(shown) == normal(other)
+    assert normal(shown) != normal(other.replace("PASS", "FAIL"))
+    assert normal(shown) != normal(other + "more\n")
+
+
+def test_a_page_is_brought_up_to_date(tmp_path: Path) -> None:
+    """Output that is no longer true is rewritten; all else, commands and files too, stays as it is."""
+    page = tmp_path / "page.md"
+    text = (
+        "# A page\n\n<!-- file: a.txt -->\n```\nhello\n```\n\n```console\n$ cat a.txt\n{}$ echo $?\n0\n```\n"
     )
-    assert matches(shown, other)
-    assert not matches(shown, other.replace("PASS", "FAIL"))
-    assert not matches(shown, other + "more\n")
+    page.write_text(text.format("gone\n"), encoding="utf-8")
+    refresh(page)
+    assert text_of(page) == text.format("hello\n")

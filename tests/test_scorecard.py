@@ -27,7 +27,7 @@ def tally(*statuses: str, invalid: int = 0, unmet: tuple[str, ...] = ()) -> Tall
     [
         (["pass", "pass"], 0, (), 0, "all tests passed"),
         (["pass", "skipped"], 0, (), 0, "no test failed"),
-        (["skipped"], 0, (), 0, "no test failed, and 1 test could not be judged"),
+        (["skipped"], 0, (), 3, "nothing was judged: 1 test skipped"),
         (["pass", "fail"], 0, (), 1, "1 test failed"),
         (["fail", "fail"], 0, (), 1, "2 tests failed"),
         (["pass", "fail", "error"], 0, (), 2, "1 test ended in an error"),

@@ -8,8 +8,8 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from agenteval.reading import yamlsource
 from agenteval.errors import FileError, Problem
+from agenteval.reading import yamlsource
 from agenteval.reading.yamlsource import load_yaml, place, places
 
 PATH = Path("test.yaml")

@@ -1,9 +1,13 @@
 """What a competent person would write with pytest alone, to judge the same recordings by the same rules.
 
 The yardstick of `benchmarks/run.py`. It reads the same test.yaml, replay.json and fixtures (through libyaml and
-json), lists the same steps, makes the same checks, one plain function per kind, and writes a result file per
-test and a summary. SUITE names the folder with the tests, OUT the folder for the files. It validates nothing,
-locates no mistake and explains little: what it leaves out makes it faster, not slower.
+json), refuses a misspelled key or a wrong type (pydantic), lists the same steps, makes the same checks, one plain
+function per kind, and writes a result and a trace per test, with the fields that a report needs, and a summary.
+SUITE names the folder with the tests, OUT the folder for the files. It locates no mistake and explains little:
+what it leaves out makes it faster, not slower.
+
+Whether claims are supported is nothing that one writes by hand: that check is called from the library, on both
+sides. With LEAN=1 the suite validates nothing and takes an overlap of words for support, which is a weaker check.
 """
 
 import json
@@ -12,9 +16,10 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 import yaml
@@ -23,9 +28,11 @@ Json = dict[str, Any]
 Found = tuple[bool, str, Json, list[str]]
 """Whether the check passed, what it says, the values judged, the ids of the steps that decide."""
 
+LEAN = os.environ.get("LEAN") == "1"
 SUITE = Path(os.environ["SUITE"])
 OUT = Path(os.environ["OUT"])
 SUMMARY: list[Json] = []
+CHECKED = ("numbers", "dates", "urls", "names", "quotes", "wording")
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -44,19 +51,25 @@ def test_recording(path: Path) -> None:
     started, clock = datetime.now(UTC), perf_counter()
     with path.open("rb") as file:
         spec = yaml.load(file, Loader=yaml.CSafeLoader)
+    if not LEAN:
+        validate(spec)
     run = Run(spec, path.parent)
     results = [judge(run, assertion) for assertion in spec["assertions"]]
     failures = [row for row in results if row["status"] == "fail"]
     status = "fail" if failures else "pass"
+    stem = str(spec["id"])
     result = {
         "schema_version": "0.1",
-        "test_case_id": spec["id"],
+        "result_id": f"{OUT.name}/{stem}",
+        "test_case_id": stem,
+        "test_run_id": OUT.name,
         "title": spec["title"],
         "path": str(path),
         "tags": spec.get("tags", []),
-        "adapter": spec["adapter"],
+        "adapter": {"name": spec["adapter"], "version": "0.1.0"},
         "mode": spec["mode"],
         "status": status,
+        "failure_categories": sorted({row["type"] for row in failures}),
         "started_at": started.isoformat(),
         "finished_at": datetime.now(UTC).isoformat(),
         "duration_ms": round((perf_counter() - clock) * 1000, 3),
@@ -69,11 +82,84 @@ def test_recording(path: Path) -> None:
             "retries": sum(1 for _ in retries(run, None)),
             "timing_ms_total": run.replay["metrics"]["timing_ms_total"],
         },
+        "evidence": {"event_refs": [ref for row in failures for ref in row["evidence"]["event_refs"]]},
+        "artifacts": {"result": f"{stem}.result.json", "trace": f"{stem}.trace.json"},
     }
-    write(OUT / f"{spec['id']}.result.json", result)
+    write(OUT / f"{stem}.result.json", result)
+    write(OUT / f"{stem}.trace.json", run.trace())
     rows = [{"type": row["type"], "status": row["status"]} for row in results]
     SUMMARY.append({"test_case_id": spec["id"], "path": str(path), "status": status, "assertions": rows})
     assert not failures, "\n".join(f"{row['id']}: {row['message']}" for row in failures)
+
+
+@cache
+def model() -> Any:
+    """What a test.yaml may say."""
+    from pydantic import BaseModel, ConfigDict
+
+    class Strict(BaseModel):
+        model_config = ConfigDict(extra="forbid", strict=True)
+
+    class Message(Strict):
+        role: Literal["user", "assistant", "system"]
+        content: str
+        sender: str | None = None
+        ts: str | None = None
+
+    class Scenario(Strict):
+        group_id: str
+        session_id: str | None = None
+        trigger: Literal["user_message", "scheduler"]
+        input_messages: list[Message]
+        prior_messages: list[Message] = []
+        memory_snapshot: Any = None
+        other_group_state: Any = None
+        mounts: list[Any] = []
+        scheduler_context: Json | None = None
+
+    class Fixture(Strict):
+        id: str
+        tool: str
+        description: str | None = None
+        file: str | None = None
+        response: Any = None
+        error: Json | None = None
+        match: Json | None = None
+
+    class Tools(Strict):
+        available: list[str]
+        fixtures: list[Fixture] = []
+        policy: Json | None = None
+
+    class Assertion(Strict):
+        id: str
+        type: str
+        severity: Literal["critical", "warning"] = "critical"
+        params: Json = {}
+        requires_capabilities: list[str] = []
+        description: str | None = None
+
+    class Case(Strict):
+        schema_version: Literal["0.1"]
+        id: str
+        title: str
+        description: str | None = None
+        tags: list[str] = []
+        adapter: str
+        mode: Literal["replay"]
+        scenario: Scenario
+        tools: Tools
+        assertions: list[Assertion]
+        adapter_input: Json
+        policy: Json | None = None
+        expected: Json | None = None
+        reporting: Json | None = None
+
+    return Case
+
+
+def validate(spec: Json) -> None:
+    model().model_validate(spec)
 
 
 def write(path: Path, data: Json) -> None:
@@ -112,6 +198,38 @@ class Run:
             final = {"type": "final_output", "content": self.output, "event_id": f"evt-{seq}", "seq": seq}
             self.steps.append({**common, **final})
         self.calls = [step for step in self.steps if step["type"] == "tool_call"]
+
+    def trace(self) -> Json:
+        """The recording as it was judged: what happened, step by step, under one roof."""
+        outside = ("type", "ts", "event_id", "seq", "group_id", "session_id", "task_id")
+        events = [
+            {
+                **{name: step.get(name) for name in outside},
+                "actor": "user" if step["type"] == "message_received" else "agent",
+                "agent_id": step.get("agent_id", "main"),
+                "parent_event_id": None,
+                "data": {key: value for key, value in step.items() if key not in outside},
+            }
+            for step in self.steps
+        ]
+        calls = {step["call_id"]: step["event_id"] for step in self.calls}
+        for event in events:
+            if event["type"] in ("tool_result", "error"):
+                event["parent_event_id"] = calls.get(event["data"].get("call_id"))
+        return {
+            "schema_version": "0.1",
+            "trace_id": f"{self.spec['id']}.trace",
+            "test_case_id": self.spec["id"],
+            "test_run_id": OUT.name,
+            "adapter": {"name": self.spec["adapter"], "version": "0.1.0"},
+            "capabilities": self.replay.get("capabilities", {}),
+            "scenario": self.replay["scenario"],
+            "input_messages": self.replay["input_messages"],
+            "events": events,
+            "final_output": {"role": "assistant", "content": self.output},
+            "status": self.replay["status"],
+            "metrics": {**self.replay["metrics"], "tool_call_count": len(self.calls)},
+        }
 
     def calls_of(self, tool: str) -> list[Json]:
         return [step for step in self.calls if step["tool"] == tool]
@@ -155,6 +273,7 @@ def judge(run: Run, assertion: Json) -> Json:
         "params": params,
         "observed": observed,
         "evidence": {"event_refs": events},
+        "capability_check": {"required": assertion.get("requires_capabilities", []), "missing": []},
     }
 
 
@@ -361,6 +480,42 @@ def strings(value: Any) -> Iterator[str]:
 
 
 def claims_supported(run: Run, params: Json) -> Found:
+    return claims_overlap(run, params) if LEAN else claims_judged(run, params)
+
+
+def claims_judged(run: Run, params: Json) -> Found:
+    from agenteval.grounding.claims import claims, support
+    from agenteval.grounding.source_text import SourceText
+    from agenteval.grounding.sources import Source, texts_of
+
+    allowed = params.get("allowed_sources")
+    results = [
+        result
+        for call in run.calls
+        if not allowed or call["tool"] in allowed
+        for result in run.results.get(call["call_id"], [])
+        if result["success"]
+    ]
+    sources = [Source(each["event_id"], list(texts_of(each.get("result")))) for each in results]
+    said = [Source("input", [message["content"]]) for message in run.replay["input_messages"]]
+    known = SourceText(sources, said, [])
+    judged = [support(claim, known, params.get("check", CHECKED)) for claim in claims(run.output)]
+    least = params.get("min_support", 0.6)
+    supported = sum(each.holds(least) for each in judged)
+    observed = [
+        {
+            "claim": each.claim.text,
+            "support": each.score,
+            "span": each.span.text if each.span else None,
+            "missing": each.unsupported,
+        }
+        for each in judged
+    ]
+    passed = bool(results) and supported == len(judged)
+    return passed, f"{supported} of {len(judged)} claims supported", {"claims": observed}, ids(results)
+
+
+def claims_overlap(run: Run, params: Json) -> Found:
     sources, events = source_text(run, params)
     sources += "\n" + "\n".join(message["content"].lower() for message in run.replay["input_messages"])
     known = set(WORD.findall(sources))

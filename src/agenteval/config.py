@@ -112,7 +112,7 @@ class Config(Model):
     """What a project sets once for all runs; the command line overrides it."""
 
     artifacts_dir: str = "artifacts"
-    """Where runs are written, relative to the current directory."""
+    """Where runs are written, relative to the project root."""
     strict: bool = False
     """Warnings fail a test."""
     fail_on_vacuous: bool = False

@@ -41,14 +41,17 @@ def observed(data: Any, redactor: Redactor) -> Any:
     return _shortened(redactor.data(data))
 
 
+_AS_IT_IS = frozenset((bool, int, float, type(None)))
+
+
 def _shortened(data: Any) -> Any:
     kind = type(data)
     if kind is str:
         return data if len(data) <= LONGEST_TEXT else cut(data)
     if kind is dict:
-        return {key: _shortened(value) for key, value in data.items()}
+        return {key: v if type(v) in _AS_IT_IS else _shortened(v) for key, v in data.items()}
     if kind is list or kind is tuple:
-        kept = [_shortened(item) for item in data[:MOST_ITEMS]]
+        kept = [item if type(item) in _AS_IT_IS else _shortened(item) for item in data[:MOST_ITEMS]]
         if len(data) > MOST_ITEMS:
             kept.append(f"… ({len(data) - MOST_ITEMS} more)")
         return kept

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agenteval import budget, evidence
-from agenteval.assertions.base import Assertion, Verdict
+from agenteval.assertions.base import Verdict
 from agenteval.errors import AssertionCrashError
 from agenteval.loading import BoundAssertion, LoadedTest
 from agenteval.redaction import Redactor, plain
@@ -98,9 +98,10 @@ def _judged(
         if rules.fail_on_vacuous:
             status = _no(bound)
             text = f"{text} (--fail-on-vacuous)"
-    pairs = [(event, "") for event in verdict.events] + list(verdict.closest)
-    refs = list(dict.fromkeys(event.event_id for event, _ in pairs))
-    shown = evidence.excerpts(_distinct(pairs), redactor) if status in ("fail", "warn") else []
+    refs = dict.fromkeys([event.event_id for event in verdict.events])
+    if verdict.closest:
+        refs |= dict.fromkeys([event.event_id for event, _ in verdict.closest])
+    shown = evidence.excerpts(_distinct(verdict), redactor) if status in ("fail", "warn") else []
     return _result(
         bound,
         redactor,
@@ -110,12 +111,13 @@ def _judged(
         reason=evidence.message(verdict.reason, redactor),
         reason_code=reason_code,
         observed=evidence.observed(verdict.observed, redactor),
-        evidence=Evidence(event_refs=refs, excerpts=shown),
+        evidence=Evidence(event_refs=list(refs), excerpts=shown),
     )
 
 
-def _distinct(pairs: Sequence[tuple[Event, str]]) -> Iterator[tuple[Event, str]]:
+def _distinct(verdict: Verdict) -> Iterator[tuple[Event, str]]:
     """Each event once; one with a note wins over the same without."""
+    pairs = [(event, "") for event in verdict.events] + list(verdict.closest)
     notes = {event.event_id: note for event, note in reversed(pairs) if note}
     seen: set[str] = set()
     for event, _ in pairs:
@@ -177,18 +179,12 @@ def _result(
         exercised=exercised,
         reason=reason,
         message=message,
-        params=evidence.observed(_params(bound.check), redactor),
+        params=redactor.data(plain(bound.check)),
         capability_check=CapabilityCheck(required=list(bound.requires), missing=list(missing)),
         reason_code=reason_code,
         description=redactor.text(bound.spec.description) if bound.spec.description else None,
         **given,
     )
-
-
-def _params(check: Assertion) -> dict[str, Any]:
-    """The parameters in force, defaults included, as plain data."""
-    params: dict[str, Any] = plain(check)
-    return params
 
 
 def said_no(judged: Sequence[AssertionResult]) -> Evidence:

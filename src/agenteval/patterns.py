@@ -21,7 +21,7 @@ MOST_CHARACTERS = 10_000
 
 def is_glob(name: str) -> bool:
     """Whether a tool name is meant as a glob."""
-    return any(sign in name for sign in "*?[")
+    return "*" in name or "?" in name or "[" in name
 
 
 def name_matches(pattern: str, name: str) -> bool:

@@ -344,10 +344,15 @@ def plain(value: Any) -> Any:
     if kind is str:
         return value
     if kind is list:
-        return [plain(item) for item in value]
+        return [item if type(item) in _PLAIN else plain(item) for item in value]
     if kind is dict:
-        return {key: plain(item) for key, item in value.items()}
-    return {name: plain(getattr(value, name)) for name in names} if (names := _field_names(kind)) else value
+        return {key: item if type(item) in _PLAIN else plain(item) for key, item in value.items()}
+    if not (names := _field_names(kind)):
+        return value
+    return {name: v if type(v := getattr(value, name)) in _PLAIN else plain(v) for name in names}
+
+
+_PLAIN = frozenset((str, bool, int, float, type(None)))
 
 
 @cache

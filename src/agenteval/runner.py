@@ -4,6 +4,7 @@ import time
 import traceback
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 
 from agenteval.adapters import Adapter, AdapterContext
@@ -194,7 +195,12 @@ def _adapter_failure(error: AdapterError, redactor: Redactor) -> Failure:
 def timestamp(seconds: float) -> str:
     """Seconds since the epoch as ISO 8601 in UTC, with milliseconds."""
     whole, millis = divmod(int(seconds * 1000), 1000)
-    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(whole))}.{millis:03}Z"
+    return f"{_to_the_second(whole)}.{millis:03}Z"
+
+
+@lru_cache(maxsize=2)
+def _to_the_second(whole: int) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(whole))
 
 
 def _adapter(name: str, adapters: dict[str, Adapter], registry: Registry) -> Adapter:

@@ -113,7 +113,7 @@ class Tally:
         if self.unmet_thresholds:
             return ExitCode.FAILED, f"suite.threshold: {'; '.join(self.unmet_thresholds)}"
         if counts.passed + counts.xfailed == 0:
-            return ExitCode.PASSED, f"no test failed, and {_some(counts.skipped, 'test')} could not be judged"
+            return ExitCode.INVALID, f"nothing was judged: {_some(counts.skipped, 'test')} skipped"
         if counts.xfailed:
             return ExitCode.PASSED, f"no test failed, but for {_some(counts.xfailed, 'test')} that should"
         return ExitCode.PASSED, "all tests passed" if not counts.skipped else "no test failed"

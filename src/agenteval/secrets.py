@@ -144,7 +144,8 @@ _NEAR = 128
 _FORM = (
     rb"A3T|A[KSB]IA|ACCA|AIza|gh[pousr]_|github_pat_|gl(?:pat|dt|ft|soat|rt|cbt|imt|ptt|agent)-|gloas-|GR1348941"
     rb"|eyJ|T3BlbkFJ|sk-(?:ant|proj|svcacct|admin)-|PRIVATE KEY|PuTTY-User|pypi-AgE|npm_|_authToken=|SG\.|xox[a-z]-|hooks\.slack|sq0csp-"
-    rb"|[sr]k_live_|AccountKey=|-us[0-9]|[0-9]{8}:|\.[\w-]{6}\.|(?:AC|SK)[a-z0-9]{32}|earer "
+    rb"|[sr]k_live_|AccountKey=|-us[0-9]|[0-9]{8}:[\w-]{35}|[MNO][\w-]{23,25}\.[\w-]{6}\.[\w-]{27}"
+    rb"|(?:AC|SK)[a-z0-9]{32}|earer "
 )
 
 

@@ -328,33 +328,47 @@ def _list_of(item: Check) -> Check:
 
 
 def _dict_of(item: Check) -> Check:
+    anything = item is _checker(Any)
+
     def check(value: Any) -> Any:
         if type(value) is not dict:
             raise NotPlain
         for key in value:
             if type(key) is not str:
                 raise NotPlain
-        return {key: item(each) for key, each in value.items()}
+        return dict(value) if anything else {key: item(each) for key, each in value.items()}
 
     return check
 
 
 def _model(cls: type[Model]) -> Check:
     checks: dict[str, Check] | None = None
+    simple: dict[str, type] = {}  # what most values are; for them no function has to be called
+    filled: frozenset[str] = frozenset()
+    words: dict[str, frozenset[Any]] = {}
     required: frozenset[str] = frozenset()
 
     def check(value: Any) -> Any:
-        nonlocal checks, required
+        nonlocal checks, simple, filled, words, required
         if checks is None:  # on first use, so that a model may refer to itself
             declared = [f for f in fields(cls) if f.init]  # type: ignore[arg-type]
             required = frozenset(
                 f.name for f in declared if f.default is MISSING and f.default_factory is MISSING
             )
             checks = {f.name: _checker(f.type) for f in declared}
+            simple = {f.name: kind for f in declared if (kind := _simple_kind(f.type))}
+            filled = frozenset(f.name for f in declared if _is_filled_text(f.type))
+            words = {f.name: frozenset(get_args(f.type)) for f in declared if get_origin(f.type) is Literal}
         if type(value) is not dict:
             raise NotPlain
         given = {}
         for key, item in value.items():
+            kind = type(item)
+            if kind is simple.get(key) or (
+                kind is str and ((key in filled and item) or item in words.get(key, ()))
+            ):
+                given[key] = item
+                continue
             item_check = checks.get(key)
             if item_check is not None:
                 given[key] = item_check(item)
@@ -368,3 +382,21 @@ def _model(cls: type[Model]) -> Check:
             raise NotPlain from None
 
     return check
+
+
+def _simple_kind(kind: Any) -> type | None:
+    """The type that is right for a field without a further look, if there is one: str of `str | None`."""
+    members = get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,)
+    return next((member for member in members if member in (str, int, bool)), None)
+
+
+def _is_filled_text(kind: Any) -> bool:
+    """Whether any text but an empty one is right for a field: `Annotated[str, NotEmpty()]`, or None."""
+    members = get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,)
+    return any(
+        get_origin(member) is Annotated
+        and get_args(member)[0] is str
+        and len(get_args(member)) == 2
+        and isinstance(get_args(member)[1], NotEmpty)
+        for member in members
+    )

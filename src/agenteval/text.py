@@ -29,6 +29,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
+from agenteval.lazyregex import lazy
+
 BlockKind = Literal["heading", "bullet", "number", "paragraph", "quote", "table", "code", "rule"]
 
 
@@ -67,7 +69,7 @@ def words(text: str) -> list[str]:
 
 
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-_WORD = re.compile(rf"[{_CJK}]|[^\s{_CJK}]+")
+_WORD = lazy(rf"[{_CJK}]|[^\s{_CJK}]+")
 
 
 def bullets(text: str) -> list[str]:
@@ -99,6 +101,8 @@ def claim_units(text: str) -> list[str]:
 @lru_cache(maxsize=32)
 def blocks(text: str) -> tuple[Block, ...]:
     """All parts of a text, in order."""
+    if text[:1].isalpha() and len(text.splitlines()) == 1:  # as most strings in JSON: nothing but prose
+        return (Block(kind="paragraph", text=text.strip(), line=1),)
     reader = _Reader()
     for number, line in enumerate(text.splitlines(), 1):
         reader.read(line, number)
@@ -107,12 +111,12 @@ def blocks(text: str) -> tuple[Block, ...]:
 
 
 _BLANKS = " \t\u00a0\u3000"
-_FENCE = re.compile(r"(`{3,}|~{3,})")
-_HEADING = re.compile(r"#{1,6}[ \t]+(.*)")
-_BULLET = re.compile(r"[-*+•–][ \t\u00a0\u3000](.*)")
-_CHECKBOX = re.compile(r"\[[ xX]\][ \t]+")
-_NUMBER = re.compile(r"(?:\d{1,3}[.)]|\(\d{1,3}\))[ \t\u00a0](.*)")
-_TABLE_RULE = re.compile(r"[|:\- \t]+")
+_FENCE = lazy(r"(`{3,}|~{3,})")
+_HEADING = lazy(r"#{1,6}[ \t]+(.*)")
+_BULLET = lazy(r"[-*+•–][ \t\u00a0\u3000](.*)")
+_CHECKBOX = lazy(r"\[[ xX]\][ \t]+")
+_NUMBER = lazy(r"(?:\d{1,3}[.)]|\(\d{1,3}\))[ \t\u00a0](.*)")
+_TABLE_RULE = lazy(r"[|:\- \t]+")
 
 
 class _Reader:
@@ -220,9 +224,9 @@ def sentences(text: str) -> list[str]:
     return [piece for piece in found if any(map(str.isalnum, piece))]
 
 
-_STOP = re.compile(r"([.!?…。！？؟]+)([\"'”’»)\]*_`」』）】]*)((?:\[\d{1,3}\])*)")
-_NEXT = re.compile(r"\s*[\"'“‘«(\[*_`「『（]*([\w’']{0,20})")
-_INITIALISM = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")
+_STOP = lazy(r"([.!?…。！？؟]+)([\"'”’»)\]*_`」』）】]*)((?:\[\d{1,3}\])*)")
+_NEXT = lazy(r"\s*[\"'“‘«(\[*_`「『（]*([\w’']{0,20})")
+_INITIALISM = lazy(r"(?:[^\W\d_]\.)+[^\W\d_]")
 
 
 def _set(words: str) -> frozenset[str]:
@@ -247,7 +251,9 @@ def _ends_sentence(text: str, start: int, stop: re.Match[str]) -> bool:
     marks, closers = stop.group(1), stop.group(2)
     if any(mark in "。！？" for mark in marks):
         return True
-    if stop.end() < len(text) and not text[stop.end()].isspace():
+    if stop.end() == len(text):
+        return True
+    if not text[stop.end()].isspace():
         return False
     following = _NEXT.match(text, stop.end())
     after = following.group(1) if following else ""

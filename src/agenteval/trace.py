@@ -28,7 +28,6 @@ turn
 """
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -194,6 +193,14 @@ class Trace:
     def _by_call_event(self) -> dict[str, ToolCall]:
         return {call.event.event_id: call for call in self._calls}
 
+    @cached_property
+    def _tool_counts(self) -> dict[str, int]:
+        counts: dict[str, int] = {}
+        for call in self._calls:
+            tool = call.tool
+            counts[tool] = counts.get(tool, 0) + 1
+        return counts
+
     def calls(self) -> Sequence[ToolCall]:
         """All tool calls in order, each with its results and errors."""
         return self._calls
@@ -223,7 +230,7 @@ class Trace:
 
     def tool_counts(self) -> dict[str, int]:
         """Calls by tool, in order of first use."""
-        return dict(Counter(call.tool for call in self._calls))
+        return self._tool_counts.copy()
 
 
 def link_calls(events: Iterable[Event]) -> list[ToolCall]:
@@ -375,6 +382,8 @@ class TraceBuilder:
 def synthetic_timestamp(seq: int) -> str:
     """A timestamp for a step that has none: a fixed epoch, one millisecond a step."""
     seconds, millis = divmod(seq, 1000)
+    if seconds < 60:
+        return f"1970-01-01T00:00:{seconds:02}.{millis:03}Z"
     minutes, seconds = divmod(seconds, 60)
     hours, minutes = divmod(minutes, 60)
     days, hours = divmod(hours, 24)

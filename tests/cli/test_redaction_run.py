@@ -225,7 +225,7 @@ def test_fields_of_an_invalid_test_file_are_redacted(
 @pytest.mark.parametrize(
     "recording",
     [
-        '{"text": "%s",,}' % everything().replace('"', '\\"'),
+        '{"text": "' + everything().replace('"', '\\"') + '",,}',
         '{"a": "' + everything().replace('"', '\\"') + '", "a": 1}',
         '{"schema_version": "0.1", "' + OTHERS["github-token"] + '": 1}',
         '{"x": "' + "y" * 100 + OTHERS["jwt"] + '" z}',
@@ -341,26 +341,18 @@ def test_values_of_the_environment_are_nowhere(
     assert token("marmalade", "env") in where["nanoclaw.t.fail.x.result.json"]
 
 
+UNSET = (
+    "error[usage.secret_unset]: the environment variable MY_KEY is not set, so its value cannot be redacted\n"
+    "  next: set MY_KEY, or take it out of --secret and of `secrets` in the configuration\n"
+)
+SHORT = (
+    "error[usage.secret_short]: the value of MY_KEY has fewer than 4 characters: it would be found everywhere\n"
+    "  next: use a longer value, or take MY_KEY out of --secret and of `secrets` in the configuration\n"
+)
+
+
 @pytest.mark.parametrize(
-    ("value", "message"),
-    [
-        (
-            None,
-            "error[usage.secret_unset]: the environment variable MY_KEY is not set, so its value cannot be redacted\n"
-            "  next: set MY_KEY, or take it out of --secret and of `secrets` in the configuration\n",
-        ),
-        (
-            "",
-            "error[usage.secret_unset]: the environment variable MY_KEY is not set, so its value cannot be redacted\n"
-            "  next: set MY_KEY, or take it out of --secret and of `secrets` in the configuration\n",
-        ),
-        (
-            "abc",
-            "error[usage.secret_short]: the value of MY_KEY has fewer than 4 characters: it would be found everywhere\n"
-            "  next: use a longer value, or take MY_KEY out of --secret and of `secrets` in the configuration\n",
-        ),
-    ],
-    ids=["not set", "empty", "short"],
+    ("value", "message"), [(None, UNSET), ("", UNSET), ("abc", SHORT)], ids=["not set", "empty", "short"]
 )
 def test_a_variable_that_cannot_be_redacted_is_an_error(
     value: str | None,
@@ -491,7 +483,7 @@ def test_a_trace_that_is_not_suspicious_is_what_it_was(
 ) -> None:
     """Without anything sensitive no byte of a file is different from what it is with detection turned off."""
     project.add("pass", reporting={"save_trace": True})
-    found = []
+    found: list[bytes] = []
     for config in ("color: never\n", "redaction:\n  kinds: []\n"):
         (project.root / "agenteval.yaml").write_text(config, encoding="utf-8")
         assert main(["run", "tests", "--run-id", "same", "--artifacts-dir", f"out-{len(found)}"]) == 0
@@ -521,7 +513,7 @@ def test_no_place_and_no_cut_lets_a_secret_out(
     number = data.draw(st.integers(0, 10**9))
     name = f"t{number}"
     place = data.draw(st.sampled_from(["output", "args", "result", "error", "memory", "message", "title"]))
-    steps = {
+    steps: dict[str, list[dict[str, Any]]] = {
         "args": [{"type": "tool_call", "tool": "t", "call_id": "c", "args": {"text": text}}],
         "result": [
             {"type": "tool_call", "tool": "t", "call_id": "c", "args": {}},
@@ -532,8 +524,8 @@ def test_no_place_and_no_cut_lets_a_secret_out(
             {"type": "error", "call_id": "c", "error_type": "boom", "message": text},
         ],
         "memory": [{"type": "memory_read", "group_id": "family", "content": text}],
-    }.get(place, [])
-    script: list[dict[str, Any]] = steps or [{"type": "memory_read", "group_id": "family", "content": "x"}]
+    }
+    script = steps.get(place) or [{"type": "memory_read", "group_id": "family", "content": "x"}]
     replay = make_replay(
         *script,
         input_messages=[{"role": "user", "content": text if place == "message" else "Hi"}],

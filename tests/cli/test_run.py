@@ -645,7 +645,9 @@ def test_ctrl_c_for_real(project: Project) -> None:
     project.add("pass", "0")
     for number in range(1, 300):
         project.add("pass", f"{number:03}", assertions=[{**slow}], replay=replay)
-    process = agenteval("run", "tests", "--run-id", "run-1", "--color", "never")
+    # a process in the background of a script ignores SIGINT, and so would what it starts
+    listening = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.default_int_handler)}
+    process = agenteval("run", "tests", "--run-id", "run-1", "--color", "never", **listening)
     folder = project.root / "artifacts" / "run-1"
     deadline = time.monotonic() + 60
     while len(list(folder.glob("*.result.json"))) < 2 and time.monotonic() < deadline:

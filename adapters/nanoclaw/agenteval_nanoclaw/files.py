@@ -2,6 +2,7 @@
 
 import os
 import stat
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +27,9 @@ def find_file(name: Any, context: AdapterContext, *, setting: str, missing: str,
         )
     path = context.base_dir / name
     try:
-        inside = context.allow_outside or is_inside(path, context.root)
-        found = inside and stat.S_ISREG(os.stat(path).st_mode)  # noqa: PTH116 - once per file of each test
+        real, status = _looked_up(str(context.base_dir), name)
+        inside = context.allow_outside or real.startswith(_real_folder(str(context.root)))
+        found = inside and stat.S_ISREG((status or os.stat(real)).st_mode)  # noqa: PTH116 - once per file of a test
     except FileNotFoundError:
         found = False
     except (OSError, RuntimeError, ValueError) as error:  # a loop of links, a name no file can have
@@ -48,3 +50,34 @@ def find_file(name: Any, context: AdapterContext, *, setting: str, missing: str,
             f"{setting} names {name!r}, but {path} is {what}", reason_code=missing, next_step=next_step
         )
     return path
+
+
+def _looked_up(folder: str, name: str) -> tuple[str, os.stat_result | None]:
+    """The path without symbolic links, and what kind of thing is there, when that is known already.
+
+    Most files lie beside the test: then only the file is looked up, and the folder once for all of them.
+    """
+    if os.path.basename(name) == name and name not in (os.curdir, os.pardir):  # noqa: PTH119
+        beside = _last_folder(folder, "" if os.path.isabs(folder) else os.getcwd()) + name  # noqa: PTH109, PTH117
+        try:
+            status = os.lstat(beside)
+        except OSError:
+            return beside, None
+        if not stat.S_ISLNK(status.st_mode):
+            return beside, status
+    return os.path.realpath(os.path.join(folder, name)), None  # noqa: PTH118
+
+
+@lru_cache(maxsize=1)
+def _last_folder(folder: str, where: str) -> str:  # noqa: ARG001 - what a relative path depends on
+    return _joined(folder)
+
+
+@cache
+def _real_folder(folder: str) -> str:
+    return _joined(folder)
+
+
+def _joined(folder: str) -> str:
+    """The folder without symbolic links, with a separator at its end."""
+    return os.path.join(os.path.realpath(folder), "")  # noqa: PTH118

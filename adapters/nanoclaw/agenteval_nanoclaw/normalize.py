@@ -1,6 +1,6 @@
 """From a bundle to the normalized trace (SPEC 16)."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from agenteval.adapters import AdapterContext
@@ -92,11 +92,6 @@ class _Script:
         self.calls: dict[str, ToolCallStep] = {}
         self.open: dict[str, Event] = {}
         """The last call of each tool, while nothing has answered it."""
-        self.data_of: dict[type, Callable[[Any], tuple[dict[str, Any], str]]] = {
-            MessageReceivedStep: self._message_received,
-            MemoryStep: self._memory,
-            FinalOutputStep: self._final_output,
-        }
 
     def add_messages(self) -> None:
         """The messages that the script does not tell of."""
@@ -114,8 +109,12 @@ class _Script:
             self._tool_result(step, answer)
         elif isinstance(step, ErrorStep):
             self._error(step)
+        elif isinstance(step, MessageReceivedStep):
+            self._event(step, *self._message_received(step))
+        elif isinstance(step, MemoryStep):
+            self._event(step, *self._memory(step))
         else:
-            self._event(step, *self.data_of[type(step)](step))
+            self._event(step, *self._final_output(step))
 
     def _event(
         self,

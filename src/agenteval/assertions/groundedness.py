@@ -9,9 +9,9 @@ from agenteval.assertions.output import has_output, output_events
 from agenteval.grounding.citations import Citation, Known, citations
 from agenteval.grounding.claims import Check, Support, claims, support
 from agenteval.grounding.links import Link, links
+from agenteval.grounding.source_text import SourceText
 from agenteval.grounding.sources import (
-    SourceText,
-    called_links,
+    call_sources,
     input_sources,
     memory_sources,
     result_sources,
@@ -83,7 +83,7 @@ check: [numbers, dates, urls, names]
             return _no_results("support its claims", self.allowed_sources, trace, claims=len(claimed))
         sources = [*result_sources(results), *(memory_sources(trace, case) if self.include_memory else [])]
         said = input_sources(trace) if self.include_input else []
-        known = SourceText(sources, said, called_links(results, trace))
+        known = SourceText(sources, said, call_sources(results, trace))
         judged = [support(claim, known, self.check) for claim in claimed]
         if not any(each.judged for each in judged):
             return vacuous(
@@ -229,7 +229,7 @@ allow: [docs.example.com]
     def _known(self, trace: Trace, results: Sequence[Event]) -> Known:
         said = [text for source in input_sources(trace) for text in source.texts]
         return Known(
-            SourceText(result_sources(results), also=called_links(results, trace)),
+            SourceText(result_sources(results), called=call_sources(results, trace)),
             results=len(results),
             given=[link for text in said for link in links(text)],
             allow=[link for entry in self.allow if (link := _reference(entry))],

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
 from agenteval.assertions.memory import MEMORY_EVENTS, owner, texts
 from agenteval.assertions.output import check_phrases, output_events
+from agenteval.lazyregex import lazy
 from agenteval.outbound import OUTBOUND
 from agenteval.patterns import is_glob, name_matches
 from agenteval.selectors import counted
@@ -233,9 +234,9 @@ class _Groups:
         return at_root and inside and segment not in (self.current, SHARED)
 
 
-_PATH = re.compile(r"[^\s\"'`;|&<>()=:]+(?:://[^\s\"'`<>]*)?")
+_PATH = lazy(r"[^\s\"'`;|&<>()=:]+(?:://[^\s\"'`<>]*)?")
 _PARENTS = frozenset({"groups", "extra", "sessions", "v2-sessions", "ipc", ".."})
-_DOMAIN = re.compile(r"[\w-]+(?:\.[\w-]+)+/")
+_DOMAIN = lazy(r"[\w-]+(?:\.[\w-]+)+/")
 
 
 def _means(segment: str, group: str) -> bool:

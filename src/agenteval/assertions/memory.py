@@ -14,6 +14,7 @@ from agenteval.assertions.base import Assertion, Category, Verdict, failed, not_
 from agenteval.assertions.looks import Looks
 from agenteval.assertions.output import OutputContains, has_output, output_events
 from agenteval.language.content_words import find_phrase, has_phrase
+from agenteval.lazyregex import lazy
 from agenteval.spec import Name, TestCase
 from agenteval.strict import model
 from agenteval.text import blocks, cut, sentences
@@ -275,14 +276,14 @@ class MemoryUpdateOnCorrection(Assertion):
         found = []
         for block in blocks(output):
             for sentence in sentences(block.text):
-                for match in find_phrase(sentence, self.old_value, but_not=self.new_value):
-                    if not self._set_right(sentence, match):
+                for start, _ in find_phrase(sentence, self.old_value, but_not=self.new_value):
+                    if not self._set_right(sentence, start):
                         found.append(cut(sentence))
                         break
         return found
 
-    def _set_right(self, sentence: str, old: re.Match[str]) -> bool:
-        before = sentence[: old.start()]
+    def _set_right(self, sentence: str, start: int) -> bool:
+        before = sentence[:start]
         if _DENIAL.search(before):
             return True
         if _CLAIM.search(before):
@@ -290,15 +291,15 @@ class MemoryUpdateOnCorrection(Assertion):
         return self._has_new(sentence) and bool(_CHANGE.search(sentence))
 
 
-_DENIAL = re.compile(
+_DENIAL = lazy(
     r"(?:\b(?:not|no longer|instead of|rather than|formerly|previously|replac(?:es|ed|ing)|in place of)|n['’]t)"
     r"(?:\s+(?:is|on|at|in|by|to|the|a|an|for|be|as))*\s+[\"“'‘*_~]*$",
     re.IGNORECASE,
 )
 """What stands right before a value that is not meant to hold."""
-_CLAIM = re.compile(r"\b(?:to|now|is|stays|remains)(?:\s+(?:on|at|in))?\s+[\"“'‘*_]*$", re.IGNORECASE)
+_CLAIM = lazy(r"\b(?:to|now|is|stays|remains)(?:\s+(?:on|at|in))?\s+[\"“'‘*_]*$", re.IGNORECASE)
 """What stands right before a value that is meant to hold."""
-_CHANGE = re.compile(
+_CHANGE = lazy(
     r"\b(?:from|previous(?:ly)?|former(?:ly)?|was|used to|old|earlier|chang(?:ed?|ing)|replac(?:ed?|es|ing)|moved"
     r"|updated|switched|corrected|instead|rather than|no longer|any ?more)\b|~~|→|->",
     re.IGNORECASE,

@@ -51,7 +51,7 @@ def command(
     allow_outside: AllowOutsideOption = False,
     artifacts_dir: Annotated[
         Path | None,
-        typer.Option("--artifacts-dir", metavar="DIR", help="Where runs are written [artifacts]."),
+        typer.Option("--artifacts-dir", metavar="DIR", help="Where runs are written (default: artifacts)."),
     ] = None,
     run_id: Annotated[
         str, typer.Option("--run-id", metavar="ID", help="The name of this run's directory.")

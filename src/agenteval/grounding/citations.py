@@ -5,13 +5,15 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from agenteval.grounding.dates import DAYS, MONTHS
 from agenteval.grounding.links import Link, links, within
-from agenteval.grounding.sources import SourceText, squash
+from agenteval.grounding.source_text import SourceText, squash
 from agenteval.grounding.wording import tokens
 from agenteval.language.content_words import content_words, plain_form
+from agenteval.lazyregex import lazy
 from agenteval.text import blocks, cut, fold
 
 TITLE_OVERLAP = 0.6
@@ -46,11 +48,11 @@ def citations(output: str) -> list[Citation]:
     return list(seen.values())
 
 
-_INLINE_CODE = re.compile(r"`[^`\n]*`")
-_NUMBERED = re.compile(r"[\[【](\d{1,3}(?:\s?[,;–-]\s?\d{1,3}){0,9})(?:†[^\]】]{0,40})?[\]】](?!\()")
-_REFERENCE_LINE = re.compile(r"[ \t]*(?:[-*•+][ \t]+)?\[(\d{1,3})\]:?[ \t]+(\S.*)")
-_LIST_LINE = re.compile(r"[ \t]*\(?(\d{1,3})[.):][ \t]+(\S.*)")
-_SOURCES_HEADING = re.compile(r"\W{0,6}(?:sources?|references?|citations?|bibliography|links?)\W{0,6}\Z")
+_INLINE_CODE = lazy(r"`[^`\n]*`")
+_NUMBERED = lazy(r"[\[【](\d{1,3}(?:\s?[,;–-]\s?\d{1,3}){0,9})(?:†[^\]】]{0,40})?[\]】](?!\()")
+_REFERENCE_LINE = lazy(r"[ \t]*(?:[-*•+][ \t]+)?\[(\d{1,3})\]:?[ \t]+(\S.*)")
+_LIST_LINE = lazy(r"[ \t]*\(?(\d{1,3})[.):][ \t]+(\S.*)")
+_SOURCES_HEADING = lazy(r"\W{0,6}(?:sources?|references?|citations?|bibliography|links?)\W{0,6}\Z")
 
 
 def _numbered(output: str, prose: str) -> Iterator[Citation]:
@@ -85,14 +87,14 @@ def _reference_lines(output: str) -> dict[int, str]:
 
 
 _NAME = r"[A-Z][\w&’'-]{0,40}(?:\.[A-Z]\.?)?(?: (?:(?:of|the|and|for|de|&) )?[A-Z][\w&’'-]{0,40}){0,5}"
-_ACCORDING = re.compile(
+_ACCORDING = lazy(
     rf"\b(?i:according to|as reported by|reported by|published by|as cited by|cited by|citing|via) (?i:the |an? )?({_NAME})"
 )
-_REPORTS = re.compile(
+_REPORTS = lazy(
     rf"(?<![\w.&’'-])(?:[Tt]he )?({_NAME}) (?:has |had |have |also |first |recently )?"
     r"(?:reports|reported|writes|wrote|says|said|states|stated|notes|noted|claims|claimed|announced|confirmed)\b"
 )
-_SOURCE_LABEL = re.compile(r"(?:^\W{0,4}|\()(?i:sources?|via|source link): ?([^\n)]{1,300})", re.MULTILINE)
+_SOURCE_LABEL = lazy(r"(?:^\W{0,4}|\()(?i:sources?|via|source link): ?([^\n)]{1,300})", re.MULTILINE)
 _NOT_A_SOURCE = frozenset(
     re.findall(
         r"\w+",
@@ -149,10 +151,12 @@ class Known:
         self.results = results
         self.allow = allow
         self.tools = frozenset(map(squash, tools))
-        self.keys = sources.link_keys | {link.key for link in given}
-        referred = [*(link for _, link in sources.links), *sources.also]
-        self.hosts = {link.host for link in (*referred, *given) if link.host}
-        self.source_hosts = {link.host for link in referred if link.host}
+        self.given = given
+
+    @cached_property
+    def source_hosts(self) -> set[str]:
+        """The hosts of the sources' references."""
+        return {link.host for link in (*self.sources.links, *self.sources.called_links) if link.host}
 
     def objection(self, citation: Citation) -> str | None:
         """Why a citation is not known, as the end of a sentence, or None when it is."""
@@ -163,16 +167,23 @@ class Known:
         return None if self._knows_name(citation.text) else "no source has this name"
 
     def _link_objection(self, link: Link) -> str | None:
-        if link.key in self.keys or self._is_allowed(link):
+        if self._is_given(link) or self._is_allowed(link) or self.sources.has_link(link):
             return None
-        if link.host and link.key == link.host and any(within(host, link.host) for host in self.hosts):
+        if link.host and link.key == link.host and any(within(host, link.host) for host in self.source_hosts):
             return None
         near = next(
-            (known.text for _, known in self.sources.links if link.host and known.host == link.host), None
+            (known.text for known in self.sources.links if link.host and known.host == link.host), None
         )
         if near and link.kind == "url":
             return f"no source has it; the closest is {cut(near, 120)}"
         return "no source has it"
+
+    def _is_given(self, link: Link) -> bool:
+        is_domain = link.host and link.key == link.host
+        return any(
+            link.key == each.key or (is_domain and each.host and within(each.host, link.host))
+            for each in self.given
+        )
 
     def _is_allowed(self, link: Link) -> bool:
         for each in self.allow:
@@ -184,7 +195,8 @@ class Known:
 
     def _number_objection(self, citation: Citation) -> str | None:
         if citation.line is None:
-            most = len(self.sources.link_keys) or self.results
+            known = {link.key for link in (*self.sources.links, *self.sources.called_links)}
+            most = len(known) or self.results
             if 1 <= citation.number <= most:
                 return None
             return f"the output has no reference line for it, and there are only {most} sources"
@@ -192,10 +204,9 @@ class Known:
             return "the output has no reference line for it"
         named = links(citation.line)
         if named:
-            known = any(self._link_objection(link) is None for link in named)
             return (
                 None
-                if known
+                if any(self._link_objection(link) is None for link in named)
                 else f"its reference line leads to {cut(named[0].text, 120)}, which no source has"
             )
         return (
@@ -205,22 +216,18 @@ class Known:
         )
 
     def _knows_title(self, line: str) -> bool:
-        wanted = set(content_words(line))
-        words = self.sources.words_of_spans
-        counts: dict[int, int] = {}
-        for word in wanted:
-            for number in words.get(word, ()):
-                counts[number] = counts.get(number, 0) + 1
-        return bool(wanted) and max(counts.values(), default=0) >= TITLE_OVERLAP * len(wanted)
+        wanted = list(dict.fromkeys(content_words(line)))
+        count, _ = self.sources.best_span(wanted, joined=False)
+        return bool(wanted) and count >= TITLE_OVERLAP * len(wanted)
 
     def _knows_name(self, name: str) -> bool:
         words = tokens(name)
         squashed = squash(name)
-        if any(f" {' '.join(words)} " in stream for stream in self.sources.streams):
+        if self.sources.has_phrase(words):
             return True
-        if squashed in self.tools or squashed in self.sources.initials:
+        if squashed in self.tools or self.sources.has_initials(squashed):
             return True
-        if len(words) == 1 and plain_form(words[0]) in self.sources.tokens:
+        if len(words) == 1 and self.sources.has_token(plain_form(words[0])):
             return True
         hosts = [*self.source_hosts, *(each.host for each in self.allow)]
         return len(squashed) >= 3 and any(

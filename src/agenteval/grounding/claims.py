@@ -6,15 +6,17 @@ A claim's hard facts must occur in the sources; its wording must overlap with th
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from agenteval.grounding.dates import Date, dates
 from agenteval.grounding.links import Link, links
-from agenteval.grounding.quantities import IDENTIFIER, NEARLY, Quantity, is_weak, quantities
-from agenteval.grounding.sources import SourceText, Span, squash
+from agenteval.grounding.quantities import IDENTIFIER, Quantity, is_weak, quantities
+from agenteval.grounding.source_text import SourceText, Span, squash
 from agenteval.grounding.wording import Name, names, quote_pieces, quotes
 from agenteval.language.content_words import content_words, plain_form
 from agenteval.language.questions import is_question
+from agenteval.lazyregex import lazy
 from agenteval.text import Block, blocks, fold, sentences
 
 Check = Literal["numbers", "dates", "urls", "names", "quotes", "wording"]
@@ -51,16 +53,16 @@ class Support:
         return not self.unsupported and self.score >= min_support
 
 
-_SOURCES_LINE = re.compile(
+_SOURCES_LINE = lazy(
     r"\W{0,4}(?:sources?|references?|citations?|links?|further reading|read more)\W{0,4}(?::|\Z)"
 )
-_COURTESY = re.compile(
+_COURTESY = lazy(
     r"\W*(?:hi|hello|hey|good (?:morning|afternoon|evening|day)|thanks|thank you|sure|certainly|of course|ok|okay|done"
     r"|great|happy to help|you're welcome|no problem|got it|bye|goodbye|cheers|yes|no|absolutely|alright)"
     r"(?:,? (?:there|all|everyone|team|again|thing|you|so much|[A-Z]\w+))?\W*",
     re.IGNORECASE,
 )
-_OWN_WORK = re.compile(
+_OWN_WORK = lazy(
     r"\W*(?:(?:sorry|unfortunately|apologies)\b[^.]{0,20}\b)?(?:i|we)(?:'ve|'m|'ll| have| am| will)? ?(?:was |were )?"
     r"(?:not |also |just |only )?(?:could|couldn't|can|can't|cannot|unable|don't|didn't|did not|do not|searched|looked"
     r"|checked|sent|fetched|gathered|compiled|summari[sz]ed|hope|tried|apologi[sz]e|sorry|afraid|happy|glad|saved|noted"
@@ -107,8 +109,9 @@ def _claim(text: str, *, leads_in: bool, listed: int) -> Iterator[Claim]:
 
 def support(claim: Claim, sources: SourceText, checks: Sequence[Check]) -> Support:
     """Judge one claim: the hard facts asked for, and its wording when that is asked for."""
-    facts = [fact for check in checks if check != "wording" for fact in _FINDERS[check](claim, sources)]
-    score, span = best_span(claim.text, sources)
+    read = _Reading(claim)
+    facts = [fact for check in checks if check != "wording" for fact in _FINDERS[check](read, sources)]
+    score, span = _best_span(read, sources)
     has_wording = "wording" in checks and claim.worded and (span is not None or score < 1)
     return Support(
         claim=claim,
@@ -119,51 +122,51 @@ def support(claim: Claim, sources: SourceText, checks: Sequence[Check]) -> Suppo
     )
 
 
-def best_span(text: str, sources: SourceText) -> tuple[float, Span | None]:
-    """The span that shares most content words with the text, and the share of the text's words it has.
+class _Reading:
+    """What a claim holds, each found once."""
+
+    def __init__(self, claim: Claim) -> None:
+        self.claim = claim
+        self.links = links(claim.text)
+        self.dates = dates(claim.text)
+        self.without_links = _blanked(claim.text, self.links)
+        self.plain = _blanked(claim.text, [*self.links, *self.dates]) if self.dates else self.without_links
+
+    @cached_property
+    def quantities(self) -> list[Quantity]:
+        """The numbers outside of references and dates."""
+        inside = [(date.start, date.end) for date in dates(self.without_links)] if self.dates else []
+        return quantities(self.without_links, inside)
+
+    def content_words(self) -> list[str]:
+        """The content words that are not part of a number, a date or a reference, each once."""
+        found = quantities(self.plain) if self.dates else self.quantities
+        kept = content_words(_blanked(self.plain, found))
+        return [word for word in dict.fromkeys(kept) if not word.isdigit()]
+
+
+def _best_span(read: _Reading, sources: SourceText) -> tuple[float, Span | None]:
+    """The span that shares most content words with a claim, and the share of the claim's words it has.
 
     A span is a sentence or a JSON string, with the next one of the same event when that adds to it. Numbers,
-    dates, references, and words that the user said himself are not asked for.
+    dates, references, and words that the user said himself are not asked for, nor are words that the sources
+    have in another form only: AMD spelled out, the weekday of a date.
     """
     wanted = [
-        word for word in _worded(text) if word not in sources.said_words and not _is_implied(word, sources)
+        word
+        for word in read.content_words()
+        if word not in sources.said_words and (sources.has_word(word) or not _has_token(word, sources))
     ]
     if not wanted:
         return 1.0, None
-    held: dict[int, int] = {}
-    for bit, word in enumerate(wanted):
-        for number in sources.spans_with(word):
-            held[number] = held.get(number, 0) | 1 << bit
-    best, first = 0, None
-    spans = sources.spans
-    for number, bits in sorted(held.items()):
-        neighbour = held.get(number + 1, 0)
-        if neighbour and spans[number + 1].event_id == spans[number].event_id:
-            bits |= neighbour  # noqa: PLW2901 - the words of both
-        if bits.bit_count() > best:
-            best, first = bits.bit_count(), number
-    if first is None:
-        return 0.0, None
-    span = spans[first]
-    if held[first].bit_count() < best:
-        span = Span(span.event_id, f"{span.text} {spans[first + 1].text}")
-    return best / len(wanted), span
-
-
-def _worded(text: str) -> list[str]:
-    """The content words of a text that are not part of a number, a date or a reference, each once."""
-    text = _blanked(text, [*links(text), *dates(text)])
-    kept = content_words(_blanked(text, quantities(text)))
-    return [word for word in dict.fromkeys(kept) if not word.isdigit()]
-
-
-def _is_implied(word: str, sources: SourceText) -> bool:
-    """Whether the sources have a word in another form only: AMD spelled out, the weekday of a date."""
-    return word not in sources.words_of_spans and _has_token(word, sources)
+    count, span = sources.best_span(wanted)
+    return count / len(wanted), span
 
 
 def _blanked(text: str, found: Sequence[Link | Date | Quantity]) -> str:
     """The text with blanks in the place of what was found in it."""
+    if not found:
+        return text
     pieces, at = [], 0
     for each in sorted(found, key=lambda item: item.start):
         pieces += [text[at : each.start], " " * (each.end - max(at, each.start))]
@@ -175,54 +178,47 @@ Fact = tuple[str, bool]
 """A hard fact of a claim, and whether the sources have it."""
 
 
-def _numbers(claim: Claim, sources: SourceText) -> Iterator[Fact]:
-    text = _blanked(claim.text, links(claim.text))
-    inside = [(date.start, date.end) for date in dates(text)]
-    for quantity in quantities(text, inside):
-        if is_weak(quantity) or (claim.listed and quantity.values == {claim.listed}):
+def _numbers(read: _Reading, sources: SourceText) -> Iterator[Fact]:
+    for quantity in read.quantities:
+        if is_weak(quantity) or (read.claim.listed and quantity.values == {read.claim.listed}):
             continue
         yield quantity.text, _has_quantity(quantity, sources)
 
 
 def _has_quantity(quantity: Quantity, sources: SourceText) -> bool:
-    known = sources.quantities
-    for value in quantity.values:
-        units = known.get(value, set())
-        if quantity.unit in units or (
-            quantity.unit != ":" and units - {":"} and (not quantity.unit or "" in units)
-        ):
-            return True
-        if quantity.unit == "%" and "" in known.get((value / 100).normalize(), set()):
-            return True
-        if quantity.about and any(abs(each - value) <= NEARLY * value for each in known):
-            return True
-    return False
+    def fits(unit: str) -> bool:
+        if quantity.unit == ":" or unit == ":":
+            return quantity.unit == unit
+        return unit in ("", quantity.unit) or not quantity.unit
+
+    return any(
+        sources.numbers.has(value, quantity.unit, fits)
+        or (
+            quantity.unit == "%" and sources.numbers.has((value / 100).normalize(), "", lambda unit: not unit)
+        )
+        or (quantity.about and sources.numbers.has_near(value))
+        for value in quantity.values
+    )
 
 
-def _dates(claim: Claim, sources: SourceText) -> Iterator[Fact]:
-    for date in dates(claim.text):
-        matching = [each for each in sources.dates if date.covers(each) and date.agrees(each)]
-        years = sources.quantities
-        yield date.text, any(not date.year or each.year or date.year in years for each in matching)
+def _dates(read: _Reading, sources: SourceText) -> Iterator[Fact]:
+    return ((date.text, sources.has_date(date)) for date in read.dates)
 
 
-def _urls(claim: Claim, sources: SourceText) -> Iterator[Fact]:
-    for link in links(claim.text):
-        if link.kind != "domain":
-            yield link.text, link.key in sources.link_keys
+def _urls(read: _Reading, sources: SourceText) -> Iterator[Fact]:
+    return ((link.text, sources.has_link(link)) for link in read.links if link.kind != "domain")
 
 
-def _names(claim: Claim, sources: SourceText) -> Iterator[Fact]:
-    text = _blanked(claim.text, [*links(claim.text), *dates(claim.text)])
-    for match in IDENTIFIER.finditer(text):
-        yield match.group(), squash(match.group()) in sources.identifiers
-    for name in names(IDENTIFIER.sub(" ", text)):
+def _names(read: _Reading, sources: SourceText) -> Iterator[Fact]:
+    identifiers = IDENTIFIER.findall(read.plain)
+    yield from ((each, sources.has_identifier(squash(each))) for each in identifiers)
+    for name in names(IDENTIFIER.sub(" ", read.plain) if identifiers else read.plain):
         yield name.text, _has_name(name, sources)
 
 
 def _has_name(name: Name, sources: SourceText) -> bool:
     if len(name.tokens) > 1 and any(len(token) == 1 for token in name.tokens):
-        return any(f" {' '.join(name.tokens)} " in stream for stream in sources.streams)
+        return sources.has_phrase(name.tokens)
     return all(_has_token(token, sources) for token in name.tokens)
 
 
@@ -230,19 +226,19 @@ _OF_PEOPLE = ("n", "y", "an", "ian", "ish", "ese", "s", "es", "i")
 
 
 def _has_token(token: str, sources: SourceText) -> bool:
-    known = sources.tokens
-    if token in known or plain_form(token) in known or token in sources.initials:
+    """Whether the sources have a token in any form."""
+    if sources.has_token(token) or sources.has_token(plain_form(token)) or sources.has_initials(token):
         return True
     return len(token) >= 4 and any(
-        token + ending in known or (token.endswith(ending) and token.removesuffix(ending) in known)
+        sources.has_token(token + ending)
+        or (token.endswith(ending) and sources.has_token(token.removesuffix(ending)))
         for ending in _OF_PEOPLE
     )
 
 
-def _quotes(claim: Claim, sources: SourceText) -> Iterator[Fact]:
-    for quote in quotes(claim.text):
-        pieces = [f" {' '.join(piece)} " for piece in quote_pieces(quote)]
-        yield f'"{quote}"', any(all(piece in stream for piece in pieces) for stream in sources.streams)
+def _quotes(read: _Reading, sources: SourceText) -> Iterator[Fact]:
+    for quote in quotes(read.claim.text):
+        yield f'"{quote}"', sources.has_phrase(*quote_pieces(quote))
 
 
 _FINDERS = {"numbers": _numbers, "dates": _dates, "urls": _urls, "names": _names, "quotes": _quotes}

@@ -3,6 +3,8 @@
 import re
 from dataclasses import dataclass
 
+from agenteval.lazyregex import lazy
+
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
@@ -42,23 +44,31 @@ _MONTH = (
 )
 _YEAR = r"(?P<year>[12]\d{3})\b"
 _DAY = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th)?"
-_DATES = [
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        r"(?<![\d.])(?P<year>[12]\d{3})[-/.](?P<month>[01]?\d)[-/.](?P<day>[0-3]?\d)(?![\d])",
-        r"(?<![\d.])(?P<first>[0-3]?\d)([/.])(?P<second>[0-3]?\d)\2(?P<year>[12]\d{3})(?!\d)",
-        rf"\b{_DAY}(?: of)? {_MONTH}(?:,? {_YEAR})?",
-        rf"\b{_MONTH} {_DAY}\b(?!:)(?:,? {_YEAR})?",
-        rf"\b{_MONTH},? (?:of )?{_YEAR}",
-    )
+_NUMERIC = [
+    lazy(r"(?<![\d.])(?P<year>[12]\d{3})[-/.](?P<month>[01]?\d)[-/.](?P<day>[0-3]?\d)(?![\d])"),
+    lazy(r"(?<![\d.])(?P<first>[0-3]?\d)([/.])(?P<second>[0-3]?\d)\2(?P<year>[12]\d{3})(?!\d)"),
 ]
+_NAMED = [
+    lazy(rf"\b{_DAY}(?: of)? {_MONTH}(?:,? {_YEAR})?", re.IGNORECASE),
+    lazy(rf"\b{_MONTH} {_DAY}\b(?!:)(?:,? {_YEAR})?", re.IGNORECASE),
+    lazy(rf"\b{_MONTH},? (?:of )?{_YEAR}", re.IGNORECASE),
+]
+_DIGIT = lazy(r"\d")
+_NUMERIC_SIGN = lazy(r"\d[-/.][0-3]?\d[-/.]\d")
 
 
 def dates(text: str) -> list[Date]:
     """The dates of a text, in order. A month alone is none, nor is a year."""
+    if not _DIGIT.search(text):
+        return []
+    folded = text.lower()
+    patterns = _NUMERIC if _NUMERIC_SIGN.search(text) else []
+    patterns = patterns + (_NAMED if any([month in folded for month in MONTHS]) else [])  # noqa: C419 - quicker
+    if not patterns:
+        return []
     found: list[Date] = []
     taken = bytearray(len(text))
-    for pattern in _DATES:
+    for pattern in patterns:
         for match in pattern.finditer(text):
             start, end = match.span()
             date = None if any(taken[start:end]) else _date(match)

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
-from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
+
+from agenteval.lazyregex import lazy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,11 +25,9 @@ class Link:
     end: int
 
 
-_URL = re.compile(
-    r"https?://[^\s<>\"'`|\\^{}\u201c\u201d\u300c\u300d\uff08\uff09\u3002\uff0c]+", re.IGNORECASE
-)
-_DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>`|\\^{}]+")
-_ARXIV = re.compile(
+_URL = lazy(r"https?://[^\s<>\"'`|\\^{}\u201c\u201d\u300c\u300d\uff08\uff09\u3002\uff0c]+", re.IGNORECASE)
+_DOI = lazy(r"\b10\.\d{4,9}/[^\s\"<>`|\\^{}]+")
+_ARXIV = lazy(
     r"\barxiv(?:\.org/(?:abs|pdf)/|[:\s]\s?)(?P<id>\d{4}\.\d{4,5}|[a-z-]{2,20}(?:\.[A-Z]{2})?/\d{7})",
     re.IGNORECASE,
 )
@@ -36,40 +35,68 @@ _TOP_LEVEL = (
     "com|org|net|io|ai|dev|app|gov|edu|mil|int|info|biz|news|tech|cloud|online|site|blog|wiki|me|tv|co|us|uk|eu|de|fr|es"
     "|it|nl|be|ch|at|se|no|dk|fi|pl|cz|pt|ie|jp|cn|kr|in|au|nz|ca|br|mx|ru|ua|za|sg|hk|tw|example|test"
 )
-_DOMAIN = re.compile(
+_DOMAIN = lazy(
     rf"(?<![\w@./-])(?:[A-Za-z0-9](?:[A-Za-z0-9-]{{0,61}})\.){{1,5}}(?:{_TOP_LEVEL})\b(?![\w@-]|\.\w)(?P<path>/[^\s<>\"'`|]*)?"
 )
-_EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+")
-_TRACKING = re.compile(
+_EMAIL = lazy(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+")
+_TRACKING = lazy(
     r"utm_\w+|gclid|fbclid|dclid|msclkid|mc_[ce]id|igshid|yclid|_ga|ref|ref_src|spm|cmpid", re.IGNORECASE
 )
 
 
 def links(text: str) -> list[Link]:
     """All references of a text, in order. A DOI or arXiv URL is one of those, not a URL."""
-    found = list(_urls(text))
-    spans = [(link.start, link.end) for link in found] + [match.span() for match in _EMAIL.finditer(text)]
+    found = list(_urls(text)) if "://" in text else []
+    others = list(_others(text))
+    if not others:
+        return found
+    spans = [(link.start, link.end) for link in found]
+    if "@" in text:
+        spans += [match.span() for match in _EMAIL.finditer(text)]
     taken = bytearray(len(text) + 1)
     for start, end in spans:
         taken[start:end] = b"\x01" * (end - start)
-    for link in [*_dois(text), *_arxiv_ids(text), *_domains(text)]:
+    for link in others:
         if not any(taken[link.start : link.end]):
             found.append(link)
             taken[link.start : link.end] = b"\x01" * (link.end - link.start)
     return sorted(found, key=lambda link: link.start)
 
 
+def _others(text: str) -> Iterator[Link]:
+    """What are no URLs, each kind looked for only where its sign is: most texts have none."""
+    if "10." in text:
+        yield from _dois(text)
+    if "arxiv" in text.lower():
+        yield from _arxiv_ids(text)
+    if _DOMAIN_SIGN.search(text):
+        yield from _domains(text)
+
+
+_DOMAIN_SIGN = lazy(rf"\.(?:{_TOP_LEVEL})\b")
+
+
 def _urls(text: str) -> Iterator[Link]:
     for match in _URL.finditer(text):
         url = trim(match.group())
         end = match.start() + len(url)
-        inner = next(_dois(unquote(url)), None) or next(_arxiv_ids(url), None)
+        inner = _inner(url)
         if inner:
             yield Link(kind=inner.kind, text=url, key=inner.key, host="", start=match.start(), end=end)
             continue
         key, host = _normal(url)
         if host:
             yield Link(kind="url", text=url, key=key, host=host, start=match.start(), end=end)
+
+
+def _inner(url: str) -> Link | None:
+    """The DOI or arXiv id that a URL leads to."""
+    if "10." in url or "%" in url:
+        from urllib.parse import unquote
+
+        if doi := next(_dois(unquote(url)), None):
+            return doi
+    return next(_arxiv_ids(url), None) if "arxiv" in url.lower() else None
 
 
 def _dois(text: str) -> Iterator[Link]:
@@ -112,6 +139,8 @@ def trim(url: str) -> str:
 @lru_cache(maxsize=4096)
 def _normal(url: str) -> tuple[str, str]:
     """The URL as compared, and its host; both empty when it is no URL."""
+    from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
+
     try:
         parts = urlsplit(url)
         host = (parts.hostname or "").rstrip(".")
@@ -128,7 +157,7 @@ def _normal(url: str) -> tuple[str, str]:
             return "", ""
     place = host if port in (None, 80, 443) else f"{host}:{port}"
     path = quote(unquote(parts.path), safe="/~!$&'()*+,;=:@-._").rstrip("/")
-    pairs = parse_qsl(parts.query, keep_blank_values=True)
+    pairs = parse_qsl(parts.query, keep_blank_values=True) if parts.query else []
     query = urlencode(sorted(pair for pair in pairs if not _TRACKING.fullmatch(pair[0])))
     return f"{place}{path}" + (f"?{query}" if query else ""), host
 

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
+from agenteval.lazyregex import lazy
+
 NEARLY = Decimal("0.05")
 """How far an approximate number ("about 60") may be from the exact one, as a share."""
 
@@ -48,42 +50,54 @@ _SCALES = {
 }
 _CURRENCIES = {"$": "$", "usd": "$", "dollar": "$", "€": "€", "eur": "€", "euro": "€", "£": "£", "gbp": "£"}
 _CURRENCIES |= {"pound": "£", "¥": "¥", "yen": "¥", "jpy": "¥"}
-_NUMBER = re.compile(
+_NUMBER = lazy(
     r"(?<![\w.])(?P<before>[$€£¥] ?|(?:USD|EUR|GBP|JPY) ?)?"
     r"(?P<digits>\d{1,3}(?:[,\u00a0\u202f]\d{3})+(?:\.\d+)?(?!\d)|\d+(?:\.\d+)*)"
     r"(?:(?P<ordinal>st|nd|rd|th)\b|[ -]?(?P<scale>hundred|thousand|million|billion|trillion|mio|bn|mn|mm|tn|[kKmMbBT])(?![\w]))?"
     r"(?:[ -]?(?P<after>%|percentage points?|percent|per cent|pct|US dollars?|dollars?|euros?|pounds?|yen|USD|EUR|GBP)(?!\w))?"
 )
-IDENTIFIER = re.compile(
-    r"(?<![\w-])(?:(?:[A-Z][A-Za-z]*-|[A-Za-z]+)\d[\w-]*(?:\.\d[\w-]*)*|\d+(?:\.\d+){2,}(?:-\w+)?)"
+IDENTIFIER = lazy(
+    r"(?<![\w-])(?:(?:[A-Z][A-Za-z]*+-|[A-Za-z]++)\d[\w-]*(?:\.\d[\w-]*)*|\d+(?:\.\d+){2,}(?:-\w+)?)"
 )
 """Letters and digits in one: GPT-4, H100, v1.2.3, 10.0.1. They are names, not numbers."""
 
-_TIME = re.compile(
+_DIGIT = lazy(r"\d")
+_TIME_SIGN = lazy(r"\d(?::\d| ?[ap]\.?m)", re.IGNORECASE)
+_TIME = lazy(
     r"(?:(?<![\w:.])|(?<=\dT))(?P<hour>[012]?\d):(?P<minute>[0-5]\d)(?::[0-5]\d(?:\.\d+)?)? ?(?P<half>[ap]\.?m\b)?"
     r"|(?<![\w:.])(?P<only>1?\d) ?(?P<side>[ap]\.?m\b)",
     re.IGNORECASE,
 )
-_ABOUT = re.compile(
-    r"(?:about|around|roughly|approximately|approx\.|some|nearly|almost|over|more than|under|less than|up to|at least"
-    r"|circa|ca\.|~|≈)\s?(?:[$€£¥])?\Z",
-    re.IGNORECASE,
+_SEPARATORS = lazy(r"[,\u00a0\u202f]")
+_ABOUT = (
+    *"about around roughly approximately approx. some nearly almost over under circa ca. ~ ≈".split(),  # noqa: SIM905
+    *("more than", "less than", "up to", "at least"),
 )
+_SIGNS = ("$", "€", "£", "¥")
+_LONGEST_CURRENCY = len("USD ")
 
 
 def quantities(text: str, skip: Sequence[tuple[int, int]] = ()) -> list[Quantity]:
     """The numbers of a text, in order, without those inside the spans to skip. Part of a name is none: H100."""
-    found = list(_times(text))
+    digit = _DIGIT.search(text)
+    if not digit:
+        return [q for q in _spelled(text) if not _Spans(skip).hit(q.start, q.end)]
+    times = list(_times(text)) if _TIME_SIGN.search(text) else []
     taken = [
         *skip,
         *(match.span() for match in IDENTIFIER.finditer(text)),
-        *((quantity.start, quantity.end) for quantity in found),
+        *((quantity.start, quantity.end) for quantity in times),
     ]
-    blocked = _Spans(taken)
-    found = [time for time in found if not _Spans(skip).hit(time.start, time.end)]
-    found += [q for q in _digits(text) if not blocked.hit(q.start, q.end)]
-    found += [q for q in _spelled(text) if not blocked.hit(q.start, q.end)]
-    return sorted(found, key=lambda quantity: quantity.start)
+    found = [*_digits(text, digit.start())]
+    spelled = [*_spelled(text)]
+    if taken:
+        blocked = _Spans(taken)
+        found = [q for q in found if not blocked.hit(q.start, q.end)]
+        spelled = [q for q in spelled if not blocked.hit(q.start, q.end)]
+    if not times and not spelled:
+        return found
+    told = [time for time in times if not _Spans(skip).hit(time.start, time.end)]
+    return sorted([*told, *found, *spelled], key=lambda quantity: quantity.start)
 
 
 class _Spans:
@@ -97,31 +111,45 @@ class _Spans:
         return at > 0 and any(stop > start for _, stop in self.starts[max(0, at - 2) : at])
 
 
-def _digits(text: str) -> Iterator[Quantity]:
-    for match in _NUMBER.finditer(text):
-        digits = re.sub(r"[,\u00a0\u202f]", "", match["digits"])
+def _digits(text: str, first: int) -> Iterator[Quantity]:
+    """The numbers in digits; `first` is where the first digit stands, which a currency may precede."""
+    for match in _NUMBER.finditer(text, max(0, first - _LONGEST_CURRENCY)):
+        before, digits, ordinal, scale, after = match.groups()
+        if not digits.isdigit():
+            digits = _SEPARATORS.sub("", digits)
         if digits.count(".") > 1 or len(digits) > 40:
             continue  # a version: a name, not a number
         try:
             value = Decimal(digits)
         except InvalidOperation:
             continue
-        unit = _unit(match)
+        unit = _unit(before, ordinal, after)
         yield Quantity(
             text=match.group(),
-            values=frozenset(_readings(value, match["scale"] or "", unit)),
+            values=frozenset(_readings(value, scale or "", unit)),
             unit=unit,
-            about=bool(_ABOUT.search(text[max(0, match.start() - 20) : match.start()])),
+            about=_is_about(text[max(0, match.start() - 20) : match.start()]),
             start=match.start(),
             end=match.end(),
         )
 
 
-def _unit(match: re.Match[str]) -> str:
-    if match["ordinal"]:
+def _is_about(before: str) -> bool:
+    """Whether the text before a number calls it approximate."""
+    if before[-1:] in _SIGNS:
+        before = before[:-1]
+    if before[-1:].isspace():
+        before = before[:-1]
+    return before.casefold().endswith(_ABOUT)
+
+
+def _unit(before: str | None, ordinal: str | None, after: str | None) -> str:
+    if ordinal:
         return "th"
-    before = (match["before"] or "").strip().lower()
-    after = (match["after"] or "").lower().removeprefix("us ")
+    if not before and not after:
+        return ""
+    before = (before or "").strip().lower()
+    after = (after or "").lower().removeprefix("us ")
     if after.startswith(("%", "p")) and not after.startswith("pound"):
         return "%"
     return _CURRENCIES.get(before) or _CURRENCIES.get(after.rstrip("s")) or ""
@@ -168,7 +196,7 @@ _SMALL = _counted(
 _TENS = _counted("twenty thirty forty fifty sixty seventy eighty ninety", 20, 10)
 _ORDINALS = _counted("first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth", 1)
 _WORDS = _SMALL | _TENS
-_SPELLED = re.compile(
+_SPELLED = lazy(
     rf"\b(?P<number>(?P<tens>{'|'.join(_TENS)})[- ](?P<unit>{'|'.join(list(_SMALL)[1:10])})|{'|'.join([*_TENS, *reversed(_SMALL)])})\b"
     r"(?:[ -](?P<scale>hundred|thousand|million|billion|trillion)\b)?(?P<percent> (?:percent|per cent)\b)?"
     rf"|\b(?P<ordinal>{'|'.join(_ORDINALS)})\b",
@@ -176,8 +204,51 @@ _SPELLED = re.compile(
 )
 
 
+_SPELLED_SIGNS = (
+    *(
+        "zero",
+        "one",
+        "two",
+        "thr",
+        "thir",
+        "four",
+        "fort",
+        "fif",
+        "fiv",
+        "six",
+        "seven",
+        "eigh",
+        "nin",
+        "ten",
+    ),
+    *("eleven", "twel", "twent", "first", "second"),
+)
+"""What every number in words begins with."""
+
+
+def spellings(low: Decimal, high: Decimal) -> list[str]:
+    """What the numbers from `low` to `high` begin with when they stand in words: `twenty` for 25 000."""
+    found: dict[str, None] = {}
+    for power in (0, 2, 3, 6, 9, 12):
+        least, most = max(low.scaleb(-power), Decimal(0)), high.scaleb(-power)
+        if least >= 100:
+            continue
+        for number in range(int(least) + (least != int(least)), min(int(most), 99) + 1):
+            found |= dict.fromkeys(_SPELLED_AS.get(number) or [_TENS_NAMES[number // 10]])
+    return list(found)
+
+
+_SPELLED_AS: dict[int, list[str]] = {}
+for _word, _number in (_SMALL | _ORDINALS).items():
+    _SPELLED_AS.setdefault(_number, []).append(_word)
+_TENS_NAMES = ("", "", *_TENS)
+
+
 def _spelled(text: str) -> Iterator[Quantity]:
     """Numbers in words. "One" is too often no number, nor are "first" and "second", to be taken at their word."""
+    folded = text.lower()
+    if not any([sign in folded for sign in _SPELLED_SIGNS]):  # noqa: C419 - quicker than a generator
+        return
     for match in _SPELLED.finditer(text):
         unit = ""
         if match["ordinal"]:

@@ -7,14 +7,33 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from agenteval.language.content_words import plain_form
+from agenteval.lazyregex import lazy
 from agenteval.text import fold
 
-_TOKEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_TOKEN = lazy(r"[^\W_]+(?:['’][^\W_]+)*")
 
 
 def tokens(text: str) -> list[str]:
     """The words of a text, folded, without possessive endings; hyphenated words are several."""
-    return [_bare(token) for token in _TOKEN.findall(fold(text))]
+    return tokens_of_folded(fold(text))
+
+
+def tokens_of_folded(folded: str) -> list[str]:
+    """The same of a text that is folded already."""
+    found = _TOKEN.findall(folded)
+    return list(map(_bare, found)) if "'" in folded or "’" in folded else found
+
+
+def tokens_from(folded: str, start: str) -> Iterator[str]:
+    """The tokens of a folded text, its apostrophes straight, that begin so."""
+    at = folded.find(start)
+    while at >= 0:
+        inside = at and (
+            folded[at - 1].isalnum() or (folded[at - 1] == "'" and folded[at - 2 : at - 1].isalnum())
+        )
+        if not inside and (match := _TOKEN.match(folded, at)):
+            yield _bare(match.group())
+        at = folded.find(start, at + 1)
 
 
 def _bare(token: str) -> str:
@@ -29,7 +48,7 @@ class Name:
     tokens: tuple[str, ...]
 
 
-_CAPITALISED = re.compile(r"(?!\d)[A-ZÀ-ÖØ-ÞĀ-ŽΑ-ΩА-Я][\w’'&-]*|(?<![a-z])[a-z]{1,12}[A-Z]\w*")
+_CAPITALISED = lazy(r"(?!\d)[A-ZÀ-ÖØ-ÞĀ-ŽΑ-ΩА-Я][\w’'&-]*|(?<![a-z])[a-z]{1,12}[A-Z]\w*")
 _TITLES = frozenset(["mr", "mrs", "ms", "dr", "prof", "sir"])
 _OPENERS = frozenset(
     re.findall(
@@ -39,8 +58,8 @@ _OPENERS = frozenset(
         " furthermore similarly separately elsewhere notably interestingly reportedly unfortunately source sources",
     )
 )
-_STARTS = re.compile(r"(?:\A|[.!?:…;][\"'”’)\]*_]*\s|[\"“(\[*_>]|[-–—•|]\s)\s*\Z")
-_LABEL = re.compile(r"\W{0,4}[^:.!?\n]{1,60}:(?=\W)")
+_STARTS = lazy(r"(?:\A|[.!?:…;][\"'”’)\]*_]*\s|[\"“(\[*_>]|[-–—•|]\s)\s*\Z")
+_LABEL = lazy(r"\W{0,4}[^:.!?\n]{1,60}:(?=\W)")
 
 
 def names(text: str) -> list[Name]:
@@ -94,7 +113,8 @@ def _is_function_word(word: re.Match[str], text: str, *, first: bool) -> bool:
 
 
 def _begins(word: re.Match[str], text: str) -> bool:
-    return bool(_STARTS.search(text[max(0, word.start() - 6) : word.start()])) or word.start() == 0
+    start = word.start()
+    return start == 0 or bool(_STARTS.search(text[max(0, start - 6) : start]))
 
 
 def _has_unusual_capitals(word: str) -> bool:
@@ -108,8 +128,8 @@ def _is_titled(text: str) -> bool:
     return len(meaning) >= 5 and all(word[0].isupper() for word in meaning)
 
 
-_QUOTE = re.compile(r"\"([^\"]+)\"|“([^“”]+)”|„([^„“”]+)[“”]|«([^«»]+)»")
-_ELLIPSIS = re.compile(r"\[?(?:\.{3,}|…)\]?")
+_QUOTE = lazy(r"\"([^\"]+)\"|“([^“”]+)”|„([^„“”]+)[“”]|«([^«»]+)»")
+_ELLIPSIS = lazy(r"\[?(?:\.{3,}|…)\]?")
 
 
 def quotes(text: str) -> list[str]:

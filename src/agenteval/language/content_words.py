@@ -6,31 +6,36 @@ without the ending of a plural or a verb. Hyphenated words are several, unless t
 
 # ruff: noqa: RUF001 - curly apostrophes are meant
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
+from agenteval.lazyregex import lazy
 from agenteval.text import fold
 
 
 def content_words(text: str) -> list[str]:
     """The content words of a text in their plain forms, in order."""
-    return [plain for word in raw_words(text) if (plain := plain_form(word))]
+    return list(filter(None, map(plain_form, raw_words(text))))
 
 
 def raw_words(text: str) -> list[str]:
     """The words of a text as they are written, numbers without thousands separators."""
-    found = []
-    for word in _WORD.findall(text.replace("’", "'")):
-        if any(map(str.isdigit, word)) or "@" in word:
+    found: list[str] = []
+    written = _WORD.findall(text.replace("’", "'"))
+    if "".join(written).isalpha():  # as in most texts: nothing to take apart
+        return written
+    for word in written:
+        if word.isalpha():
+            found.append(word)
+        elif any(map(str.isdigit, word)) or "@" in word:
             found.append(_THOUSANDS.sub("", word))
         else:
             found += word.replace("-", " ").replace("/", " ").split()
     return found
 
 
-_WORD = re.compile(r"[^\W_]+(?:[-.,:'@/_+][^\W_]+)*")
-_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_WORD = lazy(r"[^\W_]+(?:[-.,:'@/_+][^\W_]+)*")
+_THOUSANDS = lazy(r"(?<=\d),(?=\d{3}(?!\d))")
 
 
 @lru_cache(maxsize=4096)
@@ -70,20 +75,20 @@ _FUNCTION_WORDS = frozenset(
 )
 
 
-def find_phrase(text: str, phrase: str, *, but_not: str = "") -> Iterator[re.Match[str]]:
-    """Where a phrase stands in a text as whole words, whatever the case and the blanks between them.
+def find_phrase(text: str, phrase: str, *, but_not: str = "") -> Iterator[tuple[int, int]]:
+    """Where a phrase stands in a text as whole words, whatever the case and the blanks between: start and end.
 
     `5` does not stand in `15`, `5.5` or `1,500`. What stands inside an occurrence of `but_not` does not count,
     when that is a longer phrase around this one. A phrase of blanks stands nowhere.
     """
-    if not phrase.split():
+    parts, longer = _alike(phrase).split(), _alike(but_not).split()
+    if not parts:
         return
-    text = _straight(text)
-    if but_not and fold(_straight(but_not)) != fold(_straight(phrase)):
-        pattern = _phrase_pattern(_straight(but_not))
-        if _phrase_pattern(_straight(phrase)).search(_straight(but_not)):
-            text = pattern.sub(lambda match: "\0" * len(match.group()), text)
-    yield from _phrase_pattern(_straight(phrase)).finditer(text)
+    text = _alike(text)
+    if longer and longer != parts and any(_places(" ".join(longer), parts)):
+        for start, end in _places(text, longer):
+            text = text[:start] + "\0" * (end - start) + text[end:]
+    yield from _places(text, parts)
 
 
 def has_phrase(text: str, phrase: str, *, but_not: str = "") -> bool:
@@ -91,11 +96,46 @@ def has_phrase(text: str, phrase: str, *, but_not: str = "") -> bool:
     return next(find_phrase(text, phrase, but_not=but_not), None) is not None
 
 
-def _straight(text: str) -> str:
-    return text.replace("’", "'")
+def _alike(text: str) -> str:
+    """In lower case, apostrophes straight, each character in the place where it was."""
+    lower = text.lower()
+    if len(lower) != len(text):
+        lower = "".join(sign.lower() if len(sign.lower()) == 1 else sign for sign in text)
+    return lower.replace("’", "'").replace("ς", "σ")
 
 
-@lru_cache(maxsize=256)
-def _phrase_pattern(phrase: str) -> re.Pattern[str]:
-    body = r"\s+".join(map(re.escape, phrase.split()))
-    return re.compile(rf"(?<!\w)(?<!\d[.,]){body}(?!\w)(?![.,]\d)", re.IGNORECASE)
+def _places(text: str, parts: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Where words stand in a row, found without a regular expression: compiling one takes longer."""
+    at = text.find(parts[0])
+    while at >= 0:
+        end = _end_of_row(text, at, parts)
+        if end and _is_whole(text, at, end):
+            yield at, end
+            at = text.find(parts[0], end)
+        else:
+            at = text.find(parts[0], at + 1)
+
+
+def _end_of_row(text: str, at: int, parts: Sequence[str]) -> int:
+    """The end of the words with blanks between them; 0 when other words stand there."""
+    end = at + len(parts[0])
+    for part in parts[1:]:
+        start = end
+        while text[start : start + 1].isspace():
+            start += 1
+        if start == end or not text.startswith(part, start):
+            return 0
+        end = start + len(part)
+    return end
+
+
+def _is_whole(text: str, start: int, end: int) -> bool:
+    """Whether no word and no number goes on at either end."""
+    before, after = text[max(0, start - 2) : start], text[end : end + 2]
+    if before and (_is_of_word(before[-1]) or (before[-1] in ".," and before[0].isdecimal())):
+        return False
+    return not (after and (_is_of_word(after[0]) or (after[0] in ".," and after[-1].isdecimal())))
+
+
+def _is_of_word(sign: str) -> bool:
+    return sign.isalnum() or sign == "_"

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from math import ceil
 
 from agenteval.language.content_words import content_words, plain_form, raw_words
+from agenteval.lazyregex import lazy
 from agenteval.text import blocks, cut, fold, sentences
 
 MOST_FACTS = 5000
@@ -55,7 +56,7 @@ class Answer:
 
     def __init__(self, text: str) -> None:
         self.lines = [_Line(sentence) for block in blocks(text) for sentence in sentences(block.text)]
-        self.sequence = f" {_sequence(text)} "
+        self.sequence = f" {fold(' '.join(raw_words(text)))} "
         self.identifiers = {found: line.text for line in self.lines for found in identifiers(line.text)}
 
     def shows(self, fact: str, known: Known) -> str | None:
@@ -63,16 +64,15 @@ class Answer:
         for found in identifiers(fact):
             if found in self.identifiers and found not in known.identifiers:
                 return self.identifiers[found]
-        words = set(content_words(fact))
+        as_written = _Line(fact)
+        words = as_written.words
         telling = words - known.words
         if len(words) < 2 or not telling:
             return None
-        sequence = f" {_sequence(fact)} "
-        if sequence in self.sequence:
-            return next((line.text for line in self.lines if sequence in line.sequence), fact)
+        if as_written.sequence in self.sequence:
+            return next((line.text for line in self.lines if as_written.sequence in line.sequence), fact)
         if len(telling) < 2:
             return None
-        as_written = _Line(fact)
         for line in self.lines:
             shared = words & line.words
             new = telling & shared
@@ -88,15 +88,18 @@ class _Line:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.words = set(content_words(text))
-        self.sequence = f" {_sequence(text)} "
+        written = raw_words(text)
+        self.words = set(filter(None, map(plain_form, written)))
+        self.sequence = f" {fold(' '.join(written))} "
         self.capitals: set[str] = set()
         """Words with a capital, the first one included."""
         self.names: set[str] = set()
         """Words with a capital that is not due to the beginning of the sentence."""
-        for place, word in enumerate(raw_words(text)):
+        for place, word in enumerate(written):
+            if not word[0].isupper():
+                continue
             plain = plain_form(word)
-            if word[0].isupper() and plain and plain not in _NO_NAMES:
+            if plain and plain not in _NO_NAMES:
                 self.capitals.add(plain)
                 if place > 0:
                     self.names.add(plain)
@@ -129,26 +132,28 @@ def facts(memory: Iterable[str]) -> Iterator[str]:
                         yield from (clause for clause in clauses if len(set(content_words(clause))) >= 3)
 
 
-_CLAUSE = re.compile(r"[,;:()–—|]\s+|\s+[–—-]\s+")
+_CLAUSE = lazy(r"[,;:()–—|]\s+|\s+[–—-]\s+")
 
 
 def identifiers(text: str) -> list[str]:
     """What stands for one thing only, folded, without the signs inside numbers."""
+    if "@" not in text and "://" not in text and not any(map(str.isdigit, text)):
+        return []
     found = [fold(match).rstrip(".,;:/") for match in _ADDRESS.findall(text)]
     rest = _ADDRESS.sub(" ", text)
     phones = [re.sub(r"\D", "", match) for match in _PHONE.findall(rest)]
     found += [phone for phone in phones if len(phone) >= 9]
-    return found + [fold(word) for word in raw_words(_PHONE.sub(" ", rest)) if _is_code(fold(word))]
+    return found + list(filter(_is_code, map(fold, raw_words(_PHONE.sub(" ", rest)))))
 
 
-_ADDRESS = re.compile(
+_ADDRESS = lazy(
     r"https?://[^\s<>\"')\]]+|(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+|\b\d{1,3}(?:\.\d{1,3}){3}\b"
 )
-_PHONE = re.compile(
+_PHONE = lazy(
     r"(?<![\w.,-])(?:\+\d{1,3}|\(\d{2,4}\)|0\d{1,4}|\d{3}(?=-\d{3}-\d))(?:[ -]?\(?\d{2,4}\)?){2,5}(?![\w-])"
 )
-_DATE = re.compile(r"\d{4}-\d{1,2}(?:-\d{1,2})?(?:t[\d:.+z-]*)?")
-_QUANTITY = re.compile(r"\d[\d.,:/]*[a-z]{0,3}")
+_DATE = lazy(r"\d{4}-\d{1,2}(?:-\d{1,2})?(?:t[\d:.+z-]*)?")
+_QUANTITY = lazy(r"\d[\d.,:/]*[a-z]{0,3}")
 
 
 def _is_code(word: str) -> bool:
@@ -167,10 +172,6 @@ _NO_NAMES = frozenset(
         " september october november december english german french spanish"
     )
 )
-
-
-def _sequence(text: str) -> str:
-    return " ".join(fold(word) for word in raw_words(text))
 
 
 def _one_line(text: str) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from agenteval.language.content_words import content_words, plain_form, raw_words
+from agenteval.lazyregex import lazy
 from agenteval.text import blocks, bullets, numbered_items, paragraphs, sentences, words
 
 MOST_WORDS_OF_BRIEF = 120
@@ -59,20 +60,20 @@ def _of_form(fact: str, answer: str) -> list[Request]:
     return found
 
 
-_ANSWERS = re.compile(
+_ANSWERS = lazy(
     r"\b(?:answer|repl(?:y|ies)|respon[ds]|output|message|summar|update|briefs?\b|bullet|format|style|digest"
     r"|report|explanation)"
 )
-_CHOICE = re.compile(r"\b(?:prefer|want|like|write)")
-_BULLETS = re.compile(r"\bbullets\b|\bbulleted\b|\bbullet[ -]?(?:points?|lists?|form)\b|(?<=[\d-])-?bullet\b")
-_NO_BULLETS = re.compile(
+_CHOICE = lazy(r"\b(?:prefer|want|like|write)")
+_BULLETS = lazy(r"\bbullets\b|\bbulleted\b|\bbullet[ -]?(?:points?|lists?|form)\b|(?<=[\d-])-?bullet\b")
+_NO_BULLETS = lazy(
     r"\b(?:no|not|not in|not as|not use|without|never|never use|avoid|avoids|instead of|rather than|dislikes|hates)"
     r" (?:using )?bullet"
 )
 _NUMBER_WORDS = "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"
 _NUMBERS = {word: number for number, word in enumerate(_NUMBER_WORDS, 1)}
 _NUMBER = rf"(?:\d{{1,4}}|{'|'.join(_NUMBERS)})"
-_COUNT = re.compile(
+_COUNT = lazy(
     rf"(?P<before>\b(?:at most|no more than|up to|max(?:imum)?(?: of)?|under|fewer than|less than|below"
     rf"|at least|no fewer than|no less than|min(?:imum)?(?: of)?|more than)\s+)?"
     rf"\b(?P<low>{_NUMBER})(?:\s*(?:-|–|to|or)\s*(?P<high>{_NUMBER}))?[\s-]+(?:[a-z]+[\s,-]+){{0,2}}?"
@@ -80,11 +81,9 @@ _COUNT = re.compile(
     rf"(?P<after>[ -]points?)?(?P<limit>\s+(?:max(?:imum)?|at most|or (?:fewer|less)|tops)\b)?"
     r"(?P<each>\s+(?:each|per|in each)\b)?"
 )
-_BRIEF = re.compile(
-    r"\b(?:concise|terse|succinct|to the point|briefly|be brief|keep (?:it|them) (?:brief|short))"
-)
-_SHORT = re.compile(r"\b(?:brief|short|shorter)\b")
-_NO_PREAMBLE = re.compile(
+_BRIEF = lazy(r"\b(?:concise|terse|succinct|to the point|briefly|be brief|keep (?:it|them) (?:brief|short))")
+_SHORT = lazy(r"\b(?:brief|short|shorter)\b")
+_NO_PREAMBLE = lazy(
     r"\b(?:no|without(?: a| an| any)?|skip(?: the)?) (?:preamble|intro|introduction|small talk)\b"
 )
 
@@ -136,7 +135,7 @@ def _count(unit: str, answer: str, low: int, high: int | None) -> Request:
     return Request(wanted, f"{number}", low <= number and (high is None or number <= high))
 
 
-_OPENING = re.compile(
+_OPENING = lazy(
     r"\W*(?:sure|certainly|of course|absolutely|great question|good question|here (?:is|are)|here's|happy to"
     r"|let me|no problem)\b",
     re.IGNORECASE,

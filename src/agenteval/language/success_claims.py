@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from agenteval.language.content_words import find_phrase
+from agenteval.lazyregex import lazy
 from agenteval.text import blocks, cut, sentences
 
 SUCCESS_PHRASES = ("done", "all set", "sent", "delivered", "completed", "successfully")
@@ -18,29 +19,29 @@ def success_claims(answer: str, phrases: Iterable[str]) -> Iterator[tuple[str, s
     lines = [sentence for block in blocks(answer) for sentence in sentences(block.text)]
     for phrase in phrases:
         for line in lines:
-            if any(_is_claim(line, match) for match in find_phrase(line, phrase)):
+            if any(_is_claim(line, *place) for place in find_phrase(line, phrase)):
                 yield phrase, cut(line)
                 break
 
 
-def _is_claim(sentence: str, phrase: re.Match[str]) -> bool:
+def _is_claim(sentence: str, start: int, end: int) -> bool:
     if sentence.rstrip("\"'”’)*_ ").endswith(("?", "？")):  # noqa: RUF001 - the mark of other scripts
         return False
-    if _NOTHING.match(sentence, phrase.end()):
+    if _NOTHING.match(sentence, end):
         return False
-    before = _JOINED.sub("", sentence[: phrase.start()])
+    before = _JOINED.sub("", sentence[:start])
     clause = _CLAUSE_END.split(before)[-1]
     return not _NO_CLAIM.search(clause)
 
 
-_NOTHING = re.compile(r"\s+(?:to )?(?:nothing|nobody|no|none|neither)\b", re.IGNORECASE)
-_JOINED = re.compile(r"\s+(?:and|or|nor)(?:\s+\w+ly|\s+then)?\s*$", re.IGNORECASE)
+_NOTHING = lazy(r"\s+(?:to )?(?:nothing|nobody|no|none|neither)\b", re.IGNORECASE)
+_JOINED = lazy(r"\s+(?:and|or|nor)(?:\s+\w+ly|\s+then)?\s*$", re.IGNORECASE)
 """`prepared and sent`: what denies the first denies the second."""
-_CLAUSE_END = re.compile(
+_CLAUSE_END = lazy(
     r"[,;:!()\n]\s|\s[–—-]\s|\b(?:but|so|and|however|although|though|while)\b",  # noqa: RUF001
     re.IGNORECASE,
 )
-_NO_CLAIM = re.compile(
+_NO_CLAIM = lazy(
     r"\b(?:not|cannot|no|none|nobody|nothing|never|neither|nor|without|unable|fail(?:s|ed|ing)?|failure|unless"
     r"|instead of|before|until|once|if|when|whether|after|as soon as|will|would|shall|should|could|can|may|might"
     r"|must|try|tried|trying|attempt(?:ed|s|ing)?|to be|being|to get|last|latest|previous(?:ly)?|earlier|prior)\b"

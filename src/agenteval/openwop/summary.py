@@ -168,14 +168,17 @@ def _beside(value: float, bar: float) -> str:
     return next((text for text, other in texts if text != other), repr(value))
 
 
+_UNFIT = re.compile(r"[^a-z0-9]+")
+
+
 def task_id(test_id: str) -> str:
     """A test id as a task id: lower case, every run of other characters a `-`."""
-    return re.sub(r"[^a-z0-9]+", "-", test_id.lower()).strip("-") or "test"
+    return _UNFIT.sub("-", test_id.lower()).strip("-") or "test"
 
 
 def default_suite_id(directory: str) -> str:
     """The suite id of a run that names none: `local.agenteval.evals.<directory slug>`."""
-    slug = re.sub(r"[^a-z0-9]+", "-", directory.lower()).strip("-")
+    slug = _UNFIT.sub("-", directory.lower()).strip("-")
     return f"local.agenteval.evals.{slug or 'tests'}"
 
 

@@ -47,6 +47,7 @@ class RunDirectory:
         redactor: Redactor | None = None,
     ) -> None:
         self.path = parent / run_id
+        self._folder = os.path.join(self.path, "")  # noqa: PTH118
         self.max_bytes = max_bytes
         self.redactor = redactor or Redactor()
         self.leaks: list[Problem] = []
@@ -159,10 +160,12 @@ class RunDirectory:
 
     def _write(self, name: str, content: bytes) -> None:
         self._written.add(name)
-        target = os.path.join(self.path, name)  # noqa: PTH118 - once per test, three times as fast as pathlib
+        target = self._folder + name  # once or twice per test: pathlib, and files with buffers, take longer
         try:
-            with open(target, "wb") as file:  # noqa: PTH123
-                file.write(content)
+            with open(target, "wb", buffering=0) as file:  # noqa: PTH123
+                done = file.write(content)
+                while done < len(content):
+                    done += file.write(content[done:])
         except OSError as error:
             raise _unwritable(Path(target), error.strerror) from error
 

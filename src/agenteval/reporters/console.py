@@ -219,7 +219,7 @@ class Console:
             return
         self._wrapped(result.message, indent=6)
         if result.status in ("fail", "warn") and result.description:
-            self._wrapped(f"why it is checked: {result.description}", indent=6)
+            self._wrapped(f"why it is checked: {result.description.strip()}", indent=6)
         if result.status in ("fail", "warn"):
             for excerpt in result.evidence.excerpts:
                 self.emit(self._fit(f"      {excerpt.event_id} {excerpt.text}"))
@@ -310,7 +310,7 @@ class Console:
                 )
                 if number
             ]
-            kind = "fail" if row.failed else "warn" if row.warnings else "pass"
+            kind = "fail" if row.failed else "warn" if row.warnings else "pass" if judged else "skip"
             if row.xfailed and not judged:
                 kind = "xfail"
             tail = f"  {', '.join(extras)}" if extras else ""

@@ -1,0 +1,129 @@
+"""Numbers in sources: found by their digits or their first word, and only then read closely, line by line.
+
+A number never goes on over the end of a line, nor does anything that tells how it is meant.
+"""
+
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from decimal import Decimal
+from functools import cached_property
+from itertools import chain
+
+from agenteval.grounding.dates import dates
+from agenteval.grounding.quantities import NEARLY, quantities, spellings
+from agenteval.grounding.sources import Source
+from agenteval.lazyregex import lazy
+
+MOST_KEPT = 500
+"""Lines whose numbers are kept."""
+
+
+class SourceNumbers:
+    """The numbers of sources. `having` tells which sources have a piece in their folded text, by their index."""
+
+    def __init__(self, sources: Sequence[Source], having: Callable[[str], Iterable[int]]) -> None:
+        self._sources = sources
+        self._with = having
+        self._texts = [text for source in sources for text in source.texts]
+        self._read: dict[str, list[tuple[Decimal, str]]] = {}
+
+    def has(self, value: Decimal, unit: str, fits: Callable[[str], bool]) -> bool:
+        """Whether a text has a number of this value with a unit that fits; `unit` is `:` for a time of day."""
+        if unit == ":":
+            hour = int(value) // 60 % 12
+            return any(
+                self._number_at(runs, value, value, fits) for runs in ((hour, hour), (hour + 12, hour + 12))
+            )
+        return self._number_at((float(value), float(value)), value, value, fits)
+
+    def has_near(self, value: Decimal) -> bool:
+        """Whether a text has about this number, whatever its unit."""
+        low, high = value - NEARLY * value, value + NEARLY * value
+        return self._number_at((float(low), float(high)), low, high, any_unit)
+
+    def _number_at(
+        self, run: tuple[float, float], low: Decimal, high: Decimal, fits: Callable[[str], bool]
+    ) -> bool:
+        """Whether one of the lines that could hold such a number does."""
+        return any(
+            low <= value <= high and fits(unit)
+            for line in chain(self._lines_with_digits(*run), self._lines_with_words(low, high))
+            for value, unit in self._numbers_in(line)
+        )
+
+    def _lines_with_digits(self, least: float, most: float) -> Iterator[str]:
+        """The lines with a number in digits within these bounds."""
+        values, places = self._runs
+        for index in _within(values, least, most):
+            text, offset = self._texts[places[2 * index]], places[2 * index + 1]
+            end = text.find("\n", offset)
+            yield text[text.rfind("\n", 0, offset) + 1 : end if end >= 0 else len(text)]
+
+    def _lines_with_words(self, low: Decimal, high: Decimal) -> Iterator[str]:
+        """The lines with such a number in words."""
+        for word in spellings(low, high):
+            for number in self._with(word):
+                for line in "\n".join(self._sources[number].texts).split("\n"):
+                    if word in line.lower():
+                        yield line
+
+    @cached_property
+    def _runs(self) -> tuple["array[float]", "array[int]"]:
+        """Every number in digits, in each way it may be read, and the text and the offset where each stands."""
+        values, places = array("d"), array("L")
+        for number, text in enumerate(self._texts):
+            for match in _RUN.finditer(text):
+                found = _readings(*match.groups())
+                values.extend(found)
+                places.extend((number, match.start()) * len(found))
+        return values, places
+
+    def _numbers_in(self, line: str) -> list[tuple[Decimal, str]]:
+        """The numbers of a line with their units; the years of its dates are numbers, their days are not."""
+        if line not in self._read:
+            if len(self._read) >= MOST_KEPT:
+                self._read.clear()
+            stated = dates(line)
+            found = quantities(line, [(date.start, date.end) for date in stated])
+            numbers = [(value, quantity.unit) for quantity in found for value in quantity.values]
+            self._read[line] = numbers + [(Decimal(date.year), "") for date in stated if date.year]
+        return self._read[line]
+
+
+def any_unit(unit: str) -> bool:  # noqa: ARG001 - any unit will do
+    return True
+
+
+_RUN = lazy(r"(\d[\d,.\u00a0\u202f]*)(?:[ -]?([hkmbtHKMBT]))?")
+"""A number in digits, and the first letter of the scale that may follow."""
+_SEPARATOR = lazy(r"[,.\u00a0\u202f]+")
+_POWERS = {"h": (2,), "k": (3,), "t": (3, 12), "m": (6,), "b": (9,)}
+
+
+def _readings(run: str, letter: str | None) -> list[float]:
+    """What digits may mean: separated groups one number or several, a letter after them a scale or nothing."""
+    if not letter and run.isdigit():
+        return [float(run)]
+    run = run.rstrip(",.\u00a0\u202f")
+    written = [run]
+    if not run.isdigit():
+        if "," in run or "\u00a0" in run or "\u202f" in run:
+            written = [run.replace(",", "").replace("\u00a0", "").replace("\u202f", "")]
+        if written[0] != run or run.count(".") > 1:
+            written += _SEPARATOR.split(run)
+    powers = (0, *_POWERS[letter.lower()]) if letter else (0,)
+    return [float(f"{digits}e{power}") for digits in written if digits.count(".") <= 1 for power in powers]
+
+
+def _within(values: "array[float]", least: float, most: float) -> Iterator[int]:
+    """The indexes of the values within the bounds, in order."""
+    if least != most:
+        yield from (index for index, value in enumerate(values) if least <= value <= most)
+        return
+    index = -1
+    try:
+        while True:
+            index = values.index(least, index + 1)
+            yield index
+    except ValueError:
+        return

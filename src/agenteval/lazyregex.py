@@ -1,0 +1,24 @@
+"""Regular expressions that are compiled when they are first used: compiling takes longer than most searches."""
+
+import re
+from typing import Any, cast
+
+
+def lazy(pattern: str, flags: int = 0) -> re.Pattern[str]:
+    """A pattern with the methods of a compiled one. It costs nothing until one of them is called."""
+    return cast("re.Pattern[str]", _Lazy(pattern, flags))
+
+
+class _Lazy:
+    """Takes each method over from the compiled pattern when it is asked for, so that the next call is direct."""
+
+    def __init__(self, source: str, flags: int) -> None:
+        self._source = source
+        self._flags = flags
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        found = getattr(re.compile(self._source, self._flags), name)
+        setattr(self, name, found)
+        return found
