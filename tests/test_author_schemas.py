@@ -20,7 +20,8 @@ GOOD: list[dict[str, Any]] = [
     {"properties": {"child": {"$ref": "#"}}},
     {"$ref": "#/elsewhere", "elsewhere": {"pattern": "^a"}},
     {"$ref": "http://json-schema.org/draft-07/schema#"},
-    {"$schema": "http://json-schema.org/draft-03/schema#", "type": ["string", {"type": "null"}]},
+    {"$schema": "http://json-schema.org/draft-04/schema#", "additionalProperties": False, "items": {}},
+    {"$schema": "http://json-schema.org/draft-06/schema#", "dependencies": {"a": ["b"], "c": {}, "d": True}},
 ]
 
 
@@ -39,6 +40,10 @@ LEADS_NOWHERE = "leads nowhere inside the schema, and nothing is fetched; put wh
         ({"type": "strin"}, "type: 'strin' is not valid under any of the given schemas"),
         ({"pattern": 3}, "pattern: 3 is not of type 'string'"),
         ({"$schema": "https://x.example/s"}, "$schema names no known draft: 'https://x.example/s'"),
+        (
+            {"$schema": "http://json-schema.org/draft-03/schema#", "type": "odd"},
+            "$schema names no known draft: 'http://json-schema.org/draft-03/schema#'",
+        ),
         ({"$schema": [1]}, "$schema names no known draft: [1]"),
         ({"$ref": "https://x.example/s.json"}, f"$ref 'https://x.example/s.json' {LEADS_NOWHERE}"),
         ({"$ref": "file:///etc/hosts"}, f"$ref 'file:///etc/hosts' {LEADS_NOWHERE}"),

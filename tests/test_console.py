@@ -124,7 +124,7 @@ FAIL nanoclaw.scheduler.daily-digest.single-outbound   12 ms Â· nanoclaw 0.1.0 Â
   artifacts/run-1/digest.trace.json
   agenteval run examples/nanoclaw/scheduler-daily-digest/test.yaml
 
-"""  # noqa: RUF001 - the sign for "times"
+"""
 
 NARROW = """\
 FAIL nanoclaw.scheduler.daily-digest.single-outbound
@@ -146,7 +146,7 @@ FAIL nanoclaw.scheduler.daily-digest.single-outbound
   artifacts/run-1/digest.trace.json
   agenteval run examples/nanoclaw/scheduler-daily-digest/test.yaml
 
-"""  # noqa: RUF001 - the same
+"""
 
 
 @pytest.mark.parametrize(("width", "expected"), [(140, WIDE), (80, NARROW)])

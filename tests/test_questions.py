@@ -1,6 +1,6 @@
 """Which sentences of an output ask the user something."""
 
-# ruff: noqa: RUF001 - the marks of other scripts are the subject here
+
 
 import time
 

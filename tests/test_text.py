@@ -1,6 +1,6 @@
 """Bullets, items, paragraphs, sentences, claim units and words, by the definitions of `agenteval.text`."""
 
-# ruff: noqa: RUF001 - the marks of other scripts are the subject here
+
 
 import time
 

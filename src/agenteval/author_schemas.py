@@ -1,6 +1,6 @@
 """Authors' JSON Schemas: judged offline, under the time limit of patterns, without running away.
 
-Every draft that `$schema` can name is known; without `$schema` it is draft 2020-12. References lead to places
+The drafts from 4 on that `$schema` can name are known; without `$schema` it is draft 2020-12. References lead to places
 inside the schema or to the published meta-schemas; nothing is ever fetched. `pattern` and its like are
 searched by the engine that has a time limit, and every keyword looks first whether there is time left.
 """
@@ -71,7 +71,11 @@ def schema_differences(schema: dict[str, Any], value: Any) -> list[str]:
 def _line(error: Any) -> str:
     place = "/".join(map(str, error.absolute_path)) or "(top)"
     message = str(error.message)
-    return f"{place}: {message}" if len(message) <= LONGEST_DIFFERENCE else f"{place}: {message[:LONGEST_DIFFERENCE]}…"
+    return (
+        f"{place}: {message}"
+        if len(message) <= LONGEST_DIFFERENCE
+        else f"{place}: {message[:LONGEST_DIFFERENCE]}…"
+    )
 
 
 def _text(schema: dict[str, Any]) -> str:
@@ -81,13 +85,14 @@ def _text(schema: dict[str, Any]) -> str:
 
 
 def _draft(name: Any) -> Any:
-    """The validator class of the draft that `$schema` names, or None."""
-    from jsonschema import Draft202012Validator
+    """The validator class of the draft that `$schema` names, or None. (Draft 3 knows types that nobody can judge.)"""
+    from jsonschema import Draft3Validator, Draft202012Validator
     from jsonschema.validators import validator_for
 
     if name is None:
         return Draft202012Validator
-    return validator_for({"$schema": name}, default=cast("Any", None)) if isinstance(name, str) else None
+    found = validator_for({"$schema": name}, default=cast("Any", None)) if isinstance(name, str) else None
+    return None if found is Draft3Validator else found
 
 
 @lru_cache(maxsize=64)
@@ -214,8 +219,12 @@ def _problems(schema: dict[str, Any], draft: Any) -> Iterator[str]:
             continue
         seen.add(id(contents))
         if not isinstance(contents, dict):
-            continue  # true and false; in draft 3, also the names of types
-        pending += [(i, resolver.in_subresource(i)) for i in resource.subresources() if type(i.contents) is dict]
+            continue  # true and false
+        for inner in resource.subresources():
+            if isinstance(
+                inner.contents, dict
+            ):  # not so true, false, and names in `dependencies` of old drafts
+                pending.append((inner, resolver.in_subresource(inner)))  # noqa: PERF401
         keywords.update(contents)
         if "$schema" in contents and contents is not schema:
             yield "$schema stands inside the schema, where it changes the rules; put it at the top"

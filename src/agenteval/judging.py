@@ -131,7 +131,9 @@ def _crash(bound: BoundAssertion, error: BaseException, redactor: Redactor) -> F
     where = f"assertion {bound.spec.id} ({kind})"
     if isinstance(error, AssertionCrashError):
         next_step = error.next_step or "correct what the message names, and run the test again"
-        return Failure(error.reason_code, redactor.unseen(f"{where}: {error.message}"), redactor.unseen(next_step))
+        return Failure(
+            error.reason_code, redactor.unseen(f"{where}: {error.message}"), redactor.unseen(next_step)
+        )
     return Failure(
         "assertion.crashed",
         redactor.unseen(f"{where} crashed: {type(error).__name__}: {error}"),

@@ -1,6 +1,6 @@
 """Memory assertions, and what a remembered fact asks of an answer."""
 
-# ruff: noqa: RUF001 - curly apostrophes are meant
+
 
 from typing import Any
 

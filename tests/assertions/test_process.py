@@ -1,6 +1,6 @@
 """Tool and process assertions."""
 
-# ruff: noqa: RUF001 - the sign of times is meant
+
 
 from typing import Any
 

@@ -1,6 +1,6 @@
 """Recovery assertions, and what counts as a claim of success."""
 
-# ruff: noqa: RUF001 - the signs of other scripts are meant
+
 
 from typing import Any
 

@@ -122,8 +122,18 @@ def test_unknown_colour(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_a_recording_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The adapter is asked: a missing recording is found at the key that names it, before anything runs."""
+    """A missing recording is a remark at the key that names it: the test may come before its recording."""
+    path = write(tmp_path / "test.yaml", adapter_input={"replay_file": "later.json"})
+    (tmp_path / "replay.json").unlink(missing_ok=True)
+    assert main(["validate", str(path)]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert f"{path}:22:1: warning[adapter.replay_missing]: adapter_input.replay_file names" in out
+
+
+def test_a_recording_whose_name_is_misspelled(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A file that is not there, beside one of nearly the same name, is a slip: the test is invalid."""
     path = write(tmp_path / "test.yaml", adapter_input={"replay_file": "reply.json"})
+    (tmp_path / "replay.json").write_text("{}", encoding="utf-8")
     assert main(["validate", str(path)]) == 3
     out = " ".join(capsys.readouterr().out.split())
     assert f"{path}:22:1: error[adapter.replay_missing]: adapter_input.replay_file names" in out

@@ -17,43 +17,243 @@ T = TypeVar("T")
 
 TOOLS = ("web_search", "web_fetch", "outbound_send", "shell", "mcp__a__b", "*", "web_*", "[a", "?", "", "ü")
 GROUPS = ("family", "work", "group-ops", "", "../work", "a/b", "*")
-KEYS = ("query", "url", "channel", "to", "content", "text", "path", "a", "a.b", "0", "x-a", "", "id", "message")
+KEYS = (
+    "query",
+    "url",
+    "channel",
+    "to",
+    "content",
+    "text",
+    "path",
+    "a",
+    "a.b",
+    "0",
+    "x-a",
+    "",
+    "id",
+    "message",
+)
 WORDS = (*TOOLS, *GROUPS, *KEYS, "call-1", "t1", "timeout", "2026-01-31", "user", "digest", "Bremen", "sorry")
 
 FRAGMENTS = (
-    *("- ", "* ", "1. ", "• ", "\n", "\n\n", " ", "\t", ". ", "! ", "? ", ": ", ", ", "; ", "– ", "…", "```\n"),
-    *("> ", "# ", "| a | b |\n", "“", "”", '"', "'", "(", ")", "[1]", "[", "]", "{", "}", "【3†a】", "[^1]: "),
+    *(
+        "- ",
+        "* ",
+        "1. ",
+        "• ",
+        "\n",
+        "\n\n",
+        " ",
+        "\t",
+        ". ",
+        "! ",
+        "? ",
+        ": ",
+        ", ",
+        "; ",
+        "– ",
+        "…",
+        "```\n",
+    ),
+    *(
+        "> ",
+        "# ",
+        "| a | b |\n",
+        "“",
+        "”",
+        '"',
+        "'",
+        "(",
+        ")",
+        "[1]",
+        "[",
+        "]",
+        "{",
+        "}",
+        "【3†a】",
+        "[^1]: ",
+    ),
     *("The meeting is on 3 May 2026 at 14:30. ", "It costs $1,234.56 ", "42 %", "1e308", "-0", "1/0", "½ "),
-    *("https://a.example/x?utm_source=y#z ", "www.example.com ", "http://[::1", "10.1234/abc ", "arXiv:2401.00001 "),
-    *("According to Reuters, ", "Source: ", "Sources:\n", "sorry, I could not ", "I was unable to ", "done", "Sent. "),
-    *("Which report do you mean?", "Anything else?", "prefers short bullets", "not X but Y ", "do not ", "never "),
-    *("anna@example.com ", "+49 170 1234567 ", "4111 1111 1111 1111 ", "192.168.0.1 ", "AKIAIOSFODNN7EXAMPLE "),
+    *(
+        "https://a.example/x?utm_source=y#z ",
+        "www.example.com ",
+        "http://[::1",
+        "10.1234/abc ",
+        "arXiv:2401.00001 ",
+    ),
+    *(
+        "According to Reuters, ",
+        "Source: ",
+        "Sources:\n",
+        "sorry, I could not ",
+        "I was unable to ",
+        "done",
+        "Sent. ",
+    ),
+    *(
+        "Which report do you mean?",
+        "Anything else?",
+        "prefers short bullets",
+        "not X but Y ",
+        "do not ",
+        "never ",
+    ),
+    *(
+        "anna@example.com ",
+        "+49 170 1234567 ",
+        "4111 1111 1111 1111 ",
+        "192.168.0.1 ",
+        "AKIAIOSFODNN7EXAMPLE ",
+    ),
     *("/workspace/group/work/CLAUDE.md ", "../../etc/passwd", "C:\\x", "$(id)", "{{x}}", "%s", "\\", "\\n"),
-    *("a" * 40, "A.", "e.g. ", "U.S. ", "3.14.15 ", "ß", "İ", "ı", "ﬀ", "é", "日本語。", "١٢٣", "\u202e", "\u200b", "\x1b[31m"),
-    *("\ud800", "😀", "\ufeff", "\0", "\r\n", "\r", "\u2028", "\x85", "a\u0301", "--- \n", "null", "true", "NaN"),
+    *(
+        "a" * 40,
+        "A.",
+        "e.g. ",
+        "U.S. ",
+        "3.14.15 ",
+        "ß",
+        "İ",
+        "ı",
+        "ﬀ",
+        "é",
+        "日本語。",
+        "١٢٣",
+        "\u202e",
+        "\u200b",
+        "\x1b[31m",
+    ),
+    *(
+        "\ud800",
+        "😀",
+        "\ufeff",
+        "\0",
+        "\r\n",
+        "\r",
+        "\u2028",
+        "\x85",
+        "a\u0301",
+        "--- \n",
+        "null",
+        "true",
+        "NaN",
+    ),
 )
 """What texts are glued together from: all that some rule of the catalogue looks at, and what breaks programs."""
 
 PATTERNS = (
-    *("a", "^- ", r"\d+", "(a|a)+$", "(?:a|aa)+$", "(.*)*x", "(a+)+b", r"(\w+\s?)*$", "(?i)x", "[[a]", "(", "*", "a{3}"),
-    *(r"\p{L}+", "(?<=a)b", r"(?P<n>a)\g<n>", "(?R)", "((?R)a)?", "(?:abc){e<=2}", "", "^$", "[^a]", r"\b", "$^", "a{2,1}"),
-    *("(" * 60 + ")" * 60, "a{1000000}", "(?:a?){50}a{50}", "(?s:.)*\\Z", r"\K", "(?|(a)|(b))", "(*FAIL)", "\\", "(?#"),
+    *(
+        "a",
+        "^- ",
+        r"\d+",
+        "(a|a)+$",
+        "(?:a|aa)+$",
+        "(.*)*x",
+        "(a+)+b",
+        r"(\w+\s?)*$",
+        "(?i)x",
+        "[[a]",
+        "(",
+        "*",
+        "a{3}",
+    ),
+    *(
+        r"\p{L}+",
+        "(?<=a)b",
+        r"(?P<n>a)\g<n>",
+        "(?R)",
+        "((?R)a)?",
+        "(?:abc){e<=2}",
+        "",
+        "^$",
+        "[^a]",
+        r"\b",
+        "$^",
+        "a{2,1}",
+    ),
+    *(
+        "(" * 60 + ")" * 60,
+        "a{1000000}",
+        "(?:a?){50}a{50}",
+        "(?s:.)*\\Z",
+        r"\K",
+        "(?|(a)|(b))",
+        "(*FAIL)",
+        "\\",
+        "(?#",
+    ),
 )
 
 
-KEYWORDS = (
-    *("type", "properties", "items", "anyOf", "allOf", "oneOf", "not", "$ref", "$defs", "pattern", "enum", "const", "required"),
-    *("patternProperties", "additionalProperties", "prefixItems", "contains", "if", "then", "else", "dependentSchemas"),
-    *("unevaluatedProperties", "unevaluatedItems", "propertyNames", "uniqueItems", "minItems", "maxLength", "minimum"),
-    *("multipleOf", "definitions", "dependencies", "extends", "disallow", "$id", "$anchor", "$dynamicRef", "$schema", "x"),
-)
+KEYWORDS: dict[str, tuple[str, ...]] = {
+    "schema": (
+        *(
+            "items",
+            "additionalProperties",
+            "not",
+            "contains",
+            "if",
+            "then",
+            "else",
+            "propertyNames",
+            "extends",
+        ),
+        *("unevaluatedProperties", "unevaluatedItems", "x"),
+    ),
+    "schemas": ("anyOf", "allOf", "oneOf", "prefixItems"),
+    "mapping": (
+        "properties",
+        "$defs",
+        "patternProperties",
+        "dependentSchemas",
+        "definitions",
+        "dependencies",
+    ),
+    "name": ("type", "$ref", "pattern", "$dynamicRef", "$anchor", "$id", "$schema", "format", "disallow"),
+    "value": ("const",),
+    "values": ("enum", "examples"),
+    "names": ("required",),
+    "number": ("minItems", "maxLength", "minimum", "multipleOf", "uniqueItems", "minContains"),
+}
+"""Keywords of JSON Schema by what stands under them."""
 NAMES_IN_SCHEMAS = (
-    *("string", "object", "array", "null", "any", "strin", "#", "#/$defs/a", "#/x", "#/properties", "http://a.example/", "~"),
-    *("https://json-schema.org/draft/2020-12/schema", "http://json-schema.org/draft-07/schema#", "a", "^a", "(", "(a|a)+$"),
-    *("http://json-schema.org/draft-04/schema#", "http://json-schema.org/draft-03/schema#", "query", "#a", ""),
+    *(
+        "string",
+        "object",
+        "array",
+        "null",
+        "any",
+        "strin",
+        "#",
+        "#/$defs/a",
+        "#/x",
+        "#/properties",
+        "http://a.example/",
+        "~",
+    ),
+    *(
+        "https://json-schema.org/draft/2020-12/schema",
+        "http://json-schema.org/draft-07/schema#",
+        "a",
+        "^a",
+        "(",
+        "(a|a)+$",
+    ),
+    *(
+        "http://json-schema.org/draft-04/schema#",
+        "http://json-schema.org/draft-03/schema#",
+        "query",
+        "#a",
+        "",
+    ),
 )
 NUMBERS = (0, 1, 2, 3, 10, -1, 0.5, 1.5, 2**31, 2**63, -(2**63), 1e300, -0.0)
-ASKED = ("Hello?", "Please use short bullets from now on.", "Not Monday, Tuesday.", "Send it to the other group.")
+ASKED = (
+    "Hello?",
+    "Please use short bullets from now on.",
+    "Not Monday, Tuesday.",
+    "Send it to the other group.",
+)
 
 
 class Tape:
@@ -112,7 +312,11 @@ def data(tape: Tape, depth: int = 3) -> Any:
     """Any JSON."""
     kind = tape.below(9 if depth else 6)
     if kind < 6:
-        scalars: list[Callable[[], Any]] = [lambda: word(tape), lambda: text(tape), lambda: tape.pick(NUMBERS)]
+        scalars: list[Callable[[], Any]] = [
+            lambda: word(tape),
+            lambda: text(tape),
+            lambda: tape.pick(NUMBERS),
+        ]
         scalars += [lambda: None, lambda: tape.chance(2), lambda: text(tape)]
         return scalars[kind]()
     if kind == 6:
@@ -126,23 +330,37 @@ def mapping(tape: Tape, depth: int = 2) -> dict[str, Any]:
 
 
 def schema(tape: Tape, depth: int = 3) -> Any:
-    """What may be a JSON Schema."""
-    if not depth or tape.chance(5):
-        return tape.pick((True, False, {}, {"type": "string"}, {"pattern": "(a|a)+$"}, {"$ref": "#"}, 3, "a", None))
-    return {tape.pick(KEYWORDS): _schema_value(tape, depth - 1) for _ in range(1 + tape.below(3))}
+    """A JSON Schema, as far as its form goes; now and then not even that."""
+    if not depth or tape.chance(6):
+        return tape.pick(
+            (
+                {"type": "string"},
+                {"type": ["object", "array"]},
+                True,
+                {"pattern": "(a|a)+$"},
+                {"$ref": "#/$defs/a"},
+            )
+        )
+    made = {}
+    for _ in range(1 + tape.below(3)):
+        kind = tape.pick(list(KEYWORDS))
+        made[tape.pick(KEYWORDS[kind])] = _under(tape, data(tape, 1) if tape.chance(20) else kind, depth - 1)
+    return made
 
 
-def _schema_value(tape: Tape, depth: int) -> Any:
-    kinds: list[Callable[[], Any]] = [
-        lambda: schema(tape, depth),
-        lambda: tape.pick(NAMES_IN_SCHEMAS),
-        lambda: tape.some(3, lambda each: schema(each, depth)),
-        lambda: {tape.pick(NAMES_IN_SCHEMAS): schema(tape, depth) for _ in range(tape.below(3))},
-        lambda: tape.some(3, lambda each: each.pick(NAMES_IN_SCHEMAS)),
-        lambda: tape.pick((True, False, *NUMBERS)),
-        lambda: data(tape, 1),
-    ]
-    return tape.pick(kinds)()
+def _under(tape: Tape, kind: Any, depth: int) -> Any:
+    """What stands under a keyword."""
+    kinds: dict[str, Callable[[], Any]] = {
+        "schema": lambda: schema(tape, depth),
+        "schemas": lambda: [schema(tape, depth) for _ in range(1 + tape.below(3))],
+        "mapping": lambda: {tape.pick(NAMES_IN_SCHEMAS): schema(tape, depth) for _ in range(tape.below(3))},
+        "name": lambda: tape.pick(NAMES_IN_SCHEMAS),
+        "value": lambda: data(tape, 1),
+        "values": lambda: tape.some(3, lambda each: data(each, 1)),
+        "names": lambda: list({tape.pick(NAMES_IN_SCHEMAS) for _ in range(2)}),
+        "number": lambda: tape.pick((True, *NUMBERS)),
+    }
+    return kinds[kind]() if isinstance(kind, str) and kind in kinds else kind
 
 
 def params_of(cls: type[Model], tape: Tape) -> dict[str, Any]:
@@ -173,8 +391,17 @@ def _value(kind: Any, name: str, tape: Tape) -> Any:
     if isinstance(kind, type) and issubclass(kind, Model):
         return params_of(kind, tape)
     if kind is str:
-        return tape.pick(PATTERNS) if name in ("regex", "patterns") and tape.chance(2) else tape.pick((word, text))(tape)
-    simple = {int: tape.pick((1, 0, 2, 3, -1)), float: tape.pick(NUMBERS), bool: tape.chance(2), type(None): None}
+        return (
+            tape.pick(PATTERNS)
+            if name in ("regex", "patterns") and tape.chance(2)
+            else tape.pick((word, text))(tape)
+        )
+    simple = {
+        int: tape.pick((1, 0, 2, 3, -1)),
+        float: tape.pick(NUMBERS),
+        bool: tape.chance(2),
+        type(None): None,
+    }
     return simple[kind] if kind in simple else data(tape)
 
 
@@ -253,7 +480,10 @@ def case(tape: Tape) -> dict[str, Any]:
     tools: dict[str, Any] = {"available": tape.some(4, lambda each: each.pick(names))}
     if tape.chance(2):
         limits: Sequence[Any] = (0, 2, {tape.pick(names): 1})
-        tools["policy"] = {"deny": tape.some(2, lambda each: each.pick(names)), "max_calls": tape.pick(limits)}
+        tools["policy"] = {
+            "deny": tape.some(2, lambda each: each.pick(names)),
+            "max_calls": tape.pick(limits),
+        }
         if tape.chance(2):
             tools["policy"]["allow"] = tape.some(2, lambda each: each.pick(names))
     return {"scenario": scenario, "tools": tools}

@@ -36,7 +36,9 @@ class Tried:
 
     def row(self) -> str:
         """One line of the table."""
-        number = f"{self.inputs:>10,}  {self.seconds:>6.0f} s  {self.slowest_s:>7.2f} s  {len(self.findings):>8}"
+        number = (
+            f"{self.inputs:>10,}  {self.seconds:>6.0f} s  {self.slowest_s:>7.2f} s  {len(self.findings):>8}"
+        )
         return f"{self.target:<14}{self.engine:<12}{number}"
 
 
@@ -48,7 +50,11 @@ def fuzz(target: str, engine: str, seconds: float, folder: Path) -> Tried:
         here = folder / f"{target}-{engine}-{part}"
         here.mkdir(parents=True)
         code = _work(target, engine, left, here)
-        told = json.loads((here / "stats.json").read_text(encoding="utf-8")) if (here / "stats.json").exists() else {}
+        told = (
+            json.loads((here / "stats.json").read_text(encoding="utf-8"))
+            if (here / "stats.json").exists()
+            else {}
+        )
         inputs += told.get("inputs", 0)
         slowest = max(slowest, told.get("slowest_s", 0))
         findings += sorted(here.glob("finding-*.input"))
@@ -65,7 +71,13 @@ def _work(target: str, engine: str, seconds: float, folder: Path) -> int:
     with (folder / "log").open("wb") as log:
         try:
             done = subprocess.run(
-                command, stdout=log, stderr=log, cwd=ROOT, env=environment, timeout=seconds + GRACE_S, check=False
+                command,
+                stdout=log,
+                stderr=log,
+                cwd=ROOT,
+                env=environment,
+                timeout=seconds + GRACE_S,
+                check=False,
             )
         except subprocess.TimeoutExpired:
             return -1

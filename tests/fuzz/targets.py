@@ -42,8 +42,34 @@ ROOT = Path(__file__).resolve().parents[2]
 SEEDS = Path(__file__).resolve().parent / "seeds"
 SECONDS = 0.05
 """The time limit of patterns while fuzzing: runaway patterns are wanted, waiting for them is not."""
-TRICKS = (b"&a ", b"*a", b"<<: ", b"!!int ", b"? ", b"[" * 200, b"{a: " * 120, b"\\ud800", b"1e999", b"\xff\xfe", b"---\n")
-SIGNS = (*"ab().*+?|[]{}^$\\<>=!:-,1", "(?:", "(?=", "(?<!", "(?P<n>", "(?i)", "\\p{L}", "\\1", "{2,}", "{1,3}", "&&", "(?R)", "ß")
+TRICKS = (
+    b"&a ",
+    b"*a",
+    b"<<: ",
+    b"!!int ",
+    b"? ",
+    b"[" * 200,
+    b"{a: " * 120,
+    b"\\ud800",
+    b"1e999",
+    b"\xff\xfe",
+    b"---\n",
+)
+SIGNS = (
+    *"ab().*+?|[]{}^$\\<>=!:-,1",
+    "(?:",
+    "(?=",
+    "(?<!",
+    "(?P<n>",
+    "(?i)",
+    "\\p{L}",
+    "\\1",
+    "{2,}",
+    "{1,3}",
+    "&&",
+    "(?R)",
+    "ß",
+)
 BUGS = ("assertion.crashed", "adapter.crashed", "internal.bug")
 """Reason codes that say: this is a bug of ours."""
 
@@ -219,16 +245,60 @@ def _examples() -> list[dict[str, Any]]:
 
 
 FLAGS = (
-    *("-x", "--strict", "--fail-on-vacuous", "--strict-capabilities", "--save-traces", "--json", "-q", "-v", "--durations=2"),
-    *("--allow-outside", "--no-artifacts", "--maxfail=1", "-k=a", "-t=news", "--exclude-tag=x", "--collect-only", "--color=always"),
+    *(
+        "-x",
+        "--strict",
+        "--fail-on-vacuous",
+        "--strict-capabilities",
+        "--save-traces",
+        "--json",
+        "-q",
+        "-v",
+        "--durations=2",
+    ),
+    *(
+        "--allow-outside",
+        "--no-artifacts",
+        "--maxfail=1",
+        "-k=a",
+        "-t=news",
+        "--exclude-tag=x",
+        "--collect-only",
+        "--color=always",
+    ),
     *("--run-id=../x", "--run-id=ok", "-k=(", "--unknown", "--maxfail=x", "--color=blue"),
 )
 COMMANDS = ("validate", "validate", "list", "doctor", "explain", "schema", "init", "nonsense")
-PATHS: tuple[list[str], ...] = (["."], ["tests/test.yaml"], ["tests/test.yaml::a"], ["nowhere"], ["tests", "tests"], [])
+PATHS: tuple[list[str], ...] = (
+    ["."],
+    ["tests/test.yaml"],
+    ["tests/test.yaml::a"],
+    ["nowhere"],
+    ["tests", "tests"],
+    [],
+)
 CONFIGS = (
-    *("", "strict: true", "limits: {max_events: 2}", "limits: {max_file_bytes: 900}", "limits: {max_yaml_nodes: 50}"),
-    *("limits: {max_result_bytes: 500}", "limits: {pattern_seconds: 0}", "artifacts_dir: ../out", "strict: 3", "[", "a: 1"),
-    *("suite: {id: core.acme.evals.all, pass_score: 0.5}", "plugins: [nowhere.py]", "save_traces: true", "artifacts_dir: tests"),
+    *(
+        "",
+        "strict: true",
+        "limits: {max_events: 2}",
+        "limits: {max_file_bytes: 900}",
+        "limits: {max_yaml_nodes: 50}",
+    ),
+    *(
+        "limits: {max_result_bytes: 500}",
+        "limits: {pattern_seconds: 0}",
+        "artifacts_dir: ../out",
+        "strict: 3",
+        "[",
+        "a: 1",
+    ),
+    *(
+        "suite: {id: core.acme.evals.all, pass_score: 0.5}",
+        "plugins: [nowhere.py]",
+        "save_traces: true",
+        "artifacts_dir: tests",
+    ),
 )
 
 
@@ -348,7 +418,13 @@ def mutated(tape: Tape, seed: bytes) -> bytes:
         at = tape.below(min(len(content) + 1, 65_536))
         length = tape.pick((0, 1, 2, 5, 30))
         stretch = bytes(content[at : at + length])
-        put = (b"", tape.bytes(4), stretch * 2, tape.pick(FRAGMENTS).encode(errors="surrogatepass"), tape.pick(TRICKS))
+        put = (
+            b"",
+            tape.bytes(4),
+            stretch * 2,
+            tape.pick(FRAGMENTS).encode(errors="surrogatepass"),
+            tape.pick(TRICKS),
+        )
         content[at : at + length] = tape.pick(put)
     return bytes(content)
 

@@ -55,7 +55,9 @@ class Log:
     def keep(self, given: bytes, error: Exception) -> None:
         """Keep the shortest input for each place where something went wrong."""
         frame = traceback.extract_tb(error.__traceback__)[-1]
-        name = hashlib.sha256(f"{type(error).__name__} {frame.filename}:{frame.lineno}".encode()).hexdigest()[:12]
+        name = hashlib.sha256(f"{type(error).__name__} {frame.filename}:{frame.lineno}".encode()).hexdigest()[
+            :12
+        ]
         path = self.folder / f"finding-{name}.input"
         if path.exists() and path.stat().st_size <= len(given):
             return
@@ -92,7 +94,7 @@ def with_hypothesis(target: Any, seconds: float, log: Log) -> None:
     while time.monotonic() < until:
         try:
             batch()
-        except Exception:  # noqa: BLE001, S112 - the log has it
+        except Exception:  # noqa: BLE001 - the log has it
             continue
     log.write()
 
@@ -110,9 +112,17 @@ def with_atheris(target: Any, seconds: float, log: Log) -> None:
     corpus = log.folder / "corpus"
     corpus.mkdir(exist_ok=True)
     rng = random.Random(0)
-    for number, seed in enumerate(target.seeds() if target.seeds else [rng.randbytes(300) for _ in range(50)]):
+    for number, seed in enumerate(
+        target.seeds() if target.seeds else [rng.randbytes(300) for _ in range(50)]
+    ):
         (corpus / f"seed-{number:03}").write_bytes(seed)
-    flags = [f"-max_total_time={max(int(seconds), 1)}", "-timeout=60", "-rss_limit_mb=4096", "-max_len=20000", "-len_control=0"]
+    flags = [
+        f"-max_total_time={max(int(seconds), 1)}",
+        "-timeout=60",
+        "-rss_limit_mb=4096",
+        "-max_len=20000",
+        "-len_control=0",
+    ]
     flags += [f"-artifact_prefix={log.folder}/", "-print_funcs=0"]
     atheris.Setup(["fuzz", *flags, str(corpus)], one)
     atheris.Fuzz()

@@ -1,6 +1,6 @@
 """Numbers, dates, references, names and quotes, in a form in which equal ones are equal."""
 
-# ruff: noqa: RUF001 - the quotation marks of other scripts are the subject here
+
 
 import time
 from decimal import Decimal

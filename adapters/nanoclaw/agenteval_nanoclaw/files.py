@@ -8,7 +8,7 @@ from typing import Any
 
 from agenteval.adapters import AdapterContext
 from agenteval.errors import AdapterError
-from agenteval.reading.containment import STAY_INSIDE, is_inside
+from agenteval.reading.containment import STAY_INSIDE
 
 
 def find_file(name: Any, context: AdapterContext, *, setting: str, missing: str, next_step: str) -> Path:

@@ -11,6 +11,9 @@ from agenteval.reading.documents import DataPath, problem_at, read_text
 from agenteval.reading.yamlsource import place
 from agenteval.strict import closest
 
+NOT_RECORDED_YET = ("adapter.replay_missing", "adapter.fixture_missing")
+"""A test may be written before there is a recording: a file that is not there is a remark, unless its name is a slip."""
+
 HIDDEN = "what adapter_input names cannot be used; the message is left out, since the test redacts fields"
 
 
@@ -32,7 +35,10 @@ def check_inputs(
             allow_outside=allow_outside,
         )
         problems = _problems(test, context, adapters, registry)
-        if problems:
+        if problems and problems[0].reason_code in NOT_RECORDED_YET and not _is_slip(test):
+            problems[0].severity = "warning"
+            collection.problems += problems[:1]
+        elif problems:
             collection.problems += problems
             collection.invalid.append(test.path)
             continue
@@ -40,6 +46,15 @@ def check_inputs(
         if not test.case.reporting.redact_fields:
             collection.problems += [_remark(warning, test.path) for warning in context.warnings]
     collection.tests = valid
+
+
+def _is_slip(test: LoadedTest) -> bool:
+    """Whether a file that the test names is not there, but one of nearly the same name is."""
+    folder = test.path.parent
+    named = [value for value in test.case.adapter_input.values() if isinstance(value, str)]
+    named += [fixture.file for fixture in test.case.tools.fixtures if fixture.file]
+    present = [path.name for path in folder.iterdir()]
+    return any(closest(Path(name).name, present) for name in named if not (folder / name).exists())
 
 
 def _problems(

@@ -90,7 +90,8 @@ class RunDirectory:
                     artifacts.trace = name
                     self._write(name, content)
                 else:
-                    outcome.result.warnings.append(self._too_large("trace", content, "it is not written"))
+                    told = self._too_large("trace", content, "it is not written")
+                    outcome.result.warnings.append(outcome.redactor.text(told))
         artifacts.result = f"{stem}.result.json"
         try:
             content = self._result(outcome.result, outcome.redactor)
@@ -105,7 +106,7 @@ class RunDirectory:
         if len(content) <= self.max_bytes:
             return content
         what = "it lacks what the assertions observed, their parameters and most events of their evidence"
-        result.warnings.append(self._too_large("result", content, what))
+        result.warnings.append(redactor.text(self._too_large("result", content, what)))
         _reduce(result)
         return sealed(result, redactor, quoted=quotes(result))
 
@@ -122,11 +123,14 @@ class RunDirectory:
         except LeakError as leak:
             self.leaks.append(leak.problem("eval-summary.json"))
         for folder, _, names in os.walk(self.path):
-            for name in sorted(set(names) - self._written):
+            own = self._written if folder == str(self.path) else set()
+            for name in sorted(set(names) - own):
                 self._check(Path(folder, name))
 
     def _check(self, file: Path) -> None:
         """Remove a file in which something sensitive shows. Not one of ours; a plugin may have put it there."""
+        if not file.is_file():  # a pipe would keep us waiting
+            return
         text = file.read_text(encoding="utf-8", errors="replace")
         if kinds := self.redactor.leaks(text, ()):
             file.unlink()
