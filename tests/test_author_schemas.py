@@ -57,7 +57,7 @@ LEADS_NOWHERE = "leads nowhere inside the schema, and nothing is fetched; put wh
             "the pattern '[' is not a regular expression: unterminated character set at position 1",
         ),
         (
-            {"properties": {"a": {"$schema": "https://json-schema.org/draft/2020-12/schema"}}},
+            {"properties": {"a": {"$schema": "http://json-schema.org/draft-03/schema#", "extends": 3}}},
             "$schema stands inside the schema, where it changes the rules; put it at the top",
         ),
         (

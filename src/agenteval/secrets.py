@@ -140,13 +140,16 @@ _WORD_SIGNS = bytes(
     for code in range(256)
 )
 """Every sign of which keys are made as `a`, all others as a blank: a run of `a` is a word that could be a key."""
-_NEAR = 128
 _FORM = (
     rb"A3T|A[KSB]IA|ACCA|AIza|gh[pousr]_|github_pat_|gl(?:pat|dt|ft|soat|rt|cbt|imt|ptt|agent)-|gloas-|GR1348941"
-    rb"|eyJ|T3BlbkFJ|sk-(?:ant|proj|svcacct|admin)-|PRIVATE KEY|PuTTY-User|pypi-AgE|npm_|_authToken=|SG\.|xox[a-z]-|hooks\.slack|sq0csp-"
+    rb"|eyJ|T3BlbkFJ|sk-(?:ant|proj|svcacct|admin)-|pypi-AgE|npm_|_authToken=|SG\.|xox[a-z]-|sq0csp-"
     rb"|[sr]k_live_|AccountKey=|-us[0-9]|[0-9]{8}:[\w-]{35}|[MNO][\w-]{23,25}\.[\w-]{6}\.[\w-]{27}"
     rb"|(?:AC|SK)[a-z0-9]{32}|earer "
 )
+"""What a word that could be a key begins with, or has beside it."""
+_BEFORE, _AFTER = 36, 36
+_LINES_BEFORE = (b"PRIVATE KEY", b"PuTTY-User", b"hooks.slack")
+_FAR_BEFORE = 128
 
 
 def _has_form(data: bytes) -> bool:
@@ -156,9 +159,12 @@ def _has_form(data: bytes) -> bool:
     while start >= 0:
         end = words.find(b" ", start)
         word = data[start:end]
-        likely = not word.islower() or b"-us" in word or b"xox" in word
-        if likely and _compiled(_FORM).search(data, max(0, start - _NEAR), end + _NEAR):
-            return True
+        if not word.islower() or b"-us" in word or b"xox" in word:
+            if _compiled(_FORM).search(data, max(0, start - _BEFORE), end + _AFTER):
+                return True
+            before = data[max(0, start - _FAR_BEFORE) : start]
+            if any(line in before for line in _LINES_BEFORE):
+                return True
         start = words.find(_LONG_WORD, end)
     return False
 
