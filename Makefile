@@ -5,6 +5,7 @@ PYTHON ?=
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
+FUZZ_SECONDS ?= 600
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
@@ -12,7 +13,7 @@ export PIP_ROOT_USER_ACTION := ignore
 # The checks of `make test` share files and two of them are heavy: one after another, also under `make -j`.
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help install run test lint types schemas examples wheel pytest bench format clean
+.PHONY: help install run test lint types schemas examples wheel pytest fuzz bench format clean
 
 help: ## Show what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -47,6 +48,9 @@ wheel: $(STAMP) ## Build the wheel, install it into an empty environment, run it
 pytest: $(STAMP) ## Run the tests
 	@echo "== pytest"
 	@$(BIN)/pytest -q
+
+fuzz: $(STAMP) ## Search for inputs that break something, for FUZZ_SECONDS (600)
+	@$(BIN)/python tests/fuzz/run.py --seconds $(FUZZ_SECONDS)
 
 bench: $(STAMP) ## Measure speed and memory beside a hand-written pytest suite (ARGS=--quick: a part)
 	@$(BIN)/python -m benchmarks.run $(ARGS)

@@ -170,3 +170,33 @@ def test_architecture_names_every_module() -> None:
     modules = {path.name for path in SRC.glob("[a-z]*.py")}
     packages = {f"{path.name}/" for path in SRC.iterdir() if any(path.glob("*.py"))}
     assert sorted(named) == sorted(modules | packages)
+
+
+def calls(file: Path) -> Iterator[str]:
+    """What a file calls, as it is written: `sys.stdout.write`, `print`."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call):
+            yield ast.unparse(node.func)
+
+
+def test_all_that_is_printed_and_filed_goes_through_the_redactor() -> None:
+    """`stream.write` and `sealed` are the only ways out; the version is printed before there is anything to hide."""
+    printing = re.compile(
+        r"print|typer\.echo|(?:sys\.(?:stdout|stderr)|self\.stream|stream)\.write(?:lines)?"
+    )
+    filing = re.compile(r"encode|.*\.write_(?:text|bytes)|orjson\.dumps")
+    found = {
+        (str(file.relative_to(SRC)), name)
+        for file in SRC.rglob("*.py")
+        for name in calls(file)
+        if printing.fullmatch(name) or filing.fullmatch(name)
+    }
+    assert found == {
+        ("cli/__init__.py", "print"),
+        ("cli/app.py", "typer.echo"),
+        ("reporters/stream.py", "stream.write"),
+        ("reporters/sealing.py", "encode"),
+        ("reporters/sealing.py", "orjson.dumps"),
+        ("redaction.py", "orjson.dumps"),
+        ("schemas.py", "path.write_text"),
+    }

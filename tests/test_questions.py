@@ -1,7 +1,5 @@
 """Which sentences of an output ask the user something."""
 
-
-
 import time
 
 import pytest

@@ -1,7 +1,5 @@
 """Bullets, items, paragraphs, sentences, claim units and words, by the definitions of `agenteval.text`."""
 
-
-
 import time
 
 import pytest

@@ -220,14 +220,14 @@ def _problems(schema: dict[str, Any], draft: Any) -> Iterator[str]:
         seen.add(id(contents))
         if not isinstance(contents, dict):
             continue  # true and false
-        for inner in resource.subresources():
-            if isinstance(
-                inner.contents, dict
-            ):  # not so true, false, and names in `dependencies` of old drafts
-                pending.append((inner, resolver.in_subresource(inner)))  # noqa: PERF401
         keywords.update(contents)
         if "$schema" in contents and contents is not schema:
             yield "$schema stands inside the schema, where it changes the rules; put it at the top"
+        for inner in resource.subresources():
+            is_schema = isinstance(
+                inner.contents, dict
+            )  # not so true, and names in `dependencies` of old drafts
+            pending += [(inner, resolver.in_subresource(inner))] if is_schema else []
         yield from _foreign_patterns(contents)
         for keyword in ("$ref", "$dynamicRef"):
             if not isinstance(reference := contents.get(keyword), str):

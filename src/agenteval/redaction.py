@@ -7,19 +7,18 @@ a piece of one becomes `[redacted:part]`.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import fields, is_dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import fields, is_dataclass
 from fnmatch import fnmatchcase
 from functools import cache
-from pathlib import Path
 from typing import Any
 
-from agenteval.errors import FileError, Problem
+from agenteval.errors import Problem
 from agenteval.hiding import PIECE, SHORTEST_PIECE, SHORTEST_TEXT, KnownValues, is_token, token, tokens_in
 from agenteval.patterns import is_glob
 from agenteval.secrets import CREDENTIAL, Found, detect, is_telling, is_value, might_hold, names_secret
 
-__all__ = ["PIECE", "SHORTEST_PIECE", "RedactionRules", "Redactor", "plain", "redacted_problems", "token"]
+__all__ = ["PIECE", "SHORTEST_PIECE", "RedactionRules", "Redactor", "plain", "token"]
 
 SECRETS, EMAIL, FIELD, ENVIRONMENT = "secrets", "email", "field", "env"
 _CHUNK = 1 << 20
@@ -113,10 +112,12 @@ class Redactor:
 
     def learn_secrets(self, data: Any) -> None:
         """Remember what looks like a secret or an address, and the values of keys such as `password`."""
-        if self.rules.kinds and self._suspects(data):
+        if self._suspects(data):
             self._learn_secrets(plain(data))
 
     def _suspects(self, data: Any) -> bool:
+        if not self.rules.kinds:
+            return False
         import orjson
 
         try:
@@ -199,8 +200,8 @@ class Redactor:
             }
         if isinstance(data, list | tuple):
             return [self._data(value, path) for value in data]
-        if _is_number(data) and len(str(data)) >= SHORTEST_TEXT and str(data) in self._fields.tokens:
-            return self._fields.tokens[str(data)]
+        if _is_number(data) and len(str(data)) >= SHORTEST_TEXT:
+            return self._secrets.tokens.get(str(data)) or self._fields.tokens.get(str(data)) or data
         return data
 
     def swept(self, data: Any, key: str = "") -> Any:
@@ -217,28 +218,11 @@ class Redactor:
             return [self.swept(value, key) for value in data]
         return data
 
-    def problem(self, problem: Problem) -> Problem:
-        """A problem of a file, redacted. The caret stays under what it points at as far as that can be seen."""
-        excerpt = [(number, self.unseen(text)) for number, text in problem.excerpt]
-        made = replace(
-            problem,
-            message=self.unseen(problem.message),
-            pointer=self.unseen(problem.pointer),
-            excerpt=excerpt,
-            hint=self.unseen(problem.hint),
-            allowed=[self.unseen(name) for name in problem.allowed],
-            next_step=self.unseen(problem.next_step),
-        )
-        for (number, text), (_, now) in zip(problem.excerpt, excerpt, strict=True):
-            if number == problem.line and problem.column is not None and text != now:
-                before, width = problem.caret or (problem.column - 1, problem.span)
-                shown = len(self.unseen(text[:before]))
-                made.caret = (min(shown, len(now)), max(1, min(width, len(now) - shown)))
-        return made
-
-    def may_show_in(self, content: bytes) -> bool:
-        """Whether something sensitive may be in what is to be written: false means that it need not be looked at."""
-        return bool(self._secrets or self._fields or self._credentials) or self.rules.suspects(content)
+    def may_show_in(self, data: Any) -> bool:
+        """Whether something sensitive may be in bytes or data to be written: false means that they can be."""
+        if self._secrets or self._fields or self._credentials:
+            return True
+        return self.rules.suspects(data) if isinstance(data, bytes) else self._suspects(data)
 
     def leaks(self, data: Any, quoted: Any) -> list[str]:
         """The kinds of what still shows in redacted data, sorted; none is what redaction is for.
@@ -267,33 +251,6 @@ class Redactor:
             len(name) <= len(path) and all(map(_same, name, path[len(path) - len(name) :]))
             for name in self.names
         )
-
-
-def redacted_problems(problems: Sequence[Problem], rules: RedactionRules) -> list[Problem]:
-    """The problems of test files that cannot be loaded, redacted by what the files say as far as it can be read."""
-    return [_redactor_of(problem, rules).problem(problem) for problem in problems]
-
-
-def _redactor_of(problem: Problem, rules: RedactionRules) -> Redactor:
-    names, data = _redact_fields(problem.path) if problem.path and problem.excerpt else ([], None)
-    made = Redactor(names, rules)
-    made.learn_fields(data)
-    made.learn_files([problem])
-    return made
-
-
-def _redact_fields(path: Path) -> tuple[list[str], Any]:
-    """`reporting.redact_fields` of a test file, whatever is wrong with the rest of it, and the data of the file."""
-    from agenteval.reading.documents import read_text
-    from agenteval.reading.yamlsource import load_yaml
-
-    try:
-        data = load_yaml(read_text(path), path)
-    except FileError:
-        return [], None
-    reporting = data.get("reporting") if isinstance(data, dict) else None
-    given = reporting.get("redact_fields") if isinstance(reporting, dict) else None
-    return [name for name in given if isinstance(name, str)] if isinstance(given, list) else [], data
 
 
 def _same(pattern: str, key: str) -> bool:

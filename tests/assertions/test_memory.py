@@ -1,7 +1,5 @@
 """Memory assertions, and what a remembered fact asks of an answer."""
 
-
-
 from typing import Any
 
 import pytest

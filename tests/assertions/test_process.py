@@ -1,7 +1,5 @@
 """Tool and process assertions."""
 
-
-
 from typing import Any
 
 import pytest

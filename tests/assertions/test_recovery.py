@@ -1,7 +1,5 @@
 """Recovery assertions, and what counts as a claim of success."""
 
-
-
 from typing import Any
 
 import pytest

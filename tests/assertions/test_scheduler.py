@@ -1,7 +1,5 @@
 """Scheduler assertions."""
 
-
-
 from typing import Any
 
 import pytest

@@ -13,7 +13,7 @@ STAY_INSIDE = (
     "keep the file inside the project, or allow files anywhere with --allow-outside; "
     "symbolic links that lead out of the project are not followed"
 )
-USES_FIXTURE = [
+USES_FIXTURE: list[dict[str, Any]] = [
     {"type": "tool_call", "tool": "web_search", "call_id": "c1", "args": {}},
     {"type": "tool_result", "tool": "web_search", "call_id": "c1", "fixture_id": "news"},
 ]

@@ -39,7 +39,8 @@ def result(project: Project, name: str = "pass") -> Any:
 @pytest.mark.parametrize("command", ["run", "validate", "list"])
 def test_yaml_nodes(project: Project, command: str, capsys: pytest.CaptureFixture[str]) -> None:
     """A test file with more values than the limit is invalid, for every command that reads it; a higher limit helps."""
-    project.add("pass", **{"x-data": list(range(200))})
+    extra: dict[str, Any] = {"x-data": list(range(200))}
+    project.add("pass", **extra)
     limit(project, max_yaml_nodes=100)
     assert main([command, "tests"]) == 3
     told = "".join(capsys.readouterr())

@@ -222,6 +222,20 @@ def test_fields_of_an_invalid_test_file_are_redacted(
     assert "marmalade" in "".join(capsys.readouterr())
 
 
+def test_a_test_file_that_is_no_yaml_is_not_quoted_when_it_redacts_fields(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nobody knows which of its words are the values of these fields."""
+    path = plant(project)
+    text = path.read_text(encoding="utf-8")
+    for fields, seen_in in (("reporting: {redact_fields: [memo]}\n", False), ("", True)):
+        path.write_text(f"{fields}memo: [the-marmalade-4711\n{text}", encoding="utf-8")
+        assert main(["validate", "tests"]) == 3
+        out = capsys.readouterr().out
+        assert "error[yaml.syntax]" in out
+        assert ("marmalade" in out) == seen_in
+
+
 @pytest.mark.parametrize(
     "recording",
     [
@@ -443,7 +457,7 @@ def test_a_summary_that_would_show_a_value_is_not_written(
     project: Project, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What belongs to no test is checked too: here the name of a folder."""
-    monkeypatch.setattr(Redactor, "problem", lambda _, problem: problem)
+    monkeypatch.setattr("agenteval.cli.session.redacted_problems", lambda problems, _: problems)
     project.add("pass", OTHERS["github-token"], id="nanoclaw.t.a.x")
     assert main(["run", "tests", "--run-id", "run-1"]) == 2
     where = texts(project, capsys)

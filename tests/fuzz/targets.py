@@ -333,7 +333,7 @@ def _change(tape: Tape, data: Any, path: tuple[Any, ...]) -> None:
         data = data[step]
     match tape.pick(["replace", "replace", "remove", "rename", "double"]):
         case "replace":
-            special = {"json_schema": material.schema, "regex": lambda each: each.pick(PATTERNS)}
+            special: dict[Any, Callable[[Tape], Any]] = {"json_schema": material.schema, "regex": lambda each: each.pick(PATTERNS)}
             data[last] = special.get(last, material.data)(tape)
         case "remove":
             del data[last]
@@ -359,9 +359,9 @@ def check_command(content: bytes) -> None:
     root = scratch() / "p"
     shutil.rmtree(root, ignore_errors=True)
     (root / "project" / "tests").mkdir(parents=True)
-    for name, content in files.items():
+    for name, written in files.items():
         folder = root / "project" if name == "agenteval.yaml" else root / "project" / "tests"
-        (folder / name).write_bytes(content)
+        (folder / name).write_bytes(written)
     before = _tree(root)
     out, err = io.StringIO(), io.StringIO()
     with chdir(root / "project"), redirect_stdout(out), redirect_stderr(err):

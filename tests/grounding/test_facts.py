@@ -1,7 +1,5 @@
 """Numbers, dates, references, names and quotes, in a form in which equal ones are equal."""
 
-
-
 import time
 from decimal import Decimal
 

@@ -84,7 +84,8 @@ check: [numbers, dates, urls, names]
         sources = [*result_sources(results), *(memory_sources(trace, case) if self.include_memory else [])]
         said = input_sources(trace) if self.include_input else []
         known = SourceText(sources, said, call_sources(results, trace))
-        judged = [support(claim, known, self.check) for claim in claimed]
+        supports = {claim: support(claim, known, self.check) for claim in dict.fromkeys(claimed)}
+        judged = [supports[claim] for claim in claimed]
         if not any(each.judged for each in judged):
             return vacuous(
                 f"the output claims nothing that {', '.join(self.check)} can be judged by",

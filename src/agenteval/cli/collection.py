@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from agenteval import budget
+from agenteval.cli.problems import redacted_problems
 from agenteval.config import LimitsConfig
 from agenteval.errors import Problem, SpecError
 from agenteval.loading import LoadedTest, UniqueIds, discover, load_test
 from agenteval.plugins.registry import Registry
-from agenteval.redaction import redacted_problems
 from agenteval.reporters.stream import redactor_in_force
 
 

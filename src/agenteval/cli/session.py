@@ -5,13 +5,13 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from agenteval.cli.problems import redacted_problems
 from agenteval.errors import ExitCode, Problem, SpecError
 from agenteval.loading import LoadedTest, UniqueIds, discover, load_test
 from agenteval.openwop.summary import Scores
-from agenteval.redaction import redacted_problems
 from agenteval.reporters.artifacts import RunDirectory
 from agenteval.reporters.console import Console
-from agenteval.reporters.sealing import LeakError, quotes, sealed
+from agenteval.reporters.sealing import LeakError, sealed_result
 from agenteval.results import RunSummary
 from agenteval.runner import Outcome, RunOptions, run, timestamp
 from agenteval.scorecard import Tally
@@ -121,7 +121,7 @@ class Session:
             self.directory.add(outcome, save_trace=self.save_traces or outcome.test.case.reporting.save_trace)
             return self.directory.leaks[before:]
         try:
-            sealed(outcome.result, outcome.redactor, quoted=quotes(outcome.result))
+            sealed_result(outcome.result, outcome.redactor)
         except LeakError as leak:
             return [leak.problem(f"the result of {outcome.result.test_case_id}")]
         return []

@@ -10,6 +10,7 @@ from functools import cached_property
 from itertools import chain
 
 from agenteval.grounding.dates import dates
+from agenteval.grounding.effort import Effort
 from agenteval.grounding.quantities import NEARLY, quantities, spellings
 from agenteval.grounding.sources import Source
 from agenteval.lazyregex import lazy
@@ -21,7 +22,10 @@ MOST_KEPT = 500
 class SourceNumbers:
     """The numbers of sources. `having` tells which sources have a piece in their folded text, by their index."""
 
-    def __init__(self, sources: Sequence[Source], having: Callable[[str], Iterable[int]]) -> None:
+    def __init__(
+        self, sources: Sequence[Source], having: Callable[[str], Iterable[int]], effort: Effort
+    ) -> None:
+        self._effort = effort
         self._sources = sources
         self._with = having
         self._texts = [text for source in sources for text in source.texts]
@@ -55,6 +59,7 @@ class SourceNumbers:
         """The lines with a number in digits within these bounds."""
         values, places = self._runs
         for index in _within(values, least, most):
+            self._effort.spend()
             text, offset = self._texts[places[2 * index]], places[2 * index + 1]
             end = text.find("\n", offset)
             yield text[text.rfind("\n", 0, offset) + 1 : end if end >= 0 else len(text)]
@@ -64,6 +69,7 @@ class SourceNumbers:
         for word in spellings(low, high):
             for number in self._with(word):
                 for line in "\n".join(self._sources[number].texts).split("\n"):
+                    self._effort.spend()
                     if word in line.lower():
                         yield line
 

@@ -13,6 +13,7 @@ from functools import cached_property
 from itertools import chain
 
 from agenteval.grounding.dates import DAYS, MONTHS, Date, dates
+from agenteval.grounding.effort import Effort
 from agenteval.grounding.links import Link, links
 from agenteval.grounding.quantities import IDENTIFIER
 from agenteval.grounding.source_numbers import SourceNumbers, any_unit
@@ -49,6 +50,7 @@ class SourceText:
         self._own = _with_text(sources)
         self._all = self._own + _with_text(said)
         self._called = called
+        self._effort = Effort()
         self._folded = _Folded(self._all)
         self._with = self._folded.having
         self._tokens: dict[str, bool] = {}
@@ -95,6 +97,7 @@ class SourceText:
     def _best_in(self, number: int, wanted: Sequence[str], *, joined: bool) -> tuple[int, int]:
         """The most words that a span of one source has, and the index of the first such span."""
         bits = {word: 1 << place for place, word in enumerate(wanted)}
+        self._effort.spend(len(self._spans_of(number)))
         held = [sum(map(bits.__getitem__, bits.keys() & words)) for _, words in self._spans_of(number)]
         if joined:
             pairs = zip(held, [*held[1:], 0], strict=True)
@@ -138,6 +141,7 @@ class SourceText:
         seen = set()
         for number in self._with(start):
             for found in tokens_from(self._folded.texts[number], start):
+                self._effort.spend()
                 if found == token:
                     return True
                 if found not in seen:
@@ -220,7 +224,7 @@ class SourceText:
     @cached_property
     def numbers(self) -> SourceNumbers:
         """The numbers of all texts."""
-        return SourceNumbers(self._all, self._with)
+        return SourceNumbers(self._all, self._with, self._effort)
 
     # References ------------------------------------------------------------------------------------------------
 

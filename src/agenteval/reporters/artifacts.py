@@ -14,7 +14,7 @@ from agenteval.config import MAX_RESULT_BYTES
 from agenteval.errors import AgentEvalError, Problem
 from agenteval.evidence import MOST_ITEMS
 from agenteval.redaction import Redactor
-from agenteval.reporters.sealing import LeakError, quotes, sealed
+from agenteval.reporters.sealing import LeakError, sealed, sealed_result
 from agenteval.results import RunSummary, TestResult
 from agenteval.runner import Outcome
 
@@ -102,13 +102,13 @@ class RunDirectory:
             self._write(artifacts.result, content)
 
     def _result(self, result: TestResult, redactor: Redactor) -> bytes:
-        content = sealed(result, redactor, quoted=quotes(result))
+        content = sealed_result(result, redactor)
         if len(content) <= self.max_bytes:
             return content
         what = "it lacks what the assertions observed, their parameters and most events of their evidence"
         result.warnings.append(redactor.text(self._too_large("result", content, what)))
         _reduce(result)
-        return sealed(result, redactor, quoted=quotes(result))
+        return sealed_result(result, redactor)
 
     def _too_large(self, what: str, content: bytes, outcome: str) -> str:
         return (

@@ -31,41 +31,59 @@ def _told(kinds: Sequence[str]) -> str:
     return f"{'a value' if len(kinds) == 1 else 'values'} of kind {', '.join(kinds)} would show"
 
 
-def sealed(data: Any, redactor: Redactor, *, quoted: Any = None) -> bytes:
-    """Data as the bytes that may be written: redacted, and checked.
+def sealed(data: Any, redactor: Redactor) -> bytes:
+    """Data of which any part may quote a test's inputs, as the bytes that may be written: redacted, and checked.
 
-    `quoted` is the part that quotes a test's inputs, and has been redacted when it was made; by default all of `data`
-    quotes them, and is redacted here. Raises `LeakError` when something sensitive is still to be seen in the bytes.
+    Raises `LeakError` when something sensitive is still to be seen in the bytes.
     """
     content = encode(data)
     if not redactor.may_show_in(content):
         return content
+    shown = redactor.data(plain(data))
+    return _checked(shown, shown, redactor)
+
+
+def sealed_result(result: TestResult, redactor: Redactor) -> bytes:
+    """A result, whose quotes have been redacted when it was made, as the bytes that may be written.
+
+    Raises `LeakError` as `sealed` does. A result without a secret is read once, and in half of its bytes only: the
+    others are words of our own.
+    """
+    content = encode(result)
+    quoted = _quoted(result)
+    if not redactor.may_show_in([quoted, _named(result)]):
+        return content
+    return _checked(plain(result), plain(quoted), redactor)
+
+
+def _checked(shown: Any, quoted: Any, redactor: Redactor) -> bytes:
     import orjson
 
-    shown = plain(data)
-    if quoted is None:
-        shown = quoted = redactor.data(shown)
     content = encode(redactor.swept(shown))
-    if kinds := redactor.leaks(orjson.loads(content), plain(quoted)):
+    if kinds := redactor.leaks(orjson.loads(content), quoted):
         raise LeakError(kinds)
     return content
 
 
-def quotes(result: TestResult) -> list[Any]:
-    """All that a result quotes of the test and its recording; the rest are ids, counts and words of its own."""
+def _quoted(result: TestResult) -> list[Any]:
+    """All that quotes the test and its recording, and was redacted as a whole when the result was made."""
     quoted: list[Any] = [result.title, result.xfail_reason, result.warnings, result.error]
     if result.trace_summary:
         quoted += [result.trace_summary.notes, result.trace_summary.tools]
     for each in result.assertions:
-        quoted += [
-            each.message,
-            each.reason,
-            each.params,
-            each.observed,
-            each.description,
-            each.evidence.excerpts,
-        ]
+        quoted += [each.message, each.reason, each.params, each.observed, each.description]
+        quoted.append(each.evidence.excerpts)
     return quoted
+
+
+def _named(result: TestResult) -> list[Any]:
+    """All names that authors of tests, adapters and assertions have given, and what is made of them."""
+    named: list[Any] = [result.test_case_id, result.test_run_id, result.path, result.tags, result.adapter]
+    named += [result.next_step, result.reason_code, result.failure_categories]
+    named += [result.expected_failure_categories, result.artifacts]
+    for each in result.assertions:
+        named += [each.id, each.type, each.category, each.reason_code, each.evidence.event_refs]
+    return named
 
 
 def encode(data: Any) -> bytes:

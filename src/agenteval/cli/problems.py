@@ -1,0 +1,71 @@
+"""Problems of files as they may be shown: redacted by what the files say."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from agenteval.errors import FileError, Problem
+from agenteval.redaction import RedactionRules, Redactor
+
+
+def redacted_problems(problems: Sequence[Problem], rules: RedactionRules) -> list[Problem]:
+    """The problems, redacted by these rules, and by the `redact_fields` of the test files that they are about.
+
+    It does not matter what else is wrong with a file, as long as it can be read as YAML. When it cannot, and yet
+    speaks of `redact_fields`, no line of it is shown: nobody knows which of its words are their values.
+    """
+    return [_redacted_by_file(problem, rules) for problem in problems]
+
+
+def redacted(problem: Problem, redactor: Redactor) -> Problem:
+    """A problem, redacted. The caret stays under what it points at as far as that can still be seen."""
+    excerpt = [(number, redactor.unseen(text)) for number, text in problem.excerpt]
+    made = replace(
+        problem,
+        message=redactor.unseen(problem.message),
+        pointer=redactor.unseen(problem.pointer),
+        excerpt=excerpt,
+        hint=redactor.unseen(problem.hint),
+        allowed=[redactor.unseen(name) for name in problem.allowed],
+        next_step=redactor.unseen(problem.next_step),
+    )
+    for (number, text), (_, now) in zip(problem.excerpt, excerpt, strict=True):
+        if number == problem.line and problem.column is not None and text != now:
+            before, width = problem.caret or (problem.column - 1, problem.span)
+            shown = len(redactor.unseen(text[:before]))
+            made.caret = (min(shown, len(now)), max(1, min(width, len(now) - shown)))
+    return made
+
+
+def _redacted_by_file(problem: Problem, rules: RedactionRules) -> Problem:
+    if not (problem.path and problem.excerpt):
+        return redacted(problem, Redactor((), rules))
+    names, data = _redact_fields(problem.path)
+    redactor = Redactor(names, rules)
+    redactor.learn_fields(data)
+    redactor.learn_files([problem])
+    if data is None and _speaks_of_fields(problem.path):
+        problem = replace(problem, excerpt=(), hint="")
+    return redacted(problem, redactor)
+
+
+def _redact_fields(path: Path) -> tuple[list[str], Any]:
+    """`reporting.redact_fields` of a test file, and the data of the file; None when it cannot be read as data."""
+    from agenteval.reading.documents import read_text
+    from agenteval.reading.yamlsource import load_yaml
+
+    try:
+        data = load_yaml(read_text(path), path)
+    except FileError:
+        return [], None
+    reporting = data.get("reporting") if isinstance(data, dict) else None
+    given = reporting.get("redact_fields") if isinstance(reporting, dict) else None
+    return [name for name in given if isinstance(name, str)] if isinstance(given, list) else [], data
+
+
+def _speaks_of_fields(path: Path) -> bool:
+    try:
+        return b"redact_fields" in path.read_bytes()
+    except OSError:
+        return False

@@ -1,0 +1,29 @@
+"""Problems of files, redacted: message, excerpt and hint, with the caret in its place."""
+
+from agenteval.cli.problems import redacted
+from agenteval.errors import Problem
+from agenteval.redaction import Redactor, token
+from planted import PLANTED
+
+
+def test_a_problem_is_redacted_with_its_excerpt() -> None:
+    """Message, excerpt and hint lose the value; the caret stands where the line now shows what is wrong."""
+    key = PLANTED["aws-access-key"]
+    problem = Problem(
+        reason_code="spec.wrong_value",
+        message=f"got {key!r}",
+        line=3,
+        column=4,
+        span=len(key),
+        excerpt=[(2, "a: b"), (3, f"x: {key} # y")],
+        hint=f"did you mean {key!r}?",
+        next_step="mend it",
+    )
+    hidden = token(key, "aws-access-key")
+    assert redacted(problem, Redactor()).render() == (
+        f"3:4: error[spec.wrong_value]: got '{hidden}'\n"
+        "   2 | a: b\n"
+        f"   3 | x: {hidden} # y\n"
+        f"     |    ^^^^^^^^^^^^^^^^^^^^ did you mean '{hidden}'?\n"
+        "   next: mend it"
+    )

@@ -1,0 +1,97 @@
+"""The last look at what is written: all of a result is looked at, and what shows something is refused."""
+
+import dataclasses
+import json
+from typing import Any, get_args, get_type_hints
+
+import pytest
+
+from agenteval.redaction import RedactionRules, Redactor, token
+from agenteval.reporters.sealing import LeakError, sealed, sealed_result
+from agenteval.results import AssertionResult, ErrorInfo, Excerpt, TestResult
+from planted import AWS, EMAIL, PLANTED
+from run_builders import judged, make_result
+
+OURS = {
+    TestResult: {"schema_version", "mode", "status", "started_at", "finished_at", "result_id"},
+    AssertionResult: {"severity", "status"},
+}
+"""Fields whose words are not those of an author, an adapter or a recording; `result_id` is made of two others."""
+
+
+def test_json_without_anything_sensitive_is_only_encoded() -> None:
+    """Byte for byte, and without a copy."""
+    assert sealed({"a": [1, "é"]}, Redactor()) == '{\n  "a": [\n    1,\n    "é"\n  ]\n}\n'.encode()
+
+
+def test_what_nobody_learned_is_redacted_on_the_way_out() -> None:
+    """Values, keys, and what stands beside the name of a secret."""
+    data = {"note": f"key {AWS}", EMAIL: [EMAIL], "api_key": "no matter what"}
+    address = token(EMAIL, "email")
+    assert json.loads(sealed(data, Redactor())) == {
+        "note": f"key {token(AWS, 'aws-access-key')}",
+        address: [address],
+        "api_key": token("no matter what", "credential"),
+    }
+
+
+def texts_of(cls: type[Any]) -> list[str]:
+    """The fields of a model that may hold texts."""
+    hints = get_type_hints(cls)
+    names = [each.name for each in dataclasses.fields(cls)]
+    return [name for name in names if str in (hints[name], *get_args(hints[name])) and name not in OURS[cls]]
+
+
+@pytest.mark.parametrize("name", texts_of(TestResult))
+def test_every_text_of_a_result_is_looked_at(name: str) -> None:
+    """A field that is added is looked at, or is one of our own words."""
+    many = isinstance(getattr(make_result(), name), list)
+    planted: dict[str, Any] = {name: [f"x {AWS}"] if many else f"x {AWS}"}
+    result = make_result(**planted)
+    assert AWS not in sealed_result(result, Redactor()).decode()
+
+
+@pytest.mark.parametrize("name", texts_of(AssertionResult))
+def test_every_text_of_an_assertion_is_looked_at(name: str) -> None:
+    """The same for the results of assertions."""
+    planted: dict[str, Any] = {"kind" if name == "type" else "name" if name == "id" else name: f"x {AWS}"}
+    assertion = judged(**planted)
+    assert AWS not in sealed_result(make_result("pass", assertion), Redactor()).decode()
+
+
+def test_data_and_evidence_of_a_result_are_looked_at() -> None:
+    """Parameters, observed values, excerpts and their notes, errors, tools and notes of the trace."""
+    evidence = judged().evidence
+    evidence.excerpts.append(Excerpt(event_id="evt-1", text=AWS, note=EMAIL))
+    result = make_result("pass", judged(params={"a": [AWS]}, observed={EMAIL: 1}, evidence=evidence))
+    result.error = ErrorInfo(reason_code="x", message=AWS, details=EMAIL)
+    assert result.trace_summary is not None
+    result.trace_summary.notes.append(AWS)
+    result.trace_summary.tools[EMAIL] = 1
+    text = sealed_result(result, Redactor()).decode()
+    assert AWS not in text
+    assert EMAIL not in text
+
+
+@pytest.mark.parametrize("kind", sorted(PLANTED))
+def test_a_redactor_that_does_nothing_is_refused(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is still to be seen in the bytes is told by its kind; the value is not in the message."""
+    value = PLANTED[kind]
+    monkeypatch.setattr(Redactor, "swept", lambda _, data: data)
+    monkeypatch.setattr(Redactor, "data", lambda _, data: data)
+    with pytest.raises(LeakError) as caught:
+        sealed({"password": value} if kind == "credential" else {"note": f"it is {value}"}, Redactor())
+    assert caught.value.kinds == [kind]
+    assert str(caught.value) == f"redaction failed: a value of kind {kind} would show"
+    assert (caught.value.reason_code, caught.value.exit_code) == ("redaction.leak", 2)
+
+
+def test_a_value_of_the_run_is_refused_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also in another case, and as JSON escapes it."""
+    monkeypatch.setattr(Redactor, "swept", lambda _, data: data)
+    monkeypatch.setattr(Redactor, "data", lambda _, data: data)
+    redactor = Redactor(rules=RedactionRules(values=['so "ordinary"\nwords']))
+    with pytest.raises(LeakError):
+        sealed({"note": 'SO "ordinary"\nwords'}, redactor)
+    with pytest.raises(LeakError):
+        sealed({"note": json.dumps('so "ordinary"\nwords')}, redactor)
