@@ -50,6 +50,7 @@ pytest: $(STAMP) ## Run the tests
 	@$(BIN)/pytest -q
 
 fuzz: $(STAMP) ## Search for inputs that break something, for FUZZ_SECONDS (600)
+	@$(BIN)/python -c 'import atheris' 2>/dev/null || $(BIN)/python -m pip install --quiet --group fuzz 2>/dev/null || true
 	@$(BIN)/python tests/fuzz/run.py --seconds $(FUZZ_SECONDS)
 
 bench: $(STAMP) ## Measure speed and memory beside a hand-written pytest suite (ARGS=--quick: a part)

@@ -368,7 +368,7 @@ def params_of(cls: type[Model], tape: Tape) -> dict[str, Any]:
     made = {}
     for field in fields(cls):  # type: ignore[arg-type]
         needed = field.default is MISSING and field.default_factory is MISSING
-        if needed or tape.chance(2):
+        if needed or tape.chance(3):
             made[field.name] = _value(field.type, field.name, tape)
     return made
 

@@ -16,6 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+WORKER = ["-m", "fuzz.worker"]
 ENGINES = ("hypothesis", "atheris")
 SHARES = {"spec": 2, "bundle": 2, "assertions": 4, "matchers": 2, "command-line": 3}
 """How the time is divided among the targets."""
@@ -66,7 +67,7 @@ def fuzz(target: str, engine: str, seconds: float, folder: Path) -> Tried:
 
 
 def _work(target: str, engine: str, seconds: float, folder: Path) -> int:
-    command = [sys.executable, "-m", "fuzz.worker", target, engine, str(seconds), str(folder)]
+    command = [sys.executable, *WORKER, target, engine, str(seconds), str(folder)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "tests"), "PYTHONHASHSEED": "0"}
     with (folder / "log").open("wb") as log:
         try:

@@ -65,6 +65,11 @@ class Log:
         told = "".join(traceback.format_exception(error))
         path.with_suffix(".txt").write_text(told, encoding="utf-8", errors="backslashreplace")
 
+    def close(self) -> None:
+        """Close its files."""
+        self.current.close()
+        self.stack.close()
+
     def write(self) -> None:
         """Write down how far it has come."""
         self.written = time.perf_counter()

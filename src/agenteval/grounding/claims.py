@@ -179,10 +179,14 @@ Fact = tuple[str, bool]
 
 
 def _numbers(read: _Reading, sources: SourceText) -> Iterator[Fact]:
+    seen = set()
     for quantity in read.quantities:
         if is_weak(quantity) or (read.claim.listed and quantity.values == {read.claim.listed}):
             continue
-        yield quantity.text, _has_quantity(quantity, sources)
+        number = (quantity.text, quantity.values, quantity.unit, quantity.about)
+        if number not in seen:
+            seen.add(number)
+            yield quantity.text, _has_quantity(quantity, sources)
 
 
 def _has_quantity(quantity: Quantity, sources: SourceText) -> bool:
@@ -202,17 +206,19 @@ def _has_quantity(quantity: Quantity, sources: SourceText) -> bool:
 
 
 def _dates(read: _Reading, sources: SourceText) -> Iterator[Fact]:
-    return ((date.text, sources.has_date(date)) for date in read.dates)
+    stated = {(date.text, date.year, date.month, date.day, date.other): date for date in read.dates}
+    return ((date.text, sources.has_date(date)) for date in stated.values())
 
 
 def _urls(read: _Reading, sources: SourceText) -> Iterator[Fact]:
-    return ((link.text, sources.has_link(link)) for link in read.links if link.kind != "domain")
+    given = {(link.text, link.key): link for link in read.links if link.kind != "domain"}
+    return ((link.text, sources.has_link(link)) for link in given.values())
 
 
 def _names(read: _Reading, sources: SourceText) -> Iterator[Fact]:
-    identifiers = IDENTIFIER.findall(read.plain)
+    identifiers = list(dict.fromkeys(IDENTIFIER.findall(read.plain)))
     yield from ((each, sources.has_identifier(squash(each))) for each in identifiers)
-    for name in names(IDENTIFIER.sub(" ", read.plain) if identifiers else read.plain):
+    for name in dict.fromkeys(names(IDENTIFIER.sub(" ", read.plain) if identifiers else read.plain)):
         yield name.text, _has_name(name, sources)
 
 
@@ -237,7 +243,7 @@ def _has_token(token: str, sources: SourceText) -> bool:
 
 
 def _quotes(read: _Reading, sources: SourceText) -> Iterator[Fact]:
-    for quote in quotes(read.claim.text):
+    for quote in dict.fromkeys(quotes(read.claim.text)):
         yield f'"{quote}"', sources.has_phrase(*quote_pieces(quote))
 
 

@@ -1,9 +1,18 @@
 """How much reading one output may cost: sources are read again for every claim, which adds up when both are very long."""
 
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
+
 from agenteval.errors import AssertionCrashError
 
-MOST_LOOKS = 5_000_000
+MOST_LOOKS = 3_000_000
 """How many words, numbers and sentences of sources may be looked at for one output: some seconds of work."""
+
+
+FOUND = 4
+"""How many looks one thing costs that had to be found in a text first."""
+
+T = TypeVar("T")
 
 
 class Effort:
@@ -24,3 +33,9 @@ class Effort:
                 reason_code="assertion.too_large",
                 next_step="name fewer tools in allowed_sources, or record a run with a shorter output",
             )
+
+    def spent_on(self, found: Iterable[T]) -> Iterator[T]:
+        """The same things; each is counted when it is looked at."""
+        for each in found:
+            self.spend(FOUND)
+            yield each

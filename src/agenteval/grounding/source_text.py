@@ -164,6 +164,7 @@ class SourceText:
         wanted = [f" {' '.join(piece)} " for piece in pieces]
         for number in sorted(candidates):
             for text in self._all[number].texts:
+                self._effort.spend(len(text) // 20)
                 stream = f" {' '.join(tokens(text))} "
                 if all(piece in stream for piece in wanted):
                     return True
@@ -194,7 +195,7 @@ class SourceText:
             squash(match.group()) == squashed
             for number in sorted(candidates)
             for text in self._all[number].texts
-            for match in IDENTIFIER.finditer(text)
+            for match in self._effort.spent_on(IDENTIFIER.finditer(text))
         )
 
     # Dates and numbers -----------------------------------------------------------------------------------------
@@ -218,7 +219,7 @@ class SourceText:
             and (not date.year or each.year or self.numbers.has(Decimal(date.year), "", any_unit))
             for number in sorted(candidates)
             for text in self._all[number].texts
-            for each in dates(text)
+            for each in self._effort.spent_on(dates(text))
         )
 
     @cached_property
@@ -237,7 +238,7 @@ class SourceText:
             for number in numbers
             for text in self._all[number].texts
             if sign in fold(text) or "xn--" in sign
-            for each in links(text)
+            for each in self._effort.spent_on(links(text))
         ) or any(each.key == link.key for each in self.called_links)
 
     @cached_property
