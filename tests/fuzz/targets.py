@@ -333,7 +333,10 @@ def _change(tape: Tape, data: Any, path: tuple[Any, ...]) -> None:
         data = data[step]
     match tape.pick(["replace", "replace", "remove", "rename", "double"]):
         case "replace":
-            special: dict[Any, Callable[[Tape], Any]] = {"json_schema": material.schema, "regex": lambda each: each.pick(PATTERNS)}
+            special: dict[Any, Callable[[Tape], Any]] = {
+                "json_schema": material.schema,
+                "regex": lambda each: each.pick(PATTERNS),
+            }
             data[last] = special.get(last, material.data)(tape)
         case "remove":
             del data[last]
