@@ -99,7 +99,9 @@ class Tally:
 
     def _nothing_found(self) -> bool:
         """Whether all that is wrong is what was asked for, not what was found."""
-        return all(each.reason_code.startswith("select.") for each in self.problems if each.severity == "error")
+        return all(
+            each.reason_code.startswith("select.") for each in self.problems if each.severity == "error"
+        )
 
     def exit(self) -> tuple[ExitCode, str]:
         """The exit code and its reason: of all that occurred, the highest."""
