@@ -49,6 +49,13 @@ def test_exit_code_and_reason(
     assert tally(*statuses, invalid=invalid, unmet=unmet).exit() == (ExitCode(code), reason)
 
 
+def test_a_path_without_tests_is_no_invalid_spec() -> None:
+    """When all that is wrong is the path, the reason says that there was nothing to run."""
+    made = Tally()
+    made.add_invalid([Problem(reason_code="select.nothing_found", message="no test file in this directory")])
+    assert made.exit() == (ExitCode.INVALID, "nothing to run")
+
+
 def test_tests_are_counted_by_status() -> None:
     """Each test is counted once, with its warnings and vacuous passes; an invalid spec is no test."""
     made = tally("pass", "fail", "error", "skipped", invalid=1)

@@ -97,9 +97,17 @@ class Tally:
             s for s in self._scores.values() if s.passed or s.failed or s.warnings or s.skipped or s.xfailed
         ]
 
+    def _nothing_found(self) -> bool:
+        """Whether all that is wrong is what was asked for, not what was found."""
+        return all(
+            each.reason_code.startswith("select.") for each in self.problems if each.severity == "error"
+        )
+
     def exit(self) -> tuple[ExitCode, str]:
         """The exit code and its reason: of all that occurred, the highest."""
         counts = self.counts
+        if counts.invalid and counts.total == 0 and self._nothing_found():
+            return ExitCode.INVALID, "nothing to run"
         if counts.invalid:
             return ExitCode.INVALID, _some(counts.invalid, "invalid test spec")
         if counts.total == 0:
