@@ -484,9 +484,10 @@ def claims_supported(run: Run, params: Json) -> Found:
 
 
 def claims_judged(run: Run, params: Json) -> Found:
-    from agenteval.grounding.claims import claims, support
+    from agenteval.grounding.claims import claims
     from agenteval.grounding.source_text import SourceText
     from agenteval.grounding.sources import Source, texts_of
+    from agenteval.grounding.support import support
 
     allowed = params.get("allowed_sources")
     results = [

@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
 from agenteval.assertions.output import has_output, output_events
 from agenteval.grounding.citations import Citation, Known, citations
-from agenteval.grounding.claims import Check, Support, claims, support
+from agenteval.grounding.claims import claims
 from agenteval.grounding.links import Link, links
 from agenteval.grounding.source_text import SourceText
 from agenteval.grounding.sources import (
@@ -17,6 +17,7 @@ from agenteval.grounding.sources import (
     result_sources,
     successful_results,
 )
+from agenteval.grounding.support import Check, Support, score, support
 from agenteval.patterns import name_matches
 from agenteval.spec import TestCase
 from agenteval.strict import Between, NotEmpty, model
@@ -100,6 +101,7 @@ check: [numbers, dates, urls, names]
             "claims": [_observed(each) for each in judged],
             "supported": len(judged) - len(unsupported),
             "min_support": self.min_support,
+            "score": round(score(judged), 3),
         }
         holders = dict.fromkeys(
             each.span.event_id for each in judged if each.span and each.holds(self.min_support)

@@ -26,58 +26,73 @@ class SourceNumbers:
         self, sources: Sequence[Source], having: Callable[[str], Iterable[int]], effort: Effort
     ) -> None:
         self._effort = effort
-        self._sources = sources
         self._with = having
-        self._texts = [text for source in sources for text in source.texts]
+        self.texts = ["\n".join(source.texts) for source in sources]
+        """Each source in one piece."""
         self._read: dict[str, list[tuple[Decimal, str]]] = {}
 
-    def has(self, value: Decimal, unit: str, fits: Callable[[str], bool]) -> bool:
-        """Whether a text has a number of this value with a unit that fits; `unit` is `:` for a time of day."""
+    def has(
+        self, value: Decimal, unit: str, fits: Callable[[str], bool], beside: "Beside | None" = None
+    ) -> bool:
+        """Whether a text has a number of this value with a unit that fits, beside what it has to stand beside.
+
+        `unit` is `:` for a time of day.
+        """
+        beside = beside or anywhere
         if unit == ":":
             hour = int(value) // 60 % 12
-            return any(
-                self._number_at(runs, value, value, fits) for runs in ((hour, hour), (hour + 12, hour + 12))
-            )
-        return self._number_at((float(value), float(value)), value, value, fits)
+            hours = ((hour, hour), (hour + 12, hour + 12))
+            return any(self._number_at(runs, value, value, fits, beside) for runs in hours)
+        return self._number_at((float(value), float(value)), value, value, fits, beside)
 
-    def has_near(self, value: Decimal) -> bool:
+    def has_near(self, value: Decimal, beside: "Beside | None" = None) -> bool:
         """Whether a text has about this number, whatever its unit."""
         low, high = value - NEARLY * value, value + NEARLY * value
-        return self._number_at((float(low), float(high)), low, high, any_unit)
+        return self._number_at((float(low), float(high)), low, high, any_unit, beside or anywhere)
 
     def _number_at(
-        self, run: tuple[float, float], low: Decimal, high: Decimal, fits: Callable[[str], bool]
+        self,
+        run: tuple[float, float],
+        low: Decimal,
+        high: Decimal,
+        fits: Callable[[str], bool],
+        beside: "Beside",
     ) -> bool:
         """Whether one of the lines that could hold such a number does."""
         return any(
-            low <= value <= high and fits(unit)
-            for line in chain(self._lines_with_digits(*run), self._lines_with_words(low, high))
-            for value, unit in self._numbers_in(line)
+            any(low <= value <= high and fits(unit) for value, unit in self._numbers_in(line))
+            and beside(number, offset)
+            for line, number, offset in chain(self._lines_with_digits(*run), self._lines_with_words(low, high))
         )
 
-    def _lines_with_digits(self, least: float, most: float) -> Iterator[str]:
+    def _lines_with_digits(self, least: float, most: float) -> Iterator["Line"]:
         """The lines with a number in digits within these bounds."""
         values, places = self._runs
         for index in _within(values, least, most):
             self._effort.spend()
-            text, offset = self._texts[places[2 * index]], places[2 * index + 1]
+            number, offset = places[2 * index], places[2 * index + 1]
+            text = self.texts[number]
             end = text.find("\n", offset)
-            yield text[text.rfind("\n", 0, offset) + 1 : end if end >= 0 else len(text)]
+            line = text[text.rfind("\n", 0, offset) + 1 : end if end >= 0 else len(text)]
+            yield line, number, offset
 
-    def _lines_with_words(self, low: Decimal, high: Decimal) -> Iterator[str]:
+    def _lines_with_words(self, low: Decimal, high: Decimal) -> Iterator["Line"]:
         """The lines with such a number in words."""
         for word in spellings(low, high):
             for number in self._with(word):
-                for line in "\n".join(self._sources[number].texts).split("\n"):
+                offset = 0
+                for line in self.texts[number].split("\n"):
                     self._effort.spend()
-                    if word in line.lower():
-                        yield line
+                    at = line.lower().find(word)
+                    if at >= 0:
+                        yield line, number, offset + at
+                    offset += len(line) + 1
 
     @cached_property
     def _runs(self) -> tuple["array[float]", "array[int]"]:
         """Every number in digits, in each way it may be read, and the text and the offset where each stands."""
         values, places = array("d"), array("L")
-        for number, text in enumerate(self._texts):
+        for number, text in enumerate(self.texts):
             for match in _RUN.finditer(text):
                 found = _readings(*match.groups())
                 values.extend(found)
@@ -94,6 +109,16 @@ class SourceNumbers:
             numbers = [(value, quantity.unit) for quantity in found for value in quantity.values]
             self._read[line] = numbers + [(Decimal(date.year), "") for date in stated if date.year]
         return self._read[line]
+
+
+Line = tuple[str, int, int]
+"""A line of a source, the number of the source, and the offset of what was found."""
+Beside = Callable[[int, int], bool]
+"""Whether a place in a source, by its number and an offset, is near what a claim is about."""
+
+
+def anywhere(number: int, offset: int) -> bool:  # noqa: ARG001 - any place will do
+    return True
 
 
 def any_unit(unit: str) -> bool:  # noqa: ARG001 - any unit will do

@@ -1,0 +1,155 @@
+"""The sources as passages: which words they have, which in a row, and which sentences have most of a claim's.
+
+Every text is read once, into a string with one sign per word (see `signs`). What claims ask is then looked up by
+searching in these strings, and where a word stands is found out once.
+"""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+
+from agenteval.grounding.effort import Effort
+from agenteval.grounding.sources import Source
+from agenteval.language.signs import END, Signs, sentence_bounds, tokens
+
+MOST_SIGNS = 30_000
+"""Different words after which signs are given anew, so that a long run keeps no more of them."""
+LOOKS_PER_WORD = 5_000
+"""Words that cost one look when they are searched: searching a string is that much quicker than reading it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A sentence of a source, or two, and where it stands: an event and a JSON pointer into it."""
+
+    event_id: str
+    text: str
+    pointer: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Best:
+    """A sentence by its number, the wanted words that it has, and whether the next one is needed for them."""
+
+    sentence: int
+    words: list[str]
+    joined: bool
+
+
+@dataclass(slots=True)
+class _Given:
+    signs: Signs
+
+
+_given = _Given(Signs())
+
+
+def signs() -> Signs:
+    """The signs in use. Whoever compares texts takes them once, and keeps them."""
+    if len(_given.signs) > MOST_SIGNS:
+        _given.signs = Signs()
+    return _given.signs
+
+
+class Passages:
+    """The texts of the sources, in order."""
+
+    def __init__(self, sources: Sequence[Source], given: Signs, effort: Effort) -> None:
+        self._sources = sources
+        self._effort = effort
+        read = [tokens(text) for source in sources for text in source.texts]
+        content = list(map(given.content, read))
+        self.content = END.join([*content, ""])
+        """The content words of all texts."""
+        self.words = END.join([*map(given.all, read), ""])
+        """All words of all texts."""
+        self._first = list(accumulate((text.count(END) + 1 for text in content), initial=0))
+        self._places: dict[str, list[int]] = {}
+        self._price = 1 + len(self.words) // LOOKS_PER_WORD
+
+    def has(self, sign: str) -> bool:
+        """Whether a word is in the sources, or content words in a row."""
+        self._effort.spend(self._price)
+        return sign in self.content
+
+    def has_row(self, row: str) -> bool:
+        """Whether words stand in a row."""
+        self._effort.spend(self._price)
+        return row in self.words
+
+    def best(self, wanted: Sequence[str], *, joined: bool = True) -> "Best | None":
+        """The first sentence with the most of the wanted words, `joined` with the next one when that adds to it."""
+        held: dict[int, int] = {}
+        for place, sign in enumerate(wanted):
+            for sentence in self._sentences_with(sign):
+                held[sentence] = held.get(sentence, 0) | 1 << place
+        self._effort.spend(len(held))
+        most, at, having, both = 0, -1, 0, False
+        for sentence, mine in held.items():
+            words = mine
+            if joined and (following := held.get(sentence + 1, 0)) | mine != mine and not self._is_last(sentence):
+                words |= following
+            count = words.bit_count()
+            if count > most or (count == most and sentence < at):
+                most, at, having, both = count, sentence, words, words != mine
+        if not most:
+            return None
+        return Best(at, [sign for place, sign in enumerate(wanted) if having >> place & 1], both)
+
+    def _sentences_with(self, sign: str) -> list[int]:
+        """The numbers of the sentences that have a word."""
+        found = self._places.get(sign)
+        if found is None:
+            found = self._places[sign] = []
+            self._effort.spend(self._price)
+            at = self.content.find(sign)
+            while at >= 0:
+                number = bisect_right(self._ends, at)
+                found.append(number)
+                at = self.content.find(sign, self._ends[number])
+        return found
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        """Where each sentence ends in `content`."""
+        ends = accumulate(len(sentence) + 1 for sentence in self.content.split(END)[:-1])
+        return [end - 1 for end in ends]
+
+    @cached_property
+    def _owners(self) -> list[tuple[int, int]]:
+        """The number of the source of each text, and the text's number there."""
+        return [(number, place) for number, s in enumerate(self._sources) for place in range(len(s.texts))]
+
+    def _is_last(self, sentence: int) -> bool:
+        """Whether a sentence is the last one of its source."""
+        text = bisect_right(self._first, sentence + 1) - 1
+        before = bisect_right(self._first, sentence) - 1
+        return text >= len(self._owners) or self._owners[text][0] != self._owners[before][0]
+
+    def span(self, best: Best) -> Span:
+        """A sentence as it is written, with the next one when that adds to it."""
+        text = self._written(best.sentence)
+        if best.joined:
+            text = f"{text} {self._written(best.sentence + 1)}"
+        number, place = self._owners[bisect_right(self._first, best.sentence) - 1]
+        source = self._sources[number]
+        return Span(source.event_id, text, source.pointer(place))
+
+    def _written(self, sentence: int) -> str:
+        place = bisect_right(self._first, sentence) - 1
+        number, own = self._owners[place]
+        bounds = self._bounds_of(place, self._sources[number].texts[own])
+        index = sentence - self._first[place]
+        start = bounds[index - 1] if index else 0
+        return self._sources[number].texts[own][start : bounds[index]].strip()
+
+    def _bounds_of(self, place: int, text: str) -> list[int]:
+        if place not in self._bounds:
+            self._bounds[place] = sentence_bounds(text)
+        return self._bounds[place]
+
+    @cached_property
+    def _bounds(self) -> dict[int, list[int]]:
+        return {}
