@@ -63,7 +63,7 @@ check: [numbers, dates, urls, names]
     """Whether memory that was read, and the scenario's memory_snapshot, may support claims."""
     include_input: bool = True
     """Whether what the user said may support claims."""
-    min_support: Annotated[float, Between(0, 1)] = 0.6
+    min_support: Annotated[float, Between(0, 1)] = 0.65
     """The least share of a claim's words that one span of a source must have."""
     check: Annotated[list[Check], NotEmpty()] = field(  # type: ignore[assignment]
         default_factory=lambda: list(ALL_CHECKS)

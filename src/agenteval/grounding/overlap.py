@@ -1,7 +1,7 @@
 """How much of a claim's wording the sources have: which of its words, and whether they stand there in this order.
 
-The support of a claim is the share of its content words that the sources have, half of it counted in the best
-passage alone, times how far the order of the words is that of the sources. What a claim says in its own words may be
+The support of a claim is the share of its content words that the sources have, some of it counted in the best passage
+alone, times how far the order of the words is that of the sources. What a claim says in its own words may be
 right, so the second factor is never less than `LEAST_ORDER`.
 """
 
@@ -16,6 +16,10 @@ LIGHT_WEIGHT = 0.4
 SAID_WEIGHT = 0.5
 """What a word counts that the user said and no source has: asking is not knowing."""
 LEAST_ORDER = 0.7
+LONG_PIECE = 3
+"""Words in a row, from this many on, that are hardly there by chance."""
+ANYWHERE = 0.8
+"""What share of the words counts that is in the sources anywhere; the rest of the weight is on the best passage."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,34 +49,39 @@ def overlap(words: Sequence[str], wanted: Sequence[str], said: str, passages: Pa
     anywhere = 1 - sum(map(weights.__getitem__, missing)) / total
     here = sum(map(weights.__getitem__, best.words)) / total if best else 0.0
     order = max(LEAST_ORDER, _order(words, passages, signs))
-    return Overlap((anywhere + here) / 2 * order, best, missing)
+    return Overlap((ANYWHERE * anywhere + (1 - ANYWHERE) * here) * order, best, missing)
 
 
 def _order(words: Sequence[str], passages: Passages, signs: Signs) -> float:
-    """How far words stand in the order of the sources: pairs of content words, and runs of three words or more."""
-    pairs = list(_rows(signs.content(words), 2))
+    """How far words stand in the order of the sources (0-1).
+
+    The mean of three shares: pairs of content words that stand side by side there too, words in pieces of three words
+    or more that are there as they stand, and words that go on with such a piece rather than begin a new one.
+    """
+    pairs = list(_pairs(signs.content(words)))
     if not pairs:
         return 1.0
-    share = sum(map(passages.has, pairs)) / len(pairs)
-    covered = total = 0
-    for run in signs.all(words).split(END):
-        total += len(run)
-        covered += _in_rows(run, passages)
-    return (share + covered / total) / 2
+    kept = sum(map(passages.has, pairs)) / len(pairs)
+    runs = list(filter(None, signs.all(words).split(END)))
+    total = sum(map(len, runs))
+    pieces = [length for run in runs for length in _pieces(run, passages)]
+    long = sum(length for length in pieces if length >= LONG_PIECE)
+    long += sum(len(run) for run in runs if len(run) < LONG_PIECE and passages.has_row(run))
+    return (kept + long / total + 1 - (len(pieces) - 1) / total) / 3
 
 
-def _rows(signs: str, length: int) -> Iterator[str]:
+def _pairs(signs: str) -> Iterator[str]:
     for run in signs.split(END):
-        for at in range(len(run) - length + 1):
-            yield run[at : at + length]
+        for at in range(len(run) - 1):
+            yield run[at : at + 2]
 
 
-def _in_rows(run: str, passages: Passages) -> int:
-    """How many of the words stand in a row of three, or all there are, that the sources have."""
-    length = min(3, len(run))
-    count = end = 0
-    for at in range(len(run) - length + 1) if run else ():
-        if passages.has_row(run[at : at + length]):
-            count += at + length - max(at, end)
-            end = at + length
-    return count
+def _pieces(run: str, passages: Passages) -> Iterator[int]:
+    """The lengths of the pieces that a row of words consists of, each the longest that the sources have."""
+    start = 0
+    while start < len(run):
+        end = start + 1
+        while end < len(run) and passages.has_row(run[start : end + 1]):
+            end += 1
+        yield end - start
+        start = end

@@ -97,6 +97,10 @@ class SourceNumbers:
                 found = _readings(*match.groups())
                 values.extend(found)
                 places.extend((number, match.start()) * len(found))
+            for match in _SPACED.finditer(text):
+                found = _readings(match.group(1).replace(" ", ""), match.group(2))
+                values.extend(found)
+                places.extend((number, match.start()) * len(found))
         return values, places
 
     def _numbers_in(self, line: str) -> list[tuple[Decimal, str]]:
@@ -106,6 +110,8 @@ class SourceNumbers:
                 self._read.clear()
             stated = dates(line)
             found = quantities(line, [(date.start, date.end) for date in stated])
+            if _SPACED.search(line):
+                found += quantities(_SPACED.sub(lambda match: match.group().replace(" ", ""), line))
             numbers = [(value, quantity.unit) for quantity in found for value in quantity.values]
             self._read[line] = numbers + [(Decimal(date.year), "") for date in stated if date.year]
         return self._read[line]
@@ -127,6 +133,10 @@ def any_unit(unit: str) -> bool:  # noqa: ARG001 - any unit will do
 
 _RUN = lazy(r"(\d[\d,.\u00a0\u202f]*)(?:[ -]?([hkmbtHKMBT]))?")
 """A number in digits, and the first letter of the scale that may follow."""
+_SPACED = lazy(
+    r"(?<![\d.,])(\d{1,3}(?:, \d{3}(?!\d))+(?:\. ?\d+)?|\d{1,9}\. \d+)(?!\d)(?:(?<=\d) ?([hkmbtHKMBT]))?"
+)
+"""A number that a tokenizer has taken apart: `13, 000` and `98. 7`, which may be two numbers as well."""
 _SEPARATOR = lazy(r"[,.\u00a0\u202f]+")
 _POWERS = {"h": (2,), "k": (3,), "t": (3, 12), "m": (6,), "b": (9,)}
 

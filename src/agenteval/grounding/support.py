@@ -21,6 +21,8 @@ from agenteval.grounding.wording import Name, names, quote_pieces, quotes
 from agenteval.language.signs import END, tokens
 from agenteval.text import fold
 
+MOST_BESIDE = 3
+"""How many words of a claim at most have to stand near its numbers."""
 REFUTED = 0.5
 """What is left of the score of a claim with a fact that the sources do not have, or say otherwise."""
 
@@ -134,7 +136,7 @@ class _Reading:
         """Words that the sources have, and how many of them have to stand near a fact of the claim."""
         best = self.overlap.best
         known = frozenset(self.wanted) - self.overlap.missing
-        return known, (len(best.words) + 2) // 3 if best else 0
+        return known, min(MOST_BESIDE, (len(best.words) + 2) // 3) if best else 0
 
 
 def _blanked(text: str, found: Sequence[Link | Date | Quantity]) -> str:
