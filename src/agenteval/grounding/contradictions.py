@@ -5,26 +5,16 @@ Both are judged only where the claim says much the same as the passage: with `LE
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from agenteval.language.content_words import plain_form
-from agenteval.language.signs import tokens
+from agenteval.language.signs import END, tokens
 from agenteval.lazyregex import lazy
-from agenteval.text import fold
 
 LEAST_SHARED = 0.5
 """The share of a claim's content words that the passage must have for the two to be compared."""
 REACH = 4
 """How many words after it a negation may deny."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Word:
-    """A word as written, its stem (empty for a function word), and whether it denies what follows."""
-
-    text: str
-    stem: str
-    denies: bool
-    name: bool
 
 
 def contradictions(claim: str, passage: str) -> Iterator[str]:
@@ -33,10 +23,10 @@ def contradictions(claim: str, passage: str) -> Iterator[str]:
     named = len(_CAPITAL.findall(claim)) > 1
     if not denied and not named:
         return
-    mine, theirs = _words(claim), _words(passage)
-    stems = {word.stem for word in mine if word.stem}
-    shared = stems & {word.stem for word in theirs}
-    if len(shared) < LEAST_SHARED * len(stems) or not shared:
+    mine, theirs = _Words(claim), _Words(passage)
+    stems = set(mine.stems) - {""}
+    shared = stems.intersection(theirs.stems)
+    if not shared or len(shared) < LEAST_SHARED * len(stems):
         return
     if denied:
         yield from _denials(mine, theirs, shared)
@@ -54,68 +44,78 @@ _NEGATIVE = lazy(
 )
 
 
-def _words(text: str) -> list[_Word]:
-    found: list[_Word] = []
-    written = [token for token in tokens(text) if token[0].isalnum()]
-    for place, token in enumerate(written):
-        folded = fold(token).replace("’", "'")  # noqa: RUF001
-        following = fold(written[place + 1]) if place + 1 < len(written) else ""
-        denies = folded in _DENYING or folded.endswith("n't")
-        if denies and (following in _NOT_DENYING or (place == 0 and folded == "no")):
-            denies = False
-        stem = "" if denies else plain_form(token.rstrip("."))
-        found.append(_Word(token, stem, denies, token[0].isupper() and bool(stem)))
-    return found
+class _Words:
+    """The words of a text, the stem of each (empty for a function word), and which deny what follows."""
+
+    def __init__(self, text: str) -> None:
+        self.words = [token for token in tokens(text) if token != END]
+        self.stems = list(map(plain_form, self.words))
+        self.denying = self._denying() if _DENIAL.search(text) else []
+        for place in self.denying:
+            self.stems[place] = ""
+
+    def _denying(self) -> list[int]:
+        words = [*map(str.lower, self.words), ""]
+        return [
+            place
+            for place, word in enumerate(words)
+            if (word in _DENYING or word.endswith("n't"))
+            and words[place + 1] not in _NOT_DENYING
+            and (place > 0 or word != "no")
+        ]
+
+    def part(self, start: int, end: int) -> str:
+        """Words as they are written."""
+        return " ".join(self.words[start:end])
+
+    def denied(self) -> dict[str, tuple[int, int]]:
+        """The stems that are denied, each with the places of the negation and of the word."""
+        found: dict[str, tuple[int, int]] = {}
+        for place in self.denying:
+            for at in range(place + 1, min(len(self.words), place + 1 + REACH)):
+                if self.stems[at]:
+                    found.setdefault(self.stems[at], (place, at))
+                    break
+        return found
+
+    def is_name(self, place: int) -> bool:
+        """Whether a word is capitalised and carries meaning."""
+        return bool(self.stems[place]) and self.words[place][0].isupper()
 
 
 # Negation ------------------------------------------------------------------------------------------------------
 
 
-def _denials(mine: Sequence[_Word], theirs: Sequence[_Word], shared: set[str]) -> Iterator[str]:
-    own, other = _denied(mine), _denied(theirs)
-    everything = " ".join(word.text for word in theirs)
+def _denials(mine: _Words, theirs: _Words, shared: set[str]) -> Iterator[str]:
+    own, other = mine.denied(), theirs.denied()
+    negative = bool(_NEGATIVE.search(" ".join(theirs.words)))
     for stem, (start, end) in own.items():
         if stem in other:
             continue
-        known = stem in shared
-        if (known and not _is_negative(theirs, stem)) or (
-            not known and not other and not _NEGATIVE.search(everything)
-        ):
-            yield " ".join(word.text for word in mine[start : end + 1])
-    if own or _NEGATIVE.search(" ".join(word.text for word in mine)):
+        if not _is_negative(theirs, stem) if stem in shared else not (other or negative):
+            yield mine.part(start, end + 1)
+    if own or _NEGATIVE.search(" ".join(mine.words)):
         return
     for stem, (start, end) in other.items():
-        if stem not in shared or not _beside(theirs, start, end, shared):
-            continue
-        at = next(place for place, word in enumerate(mine) if word.stem == stem)
-        yield mine[at].text
+        if stem in shared and _beside(theirs, start, end, shared):
+            at = mine.stems.index(stem)
+            yield mine.part(at, at + 1)
 
 
-def _denied(words: Sequence[_Word]) -> dict[str, tuple[int, int]]:
-    """The stems that are denied, each with the places of the negation and of the word."""
-    found: dict[str, tuple[int, int]] = {}
-    for place, word in enumerate(words):
-        if word.denies:
-            reach = range(place + 1, min(len(words), place + 1 + REACH))
-            for at in reach:
-                if words[at].stem:
-                    found.setdefault(words[at].stem, (place, at))
-                    break
-    return found
+def _is_negative(words: _Words, stem: str) -> bool:
+    """Whether a word stands near something that denies it."""
+    for place, each in enumerate(words.stems):
+        near = range(max(0, place - REACH), min(len(words.words), place + 1 + REACH)) if each == stem else ()
+        if any(at in words.denying or _NEGATIVE.match(words.words[at]) for at in near):
+            return True
+    return False
 
 
-def _is_negative(words: Sequence[_Word], stem: str) -> bool:
-    """Whether a word stands near something else that denies it."""
-    places = [place for place, word in enumerate(words) if word.stem == stem]
-    near = (words[max(0, place - REACH) : place + 1 + REACH] for place in places)
-    return any(word.denies or _NEGATIVE.match(word.text) for part in near for word in part)
-
-
-def _beside(words: Sequence[_Word], start: int, end: int, shared: set[str]) -> bool:
-    """Whether a content word next to a denied one, on either side, is shared too."""
-    before = [word.stem for word in words[:start] if word.stem][-1:]
-    after = [word.stem for word in words[end + 1 :] if word.stem][:1]
-    return bool(after and after[0] in shared) or bool(not after and before and before[0] in shared)
+def _beside(words: _Words, start: int, end: int, shared: set[str]) -> bool:
+    """Whether the content word after a denied one, or before it where none follows, is shared too."""
+    after = next(filter(None, words.stems[end + 1 :]), None)
+    before = next(filter(None, reversed(words.stems[:start])), None)
+    return after in shared if after else before in shared
 
 
 # Roles ---------------------------------------------------------------------------------------------------------
@@ -135,65 +135,57 @@ class _Name:
     end: int
 
 
-def _swaps(mine: Sequence[_Word], theirs: Sequence[_Word]) -> Iterator[str]:
+def _swaps(mine: _Words, theirs: _Words) -> Iterator[str]:
     """Two names with a relation between them that the passage has between them the other way round."""
-    known = {word.stem for word in theirs if word.name}
+    known = {theirs.stems[place] for place in range(len(theirs.words)) if theirs.is_name(place)}
     names = _names(mine, known)
-    for one, two in zip(names, names[1:]):
-        if one.stems == two.stems:
-            continue
+    for one, two in pairwise(names):
         relation = _between(mine, one.end, two.start)
-        if not relation:
+        if one.stems == two.stems or not relation:
             continue
-        passive = _is_passive(mine[one.end : two.start], relation)
+        passive = _is_passive(mine, one.end, two.start, relation)
         ways = set(_ways(theirs, one.stems, two.stems, relation))
         if ways and all(forward == (passive != other) for forward, other in ways):
-            yield " ".join(word.text for word in mine[one.start : two.end])
+            yield mine.part(one.start, two.end)
 
 
 def _ways(
-    words: Sequence[_Word], one: Sequence[str], two: Sequence[str], relation: set[str]
+    words: _Words, one: Sequence[str], two: Sequence[str], relation: set[str]
 ) -> Iterator[tuple[bool, bool]]:
     """How the passage relates the two: whether the first comes first, and whether the relation is passive."""
-    first, second = _places(words, one), _places(words, two)
-    for start, end in first:
-        for other_start, other_end in second:
-            inner = (end, other_start) if end <= other_start else (other_end, start)
-            shared = _between(words, *inner) & relation
-            if shared:
-                yield end <= other_start, _is_passive(words[slice(*inner)], shared)
+    for start, end in _places(words.stems, one):
+        for other_start, other_end in _places(words.stems, two):
+            forward = end <= other_start
+            inner = (end, other_start) if forward else (other_end, start)
+            if shared := _between(words, *inner) & relation:
+                yield forward, _is_passive(words, *inner, shared)
 
 
-def _names(words: Sequence[_Word], known: set[str]) -> list[_Name]:
+def _names(words: _Words, known: set[str]) -> list[_Name]:
     """Runs of words that are capitalised here and in the passage."""
     found: list[_Name] = []
-    run: list[str] = []
-    for place, word in enumerate([*words, _Word("", "", False, False)]):  # noqa: FBT003 - an end
-        if word.name and word.stem in known:
-            run.append(word.stem)
-        elif run:
-            found.append(_Name(tuple(run), place - len(run), place))
-            run = []
+    start = 0
+    for place in range(len(words.words) + 1):
+        if place < len(words.words) and words.is_name(place) and words.stems[place] in known:
+            continue
+        if place > start:
+            found.append(_Name(tuple(words.stems[start:place]), start, place))
+        start = place + 1
     return found
 
 
-def _places(words: Sequence[_Word], stems: Sequence[str]) -> list[tuple[int, int]]:
-    size = len(stems)
-    return [
-        (at, at + size)
-        for at in range(len(words) - size + 1)
-        if all(words[at + place].stem == stem for place, stem in enumerate(stems))
-    ]
+def _places(stems: Sequence[str], wanted: Sequence[str]) -> list[tuple[int, int]]:
+    size = len(wanted)
+    starts = (at for at, stem in enumerate(stems) if stem == wanted[0])
+    return [(at, at + size) for at in starts if tuple(stems[at : at + size]) == wanted]
 
 
-def _between(words: Sequence[_Word], start: int, end: int) -> set[str]:
+def _between(words: _Words, start: int, end: int) -> set[str]:
     """The stems of what stands between two names, without names and what goes both ways."""
-    return {word.stem for word in words[start:end] if word.stem and not word.name} - _SYMMETRIC
+    places = range(start, end)
+    return {words.stems[at] for at in places if words.stems[at] and not words.is_name(at)} - _SYMMETRIC
 
 
-def _is_passive(words: Sequence[_Word], relation: set[str]) -> bool:
-    """Whether one of the words is followed by "by"."""
-    return any(
-        word.stem in relation and following.text.lower() == "by"
-        for word, following in zip(words, words[1:])
-    )
+def _is_passive(words: _Words, start: int, end: int, relation: set[str]) -> bool:
+    """Whether one of the words between is followed by "by"."""
+    return any(words.stems[at] in relation and words.words[at + 1].lower() == "by" for at in range(start, end - 1))

@@ -37,8 +37,9 @@ def overlap(words: Sequence[str], wanted: Sequence[str], said: str, passages: Pa
     `words` are its tokens, in order; `wanted` are the signs of the content words that have to be supported, each once;
     `said` has the signs of what the user said.
     """
+    passages.spend(4 * len(words))
     weights = {sign: LIGHT_WEIGHT if sign in signs.light else 1.0 for sign in wanted}
-    missing = frozenset(sign for sign in wanted if not passages.has(sign))
+    missing = frozenset(sign for sign in wanted if sign not in passages.content)
     for sign in missing:
         if sign in said:
             weights[sign] *= SAID_WEIGHT
@@ -61,12 +62,12 @@ def _order(words: Sequence[str], passages: Passages, signs: Signs) -> float:
     pairs = list(_pairs(signs.content(words)))
     if not pairs:
         return 1.0
-    kept = sum(map(passages.has, pairs)) / len(pairs)
+    kept = sum(map(passages.content.__contains__, pairs)) / len(pairs)
     runs = list(filter(None, signs.all(words).split(END)))
     total = sum(map(len, runs))
-    pieces = [length for run in runs for length in _pieces(run, passages)]
+    pieces = [length for run in runs for length in _pieces(run, passages.words)]
     long = sum(length for length in pieces if length >= LONG_PIECE)
-    long += sum(len(run) for run in runs if len(run) < LONG_PIECE and passages.has_row(run))
+    long += sum(len(run) for run in runs if len(run) < LONG_PIECE and run in passages.words)
     return (kept + long / total + 1 - (len(pieces) - 1) / total) / 3
 
 
@@ -76,12 +77,12 @@ def _pairs(signs: str) -> Iterator[str]:
             yield run[at : at + 2]
 
 
-def _pieces(run: str, passages: Passages) -> Iterator[int]:
+def _pieces(run: str, words: str) -> Iterator[int]:
     """The lengths of the pieces that a row of words consists of, each the longest that the sources have."""
     start = 0
     while start < len(run):
         end = start + 1
-        while end < len(run) and passages.has_row(run[start : end + 1]):
+        while end < len(run) and run[start : end + 1] in words:
             end += 1
         yield end - start
         start = end

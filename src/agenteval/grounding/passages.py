@@ -7,7 +7,7 @@ searching in these strings, and where a word stands is found out once.
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import accumulate
 
 from agenteval.grounding.effort import Effort
@@ -53,62 +53,74 @@ def signs() -> Signs:
     return _given.signs
 
 
+@lru_cache(maxsize=64)
+def _encoded(text: str, given: Signs) -> tuple[str, str]:
+    """The content words and all words of a text. The same fixture is read by many checks and tests."""
+    found = tokens(text)
+    return given.content(found), given.all(found)
+
+
 class Passages:
     """The texts of the sources, in order."""
 
     def __init__(self, sources: Sequence[Source], given: Signs, effort: Effort) -> None:
         self._sources = sources
         self._effort = effort
-        read = [tokens(text) for source in sources for text in source.texts]
-        content = list(map(given.content, read))
+        read = [_encoded(text, given) for source in sources for text in source.texts]
+        content = [each for each, _ in read]
         self.content = END.join([*content, ""])
         """The content words of all texts."""
-        self.words = END.join([*map(given.all, read), ""])
+        self.words = END.join([*(each for _, each in read), ""])
         """All words of all texts."""
         self._first = list(accumulate((text.count(END) + 1 for text in content), initial=0))
         self._places: dict[str, list[int]] = {}
         self._price = 1 + len(self.words) // LOOKS_PER_WORD
 
-    def has(self, sign: str) -> bool:
-        """Whether a word is in the sources, or content words in a row."""
-        self._effort.spend(self._price)
-        return sign in self.content
+    def spend(self, searches: int) -> None:
+        """Count searches of all texts. Raises `AssertionCrashError` when they are too many."""
+        self._effort.spend(searches * self._price)
 
-    def has_row(self, row: str) -> bool:
-        """Whether words stand in a row."""
-        self._effort.spend(self._price)
-        return row in self.words
+    def has(self, sign: str) -> bool:
+        """Whether the sources have a content word."""
+        self.spend(1)
+        return sign in self.content
 
     def best(self, wanted: Sequence[str], *, joined: bool = True) -> "Best | None":
         """The first sentence with the most of the wanted words, `joined` with the next one when that adds to it."""
         held: dict[int, int] = {}
+        known = self._places
         for place, sign in enumerate(wanted):
-            for sentence in self._sentences_with(sign):
-                held[sentence] = held.get(sentence, 0) | 1 << place
+            bit = 1 << place
+            for sentence in known.get(sign) or self._find(sign):
+                held[sentence] = held.get(sentence, 0) | bit
         self._effort.spend(len(held))
         most, at, having, both = 0, -1, 0, False
         for sentence, mine in held.items():
             words = mine
-            if joined and (following := held.get(sentence + 1, 0)) | mine != mine and not self._is_last(sentence):
-                words |= following
+            if joined and sentence + 1 in held:
+                words |= held[sentence + 1]
             count = words.bit_count()
+            if count < most or (count == most and sentence > at):
+                continue
+            if words != mine and self._is_last(sentence):
+                words, count = mine, mine.bit_count()
             if count > most or (count == most and sentence < at):
                 most, at, having, both = count, sentence, words, words != mine
         if not most:
             return None
         return Best(at, [sign for place, sign in enumerate(wanted) if having >> place & 1], both)
 
-    def _sentences_with(self, sign: str) -> list[int]:
+    def _find(self, sign: str) -> list[int]:
         """The numbers of the sentences that have a word."""
-        found = self._places.get(sign)
-        if found is None:
-            found = self._places[sign] = []
-            self._effort.spend(self._price)
-            at = self.content.find(sign)
-            while at >= 0:
-                number = bisect_right(self._ends, at)
-                found.append(number)
-                at = self.content.find(sign, self._ends[number])
+        found: list[int] = []
+        self._places[sign] = found
+        self.spend(1)
+        ends, find = self._ends, self.content.find
+        at = find(sign)
+        while at >= 0:
+            number = bisect_right(ends, at)
+            found.append(number)
+            at = find(sign, ends[number])
         return found
 
     @cached_property

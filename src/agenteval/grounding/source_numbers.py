@@ -3,20 +3,23 @@
 A number never goes on over the end of a line, nor does anything that tells how it is meant.
 """
 
+import re
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from functools import cached_property
 from itertools import chain
 
-from agenteval.grounding.dates import dates
+from agenteval.grounding.dates import MONTHS, dates
 from agenteval.grounding.effort import Effort
 from agenteval.grounding.quantities import NEARLY, quantities, spellings
 from agenteval.grounding.sources import Source
 from agenteval.lazyregex import lazy
 
 MOST_KEPT = 500
-"""Lines whose numbers are kept."""
+"""Pieces whose numbers are kept."""
+AROUND = 60
+"""How many characters before and after a number tell how it is meant."""
 
 
 class SourceNumbers:
@@ -29,6 +32,7 @@ class SourceNumbers:
         self._with = having
         self.texts = ["\n".join(source.texts) for source in sources]
         """Each source in one piece."""
+        self._offsets: dict[int, array[int]] = {}
         self._read: dict[str, list[tuple[Decimal, str]]] = {}
 
     def has(
@@ -45,6 +49,21 @@ class SourceNumbers:
             return any(self._number_at(runs, value, value, fits, beside) for runs in hours)
         return self._number_at((float(value), float(value)), value, value, fits, beside)
 
+    def has_written(self, number: str, beside: "Beside") -> bool:
+        """Whether a text has a number just as it is written here, and nothing beside it that makes it another.
+
+        Quicker than reading all numbers, and enough for most that are right.
+        """
+        for source in self._with(number.lower()):
+            text = self.texts[source]
+            at = text.find(number)
+            while at >= 0:
+                self._effort.spend()
+                if _stands_alone(text, at, at + len(number)) and beside(source, at):
+                    return True
+                at = text.find(number, at + 1)
+        return False
+
     def has_near(self, value: Decimal, beside: "Beside | None" = None) -> bool:
         """Whether a text has about this number, whatever its unit."""
         low, high = value - NEARLY * value, value + NEARLY * value
@@ -58,67 +77,107 @@ class SourceNumbers:
         fits: Callable[[str], bool],
         beside: "Beside",
     ) -> bool:
-        """Whether one of the lines that could hold such a number does."""
+        """Whether such a number stands at one of the places where it could."""
         return any(
-            any(low <= value <= high and fits(unit) for value, unit in self._numbers_in(line))
+            any(low <= value <= high and fits(unit) for value, unit in self._numbers_at(number, offset))
             and beside(number, offset)
-            for line, number, offset in chain(self._lines_with_digits(*run), self._lines_with_words(low, high))
+            for number, offset in chain(self._in_digits(*run), self._in_words(low, high))
         )
 
-    def _lines_with_digits(self, least: float, most: float) -> Iterator["Line"]:
-        """The lines with a number in digits within these bounds."""
+    def _in_digits(self, least: float, most: float) -> Iterator["Place"]:
+        """Where numbers in digits within these bounds stand."""
         values, places = self._runs
         for index in _within(values, least, most):
             self._effort.spend()
-            number, offset = places[2 * index], places[2 * index + 1]
-            text = self.texts[number]
-            end = text.find("\n", offset)
-            line = text[text.rfind("\n", 0, offset) + 1 : end if end >= 0 else len(text)]
-            yield line, number, offset
+            number = places[2 * index]
+            yield number, self._starts(number)[places[2 * index + 1]]
 
-    def _lines_with_words(self, low: Decimal, high: Decimal) -> Iterator["Line"]:
-        """The lines with such a number in words."""
+    def _in_words(self, low: Decimal, high: Decimal) -> Iterator["Place"]:
+        """Where such a number may stand in words."""
         for word in spellings(low, high):
             for number in self._with(word):
-                offset = 0
-                for line in self.texts[number].split("\n"):
+                folded = self.folded(number)
+                at = folded.find(word)
+                while at >= 0:
                     self._effort.spend()
-                    at = line.lower().find(word)
-                    if at >= 0:
-                        yield line, number, offset + at
-                    offset += len(line) + 1
+                    yield number, at
+                    at = folded.find(word, at + 1)
+
+    def folded(self, number: int) -> str:
+        """A source in lower case, each character in its place."""
+        text = self.texts[number]
+        lower = text.lower()
+        return lower if len(lower) == len(text) else "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
 
     @cached_property
     def _runs(self) -> tuple["array[float]", "array[int]"]:
-        """Every number in digits, in each way it may be read, and the text and the offset where each stands."""
+        """Every number in digits, in each way it may be read, and the source and the rank where each stands."""
         values, places = array("d"), array("L")
         for number, text in enumerate(self.texts):
-            for match in _RUN.finditer(text):
-                found = _readings(*match.groups())
-                values.extend(found)
-                places.extend((number, match.start()) * len(found))
-            for match in _SPACED.finditer(text):
-                found = _readings(match.group(1).replace(" ", ""), match.group(2))
-                values.extend(found)
-                places.extend((number, match.start()) * len(found))
+            runs = _RUN.findall(text)
+            if _SPACED_SIGN.search(text):
+                runs += [(run.replace(" ", ""), scale) for run, scale in _SPACED.findall(text)]
+            for rank, (run, scale) in enumerate(runs):
+                if not scale and run.isdigit():
+                    values.append(float(run))
+                    places.extend((number, rank))
+                else:
+                    found = _readings(run, scale)
+                    values.extend(found)
+                    places.extend((number, rank) * len(found))
         return values, places
 
-    def _numbers_in(self, line: str) -> list[tuple[Decimal, str]]:
-        """The numbers of a line with their units; the years of its dates are numbers, their days are not."""
+    def _starts(self, number: int) -> "array[int]":
+        """Where the numbers of a source stand, by rank."""
+        if number not in self._offsets:
+            text = self.texts[number]
+            found = chain(_RUN.finditer(text), _SPACED.finditer(text))
+            self._offsets[number] = array("L", (match.start() for match in found))
+        return self._offsets[number]
+
+    def _numbers_at(self, number: int, offset: int) -> list[tuple[Decimal, str]]:
+        """The numbers around a place, of its line; the years of its dates are numbers, their days are not."""
+        text = self.texts[number]
+        start, end = max(0, offset - AROUND), min(len(text), offset + AROUND)
+        start = max(start, text.rfind("\n", start, offset) + 1)
+        stop = text.find("\n", offset, end)
+        line = text[_at_word(text, start) : stop if stop >= 0 else _at_word(text, end)]
         if line not in self._read:
             if len(self._read) >= MOST_KEPT:
                 self._read.clear()
             stated = dates(line)
             found = quantities(line, [(date.start, date.end) for date in stated])
-            if _SPACED.search(line):
+            if _SPACED_SIGN.search(line):
                 found += quantities(_SPACED.sub(lambda match: match.group().replace(" ", ""), line))
             numbers = [(value, quantity.unit) for quantity in found for value in quantity.values]
             self._read[line] = numbers + [(Decimal(date.year), "") for date in stated if date.year]
         return self._read[line]
 
 
-Line = tuple[str, int, int]
-"""A line of a source, the number of the source, and the offset of what was found."""
+_ALONE = lazy(r"(?:[.,;:!?]?[\s\"')\]]|[.,;:!?]?\Z)(?!\s*(?:[hkmbt%]|per|pct|dollar|euro|pound|yen|st\b|nd\b|rd\b))", re.IGNORECASE)
+_BEFORE_ALONE = " \n(\"'"
+
+
+def _stands_alone(text: str, start: int, end: int) -> bool:
+    """Whether what stands around a number cannot change what it means: a unit, a scale, the rest of a date."""
+    if start and text[start - 1] not in _BEFORE_ALONE:
+        return False
+    if not _ALONE.match(text, end):
+        return False
+    beside = text[max(0, start - 10) : start].split()[-1:] + text[end : end + 8].split()[:1]
+    return not any(word[:3].lower() in MONTHS for word in beside)
+
+
+def _at_word(text: str, place: int) -> int:
+    """A place, or the nearest one before it at which no word goes on."""
+    for at in range(place, max(0, place - AROUND), -1):
+        if at >= len(text) or text[at].isspace():
+            return at
+    return place
+
+
+Place = tuple[int, int]
+"""The number of a source, and an offset there."""
 Beside = Callable[[int, int], bool]
 """Whether a place in a source, by its number and an offset, is near what a claim is about."""
 
@@ -131,10 +190,13 @@ def any_unit(unit: str) -> bool:  # noqa: ARG001 - any unit will do
     return True
 
 
-_RUN = lazy(r"(\d[\d,.\u00a0\u202f]*)(?:[ -]?([hkmbtHKMBT]))?")
+_RUN = lazy(
+    r"(\d+(?:[,.\u00a0\u202f]\d+)*)(?:[ -]?([hkmbtHKMBT])(?=[nm]?\b|undred|housand|illion|rillion|io\b))?"
+)
 """A number in digits, and the first letter of the scale that may follow."""
+_SPACED_SIGN = lazy(r"\d[.,] \d")
 _SPACED = lazy(
-    r"(?<![\d.,])(\d{1,3}(?:, \d{3}(?!\d))+(?:\. ?\d+)?|\d{1,9}\. \d+)(?!\d)(?:(?<=\d) ?([hkmbtHKMBT]))?"
+    r"(\d{1,3}(?:, \d{3}(?!\d))+(?:\. ?\d+)?|\d{1,9}\. \d+)(?!\d)(?: ?([hkmbtHKMBT]))?"
 )
 """A number that a tokenizer has taken apart: `13, 000` and `98. 7`, which may be two numbers as well."""
 _SEPARATOR = lazy(r"[,.\u00a0\u202f]+")

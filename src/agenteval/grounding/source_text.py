@@ -60,7 +60,8 @@ class SourceText:
     def has_token(self, token: str) -> bool:
         """Whether a text has a word, in any form with the same stem, or a date implies it."""
         sign = self.signs.all([token]) if token else END
-        return self.passages.has_row(sign) or sign in self.said or self.dates_imply(token)
+        self.passages.spend(1)
+        return sign in self.passages.words or sign in self.said or self.dates_imply(token)
 
     def has_together(self, words: Sequence[str]) -> bool:
         """Whether words stand in one sentence or two in a row, if the sources have all of them."""

@@ -103,16 +103,21 @@ class _Reading:
         """
         found = quantities(self.plain) if self.dates else self.quantities
         words = tokens(_blanked(self.plain, found)) if found else self.tokens
-        signs = {self._signs.content([word]): word for word in words if not word[0].isdigit()}
+        signs = {
+            sign: word
+            for sign, word in zip(self._signs.each(words), words, strict=True)
+            if not word[0].isdigit()
+        }
         signs.pop(END, None)
         signs.pop("", None)
         self._written = signs
         sources = self._sources
-        has, said = sources.passages.has, sources.said
+        held, said = sources.passages.content, sources.said
+        sources.passages.spend(len(signs))
         return [
             sign
             for sign, word in signs.items()
-            if has(sign) or sign in said or not _has_other_form(fold(word), sources)
+            if sign in held or sign in said or not _has_other_form(fold(word), sources)
         ]
 
     @cached_property
@@ -172,6 +177,8 @@ def _has_quantity(quantity: Quantity, read: _Reading, sources: SourceText) -> bo
         return unit in ("", quantity.unit) or not quantity.unit
 
     numbers, beside = sources.numbers, sources.beside(*read.beside)
+    if quantity.unit != ":" and numbers.has_written(quantity.text, beside):
+        return True
     return any(
         numbers.has(value, quantity.unit, fits, beside)
         or (

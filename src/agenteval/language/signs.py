@@ -12,28 +12,44 @@ from agenteval.language.content_words import plain_form
 from agenteval.language.stems import stem
 from agenteval.lazyregex import lazy
 
-END = "\n"
-"""The sign of the end of a sentence."""
+END = "\0"
+"""The token, and the sign, of the end of a sentence."""
 _SEVERAL = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-_TITLES = "Mr|Mrs|Ms|Dr|Prof|St|vs|No|Gen|Sen|Rep|Gov|Lt|Col|Sgt|Inc|Jr|Sr|[A-Z]"
-_ASCII = lazy(
-    rf"(?:{_TITLES})\.(?=[ ])|[A-Za-z0-9]+(?:'[A-Za-z]+)*|[.!?]+[\"')\]]*\s+(?=[\"'(\[]?[A-Z0-9])|\n\s*(?![a-z\s])"
+_FIRST_OF_SEVERAL = "\u0e00"
+_TYPOGRAPHIC = ("’'", "‘'", '“"', '”"', '„"', "–-", "—-", "….", "\u00a0 ")
+_STOP = lazy(
+    r"[.!?\n。！？](?:(?<=[。！？])|(?<=\n)\s*(?![a-z\s])|(?<=[.!?])[.!?]*[\"')\]»]*\s+(?=[\"'(\[«]?[^\W_a-z])"
+    r"(?<![ (.][A-Z]\.\s)(?<![ (](?:Mr|Ms|Dr|St|vs|No|Lt|Jr|Sr)\.\s)(?<![ (](?:Mrs|Gen|Sen|Rep|Gov|Col|Sgt|Inc)\.\s)"
+    r"(?<![ (]Prof\.\s))"
 )
-_ANY = lazy(
-    rf"[{_SEVERAL}]|(?:{_TITLES})\.(?=[ ])|[^\W_{_SEVERAL}]+(?:['’][^\W_{_SEVERAL}]+)*"
-    r"|[.!?…]+[\"'”’»)\]]*\s+(?=[\"'“‘«(\[]?[^\W_a-z])|[。！？]+|\n\s*(?![a-z\s])"
-)
+"""A mark and blanks before a word that may begin a sentence, unless an abbreviation has the mark; or a line's end."""
+_BLANKED = {code: " " for code in range(1, 128) if not (chr(code).isalnum() or chr(code) == "'")}
+_WORD = lazy(r"[^\W_]+(?:'[^\W_]+)*|\0")
+_WORD_OR_SIGN = lazy(rf"[{_SEVERAL}]|[^\W_{_SEVERAL}]+(?:'[^\W_{_SEVERAL}]+)*|\0")
 
 
 def tokens(text: str) -> list[str]:
-    """The words of a text as written, and the ends of its sentences, each of which begins with another sign."""
-    return (_ASCII if text.isascii() else _ANY).findall(text)
+    """The words of a text as written, apostrophes straight, and `END` after each sentence but the last."""
+    text = _STOP.sub(f" {END} ", _plain(text))
+    if text.isascii():
+        text = text.translate(_BLANKED)
+        if " '" in text or "' " in text:
+            text = text.replace(" '", " ").replace("' ", " ")
+        return text.split()
+    return (_WORD_OR_SIGN if max(text) >= _FIRST_OF_SEVERAL else _WORD).findall(text)
 
 
 def sentence_bounds(text: str) -> list[int]:
     """Where the sentences of a text end, by the same rule; the last one ends where the text does."""
-    found = (_ASCII if text.isascii() else _ANY).finditer(text)
-    return [*(match.end() for match in found if not match.group()[0].isalnum()), len(text)]
+    return [*(match.end() for match in _STOP.finditer(_plain(text))), len(text)]
+
+
+def _plain(text: str) -> str:
+    """The text with plain marks in the place of typographic ones, at the same offsets."""
+    if not text.isascii():
+        for fancy, plain in _TYPOGRAPHIC:
+            text = text.replace(fancy, plain)
+    return text.replace(END, " ")
 
 
 class Signs:
@@ -57,15 +73,19 @@ class Signs:
         """The signs of the content words, and the ends of sentences."""
         return "".join(map(self._content.__getitem__, words))
 
+    def each(self, words: Iterable[str]) -> list[str]:
+        """The sign of every word, empty for a function word."""
+        return list(map(self._content.__getitem__, words))
+
     def _all_sign(self, token: str) -> str:
-        return self._sign(stem(token.rstrip("."))) if token[0].isalnum() else END
+        bare = token.strip("'")
+        return END if token == END else self._sign(stem(bare)) if bare else ""
 
     def _content_sign(self, token: str) -> str:
-        if not token[0].isalnum():
-            return END
-        bare = token.rstrip(".")
-        is_content = plain_form(bare) or (len(bare) == 1 and not bare.isascii())
-        return self._all[token] if is_content else ""
+        bare = token.strip("'")
+        if token != END and not plain_form(bare) and (len(bare) != 1 or bare.isascii()):
+            return ""
+        return self._all[token]
 
     def _sign(self, key: str) -> str:
         sign = self._stems.get(key)
