@@ -128,6 +128,9 @@ _SYMMETRIC = frozenset(
 )
 
 
+_JOINING = frozenset("and or with to the a an of for from near as both".split())  # noqa: SIM905
+
+
 @dataclass(frozen=True, slots=True)
 class _Name:
     stems: tuple[str, ...]
@@ -137,40 +140,55 @@ class _Name:
 
 def _swaps(mine: _Words, theirs: _Words) -> Iterator[str]:
     """Two names with a relation between them that the passage has between them the other way round."""
-    known = {theirs.stems[place] for place in range(len(theirs.words)) if theirs.is_name(place)}
-    names = _names(mine, known)
-    for one, two in pairwise(names):
-        relation = _between(mine, one.end, two.start)
-        if one.stems == two.stems or not relation:
+    for one, two in pairwise(_names(mine, theirs)):
+        relation = _Relation(mine, one.end, two.start)
+        if one.stems == two.stems or not relation.tells:
             continue
-        passive = _is_passive(mine, one.end, two.start, relation)
         ways = set(_ways(theirs, one.stems, two.stems, relation))
-        if ways and all(forward == (passive != other) for forward, other in ways):
+        if ways and all(forward == (relation.passive != passive) for forward, passive in ways):
             yield mine.part(one.start, two.end)
 
 
 def _ways(
-    words: _Words, one: Sequence[str], two: Sequence[str], relation: set[str]
+    words: _Words, one: Sequence[str], two: Sequence[str], relation: "_Relation"
 ) -> Iterator[tuple[bool, bool]]:
     """How the passage relates the two: whether the first comes first, and whether the relation is passive."""
     for start, end in _places(words.stems, one):
         for other_start, other_end in _places(words.stems, two):
             forward = end <= other_start
-            inner = (end, other_start) if forward else (other_end, start)
-            if shared := _between(words, *inner) & relation:
-                yield forward, _is_passive(words, *inner, shared)
+            other = _Relation(words, end, other_start) if forward else _Relation(words, other_end, start)
+            if other.same_as(relation):
+                yield forward, other.passive
 
 
-def _names(words: _Words, known: set[str]) -> list[_Name]:
-    """Runs of words that are capitalised here and in the passage."""
+class _Relation:
+    """What stands between two names."""
+
+    def __init__(self, words: _Words, start: int, end: int) -> None:
+        places = range(start, end)
+        self.words = [words.words[at].lower() for at in places]
+        self.stems = {words.stems[at] for at in places if words.stems[at] and not words.is_name(at)}
+        self.passive = "by" in self.words
+        self.tells = bool(self.stems - _SYMMETRIC if self.stems else set(self.words) - _JOINING)
+        """Whether it says who is what: it is no list, and nothing that goes both ways."""
+
+    def same_as(self, other: "_Relation") -> bool:
+        """Whether both say the same, as far as words tell: one that carries meaning, or all of them."""
+        return bool((self.stems & other.stems) - _SYMMETRIC) or self.words == other.words
+
+
+def _names(words: _Words, theirs: _Words) -> list[_Name]:
+    """Runs of words that are capitalised here and in the passage, as long as they stand in a row there too."""
+    known = {theirs.stems[place] for place in range(len(theirs.words)) if theirs.is_name(place)}
     found: list[_Name] = []
-    start = 0
-    for place in range(len(words.words) + 1):
-        if place < len(words.words) and words.is_name(place) and words.stems[place] in known:
+    for place, stem in enumerate(words.stems):
+        if stem not in known or not words.is_name(place):
             continue
-        if place > start:
-            found.append(_Name(tuple(words.stems[start:place]), start, place))
-        start = place + 1
+        last = found[-1] if found else None
+        if last and last.end == place and _places(theirs.stems, (*last.stems, stem)):
+            found[-1] = _Name((*last.stems, stem), last.start, place + 1)
+        else:
+            found.append(_Name((stem,), place, place + 1))
     return found
 
 
@@ -178,14 +196,3 @@ def _places(stems: Sequence[str], wanted: Sequence[str]) -> list[tuple[int, int]
     size = len(wanted)
     starts = (at for at, stem in enumerate(stems) if stem == wanted[0])
     return [(at, at + size) for at in starts if tuple(stems[at : at + size]) == wanted]
-
-
-def _between(words: _Words, start: int, end: int) -> set[str]:
-    """The stems of what stands between two names, without names and what goes both ways."""
-    places = range(start, end)
-    return {words.stems[at] for at in places if words.stems[at] and not words.is_name(at)} - _SYMMETRIC
-
-
-def _is_passive(words: _Words, start: int, end: int, relation: set[str]) -> bool:
-    """Whether one of the words between is followed by "by"."""
-    return any(words.stems[at] in relation and words.words[at + 1].lower() == "by" for at in range(start, end - 1))

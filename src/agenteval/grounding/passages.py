@@ -65,6 +65,7 @@ class Passages:
 
     def __init__(self, sources: Sequence[Source], given: Signs, effort: Effort) -> None:
         self._sources = sources
+        self._given = given
         self._effort = effort
         read = [_encoded(text, given) for source in sources for text in source.texts]
         content = [each for each, _ in read]
@@ -84,6 +85,29 @@ class Passages:
         """Whether the sources have a content word."""
         self.spend(1)
         return sign in self.content
+
+    def displaces(self, before: str, number: str, after: str) -> bool:
+        """Whether the sources have another number between these words, and this one nowhere beside them.
+
+        All are signs; `before` and `after` have a word each, or one of them two and the other none.
+        """
+        self.spend(3)
+        if (before and before[-1] + number in self.words) or (after and number + after[0] in self.words):
+            return False
+        anchor = before or after
+        at = self.words.find(anchor)
+        while at >= 0:
+            self._effort.spend()
+            end = at + len(anchor) if before else at
+            if before:
+                while end < len(self.words) and self._given.is_number(self.words[end]):
+                    end += 1
+                if end > at + len(anchor) and self.words.startswith(after, end):
+                    return True
+            elif at and self._given.is_number(self.words[at - 1]):
+                return True
+            at = self.words.find(anchor, at + 1)
+        return False
 
     def best(self, wanted: Sequence[str], *, joined: bool = True) -> "Best | None":
         """The first sentence with the most of the wanted words, `joined` with the next one when that adds to it."""

@@ -65,9 +65,12 @@ class SourceNumbers:
         return False
 
     def has_near(self, value: Decimal, beside: "Beside | None" = None) -> bool:
-        """Whether a text has about this number, whatever its unit."""
+        """Whether a text has about this number, whatever its unit, but more exactly: `about 60` for 58.4."""
         low, high = value - NEARLY * value, value + NEARLY * value
-        return self._number_at((float(low), float(high)), low, high, any_unit, beside or anywhere)
+        exact = _digits(value)
+        return self._number_at(
+            (float(low), float(high)), low, high, any_unit, beside or anywhere, lambda other: _digits(other) > exact
+        )
 
     def _number_at(
         self,
@@ -76,10 +79,14 @@ class SourceNumbers:
         high: Decimal,
         fits: Callable[[str], bool],
         beside: "Beside",
+        counts: Callable[[Decimal], bool] = lambda value: True,  # noqa: ARG005 - any number will do
     ) -> bool:
         """Whether such a number stands at one of the places where it could."""
         return any(
-            any(low <= value <= high and fits(unit) for value, unit in self._numbers_at(number, offset))
+            any(
+                low <= value <= high and fits(unit) and counts(value)
+                for value, unit in self._numbers_at(number, offset)
+            )
             and beside(number, offset)
             for number, offset in chain(self._in_digits(*run), self._in_words(low, high))
         )
@@ -166,6 +173,11 @@ def _stands_alone(text: str, start: int, end: int) -> bool:
         return False
     beside = text[max(0, start - 10) : start].split()[-1:] + text[end : end + 8].split()[:1]
     return not any(word[:3].lower() in MONTHS for word in beside)
+
+
+def _digits(value: Decimal) -> int:
+    """How many digits a number has, without zeros at its end."""
+    return len(value.normalize().as_tuple().digits)
 
 
 def _at_word(text: str, place: int) -> int:

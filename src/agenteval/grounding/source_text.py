@@ -65,9 +65,9 @@ class SourceText:
 
     def has_together(self, words: Sequence[str]) -> bool:
         """Whether words stand in one sentence or two in a row, if the sources have all of them."""
-        found = [sign for sign in map(self.signs.all, zip(words)) if self.passages.has(sign)]
+        found = [sign for sign in dict.fromkeys(self.signs.each(words)) if sign and self.passages.has(sign)]
         best = self.passages.best(found) if len(found) > 1 else None
-        return best is None or len(best.words) == len(set(found))
+        return best is None or len(best.words) == len(found)
 
     def dates_imply(self, token: str) -> bool:
         """Whether a date of the sources is in this month or on this day of the week."""

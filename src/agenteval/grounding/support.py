@@ -58,7 +58,7 @@ def support(claim: Claim, sources: SourceText, checks: Sequence[Check]) -> Suppo
     best = read.overlap.best
     span = sources.passages.span(best) if best else None
     has_wording = "wording" in checks and claim.worded and bool(read.wanted)
-    against = contradictions(read.plain, span.text) if has_wording and span else ()
+    against = contradictions(read.without_links, span.text) if has_wording and span else ()
     return Support(
         claim=claim,
         score=round(read.overlap.score, 2) if has_wording else 1.0,
@@ -167,7 +167,7 @@ def _numbers(read: _Reading, sources: SourceText) -> Iterator[Fact]:
         number = (quantity.text, quantity.values, quantity.unit, quantity.about)
         if number not in seen:
             seen.add(number)
-            yield quantity.text, _has_quantity(quantity, read, sources)
+            yield quantity.text, _has_quantity(quantity, read, sources) and not _is_displaced(quantity, read, sources)
 
 
 def _has_quantity(quantity: Quantity, read: _Reading, sources: SourceText) -> bool:
@@ -188,6 +188,19 @@ def _has_quantity(quantity: Quantity, read: _Reading, sources: SourceText) -> bo
         or (quantity.about and numbers.has_near(value, beside))
         for value in quantity.values
     )
+
+
+def _is_displaced(quantity: Quantity, read: _Reading, sources: SourceText) -> bool:
+    """Whether the sources have another number in the very place: the words before and after it are the same."""
+    if not quantity.text[0].isdigit():
+        return False
+    text = read.without_links
+    before = sources.signs.all(tokens(text[max(0, quantity.start - 40) : quantity.start])).split(END)[-1]
+    after = sources.signs.all(tokens(text[quantity.end : quantity.end + 40])).split(END)[0]
+    beside = 1 if before and after else 2
+    before, after = before[-beside:], after[:beside]
+    number = sources.signs.all(tokens(quantity.text))
+    return len(before + after) > 1 and sources.passages.displaces(before, number, after)
 
 
 def _dates(read: _Reading, sources: SourceText) -> Iterator[Fact]:

@@ -20,7 +20,7 @@ _TYPOGRAPHIC = ("’'", "‘'", '“"', '”"', '„"', "–-", "—-", "….", 
 _STOP = lazy(
     r"[.!?\n。！？](?:(?<=[。！？])|(?<=\n)\s*(?![a-z\s])|(?<=[.!?])[.!?]*[\"')\]»]*\s+(?=[\"'(\[«]?[^\W_a-z])"
     r"(?<![ (.][A-Z]\.\s)(?<![ (](?:Mr|Ms|Dr|St|vs|No|Lt|Jr|Sr)\.\s)(?<![ (](?:Mrs|Gen|Sen|Rep|Gov|Col|Sgt|Inc)\.\s)"
-    r"(?<![ (]Prof\.\s))"
+    r"(?<![ (]Prof\.\s)(?:(?<!\d\.\s)|(?!\d)))"
 )
 """A mark and blanks before a word that may begin a sentence, unless an abbreviation has the mark; or a line's end."""
 _BLANKED = {code: " " for code in range(1, 128) if not (chr(code).isalnum() or chr(code) == "'")}
@@ -57,6 +57,7 @@ class Signs:
 
     def __init__(self) -> None:
         self._stems: dict[str, str] = {}
+        self._numbers: set[str] = set()
         self._all = _Table(self._all_sign)
         self._content = _Table(self._content_sign)
         self.light = frozenset(map(self._sign, map(stem, _LIGHT)))
@@ -72,6 +73,10 @@ class Signs:
     def content(self, words: Iterable[str]) -> str:
         """The signs of the content words, and the ends of sentences."""
         return "".join(map(self._content.__getitem__, words))
+
+    def is_number(self, sign: str) -> bool:
+        """Whether a sign is that of digits."""
+        return sign in self._numbers
 
     def each(self, words: Iterable[str]) -> list[str]:
         """The sign of every word, empty for a function word."""
@@ -94,6 +99,8 @@ class Signs:
             if number >= _SURROGATES:
                 number += _AFTER_SURROGATES - _SURROGATES
             sign = self._stems[key] = chr(min(number, _LAST))
+            if key[0].isdigit():
+                self._numbers.add(sign)
         return sign
 
 
