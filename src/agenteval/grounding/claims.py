@@ -26,7 +26,7 @@ _SOURCES_LINE = lazy(
 )
 _COURTESY = lazy(
     r"\W*(?:hi|hello|hey|good (?:morning|afternoon|evening|day)|thanks|thank you|sure|certainly|of course|ok|okay|done"
-    r"|great|happy to help|you're welcome|no problem|got it|bye|goodbye|cheers|yes|no|absolutely|alright)"
+    r"|great|happy to help|you're welcome|no problem|any ?time|my pleasure|will do|on it|got it|bye|goodbye|cheers|yes|no|absolutely|alright)"
     r"(?:,? (?:there|all|everyone|team|again|thing|you|so much|[A-Z]\w+))?\W*",
     re.IGNORECASE,
 )
@@ -36,6 +36,8 @@ _OWN_WORK = lazy(
     r"|checked|sent|fetched|gathered|compiled|summari[sz]ed|hope|tried|apologi[sz]e|sorry|afraid|happy|glad|saved|noted"
     r"|updated|prepared)\b"
     r"|\W*(?:let me know|feel free|please|sorry|here(?:'s| is| are)|below (?:is|are)|if you(?:'d| would)? (?:like|want|need))\b"
+    r"|\W*(?:got it|(?:all )?(?:done|set|saved|sent|scheduled|noted|updated|recovered|finished|checked|added|booked))\b(?=\W*\Z|\s?[:,.!—–-])"
+    r"|\W*(?:[\w']+ ){1,4}(?:sent|saved|done|scheduled|checked|updated|added|created|booked|removed|deleted)\W*\Z"
 )
 
 
@@ -53,9 +55,15 @@ def claims(output: str) -> list[Claim]:
         listed = 0 if is_item else _items_below(parts, index)
         pieces = [block.text] if is_item else sentences(block.text)
         for place, piece in enumerate(pieces):
-            leads_in = piece.rstrip("*_ ").endswith((":", "：")) and place == len(pieces) - 1  # noqa: RUF001
+            leads_in = place == len(pieces) - 1 and _leads_in(piece, listed)
             found += _claim(piece, leads_in=leads_in, listed=listed if leads_in else 0)
     return found
+
+
+def _leads_in(piece: str, listed: int) -> bool:
+    """Whether a sentence leads in what follows: it ends in a colon, or is the title of a list."""
+    end = piece.rstrip("*_ ")[-1:]
+    return end in (":", "：") or (listed > 0 and end.isalnum())  # noqa: RUF001
 
 
 def _items_below(parts: Sequence[Block], index: int) -> int:

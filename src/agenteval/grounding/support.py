@@ -177,6 +177,10 @@ def _has_quantity(quantity: Quantity, read: _Reading, sources: SourceText) -> bo
         return unit in ("", quantity.unit) or not quantity.unit
 
     numbers, beside = sources.numbers, sources.beside(*read.beside)
+    if quantity.unit == ":" and quantity.text.endswith(":00"):
+        hour = quantity.text[:-3].lstrip("0")
+        if sources.has_phrase(["at", hour]):
+            return True
     if quantity.unit != ":" and numbers.has_written(quantity.text, beside):
         return True
     return any(
