@@ -15,9 +15,10 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.groundedness import CASE, CHECK, trace_of
+
 from agenteval.language.content_words import plain_form
 from agenteval.text import sentences
-from benchmarks.groundedness import CASE, CHECK, trace_of
 
 Json = dict[str, Any]
 Planted = tuple[str, str, str]
@@ -48,7 +49,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def figures(kind: str, rows: Sequence[Json], *, show: bool = False) -> Json:
     """The share of planted fabrications of one kind that are found."""
     chance = random.Random(f"{SEED} {kind}")
-    pool = list(dict.fromkeys((source, text) for row in rows for source in _sources(row) for text in _said(source)))
+    pool = list(
+        dict.fromkeys((source, text) for row in rows for source in _sources(row) for text in _said(source))
+    )
     chance.shuffle(pool)
     names = sorted({name for _, text in pool for name in NAME.findall(text)})
     planted: list[Planted] = []
@@ -92,7 +95,20 @@ def _said(source: str) -> Iterator[str]:
 Make = Callable[[str, str, Sequence[str], random.Random], Iterator[Planted]]
 NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]{2,}(?: [A-Z][a-z]{2,}){0,2}\b")
 NUMBER = re.compile(r"(?<![\w.,-])\d[\d,]*(?:\.\d+)?(?![\w-]|[.,]\d)")
-MONTHS = "January February March April May June July August September October November December".split()
+MONTHS = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+]
 DATE = re.compile(rf"\b(?:{'|'.join(MONTHS)}) \d{{1,2}}\b|\b\d{{1,2}} (?:{'|'.join(MONTHS)})\b")
 AUXILIARY = re.compile(r"\b(is|was|are|were|has|have|had|will|would|can|could|should)\b(?! not\b|n't)")
 DENIED = re.compile(r"\b(is|was|are|were|has|have|had|will|would|could|should|did|does|do) not\b")
@@ -101,7 +117,11 @@ RELATION = re.compile(rf"({NAME.pattern.removeprefix('(?<=[a-z,] )')})((?: [a-z]
 
 def number(source: str, text: str, _: Sequence[str], chance: random.Random) -> Iterator[Planted]:
     """One more, one less, ten times as much, or with other digits."""
-    found = [m for m in NUMBER.finditer(text) if not any(d.start() <= m.start() < d.end() for d in DATE.finditer(text))]
+    found = [
+        m
+        for m in NUMBER.finditer(text)
+        if not any(d.start() <= m.start() < d.end() for d in DATE.finditer(text))
+    ]
     if found:
         match = chance.choice(found)
         digits = match.group()
@@ -142,12 +162,14 @@ def name(source: str, text: str, names: Sequence[str], chance: random.Random) ->
 def url(source: str, text: str, _: Sequence[str], chance: random.Random) -> Iterator[Planted]:
     """Another page of the same site, or the page on another site."""
     page = f"https://news.example.com/{chance.choice('abcdefgh')}/{chance.randint(10, 99)}"
-    other = chance.choice([f"{page}{chance.randint(1, 9)}", page.replace("news", "press"), page.replace("/", "/x", 4)])
+    other = chance.choice(
+        [f"{page}{chance.randint(1, 9)}", page.replace("news", "press"), page.replace("/", "/x", 4)]
+    )
     stated = text.rstrip(". ")
     yield f"{source} ({page})", f"{stated} ({page}).", f"{stated} ({other})."
 
 
-def quote(source: str, text: str, names: Sequence[str], chance: random.Random) -> Iterator[Planted]:
+def quote(source: str, text: str, _: Sequence[str], chance: random.Random) -> Iterator[Planted]:
     """A row of words of the source in quotation marks, with one of them exchanged."""
     words = text.split()
     if len(words) < 9 or '"' in text:
@@ -157,7 +179,11 @@ def quote(source: str, text: str, names: Sequence[str], chance: random.Random) -
     place = chance.randint(1, 4)
     if not said[place].isalpha():
         return
-    other = [*said[:place], chance.choice(["never", "always", "hardly", "every", "secret"]), *said[place + 1 :]]
+    other = [
+        *said[:place],
+        chance.choice(["never", "always", "hardly", "every", "secret"]),
+        *said[place + 1 :],
+    ]
     rest = text.rstrip(".")
     yield source, f'{rest}: "{" ".join(said)}".', f'{rest}: "{" ".join(other)}".'
 
@@ -188,12 +214,29 @@ def _tells(match: re.Match[str]) -> bool:
 
 def _is_list(between: str) -> bool:
     """Whether what stands between two names goes both ways, or joins them to one."""
-    joining = "and or of the in at with near to for from on as a an but".split()
+    joining = [
+        "and",
+        "or",
+        "of",
+        "the",
+        "in",
+        "at",
+        "with",
+        "near",
+        "to",
+        "for",
+        "from",
+        "on",
+        "as",
+        "a",
+        "an",
+        "but",
+    ]
     return all(word in joining for word in between.split())
 
 
 def _is_name(text: str) -> bool:
-    return bool(plain_form(text.split()[0]))
+    return bool(plain_form(text.split(maxsplit=1)[0]))
 
 
 KINDS: dict[str, Make] = {

@@ -8,6 +8,7 @@ from agenteval.language.questions import is_question
 from agenteval.lazyregex import lazy
 from agenteval.text import Block, blocks, fold, sentences
 
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
     """A claim unit that claims something.
@@ -36,7 +37,7 @@ _OWN_WORK = lazy(
     r"|checked|sent|fetched|gathered|compiled|summari[sz]ed|hope|tried|apologi[sz]e|sorry|afraid|happy|glad|saved|noted"
     r"|updated|prepared)\b"
     r"|\W*(?:let me know|feel free|please|sorry|here(?:'s| is| are)|below (?:is|are)|if you(?:'d| would)? (?:like|want|need))\b"
-    r"|\W*(?:got it|(?:all )?(?:done|set|saved|sent|scheduled|noted|updated|recovered|finished|checked|added|booked))\b(?=\W*\Z|\s?[:,.!—–-])"
+    r"|\W*(?:got it|(?:all )?(?:done|set|saved|sent|scheduled|noted|updated|recovered|finished|checked|added|booked))\b(?=\W*\Z|\s?[:,.!\u2014\u2013-])"
     r"|\W*(?:[\w']+ ){1,4}(?:sent|saved|done|scheduled|checked|updated|added|created|booked|removed|deleted)\W*\Z"
 )
 

@@ -31,7 +31,9 @@ class Overlap:
     missing: frozenset[str]
 
 
-def overlap(words: Sequence[str], wanted: Sequence[str], said: str, passages: Passages, signs: Signs) -> Overlap:
+def overlap(
+    words: Sequence[str], wanted: Sequence[str], said: str, passages: Passages, signs: Signs
+) -> Overlap:
     """Compare a claim with the sources.
 
     `words` are its tokens, in order; `wanted` are the signs of the content words that have to be supported, each once;
@@ -49,16 +51,20 @@ def overlap(words: Sequence[str], wanted: Sequence[str], said: str, passages: Pa
         return Overlap(1.0, best, missing)
     anywhere = 1 - sum(map(weights.__getitem__, missing)) / total
     here = sum(map(weights.__getitem__, best.words)) / total if best else 0.0
-    order = max(LEAST_ORDER, _order(words, passages, signs))
+    asked = frozenset(sign for sign in missing if sign in said)
+    order = max(LEAST_ORDER, _order(words, asked, passages, signs))
     return Overlap((ANYWHERE * anywhere + (1 - ANYWHERE) * here) * order, best, missing)
 
 
-def _order(words: Sequence[str], passages: Passages, signs: Signs) -> float:
+def _order(words: Sequence[str], asked: frozenset[str], passages: Passages, signs: Signs) -> float:
     """How far words stand in the order of the sources (0-1).
 
     The mean of three shares: pairs of content words that stand side by side there too, words in pieces of three words
-    or more that are there as they stand, and words that go on with such a piece rather than begin a new one.
+    or more that are there as they stand, and words that go on with such a piece rather than begin a new one. Words that
+    only the user said have no place there.
     """
+    if asked:
+        words = [END if sign in asked else word for sign, word in zip(signs.each(words), words, strict=True)]
     pairs = list(_pairs(signs.content(words)))
     if not pairs:
         return 1.0

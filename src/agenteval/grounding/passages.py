@@ -5,7 +5,7 @@ searching in these strings, and where a word stands is found out once.
 """
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import accumulate
@@ -94,20 +94,29 @@ class Passages:
         self.spend(3)
         if (before and before[-1] + number in self.words) or (after and number + after[0] in self.words):
             return False
-        anchor = before or after
-        at = self.words.find(anchor)
+        mine = self._digits(number)
+        others = {digits for digits in self._numbers_between(before, after) if digits}
+        return bool(others) and mine not in others
+
+    def _numbers_between(self, before: str, after: str) -> Iterator[str]:
+        """The digits of what stands right after words and right before others, either of which may be none."""
+        text, anchor = self.words, before or after
+        at = text.find(anchor)
         while at >= 0:
             self._effort.spend()
-            end = at + len(anchor) if before else at
+            start = end = at + len(before)
             if before:
-                while end < len(self.words) and self._given.is_number(self.words[end]):
+                while self._given.digits(text[end : end + 1]):
                     end += 1
-                if end > at + len(anchor) and self.words.startswith(after, end):
-                    return True
-            elif at and self._given.is_number(self.words[at - 1]):
-                return True
-            at = self.words.find(anchor, at + 1)
-        return False
+            else:
+                while start and self._given.digits(text[start - 1]):
+                    start -= 1
+            if text.startswith(after, end):
+                yield self._digits(text[start:end])
+            at = text.find(anchor, at + 1)
+
+    def _digits(self, number: str) -> str:
+        return "".join(map(self._given.digits, number)).strip("0")
 
     def best(self, wanted: Sequence[str], *, joined: bool = True) -> "Best | None":
         """The first sentence with the most of the wanted words, `joined` with the next one when that adds to it."""

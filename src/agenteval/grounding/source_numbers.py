@@ -69,7 +69,12 @@ class SourceNumbers:
         low, high = value - NEARLY * value, value + NEARLY * value
         exact = _digits(value)
         return self._number_at(
-            (float(low), float(high)), low, high, any_unit, beside or anywhere, lambda other: _digits(other) > exact
+            (float(low), float(high)),
+            low,
+            high,
+            any_unit,
+            beside or anywhere,
+            lambda other: _digits(other) > exact,
         )
 
     def _number_at(
@@ -114,7 +119,11 @@ class SourceNumbers:
         """A source in lower case, each character in its place."""
         text = self.texts[number]
         lower = text.lower()
-        return lower if len(lower) == len(text) else "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
+        return (
+            lower
+            if len(lower) == len(text)
+            else "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
+        )
 
     @cached_property
     def _runs(self) -> tuple["array[float]", "array[int]"]:
@@ -161,7 +170,10 @@ class SourceNumbers:
         return self._read[line]
 
 
-_ALONE = lazy(r"(?:[.,;:!?]?[\s\"')\]]|[.,;:!?]?\Z)(?!\s*(?:[hkmbt%]|per|pct|dollar|euro|pound|yen|st\b|nd\b|rd\b))", re.IGNORECASE)
+_ALONE = lazy(
+    r"(?:[.,;:!?]?[\s\"')\]]|[.,;:!?]?\Z)(?!\s*(?:[hkmbt%]|per|pct|dollar|euro|pound|yen|st\b|nd\b|rd\b))",
+    re.IGNORECASE,
+)
 _BEFORE_ALONE = " \n(\"'"
 
 
@@ -207,9 +219,7 @@ _RUN = lazy(
 )
 """A number in digits, and the first letter of the scale that may follow."""
 _SPACED_SIGN = lazy(r"\d[.,] \d")
-_SPACED = lazy(
-    r"(\d{1,3}(?:, \d{3}(?!\d))+(?:\. ?\d+)?|\d{1,9}\. \d+)(?!\d)(?: ?([hkmbtHKMBT]))?"
-)
+_SPACED = lazy(r"(\d{1,3}(?:, \d{3}(?!\d))+(?:\. ?\d+)?|\d{1,9}\. \d+)(?!\d)(?: ?([hkmbtHKMBT]))?")
 """A number that a tokenizer has taken apart: `13, 000` and `98. 7`, which may be two numbers as well."""
 _SEPARATOR = lazy(r"[,.\u00a0\u202f]+")
 _POWERS = {"h": (2,), "k": (3,), "t": (3, 12), "m": (6,), "b": (9,)}

@@ -14,8 +14,8 @@ from itertools import chain
 from agenteval.grounding.dates import DAYS, MONTHS, Date, dates
 from agenteval.grounding.effort import Effort
 from agenteval.grounding.links import Link, links
-from agenteval.grounding.quantities import IDENTIFIER
 from agenteval.grounding.passages import Passages, signs
+from agenteval.grounding.quantities import IDENTIFIER
 from agenteval.grounding.source_numbers import Beside, SourceNumbers, any_unit, anywhere
 from agenteval.grounding.sources import Source
 from agenteval.grounding.wording import tokens as exact_tokens
@@ -218,11 +218,16 @@ def _weekday(date: Date) -> str | None:
 
 
 def _with_text(sources: Iterable[Source]) -> list[Source]:
-    found = (
-        Source(source.event_id, [text for text in source.texts if text and not text.isspace()])
-        for source in sources
-    )
-    return [source for source in found if source.texts]
+    return [found for source in sources if (found := _without_blanks(source)).texts]
+
+
+def _without_blanks(source: Source) -> Source:
+    """A source without texts that say nothing."""
+    if all(text and not text.isspace() for text in source.texts):
+        return source
+    kept = [number for number, text in enumerate(source.texts) if text and not text.isspace()]
+    paths = [source.paths[number] for number in kept] if source.paths else []
+    return Source(source.event_id, [source.texts[number] for number in kept], paths)
 
 
 def _texts(sources: Iterable[Source]) -> Iterator[str]:

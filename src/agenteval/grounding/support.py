@@ -18,7 +18,7 @@ from agenteval.grounding.passages import Span
 from agenteval.grounding.quantities import IDENTIFIER, Quantity, is_weak, quantities
 from agenteval.grounding.source_text import SourceText, squash
 from agenteval.grounding.wording import Name, names, quote_pieces, quotes
-from agenteval.language.signs import END, tokens
+from agenteval.language.signs import BREAK, END, tokens
 from agenteval.text import fold
 
 MOST_BESIDE = 3
@@ -145,12 +145,12 @@ class _Reading:
 
 
 def _blanked(text: str, found: Sequence[Link | Date | Quantity]) -> str:
-    """The text with a line break and blanks in the place of what was found in it."""
+    """The text with a break and blanks in the place of what was found in it."""
     if not found:
         return text
     pieces, at = [], 0
     for each in sorted(found, key=lambda item: item.start):
-        pieces += [text[at : each.start], "\n".ljust(each.end - max(at, each.start))]
+        pieces += [text[at : each.start], BREAK.ljust(each.end - max(at, each.start))]
         at = max(at, each.end)
     return "".join([*pieces, text[at:]])
 
@@ -167,7 +167,10 @@ def _numbers(read: _Reading, sources: SourceText) -> Iterator[Fact]:
         number = (quantity.text, quantity.values, quantity.unit, quantity.about)
         if number not in seen:
             seen.add(number)
-            yield quantity.text, _has_quantity(quantity, read, sources) and not _is_displaced(quantity, read, sources)
+            yield (
+                quantity.text,
+                _has_quantity(quantity, read, sources) and not _is_displaced(quantity, read, sources),
+            )
 
 
 def _has_quantity(quantity: Quantity, read: _Reading, sources: SourceText) -> bool:
@@ -186,8 +189,7 @@ def _has_quantity(quantity: Quantity, read: _Reading, sources: SourceText) -> bo
     return any(
         numbers.has(value, quantity.unit, fits, beside)
         or (
-            quantity.unit == "%"
-            and numbers.has((value / 100).normalize(), "", lambda unit: not unit, beside)
+            quantity.unit == "%" and numbers.has((value / 100).normalize(), "", lambda unit: not unit, beside)
         )
         or (quantity.about and numbers.has_near(value, beside))
         for value in quantity.values
@@ -196,7 +198,7 @@ def _has_quantity(quantity: Quantity, read: _Reading, sources: SourceText) -> bo
 
 def _is_displaced(quantity: Quantity, read: _Reading, sources: SourceText) -> bool:
     """Whether the sources have another number in the very place: the words before and after it are the same."""
-    if not quantity.text[0].isdigit():
+    if quantity.about or quantity.unit == ":" or not any(map(str.isdigit, quantity.text)):
         return False
     text = read.without_links
     before = sources.signs.all(tokens(text[max(0, quantity.start - 40) : quantity.start])).split(END)[-1]

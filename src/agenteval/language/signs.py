@@ -12,18 +12,20 @@ from agenteval.language.content_words import plain_form
 from agenteval.language.stems import stem
 from agenteval.lazyregex import lazy
 
+BREAK = "\1"
+"""What ends a sentence for certain: it stands in a text in the place of what was taken out."""
 END = "\0"
 """The token, and the sign, of the end of a sentence."""
 _SEVERAL = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _FIRST_OF_SEVERAL = "\u0e00"
 _TYPOGRAPHIC = ("’'", "‘'", '“"', '”"', '„"', "–-", "—-", "….", "\u00a0 ")
 _STOP = lazy(
-    r"[.!?\n。！？](?:(?<=[。！？])|(?<=\n)\s*(?![a-z\s])|(?<=[.!?])[.!?]*[\"')\]»]*\s+(?=[\"'(\[«]?[^\W_a-z])"
+    r"[.!?\n。！？\x01](?:(?<=[。！？\x01])|(?<=\n)\s*(?![a-z\s])|(?<=[.!?])[.!?]*[\"')\]»]*\s+(?=[\"'(\[«]?[^\W_a-z])"
     r"(?<![ (.][A-Z]\.\s)(?<![ (](?:Mr|Ms|Dr|St|vs|No|Lt|Jr|Sr)\.\s)(?<![ (](?:Mrs|Gen|Sen|Rep|Gov|Col|Sgt|Inc)\.\s)"
     r"(?<![ (]Prof\.\s)(?:(?<!\d\.\s)|(?!\d)))"
 )
 """A mark and blanks before a word that may begin a sentence, unless an abbreviation has the mark; or a line's end."""
-_BLANKED = {code: " " for code in range(1, 128) if not (chr(code).isalnum() or chr(code) == "'")}
+_BLANKED = {code: " " for code in range(2, 128) if not (chr(code).isalnum() or chr(code) == "'")}
 _WORD = lazy(r"[^\W_]+(?:'[^\W_]+)*|\0")
 _WORD_OR_SIGN = lazy(rf"[{_SEVERAL}]|[^\W_{_SEVERAL}]+(?:'[^\W_{_SEVERAL}]+)*|\0")
 
@@ -47,8 +49,8 @@ def sentence_bounds(text: str) -> list[int]:
 def _plain(text: str) -> str:
     """The text with plain marks in the place of typographic ones, at the same offsets."""
     if not text.isascii():
-        for fancy, plain in _TYPOGRAPHIC:
-            text = text.replace(fancy, plain)
+        for pair in _TYPOGRAPHIC:
+            text = text.replace(pair[0], pair[1])
     return text.replace(END, " ")
 
 
@@ -57,7 +59,7 @@ class Signs:
 
     def __init__(self) -> None:
         self._stems: dict[str, str] = {}
-        self._numbers: set[str] = set()
+        self._digits: dict[str, str] = {}
         self._all = _Table(self._all_sign)
         self._content = _Table(self._content_sign)
         self.light = frozenset(map(self._sign, map(stem, _LIGHT)))
@@ -74,9 +76,9 @@ class Signs:
         """The signs of the content words, and the ends of sentences."""
         return "".join(map(self._content.__getitem__, words))
 
-    def is_number(self, sign: str) -> bool:
-        """Whether a sign is that of digits."""
-        return sign in self._numbers
+    def digits(self, sign: str) -> str:
+        """The digits that a sign stands for; empty when it stands for a word."""
+        return self._digits.get(sign, "")
 
     def each(self, words: Iterable[str]) -> list[str]:
         """The sign of every word, empty for a function word."""
@@ -100,7 +102,7 @@ class Signs:
                 number += _AFTER_SURROGATES - _SURROGATES
             sign = self._stems[key] = chr(min(number, _LAST))
             if key[0].isdigit():
-                self._numbers.add(sign)
+                self._digits[sign] = "".join(filter(str.isdigit, key))
         return sign
 
 

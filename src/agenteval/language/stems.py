@@ -25,7 +25,7 @@ def stem(word: str) -> str:
     folded = fold(word).replace("’", "'").removesuffix("'s").removesuffix("'")  # noqa: RUF001
     if not (folded.isalpha() and folded.isascii()):
         return folded
-    return _english().stemWord(_IRREGULAR.get(folded, folded))
+    return str(_english().stemWord(_IRREGULAR.get(folded, folded)))
 
 
 _IRREGULAR = {
