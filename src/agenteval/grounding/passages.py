@@ -7,7 +7,7 @@ searching in these strings, and where a word stands is found out once.
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import accumulate
 
 from agenteval.grounding.effort import Effort
@@ -16,6 +16,8 @@ from agenteval.language.signs import END, Signs, sentence_bounds, tokens
 
 MOST_SIGNS = 30_000
 """Different words after which signs are given anew, so that a long run keeps no more of them."""
+LONGEST_KEPT = 10_000
+"""Characters of the texts that are kept as they were read: memory stays bounded."""
 LOOKS_PER_WORD = 5_000
 """Words that cost one look when they are searched: searching a string is that much quicker than reading it."""
 
@@ -53,11 +55,17 @@ def signs() -> Signs:
     return _given.signs
 
 
-@lru_cache(maxsize=64)
+def encoded(text: str, given: Signs) -> tuple[str, str]:
+    """The content words of a text, and all its words."""
+    return (_kept if len(text) <= LONGEST_KEPT else _encoded)(text, given)
+
+
 def _encoded(text: str, given: Signs) -> tuple[str, str]:
-    """The content words and all words of a text. The same fixture is read by many checks and tests."""
     found = tokens(text)
     return given.content(found), given.all(found)
+
+
+_kept = lru_cache(maxsize=256)(_encoded)  # the same fixture is read by many checks and tests
 
 
 class Passages:
@@ -67,12 +75,18 @@ class Passages:
         self._sources = sources
         self._given = given
         self._effort = effort
-        read = [_encoded(text, given) for source in sources for text in source.texts]
+        read = [encoded(text, given) for source in sources for text in source.texts]
         content = [each for each, _ in read]
         self.content = END.join([*content, ""])
         """The content words of all texts."""
         self.words = END.join([*(each for _, each in read), ""])
         """All words of all texts."""
+        ends = accumulate(len(sentence) + 1 for sentence in self.content.split(END)[:-1])
+        self._ends = [end - 1 for end in ends]
+        """Where each sentence ends in `content`."""
+        self._owners = [(number, place) for number, s in enumerate(sources) for place in range(len(s.texts))]
+        """The number of the source of each text, and the text's number there."""
+        self._bounds: dict[int, list[int]] = {}
         self._first = list(accumulate((text.count(END) + 1 for text in content), initial=0))
         self._places: dict[str, list[int]] = {}
         self._price = 1 + len(self.words) // LOOKS_PER_WORD
@@ -156,17 +170,6 @@ class Passages:
             at = find(sign, ends[number])
         return found
 
-    @cached_property
-    def _ends(self) -> list[int]:
-        """Where each sentence ends in `content`."""
-        ends = accumulate(len(sentence) + 1 for sentence in self.content.split(END)[:-1])
-        return [end - 1 for end in ends]
-
-    @cached_property
-    def _owners(self) -> list[tuple[int, int]]:
-        """The number of the source of each text, and the text's number there."""
-        return [(number, place) for number, s in enumerate(self._sources) for place in range(len(s.texts))]
-
     def _is_last(self, sentence: int) -> bool:
         """Whether a sentence is the last one of its source."""
         text = bisect_right(self._first, sentence + 1) - 1
@@ -194,7 +197,3 @@ class Passages:
         if place not in self._bounds:
             self._bounds[place] = sentence_bounds(text)
         return self._bounds[place]
-
-    @cached_property
-    def _bounds(self) -> dict[int, list[int]]:
-        return {}

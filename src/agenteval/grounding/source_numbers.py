@@ -64,6 +64,10 @@ class SourceNumbers:
                 at = text.find(number, at + 1)
         return False
 
+    def has_text(self, piece: str) -> bool:
+        """Whether a source has a piece of text."""
+        return any(piece in text for text in self.texts)
+
     def has_near(self, value: Decimal, beside: "Beside | None" = None) -> bool:
         """Whether a text has about this number, whatever its unit, but more exactly: `about 60` for 58.4."""
         low, high = value - NEARLY * value, value + NEARLY * value
@@ -171,7 +175,7 @@ class SourceNumbers:
 
 
 _ALONE = lazy(
-    r"(?:[.,;:!?]?[\s\"')\]]|[.,;:!?]?\Z)(?!\s*(?:[hkmbt%]|per|pct|dollar|euro|pound|yen|st\b|nd\b|rd\b))",
+    r"(?:[.,;:!?]?[\s\"')\]]|-(?=[a-z])|[.,;:!?]?\Z)(?!\s*(?:[hkmbt%]|per|pct|dollar|euro|pound|yen|st\b|nd\b|rd\b))",
     re.IGNORECASE,
 )
 _BEFORE_ALONE = " \n(\"'"

@@ -14,12 +14,12 @@ from itertools import chain
 from agenteval.grounding.dates import DAYS, MONTHS, Date, dates
 from agenteval.grounding.effort import Effort
 from agenteval.grounding.links import Link, links
-from agenteval.grounding.passages import Passages, signs
+from agenteval.grounding.passages import Passages, encoded, signs
 from agenteval.grounding.quantities import IDENTIFIER
 from agenteval.grounding.source_numbers import Beside, SourceNumbers, any_unit, anywhere
 from agenteval.grounding.sources import Source
 from agenteval.grounding.wording import tokens as exact_tokens
-from agenteval.language.signs import END, tokens
+from agenteval.language.signs import END
 from agenteval.lazyregex import lazy
 from agenteval.text import fold
 
@@ -55,7 +55,7 @@ class SourceText:
     @cached_property
     def said(self) -> str:
         """The signs of the words that the user said."""
-        return "".join(self.signs.all(tokens(text)) for text in _texts(self._all[len(self._own) :]))
+        return "".join(encoded(text, self.signs)[1] for text in _texts(self._all[len(self._own) :]))
 
     def has_token(self, token: str) -> bool:
         """Whether a text has a word, in any form with the same stem, or a date implies it."""
@@ -79,10 +79,10 @@ class SourceText:
         """Whether so many of these words stand near a place in a source, or the source is what the user said."""
 
         def stand(number: int, offset: int) -> bool:
-            if least == 0 or number >= len(self._own):
+            if number >= len(self._own):
                 return True
             near = self.numbers.texts[number][max(0, offset - NEAR) : offset + NEAR]
-            return len(words.intersection(self.signs.content(tokens(near)))) >= least
+            return len(words.intersection(encoded(near, self.signs)[0])) >= least
 
         return stand
 

@@ -13,9 +13,10 @@ from agenteval.grounding.claims import Claim
 from agenteval.grounding.contradictions import contradictions
 from agenteval.grounding.dates import Date, dates
 from agenteval.grounding.links import Link, links
-from agenteval.grounding.overlap import Overlap, overlap
+from agenteval.grounding.overlap import overlap
 from agenteval.grounding.passages import Span
 from agenteval.grounding.quantities import IDENTIFIER, Quantity, is_weak, quantities
+from agenteval.grounding.source_numbers import Beside, anywhere
 from agenteval.grounding.source_text import SourceText, squash
 from agenteval.grounding.wording import Name, names, quote_pieces, quotes
 from agenteval.language.signs import BREAK, END, tokens
@@ -23,6 +24,8 @@ from agenteval.text import fold
 
 MOST_BESIDE = 3
 """How many words of a claim at most have to stand near its numbers."""
+ALIKE = 6
+"""Characters before or after a number that are enough to see that it stands in its place."""
 REFUTED = 0.5
 """What is left of the score of a claim with a fact that the sources do not have, or say otherwise."""
 
@@ -77,71 +80,52 @@ def score(judged: Sequence[Support]) -> float:
 
 
 class _Reading:
-    """What a claim holds, each found once."""
+    """What a claim holds, each found once, and how far the sources have its wording."""
 
     def __init__(self, claim: Claim, sources: SourceText) -> None:
         self.claim = claim
+        self.sources = sources
         self.links = links(claim.text)
-        self.dates = dates(claim.text)
         self.without_links = _blanked(claim.text, self.links)
-        self.plain = _blanked(claim.text, [*self.links, *self.dates]) if self.dates else self.without_links
-        self._sources = sources
-        self._signs = sources.signs
+        self.dates = dates(self.without_links)
+        self.plain = _blanked(self.without_links, self.dates)
+        self.quantities = quantities(self.without_links, [(date.start, date.end) for date in self.dates])
+        self._written: dict[str, str] = {}
+        words = tokens(self.plain)
+        self.wanted = self._wanted(words, sources)
+        self.overlap = overlap(words, self.wanted, sources.said, sources.passages, sources.signs)
 
-    @cached_property
-    def quantities(self) -> list[Quantity]:
-        """The numbers outside of references and dates."""
-        inside = [(date.start, date.end) for date in dates(self.without_links)] if self.dates else []
-        return quantities(self.without_links, inside)
-
-    @cached_property
-    def wanted(self) -> list[str]:
+    def _wanted(self, words: Sequence[str], sources: SourceText) -> list[str]:
         """The signs of the content words that the sources should have, each once.
 
         Numbers are facts, not words. Words that the sources have in another form only are not asked for: AMD
         spelled out, the weekday of a date.
         """
-        found = quantities(self.plain) if self.dates else self.quantities
-        words = tokens(_blanked(self.plain, found)) if found else self.tokens
-        signs = {
-            sign: word
-            for sign, word in zip(self._signs.each(words), words, strict=True)
-            if not word[0].isdigit()
-        }
-        signs.pop(END, None)
-        signs.pop("", None)
-        self._written = signs
-        sources = self._sources
+        if self.quantities:
+            words = tokens(_blanked(self.plain, self.quantities))
+        for sign, word in zip(sources.signs.each(words), words, strict=True):
+            if sign and sign != END and not word[0].isdigit():
+                self._written.setdefault(sign, word)
         held, said = sources.passages.content, sources.said
-        sources.passages.spend(len(signs))
+        sources.passages.spend(len(self._written))
         return [
             sign
-            for sign, word in signs.items()
+            for sign, word in self._written.items()
             if sign in held or sign in said or not _has_other_form(fold(word), sources)
         ]
 
-    @cached_property
-    def tokens(self) -> list[str]:
-        """The words outside of references and dates, in order."""
-        return tokens(self.plain)
-
-    @cached_property
-    def overlap(self) -> Overlap:
-        """How far the sources have the wording."""
-        sources = self._sources
-        return overlap(self.tokens, self.wanted, sources.said, sources.passages, self._signs)
-
-    @cached_property
+    @property
     def missing(self) -> tuple[str, ...]:
         """The words that no source has."""
         return tuple(self._written[sign] for sign in self.wanted if sign in self.overlap.missing)
 
     @cached_property
-    def beside(self) -> tuple[frozenset[str], int]:
-        """Words that the sources have, and how many of them have to stand near a fact of the claim."""
-        best = self.overlap.best
-        known = frozenset(self.wanted) - self.overlap.missing
-        return known, min(MOST_BESIDE, (len(best.words) + 2) // 3) if best else 0
+    def beside(self) -> Beside:
+        """Whether enough words of the claim stand near a place in the sources."""
+        if not (best := self.overlap.best):
+            return anywhere
+        least = min(MOST_BESIDE, (len(best.words) + 2) // 3)
+        return self.sources.beside(frozenset(self.wanted) - self.overlap.missing, least)
 
 
 def _blanked(text: str, found: Sequence[Link | Date | Quantity]) -> str:
@@ -179,7 +163,7 @@ def _has_quantity(quantity: Quantity, read: _Reading, sources: SourceText) -> bo
             return quantity.unit == unit
         return unit in ("", quantity.unit) or not quantity.unit
 
-    numbers, beside = sources.numbers, sources.beside(*read.beside)
+    numbers, beside = sources.numbers, read.beside
     if quantity.unit == ":" and quantity.text.endswith(":00"):
         hour = quantity.text[:-3].lstrip("0")
         if sources.has_phrase(["at", hour]):
@@ -201,6 +185,10 @@ def _is_displaced(quantity: Quantity, read: _Reading, sources: SourceText) -> bo
     if quantity.about or quantity.unit == ":" or not any(map(str.isdigit, quantity.text)):
         return False
     text = read.without_links
+    if sources.numbers.has_text(
+        text[max(0, quantity.start - ALIKE) : quantity.end]
+    ) or sources.numbers.has_text(text[quantity.start : quantity.end + ALIKE]):
+        return False
     before = sources.signs.all(tokens(text[max(0, quantity.start - 40) : quantity.start])).split(END)[-1]
     after = sources.signs.all(tokens(text[quantity.end : quantity.end + 40])).split(END)[0]
     beside = 1 if before and after else 2
@@ -211,7 +199,7 @@ def _is_displaced(quantity: Quantity, read: _Reading, sources: SourceText) -> bo
 
 def _dates(read: _Reading, sources: SourceText) -> Iterator[Fact]:
     stated = {(date.text, date.year, date.month, date.day, date.other): date for date in read.dates}
-    return ((date.text, sources.has_date(date, sources.beside(*read.beside))) for date in stated.values())
+    return ((date.text, sources.has_date(date, read.beside)) for date in stated.values())
 
 
 def _urls(read: _Reading, sources: SourceText) -> Iterator[Fact]:
