@@ -94,7 +94,7 @@ def _said(source: str) -> Iterator[str]:
 
 Make = Callable[[str, str, Sequence[str], random.Random], Iterator[Planted]]
 NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]{2,}(?: [A-Z][a-z]{2,}){0,2}\b")
-NUMBER = re.compile(r"(?<![\w.,-])\d[\d,]*(?:\.\d+)?(?![\w-]|[.,]\d)")
+NUMBER = re.compile(r"(?<![\w.,:-])(?<!\d[.,] )\d+(?:,\d{3})*(?:\.\d+)?(?![\w-]|[.,:] ?\d)")
 MONTHS = [
     "January",
     "February",
@@ -125,7 +125,7 @@ def number(source: str, text: str, _: Sequence[str], chance: random.Random) -> I
     if found:
         match = chance.choice(found)
         digits = match.group()
-        other = chance.choice([_changed(digits, chance), digits + "0", _changed(digits, chance)])
+        other = chance.choice([_changed(digits, chance), digits.replace(".", "") + "0", _changed(digits, chance)])
         yield source, text, text[: match.start()] + other + text[match.end() :]
 
 

@@ -175,7 +175,8 @@ class SourceNumbers:
 
 
 _ALONE = lazy(
-    r"(?:[.,;:!?]?[\s\"')\]]|-(?=[a-z])|[.,;:!?]?\Z)(?!\s*(?:[hkmbt%]|per|pct|dollar|euro|pound|yen|st\b|nd\b|rd\b))",
+    r"-(?=[a-z])|(?:[.,;:!?]?[\s\"')\]]|[.,;:!?]?\Z)(?!\s*(?:[kmbt]n?\b|hundred|thousand|\w+illion|mio\b|%|per|pct"
+    r"|dollar|euro|pound|yen|[ap]\.?m\b))",
     re.IGNORECASE,
 )
 _BEFORE_ALONE = " \n(\"'"

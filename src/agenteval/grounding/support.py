@@ -61,7 +61,8 @@ def support(claim: Claim, sources: SourceText, checks: Sequence[Check]) -> Suppo
     best = read.overlap.best
     span = sources.passages.span(best) if best else None
     has_wording = "wording" in checks and claim.worded and bool(read.wanted)
-    against = contradictions(read.without_links, span.text) if has_wording and span else ()
+    own_words = has_wording and read.overlap.score < 1
+    against = contradictions(read.without_links, span.text) if own_words and span else ()
     return Support(
         claim=claim,
         score=round(read.overlap.score, 2) if has_wording else 1.0,
@@ -185,9 +186,10 @@ def _is_displaced(quantity: Quantity, read: _Reading, sources: SourceText) -> bo
     if quantity.about or quantity.unit == ":" or not any(map(str.isdigit, quantity.text)):
         return False
     text = read.without_links
-    if sources.numbers.has_text(
-        text[max(0, quantity.start - ALIKE) : quantity.end]
-    ) or sources.numbers.has_text(text[quantity.start : quantity.end + ALIKE]):
+    start, end = quantity.start, quantity.end
+    if sources.numbers.has_text(text[max(0, start - ALIKE) : end + 1]):
+        return False
+    if sources.numbers.has_text(text[max(0, start - 1) : end + ALIKE]):
         return False
     before = sources.signs.all(tokens(text[max(0, quantity.start - 40) : quantity.start])).split(END)[-1]
     after = sources.signs.all(tokens(text[quantity.end : quantity.end + 40])).split(END)[0]
