@@ -125,7 +125,9 @@ def number(source: str, text: str, _: Sequence[str], chance: random.Random) -> I
     if found:
         match = chance.choice(found)
         digits = match.group()
-        other = chance.choice([_changed(digits, chance), digits.replace(".", "") + "0", _changed(digits, chance)])
+        other = chance.choice(
+            [_changed(digits, chance), digits.replace(".", "") + "0", _changed(digits, chance)]
+        )
         yield source, text, text[: match.start()] + other + text[match.end() :]
 
 

@@ -5,6 +5,7 @@ Both are judged only where the claim says much the same as the passage: with `LE
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 from agenteval.language.content_words import plain_form
@@ -20,7 +21,7 @@ REACH = 4
 def contradictions(claim: str, passage: str) -> Iterator[str]:
     """What the claim denies, asserts or swaps against the passage, each as an excerpt of the claim."""
     denied = _DENIAL.search(claim) or _DENIAL.search(passage)
-    named = len(_CAPITAL.findall(claim)) > 1
+    named = bool(_CAPITAL.search(claim))
     if not denied and not named:
         return
     mine, theirs = _Words(claim), _Words(passage)
@@ -31,7 +32,9 @@ def contradictions(claim: str, passage: str) -> Iterator[str]:
     if denied:
         yield from _denials(mine, theirs, shared)
     if named:
-        yield from _swaps(mine, theirs)
+        names = _names(mine, theirs)
+        yield from _swaps(mine, theirs, names)
+        yield from _exchanged(mine, theirs, names)
 
 
 _DENIAL = lazy(r"(?i)\b(?:not|no|never|none|nobody|nothing|neither|nor|without|cannot)\b|n['’]t\b")  # noqa: RUF001
@@ -44,12 +47,19 @@ _NEGATIVE = lazy(
 )
 
 
+_ANSWERS = ("no,", "no.", "no:", "no!", "no;", "no -", "no \u2013", "no \u2014")
+
+
 class _Words:
     """The words of a text, the stem of each (empty for a function word), and which deny what follows."""
 
     def __init__(self, text: str) -> None:
         self.words = [token for token in tokens(text) if token != END]
         self.stems = list(map(plain_form, self.words))
+        for place, word in enumerate(self.words):
+            if place and len(word) == 1 and word.isupper() and word != "I":
+                self.stems[place] = word.lower()  # the A of "Lab A"
+        self._answers = text.lstrip().lower().startswith(_ANSWERS)
         self.denying = self._denying() if _DENIAL.search(text) else []
         for place in self.denying:
             self.stems[place] = ""
@@ -61,7 +71,7 @@ class _Words:
             for place, word in enumerate(words)
             if (word in _DENYING or word.endswith("n't"))
             and words[place + 1] not in _NOT_DENYING
-            and (place > 0 or word != "no")
+            and not (place == 0 and self._answers)
         ]
 
     def part(self, start: int, end: int) -> str:
@@ -77,6 +87,25 @@ class _Words:
                     found.setdefault(self.stems[at], (place, at))
                     break
         return found
+
+    @cached_property
+    def lowered(self) -> list[str]:
+        """The stem of each word, or the word in lower case where it has none."""
+        return [stem or word.lower() for stem, word in zip(self.stems, self.words, strict=True)]
+
+    def name_before(self, place: int) -> set[str]:
+        """The stems of the name that ends right before a place."""
+        start = place
+        while start and self.is_name(start - 1):
+            start -= 1
+        return set(self.stems[start:place])
+
+    def name_after(self, place: int) -> set[str]:
+        """The stems of the name that begins at a place."""
+        end = place
+        while end < len(self.words) and self.is_name(end):
+            end += 1
+        return set(self.stems[place:end])
 
     def is_name(self, place: int) -> bool:
         """Whether a word is capitalised and carries meaning."""
@@ -138,15 +167,36 @@ class _Name:
     end: int
 
 
-def _swaps(mine: _Words, theirs: _Words) -> Iterator[str]:
+def _swaps(mine: _Words, theirs: _Words, names: Sequence["_Name"]) -> Iterator[str]:
     """Two names with a relation between them that the passage has between them the other way round."""
-    for one, two in pairwise(_names(mine, theirs)):
+    for one, two in pairwise(names):
         relation = _Relation(mine, one.end, two.start)
         if one.stems == two.stems or not relation.tells:
             continue
         ways = set(_ways(theirs, one.stems, two.stems, relation))
         if ways and all(forward == (relation.passive != passive) for forward, passive in ways):
             yield mine.part(one.start, two.end)
+
+
+def _exchanged(mine: _Words, theirs: _Words, names: Sequence["_Name"]) -> Iterator[str]:
+    """A name where the passage has another one before the same two words, or after them."""
+    own, other = mine.lowered, theirs.lowered
+    for name in names:
+        for row, is_after in (
+            (own[name.end : name.end + 2], True),
+            (own[max(0, name.start - 2) : name.start], False),
+        ):
+            first = name.end if is_after else name.start - 2
+            if (
+                len(row) < 2
+                or not any(mine.stems[first : first + 2])
+                or any(map(mine.is_name, (first, first + 1)))
+            ):
+                continue
+            held = [at for at in range(len(other) - 1) if other[at : at + 2] == row]
+            runs = [theirs.name_before(at) if is_after else theirs.name_after(at + 2) for at in held]
+            if runs and all(run and run.isdisjoint(name.stems) for run in runs):
+                yield mine.part(min(first, name.start), max(first + 2, name.end))
 
 
 def _ways(
@@ -168,7 +218,7 @@ class _Relation:
         places = range(start, end)
         self.words = [words.words[at].lower() for at in places]
         self.stems = {words.stems[at] for at in places if words.stems[at] and not words.is_name(at)}
-        self.passive = "by" in self.words
+        self.passive = not {"by", "from"}.isdisjoint(self.words)
         self.tells = bool(self.stems - _SYMMETRIC if self.stems else set(self.words) - _JOINING)
         """Whether it says who is what: it is no list, and nothing that goes both ways."""
 
