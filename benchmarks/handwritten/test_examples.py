@@ -501,7 +501,7 @@ def claims_judged(run: Run, params: Json) -> Found:
     said = [Source("input", [message["content"]]) for message in run.replay["input_messages"]]
     known = SourceText(sources, said, [])
     judged = [support(claim, known, params.get("check", CHECKED)) for claim in claims(run.output)]
-    least = params.get("min_support", 0.6)
+    least = params.get("min_support", 0.66)
     supported = sum(each.holds(least) for each in judged)
     observed = [
         {

@@ -132,7 +132,7 @@ def test_supported_claims_pass() -> None:
             },
         ],
         "supported": 2,
-        "min_support": 0.65,
+        "min_support": 0.66,
         "score": 0.805,
     }
     assert refs(verdict) == ["evt-8", "evt-5", "evt-7"]
@@ -144,7 +144,7 @@ def test_an_inference_is_not_supported() -> None:
     assert not verdict.passed
     assert verdict.message == (
         "expected the tool results to support every claim, got 1 of 3 claims unsupported:"
-        ' "Both >>stories broke<< in the >>last 24 hours<<" (no source has 24; wording supported 0, needed 0.65)'
+        ' "Both >>stories broke<< in the >>last 24 hours<<" (no source has 24; wording supported 0, needed 0.66)'
     )
     assert verdict.observed["supported"] == 2
     assert claims(THIRD, check=["dates", "urls", "names", "quotes"]).passed

@@ -67,7 +67,7 @@ check: [numbers, dates, urls, names]
     """Whether memory that was read, and the scenario's memory_snapshot, may support claims."""
     include_input: bool = True
     """Whether what the user said may support claims."""
-    min_support: Annotated[float, Between(0, 1)] = 0.65
+    min_support: Annotated[float, Between(0, 1)] = 0.66
     """How far the wording of each claim must be supported. The default was chosen on measured data."""
     check: Annotated[list[Check], NotEmpty()] = field(  # type: ignore[assignment]
         default_factory=lambda: list(ALL_CHECKS)

@@ -34,7 +34,11 @@ def _find(text: str, part: str) -> tuple[int, int] | None:
 def _whole(text: str, part: str) -> int:
     """Where a part stands as a whole word, or -1."""
     at = text.find(part) if part else -1
-    while at > 0 and text[at - 1].isalnum() and part[0].isalnum():
+    while at >= 0:
+        end = at + len(part)
+        goes_on = at > 0 and text[at - 1].isalnum() and part[0].isalnum()
+        if not goes_on and not (text[end : end + 1].isalnum() and part[-1].isalnum()):
+            return at
         at = text.find(part, at + 1)
     return at
 
