@@ -4,6 +4,7 @@ Every text is read once, into a string with one sign per word (see `signs`). Wha
 searching in these strings, and where a word stands is found out once.
 """
 
+from array import array
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -81,13 +82,13 @@ class Passages:
         """The content words of all texts."""
         self.words = END.join([*(each for _, each in read), ""])
         """All words of all texts."""
-        ends = accumulate(len(sentence) + 1 for sentence in self.content.split(END)[:-1])
-        self._ends = [end - 1 for end in ends]
-        """Where each sentence ends in `content`."""
-        self._owners = [(number, place) for number, s in enumerate(sources) for place in range(len(s.texts))]
-        """The number of the source of each text, and the text's number there."""
+        self._ends = array("L", accumulate(len(sentence) + 1 for sentence in self.content.split(END)[:-1]))
+        """Where the sentence after each one begins in `content`."""
+        self._first = array("L", accumulate((text.count(END) + 1 for text in content), initial=0))
+        """The number of the first sentence of each text, and of the end."""
+        self._texts = array("L", accumulate((len(source.texts) for source in sources), initial=0))
+        """The number of the first text of each source, and of the end."""
         self._bounds: dict[int, list[int]] = {}
-        self._first = list(accumulate((text.count(END) + 1 for text in content), initial=0))
         self._places: dict[str, list[int]] = {}
         self._price = 1 + len(self.words) // LOOKS_PER_WORD
 
@@ -172,28 +173,29 @@ class Passages:
 
     def _is_last(self, sentence: int) -> bool:
         """Whether a sentence is the last one of its source."""
-        text = bisect_right(self._first, sentence + 1) - 1
-        before = bisect_right(self._first, sentence) - 1
-        return text >= len(self._owners) or self._owners[text][0] != self._owners[before][0]
+        following = bisect_right(self._first, sentence + 1) - 1
+        source = bisect_right(self._texts, following) - 1
+        return self._texts[source] == following and self._first[following] == sentence + 1
 
     def span(self, best: Best) -> Span:
         """A sentence as it is written, with the next one when that adds to it."""
         text = self._written(best.sentence)
         if best.joined:
             text = f"{text} {self._written(best.sentence + 1)}"
-        number, place = self._owners[bisect_right(self._first, best.sentence) - 1]
-        source = self._sources[number]
-        return Span(source.event_id, text, source.pointer(place))
+        source, own, _ = self._text_of(best.sentence)
+        return Span(source.event_id, text, source.pointer(own))
+
+    def _text_of(self, sentence: int) -> tuple[Source, int, int]:
+        """The source of a sentence, the number of its text there, and that of all texts."""
+        place = bisect_right(self._first, sentence) - 1
+        number = bisect_right(self._texts, place) - 1
+        return self._sources[number], place - self._texts[number], place
 
     def _written(self, sentence: int) -> str:
-        place = bisect_right(self._first, sentence) - 1
-        number, own = self._owners[place]
-        bounds = self._bounds_of(place, self._sources[number].texts[own])
+        source, own, place = self._text_of(sentence)
+        text = source.texts[own]
+        bounds = self._bounds.get(place)
+        if bounds is None:
+            bounds = self._bounds[place] = sentence_bounds(text)
         index = sentence - self._first[place]
-        start = bounds[index - 1] if index else 0
-        return self._sources[number].texts[own][start : bounds[index]].strip()
-
-    def _bounds_of(self, place: int, text: str) -> list[int]:
-        if place not in self._bounds:
-            self._bounds[place] = sentence_bounds(text)
-        return self._bounds[place]
+        return text[bounds[index - 1] if index else 0 : bounds[index]].strip()
