@@ -24,6 +24,7 @@ COMMANDS = {
     "validate": "validate",
     "list": "list_tests",
     "explain": "explain",
+    "compare": "compare",
     "schema": "schema",
     "init": "init",
     "doctor": "doctor",

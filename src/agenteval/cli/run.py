@@ -58,6 +58,17 @@ def command(
     ] = "",
     no_artifacts: Annotated[bool, typer.Option("--no-artifacts", help="Write no files.")] = False,
     save_traces: Annotated[bool, typer.Option("--save-traces", help="Write every test's trace.")] = False,
+    baseline: Annotated[
+        str,
+        typer.Option(
+            "--baseline",
+            metavar="RUN|FILE",
+            help="Compare: what failed then does not fail the run, what got worse does.",
+        ),
+    ] = "",
+    update_baseline: Annotated[
+        bool, typer.Option("--update-baseline", help="Write the baseline file: what fails now is known.")
+    ] = False,
     json_output: Annotated[
         bool, typer.Option("--json", help="The run summary as JSON on stdout; the rest goes to stderr.")
     ] = False,
@@ -106,6 +117,13 @@ def command(
     )
     if collect_only:
         return session.collect(paths)
+    if baseline or update_baseline:
+        from agenteval.cli.baselines import check_whole, watch_for
+
+        if update_baseline:
+            check_whole(paths, maxfail=maxfail or exit_first)
+        default = Path(os.path.relpath(root / config.baseline))
+        session.watch = watch_for(baseline, update=update_baseline, default=default, scores=session.scores)
     if not no_artifacts:
         parent = artifacts_dir or Path(os.path.relpath(root / config.artifacts_dir))
         session.directory = RunDirectory(

@@ -4,6 +4,7 @@ import heapq
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from agenteval.cli.problems import redacted_problems
 from agenteval.errors import ExitCode, Problem, SpecError
@@ -17,6 +18,9 @@ from agenteval.runner import Outcome, RunOptions, run, timestamp
 from agenteval.scorecard import Tally
 from agenteval.selection import Selection
 
+if TYPE_CHECKING:
+    from agenteval.comparing.watch import Watch
+
 
 @dataclass(kw_only=True)
 class Session:
@@ -29,6 +33,8 @@ class Session:
     console: Console
     scores: Scores
     selection: Selection
+    watch: "Watch | None" = None
+    stopped: bool = False
     directory: RunDirectory | None = None
     save_traces: bool = False
     summary: RunSummary | None = None
@@ -51,7 +57,10 @@ class Session:
             for outcome in run(self._selected(paths), self.options):
                 self._report(outcome)
                 failures = self.tally.counts.failed + self.tally.counts.errors
+                if self.watch:
+                    failures -= self.watch.known_failures
                 if maxfail and failures >= maxfail:
+                    self.stopped = True
                     self.console.emit((f"stopped after {_count(failures, 'failure')}", "yellow"))
                     break
             return self._close(started, (time.perf_counter() - clock) * 1000, durations)
@@ -87,6 +96,8 @@ class Session:
                 yield test
             else:
                 self.tally.counts.deselected += 1
+                if self.watch:
+                    self.watch.leave_out(test.case.id)
         self._warn(self.selection.unknown_tags())
         if not number and self.tally.counts.deselected:
             self._warn([self.selection.nothing_selected(self.tally.counts.deselected)])
@@ -109,6 +120,8 @@ class Session:
         self.tally.add(result)
         self.tally.coverage.add(outcome.test, result.assertions, outcome.trace)
         self.scores.add(result, outcome.trace)
+        if self.watch:
+            self.watch.add(outcome, None if result.status == "skipped" else self.scores.tasks[-1]["score"])
         if leaks:
             self._leaked(leaks)
         else:
@@ -133,6 +146,8 @@ class Session:
 
     def _close(self, started: float, duration_ms: float, durations: int) -> ExitCode:
         tally = self.tally
+        if self.watch:
+            self._compare(self.watch)
         if self.directory:
             before = len(self.directory.leaks)
             self.directory.close(self.scores.summary())
@@ -156,6 +171,27 @@ class Session:
         self.console.flush()
         self.summary = summary
         return ExitCode(summary.exit_code)
+
+    def _compare(self, watch: "Watch") -> None:
+        """Hold the run against its baseline, and write the new one, as far as either was asked for."""
+        from agenteval.cli.baselines import Verdict, conclude
+        from agenteval.reporters.comparison import tell
+
+        verdict: Verdict = conclude(
+            watch,
+            tally=self.tally,
+            scores=self.scores,
+            options=self.options,
+            stopped=self.stopped,
+            folder=str(self.directory.path) if self.directory else "",
+        )
+        if verdict.comparison:
+            if self.directory:
+                self.directory.add_file("comparison.json", verdict.comparison)
+            tell(self.console, verdict.comparison)
+        self._warn(verdict.warnings)
+        for line in verdict.lines:
+            self.console.emit(line)
 
     def _interrupted(self) -> ExitCode:
         done = _count(self.tally.counts.total, "test")

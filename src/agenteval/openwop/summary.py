@@ -35,11 +35,20 @@ class Suite:
     declared: bool = False
 
 
+@dataclass(slots=True, kw_only=True)
+class Baseline:
+    """The earlier run that this one is compared with: its id and its aggregate score."""
+
+    run_id: str
+    score: float
+
+
 @dataclass(slots=True)
 class Scores:
     """The tasks of a run, scored one by one."""
 
     suite: Suite
+    baseline: Baseline | None = None
     tasks: list[dict[str, Any]] = field(default_factory=list)
     _shares: list[tuple[int, int]] = field(default_factory=list)
     _owners: dict[str, str] = field(default_factory=dict)
@@ -115,16 +124,17 @@ class Scores:
 
     def summary(self) -> dict[str, Any]:
         """The EvalSummary."""
-        cost = self._total_cost()
+        cost, score = self._total_cost(), self._aggregate()
         return {
             "suiteId": self.suite.id,
             "suiteVersion": self.suite.version,
-            "aggregateScore": self._aggregate(),
+            "aggregateScore": score,
             "passed": not self.unmet(),
             "taskCount": len(self.tasks),
             "passedCount": sum(task["passed"] for task in self.tasks),
             **({} if cost is None else {"totalCostUsd": cost}),
             "tasks": self.tasks,
+            **({} if self.baseline is None else {"regression": _regression(self.baseline, score)}),
         }
 
     def _aggregate(self) -> float:
@@ -142,6 +152,17 @@ class Scores:
         from decimal import Decimal
 
         return float(sum(Decimal(repr(task["costUsd"])) for task in self.tasks))
+
+
+def score_delta(before: float, after: float) -> float:
+    """The difference of two scores as they are written: from 0.9 to 0.8 it is -0.1."""
+    from decimal import Decimal
+
+    return float(Decimal(repr(after)) - Decimal(repr(before)))
+
+
+def _regression(baseline: Baseline, score: float) -> dict[str, Any]:
+    return {"baselineRunId": baseline.run_id, "scoreDelta": score_delta(baseline.score, score)}
 
 
 def _share(result: TestResult) -> tuple[int, int]:
