@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from agenteval.cli.problems import redacted_problems
 from agenteval.errors import ExitCode, Problem, SpecError
 from agenteval.loading import LoadedTest, UniqueIds, discover, load_test
+from agenteval.openwop.events import eval_events
 from agenteval.openwop.summary import Scores
 from agenteval.reporters.artifacts import RunDirectory
 from agenteval.reporters.console import Console
@@ -56,7 +57,7 @@ class Session:
                     break
             return self._close(started, (time.perf_counter() - clock) * 1000, durations)
         except KeyboardInterrupt:
-            return self._interrupted()
+            return self._interrupted(started)
 
     def _selected(self, paths: list[str]) -> Iterator[LoadedTest]:
         """The tests to run, in discovery order; what cannot be loaded is reported on the way."""
@@ -133,8 +134,10 @@ class Session:
 
     def _close(self, started: float, duration_ms: float, durations: int) -> ExitCode:
         tally = self.tally
+        finished = timestamp(started + duration_ms / 1000)
         if self.directory:
             before = len(self.directory.leaks)
+            self.directory.log(eval_events(self.scores, timestamp(started), finished))
             self.directory.close(self.scores.summary())
             self._leaked(self.directory.leaks[before:])
         if self.scores.suite.declared:
@@ -142,7 +145,7 @@ class Session:
         summary = tally.summary(
             run_id=self.options.run_id,
             started_at=timestamp(started),
-            finished_at=timestamp(started + duration_ms / 1000),
+            finished_at=finished,
             duration_ms=duration_ms,
         )
         if self.directory:
@@ -157,7 +160,9 @@ class Session:
         self.summary = summary
         return ExitCode(summary.exit_code)
 
-    def _interrupted(self) -> ExitCode:
+    def _interrupted(self, started: float) -> ExitCode:
+        if self.directory:
+            self.directory.log(eval_events(self.scores, timestamp(started), None))
         done = _count(self.tally.counts.total, "test")
         where = f"; results are in {self.directory.path}, without a summary" if self.directory else ""
         self.console.emit((f"interrupted: {done} finished{where}", "red bold"))

@@ -25,6 +25,8 @@ class Suite:
     """Who the summary speaks of, and the bars it has to clear (RFC 0081, section A).
 
     `declared` says that the author set a bar: a run that misses it then fails, whatever its single tests say.
+    `modes` are the ways of evaluation in force (section D): tests judge by rules, as `golden` does. `model_class` is
+    that of the agent, when it is known.
     """
 
     id: str
@@ -33,14 +35,26 @@ class Suite:
     max_cost_usd: float | None = None
     max_p95_latency_ms: float | None = None
     declared: bool = False
+    modes: Sequence[str] = ("golden",)
+    model_class: str | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Baseline:
+    """The earlier run that this one is compared with: its id and its aggregate score."""
+
+    run_id: str
+    score: float
 
 
 @dataclass(slots=True)
 class Scores:
-    """The tasks of a run, scored one by one."""
+    """The tasks of a run, scored one by one; `scored_at` has the time of each, ISO 8601."""
 
     suite: Suite
+    baseline: Baseline | None = None
     tasks: list[dict[str, Any]] = field(default_factory=list)
+    scored_at: list[str] = field(default_factory=list)
     _shares: list[tuple[int, int]] = field(default_factory=list)
     _owners: dict[str, str] = field(default_factory=dict)
 
@@ -91,6 +105,7 @@ class Scores:
         if findings:
             task["safetyFindings"] = findings
         self.tasks.append(task)
+        self.scored_at.append(result.finished_at)
         self._shares.append(share)
 
     def unmet(self) -> list[str]:
@@ -115,16 +130,18 @@ class Scores:
 
     def summary(self) -> dict[str, Any]:
         """The EvalSummary."""
-        cost = self._total_cost()
+        suite, cost, score = self.suite, self._total_cost(), self._aggregate()
         return {
-            "suiteId": self.suite.id,
-            "suiteVersion": self.suite.version,
-            "aggregateScore": self._aggregate(),
+            "suiteId": suite.id,
+            "suiteVersion": suite.version,
+            **({} if suite.model_class is None else {"evaluatedModelClass": suite.model_class}),
+            "aggregateScore": score,
             "passed": not self.unmet(),
             "taskCount": len(self.tasks),
             "passedCount": sum(task["passed"] for task in self.tasks),
             **({} if cost is None else {"totalCostUsd": cost}),
             "tasks": self.tasks,
+            **({} if self.baseline is None else {"regression": _regression(self.baseline, score)}),
         }
 
     def _aggregate(self) -> float:
@@ -142,6 +159,13 @@ class Scores:
         from decimal import Decimal
 
         return float(sum(Decimal(repr(task["costUsd"])) for task in self.tasks))
+
+
+def _regression(baseline: Baseline, score: float) -> dict[str, Any]:
+    from decimal import Decimal
+
+    delta = float(Decimal(repr(score)) - Decimal(repr(baseline.score)))
+    return {"baselineRunId": baseline.run_id, "scoreDelta": delta}
 
 
 def _share(result: TestResult) -> tuple[int, int]:
