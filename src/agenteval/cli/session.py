@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from agenteval.cli.problems import redacted_problems
 from agenteval.errors import ExitCode, Problem, SpecError
 from agenteval.loading import LoadedTest, UniqueIds, discover, load_test
+from agenteval.openwop.events import eval_events
 from agenteval.openwop.summary import Scores
 from agenteval.reporters.artifacts import RunDirectory
 from agenteval.reporters.console import Console
@@ -65,7 +66,7 @@ class Session:
                     break
             return self._close(started, (time.perf_counter() - clock) * 1000, durations)
         except KeyboardInterrupt:
-            return self._interrupted()
+            return self._interrupted(started)
 
     def _selected(self, paths: list[str]) -> Iterator[LoadedTest]:
         """The tests to run, in discovery order; what cannot be loaded is reported on the way."""
@@ -148,8 +149,10 @@ class Session:
         tally = self.tally
         if self.watch:
             self._compare(self.watch)
+        finished = timestamp(started + duration_ms / 1000)
         if self.directory:
             before = len(self.directory.leaks)
+            self.directory.log(eval_events(self.scores, timestamp(started), finished))
             self.directory.close(self.scores.summary())
             self._leaked(self.directory.leaks[before:])
         if self.scores.suite.declared:
@@ -157,7 +160,7 @@ class Session:
         summary = tally.summary(
             run_id=self.options.run_id,
             started_at=timestamp(started),
-            finished_at=timestamp(started + duration_ms / 1000),
+            finished_at=finished,
             duration_ms=duration_ms,
         )
         if self.directory:
@@ -193,7 +196,9 @@ class Session:
         for line in verdict.lines:
             self.console.emit(line)
 
-    def _interrupted(self) -> ExitCode:
+    def _interrupted(self, started: float) -> ExitCode:
+        if self.directory:
+            self.directory.log(eval_events(self.scores, timestamp(started), None))
         done = _count(self.tally.counts.total, "test")
         where = f"; results are in {self.directory.path}, without a summary" if self.directory else ""
         self.console.emit((f"interrupted: {done} finished{where}", "red bold"))

@@ -25,6 +25,8 @@ class Suite:
     """Who the summary speaks of, and the bars it has to clear (RFC 0081, section A).
 
     `declared` says that the author set a bar: a run that misses it then fails, whatever its single tests say.
+    `modes` are the ways of evaluation in force (section D): tests judge by rules, as `golden` does. `model_class` is
+    that of the agent, when it is known.
     """
 
     id: str
@@ -33,6 +35,8 @@ class Suite:
     max_cost_usd: float | None = None
     max_p95_latency_ms: float | None = None
     declared: bool = False
+    modes: Sequence[str] = ("golden",)
+    model_class: str | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -45,11 +49,12 @@ class Baseline:
 
 @dataclass(slots=True)
 class Scores:
-    """The tasks of a run, scored one by one."""
+    """The tasks of a run, scored one by one; `scored_at` has the time of each, ISO 8601."""
 
     suite: Suite
     baseline: Baseline | None = None
     tasks: list[dict[str, Any]] = field(default_factory=list)
+    scored_at: list[str] = field(default_factory=list)
     _shares: list[tuple[int, int]] = field(default_factory=list)
     _owners: dict[str, str] = field(default_factory=dict)
 
@@ -100,6 +105,7 @@ class Scores:
         if findings:
             task["safetyFindings"] = findings
         self.tasks.append(task)
+        self.scored_at.append(result.finished_at)
         self._shares.append(share)
 
     def unmet(self) -> list[str]:
@@ -124,10 +130,11 @@ class Scores:
 
     def summary(self) -> dict[str, Any]:
         """The EvalSummary."""
-        cost, score = self._total_cost(), self._aggregate()
+        suite, cost, score = self.suite, self._total_cost(), self._aggregate()
         return {
-            "suiteId": self.suite.id,
-            "suiteVersion": self.suite.version,
+            "suiteId": suite.id,
+            "suiteVersion": suite.version,
+            **({} if suite.model_class is None else {"evaluatedModelClass": suite.model_class}),
             "aggregateScore": score,
             "passed": not self.unmet(),
             "taskCount": len(self.tasks),
