@@ -25,6 +25,7 @@ COMMANDS = {
     "list": "list_tests",
     "explain": "explain",
     "compare": "compare",
+    "gate": "gate",
     "schema": "schema",
     "init": "init",
     "doctor": "doctor",
