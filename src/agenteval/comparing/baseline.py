@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterable
 from dataclasses import fields
+from math import fsum
 from pathlib import Path
 from typing import Any, Literal
 
@@ -87,7 +88,10 @@ def renewed(
         known = before.get(test.test_case_id)
         if known and test.failing:
             test.owner, test.reason, test.expires = known.owner, known.reason, known.expires
-    tests += [test for name, test in before.items() if name in kept]
+    if others := [test for name, test in before.items() if name in kept]:
+        tests += others
+        scores = [test.score for test in tests if test.score is not None]
+        score = fsum(scores) / len(scores) if scores else 0.0
     return BaselineFile(
         schema_version="0.1",
         suite_id=suite_id,

@@ -3,7 +3,7 @@
 from agenteval.comparing.baseline import check_suite
 from agenteval.comparing.comparison import KINDS, Change, ComparedSide, Comparison, TestDifference
 from agenteval.comparing.facts import FAILING
-from agenteval.comparing.judged import missing_test, test_changes
+from agenteval.comparing.judged import changes_of, missing_test
 from agenteval.comparing.sides import Side, SideTest
 from agenteval.comparing.trajectories import call_changes, output_lines
 from agenteval.openwop.summary import score_delta
@@ -28,7 +28,7 @@ class Comparer:
         if test.facts.failing:
             self._failing.add(name)
         before = self.before.tests.get(name)
-        changes = test_changes(before, test, self.today)
+        changes = changes_of(before, test, self.today)
         self._changes += changes
         if before is not None and (difference := self._difference(before, test)):
             self._differences.append(difference)

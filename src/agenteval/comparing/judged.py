@@ -9,7 +9,7 @@ from agenteval.comparing.sides import SideTest
 _BETTER_FROM = ("fail", "warn", "xfail")
 
 
-def test_changes(before: SideTest | None, after: SideTest, today: str) -> list[Change]:
+def changes_of(before: SideTest | None, after: SideTest, today: str) -> list[Change]:
     """The changes of one test of the second run. `today` is YYYY-MM-DD; known failures expire after their day."""
     facts = after.facts
     known = before.facts if before else None
@@ -90,7 +90,8 @@ def _test_kind(before: TestFacts | None, after: TestFacts, kinds: set[ChangeKind
         return "still_failing" if same else "newly_failing"
     if before is None:
         return "new"
-    return "fixed" if before.failing and after.status == "pass" and "fixed" not in kinds else None
+    as_a_whole = before.failing and "fail" not in before.assertions.values()
+    return "fixed" if as_a_whole and after.status == "pass" else None
 
 
 def _change(kind: ChangeKind, test: str, assertion: str | None, was: str | None, now: str | None) -> Change:

@@ -129,10 +129,14 @@ def _unified(before: str, after: str) -> Iterator[str]:
         return
     from deepdiff import DeepDiff
 
-    for change in DeepDiff("\n".join(one) + "\n", "\n".join(other) + "\n").get("values_changed", {}).values():
+    for change in DeepDiff(_joined(one), _joined(other)).get("values_changed", {}).values():
         for line in change["diff"].splitlines()[2:]:
             if line[:1] in ("-", "+"):
                 yield f"{line[0]} {_cut(line[1:])}"
+
+
+def _joined(lines: Sequence[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _cut(text: str) -> str:
