@@ -323,7 +323,9 @@ def test_the_file_can_be_named(project: Project) -> None:
     (project.root / "base").mkdir()
     assert run("r2", "--update-baseline", "--baseline", "artifacts/r1") == 0
     assert Path("base/known.json").read_bytes() == Path("ci.json").read_bytes()
-    assert run("r3", "--baseline", "absent.json") == 2
+    assert run("r3", "--baseline", "r1") == 0  # a run's id, where no file is called so
+    assert main(["compare", "r1", "r2"]) == 0
+    assert run("r4", "--baseline", "absent.json") == 2
 
 
 def test_a_file_that_cannot_be_written_is_an_error(
@@ -337,8 +339,14 @@ def test_a_file_that_cannot_be_written_is_an_error(
     )
 
 
-CALL = {"type": "tool_call", "tool": "web_search", "call_id": "c1", "args": {"query": "dogs"}}
-DONE = {"type": "tool_result", "tool": "web_search", "call_id": "c1", "success": True, "result": "found"}
+CALL: dict[str, Any] = {"type": "tool_call", "tool": "web_search", "call_id": "c1", "args": {"query": "dogs"}}
+DONE: dict[str, Any] = {
+    "type": "tool_result",
+    "tool": "web_search",
+    "call_id": "c1",
+    "success": True,
+    "result": "found",
+}
 
 
 @pytest.mark.parametrize("of", ["artifacts/r1", FILE])

@@ -24,13 +24,13 @@ def today() -> str:
     return time.strftime("%Y-%m-%d", time.gmtime())
 
 
-def watch_for(given: str, *, update: bool, default: Path, scores: Scores) -> Watch:
+def watch_for(given: Path | None, *, update: bool, default: Path, scores: Scores) -> Watch:
     """What watches a run of the suite of `scores`, which learn of the baseline.
 
-    `given` is the run or file to compare with, empty to compare with the file `default`, if it is there. An update goes
+    `given` is the run or file to compare with; None stands for the file `default`, if it is there. An update goes
     to the given file, or to `default`. Raises `UsageError`, `StoredRunError`, `FileError`.
     """
-    path = Path(given) if given else default
+    path = given or default
     of_a_run = is_run(path) or path.is_dir()
     target = (default if of_a_run else path) if update else None
     old = load_baseline(target) if target and target.exists() else None

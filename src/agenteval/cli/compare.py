@@ -1,5 +1,6 @@
 """`agenteval compare A B`: two stored runs, or a baseline and a run."""
 
+import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -33,12 +34,14 @@ def command(
     from agenteval.cli.baselines import today
     from agenteval.cli.redacting import redact_as
     from agenteval.comparing.compare import compare
-    from agenteval.comparing.sides import load_side
+    from agenteval.comparing.sides import load_side, named
     from agenteval.config import load_config, project_root
 
-    config = load_config(project_root())
+    root = project_root()
+    config = load_config(root)
     rules = redact_as(config)
-    comparison = compare(load_side(before), load_side(after), today())
+    runs = Path(os.path.relpath(root / config.artifacts_dir))
+    comparison = compare(load_side(named(before, runs)), load_side(named(after, runs)), today())
     code = ExitCode.FAILED if comparison.regressions else ExitCode.PASSED
     if as_json:
         from agenteval.redaction import Redactor

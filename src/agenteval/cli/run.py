@@ -119,11 +119,19 @@ def command(
         return session.collect(paths)
     if baseline or update_baseline:
         from agenteval.cli.baselines import check_whole, watch_for
+        from agenteval.comparing.sides import named
 
         if update_baseline:
             check_whole(paths, maxfail=maxfail or exit_first)
-        default = Path(os.path.relpath(root / config.baseline))
-        session.watch = watch_for(baseline, update=update_baseline, default=default, scores=session.scores)
+        runs, default = (
+            Path(os.path.relpath(root / name)) for name in (config.artifacts_dir, config.baseline)
+        )
+        session.watch = watch_for(
+            named(baseline, artifacts_dir or runs) if baseline else None,
+            update=update_baseline,
+            default=default,
+            scores=session.scores,
+        )
     if not no_artifacts:
         parent = artifacts_dir or Path(os.path.relpath(root / config.artifacts_dir))
         session.directory = RunDirectory(
