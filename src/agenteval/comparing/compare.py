@@ -61,7 +61,7 @@ class Comparer:
         left_out = [each for each in absent if not_selected is None or each.test_case_id in not_selected]
         gone = [] if not_selected is None else [each for each in absent if each not in left_out]
         changes = [*self._changes, *map(missing_test, gone)]
-        changes.sort(key=lambda change: KINDS.index(change.kind))
+        changes.sort(key=lambda change: (KINDS.index(change.kind), not change.regression))
         present = self._seen | {each.test_case_id for each in gone}
         return Comparison(
             before=compared(self.before),

@@ -81,7 +81,7 @@ class ComparedSide(Model):
 
 @model
 class Comparison(Model):
-    """Two runs of one suite, or a baseline and a run. `changes` come in the order of their kinds, then of the tests.
+    """Two runs of one suite, or a baseline and a run. `changes` come in the order of their kinds, regressions first.
 
     `counts` has every kind. `not_selected` are tests of the first that the second left out on purpose. `without_traces`
     counts the tests of which a side keeps no trace: of these only the numbers of calls were compared.

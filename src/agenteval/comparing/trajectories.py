@@ -157,7 +157,7 @@ def _told(args: Any) -> list[str]:
         return []
     from agenteval.comparing.values import brief
 
-    return [brief(args, 160)]
+    return [brief(args, 100)]
 
 
 def output_lines(before: Trajectory, after: Trajectory) -> list[str]:

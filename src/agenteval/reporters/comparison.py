@@ -8,6 +8,8 @@ from agenteval.reporters.console import Console
 
 MOST_CHANGES = 40
 """Changes of one kind that are shown."""
+MOST_EXPECTED = 10
+"""Those shown that are no news."""
 MOST_TESTS = 20
 """Tests whose trajectories are shown."""
 
@@ -48,11 +50,9 @@ class _Telling:
         self.arrow = "→" if console.signs["dot"] == "·" else "->"
 
     def tell(self) -> None:
-        before, after = self.comparison.before, self.comparison.after
+        before, after = self.comparison.before.label, self.comparison.after.label
         self.console.gap()
-        self.console.emit(
-            (f"compared with {before.label}", "bold"), ("" if not after.label else f", {after.label}")
-        )
+        self.console.emit((f"{before} {self.arrow} {after}", "bold"))
         for kind in KINDS:
             if changes := self.comparison.of_kind(kind):
                 self._changes(kind, changes)
@@ -63,19 +63,21 @@ class _Telling:
     def _changes(self, kind: ChangeKind, changes: Sequence[Change]) -> None:
         title, sign, style = _TITLES[kind]
         self.console.emit("  ", (title, style), f" ({len(changes)})")
-        for change in changes[:MOST_CHANGES]:
-            self._change(change, sign, style)
-        if len(changes) > MOST_CHANGES:
-            self.console.emit(f"    and {len(changes) - MOST_CHANGES} more")
+        most = MOST_EXPECTED if kind in ("still_failing", "new") else MOST_CHANGES
+        for change in changes[:most]:
+            self._change(change, sign, "red bold" if change.regression else style)
+        if len(changes) > most:
+            self.console.emit(f"    and {len(changes) - most} more")
 
     def _change(self, change: Change, sign: str, style: str) -> None:
-        states = f"  {change.before or 'not there'} {self.arrow} {change.after or 'not there'}"
+        states = f"{change.before or 'not there'} {self.arrow} {change.after or 'not there'}"
+        said = change.before != change.after and change.kind != "new"
         self.console.emit(
             "    ",
             (self.console.signs[sign], style),
             f" {change.test_case_id}  ",
             (change.assertion or "(the test)", "bold"),
-            ("" if change.before == change.after or change.kind in ("new", "missing") else states, "dim"),
+            *([f"  {states}"] if said else []),
         )
         if change.message and change.kind not in ("still_failing", "fixed", "new"):
             self._line(change.message, 8)
@@ -127,7 +129,7 @@ class _Telling:
         delta = self.comparison.score_delta
         change = f" ({delta:+.4g})" if delta else ""
         self.console.emit(
-            f"  score {before:.4g} {self.arrow} {after:.4g}{change} · {totals(self.comparison)}"
+            f"  score {before:.4g} {self.arrow} {after:.4g}{change}, {totals(self.comparison)}"
         )
 
     def _line(self, text: str, indent: int, style: str = "") -> None:
