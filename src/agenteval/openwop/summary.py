@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from agenteval.errors import Problem, SpecError
+from agenteval.loading import LoadedTest
 from agenteval.results import TestResult
 from agenteval.trace import Trace
 
@@ -74,13 +75,21 @@ class Scores:
                 ]
             )
 
-    def add(self, result: TestResult, trace: Trace | None) -> None:
+    def task_id(self, result: TestResult) -> str:
+        """What a test is called as a task."""
+        return task_id(result.test_case_id)
+
+    def share(self, result: TestResult, test: LoadedTest | None) -> tuple[int, int]:  # noqa: ARG002 - suites ask it
+        """The score of a test as an exact fraction: what was reached, of how much."""
+        return _share(result)
+
+    def add(self, result: TestResult, trace: Trace | None, test: LoadedTest | None = None) -> None:
         """Score one test. A skipped test is no task."""
         if result.status == "skipped":
             return
-        passed, judged = share = _share(result)
+        passed, judged = share = self.share(result, test)
         task: dict[str, Any] = {
-            "taskId": task_id(result.test_case_id),
+            "taskId": self.task_id(result),
             "score": passed / judged,
             "passed": result.status == "pass",
         }
