@@ -4,15 +4,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import get_args
 
 from agenteval.errors import FileError, SpecError
-from agenteval.openwop.models import AgentEvalSuite, EvalMode, Task
+from agenteval.openwop.models import AgentEvalSuite, Task
 from agenteval.reading.documents import MAX_FILE_BYTES, Fault, problems_at, read_text
 from agenteval.reading.jsonsource import load_model, places
 from agenteval.strict import closest
 
-MODES: tuple[str, ...] = get_args(EvalMode)
 LIVE = "live-shadow"
 _MARK = re.compile(r'"(?:suiteId|tasks)"\s*:')
 
@@ -117,8 +115,7 @@ def _duplicates(tasks: Sequence[Task]) -> Iterator[Fault]:
 def _wrong_modes(suite: AgentEvalSuite, modes: Sequence[str], request: SuiteRequest) -> Iterator[Fault]:
     for mode in modes:
         if mode not in suite.modes:
-            asked = "--baseline asks for the mode" if mode not in request.modes else "--modes asks for"
-            asked = asked if mode == "regression" or mode in request.modes else "the run asks for"
+            asked = "--modes asks for" if mode in request.modes else "--baseline asks for the mode"
             yield Fault(
                 code="suite.mode_not_declared",
                 message=f"{asked} {mode!r}, which the suite does not declare",

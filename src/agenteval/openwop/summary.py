@@ -9,7 +9,7 @@ from typing import Any
 
 from agenteval.errors import Problem, SpecError
 from agenteval.loading import LoadedTest
-from agenteval.results import TestResult
+from agenteval.results import AssertionResult, TestResult
 from agenteval.trace import Trace
 
 SAFETY_FINDINGS = {
@@ -109,7 +109,7 @@ class Scores:
         findings = [
             dict(zip(("kind", "severity"), SAFETY_FINDINGS[each.type], strict=True))
             for each in result.assertions
-            if each.type in SAFETY_FINDINGS and each.status in ("fail", "warn") and not each.xfail
+            if is_finding(each)
         ]
         if findings:
             task["safetyFindings"] = findings
@@ -168,6 +168,16 @@ class Scores:
         from decimal import Decimal
 
         return float(sum(Decimal(repr(task["costUsd"])) for task in self.tasks))
+
+
+_NO_FINDING = ("assertion.vacuous", "capability.missing")
+"""What fails an assertion that has found nothing."""
+
+
+def is_finding(result: AssertionResult) -> bool:
+    """Whether an assertion says that something unsafe happened, which the test does not expect."""
+    said_no = result.status in ("fail", "warn") and result.reason_code not in _NO_FINDING
+    return said_no and result.type in SAFETY_FINDINGS and not result.xfail
 
 
 def _regression(baseline: Baseline, score: float) -> dict[str, Any]:

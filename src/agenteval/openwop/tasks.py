@@ -15,7 +15,7 @@ from agenteval.openwop.golden import GoldenMatch
 from agenteval.openwop.models import AgentEvalSuite, Task
 from agenteval.openwop.replays import Replays
 from agenteval.openwop.rubric import Judge, Question, RubricMet
-from agenteval.openwop.summary import SAFETY_FINDINGS, Scores, task_id
+from agenteval.openwop.summary import SAFETY_FINDINGS, Scores, is_finding, task_id
 from agenteval.plugins.registry import Registry
 from agenteval.results import TestResult
 from agenteval.spec import AssertionSpec, TestCase
@@ -118,10 +118,7 @@ class SuiteScores(Scores):
 
     def share(self, result: TestResult, test: LoadedTest | None) -> tuple[int, int]:
         """The exact score of a task, as a fraction."""
-        unsafe = any(
-            each.type in SAFETY_FINDINGS and each.status in ("fail", "warn") for each in result.assertions
-        )
-        if result.status == "error" or unsafe:
+        if result.status == "error" or any(map(is_finding, result.assertions)):
             return 0, 1
         for bound in test.checks if test else ():
             if isinstance(bound.check, RubricMet):
