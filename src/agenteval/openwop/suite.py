@@ -8,11 +8,11 @@ from pathlib import Path
 from agenteval.errors import FileError, SpecError
 from agenteval.openwop.models import AgentEvalSuite, Task
 from agenteval.reading.documents import MAX_FILE_BYTES, Fault, problems_at, read_text
-from agenteval.reading.jsonsource import load_model, places
+from agenteval.reading.jsonsource import load_model, parse_json, places
 from agenteval.strict import closest
 
 LIVE = "live-shadow"
-_MARK = re.compile(r'"(?:suiteId|tasks)"\s*:')
+_MARK = re.compile(r'"suiteId"\s*:')
 
 
 @dataclass(slots=True, kw_only=True)
@@ -31,9 +31,11 @@ def is_suite(path: Path) -> bool:
     if path.suffix != ".json":
         return False
     try:
-        return bool(_MARK.search(read_text(path)))
-    except FileError:
-        return False
+        text = read_text(path)
+        data = parse_json(text, path)
+    except FileError as error:
+        return error.reason_code.startswith("json.") and _MARK.search(text) is not None
+    return isinstance(data, dict) and ("suiteId" in data or ("tasks" in data and "assertions" not in data))
 
 
 def load_suite(path: Path, *, max_bytes: int = MAX_FILE_BYTES) -> AgentEvalSuite:
