@@ -19,7 +19,8 @@ RECOMMENDED = {
     "scheduler-digest-timeout-recovery",
 }
 MAY_DIFFER = re.compile(
-    r'^\s*"(test_run_id|result_id|started_at|finished_at|duration_ms)": .*\n|"timestamp":"[^"]*"', re.MULTILINE
+    r'^\s*"(test_run_id|result_id|started_at|finished_at|duration_ms)": .*\n|"timestamp":"[^"]*"',
+    re.MULTILINE,
 )
 
 

@@ -527,7 +527,9 @@ def test_without_redaction_values_show(project: Project, capsys: pytest.CaptureF
     places = seen(project, capsys)
     assert [name for name, where in places.items() if "nanoclaw.t.fail.x.trace.json" not in where] == []
     assert {"stdout", "nanoclaw.t.fail.x.result.json"} <= places["output"] & places["args"]
-    assert [where for where in places.values() if where & {"summary.json", "eval-summary.json", "events.jsonl"}] == []
+    assert [
+        where for where in places.values() if where & {"summary.json", "eval-summary.json", "events.jsonl"}
+    ] == []
 
 
 def test_an_invalid_recording_gives_no_value_away(
