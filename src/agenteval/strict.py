@@ -136,9 +136,8 @@ class NotNull:
         return value
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        return handler.generate_schema(
-            Union[tuple(kind for kind in get_args(source) if kind is not type(None))]
-        )
+        kinds = tuple(kind for kind in get_args(source) if kind is not types.NoneType)
+        return handler.generate_schema(Union[kinds])  # noqa: UP007 - not known before
 
 
 class Unique:

@@ -28,6 +28,7 @@ COMMANDS = {
     "gate": "gate",
     "schema": "schema",
     "init": "init",
+    "suite": "suite",
     "doctor": "doctor",
 }
 """Command name to module of this package; each has a function `command`."""

@@ -17,19 +17,20 @@ from agenteval.reporters.stream import redactor_in_force
 class Collection:
     """The valid tests in discovery order, and everything there is to say about the files.
 
-    `problems` holds errors and warnings in the order they were met. `invalid` are the files with errors;
-    `not_found` counts paths at which there is no test file at all.
+    `problems` holds errors and warnings in the order they were met. `invalid` are the files with errors,
+    `suites` the valid AgentEvalSuites; `not_found` counts paths at which there is no test file at all.
     """
 
     tests: list[LoadedTest] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     invalid: list[Path] = field(default_factory=list)
+    suites: list[Path] = field(default_factory=list)
     not_found: int = 0
 
     @property
     def files(self) -> int:
         """How many test files there are, valid or not."""
-        return len(self.tests) + len(self.invalid)
+        return len(self.tests) + len(self.suites) + len(self.invalid)
 
     @property
     def errors(self) -> int:
@@ -48,6 +49,8 @@ def collect(paths: Sequence[str], *, limits: LimitsConfig, registry: Registry) -
             collection.problems += redacted_problems(found.problems, rules)
             collection.not_found += 1
             continue
+        if found.path.suffix == ".json" and _is_suite(collection, found.path, limits):
+            continue
         try:
             test = load_test(
                 found.path,
@@ -64,6 +67,22 @@ def collect(paths: Sequence[str], *, limits: LimitsConfig, registry: Registry) -
             collection.problems += redacted_problems(test.warnings, rules)
             collection.tests.append(test)
     return collection
+
+
+def _is_suite(collection: Collection, path: Path, limits: LimitsConfig) -> bool:
+    """Whether a file is an AgentEvalSuite; then it is loaded as one."""
+    from agenteval.openwop.suite import is_suite, load_suite
+
+    if not is_suite(path):
+        return False
+    try:
+        load_suite(path, max_bytes=limits.max_file_bytes)
+    except SpecError as error:
+        collection.problems += redacted_problems(error.problems, redactor_in_force().rules)
+        collection.invalid.append(path)
+    else:
+        collection.suites.append(path)
+    return True
 
 
 def problem_as_json(problem: Problem) -> dict[str, object]:

@@ -58,7 +58,8 @@ def objection(run: "StoredRun", summary: "EvalSummary", required: float | None) 
     if not summary.tasks:
         return "no task was scored"
     if required is None:
-        return "" if summary.passed else f"the run did not clear its bars: {run.summary.exit_reason}"
+        why = f"the score is {summary.aggregateScore:.4g}, and {run.summary.exit_reason}"
+        return "" if summary.passed else f"the run missed a bar: {why}"
     if summary.aggregateScore < required:
         return f"the score {summary.aggregateScore!r} is below {required!r}"
     return ""

@@ -2,7 +2,7 @@
 
 import heapq
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -39,6 +39,10 @@ class Session:
     directory: RunDirectory | None = None
     save_traces: bool = False
     summary: RunSummary | None = None
+    tests: Callable[[], Iterator[LoadedTest | SpecError]] | None = None
+    """Where tests come from when not from the paths: the tasks of a suite."""
+    epilogue: Callable[[Console], None] | None = None
+    """What else is told when all tests have been run."""
     tally: Tally = field(default_factory=Tally)
 
     def collect(self, paths: list[str]) -> ExitCode:
@@ -70,26 +74,11 @@ class Session:
 
     def _selected(self, paths: list[str]) -> Iterator[LoadedTest]:
         """The tests to run, in discovery order; what cannot be loaded is reported on the way."""
-        registry = self.options.registry
-        self._warn(registry.problems())
-        unique = UniqueIds()
+        self._warn(self.options.registry.problems())
         number = 0
-        for found in discover(paths):
-            if isinstance(found, SpecError):
-                self._invalid(found)
-                continue
-            try:
-                test = load_test(
-                    found.path,
-                    only=found.only,
-                    max_bytes=self.options.max_file_bytes,
-                    max_nodes=self.options.max_yaml_nodes,
-                    registry=registry,
-                )
-                unique.claim(test)
-                self.scores.claim(test.case.id, test.path)
-            except SpecError as error:
-                self._invalid(error)
+        for test in self.tests() if self.tests else self._loaded(paths):
+            if isinstance(test, SpecError):
+                self._invalid(test)
                 continue
             self._warn(test.warnings)
             if self.selection.wants(test):
@@ -102,6 +91,28 @@ class Session:
         self._warn(self.selection.unknown_tags())
         if not number and self.tally.counts.deselected:
             self._warn([self.selection.nothing_selected(self.tally.counts.deselected)])
+
+    def _loaded(self, paths: list[str]) -> Iterator[LoadedTest | SpecError]:
+        """The tests of the files under the paths, each with an id of its own."""
+        unique = UniqueIds()
+        for found in discover(paths):
+            if isinstance(found, SpecError):
+                yield found
+                continue
+            try:
+                test = load_test(
+                    found.path,
+                    only=found.only,
+                    max_bytes=self.options.max_file_bytes,
+                    max_nodes=self.options.max_yaml_nodes,
+                    registry=self.options.registry,
+                )
+                unique.claim(test)
+                self.scores.claim(test.case.id, test.path)
+            except SpecError as error:
+                yield error
+            else:
+                yield test
 
     def _invalid(self, error: SpecError) -> None:
         problems = redacted_problems(error.problems, self.options.redaction)
@@ -120,7 +131,7 @@ class Session:
         leaks = self._write(outcome)
         self.tally.add(result)
         self.tally.coverage.add(outcome.test, result.assertions, outcome.trace)
-        self.scores.add(result, outcome.trace)
+        self.scores.add(result, outcome.trace, outcome.test)
         if self.watch:
             self.watch.add(outcome, None if result.status == "skipped" else self.scores.tasks[-1]["score"])
         if leaks:
@@ -165,6 +176,8 @@ class Session:
         )
         if self.directory:
             self.directory.finish(summary)
+        if self.epilogue:
+            self.epilogue(self.console)
         slowest = heapq.nlargest(durations, tally.rows, key=lambda row: row.duration_ms)
         self.console.summary(
             summary,

@@ -74,7 +74,7 @@ def _print_json(collection: Collection) -> None:
 
     data = {
         "files": collection.files,
-        "valid": len(collection.tests),
+        "valid": collection.files - len(collection.invalid),
         "invalid": len(collection.invalid),
         "problems": [problem_as_json(problem) for problem in collection.problems],
     }

@@ -102,7 +102,8 @@ def _of_run(run: StoredRun) -> Side:
         ) from error
     tests = {}
     for result in run.results():
-        facts = facts_of(result, scores.get(task_id(result.test_case_id)))
+        name = result.test_case_id  # a task of a suite keeps its id
+        facts = facts_of(result, scores.get(name, scores.get(task_id(name))))
         tests[result.test_case_id] = side_test(result, facts, partial(_stored_trajectory, run, result))
     return Side(
         label=str(run.path),

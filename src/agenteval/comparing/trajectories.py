@@ -155,7 +155,7 @@ def _argument_lines(before: Any, after: Any) -> list[str]:
 def _told(args: Any) -> list[str]:
     if args is _NOTHING_KNOWN:
         return []
-    from agenteval.comparing.values import brief
+    from agenteval.differences import brief
 
     return [brief(args, 100)]
 

@@ -1,73 +1,29 @@
-"""How two JSON values differ, in a few short lines. deepdiff finds the differences: it knows which items of lists correspond."""
+"""How two values, or two texts, differ, in a few short lines that say what was and what is."""
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
-from agenteval.selectors import equal, show
-
-ABSENT = object()
-"""In place of a value that one side does not have."""
+from agenteval.differences import ABSENT, LONGEST_VALUE, Difference, brief, find_differences
+from agenteval.selectors import equal
 
 MOST_LINES = 12
-LONGEST_VALUE = 80
 _MOST_TEXT_LINES = 400
-
-
-class ValueChange(NamedTuple):
-    """A part that differs: where it is (`items[0].title`; empty for the whole), and what either side has there."""
-
-    place: str
-    before: Any
-    after: Any
-
-
-def value_changes(before: Any, after: Any) -> list[ValueChange]:
-    """The parts in which two JSON values differ, in the order of their places; `1` and `1.0` are equal."""
-    from deepdiff import DeepDiff
-    from deepdiff.helper import NotPresent
-
-    tree = DeepDiff(before, after, view="tree", zip_ordered_iterables=True)
-    found = [change for kind in tree.values() for change in kind if not equal(change.t1, change.t2)]
-    found.sort(key=lambda change: _order(change.path(output_format="list")))
-    return [
-        ValueChange(
-            _place(change.path(output_format="list")),
-            *(ABSENT if isinstance(side, NotPresent) else side for side in (change.t1, change.t2)),
-        )
-        for change in found
-    ]
-
-
-def _order(path: Sequence[str | int]) -> list[tuple[str, int]]:
-    return [("", step) if isinstance(step, int) else (step, 0) for step in path]
-
-
-def _place(path: Sequence[str | int]) -> str:
-    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
-    return "".join(steps).lstrip(".")
-
-
-def brief(value: Any, longest: int = LONGEST_VALUE) -> str:
-    """A value as JSON on one line, cut when it is long."""
-    text = show(value)
-    return text if len(text) <= longest else f"{text[:longest]}…"
 
 
 def change_lines(before: Any, after: Any) -> list[str]:
     """How two JSON values differ: a line for each part, `place: before → after`."""
-    changes = value_changes(before, after)
-    lines = [_line(change) for change in changes[:MOST_LINES]]
-    return [*lines, *_more(len(changes))]
+    found = find_differences(before, after)
+    return [*map(_line, found[:MOST_LINES]), *_more(len(found))]
 
 
-def _line(change: ValueChange) -> str:
-    place = f"{change.place}: " if change.place else ""
-    if change.before is ABSENT:
-        return f"{place}added {brief(change.after)}"
-    if change.after is ABSENT:
-        return f"{place}removed {brief(change.before)}"
-    return f"{place}{_both(change.before, change.after)}"
+def _line(found: Difference) -> str:
+    place = f"{found.place}: " if found.place else ""
+    if found.one is ABSENT:
+        return f"{place}added {brief(found.other)}"
+    if found.other is ABSENT:
+        return f"{place}removed {brief(found.one)}"
+    return f"{place}{_both(found.one, found.other)}"
 
 
 def _both(before: Any, after: Any) -> str:

@@ -9,8 +9,6 @@ from typing import Any
 
 from agenteval.openwop.summary import Scores
 
-_SCORED = ("taskId", "score", "passed", "costUsd", "latencyMs", "schemaValid")
-
 
 def eval_events(scores: Scores, started_at: str, finished_at: str | None) -> list[dict[str, Any]]:
     """The events of a run, in order; `finished_at` is None for a run that did not come to its end.
@@ -28,10 +26,8 @@ def _events(
 ) -> Iterator[tuple[str, str, dict[str, Any]]]:
     yield started_at, "eval.started", _started(scores)
     for task, timestamp in zip(scores.tasks, scores.scored_at, strict=True):
-        payload = {name: task[name] for name in _SCORED if name in task}
-        if findings := task.get("safetyFindings"):
-            payload["safetyFindingCount"] = len(findings)
-        yield timestamp, "eval.scored", payload
+        findings = task.get("safetyFindings")
+        yield timestamp, "eval.scored", _without_findings(task, len(findings)) if findings else task
     if finished_at is not None:
         yield max([finished_at, *scores.scored_at[-1:]]), "eval.completed", _completed(scores)
 
@@ -45,6 +41,11 @@ def _started(scores: Scores) -> dict[str, Any]:
         "modes": list(suite.modes),
     }
     return {**payload, "baselineRunId": scores.baseline.run_id} if scores.baseline else payload
+
+
+def _without_findings(task: dict[str, Any], count: int) -> dict[str, Any]:
+    told = {name: value for name, value in task.items() if name != "safetyFindings"}
+    return {**told, "safetyFindingCount": count}
 
 
 def _completed(scores: Scores) -> dict[str, Any]:

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from agenteval.errors import Problem, SpecError
-from agenteval.results import TestResult
+from agenteval.loading import LoadedTest
+from agenteval.results import AssertionResult, TestResult
 from agenteval.trace import Trace
 
 SAFETY_FINDINGS = {
@@ -74,13 +75,21 @@ class Scores:
                 ]
             )
 
-    def add(self, result: TestResult, trace: Trace | None) -> None:
+    def task_id(self, result: TestResult) -> str:
+        """What a test is called as a task."""
+        return task_id(result.test_case_id)
+
+    def share(self, result: TestResult, test: LoadedTest | None) -> tuple[int, int]:  # noqa: ARG002 - suites ask it
+        """The score of a test as an exact fraction: what was reached, of how much."""
+        return _share(result)
+
+    def add(self, result: TestResult, trace: Trace | None, test: LoadedTest | None = None) -> None:
         """Score one test. A skipped test is no task."""
         if result.status == "skipped":
             return
-        passed, judged = share = _share(result)
+        passed, judged = share = self.share(result, test)
         task: dict[str, Any] = {
-            "taskId": task_id(result.test_case_id),
+            "taskId": self.task_id(result),
             "score": passed / judged,
             "passed": result.status == "pass",
         }
@@ -100,7 +109,7 @@ class Scores:
         findings = [
             dict(zip(("kind", "severity"), SAFETY_FINDINGS[each.type], strict=True))
             for each in result.assertions
-            if each.type in SAFETY_FINDINGS and each.status in ("fail", "warn") and not each.xfail
+            if is_finding(each)
         ]
         if findings:
             task["safetyFindings"] = findings
@@ -159,6 +168,16 @@ class Scores:
         from decimal import Decimal
 
         return float(sum(Decimal(repr(task["costUsd"])) for task in self.tasks))
+
+
+_NO_FINDING = ("assertion.vacuous", "capability.missing")
+"""What fails an assertion that has found nothing."""
+
+
+def is_finding(result: AssertionResult) -> bool:
+    """Whether an assertion says that something unsafe happened, which the test does not expect."""
+    said_no = result.status in ("fail", "warn") and result.reason_code not in _NO_FINDING
+    return said_no and result.type in SAFETY_FINDINGS and not result.xfail
 
 
 def score_delta(before: float, after: float) -> float:

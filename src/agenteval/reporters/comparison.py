@@ -128,9 +128,7 @@ class _Telling:
         before, after = self.comparison.before.score, self.comparison.after.score
         delta = self.comparison.score_delta
         change = f" ({delta:+.4g})" if delta else ""
-        self.console.emit(
-            f"  score {before:.4g} {self.arrow} {after:.4g}{change}, {totals(self.comparison)}"
-        )
+        self.console.emit(f"  score {before:.4g} {self.arrow} {after:.4g}{change}, {totals(self.comparison)}")
 
     def _line(self, text: str, indent: int, style: str = "") -> None:
         self.console.paragraph(text.replace("→", self.arrow), indent=indent, style=style)
