@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from agenteval.cli import main
+from agenteval.schemas import build_schema
 from planted import GITHUB
 from projects import FETCHES, SEARCHES, VACUOUS, Project, make_replay
 
@@ -425,6 +427,18 @@ def test_compare_as_json(project: Project, capsys: pytest.CaptureFixture[str]) -
         )
     assert data == written
     assert main(["compare", "artifacts/r2", FILE]) == 1  # the other way round it fails newly
+
+
+def test_what_is_written_fits_its_schema(project: Project) -> None:
+    """The baseline, as people edit it, and the comparison."""
+    project.add("pass")
+    project.add("fail")
+    run("r1", "--update-baseline")
+    edit(owner="ops", reason="a bug", expires="2999-12-31")
+    respec(project, "pass", [FETCHES], replay=make_replay(CALL, DONE))
+    run("r2", "--baseline", FILE)
+    for name, path in (("baseline", Path(FILE)), ("comparison", Path("artifacts/r2/comparison.json"))):
+        Draft202012Validator(build_schema(name)).validate(json.loads(path.read_text()))
 
 
 def test_compare_counts_as_missing_what_nobody_left_out(project: Project) -> None:

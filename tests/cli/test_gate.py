@@ -66,7 +66,9 @@ def test_a_run_that_did_not_pass_keeps_it_shut(project: Project, capsys: pytest.
     stored(project, "pass", "fail")
     capsys.readouterr()
     assert gate() == 1
-    assert capsys.readouterr().out.endswith("exit 1: the run missed a bar: the score is 0.75, and 1 test failed\n")
+    assert capsys.readouterr().out.endswith(
+        "exit 1: the run missed a bar: the score is 0.75, and 1 test failed\n"
+    )
 
 
 @pytest.mark.parametrize(
