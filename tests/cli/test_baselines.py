@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -452,24 +454,31 @@ def test_compare_counts_as_missing_what_nobody_left_out(project: Project) -> Non
     assert main(["compare", "artifacts/r1", "artifacts/r3"]) == 2  # another directory, another suite
 
 
-@pytest.mark.parametrize(
-    ("damage", "message"),
-    [
-        ("eval-summary.json", "the run in artifacts/r1 is damaged: eval-summary.json is no EvalSummary"),
-        (
-            "nanoclaw.t.pass.x.trace.json",
-            "the run in artifacts/r1 is damaged: nanoclaw.t.pass.x.trace.json is no trace",
-        ),
-    ],
-)
-def test_a_damaged_side_is_an_error(
-    project: Project, damage: str, message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_damaged_side_is_an_error(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     """It is told which file, and nothing is compared."""
     project.add("pass")
     run("r1", "--save-traces")
     run("r2", "--save-traces")
-    Path("artifacts/r1", damage).write_text("{}")
+    name = "nanoclaw.t.pass.x.trace.json"
+    Path("artifacts/r1", name).write_text("{}")
     capsys.readouterr()
     assert main(["compare", "artifacts/r1", "artifacts/r2"]) == 2
-    assert capsys.readouterr().err == f"error[run.damaged]: {message}\n  next: run the tests again\n"
+    assert capsys.readouterr().err == (
+        f"error[run.damaged]: the run in artifacts/r1 is damaged: {name} is no trace\n  next: run the tests again\n"
+    )
+    Path("artifacts/r1/eval-summary.json").write_text("{}")
+    assert main(["compare", "artifacts/r1", "artifacts/r2"]) == 2
+    assert capsys.readouterr().err.startswith(
+        "artifacts/r1/eval-summary.json:1:1: error[json.missing_key]: missing required key 'suiteId'\n"
+    )
+
+
+def test_a_run_without_a_baseline_does_not_pay_for_one(project: Project) -> None:
+    """Nothing that compares is imported, nor OpenSSL for a digest."""
+    project.add("pass")
+    code = (
+        "import sys; from agenteval.cli import main; assert main(['run', 'tests', '-q']) == 0; "
+        "print(*[name for name in sys.modules if name.startswith('agenteval.comparing') or name == '_hashlib'])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == ""

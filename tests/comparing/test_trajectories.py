@@ -111,6 +111,12 @@ def test_many_lines_are_counted() -> None:
     assert lines[-1].startswith("… and ")
 
 
+def test_large_values_are_not_taken_apart() -> None:
+    """That would take seconds."""
+    (change,) = call_changes(did(call("a", n=list(range(20000)))), did(call("a", n=list(range(1, 20000)))))
+    assert change.lines == ["too large to compare: 128,897 → 128,894 characters of JSON"]
+
+
 def test_very_long_trajectories_end_in_a_digest() -> None:
     """A thousand calls are compared one by one; that something is different after them is seen."""
     many = [call("a", n=number) for number in range(MOST_CALLS + 5)]
@@ -162,7 +168,15 @@ def test_every_call_is_accounted_for(
 
 
 @pytest.mark.parametrize(
-    "data", [None, [], {}, {"events": 1}, {"events": [{"type": "tool_call"}], "final_output": None}]
+    "data",
+    [
+        None,
+        [],
+        {},
+        {"events": 1},
+        {"events": [{"type": "tool_call"}], "final_output": None},
+        {"events": [], "final_output": {"content": 5}},
+    ],
 )
 def test_what_is_no_trace_is_refused(data: Any) -> None:
     """A stored trace that is none is an error, not an empty trajectory."""

@@ -5,12 +5,12 @@ from collections.abc import Iterable
 from dataclasses import fields
 from math import fsum
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from agenteval.comparing.facts import TestFacts
 from agenteval.errors import AgentEvalError, UsageError
 from agenteval.reading.jsonsource import load_model
-from agenteval.strict import Model, model
+from agenteval.strict import Between, Model, model
 
 
 class BaselineError(AgentEvalError):
@@ -29,7 +29,7 @@ class BaselineFile(Model):
     """The suite's id, as `suite.id` of the configuration says."""
     suite_version: str
     """The suite's version: a baseline of another one is refused."""
-    score: float
+    score: Annotated[float, Between(0, 1)]
     """The mean of the scores."""
     tests: list[TestFacts]
     """The tests, sorted by id."""

@@ -13,6 +13,7 @@ from agenteval.comparing.trajectories import Trajectory, digested, stored
 from agenteval.digests import sha256
 from agenteval.errors import UsageError
 from agenteval.openwop.summary import task_id
+from agenteval.openwop.verification import valid_summary
 from agenteval.results import TestResult
 from agenteval.stored import StoredRun, StoredRunError, is_run
 
@@ -90,16 +91,8 @@ def _of_facts(facts: TestFacts) -> SideTest:
 
 
 def _of_run(run: StoredRun) -> Side:
-    summary = run.eval_summary()
-    try:
-        scores = {task["taskId"]: task["score"] for task in summary["tasks"]}
-        suite_id, version, score = summary["suiteId"], summary["suiteVersion"], summary["aggregateScore"]
-    except (KeyError, TypeError) as error:
-        raise StoredRunError(
-            f"the run in {run.path} is damaged: eval-summary.json is no EvalSummary",
-            reason_code="run.damaged",
-            next_step="run the tests again",
-        ) from error
+    summary = valid_summary(run)
+    scores = {task.taskId: task.score for task in summary.tasks}
     tests = {}
     for result in run.results():
         name = result.test_case_id  # a task of a suite keeps its id
@@ -108,9 +101,9 @@ def _of_run(run: StoredRun) -> Side:
     return Side(
         label=str(run.path),
         run_id=run.summary.test_run_id,
-        suite_id=suite_id,
-        suite_version=version,
-        score=score,
+        suite_id=summary.suiteId,
+        suite_version=summary.suiteVersion,
+        score=summary.aggregateScore,
         tests=tests,
         partial=run.summary.counts.deselected > 0,
     )

@@ -5,14 +5,19 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from agenteval.differences import ABSENT, LONGEST_VALUE, Difference, brief, find_differences
-from agenteval.selectors import equal
+from agenteval.selectors import equal, show
 
 MOST_LINES = 12
+LARGEST = 50_000
+"""Characters of JSON that are compared part by part: more would take seconds."""
 _MOST_TEXT_LINES = 400
 
 
 def change_lines(before: Any, after: Any) -> list[str]:
-    """How two JSON values differ: a line for each part, `place: before → after`."""
+    """How two JSON values differ: a line for each part, `place: before → after`; of very large ones, only that they do."""
+    sizes = [len(show(value)) for value in (before, after)]
+    if max(sizes) > LARGEST:
+        return [f"too large to compare: {sizes[0]:,} → {sizes[1]:,} characters of JSON"]
     found = find_differences(before, after)
     return [*map(_line, found[:MOST_LINES]), *_more(len(found))]
 

@@ -24,15 +24,19 @@ class VerificationError(AgentEvalError):
     default_reason = "gate.contradiction"
 
 
+def valid_summary(run: StoredRun) -> EvalSummary:
+    """The EvalSummary of a stored run. Raises `StoredRunError` when there is none, `FileError` when it is not valid."""
+    run.eval_summary()
+    return load_model(EvalSummary, run.path / EVAL_SUMMARY)
+
+
 def verified_summary(run: StoredRun) -> EvalSummary:
     """The EvalSummary of a stored run, held against the run.
 
     Raises `FileError` when it is not valid; `VerificationError` when it is not the one that the run wrote (`gate.digest`),
     the run kept no digest of it (`gate.no_digest`), or it says other than the results do (`gate.contradiction`).
     """
-    path = run.path / EVAL_SUMMARY
-    run.eval_summary()  # tells what is wrong with the file as such
-    summary = load_model(EvalSummary, path)
+    summary, path = valid_summary(run), run.path / EVAL_SUMMARY
     expected = run.summary.eval_summary_sha256
     if expected is None:
         raise VerificationError(
