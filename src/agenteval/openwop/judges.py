@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import field
 from hashlib import sha256
 from pathlib import Path
@@ -150,18 +151,19 @@ def _run(argv: list[str], asked: bytes) -> tuple[bytes, bytes, int]:
         process = subprocess.Popen(argv, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)  # noqa: S603
     except (OSError, ValueError) as error:
         raise _failed(argv, f"cannot be started: {getattr(error, 'strerror', None) or error}", b"") from None
-    try:
-        answer, errors = process.communicate(asked, timeout=SECONDS)
-    except subprocess.TimeoutExpired:
-        raise AssertionCrashError(
-            f"the judge {argv[0]} took longer than {SECONDS} seconds",
-            reason_code="judge.timeout",
-            next_step="make the judge quicker, or record its verdicts",
-        ) from None
-    finally:
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+    with process:
+        try:
+            answer, errors = process.communicate(asked, timeout=SECONDS)
+        except BaseException as error:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            if not isinstance(error, subprocess.TimeoutExpired):
+                raise
+            raise AssertionCrashError(
+                f"the judge {argv[0]} took longer than {SECONDS} seconds",
+                reason_code="judge.timeout",
+                next_step="make the judge quicker, or record its verdicts",
+            ) from None
     return answer, errors, process.returncode
 
 
