@@ -175,6 +175,7 @@ class Session:
             duration_ms=duration_ms,
         )
         if self.directory:
+            summary.eval_summary_sha256 = self.directory.eval_summary_sha256
             self.directory.finish(summary)
         if self.epilogue:
             self.epilogue(self.console)

@@ -57,6 +57,7 @@ class RunDirectory:
         self.leaks: list[Problem] = []
         """What was not written because something sensitive would have shown, file by file."""
         self.eval_summary_sha256: str | None = None
+        """The digest of the EvalSummary, once it is written."""
         self._taken: set[str] = set()
         self._written: set[str] = set()
         if not _RUN_ID.fullmatch(run_id):
@@ -162,7 +163,6 @@ class RunDirectory:
 
     def finish(self, summary: RunSummary) -> None:
         """Write the summary: with this the run is complete. Raises `LeakError`."""
-        summary.eval_summary_sha256 = self.eval_summary_sha256
         self._write("summary.json.part", sealed(summary, self.redactor))
         try:
             os.replace(self.path / "summary.json.part", self.path / "summary.json")  # noqa: PTH105
