@@ -334,3 +334,18 @@ def test_known_judges_are_named(plugins: SuiteProject, capsys: pytest.CaptureFix
         "(known: recorded, command:PROGRAM, crashes, gone, kind, odd, strict, unmade)"
         in capsys.readouterr().err
     )
+
+
+def test_verdicts_that_lead_out_of_the_project(
+    suite: SuiteProject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """A link to a file elsewhere is not followed, unless --allow-outside says so; nothing of it is shown."""
+    suite.write(make_task("judged", rubric(1)))
+    there = suite.decide("judged", True)
+    outside = there.rename(tmp_path_factory.mktemp("outside") / "verdicts.json")
+    there.symlink_to(outside)
+    assert error_of(suite, "--judge", "recorded") == (
+        "judge.no_verdicts",
+        f"assertion rubric (rubric): replays/judged/verdicts.json leads out of {suite.root}",
+    )
+    assert suite.run("--judge", "recorded", "--allow-outside", run_id="run-2") == 0

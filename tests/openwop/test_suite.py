@@ -297,3 +297,16 @@ def test_large_suites_are_refused_by_size(suite: SuiteProject, capsys: pytest.Ca
     (suite.root / "agenteval.yaml").write_text("limits: {max_file_bytes: 1000}\n")
     assert refused(suite, capsys)[0].startswith("suite.json: error[file.too_large]: ")
     assert json.loads(suite.path.read_text())["suiteId"] == "local.test.evals.assistant"
+
+
+@pytest.mark.parametrize("command", [["list"], ["suite", "new"]])
+def test_commands_about_tests_say_that_it_is_a_suite(
+    suite: SuiteProject, capsys: pytest.CaptureFixture[str], command: list[str]
+) -> None:
+    """A suite is not taken for a broken test, and how to see its tasks is said."""
+    suite.write()
+    assert main([*command, "suite.json"]) == 3
+    assert capsys.readouterr().err.startswith(
+        "suite.json: error[select.suite]: an AgentEvalSuite, which has tasks and no tests\n"
+        "   next: agenteval run suite.json --collect-only shows its tasks\n"
+    )

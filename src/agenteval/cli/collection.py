@@ -38,8 +38,10 @@ class Collection:
         return sum(problem.severity == "error" for problem in self.problems)
 
 
-def collect(paths: Sequence[str], *, limits: LimitsConfig, registry: Registry) -> Collection:
-    """Load all tests under the paths."""
+def collect(
+    paths: Sequence[str], *, limits: LimitsConfig, registry: Registry, suites: bool = False
+) -> Collection:
+    """Load all tests under the paths; an AgentEvalSuite among them is a problem, unless the command knows `suites`."""
     budget.set_seconds(limits.pattern_seconds)
     rules = redactor_in_force().rules
     collection = Collection(problems=registry.problems())
@@ -49,7 +51,7 @@ def collect(paths: Sequence[str], *, limits: LimitsConfig, registry: Registry) -
             collection.problems += redacted_problems(found.problems, rules)
             collection.not_found += 1
             continue
-        if found.path.suffix == ".json" and _is_suite(collection, found.path, limits):
+        if found.path.suffix == ".json" and _is_suite(collection, found.path, limits, suites=suites):
             continue
         try:
             test = load_test(
@@ -69,12 +71,19 @@ def collect(paths: Sequence[str], *, limits: LimitsConfig, registry: Registry) -
     return collection
 
 
-def _is_suite(collection: Collection, path: Path, limits: LimitsConfig) -> bool:
-    """Whether a file is an AgentEvalSuite; then it is loaded as one."""
+def _is_suite(collection: Collection, path: Path, limits: LimitsConfig, *, suites: bool) -> bool:
+    """Whether a file is an AgentEvalSuite; then it is loaded as one, or told to be none of this command's business."""
     from agenteval.openwop.suite import is_suite, load_suite
 
     if not is_suite(path):
         return False
+    if not suites:
+        message = "an AgentEvalSuite, which has tasks and no tests"
+        step = f"agenteval run {path} --collect-only shows its tasks"
+        problem = Problem(reason_code="select.suite", message=message, path=path, next_step=step)
+        collection.problems.append(problem)
+        collection.not_found += 1
+        return True
     try:
         load_suite(path, max_bytes=limits.max_file_bytes)
     except SpecError as error:

@@ -86,7 +86,6 @@ def suite_parts(
     from agenteval.openwop.replays import SuiteRegistry
     from agenteval.openwop.suite import SuiteRequest, load_suite, modes_in_force, tasks_in
     from agenteval.openwop.tasks import SuiteRun, SuiteScores
-    from agenteval.plugins.registry import Registry
 
     suite = load_suite(path, max_bytes=config.limits.max_file_bytes)
     asked = [mode.strip() for mode in options.modes.split(",") if mode.strip()]
@@ -104,7 +103,7 @@ def suite_parts(
     if options.judge:
         from agenteval.openwop.judges import find_judge
 
-        judge = find_judge(options.judge, replays.folder, max_bytes=config.limits.max_file_bytes)
+        judge = find_judge(options.judge, replays)
     run = SuiteRun(
         suite=suite,
         path=path,
@@ -116,9 +115,7 @@ def suite_parts(
     )
     registry = SuiteRegistry(root, config.plugins, replays, suite.tasks)
     scores = SuiteScores(scored)
-    parts = SuiteParts(
-        tests=lambda: run.tests(Registry(root, config.plugins)), scores=scores, registry=registry
-    )
+    parts = SuiteParts(tests=lambda: run.tests(registry), scores=scores, registry=registry)
     if options.baseline:
         earlier = _earlier(options.baseline, root / config.artifacts_dir, suite)
         scores.baseline = earlier.baseline()

@@ -29,7 +29,7 @@ def command(
     config = load_config(root)
     registry = Registry(root, config.plugins)
     redact_as(config)
-    collection = collect(paths, limits=config.limits, registry=registry)
+    collection = collect(paths, limits=config.limits, registry=registry, suites=True)
     check_inputs(
         collection,
         root=root,

@@ -13,7 +13,9 @@ from typing import Any, Literal
 
 from agenteval.errors import AssertionCrashError, FileError, UsageError
 from agenteval.findings import Invalid
+from agenteval.openwop.replays import Replays
 from agenteval.openwop.rubric import Judge, Question, RubricVerdict
+from agenteval.reading.containment import STAY_INSIDE, is_inside
 from agenteval.reading.jsonsource import load_model, parse_json
 from agenteval.strict import Model, model, parse
 
@@ -41,19 +43,23 @@ class RubricVerdicts(Model):
     """The SHA-256 of the output that was judged, in hexadecimal: verdicts on another output are then refused."""
 
 
-def find_judge(name: str, replays: Path, *, max_bytes: int) -> Judge:
+def find_judge(name: str, replays: Replays) -> Judge:
     """The judge that a command line names. Raises `UsageError` (`judge.unknown`, `judge.broken`, `usage.invalid`)."""
     if name == RECORDED:
-        return lambda question: _recorded(question, replays, max_bytes)
+        return lambda question: _recorded(question, replays)
     if name.startswith(COMMAND):
         return _program(name.removeprefix(COMMAND))
     return _plugin(name)
 
 
-def _recorded(question: Question, replays: Path, max_bytes: int) -> Sequence[RubricVerdict]:
-    path = replays / question.task_id / VERDICTS
+def _recorded(question: Question, replays: Replays) -> Sequence[RubricVerdict]:
+    path = replays.folder / question.task_id / VERDICTS
+    if not (replays.allow_outside or is_inside(path, replays.root)):
+        raise AssertionCrashError(
+            f"{path} leads out of {replays.root}", reason_code="judge.no_verdicts", next_step=STAY_INSIDE
+        )
     try:
-        told = load_model(RubricVerdicts, path, max_bytes=max_bytes)
+        told = load_model(RubricVerdicts, path, max_bytes=replays.max_bytes)
     except FileError as error:
         raise AssertionCrashError(
             error.message,

@@ -14,6 +14,7 @@ from agenteval.errors import AdapterError
 from agenteval.loading import BoundAssertion, load_test
 from agenteval.openwop.models import Task, ToolResponse
 from agenteval.plugins.registry import Registry
+from agenteval.reading.containment import is_inside
 from agenteval.selectors import equal
 from agenteval.spec import Message, Scenario, TestCase, Tools
 from agenteval.strict import closest
@@ -46,7 +47,7 @@ class Replays:
     def recording(self, task: Task, registry: Registry) -> Recording:
         """The case of a task: its test file's, or what its replay shows. Raises `SpecError` for a broken test file."""
         folder = self.folder / task.taskId
-        if (folder / TEST).is_file():
+        if (folder / TEST).is_file() and (self.allow_outside or is_inside(folder / TEST, self.root)):
             loaded = load_test(folder / TEST, max_bytes=self.max_bytes, registry=registry)
             return Recording(case=loaded.case, checks=loaded.checks)
         return Recording(case=self._shown(task, registry))
