@@ -413,6 +413,33 @@ def test_secrets_are_the_same_on_both_sides_and_shown_on_none(project: Project) 
     assert GITHUB not in Path(FILE).read_text()
 
 
+def test_redacted_fields_differ_as_tokens(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """That a value has changed is told, and neither the old one nor the new one."""
+    words = ("sesame-open", "sesame-close")
+    for number, word in enumerate(words, 1):
+        spec = {"replay": make_replay({**CALL, "args": {"query": word}}, DONE)}
+        if number == 1:
+            project.add("pass", reporting={"redact_fields": ["query"]}, **spec)
+        else:
+            respec(project, "pass", [SEARCHES], reporting={"redact_fields": ["query"]}, **spec)
+        run(f"r{number}", "--save-traces", *(["--baseline", "r1"] if number > 1 else []))
+    said = capsys.readouterr().out + Path("artifacts/r2/comparison.json").read_text()
+    assert 'query: "[redacted:field:' in said
+    assert [word for word in words if word in said] == []
+
+
+def test_the_events_name_the_baseline(project: Project) -> None:
+    """`eval.started` and `eval.completed` tell what the run was compared with, and by how much it differs."""
+    project.add("fail")
+    run("r1")
+    respec(project, "fail", [SEARCHES])
+    run("r2", "--baseline", "r1")
+    lines = Path("artifacts/r2/events.jsonl").read_text().splitlines()
+    started, *_, completed = (json.loads(line)["payload"] for line in lines)
+    assert started["baselineRunId"] == "r1"
+    assert completed["regressionVsBaseline"] == 0.5
+
+
 def test_compare_as_json(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     """The same as the file of a run that was compared."""
     project.add("fail")

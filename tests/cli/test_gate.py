@@ -54,6 +54,7 @@ def forge(edit: Callable[[Any], object]) -> None:
 def test_a_run_that_passed_opens_the_gate(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     """By `passed` of its EvalSummary."""
     stored(project, "pass", "pass")
+    assert main(["gate", "r1"]) == 0
     capsys.readouterr()
     assert gate() == 0
     assert capsys.readouterr().out == (

@@ -1,5 +1,6 @@
 """`agenteval gate RUN`: whether what a stored run measured is good enough to deploy (RFC 0081, section E)."""
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,7 +15,9 @@ if TYPE_CHECKING:
 
 
 def command(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="The run's directory.", show_default=False)],
+    run: Annotated[
+        Path, typer.Argument(metavar="RUN", help="The run's directory, or its id.", show_default=False)
+    ],
     required: Annotated[
         float | None,
         typer.Option(
@@ -32,12 +35,15 @@ def command(
     Exit codes: 0 it passes, 1 it does not, 2 the summary is not valid, or not of this run.
     """
     from agenteval.cli.redacting import redact_as
+    from agenteval.comparing.sides import named
     from agenteval.config import load_config, project_root
     from agenteval.openwop.verification import verified_summary
     from agenteval.stored import StoredRun
 
-    redact_as(load_config(project_root()))
-    stored = StoredRun(run)
+    root = project_root()
+    config = load_config(root)
+    redact_as(config)
+    stored = StoredRun(named(run, Path(os.path.relpath(root / config.artifacts_dir))))
     summary = verified_summary(stored)
     against = objection(stored, summary, required)
     code = ExitCode.FAILED if against else ExitCode.PASSED

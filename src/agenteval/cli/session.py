@@ -204,7 +204,9 @@ class Session:
         )
         if verdict.comparison:
             if self.directory:
+                before = len(self.directory.leaks)
                 self.directory.add_file("comparison.json", verdict.comparison)
+                self._leaked(self.directory.leaks[before:])
             tell(self.console, verdict.comparison)
         self._warn(verdict.warnings)
         for line in verdict.lines:
