@@ -417,11 +417,11 @@ def test_redacted_fields_differ_as_tokens(project: Project, capsys: pytest.Captu
     """That a value has changed is told, and neither the old one nor the new one."""
     words = ("sesame-open", "sesame-close")
     for number, word in enumerate(words, 1):
-        spec = {"replay": make_replay({**CALL, "args": {"query": word}}, DONE)}
+        replay = make_replay({**CALL, "args": {"query": word}}, DONE)
         if number == 1:
-            project.add("pass", reporting={"redact_fields": ["query"]}, **spec)
+            project.add("pass", reporting={"redact_fields": ["query"]}, replay=replay)
         else:
-            respec(project, "pass", [SEARCHES], reporting={"redact_fields": ["query"]}, **spec)
+            respec(project, "pass", [SEARCHES], reporting={"redact_fields": ["query"]}, replay=replay)
         run(f"r{number}", "--save-traces", *(["--baseline", "r1"] if number > 1 else []))
     said = capsys.readouterr().out + Path("artifacts/r2/comparison.json").read_text()
     assert 'query: "[redacted:field:' in said
