@@ -1,13 +1,16 @@
 """The adapter itself: which input a test gives, and which reader it goes to."""
 
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from agenteval.adapters import AdapterContext
 from agenteval.errors import AdapterError
-from agenteval.recordings import Recorder
 from agenteval.spec import TestCase
 from agenteval.strict import EXTENSION_PREFIX, closest
 from agenteval.trace import AdapterInfo, Trace
+
+if TYPE_CHECKING:
+    from agenteval.recordings import Recorder
 
 NAME = "nanoclaw"
 VERSION = "0.1.0"
@@ -28,7 +31,7 @@ class NanoClawAdapter:
         return {"replay": ReplayBundle}
 
     @property
-    def recorder(self) -> Recorder:
+    def recorder(self) -> "Recorder":
         """Reads real recordings of NanoClaw, for `agenteval record`."""
         from agenteval_nanoclaw.session.recorder import SessionRecorder
 
