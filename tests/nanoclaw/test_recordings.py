@@ -261,4 +261,4 @@ def test_what_is_kept_holds_no_secret() -> None:
             text = path.read_text(encoding="utf-8")
             redactor.learn_secrets(text.splitlines())
             assert redactor.text(text) == text
-            assert "/home" not in text.replace("/home/node", "")
+            assert "/home/" not in text
