@@ -407,7 +407,7 @@ def test_content_words_are_plain_forms() -> None:
     """Endings, possessives, function words and thousands separators go; codes and times stay whole."""
     text = "The launches of Luigi's peanut-free cakes aren't planned: XK-4471, 48,200 EUR at 14:00 by nora@example.com."
     assert content_words(text) == [
-        "launch", "luigi", "peanut", "fre", "cak", "plan", "xk-4471", "48200", "eur", "14:00", "nora@example.com",
+        "launch", "luigi", "peanut", "free", "cake", "plan", "xk-4471", "48200", "eur", "14:00", "nora@example.com",
     ]  # fmt: skip
 
 
