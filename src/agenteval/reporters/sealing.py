@@ -56,6 +56,20 @@ def sealed_result(result: TestResult, redactor: Redactor) -> bytes:
     return _checked(plain(result), plain(quoted), redactor)
 
 
+def sealed_text(text: str, redactor: Redactor) -> bytes:
+    """A text made of redacted data, in UTF-8, as the bytes that may be written: redacted once more, and checked.
+
+    Raises `LeakError` as `sealed` does.
+    """
+    content = text.encode(errors="backslashreplace")
+    if not redactor.may_show_in(content):
+        return content
+    shown = redactor.unseen(content.decode())
+    if kinds := redactor.leaks(shown, ()):
+        raise LeakError(kinds)
+    return shown.encode()
+
+
 def _checked(shown: Any, quoted: Any, redactor: Redactor) -> bytes:
     import orjson
 

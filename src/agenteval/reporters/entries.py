@@ -1,0 +1,148 @@
+"""What a report for machines lists: the tests of a run, and all else that must not be lost from sight.
+
+A file that could not be loaded has no result, and a run may fail though each of its tests passed. Whoever reads a
+list of tests must see both.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from agenteval.results import AssertionResult, InvalidSpec, TestResult
+from agenteval.stored import StoredRun
+
+Kind = Literal["pass", "fail", "error", "skip", "xfail"]
+RUN = "agenteval"
+"""The name of the entry about the run as a whole."""
+
+
+@dataclass(slots=True, frozen=True, kw_only=True)
+class Entry:
+    """A test, a file that could not be loaded, or the run. `line` and `column` count from 1.
+
+    `message` says on one line why it is no pass, `text` says it in full; both are empty for a pass. `result` is
+    that of a test.
+    """
+
+    kind: Kind
+    name: str
+    path: str = ""
+    line: int | None = None
+    column: int | None = None
+    reason_code: str = ""
+    message: str = ""
+    text: str = ""
+    result: TestResult | None = None
+
+
+def entries(run: StoredRun) -> Iterator[Entry]:
+    """All there is to list, in the order of the run: tests, then what could not be loaded or written, then the run.
+
+    The run itself is an entry only when it did not end well and nothing before says why.
+    """
+    summary = run.summary
+    bad = False
+    for result in run.results():
+        entry = _test(result)
+        bad |= entry.kind in ("fail", "error")
+        yield entry
+    for problem in summary.problems:
+        if problem.severity == "error":
+            bad = True
+            yield _problem(problem)
+    if summary.exit_code and not bad:
+        kind: Kind = "fail" if summary.exit_code == 1 else "error"
+        message = summary.exit_reason
+        yield Entry(
+            kind=kind, name=RUN, reason_code=f"exit {summary.exit_code}", message=message, text=message
+        )
+
+
+def at_fault(result: TestResult) -> list[AssertionResult]:
+    """The assertions that said no though the test does not expect it: those that failed, then those that warned."""
+    found = [each for each in result.assertions if each.status in ("fail", "warn") and not each.xfail]
+    return sorted(found, key=lambda each: each.status)
+
+
+def located(path: str, line: int | None, column: int | None) -> str:
+    """`path:line:column`, as far as they are known."""
+    return ":".join([path, *(str(number) for number in (line, column) if number is not None)])
+
+
+def told(result: TestResult, each: AssertionResult) -> list[str]:
+    """A no with its evidence, line by line."""
+    word = "failed" if each.status == "fail" else "warns"
+    lines = [f"{located(result.path, each.line, each.column)}: {each.id} ({each.type}) {word}"]
+    lines += [f"  {line}" for line in each.message.split("\n")]
+    if each.description:
+        lines.append(f"  why it is checked: {each.description.strip()}")
+    for excerpt in each.evidence.excerpts:
+        lines.append(f"  {excerpt.event_id} {excerpt.text}")
+        if excerpt.note:
+            lines.append(f"    {excerpt.note}")
+    return lines
+
+
+def _test(result: TestResult) -> Entry:
+    kind: Kind = "xfail" if result.xfail else "skip" if result.status == "skipped" else result.status
+    found = at_fault(result) if kind in ("fail", "error") else []
+    reasons = _reasons(result, kind, found)
+    lines = [reason for reason in reasons if reason] if kind != "fail" or not found else []
+    for each in found:
+        lines += told(result, each)
+    if result.next_step and result.next_step not in "\n".join(lines):
+        lines.append(f"next: {result.next_step}")
+    placed = next((each for each in found if each.line is not None), None)
+    return Entry(
+        kind=kind,
+        name=result.test_case_id,
+        path=result.path,
+        line=placed.line if placed else None,
+        column=placed.column if placed else None,
+        reason_code=result.reason_code or "",
+        message=_on_one_line(reasons, first_line=kind == "error"),
+        text="\n".join(lines),
+        result=result,
+    )
+
+
+def _reasons(result: TestResult, kind: Kind, found: Sequence[AssertionResult]) -> list[str]:
+    """Why the test is no pass, the most telling reason first."""
+    if kind == "pass":
+        return []
+    if kind == "xfail":
+        ids = ", ".join(each.id for each in result.assertions if each.xfail)
+        return [result.xfail_reason or f"fails as expected: {ids}"]
+    if result.error:
+        code, text = f"{result.error.reason_code}: ", result.error.message
+        # the problems of a file name their codes and places themselves
+        return [text if f"error[{result.error.reason_code}]" in text else f"{code}{text}"]
+    if kind == "skip":
+        return [f"{each.id}: {each.message}" for each in result.assertions if each.status == "skip"]
+    said = [f"{each.id}: {each.message}" for each in found]
+    if not said or (result.reason_code or "").startswith("xfail."):
+        said.insert(0, f"{result.reason_code}: {result.next_step}")
+    return said
+
+
+def _on_one_line(reasons: Sequence[str], *, first_line: bool) -> str:
+    """The first reason, and how many more there are. Of an error the first line is enough: an excerpt follows."""
+    if not reasons:
+        return ""
+    first = " ".join((reasons[0].split("\n")[0] if first_line else reasons[0]).split())
+    return f"{first} (and {len(reasons) - 1} more)" if len(reasons) > 1 else first
+
+
+def _problem(problem: InvalidSpec) -> Entry:
+    where = located(problem.path, problem.line, problem.column) if problem.path else ""
+    message = f"{problem.reason_code}: {problem.message}"
+    return Entry(
+        kind="error",
+        name=problem.path or problem.reason_code,
+        path=problem.path,
+        line=problem.line,
+        column=problem.column,
+        reason_code=problem.reason_code,
+        message=" ".join(message.split()),
+        text=f"{where}: {message}" if where else message,
+    )
