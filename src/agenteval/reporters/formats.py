@@ -28,9 +28,12 @@ class Format(NamedTuple):
     @property
     def renderer(self) -> Renderer:
         """The module that makes the report."""
-        renderer: Renderer = import_module(f"agenteval.reporters.{self.module}")  # type: ignore[assignment]
+        renderer: Renderer = import_module(f"agenteval.reporters.{self.module}")
         return renderer
 
 
-FORMATS = (Format("tap", "tap", "TAP 14"),)
+FORMATS = (
+    Format("junit-xml", "junit", "JUnit XML, for CI servers"),
+    Format("tap", "tap", "TAP 14, a line per test"),
+)
 """In the order in which the options are shown."""
