@@ -6,6 +6,7 @@ list of tests must see both.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Literal
 
 from agenteval.results import AssertionResult, InvalidSpec, TestResult
@@ -46,10 +47,10 @@ def entries(run: StoredRun) -> Iterator[Entry]:
         entry = _test(result)
         bad |= entry.kind in ("fail", "error")
         yield entry
-    for problem in summary.problems:
-        if problem.severity == "error":
-            bad = True
-            yield _problem(problem)
+    errors = (problem for problem in summary.problems if problem.severity == "error")
+    for _, problems in groupby(errors, key=lambda problem: problem.path or id(problem)):
+        bad = True
+        yield _invalid(list(problems))
     if summary.exit_code and not bad:
         kind: Kind = "fail" if summary.exit_code == 1 else "error"
         message = summary.exit_reason
@@ -73,14 +74,17 @@ def told(result: TestResult, each: AssertionResult) -> list[str]:
     """A no with its evidence, line by line."""
     word = "failed" if each.status == "fail" else "warns"
     lines = [f"{located(result.path, each.line, each.column)}: {each.id} ({each.type}) {word}"]
-    lines += [f"  {line}" for line in each.message.split("\n")]
+    return lines + [f"  {line}" for line in (*each.message.split("\n"), *evidence_of(each))]
+
+
+def evidence_of(each: AssertionResult) -> Iterator[str]:
+    """Why an assertion is made, and the events that its verdict rests on, line by line."""
     if each.description:
-        lines.append(f"  why it is checked: {each.description.strip()}")
+        yield f"why it is checked: {each.description.strip()}"
     for excerpt in each.evidence.excerpts:
-        lines.append(f"  {excerpt.event_id} {excerpt.text}")
+        yield f"{excerpt.event_id} {excerpt.text}"
         if excerpt.note:
-            lines.append(f"    {excerpt.note}")
-    return lines
+            yield f"  {excerpt.note}"
 
 
 def _test(result: TestResult) -> Entry:
@@ -92,7 +96,8 @@ def _test(result: TestResult) -> Entry:
         lines += told(result, each)
     if result.next_step and result.next_step not in "\n".join(lines):
         lines.append(f"next: {result.next_step}")
-    placed = next((each for each in found if each.line is not None), None)
+    decisive = found or [each for each in result.assertions if each.crashed]
+    placed = next((each for each in decisive if each.line is not None), None)
     return Entry(
         kind=kind,
         name=result.test_case_id,
@@ -133,16 +138,20 @@ def _on_one_line(reasons: Sequence[str], *, first_line: bool) -> str:
     return f"{first} (and {len(reasons) - 1} more)" if len(reasons) > 1 else first
 
 
-def _problem(problem: InvalidSpec) -> Entry:
-    where = located(problem.path, problem.line, problem.column) if problem.path else ""
-    message = f"{problem.reason_code}: {problem.message}"
+def _invalid(problems: Sequence[InvalidSpec]) -> Entry:
+    """A file with all that is wrong with it, or a problem that is about no file."""
+    first = problems[0]
+    lines = [f"{problem.reason_code}: {problem.message}" for problem in problems]
     return Entry(
         kind="error",
-        name=problem.path or problem.reason_code,
-        path=problem.path,
-        line=problem.line,
-        column=problem.column,
-        reason_code=problem.reason_code,
-        message=" ".join(message.split()),
-        text=f"{where}: {message}" if where else message,
+        name=first.path or first.reason_code,
+        path=first.path,
+        line=first.line,
+        column=first.column,
+        reason_code=first.reason_code,
+        message=_on_one_line(lines, first_line=True),
+        text="\n".join(
+            f"{located(problem.path, problem.line, problem.column)}: {line}" if problem.path else line
+            for problem, line in zip(problems, lines, strict=True)
+        ),
     )

@@ -34,6 +34,7 @@ class Format(NamedTuple):
 
 FORMATS = (
     Format("junit-xml", "junit", "JUnit XML, for CI servers"),
+    Format("sarif", "sarif", "SARIF 2.1.0, for code scanning"),
     Format("tap", "tap", "TAP 14, a line per test"),
 )
 """In the order in which the options are shown."""
