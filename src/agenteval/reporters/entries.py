@@ -21,8 +21,8 @@ RUN = "agenteval"
 class Entry:
     """A test, a file that could not be loaded, or the run. `line` and `column` count from 1.
 
-    `message` says on one line why it is no pass, `text` says it in full; both are empty for a pass. `result` is
-    that of a test.
+    `message` says on one line why it is no pass, `text` says it in full; of a pass they tell what it warns of, and
+    are empty when that is nothing. `result` is that of a test.
     """
 
     kind: Kind
@@ -59,22 +59,9 @@ def entries(run: StoredRun) -> Iterator[Entry]:
         )
 
 
-def at_fault(result: TestResult) -> list[AssertionResult]:
-    """The assertions that said no though the test does not expect it: those that failed, then those that warned."""
-    found = [each for each in result.assertions if each.status in ("fail", "warn") and not each.xfail]
-    return sorted(found, key=lambda each: each.status)
-
-
 def located(path: str, line: int | None, column: int | None) -> str:
     """`path:line:column`, as far as they are known."""
     return ":".join([path, *(str(number) for number in (line, column) if number is not None)])
-
-
-def told(result: TestResult, each: AssertionResult) -> list[str]:
-    """A no with its evidence, line by line."""
-    word = "failed" if each.status == "fail" else "warns"
-    lines = [f"{located(result.path, each.line, each.column)}: {each.id} ({each.type}) {word}"]
-    return lines + [f"  {line}" for line in (*each.message.split("\n"), *evidence_of(each))]
 
 
 def evidence_of(each: AssertionResult) -> Iterator[str]:
@@ -87,13 +74,26 @@ def evidence_of(each: AssertionResult) -> Iterator[str]:
             yield f"  {excerpt.note}"
 
 
+def _at_fault(result: TestResult) -> list[AssertionResult]:
+    """The assertions that said no though the test does not expect it: those that failed, then those that warned."""
+    found = [each for each in result.assertions if each.status in ("fail", "warn") and not each.xfail]
+    return sorted(found, key=lambda each: each.status)
+
+
+def _told(result: TestResult, each: AssertionResult) -> list[str]:
+    """A no with its evidence, line by line."""
+    word = "failed" if each.status == "fail" else "warns"
+    lines = [f"{located(result.path, each.line, each.column)}: {each.id} ({each.type}) {word}"]
+    return lines + [f"  {line}" for line in (*each.message.split("\n"), *evidence_of(each))]
+
+
 def _test(result: TestResult) -> Entry:
     kind: Kind = "xfail" if result.xfail else "skip" if result.status == "skipped" else result.status
-    found = at_fault(result) if kind in ("fail", "error") else []
+    found = _at_fault(result)
     reasons = _reasons(result, kind, found)
-    lines = [reason for reason in reasons if reason] if kind != "fail" or not found else []
+    lines = [] if found and kind in ("pass", "fail") else list(reasons)
     for each in found:
-        lines += told(result, each)
+        lines += _told(result, each)
     if result.next_step and result.next_step not in "\n".join(lines):
         lines.append(f"next: {result.next_step}")
     decisive = found or [each for each in result.assertions if each.crashed]
@@ -113,8 +113,6 @@ def _test(result: TestResult) -> Entry:
 
 def _reasons(result: TestResult, kind: Kind, found: Sequence[AssertionResult]) -> list[str]:
     """Why the test is no pass, the most telling reason first."""
-    if kind == "pass":
-        return []
     if kind == "xfail":
         ids = ", ".join(each.id for each in result.assertions if each.xfail)
         return [result.xfail_reason or f"fails as expected: {ids}"]
@@ -125,7 +123,7 @@ def _reasons(result: TestResult, kind: Kind, found: Sequence[AssertionResult]) -
     if kind == "skip":
         return [f"{each.id}: {each.message}" for each in result.assertions if each.status == "skip"]
     said = [f"{each.id}: {each.message}" for each in found]
-    if not said or (result.reason_code or "").startswith("xfail."):
+    if kind == "fail" and (not said or (result.reason_code or "").startswith("xfail.")):
         said.insert(0, f"{result.reason_code}: {result.next_step}")
     return said
 

@@ -35,6 +35,8 @@ class Format(NamedTuple):
 FORMATS = (
     Format("junit-xml", "junit", "JUnit XML, for CI servers"),
     Format("sarif", "sarif", "SARIF 2.1.0, for code scanning"),
+    Format("markdown", "markdown", "Markdown, for a comment on a pull request"),
+    Format("ndjson", "ndjson", "events, one JSON object a line; a run writes them as they happen"),
     Format("tap", "tap", "TAP 14, a line per test"),
 )
 """In the order in which the options are shown."""

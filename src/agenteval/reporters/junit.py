@@ -8,7 +8,7 @@ import re
 from xml.etree import ElementTree as ET
 
 from agenteval.redaction import Redactor
-from agenteval.reporters.entries import Entry, at_fault, entries, told
+from agenteval.reporters.entries import Entry, entries
 from agenteval.reporters.sealing import sealed_text
 from agenteval.reporters.stream import printable
 from agenteval.stored import StoredRun
@@ -53,8 +53,8 @@ def _suite(entry: Entry, run: StoredRun) -> ET.Element:
         kind = "xfail" if entry.kind == "xfail" else entry.reason_code
         outcome = ET.SubElement(case, _OUTCOMES[entry.kind], type=kind, message=_shown(entry.message))
         outcome.text = _shown(entry.text)
-    if entry.kind == "pass" and (output := _remarks(entry)):
-        ET.SubElement(case, "system-out").text = _shown(output)
+    elif entry.text:
+        ET.SubElement(case, "system-out").text = _shown(entry.text)
     return suite
 
 
@@ -76,14 +76,6 @@ def _properties(entry: Entry, run: StoredRun) -> dict[str, str]:
         if result.failure_categories:
             found["failure_categories"] = ", ".join(result.failure_categories)
     return found
-
-
-def _remarks(entry: Entry) -> str:
-    """What a person should look at though the test passed: assertions that warn, and warnings."""
-    if entry.result is None:
-        return ""
-    lines = [line for each in at_fault(entry.result) for line in told(entry.result, each)]
-    return "\n".join(lines + [f"warning: {warning}" for warning in entry.result.warnings])
 
 
 def _classname(entry: Entry) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import quote
 
 from agenteval.redaction import Redactor
-from agenteval.reporters.entries import Entry, at_fault, entries, evidence_of
+from agenteval.reporters.entries import Entry, entries, evidence_of
 from agenteval.reporters.sealing import sealed
 from agenteval.results import AssertionResult, InvalidSpec, TestResult
 from agenteval.stored import StoredRun
@@ -68,10 +68,10 @@ def _rule(name: str) -> Json:
 def _of_entry(entry: Entry) -> Iterator[Json]:
     """The results about a test, or about the run; those about files that could not be loaded come from problems."""
     if result := entry.result:
-        yield from (
-            _of_assertion(result, each) for each in result.assertions if each.status in ("fail", "warn")
-        )
-        if entry.kind != "error" and (entry.kind != "fail" or at_fault(result)):
+        noes = [each for each in result.assertions if each.status in ("fail", "warn")]
+        yield from (_of_assertion(result, each) for each in noes)
+        explained = entry.kind == "fail" and not all(each.xfail for each in noes)
+        if explained or entry.kind not in ("fail", "error"):
             return
     elif entry.path:
         return
