@@ -23,7 +23,7 @@ def test_the_report_of_a_run(tmp_path: Path) -> None:
         "| --- | --- | --- |\n"
         "| 2 | 1 | 1 |\n"
         "\n"
-        "<code>run-1</code> · agenteval 0.1.0 · 1.00 s · exit 1\n"
+        "<code>run-1</code> · agenteval 0.1.0 · exit 1 in 1.00 s\n"
         "\n"
         "<details><summary><b>FAIL</b> <code>nanoclaw.t.fails</code> <code>searches: expected at least 1 call of "
         "web_search, got 0; the trace calls web_fetch×1</code></summary>\n"
