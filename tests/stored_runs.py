@@ -89,4 +89,4 @@ def mixed(folder: Path) -> StoredRun:
 def rendered(name: str, run: StoredRun) -> str:
     """The report of a format."""
     (form,) = (form for form in FORMATS if form.name == name)
-    return form.renderer.render(run, Redactor()).decode()
+    return form.render(run, Redactor()).decode()

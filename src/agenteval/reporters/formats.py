@@ -5,17 +5,11 @@ else, so that a run and a later `agenteval report` write the same. The bytes com
 """
 
 from importlib import import_module
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
-from agenteval.redaction import Redactor
-from agenteval.stored import StoredRun
-
-
-class Renderer(Protocol):
-    """What a format's module is."""
-
-    def render(self, run: StoredRun, redactor: Redactor) -> bytes:
-        """The report. Raises `LeakError`, `StoredRunError`, `FileError`."""
+if TYPE_CHECKING:
+    from agenteval.redaction import Redactor
+    from agenteval.stored import StoredRun
 
 
 class Format(NamedTuple):
@@ -25,11 +19,10 @@ class Format(NamedTuple):
     module: str
     help: str
 
-    @property
-    def renderer(self) -> Renderer:
-        """The module that makes the report."""
-        renderer: Renderer = import_module(f"agenteval.reporters.{self.module}")
-        return renderer
+    def render(self, run: "StoredRun", redactor: "Redactor") -> bytes:
+        """The report. Raises `LeakError`, `StoredRunError`, `FileError`."""
+        content: bytes = import_module(f"agenteval.reporters.{self.module}").render(run, redactor)
+        return content
 
 
 FORMATS = (
