@@ -27,6 +27,7 @@ COMMANDS = {
     "explain": "explain",
     "schema": "schema",
     "init": "init",
+    "suite": "suite",
     "doctor": "doctor",
 }
 """Command name to module of this package; each has a function `command`."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from agenteval.cli.problems import redacted_problems
 from agenteval.errors import ExitCode, Problem, SpecError
 from agenteval.loading import LoadedTest, UniqueIds, discover, load_test
+from agenteval.openwop.events import eval_events
 from agenteval.openwop.summary import Scores
 from agenteval.reporters.artifacts import RunDirectory
 from agenteval.reporters.console import Console
@@ -36,6 +37,10 @@ class Session:
     on_result: Callable[[Path], None] | None = None
     save_traces: bool = False
     summary: RunSummary | None = None
+    tests: Callable[[], Iterator[LoadedTest | SpecError]] | None = None
+    """Where tests come from when not from the paths: the tasks of a suite."""
+    epilogue: Callable[[Console], None] | None = None
+    """What else is told when all tests have been run."""
     tally: Tally = field(default_factory=Tally)
 
     def collect(self, paths: list[str]) -> ExitCode:
@@ -60,30 +65,15 @@ class Session:
                     break
             return self._close(started, (time.perf_counter() - clock) * 1000, durations)
         except KeyboardInterrupt:
-            return self._interrupted()
+            return self._interrupted(started)
 
     def _selected(self, paths: list[str]) -> Iterator[LoadedTest]:
         """The tests to run, in discovery order; what cannot be loaded is reported on the way."""
-        registry = self.options.registry
-        self._warn(registry.problems())
-        unique = UniqueIds()
+        self._warn(self.options.registry.problems())
         number = 0
-        for found in discover(paths):
-            if isinstance(found, SpecError):
-                self._invalid(found)
-                continue
-            try:
-                test = load_test(
-                    found.path,
-                    only=found.only,
-                    max_bytes=self.options.max_file_bytes,
-                    max_nodes=self.options.max_yaml_nodes,
-                    registry=registry,
-                )
-                unique.claim(test)
-                self.scores.claim(test.case.id, test.path)
-            except SpecError as error:
-                self._invalid(error)
+        for test in self.tests() if self.tests else self._loaded(paths):
+            if isinstance(test, SpecError):
+                self._invalid(test)
                 continue
             self._warn(test.warnings)
             if self.selection.wants(test):
@@ -94,6 +84,28 @@ class Session:
         self._warn(self.selection.unknown_tags())
         if not number and self.tally.counts.deselected:
             self._warn([self.selection.nothing_selected(self.tally.counts.deselected)])
+
+    def _loaded(self, paths: list[str]) -> Iterator[LoadedTest | SpecError]:
+        """The tests of the files under the paths, each with an id of its own."""
+        unique = UniqueIds()
+        for found in discover(paths):
+            if isinstance(found, SpecError):
+                yield found
+                continue
+            try:
+                test = load_test(
+                    found.path,
+                    only=found.only,
+                    max_bytes=self.options.max_file_bytes,
+                    max_nodes=self.options.max_yaml_nodes,
+                    registry=self.options.registry,
+                )
+                unique.claim(test)
+                self.scores.claim(test.case.id, test.path)
+            except SpecError as error:
+                yield error
+            else:
+                yield test
 
     def _invalid(self, error: SpecError) -> None:
         problems = redacted_problems(error.problems, self.options.redaction)
@@ -112,7 +124,7 @@ class Session:
         leaks = self._write(outcome)
         self.tally.add(result)
         self.tally.coverage.add(outcome.test, result.assertions, outcome.trace)
-        self.scores.add(result, outcome.trace)
+        self.scores.add(result, outcome.trace, outcome.test)
         if leaks:
             self._leaked(leaks)
         else:
@@ -142,8 +154,10 @@ class Session:
 
     def _close(self, started: float, duration_ms: float, durations: int) -> ExitCode:
         tally = self.tally
+        finished = timestamp(started + duration_ms / 1000)
         if self.directory:
             before = len(self.directory.leaks)
+            self.directory.log(eval_events(self.scores, timestamp(started), finished))
             self.directory.close(self.scores.summary())
             self._leaked(self.directory.leaks[before:])
         if self.scores.suite.declared:
@@ -151,11 +165,13 @@ class Session:
         summary = tally.summary(
             run_id=self.options.run_id,
             started_at=timestamp(started),
-            finished_at=timestamp(started + duration_ms / 1000),
+            finished_at=finished,
             duration_ms=duration_ms,
         )
         if self.directory:
             self.directory.finish(summary)
+        if self.epilogue:
+            self.epilogue(self.console)
         slowest = heapq.nlargest(durations, tally.rows, key=lambda row: row.duration_ms)
         self.console.summary(
             summary,
@@ -166,7 +182,9 @@ class Session:
         self.summary = summary
         return ExitCode(summary.exit_code)
 
-    def _interrupted(self) -> ExitCode:
+    def _interrupted(self, started: float) -> ExitCode:
+        if self.directory:
+            self.directory.log(eval_events(self.scores, timestamp(started), None))
         done = _count(self.tally.counts.total, "test")
         where = f"; results are in {folder}, without a summary" if (folder := self._shown_folder()) else ""
         self.console.emit((f"interrupted: {done} finished{where}", "red bold"))

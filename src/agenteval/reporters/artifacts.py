@@ -1,4 +1,6 @@
-"""The run's directory (SPEC 19): `<run_id>/<test_id>.result.json`, `.trace.json`, `eval-summary.json`, `summary.json`.
+"""The run's directory (SPEC 19): `<run_id>/<test_id>.result.json`, `.trace.json`, and the files of the whole run.
+
+These are `events.jsonl`, `eval-summary.json` and `summary.json`.
 
 Each run gets a new directory of its own, and `summary.json` appears last, by rename: a directory without one
 belongs to a run that did not finish.
@@ -7,6 +9,7 @@ belongs to a run that did not finish.
 import os
 import re
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +17,7 @@ from agenteval.config import MAX_RESULT_BYTES
 from agenteval.errors import AgentEvalError, Problem
 from agenteval.evidence import MOST_ITEMS
 from agenteval.redaction import Redactor
-from agenteval.reporters.sealing import LeakError, sealed, sealed_result
+from agenteval.reporters.sealing import LeakError, sealed, sealed_lines, sealed_result
 from agenteval.results import RunSummary, TestResult
 from agenteval.runner import Outcome
 
@@ -115,6 +118,13 @@ class RunDirectory:
             f"the {what} has {len(content):,} bytes, and limits.max_result_bytes in agenteval.yaml "
             f"is {self.max_bytes:,}: {outcome}"
         )
+
+    def log(self, events: Sequence[dict[str, Any]]) -> None:
+        """Write the run's OpenWOP events, one a line."""
+        try:
+            self._write("events.jsonl", sealed_lines(events, self.redactor))
+        except LeakError as leak:
+            self.leaks.append(leak.problem("events.jsonl"))
 
     def close(self, eval_summary: dict[str, Any]) -> None:
         """Write the EvalSummary, and look at every file that came here another way than through this class."""

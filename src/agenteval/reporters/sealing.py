@@ -1,7 +1,7 @@
 """JSON that may leave the process: redacted, encoded, and looked at once more before anybody gets it."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from agenteval.errors import AgentEvalError, Problem
@@ -41,6 +41,11 @@ def sealed(data: Any, redactor: Redactor, *, one_line: bool = False) -> bytes:
         return content
     shown = redactor.data(plain(data))
     return _checked(shown, shown, redactor, one_line=one_line)
+
+
+def sealed_lines(items: Iterable[Any], redactor: Redactor) -> bytes:
+    """Data as JSON, one item a line: the bytes that may be written. Raises `LeakError` as `sealed` does."""
+    return b"".join(sealed(item, redactor, one_line=True) for item in items)
 
 
 def sealed_result(result: TestResult, redactor: Redactor) -> bytes:
