@@ -18,9 +18,7 @@ def locate(test: LoadedTest, judged: Sequence[AssertionResult], *, max_bytes: in
     """
     wanted = {each.id: each for each in judged if each.status in ("fail", "warn") or each.crashed}
     ids = [spec.id for spec in test.case.assertions]
-    if not wanted or not wanted.keys() <= set(
-        ids
-    ):  # the tasks of a suite have checks, and no assertions of a file
+    if not wanted or not wanted.keys() <= set(ids) or test.path.suffix == SUITE:
         return
     from agenteval.reading.documents import DataPath, read_text
     from agenteval.reading.yamlsource import load_yaml, places
