@@ -62,6 +62,17 @@ def command(
     ] = "",
     no_artifacts: Annotated[bool, typer.Option("--no-artifacts", help="Write no files.")] = False,
     save_traces: Annotated[bool, typer.Option("--save-traces", help="Write every test's trace.")] = False,
+    baseline: Annotated[
+        str,
+        typer.Option(
+            "--baseline",
+            metavar="RUN|FILE",
+            help="Compare: what failed then does not fail the run, what got worse does.",
+        ),
+    ] = "",
+    update_baseline: Annotated[
+        bool, typer.Option("--update-baseline", help="Write the baseline file: what fails now is known.")
+    ] = False,
     json_output: Annotated[
         bool, typer.Option("--json", help="The run summary as JSON on stdout; the rest goes to stderr.")
     ] = False,
@@ -103,10 +114,6 @@ def command(
         float | None,
         typer.Option("--pass-score", metavar="X", min=0, max=1, help="The score that the run must reach."),
     ] = None,
-    baseline: Annotated[
-        str,
-        typer.Option("--baseline", metavar="RUN", help="Of a suite: the earlier run to compare with."),
-    ] = "",
     github: GithubOption = None,
     *,
     reports: Mapping[str, Path],
@@ -158,6 +165,21 @@ def command(
     )
     if collect_only:
         return session.collect(paths)
+    if (baseline and not suite) or update_baseline:
+        from agenteval.cli.baselines import check_whole, watch_for
+        from agenteval.comparing.sides import named
+
+        if update_baseline:
+            check_whole(paths, maxfail=maxfail or exit_first)
+        runs, default = (
+            Path(os.path.relpath(root / name)) for name in (config.artifacts_dir, config.baseline)
+        )
+        session.watch = watch_for(
+            named(baseline, artifacts_dir or runs) if baseline else None,
+            update=update_baseline,
+            default=default,
+            scores=session.scores,
+        )
     redactor = Redactor((), redaction)
     artifacts = artifacts_dir or Path(os.path.relpath(root / config.artifacts_dir))
     github = in_github_actions() if github is None else github

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agenteval.cli.problems import redacted_problems
 from agenteval.errors import ExitCode, Problem, SpecError
@@ -19,6 +20,9 @@ from agenteval.runner import Outcome, RunOptions, run, timestamp
 from agenteval.scorecard import Tally
 from agenteval.selection import Selection
 
+if TYPE_CHECKING:
+    from agenteval.comparing.watch import Watch
+
 
 @dataclass(kw_only=True)
 class Session:
@@ -32,6 +36,8 @@ class Session:
     console: Console
     scores: Scores
     selection: Selection
+    watch: "Watch | None" = None
+    stopped: bool = False
     directory: RunDirectory | None = None
     shows_files: bool = True
     on_result: Callable[[Path], None] | None = None
@@ -60,7 +66,10 @@ class Session:
             for outcome in run(self._selected(paths), self.options):
                 self._report(outcome)
                 failures = self.tally.counts.failed + self.tally.counts.errors
+                if self.watch:
+                    failures -= self.watch.known_failures
                 if maxfail and failures >= maxfail:
+                    self.stopped = True
                     self.console.emit((f"stopped after {_count(failures, 'failure')}", "yellow"))
                     break
             return self._close(started, (time.perf_counter() - clock) * 1000, durations)
@@ -81,6 +90,8 @@ class Session:
                 yield test
             else:
                 self.tally.counts.deselected += 1
+                if self.watch:
+                    self.watch.leave_out(test.case.id)
         self._warn(self.selection.unknown_tags())
         if not number and self.tally.counts.deselected:
             self._warn([self.selection.nothing_selected(self.tally.counts.deselected)])
@@ -125,6 +136,8 @@ class Session:
         self.tally.add(result)
         self.tally.coverage.add(outcome.test, result.assertions, outcome.trace)
         self.scores.add(result, outcome.trace, outcome.test)
+        if self.watch:
+            self.watch.add(outcome, None if result.status == "skipped" else self.scores.tasks[-1]["score"])
         if leaks:
             self._leaked(leaks)
         else:
@@ -154,6 +167,8 @@ class Session:
 
     def _close(self, started: float, duration_ms: float, durations: int) -> ExitCode:
         tally = self.tally
+        if self.watch:
+            self._compare(self.watch)
         finished = timestamp(started + duration_ms / 1000)
         if self.directory:
             before = len(self.directory.leaks)
@@ -169,6 +184,7 @@ class Session:
             duration_ms=duration_ms,
         )
         if self.directory:
+            summary.eval_summary_sha256 = self.directory.eval_summary_sha256
             self.directory.finish(summary)
         if self.epilogue:
             self.epilogue(self.console)
@@ -181,6 +197,29 @@ class Session:
         self.console.flush()
         self.summary = summary
         return ExitCode(summary.exit_code)
+
+    def _compare(self, watch: "Watch") -> None:
+        """Hold the run against its baseline, and write the new one, as far as either was asked for."""
+        from agenteval.cli.baselines import Verdict, conclude
+        from agenteval.reporters.comparison import tell
+
+        verdict: Verdict = conclude(
+            watch,
+            tally=self.tally,
+            scores=self.scores,
+            options=self.options,
+            stopped=self.stopped,
+            folder=self._shown_folder() or "",
+        )
+        if verdict.comparison:
+            if self.directory:
+                before = len(self.directory.leaks)
+                self.directory.add_file("comparison.json", verdict.comparison)
+                self._leaked(self.directory.leaks[before:])
+            tell(self.console, verdict.comparison)
+        self._warn(verdict.warnings)
+        for line in verdict.lines:
+            self.console.emit(line)
 
     def _interrupted(self, started: float) -> ExitCode:
         if self.directory:
