@@ -4,6 +4,7 @@ import heapq
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agenteval.cli.problems import redacted_problems
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
 class Session:
     """What one `run` command was asked for, and what it has found so far.
 
-    Tests stream through it: each is loaded, judged, told, written and forgotten.
+    Tests stream through it: each is loaded, judged, told, written and forgotten. `shows_files` is false when the
+    directory is none that a person will find; `on_result` gets the file of each result once it is written.
     """
 
     options: RunOptions
@@ -37,6 +39,8 @@ class Session:
     watch: "Watch | None" = None
     stopped: bool = False
     directory: RunDirectory | None = None
+    shows_files: bool = True
+    on_result: Callable[[Path], None] | None = None
     save_traces: bool = False
     summary: RunSummary | None = None
     tests: Callable[[], Iterator[LoadedTest | SpecError]] | None = None
@@ -137,7 +141,12 @@ class Session:
         if leaks:
             self._leaked(leaks)
         else:
-            self.console.test(result, str(self.directory.path) if self.directory else None)
+            self.console.test(result, self._shown_folder())
+            if self.on_result and self.directory and result.artifacts.result:
+                self.on_result(self.directory.path / result.artifacts.result)
+
+    def _shown_folder(self) -> str | None:
+        return str(self.directory.path) if self.directory and self.shows_files else None
 
     def _write(self, outcome: Outcome) -> list[Problem]:
         """Write what there is to write about a test; what would have shown something sensitive is not written."""
@@ -183,7 +192,7 @@ class Session:
         self.console.summary(
             summary,
             slowest=[(row.test_case_id, row.duration_ms) for row in slowest],
-            summary_path=str(self.directory.path / "summary.json") if self.directory else None,
+            summary_path=f"{folder}/summary.json" if (folder := self._shown_folder()) else None,
         )
         self.console.flush()
         self.summary = summary
@@ -200,7 +209,7 @@ class Session:
             scores=self.scores,
             options=self.options,
             stopped=self.stopped,
-            folder=str(self.directory.path) if self.directory else "",
+            folder=self._shown_folder() or "",
         )
         if verdict.comparison:
             if self.directory:
@@ -216,7 +225,7 @@ class Session:
         if self.directory:
             self.directory.log(eval_events(self.scores, timestamp(started), None))
         done = _count(self.tally.counts.total, "test")
-        where = f"; results are in {self.directory.path}, without a summary" if self.directory else ""
+        where = f"; results are in {folder}, without a summary" if (folder := self._shown_folder()) else ""
         self.console.emit((f"interrupted: {done} finished{where}", "red bold"))
         self.console.emit((f"exit {int(ExitCode.ERROR)}: interrupted", "red"))
         self.console.flush()
