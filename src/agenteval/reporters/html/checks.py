@@ -12,7 +12,7 @@ KINDS = ("fail", "warn", "xfail", "skip", "vacuous", "pass")
 
 _DIFFERENCE = re.compile(r"(?s)(\S+): expected (.*), got (.*)")
 _NEXT_DIFFERENCE = re.compile(r"; (?=\S+: expected )")
-_SAYS = re.compile(r"(?s)expected (.+?)(?:, got:? |, but )(.+)")
+_SAYS = re.compile(r"expected (.+?)(?:, got:? |, but )(.+)")
 
 
 @dataclass(slots=True, frozen=True)
@@ -26,7 +26,9 @@ class Difference:
 
 @dataclass(slots=True, kw_only=True)
 class Check:
-    """One assertion result. `before` is its kind in the baseline, empty when there is none."""
+    """One assertion result. `message` is what it says besides `expected` and `got`; `before` its kind in the baseline,
+    empty when there is none.
+    """
 
     result: AssertionResult
     kind: str
@@ -64,15 +66,16 @@ def checks(results: Sequence[AssertionResult], before: Sequence[AssertionResult]
 
 def _check(result: AssertionResult, before: str, anchor: str) -> Check:
     kind = kind_of(result)
-    says = _SAYS.fullmatch(result.message) if kind in ("fail", "warn", "xfail") else None
-    expected, got = says.groups() if says and "\n" not in result.message else ("", "")
+    first, _, rest = result.message.partition("\n")
+    says = _SAYS.fullmatch(first) if kind in ("fail", "warn", "xfail") else None
+    expected, got = says.groups() if says else ("", "")
     return Check(
         result=result,
         kind=kind,
         anchor=anchor,
         expected=expected,
         got=got,
-        message=text(result.message),
+        message=text(rest if says else result.message),
         asked=named_values(result.params),
         observed=named_values(result.observed),
         differences={each.event_id: differences(each.note) for each in result.evidence.excerpts if each.note},

@@ -62,6 +62,8 @@ class Test:
     checks: list[Check]
     timeline: Timeline | None
     steps: list[Step]
+    """Both traces, when there are two and they differ."""
+    same_trace: bool
     events_of_before_left_out: int
     anchors: dict[str, str]
     """Where an event of the trace stands in the report, by its id."""
@@ -163,6 +165,8 @@ class Page:
         judged = checks(result.assertions, before.assertions if before else (), anchor)
         events = _timeline(self.run, result, judged, anchor)
         old = _timeline(self.baseline, before, (), f"{anchor}--before") if before else None
+        steps = beside(old.events, events.events) if old and events else []
+        same = bool(steps) and all(step.same for step in steps)
         return Test(
             result=result,
             kind=kind_of(row),
@@ -171,7 +175,8 @@ class Page:
             change=self._change(row),
             checks=judged,
             timeline=events,
-            steps=beside(old.events, events.events) if old and events else [],
+            steps=[] if same else steps,
+            same_trace=same,
             events_of_before_left_out=old.left_out if old else 0,
             anchors={each.event_id: each.anchor for each in events.events} if events else {},
         )
