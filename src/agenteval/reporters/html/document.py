@@ -27,7 +27,9 @@ def render(run: StoredRun, baseline: StoredRun | None = None) -> Iterator[bytes]
     Raises `MissingExtraError`, `StoredRunError`, `FileError`.
     """
     template = _environment().get_template("report.html.jinja")
-    style, script = (files(_PACKAGE).joinpath(name).read_text("utf-8") for name in ("report.css", "report.js"))
+    style, script = (
+        files(_PACKAGE).joinpath(name).read_text("utf-8") for name in ("report.css", "report.js")
+    )
     page = Page(run, baseline)
     stream = template.stream(page=page, style=style, script=script, policy=_policy(style, script))
     stream.enable_buffering(64)

@@ -185,13 +185,13 @@ class Page:
         if self.baseline is None:
             return ""
         before = self._before.get(row.test_case_id)
-        if before is None:
-            return "new"
-        was, now = kind_of(before) in _NO, kind_of(row) in _NO
+        was, now = before is not None and kind_of(before) in _NO, kind_of(row) in _NO
         if was and now:
             return "still-failing"
         if now:
             return "newly-failing"
+        if before is None:
+            return "new"
         return "fixed" if was and kind_of(row) in ("pass", "xfail") else ""
 
 

@@ -70,15 +70,15 @@ def shown(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, default=str, indent=2)
 
 
-def named_values(values: Any, *, without: Sequence[str] = ()) -> list[tuple[str, Text]]:
-    """The entries of a mapping that say something, each with its text; a value that is no mapping has no name."""
-    if not isinstance(values, Mapping):
-        return [] if values is None else [("", text(shown(values)))]
-    return [
-        (str(name), text(shown(value)))
-        for name, value in values.items()
-        if name not in without and value is not None and value not in ([], {})
-    ]
+def named_values(values: Mapping[str, Any]) -> list[tuple[str, Text]]:
+    """The entries of a mapping, each with its text, without those that say nothing: null and empty ones."""
+    return [(str(name), text(shown(value))) for name, value in _told(values).items()]
+
+
+def _told(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: told for name, each in value.items() if (told := _told(each)) not in (None, [], {})}
+    return value
 
 
 def compared(before: str, now: str) -> tuple[Text, Text]:

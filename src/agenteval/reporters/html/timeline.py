@@ -189,5 +189,3 @@ def _time(record: Mapping[str, Any]) -> datetime | None:
     except ValueError:
         return None
     return time if time.tzinfo is not None and time.year > 1970 else None
-
-
