@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -17,6 +18,7 @@ from agenteval.cli.options import (
     TagOption,
 )
 from agenteval.cli.redacting import redact_as
+from agenteval.cli.reporting import GithubOption, Reporting, in_github_actions, with_reports
 from agenteval.cli.session import Session
 from agenteval.config import Config, load_config, project_root
 from agenteval.errors import ExitCode
@@ -32,6 +34,7 @@ from agenteval.runner import RunOptions
 from agenteval.selection import Selection
 
 
+@with_reports
 def command(
     paths: PathsArgument,
     expression: ExpressionOption = "",
@@ -74,6 +77,9 @@ def command(
     durations: Annotated[
         int, typer.Option("--durations", metavar="N", min=0, help="Show the N slowest.")
     ] = 0,
+    github: GithubOption = None,
+    *,
+    reports: Mapping[str, Path],
 ) -> ExitCode:
     """Run tests: replay each recording, judge it, explain what failed.
 
@@ -106,16 +112,20 @@ def command(
     )
     if collect_only:
         return session.collect(paths)
-    if not no_artifacts:
-        parent = artifacts_dir or Path(os.path.relpath(root / config.artifacts_dir))
-        session.directory = RunDirectory(
-            parent,
-            session.options.run_id,
-            max_bytes=config.limits.max_result_bytes,
-            redactor=Redactor((), redaction),
-        )
+    redactor = Redactor((), redaction)
+    artifacts = artifacts_dir or Path(os.path.relpath(root / config.artifacts_dir))
+    github = in_github_actions() if github is None else github
+    reporting = Reporting(reports, github=github, redactor=redactor, console=session.console)
     session.save_traces = save_traces or config.save_traces
-    code = session.run(paths, maxfail=1 if exit_first else maxfail, durations=durations)
+    session.shows_files = not no_artifacts
+    with reporting.during(session.options.run_id, None if no_artifacts else artifacts) as parent:
+        if parent:
+            session.directory = RunDirectory(
+                parent, session.options.run_id, max_bytes=config.limits.max_result_bytes, redactor=redactor
+            )
+        if reporting.stream:
+            session.on_result = reporting.add
+        code = session.run(paths, maxfail=1 if exit_first else maxfail, durations=durations)
     if json_output and session.summary:
         write(sys.stdout, sealed(session.summary, Redactor((), redaction)).decode())
         flush(sys.stdout)

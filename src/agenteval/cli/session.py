@@ -2,8 +2,9 @@
 
 import heapq
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from agenteval.cli.problems import redacted_problems
 from agenteval.errors import ExitCode, Problem, SpecError
@@ -22,7 +23,8 @@ from agenteval.selection import Selection
 class Session:
     """What one `run` command was asked for, and what it has found so far.
 
-    Tests stream through it: each is loaded, judged, told, written and forgotten.
+    Tests stream through it: each is loaded, judged, told, written and forgotten. `shows_files` is false when the
+    directory is none that a person will find; `on_result` gets the file of each result once it is written.
     """
 
     options: RunOptions
@@ -30,6 +32,8 @@ class Session:
     scores: Scores
     selection: Selection
     directory: RunDirectory | None = None
+    shows_files: bool = True
+    on_result: Callable[[Path], None] | None = None
     save_traces: bool = False
     summary: RunSummary | None = None
     tally: Tally = field(default_factory=Tally)
@@ -112,7 +116,12 @@ class Session:
         if leaks:
             self._leaked(leaks)
         else:
-            self.console.test(result, str(self.directory.path) if self.directory else None)
+            self.console.test(result, self._shown_folder())
+            if self.on_result and self.directory and result.artifacts.result:
+                self.on_result(self.directory.path / result.artifacts.result)
+
+    def _shown_folder(self) -> str | None:
+        return str(self.directory.path) if self.directory and self.shows_files else None
 
     def _write(self, outcome: Outcome) -> list[Problem]:
         """Write what there is to write about a test; what would have shown something sensitive is not written."""
@@ -151,7 +160,7 @@ class Session:
         self.console.summary(
             summary,
             slowest=[(row.test_case_id, row.duration_ms) for row in slowest],
-            summary_path=str(self.directory.path / "summary.json") if self.directory else None,
+            summary_path=f"{folder}/summary.json" if (folder := self._shown_folder()) else None,
         )
         self.console.flush()
         self.summary = summary
@@ -159,7 +168,7 @@ class Session:
 
     def _interrupted(self) -> ExitCode:
         done = _count(self.tally.counts.total, "test")
-        where = f"; results are in {self.directory.path}, without a summary" if self.directory else ""
+        where = f"; results are in {folder}, without a summary" if (folder := self._shown_folder()) else ""
         self.console.emit((f"interrupted: {done} finished{where}", "red bold"))
         self.console.emit((f"exit {int(ExitCode.ERROR)}: interrupted", "red"))
         self.console.flush()

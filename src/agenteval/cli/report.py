@@ -1,0 +1,44 @@
+"""`agenteval report RUN`: reports of a run that is over, the same as the run itself would have written."""
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from agenteval.cli.redacting import redact_as
+from agenteval.cli.reporting import GithubOption, Reporting, prepare, with_reports
+from agenteval.config import load_config, project_root
+from agenteval.errors import ExitCode, UsageError
+from agenteval.redaction import Redactor
+from agenteval.reporters.console import Console
+from agenteval.reporters.formats import FORMATS
+from agenteval.stored import StoredRun
+
+
+@with_reports
+def command(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="The directory of a run.", show_default=False)],
+    github: GithubOption = None,
+    *,
+    reports: Mapping[str, Path],
+) -> ExitCode:
+    """Write reports of a run from the files that it left.
+
+    Exit codes: 0 written, 2 an error. What the run ended with does not matter here.
+    """
+    if not (reports or github):
+        options = ", ".join([*(f"--{form.name} FILE" for form in FORMATS), "--github"])
+        raise UsageError("no report is asked for", next_step=f"add one or more of {options}")
+    root = project_root([str(run)])
+    redaction = redact_as(load_config(root))
+    stored = StoredRun(run)
+    prepare(reports)
+    console = Console(sys.stdout)
+    reporting = Reporting(reports, github=bool(github), redactor=Redactor((), redaction), console=console)
+    reporting.write(stored)
+    for name, path in reports.items():
+        console.emit(f"{name}  {path}")
+    reporting.annotate(stored)
+    return ExitCode.PASSED
