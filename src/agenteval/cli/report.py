@@ -21,6 +21,10 @@ from agenteval.stored import StoredRun
 def command(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="The directory of a run.", show_default=False)],
     github: GithubOption = None,
+    baseline: Annotated[
+        Path | None,
+        typer.Option("--baseline", metavar="RUN", help="The run that --html sets beside this one."),
+    ] = None,
     *,
     reports: Mapping[str, Path],
 ) -> ExitCode:
@@ -31,12 +35,17 @@ def command(
     if not (reports or github):
         options = ", ".join([*(f"--{form.name} FILE" for form in FORMATS), "--github"])
         raise UsageError("no report is asked for", next_step=f"add one or more of {options}")
+    if baseline and not any(form.compares and form.name in reports for form in FORMATS):
+        raise UsageError("--baseline: no report that compares is asked for", next_step="add --html FILE")
     root = project_root([str(run)])
     redaction = redact_as(load_config(root))
     stored = StoredRun(run)
+    before = StoredRun(baseline) if baseline else None
     prepare(reports)
     console = Console(sys.stdout)
-    reporting = Reporting(reports, github=bool(github), redactor=Redactor((), redaction), console=console)
+    reporting = Reporting(
+        reports, github=bool(github), redactor=Redactor((), redaction), console=console, baseline=before
+    )
     reporting.write(stored)
     for name, path in reports.items():
         console.emit(f"{name}  {path}")

@@ -71,16 +71,31 @@ def _parameter(name: str) -> str:
 
 
 class Reporting:
-    """The reports of one run: files by format, and what GitHub Actions shows when `github` is set."""
+    """The reports of one run: files by format, and what GitHub Actions shows when `github` is set.
+
+    `baseline` is the run that reports which compare set beside this one.
+    """
 
     def __init__(
-        self, reports: Mapping[str, Path], *, github: bool, redactor: Redactor, console: Console
+        self,
+        reports: Mapping[str, Path],
+        *,
+        github: bool,
+        redactor: Redactor,
+        console: Console,
+        baseline: StoredRun | None = None,
     ) -> None:
         self.reports = reports
         self.github = github
         self.redactor = redactor
         self.console = console
+        self.baseline = baseline
         self.stream: Stream | None = None
+
+    @property
+    def of_traces(self) -> bool:
+        """Whether a report shows traces, so that the run has to keep them."""
+        return any(form.of_traces and form.name in self.reports for form in FORMATS)
 
     @contextmanager
     def during(self, run_id: str, artifacts: Path | None) -> Iterator[Path | None]:
@@ -146,7 +161,8 @@ class Reporting:
                 if self.stream and form.name == STREAMED:
                     self.stream.finish(run.summary)
                 else:
-                    path.write_bytes(form.renderer.render(run, self.redactor))
+                    compared = {"baseline": self.baseline} if form.compares else {}
+                    path.write_bytes(form.renderer.render(run, self.redactor, **compared))
 
     def annotate(self, run: StoredRun) -> None:
         """Tell GitHub Actions of a run that is over. A summary that cannot be written is told, and no error."""
@@ -181,8 +197,11 @@ def prepare(reports: Mapping[str, Path]) -> None:
     """Make room for reports: their directories are made, and files of an earlier run removed.
 
     Whoever reads the reports of a run that broke down must not find those of the run before. Raises `UsageError`,
-    `ReportError`.
+    `ReportError`, `MissingExtraError`.
     """
+    for form in FORMATS:
+        if form.name in reports:
+            form.check()
     taken: dict[Path, str] = {}
     for name, path in reports.items():
         other = taken.setdefault(path.absolute(), name)

@@ -116,7 +116,7 @@ def command(
     artifacts = artifacts_dir or Path(os.path.relpath(root / config.artifacts_dir))
     github = in_github_actions() if github is None else github
     reporting = Reporting(reports, github=github, redactor=redactor, console=session.console)
-    session.save_traces = save_traces or config.save_traces
+    session.save_traces = save_traces or config.save_traces or reporting.of_traces
     session.shows_files = not no_artifacts
     with reporting.during(session.options.run_id, None if no_artifacts else artifacts) as parent:
         if parent:

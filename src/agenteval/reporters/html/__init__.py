@@ -3,3 +3,7 @@
 `page` says what the report holds, `checks`, `timeline` and `beside` what it says of a test, `texts` how a value
 reads; `document` puts it into the templates beside it.
 """
+
+from agenteval.reporters.html.document import render
+
+__all__ = ["render"]

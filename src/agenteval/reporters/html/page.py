@@ -161,7 +161,7 @@ class Page:
         name = row.test_case_id
         anchor = f"test-{name}" if _ANCHOR.fullmatch(name) else f"test-number-{self._places[id(row)]}"
         row_before = self._before.get(name)
-        before = self.baseline.result(row_before) if self.baseline and _written(row_before) else None
+        before = self._result_before(row_before)
         judged = checks(result.assertions, before.assertions if before else (), anchor)
         events = _timeline(self.run, result, judged, anchor)
         old = _timeline(self.baseline, before, (), f"{anchor}--before") if before else None
@@ -181,6 +181,11 @@ class Page:
             anchors={each.event_id: each.anchor for each in events.events} if events else {},
         )
 
+    def _result_before(self, row: TestRow | None) -> TestResult | None:
+        if self.baseline is None or row is None or row.result is None:
+            return None
+        return self.baseline.result(row)
+
     def _change(self, row: TestRow) -> str:
         if self.baseline is None:
             return ""
@@ -198,10 +203,6 @@ class Page:
 def kind_of(row: TestRow) -> str:
     """One of `KINDS`."""
     return "xfail" if row.xfail else row.status
-
-
-def _written(row: TestRow | None) -> bool:
-    return row is not None and row.result is not None
 
 
 def _timeline(

@@ -39,14 +39,12 @@ class Text:
     left_out: int = 0
 
 
-def visible(value: Any) -> Any:
+def visible(text: str) -> str:
     """The text with each character that shows nothing, or that turns the reading direction, as its escape.
 
-    What joins letters and emoji stays, as do tabs and ends of lines. Other values come back as they are.
+    What joins letters and emoji stays, as do tabs and ends of lines.
     """
-    if isinstance(value, str) and type(value) is str and _HIDDEN.search(value):
-        return _HIDDEN.sub(_escape, value)
-    return value
+    return _HIDDEN.sub(_escape, text)
 
 
 def _escape(match: re.Match[str]) -> str:
@@ -83,16 +81,18 @@ def _told(value: Any) -> Any:
 
 def compared(before: str, now: str) -> tuple[Text, Text]:
     """Two texts, with what only one of them has marked word by word, as long as they are not too long for that."""
-    words = [_WORD.findall(each) if len(each) <= LONGEST else [] for each in (before, now)]
-    if before == now or not all(words) or max(map(len, words)) > MOST_WORDS:
+    if before == now or max(len(before), len(now)) > LONGEST:
+        return text(before), text(now)
+    old_words, new_words = _WORD.findall(before), _WORD.findall(now)
+    if max(len(old_words), len(new_words)) > MOST_WORDS:
         return text(before), text(now)
     import difflib
 
     old: list[Part] = []
     new: list[Part] = []
-    matcher = difflib.SequenceMatcher(None, *words, autojunk=False)
+    matcher = difflib.SequenceMatcher(None, old_words, new_words, autojunk=False)
     for kind, start, end, other_start, other_end in matcher.get_opcodes():
-        gone, come = "".join(words[0][start:end]), "".join(words[1][other_start:other_end])
+        gone, come = "".join(old_words[start:end]), "".join(new_words[other_start:other_end])
         if gone:
             old.append(Part(gone, "" if kind == "equal" else "del"))
         if come:
