@@ -1,6 +1,7 @@
 """The report's page put into its templates: escaped by the engine, and locked by a policy that lets nothing else run."""
 
 from base64 import b64encode
+from functools import lru_cache
 from hashlib import sha256
 from importlib.resources import files
 from typing import Any
@@ -32,9 +33,13 @@ def render(run: StoredRun, redactor: Redactor, baseline: StoredRun | None = None
 def _environment(redactor: Redactor) -> Any:
     import jinja2
 
+    @lru_cache(4096)  # names, ids and words of our own come by thousands of times
+    def written(text: str) -> str:
+        return visible(sealed_text(text, redactor).decode())
+
     def put(value: Any) -> Any:
         """What is put into the page instead of a value: every text passes through here, and then is escaped."""
-        return visible(sealed_text(value, redactor).decode()) if type(value) is str else value
+        return written(value) if type(value) is str else value
 
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("agenteval", "reporters/html"),

@@ -126,8 +126,8 @@ class Page:
             if number
         ]
         if counts.invalid:
-            wrong.append(f"{counted(counts.invalid, 'test file')} could not be loaded")
-        told = ", ".join(wrong) if self.summary.exit_code else ""
+            wrong.append(counted(counts.invalid, "invalid test spec"))
+        told = ", ".join(wrong) if self.summary.exit_code and counts.total else ""
         told = told or self.summary.exit_reason
         return told[:1].upper() + told[1:]
 
