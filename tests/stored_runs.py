@@ -1,74 +1,92 @@
-"""Runs in a directory, made of results and traces that the test at hand chooses."""
+"""Builders of runs that are over: results in a directory, as a run leaves them."""
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from agenteval.errors import Problem
+from agenteval.redaction import Redactor
 from agenteval.reporters.artifacts import RunDirectory
-from agenteval.runner import Outcome
+from agenteval.reporters.formats import FORMATS
+from agenteval.results import Evidence, Excerpt, TestResult
 from agenteval.scorecard import Tally
 from agenteval.stored import StoredRun
-from agenteval.trace import Trace
-from builders import call, make_trace, result
-from run_builders import asserted, make_test, run_one
+from run_builders import judged, make_outcome, make_result
 
-SEARCHES = {"id": "searches", "type": "must_call_tool", "params": {"tool": "web_search"}}
-FETCHES = {"id": "fetches", "type": "must_call_tool", "params": {"tool": "web_fetch"}}
-FETCHES_A_PAGE = {
-    "id": "fetches-a-page",
-    "type": "must_call_tool",
-    "params": {"tool": "web_fetch", "args": {"args_contains": {"url": "news.example"}}},
-}
+SEARCHES = judged(
+    "fail",
+    "searches",
+    message="expected at least 1 call of web_search, got 0; the trace calls web_fetch×1",
+    reason_code="assertion.failed",
+    description="news are looked up",
+    evidence=Evidence(
+        event_refs=["evt-2"],
+        excerpts=[Excerpt(event_id="evt-2", text="web_fetch {}", note="tool: expected web_search")],
+    ),
+    line=24,
+    column=5,
+)
+WARNS = judged("warn", "brief", message="expected at most 20 words, got 31", line=30, column=5)
+PASSED = make_result("pass", judged("pass", "one"), test_case_id="nanoclaw.t.passes")
+FAILED = make_result("fail", SEARCHES, judged("pass", "two"), test_case_id="nanoclaw.t.fails")
+WARNED = make_result("pass", WARNS, test_case_id="nanoclaw.t.warns")
+SKIPPED = make_result(
+    "skipped",
+    judged("skip", "live", message="skipped: it needs supports_live_run", reason_code="capability.missing"),
+    test_case_id="nanoclaw.t.skipped",
+)
+XFAILED = make_result(
+    "pass",
+    judged("fail", "known", xfail=True, line=9, column=5),
+    test_case_id="nanoclaw.t.xfails",
+    xfail=True,
+    xfail_reason="a known bug",
+)
+UNREADABLE = Problem(
+    reason_code="yaml.syntax", message="not valid YAML", path=Path("suite/broken/test.yaml"), line=3, column=7
+)
+MISSPELT = Problem(
+    reason_code="spec.unknown_key", message="unknown key 'tilte'", path=UNREADABLE.path, line=4, column=1
+)
+REMARK = Problem(
+    reason_code="spec.id_format",
+    message="the id is unusual",
+    path=Path("suite/odd/test.yaml"),
+    line=2,
+    column=5,
+    severity="warning",
+)
 
 
-def stored_run(
+def store(
     folder: Path,
-    *outcomes: Outcome,
-    run_id: str = "run-1",
-    traces: bool = True,
+    *results: TestResult,
     problems: Sequence[Problem] = (),
+    remarks: Sequence[Problem] = (),
+    unmet: Sequence[str] = (),
 ) -> StoredRun:
-    """A run with these outcomes, written as a run is and read back."""
-    directory = RunDirectory(folder, run_id)
+    """A run with these results. `problems` are those of one file that could not be loaded."""
+    directory = RunDirectory(folder, "run-1")
     tally = Tally()
-    for outcome in outcomes:
-        directory.add(outcome, save_trace=traces)
-        tally.add(outcome.result)
-        tally.coverage.add(outcome.test, outcome.result.assertions, outcome.trace)
+    for result in results:
+        directory.add(make_outcome(result), save_trace=False)
+        tally.add(result)
     if problems:
         tally.add_invalid(problems)
+    tally.add_problems(remarks)
+    tally.unmet_thresholds = list(unmet)
     directory.close({})
-    directory.finish(
-        tally.summary(
-            run_id=run_id,
-            started_at="2026-01-02T03:04:05.000Z",
-            finished_at="2026-01-02T03:04:06.000Z",
-            duration_ms=1000,
-        )
-    )
+    at = "2026-01-01T00:00:0{}.000Z".format
+    directory.finish(tally.summary(run_id="run-1", started_at=at(0), finished_at=at(1), duration_ms=1000))
     return StoredRun(directory.path)
 
 
-def outcome(name: str, *assertions: dict[str, Any], trace: Trace | None = None, **case: Any) -> Outcome:
-    """One test, judged; its id is `nanoclaw.html.<name>.x`. Its agent searched once, unless `trace` says otherwise."""
-    test = make_test(
-        *map(asserted, assertions),
-        **{"id": f"nanoclaw.html.{name}.x", "title": f"The test {name}", **case},
-    )
-    return run_one(test, trace or searched())
+def mixed(folder: Path) -> StoredRun:
+    """A run with one test of each kind."""
+    results = (PASSED, FAILED, WARNED, SKIPPED, XFAILED)
+    return store(folder, *results, problems=[UNREADABLE, MISSPELT], remarks=[REMARK])
 
 
-def searched(query: str = "cats", *, output: str = "Cats purr.") -> Trace:
-    """The agent searched once and answered."""
-    return make_trace(
-        call("web_search", query=query, limit=5),
-        result("web_search", value={"results": [{"title": "Cats", "url": "https://cats.example/"}]}),
-        output=output,
-        asked="What do cats do?",
-    )
-
-
-def fetched(url: str) -> Trace:
-    """The agent read one page and answered."""
-    return make_trace(call("web_fetch", url=url), result("web_fetch", value="A page."), output="Read.")
+def rendered(name: str, run: StoredRun) -> str:
+    """The report of a format."""
+    (form,) = (form for form in FORMATS if form.name == name)
+    return form.render(run, Redactor()).decode()

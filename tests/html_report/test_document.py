@@ -16,7 +16,7 @@ from agenteval.stored import StoredRun
 from builders import call, make_trace, result
 from projects import Project
 from runs import CASES, EXAMPLES, run_command
-from stored_runs import FETCHES, SEARCHES, fetched, outcome, searched, stored_run
+from html_runs import FETCHES, SEARCHES, fetched, outcome, searched, stored_run
 
 HOSTILE = "</noscript></style><script>alert(1)</script><img src=x onerror=alert(2)>\"'`\u202e\x00"
 

@@ -15,10 +15,10 @@ from agenteval.redaction import Redactor
 from agenteval.reporters.console import Console
 from agenteval.reporters.formats import FORMATS
 from agenteval.results import TestResult
-from agenteval.stored import StoredRun, is_run
 
 if TYPE_CHECKING:
     from agenteval.reporters.ndjson import Stream
+    from agenteval.stored import StoredRun
 
 STREAMED = "ndjson"
 """The format that is written while a run goes on."""
@@ -109,6 +109,8 @@ class Reporting:
             return
         from contextlib import ExitStack, nullcontext
 
+        from agenteval.stored import StoredRun, is_run
+
         prepare(self.reports)
         with ExitStack() as stack:
             parent = artifacts or stack.enter_context(_temporary())
@@ -152,7 +154,7 @@ class Reporting:
             with _writing(self.reports[STREAMED]):
                 self.stream.test(load_model(TestResult, written))
 
-    def write(self, run: StoredRun) -> None:
+    def write(self, run: "StoredRun") -> None:
         """Write all reports of a run that is over. Raises `ReportError`, `LeakError`, `StoredRunError`, `FileError`."""
         for form in FORMATS:
             if (path := self.reports.get(form.name)) is None:
@@ -161,10 +163,14 @@ class Reporting:
                 if self.stream and form.name == STREAMED:
                     self.stream.finish(run.summary)
                 else:
+<<<<<<< HEAD
                     compared = {"baseline": self.baseline} if form.compares else {}
                     path.write_bytes(form.renderer.render(run, self.redactor, **compared))
+=======
+                    path.write_bytes(form.render(run, self.redactor))
+>>>>>>> reports
 
-    def annotate(self, run: StoredRun) -> None:
+    def annotate(self, run: "StoredRun") -> None:
         """Tell GitHub Actions of a run that is over. A summary that cannot be written is told, and no error."""
         if not self.github:
             return

@@ -5,6 +5,7 @@ else, so that a run and a later `agenteval report` write the same. The bytes com
 """
 
 from importlib import import_module
+<<<<<<< HEAD
 from importlib.util import find_spec
 from typing import NamedTuple, Protocol
 
@@ -24,6 +25,13 @@ class Renderer(Protocol):
 
     def render(self, run: StoredRun, redactor: Redactor, **compared: StoredRun | None) -> bytes:
         """The report; `compared` is the `baseline` of a format that compares. Raises `LeakError`, `StoredRunError`, `FileError`."""
+=======
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from agenteval.redaction import Redactor
+    from agenteval.stored import StoredRun
+>>>>>>> reports
 
 
 class Format(NamedTuple):
@@ -48,11 +56,10 @@ class Format(NamedTuple):
                 next_step=f"pip install 'agenteval[{self.name}]'",
             )
 
-    @property
-    def renderer(self) -> Renderer:
-        """The module that makes the report."""
-        renderer: Renderer = import_module(f"agenteval.reporters.{self.module}")
-        return renderer
+    def render(self, run: "StoredRun", redactor: "Redactor") -> bytes:
+        """The report. Raises `LeakError`, `StoredRunError`, `FileError`."""
+        content: bytes = import_module(f"agenteval.reporters.{self.module}").render(run, redactor)
+        return content
 
 
 FORMATS = (

@@ -39,10 +39,14 @@ def annotations(run: StoredRun) -> Iterator[str]:
 
 
 def write_summary(run: StoredRun, path: Path, redactor: Redactor) -> None:
-    """Append the run to the summary of the step, within what GitHub accepts. Raises `LeakError`, `OSError`."""
+    """Append the run to the summary of the step, within what GitHub accepts: of a file that is full, nothing is
+    shown any more. Raises `LeakError`, `OSError`.
+    """
     room = LONGEST_SUMMARY - (path.stat().st_size if path.exists() else 0)
-    with path.open("ab") as file:
-        file.write(sealed_text(within(run, room), redactor))
+    content = sealed_text(within(run, room), redactor)
+    if len(content) <= room:
+        with path.open("ab") as file:
+            file.write(content)
 
 
 def _annotation(kind: str, entry: Entry) -> str:

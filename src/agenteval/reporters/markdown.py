@@ -112,7 +112,7 @@ def _facts(run: StoredRun) -> str:
     summary = run.summary
     return (
         f"{_code(summary.test_run_id)} · agenteval {_code(summary.agenteval_version, '')} · "
-        f"{summary.duration_ms / 1000:.2f} s · exit {summary.exit_code}"
+        f"exit {summary.exit_code} in {summary.duration_ms / 1000:.2f} s"
     )
 
 

@@ -11,7 +11,7 @@ from agenteval.stored import StoredRun
 
 
 def render(run: StoredRun, redactor: Redactor) -> bytes:
-    """The report. An expected failure is a TODO, a skipped test a SKIP; what could not be loaded is not ok."""
+    """The report. What fails as expected is marked as TAP marks known bugs; what could not be loaded is not ok."""
     lines = ["TAP version 14"]
     points = [line for number, entry in enumerate(entries(run), 1) for line in _point(number, entry)]
     count = sum(not line.startswith(" ") for line in points)
@@ -21,25 +21,25 @@ def render(run: StoredRun, redactor: Redactor) -> bytes:
 
 def _point(number: int, entry: Entry) -> list[str]:
     ok = "ok" if entry.kind in ("pass", "skip") else "not ok"
-    directive = {"skip": " # SKIP ", "xfail": " # TODO "}.get(entry.kind, "")
-    reason = _escaped(entry.message) if directive else ""
-    line = f"{ok} {number} - {_escaped(entry.name)}{directive}{reason}".rstrip()
+    line = f"{ok} {number} - {_escaped(entry.name)}"
+    if directive := {"skip": "SKIP", "xfail": "TODO"}.get(entry.kind):
+        line += f" # {directive} {_escaped(entry.message)}".rstrip()
     return [line, *_diagnosis(entry)] if entry.kind in ("fail", "error") else [line]
 
 
 def _diagnosis(entry: Entry) -> list[str]:
-    """The YAML block: scalars in double quotes, as JSON spells them, so that no text can end it."""
+    """The YAML block. Its scalars are in double quotes, as JSON spells them, and the evidence stands line by line."""
     facts: dict[str, str | int | None] = {
-        "message": entry.message,
+        "message": printable(entry.message),
         "severity": entry.kind,
-        "reason_code": entry.reason_code or None,
-        "file": entry.path or None,
+        "reason_code": entry.reason_code,
+        "file": entry.path,
         "line": entry.line,
         "column": entry.column,
-        "evidence": entry.text,
     }
-    shown = (f"  {name}: {json.dumps(value)}" for name, value in facts.items() if value is not None)
-    return ["  ---", *shown, "  ..."]
+    shown = (f"  {name}: {json.dumps(value, ensure_ascii=False)}" for name, value in facts.items() if value)
+    evidence = (f"    {printable(line)}" for line in entry.text.split("\n"))
+    return ["  ---", *shown, "  evidence: |2", *evidence, "  ..."]
 
 
 def _escaped(text: str) -> str:

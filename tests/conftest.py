@@ -1,0 +1,10 @@
+"""What holds for all tests: they say the same on a developer's machine and in CI."""
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def no_github_actions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run inside GitHub Actions tells of itself in its own way; tests that want that say so."""
+    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "GITHUB_WORKSPACE"):
+        monkeypatch.delenv(name, raising=False)
