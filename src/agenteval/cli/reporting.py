@@ -83,7 +83,7 @@ class Reporting:
         github: bool,
         redactor: Redactor,
         console: Console,
-        baseline: StoredRun | None = None,
+        baseline: "StoredRun | None" = None,
     ) -> None:
         self.reports = reports
         self.github = github
@@ -163,12 +163,7 @@ class Reporting:
                 if self.stream and form.name == STREAMED:
                     self.stream.finish(run.summary)
                 else:
-<<<<<<< HEAD
-                    compared = {"baseline": self.baseline} if form.compares else {}
-                    path.write_bytes(form.renderer.render(run, self.redactor, **compared))
-=======
-                    path.write_bytes(form.render(run, self.redactor))
->>>>>>> reports
+                    path.write_bytes(form.render(run, self.redactor, self.baseline))
 
     def annotate(self, run: "StoredRun") -> None:
         """Tell GitHub Actions of a run that is over. A summary that cannot be written is told, and no error."""

@@ -5,13 +5,14 @@ else, so that a run and a later `agenteval report` write the same. The bytes com
 """
 
 from importlib import import_module
-<<<<<<< HEAD
 from importlib.util import find_spec
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from agenteval.errors import AgentEvalError
-from agenteval.redaction import Redactor
-from agenteval.stored import StoredRun
+
+if TYPE_CHECKING:
+    from agenteval.redaction import Redactor
+    from agenteval.stored import StoredRun
 
 
 class MissingExtraError(AgentEvalError):
@@ -20,25 +21,11 @@ class MissingExtraError(AgentEvalError):
     default_reason = "report.extra_missing"
 
 
-class Renderer(Protocol):
-    """What a format's module is."""
-
-    def render(self, run: StoredRun, redactor: Redactor, **compared: StoredRun | None) -> bytes:
-        """The report; `compared` is the `baseline` of a format that compares. Raises `LeakError`, `StoredRunError`, `FileError`."""
-=======
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from agenteval.redaction import Redactor
-    from agenteval.stored import StoredRun
->>>>>>> reports
-
-
 class Format(NamedTuple):
     """A format: its name is its option (`--junit-xml`), its module is imported when it is asked for.
 
     `needs` is a package that only the extra of the format's name installs. `of_traces` says that it shows the traces,
-    and that a run keeps them for it; `compares`, that its `render` takes another run, as `baseline`.
+    and that a run keeps them for it; `compares`, that the `render` of its module takes another run, as `baseline`.
     """
 
     name: str
@@ -56,9 +43,11 @@ class Format(NamedTuple):
                 next_step=f"pip install 'agenteval[{self.name}]'",
             )
 
-    def render(self, run: "StoredRun", redactor: "Redactor") -> bytes:
+    def render(self, run: "StoredRun", redactor: "Redactor", baseline: "StoredRun | None" = None) -> bytes:
         """The report. Raises `LeakError`, `StoredRunError`, `FileError`."""
-        content: bytes = import_module(f"agenteval.reporters.{self.module}").render(run, redactor)
+        module = import_module(f"agenteval.reporters.{self.module}")
+        compared = {"baseline": baseline} if self.compares else {}
+        content: bytes = module.render(run, redactor, **compared)
         return content
 
 

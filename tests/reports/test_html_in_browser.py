@@ -16,8 +16,8 @@ from agenteval.redaction import Redactor
 from agenteval.reporters.html import render
 from agenteval.stored import StoredRun
 from builders import call, error, make_trace, memory_read, result
-from runs import CASES, EXAMPLES, run_command
 from html_runs import FETCHES, FETCHES_A_PAGE, SEARCHES, fetched, outcome, searched, stored_run
+from runs import CASES, EXAMPLES, run_command
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt-get install chromium")

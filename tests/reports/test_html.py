@@ -14,9 +14,9 @@ from agenteval.redaction import DEFAULT_RULES, RedactionRules, Redactor
 from agenteval.reporters.html import render
 from agenteval.stored import StoredRun
 from builders import call, make_trace, result
+from html_runs import FETCHES, SEARCHES, fetched, outcome, searched, stored_run
 from projects import Project
 from runs import CASES, EXAMPLES, run_command
-from html_runs import FETCHES, SEARCHES, fetched, outcome, searched, stored_run
 
 HOSTILE = "</noscript></style><script>alert(1)</script><img src=x onerror=alert(2)>\"'`\u202e\x00"
 
