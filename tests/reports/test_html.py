@@ -5,6 +5,7 @@ import hashlib
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -112,6 +113,29 @@ def test_without_traces_there_is_the_evidence(tmp_path: Path) -> None:
     assert "This run kept no trace of the test" in page
     assert '<ul class="excerpts"><li><code>evt-2</code>' in page
     assert 'class="events"' not in page
+
+
+def test_a_failure_without_a_failed_assertion_has_its_reason(tmp_path: Path) -> None:
+    """A test that should have failed, and passed, says so on its line."""
+    expects: dict[str, Any] = {"expected": {"status": "fail", "assertions": ["searches"], "reason": "a bug"}}
+    page = html(stored_run(tmp_path, outcome("a", SEARCHES, **expects)))
+    assert "<b>xfail.unexpected_pass</b> searches passed, though the test expects it to fail" in page
+
+
+def test_a_skipped_test_says_what_was_missing(tmp_path: Path) -> None:
+    """On its line too; the assertion has the rest."""
+    page = html(
+        stored_run(tmp_path, outcome("a", {**SEARCHES, "requires_capabilities": ["supports_live_run"]}))
+    )
+    assert '<h2 id="group-skipped">Skipped <span>1</span></h2>' in page
+    assert "<b>test.all_skipped</b> no assertion could be judged" in page
+
+
+def test_a_baseline_without_traces_is_told(tmp_path: Path) -> None:
+    """There is nothing to stand beside, and that is no sameness."""
+    before = stored_run(tmp_path, outcome("a", SEARCHES), run_id="run-0", traces=False)
+    page = html(stored_run(tmp_path, outcome("a", SEARCHES)), before)
+    assert "4 events; the baseline kept none of this test" in page
 
 
 def test_a_baseline_tells_what_became_of_each_test(tmp_path: Path) -> None:

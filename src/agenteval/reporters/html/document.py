@@ -21,9 +21,7 @@ def render(run: StoredRun, redactor: Redactor, baseline: StoredRun | None = None
     What the run did not keep is said to be missing: without traces there are the excerpts of the evidence.
     Raises `LeakError`, `StoredRunError`, `FileError`.
     """
-    style, script = (
-        files(_PACKAGE).joinpath(name).read_text("utf-8") for name in ("report.css", "report.js")
-    )
+    style, script = (files(_PACKAGE).joinpath(name).read_text("utf-8") for name in ("style.css", "script.js"))
     template = _environment(redactor).get_template("report.html.jinja")
     page = Page(run, baseline)
     content: str = template.render(page=page, style=style, script=script, policy=_policy(style, script))

@@ -64,6 +64,7 @@ class Test:
     steps: list[Step]
     """Both traces, when there are two and they differ."""
     same_trace: bool
+    before_without_trace: bool
     events_of_before_left_out: int
     anchors: dict[str, str]
     """Where an event of the trace stands in the report, by its id."""
@@ -177,6 +178,7 @@ class Page:
             timeline=events,
             steps=[] if same else steps,
             same_trace=same,
+            before_without_trace=before is not None and old is None,
             events_of_before_left_out=old.left_out if old else 0,
             anchors={each.event_id: each.anchor for each in events.events} if events else {},
         )
