@@ -114,6 +114,14 @@ def test_a_run_that_is_interrupted_leaves_no_report_that_looks_whole(
     assert b"run_finished" not in left["ndjson"]
 
 
+def test_a_run_that_does_not_begin_leaves_no_report_of_another(project: Project) -> None:
+    """A broken configuration: what stood in the place of the report is gone all the same."""
+    main(["run", "tests/pass", *asked("now")])
+    (project.root / "agenteval.yaml").write_text("colour: never\n", encoding="utf-8")
+    assert main(["run", "tests/pass", *asked("now")]) == 3
+    assert files(project.root / "now") == {}
+
+
 def problem(capsys: pytest.CaptureFixture[str]) -> str:
     """What was said on stderr."""
     return capsys.readouterr().err

@@ -102,7 +102,7 @@ class Reporting:
         """Around a run; yields where its directory goes. When it ends and is complete, its reports are written.
 
         Without `artifacts` reports are made of a directory that is removed afterwards; there is none when nothing is
-        asked for. Raises `UsageError`, `ReportError`, `LeakError`.
+        asked for. The files have been made room for (`prepare`). Raises `ReportError`, `LeakError`.
         """
         if not (self.reports or self.github):
             yield artifacts
@@ -111,7 +111,6 @@ class Reporting:
 
         from agenteval.stored import StoredRun, is_run
 
-        prepare(self.reports)
         with ExitStack() as stack:
             parent = artifacts or stack.enter_context(_temporary())
             if path := self.reports.get(STREAMED):

@@ -18,7 +18,7 @@ from agenteval.cli.options import (
     TagOption,
 )
 from agenteval.cli.redacting import redact_as
-from agenteval.cli.reporting import GithubOption, Reporting, in_github_actions, with_reports
+from agenteval.cli.reporting import GithubOption, Reporting, in_github_actions, prepare, with_reports
 from agenteval.cli.session import Session
 from agenteval.config import Config, load_config, project_root
 from agenteval.errors import ExitCode
@@ -85,6 +85,7 @@ def command(
 
     Exit codes: 0 all passed, 1 a test failed, 2 an error, 3 an invalid spec or nothing to run.
     """
+    prepare(reports)
     root = project_root(paths)
     config = load_config(root)
     budget.set_seconds(config.limits.pattern_seconds)
