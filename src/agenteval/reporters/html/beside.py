@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from agenteval.alignment import stretches
 from agenteval.reporters.html.texts import compared
 from agenteval.reporters.html.timeline import Event
 
@@ -19,8 +20,8 @@ class Step:
 def beside(before: Sequence[Event], now: Sequence[Event]) -> list[Step]:
     """Both timelines, in order; fields of a step that differ are marked in its events."""
     steps: list[Step] = []
-    for kind, old, new in _blocks([each.content for each in before], [each.content for each in now]):
-        if kind == "equal":
+    for same, old, new in stretches([each.content for each in before], [each.content for each in now]):
+        if same:
             steps += [Step(before[i], now[j], same=True) for i, j in zip(old, new, strict=True)]
         else:
             steps += _changed([before[i] for i in old], [now[j] for j in new])
@@ -29,22 +30,14 @@ def beside(before: Sequence[Event], now: Sequence[Event]) -> list[Step]:
 
 def _changed(before: Sequence[Event], now: Sequence[Event]) -> Iterator[Step]:
     """Events among which none is like another: pair those of the same kind and tool."""
-    for kind, old, new in _blocks([each.pair for each in before], [each.pair for each in now]):
-        if kind == "equal":
+    for same, old, new in stretches([each.pair for each in before], [each.pair for each in now]):
+        if same:
             for i, j in zip(old, new, strict=True):
                 _mark(before[i], now[j])
                 yield Step(before[i], now[j])
         else:
             yield from (Step(before[i], None) for i in old)
             yield from (Step(None, now[j]) for j in new)
-
-
-def _blocks(before: Sequence[object], now: Sequence[object]) -> Iterator[tuple[str, range, range]]:
-    import difflib
-
-    matcher = difflib.SequenceMatcher(None, before, now, autojunk=False)
-    for kind, start, end, other_start, other_end in matcher.get_opcodes():
-        yield kind, range(start, end), range(other_start, other_end)
 
 
 def _mark(before: Event, now: Event) -> None:

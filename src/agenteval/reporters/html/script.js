@@ -150,8 +150,8 @@
 
   const root = document.documentElement;
   const themes = {
-    get kept() { try { return localStorage.getItem("agenteval-theme"); } catch { return null; } },
-    set kept(theme) { try { localStorage.setItem("agenteval-theme", theme); } catch { /* a file may keep nothing */ } },
+    get kept() { try { return localStorage.getItem("agenteval.theme"); } catch { return null; } },
+    set kept(theme) { try { localStorage.setItem("agenteval.theme", theme); } catch { /* a file may keep nothing */ } },
   };
   if (["light", "dark"].includes(themes.kept)) root.dataset.theme = themes.kept;
   $("theme").addEventListener("click", () => {

@@ -6,20 +6,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from agenteval.alignment import stretches
+
 AT_ONCE = 1_200
 """Characters of a text that show without being asked for."""
 LONGEST = 20_000
 """Characters of a text that the report holds at all; the files of the run hold the rest."""
 LONGEST_ON_A_LINE = 80
 """Characters of a JSON value that stays on one line."""
-MOST_WORDS = 1_000
-"""Words of two texts that are compared word by word; longer ones are shown beside each other."""
+MOST_WORDS = 2_000
+"""Words, signs and spaces of two texts that are compared word by word; longer ones are shown beside each other."""
 
 _HIDDEN = re.compile(
     "\r(?!\n)|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\ud800-\udfff\U000e0000-\U000e007f]"
 )
-_WORD = re.compile(r"\w+\s*|[^\w\s]\s*|\s+")
+_WORD = re.compile(r"\w+|[^\w\s]|\s+")
 
 
 @dataclass(slots=True, frozen=True)
@@ -86,17 +88,13 @@ def compared(before: str, now: str) -> tuple[Text, Text]:
     old_words, new_words = _WORD.findall(before), _WORD.findall(now)
     if max(len(old_words), len(new_words)) > MOST_WORDS:
         return text(before), text(now)
-    import difflib
-
     old: list[Part] = []
     new: list[Part] = []
-    matcher = difflib.SequenceMatcher(None, old_words, new_words, autojunk=False)
-    for kind, start, end, other_start, other_end in matcher.get_opcodes():
-        gone, come = "".join(old_words[start:end]), "".join(new_words[other_start:other_end])
+    for same, gone, come in stretches(old_words, new_words):
         if gone:
-            old.append(Part(gone, "" if kind == "equal" else "del"))
+            old.append(Part("".join(old_words[gone.start : gone.stop]), "" if same else "del"))
         if come:
-            new.append(Part(come, "" if kind == "equal" else "ins"))
+            new.append(Part("".join(new_words[come.start : come.stop]), "" if same else "ins"))
     return Text(old), Text(new)
 
 
