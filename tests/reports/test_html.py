@@ -202,6 +202,23 @@ def test_a_run_writes_what_report_writes(tmp_path: Path, capsys: pytest.CaptureF
     assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
 
 
+def test_a_run_with_a_baseline_sets_both_side_by_side(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As `report` does it of stored runs; a baseline is named by its directory or its id."""
+    case = str(EXAMPLES / "nanoclaw" / "current-news")
+    artifacts = ["--artifacts-dir", str(tmp_path)]
+    main(["run", case, *artifacts, "--run-id", "run-0", "--save-traces"])
+    a, b = (str(tmp_path / name) for name in ("a.html", "b.html"))
+    assert main(["run", case, *artifacts, "--run-id", "run-1", "--baseline", "run-0", "--html", a]) == 0
+    runs = [str(tmp_path / name) for name in ("run-1", "run-0")]
+    assert main(["report", runs[0], "--html", b, "--baseline", runs[1]]) == 0
+    page = Path(a).read_text(encoding="utf-8")
+    assert "Compared with <code>run-0</code>: the same tests with the same outcome" in page
+    assert page == Path(b).read_text(encoding="utf-8")
+    capsys.readouterr()
+
+
 def test_no_artifacts_leaves_the_report_alone(tmp_path: Path) -> None:
     """It still shows the traces: they are kept as long as it is made."""
     project = Project(tmp_path)

@@ -25,8 +25,11 @@ COMMANDS = {
     "validate": "validate",
     "list": "list_tests",
     "explain": "explain",
+    "compare": "compare",
+    "gate": "gate",
     "schema": "schema",
     "init": "init",
+    "suite": "suite",
     "doctor": "doctor",
 }
 """Command name to module of this package; each has a function `command`."""

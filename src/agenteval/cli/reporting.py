@@ -180,6 +180,20 @@ class Reporting:
         self.console.flush()
 
 
+def compares(reports: Mapping[str, Path]) -> bool:
+    """Whether one of the reports sets another run beside this one."""
+    return any(form.compares and form.name in reports for form in FORMATS)
+
+
+def run_beside(name: str, runs: Path) -> "StoredRun | None":
+    """The run, of `runs` or by its path, that a baseline is; a baseline file holds nothing that could be shown."""
+    from agenteval.comparing.sides import named
+    from agenteval.stored import StoredRun, is_run
+
+    path = named(name, runs)
+    return StoredRun(path) if is_run(path) else None
+
+
 @contextmanager
 def _temporary() -> Iterator[Path]:
     from tempfile import TemporaryDirectory

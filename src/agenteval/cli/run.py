@@ -18,8 +18,17 @@ from agenteval.cli.options import (
     TagOption,
 )
 from agenteval.cli.redacting import redact_as
-from agenteval.cli.reporting import GithubOption, Reporting, in_github_actions, prepare, with_reports
+from agenteval.cli.reporting import (
+    GithubOption,
+    Reporting,
+    compares,
+    in_github_actions,
+    prepare,
+    run_beside,
+    with_reports,
+)
 from agenteval.cli.session import Session
+from agenteval.cli.suite_run import SuiteOptions, suite_among, suite_parts
 from agenteval.config import Config, load_config, project_root
 from agenteval.errors import ExitCode
 from agenteval.judging import JudgingRules
@@ -61,6 +70,17 @@ def command(
     ] = "",
     no_artifacts: Annotated[bool, typer.Option("--no-artifacts", help="Write no files.")] = False,
     save_traces: Annotated[bool, typer.Option("--save-traces", help="Write every test's trace.")] = False,
+    baseline: Annotated[
+        str,
+        typer.Option(
+            "--baseline",
+            metavar="RUN|FILE",
+            help="Compare: what failed then does not fail the run, what got worse does.",
+        ),
+    ] = "",
+    update_baseline: Annotated[
+        bool, typer.Option("--update-baseline", help="Write the baseline file: what fails now is known.")
+    ] = False,
     json_output: Annotated[
         bool, typer.Option("--json", help="The run summary as JSON on stdout; the rest goes to stderr.")
     ] = False,
@@ -77,6 +97,31 @@ def command(
     durations: Annotated[
         int, typer.Option("--durations", metavar="N", min=0, help="Show the N slowest.")
     ] = 0,
+    replays: Annotated[
+        Path | None,
+        typer.Option(
+            "--replays", metavar="DIR", help="Of a suite: where recordings are (default: replays beside it)."
+        ),
+    ] = None,
+    modes: Annotated[
+        str, typer.Option("--modes", metavar="M,…", help="Of a suite: only these of its modes.")
+    ] = "",
+    agent_id: Annotated[
+        str, typer.Option("--agent-id", metavar="ID", help="Of a suite: the agent that was recorded.")
+    ] = "",
+    model_class: Annotated[
+        str, typer.Option("--model-class", metavar="C", help="Of a suite: the class of the agent's model.")
+    ] = "",
+    judge: Annotated[
+        str,
+        typer.Option(
+            "--judge", metavar="J", help="Of a suite: recorded, 'command:PROGRAM …', or a plugin's name."
+        ),
+    ] = "",
+    pass_score: Annotated[
+        float | None,
+        typer.Option("--pass-score", metavar="X", min=0, max=1, help="The score that the run must reach."),
+    ] = None,
     github: GithubOption = None,
     *,
     reports: Mapping[str, Path],
@@ -91,6 +136,19 @@ def command(
     budget.set_seconds(config.limits.pattern_seconds)
     colors = color or config.color
     redaction = redact_as(config, secrets or ())
+    asked = SuiteOptions(
+        replays=replays,
+        modes=modes,
+        agent_id=agent_id,
+        model_class=model_class,
+        judge=judge,
+        pass_score=pass_score,
+        baseline=baseline,
+    )
+    suite = suite_among(paths, asked)
+    parts = (
+        suite_parts(suite, asked, root=root, config=config, allow_outside=allow_outside) if suite else None
+    )
     session = Session(
         options=RunOptions(
             run_id=run_id or new_run_id(),
@@ -104,19 +162,39 @@ def command(
             max_events=config.limits.max_events,
             max_yaml_nodes=config.limits.max_yaml_nodes,
             allow_outside=allow_outside,
-            registry=Registry(root, config.plugins),
+            registry=parts.registry if parts else Registry(root, config.plugins),
             redaction=redaction,
         ),
         console=Console(sys.stderr if json_output else sys.stdout, verbosity=verbose - quiet, color=colors),
-        scores=Scores(_suite(config, paths)),
+        scores=parts.scores if parts else Scores(_suite(config, paths, pass_score)),
         selection=Selection(expression, tags or (), exclude_tags or ()),
+        tests=parts.tests if parts else None,
+        epilogue=parts.epilogue if parts else None,
     )
     if collect_only:
         return session.collect(paths)
-    redactor = Redactor((), redaction)
     artifacts = artifacts_dir or Path(os.path.relpath(root / config.artifacts_dir))
+    if (baseline and not suite) or update_baseline:
+        from agenteval.cli.baselines import check_whole, watch_for
+        from agenteval.comparing.sides import named
+
+        if update_baseline:
+            check_whole(paths, maxfail=maxfail or exit_first)
+        session.watch = watch_for(
+            named(baseline, artifacts) if baseline else None,
+            update=update_baseline,
+            default=Path(os.path.relpath(root / config.baseline)),
+            scores=session.scores,
+        )
+    redactor = Redactor((), redaction)
     github = in_github_actions() if github is None else github
-    reporting = Reporting(reports, github=github, redactor=redactor, console=session.console)
+    reporting = Reporting(
+        reports,
+        github=github,
+        redactor=redactor,
+        console=session.console,
+        baseline=run_beside(baseline, artifacts) if baseline and compares(reports) else None,
+    )
     session.save_traces = save_traces or config.save_traces or reporting.of_traces
     session.shows_files = not no_artifacts
     with reporting.during(session.options.run_id, None if no_artifacts else artifacts) as parent:
@@ -133,17 +211,18 @@ def command(
     return code
 
 
-def _suite(config: Config, paths: list[str]) -> Suite:
+def _suite(config: Config, paths: list[str], pass_score: float | None) -> Suite:
     first = Path(paths[0].split("::")[0])
     directory = first if first.is_dir() else first.parent
     suite = config.suite
+    pass_score = suite.pass_score if pass_score is None else pass_score
     return Suite(
         id=suite.id or default_suite_id(directory.resolve().name),
         version=suite.version,
-        pass_score=1.0 if suite.pass_score is None else suite.pass_score,
+        pass_score=1.0 if pass_score is None else pass_score,
         max_cost_usd=suite.max_cost_usd,
         max_p95_latency_ms=suite.max_p95_latency_ms,
-        declared=suite.pass_score is not None
+        declared=pass_score is not None
         or suite.max_cost_usd is not None
         or suite.max_p95_latency_ms is not None,
     )
