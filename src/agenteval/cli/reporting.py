@@ -71,16 +71,31 @@ def _parameter(name: str) -> str:
 
 
 class Reporting:
-    """The reports of one run: files by format, and what GitHub Actions shows when `github` is set."""
+    """The reports of one run: files by format, and what GitHub Actions shows when `github` is set.
+
+    `baseline` is the run that reports which compare set beside this one.
+    """
 
     def __init__(
-        self, reports: Mapping[str, Path], *, github: bool, redactor: Redactor, console: Console
+        self,
+        reports: Mapping[str, Path],
+        *,
+        github: bool,
+        redactor: Redactor,
+        console: Console,
+        baseline: "StoredRun | None" = None,
     ) -> None:
         self.reports = reports
         self.github = github
         self.redactor = redactor
         self.console = console
+        self.baseline = baseline
         self.stream: Stream | None = None
+
+    @property
+    def of_traces(self) -> bool:
+        """Whether a report shows traces, so that the run has to keep them."""
+        return any(form.of_traces and form.name in self.reports for form in FORMATS)
 
     @contextmanager
     def during(self, run_id: str, artifacts: Path | None) -> Iterator[Path | None]:
@@ -147,7 +162,7 @@ class Reporting:
                 if self.stream and form.name == STREAMED:
                     self.stream.finish(run.summary)
                 else:
-                    path.write_bytes(form.render(run, self.redactor))
+                    path.write_bytes(form.render(run, self.redactor, self.baseline))
 
     def annotate(self, run: "StoredRun") -> None:
         """Tell GitHub Actions of a run that is over. A summary that cannot be written is told, and no error."""
@@ -163,6 +178,20 @@ class Reporting:
             except OSError as error:
                 self.console.emit(f"the summary of the step cannot be written: {error.strerror}: {summary}")
         self.console.flush()
+
+
+def compares(reports: Mapping[str, Path]) -> bool:
+    """Whether one of the reports sets another run beside this one."""
+    return any(form.compares and form.name in reports for form in FORMATS)
+
+
+def run_beside(name: str, runs: Path) -> "StoredRun | None":
+    """The run, of `runs` or by its path, that a baseline is; a baseline file holds nothing that could be shown."""
+    from agenteval.comparing.sides import named
+    from agenteval.stored import StoredRun, is_run
+
+    path = named(name, runs)
+    return StoredRun(path) if is_run(path) else None
 
 
 @contextmanager
@@ -182,8 +211,11 @@ def prepare(reports: Mapping[str, Path]) -> None:
     """Make room for reports: their directories are made, and files of an earlier run removed.
 
     Whoever reads the reports of a run that broke down must not find those of the run before. Raises `UsageError`,
-    `ReportError`.
+    `ReportError`, `MissingExtraError`.
     """
+    for form in FORMATS:
+        if form.name in reports:
+            form.check()
     taken: dict[Path, str] = {}
     for name, path in reports.items():
         other = taken.setdefault(path.absolute(), name)

@@ -18,7 +18,15 @@ from agenteval.cli.options import (
     TagOption,
 )
 from agenteval.cli.redacting import redact_as
-from agenteval.cli.reporting import GithubOption, Reporting, in_github_actions, prepare, with_reports
+from agenteval.cli.reporting import (
+    GithubOption,
+    Reporting,
+    compares,
+    in_github_actions,
+    prepare,
+    run_beside,
+    with_reports,
+)
 from agenteval.cli.session import Session
 from agenteval.cli.suite_run import SuiteOptions, suite_among, suite_parts
 from agenteval.config import Config, load_config, project_root
@@ -165,26 +173,29 @@ def command(
     )
     if collect_only:
         return session.collect(paths)
+    artifacts = artifacts_dir or Path(os.path.relpath(root / config.artifacts_dir))
     if (baseline and not suite) or update_baseline:
         from agenteval.cli.baselines import check_whole, watch_for
         from agenteval.comparing.sides import named
 
         if update_baseline:
             check_whole(paths, maxfail=maxfail or exit_first)
-        runs, default = (
-            Path(os.path.relpath(root / name)) for name in (config.artifacts_dir, config.baseline)
-        )
         session.watch = watch_for(
-            named(baseline, artifacts_dir or runs) if baseline else None,
+            named(baseline, artifacts) if baseline else None,
             update=update_baseline,
-            default=default,
+            default=Path(os.path.relpath(root / config.baseline)),
             scores=session.scores,
         )
     redactor = Redactor((), redaction)
-    artifacts = artifacts_dir or Path(os.path.relpath(root / config.artifacts_dir))
     github = in_github_actions() if github is None else github
-    reporting = Reporting(reports, github=github, redactor=redactor, console=session.console)
-    session.save_traces = save_traces or config.save_traces
+    reporting = Reporting(
+        reports,
+        github=github,
+        redactor=redactor,
+        console=session.console,
+        baseline=run_beside(baseline, artifacts) if baseline and compares(reports) else None,
+    )
+    session.save_traces = save_traces or config.save_traces or reporting.of_traces
     session.shows_files = not no_artifacts
     with reporting.during(session.options.run_id, None if no_artifacts else artifacts) as parent:
         if parent:
