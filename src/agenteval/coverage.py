@@ -32,6 +32,11 @@ class CoverageTally:
                 self._tools |= looks.tools
                 self._event_types |= looks.event_types
 
+    def include(self, other: "CoverageTally") -> None:
+        """Count what another tally has counted."""
+        for name, names in vars(self).items():
+            names.update(getattr(other, name))
+
     def coverage(self, scores: Iterable[CategoryScore]) -> Coverage:
         """What was there, and what of it nothing looked at; `scores` are all categories."""
         happened = self._happened - GIVEN

@@ -2,7 +2,7 @@
 
 import time
 import traceback
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -55,13 +55,6 @@ class Outcome:
     result: TestResult
     trace: Trace | None
     redactor: Redactor
-
-
-def run(tests: Iterable[LoadedTest], options: RunOptions) -> Iterator[Outcome]:
-    """Run tests one by one, in order; each outcome is yielded as soon as it is there."""
-    adapters: dict[str, Adapter] = {}
-    for test in tests:
-        yield run_test(test, options, adapters)
 
 
 def run_test(test: LoadedTest, options: RunOptions, adapters: dict[str, Adapter] | None = None) -> Outcome:

@@ -2,18 +2,20 @@
 
 import heapq
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
+from agenteval.cli.examining import Candidate, Examiner, Judged
 from agenteval.cli.problems import redacted_problems
+from agenteval.discovery import discover
 from agenteval.errors import ExitCode, Problem, SpecError
-from agenteval.loading import LoadedTest, UniqueIds, discover, load_test
+from agenteval.loading import UniqueIds
 from agenteval.openwop.summary import Scores
 from agenteval.reporters.artifacts import RunDirectory
 from agenteval.reporters.console import Console
-from agenteval.reporters.sealing import LeakError, sealed_result
 from agenteval.results import RunSummary
-from agenteval.runner import Outcome, RunOptions, run, timestamp
+from agenteval.runner import RunOptions, timestamp
 from agenteval.scorecard import Tally
 from agenteval.selection import Selection
 
@@ -33,13 +35,25 @@ class Session:
     save_traces: bool = False
     summary: RunSummary | None = None
     tally: Tally = field(default_factory=Tally)
+    unique: UniqueIds = field(default_factory=UniqueIds)
+
+    @cached_property
+    def examiner(self) -> Examiner:
+        """What looks at one file after the other."""
+        return Examiner(
+            options=self.options,
+            selection=self.selection,
+            max_bytes=self.directory.max_bytes if self.directory else 0,
+            save_traces=self.save_traces,
+        )
 
     def collect(self, paths: list[str]) -> ExitCode:
         """Show what would run."""
         number = 0
-        for test in self._selected(paths):
+        for test in self._tests(self._looked_at(paths)):
             number += 1
-            self.console.emit(f"{test.case.id}  ", (str(test.path), "dim"))
+            self.console.emit(f"{test.test_id}  ", (str(test.found.path), "dim"))
+        self._selected(number)
         self.console.emit(f"{_count(number, 'test')} would run")
         return ExitCode.PASSED if number and not self.tally.counts.invalid else ExitCode.INVALID
 
@@ -48,83 +62,87 @@ class Session:
         started = time.time()
         clock = time.perf_counter()
         try:
-            for outcome in run(self._selected(paths), self.options):
-                self._report(outcome)
-                failures = self.tally.counts.failed + self.tally.counts.errors
-                if maxfail and failures >= maxfail:
-                    self.console.emit((f"stopped after {_count(failures, 'failure')}", "yellow"))
-                    break
+            if not self._run_all(self._looked_at(paths), maxfail):
+                self._selected(self.tally.counts.total)
             return self._close(started, (time.perf_counter() - clock) * 1000, durations)
         except KeyboardInterrupt:
             return self._interrupted()
 
-    def _selected(self, paths: list[str]) -> Iterator[LoadedTest]:
-        """The tests to run, in discovery order; what cannot be loaded is reported on the way."""
-        registry = self.options.registry
-        self._warn(registry.problems())
-        unique = UniqueIds()
-        number = 0
+    def _looked_at(self, paths: list[str]) -> Iterator[Candidate | SpecError]:
+        """What is found at the paths, file by file."""
+        self._warn(self.options.registry.problems())
         for found in discover(paths):
-            if isinstance(found, SpecError):
-                self._invalid(found)
-                continue
-            try:
-                test = load_test(
-                    found.path,
-                    only=found.only,
-                    max_bytes=self.options.max_file_bytes,
-                    max_nodes=self.options.max_yaml_nodes,
-                    registry=registry,
-                )
-                unique.claim(test)
-                self.scores.claim(test.case.id, test.path)
-            except SpecError as error:
-                self._invalid(error)
-                continue
-            self._warn(test.warnings)
-            if self.selection.wants(test):
-                number += 1
-                yield test
-            else:
-                self.tally.counts.deselected += 1
+            yield found if isinstance(found, SpecError) else self.examiner.look(found)
+
+    def _run_all(self, found: Iterator[Candidate | SpecError], maxfail: int) -> bool:
+        """Run tests and report each; whether the run was stopped early."""
+        for candidate in self._tests(found):
+            self._report(self._judged(candidate))
+            failures = self.tally.counts.failed + self.tally.counts.errors
+            if maxfail and failures >= maxfail:
+                self.console.emit((f"stopped after {_count(failures, 'failure')}", "yellow"))
+                return True
+        return False
+
+    def _tests(self, found: Iterator[Candidate | SpecError]) -> Iterator[Candidate]:
+        """The tests to run, in order; what cannot be loaded is reported on the way."""
+        for candidate in found:
+            if isinstance(candidate, SpecError):
+                self._invalid(candidate.problems)
+            elif candidate.errors:
+                self._invalid(candidate.errors)
+            elif self._claimed(candidate):
+                self._warn(candidate.warnings)
+                self.selection.note(candidate.choice)
+                if candidate.choice.wanted:
+                    yield candidate
+                else:
+                    self.tally.counts.deselected += 1
+
+    def _claimed(self, candidate: Candidate) -> bool:
+        """Whether no other test of the run has the same id, here and as an openwop task."""
+        try:
+            self.unique.claim(candidate.test_id, candidate.found.path)
+            self.scores.claim(candidate.test_id, candidate.found.path)
+        except SpecError as error:
+            self._invalid(error.problems)
+            return False
+        return True
+
+    def _selected(self, number: int) -> None:
+        """Say what is odd about the selection, which leaves so many tests."""
         self._warn(self.selection.unknown_tags())
         if not number and self.tally.counts.deselected:
             self._warn([self.selection.nothing_selected(self.tally.counts.deselected)])
 
-    def _invalid(self, error: SpecError) -> None:
-        problems = redacted_problems(error.problems, self.options.redaction)
+    def _judged(self, candidate: Candidate) -> Judged:
+        assert candidate.test is not None
+        return self.examiner.judge(candidate.test, self.directory.stem if self.directory else str)
+
+    def _invalid(self, problems: Sequence[Problem]) -> None:
+        problems = redacted_problems(problems, self.options.redaction)
         self.tally.add_invalid(problems)
         for problem in problems:
             self.console.problem(problem)
 
-    def _warn(self, problems: list[Problem]) -> None:
+    def _warn(self, problems: Sequence[Problem]) -> None:
         problems = redacted_problems(problems, self.options.redaction)
         self.tally.add_problems(problems)
         for problem in problems:
             self.console.problem(problem)
 
-    def _report(self, outcome: Outcome) -> None:
-        result = outcome.result
-        leaks = self._write(outcome)
+    def _report(self, judged: Judged) -> None:
+        """Write what there is to write about a test, count it, tell it."""
+        if self.directory:
+            self.directory.keep(judged.filed)
+        result = judged.result
         self.tally.add(result)
-        self.tally.coverage.add(outcome.test, result.assertions, outcome.trace)
-        self.scores.add(result, outcome.trace)
-        if leaks:
-            self._leaked(leaks)
+        self.tally.coverage.include(judged.looked)
+        self.scores.add(result, judged.metrics)
+        if judged.filed.leaks:
+            self._leaked(judged.filed.leaks)
         else:
             self.console.test(result, str(self.directory.path) if self.directory else None)
-
-    def _write(self, outcome: Outcome) -> list[Problem]:
-        """Write what there is to write about a test; what would have shown something sensitive is not written."""
-        if self.directory:
-            before = len(self.directory.leaks)
-            self.directory.add(outcome, save_trace=self.save_traces or outcome.test.case.reporting.save_trace)
-            return self.directory.leaks[before:]
-        try:
-            sealed_result(outcome.result, outcome.redactor)
-        except LeakError as leak:
-            return [leak.problem(f"the result of {outcome.result.test_case_id}")]
-        return []
 
     def _leaked(self, leaks: list[Problem]) -> None:
         self.tally.add_leaks(leaks)

@@ -9,7 +9,7 @@ from typing import Any
 
 from agenteval.errors import Problem, SpecError
 from agenteval.results import TestResult
-from agenteval.trace import Trace
+from agenteval.trace import Metrics
 
 SAFETY_FINDINGS = {
     "no_cross_group_memory_use": ("cross-group-memory", "high"),
@@ -60,8 +60,8 @@ class Scores:
                 ]
             )
 
-    def add(self, result: TestResult, trace: Trace | None) -> None:
-        """Score one test. A skipped test is no task."""
+    def add(self, result: TestResult, metrics: Metrics | None) -> None:
+        """Score one test; `metrics` are those of its trace, if there is one. A skipped test is no task."""
         if result.status == "skipped":
             return
         passed, judged = share = _share(result)
@@ -70,10 +70,10 @@ class Scores:
             "score": passed / judged,
             "passed": result.status == "pass",
         }
-        if trace is not None:
-            if trace.metrics.cost_usd is not None:
-                task["costUsd"] = trace.metrics.cost_usd
-            task["latencyMs"] = max(0, round(trace.metrics.timing_ms_total))
+        if metrics is not None:
+            if metrics.cost_usd is not None:
+                task["costUsd"] = metrics.cost_usd
+            task["latencyMs"] = max(0, round(metrics.timing_ms_total))
         schema_checks = [
             each.status == "pass"
             for each in result.assertions
