@@ -7,10 +7,11 @@ from agenteval.adapters import Adapter
 from agenteval.coverage import CoverageTally
 from agenteval.discovery import Selected
 from agenteval.errors import Problem, SpecError
+from agenteval.judging import Failure
 from agenteval.loading import LoadedTest, load_test
 from agenteval.reporters.filing import Filed, packed, unfiled
 from agenteval.results import TestResult
-from agenteval.runner import Outcome, RunOptions, run_test
+from agenteval.runner import RunOptions, not_run, run_test
 from agenteval.selection import WANTED, Choice, Selection
 from agenteval.trace import Metrics
 
@@ -73,20 +74,18 @@ class Examiner:
         choice = self.selection.choose(test)
         return Candidate(found=found, warnings=test.warnings, test_id=test.case.id, choice=choice, test=test)
 
-    def judge(self, test: LoadedTest, stem: Stem) -> Judged:
-        """Run a test."""
-        return self.sealed(run_test(test, self.options, self.adapters), stem)
-
-    def sealed(self, outcome: Outcome, stem: Stem) -> Judged:
-        """An outcome as it is reported and filed."""
-        case = outcome.test.case
+    def judge(self, test: LoadedTest, stem: Stem, *, failure: Failure | None = None) -> Judged:
+        """Run a test, or say what kept it from being run."""
+        outcome = (
+            not_run(test, self.options, failure) if failure else run_test(test, self.options, self.adapters)
+        )
         if self.max_bytes:
             name = stem(outcome.result.test_case_id)
-            save_trace = self.save_traces or case.reporting.save_trace
+            save_trace = self.save_traces or test.case.reporting.save_trace
             filed = packed(outcome, name, self.max_bytes, save_trace=save_trace)
         else:
             filed = unfiled(outcome)
         looked = CoverageTally()
-        looked.add(outcome.test, outcome.result.assertions, outcome.trace)
+        looked.add(test, outcome.result.assertions, outcome.trace)
         metrics = outcome.trace.metrics if outcome.trace else None
         return Judged(result=outcome.result, filed=filed, metrics=metrics, looked=looked)

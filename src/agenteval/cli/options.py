@@ -29,6 +29,19 @@ ExcludeTagOption = Annotated[
     typer.Option("--exclude-tag", metavar="TAG", help="No tests with this tag (repeatable)."),
 ]
 
+
+def _known_workers(value: str) -> str:
+    if value != "auto" and not (value.isascii() and value.isdigit()):
+        raise UsageError(f"-n {value}: expected a number of processes, or auto")
+    return value
+
+
+WorkersOption = Annotated[
+    str,
+    typer.Option(
+        "-n", "--workers", metavar="N|auto", help="Run tests in so many processes.", callback=_known_workers
+    ),
+]
 AllowOutsideOption = Annotated[
     bool,
     typer.Option("--allow-outside", help="Let tests name files outside the project."),

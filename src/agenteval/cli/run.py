@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from agenteval import budget
+from agenteval.cli.flow import Flow
 from agenteval.cli.options import (
     AllowOutsideOption,
     ColorOption,
@@ -15,6 +16,7 @@ from agenteval.cli.options import (
     ExpressionOption,
     PathsArgument,
     TagOption,
+    WorkersOption,
 )
 from agenteval.cli.redacting import redact_as
 from agenteval.cli.session import Session
@@ -41,6 +43,7 @@ def command(
         bool, typer.Option("-x", "--exitfirst", help="Stop at the first failure or error.")
     ] = False,
     maxfail: Annotated[int, typer.Option("--maxfail", min=0, help="Stop after N failures and errors.")] = 0,
+    workers: WorkersOption = "1",
     strict: Annotated[bool, typer.Option("--strict", help="Warnings fail the test.")] = False,
     fail_on_vacuous: Annotated[
         bool, typer.Option("--fail-on-vacuous", help="A pass that had nothing to judge fails.")
@@ -103,6 +106,7 @@ def command(
         console=Console(sys.stderr if json_output else sys.stdout, verbosity=verbose - quiet, color=colors),
         scores=Scores(_suite(config, paths)),
         selection=Selection(expression, tags or (), exclude_tags or ()),
+        flow=Flow(workers=workers),
     )
     if collect_only:
         return session.collect(paths)

@@ -2,13 +2,15 @@
 
 import heapq
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-from agenteval.cli.examining import Candidate, Examiner, Judged
+from agenteval.cli.examining import Candidate, Examiner, Judged, Stem
+from agenteval.cli.flow import Flow
 from agenteval.cli.problems import redacted_problems
-from agenteval.discovery import discover
+from agenteval.discovery import Selected, discover
 from agenteval.errors import ExitCode, Problem, SpecError
 from agenteval.loading import UniqueIds
 from agenteval.openwop.summary import Scores
@@ -18,6 +20,9 @@ from agenteval.results import RunSummary
 from agenteval.runner import RunOptions, timestamp
 from agenteval.scorecard import Tally
 from agenteval.selection import Selection
+
+if TYPE_CHECKING:
+    from agenteval.cli.workers import Workers
 
 
 @dataclass(kw_only=True)
@@ -33,7 +38,9 @@ class Session:
     selection: Selection
     directory: RunDirectory | None = None
     save_traces: bool = False
+    flow: Flow = field(default_factory=Flow)
     summary: RunSummary | None = None
+    workers: "Workers | None" = None
     tally: Tally = field(default_factory=Tally)
     unique: UniqueIds = field(default_factory=UniqueIds)
 
@@ -66,15 +73,31 @@ class Session:
                 self._selected(self.tally.counts.total)
             return self._close(started, (time.perf_counter() - clock) * 1000, durations)
         except KeyboardInterrupt:
+            if self.workers:
+                self._run_all(self.workers.leftover(), 0)
             return self._interrupted()
+        finally:
+            if self.workers:
+                self.workers.stop()
 
     def _looked_at(self, paths: list[str]) -> Iterator[Candidate | SpecError]:
         """What is found at the paths, file by file."""
         self._warn(self.options.registry.problems())
-        for found in discover(paths):
-            yield found if isinstance(found, SpecError) else self.examiner.look(found)
+        found: Iterable[Selected | SpecError] = discover(paths)
+        if self.flow.parallel:
+            found = list(found)
+            number = self.flow.processes(len(found))
+            if number > 1:
+                from agenteval.cli.workers import Workers
 
-    def _run_all(self, found: Iterator[Candidate | SpecError], maxfail: int) -> bool:
+                self.console.flush()
+                self.workers = Workers(found, self.examiner, number)
+                yield from self.workers
+                return
+        for each in found:
+            yield each if isinstance(each, SpecError) else self.examiner.look(each)
+
+    def _run_all(self, found: Iterable[Candidate | SpecError], maxfail: int) -> bool:
         """Run tests and report each; whether the run was stopped early."""
         for candidate in self._tests(found):
             self._report(self._judged(candidate))
@@ -84,7 +107,7 @@ class Session:
                 return True
         return False
 
-    def _tests(self, found: Iterator[Candidate | SpecError]) -> Iterator[Candidate]:
+    def _tests(self, found: Iterable[Candidate | SpecError]) -> Iterator[Candidate]:
         """The tests to run, in order; what cannot be loaded is reported on the way."""
         for candidate in found:
             if isinstance(candidate, SpecError):
@@ -116,8 +139,16 @@ class Session:
             self._warn([self.selection.nothing_selected(self.tally.counts.deselected)])
 
     def _judged(self, candidate: Candidate) -> Judged:
+        """The test's result, made now unless a worker has made it; under another name when its name is taken."""
+        judged = candidate.judged
+        stem: Stem = self.directory.stem if self.directory else str
+        if judged:
+            name = stem(judged.result.test_case_id) if self.directory else ""
+            if name == judged.filed.stem:
+                return judged
+            candidate, stem = self.examiner.look(candidate.found), lambda _: name
         assert candidate.test is not None
-        return self.examiner.judge(candidate.test, self.directory.stem if self.directory else str)
+        return self.examiner.judge(candidate.test, stem)
 
     def _invalid(self, problems: Sequence[Problem]) -> None:
         problems = redacted_problems(problems, self.options.redaction)

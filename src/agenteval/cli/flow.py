@@ -1,0 +1,32 @@
+"""What a run is asked about its course: which of the files it begins with, how many processes, what it remembers."""
+
+import os
+from dataclasses import dataclass
+
+AUTO = "auto"
+FEWEST_FOR_AUTO = 100
+"""Starting workers takes about as long as running so many tests."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Flow:
+    """The options of one run. `workers` is a number of processes, or auto."""
+
+    workers: str = "1"
+
+    @property
+    def parallel(self) -> bool:
+        """Whether there may be more than one process."""
+        return self.workers not in ("0", "1") and hasattr(os, "fork")
+
+    def processes(self, files: int) -> int:
+        """How many processes there are for so many files; 1 is the one that there is anyway."""
+        if self.workers != AUTO:
+            return max(1, int(self.workers))
+        return _processors() if files >= FEWEST_FOR_AUTO else 1
+
+
+def _processors() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
