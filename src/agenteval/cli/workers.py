@@ -9,10 +9,12 @@ import os
 import pickle
 import signal
 import sys
+import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from mmap import mmap
 from multiprocessing import connection, get_context
 from multiprocessing.context import ForkProcess
 
@@ -29,15 +31,25 @@ LARGEST_SHARE = 8
 """Tests that a worker is given at once: many, so that it never waits, and few, so that none has all the slow ones."""
 MOST_WAITING = 64 * 2**20
 """Bytes of results that may wait for a slow test before them; then no more work is given out."""
+MOMENT = 0.05
+"""Seconds after which a worker hands back what it has, before it has done all that it was given."""
 
 
 @dataclass(slots=True, eq=False)
 class _Worker:
     process: ForkProcess
     conduit: Conduit
+    mark: mmap
+    """The index that it is at work on, told without a message."""
     given: deque[int] = field(default_factory=deque)
-    """What it has still to hand back, in order: it is at work on the first."""
+    """What it has still to hand back, in order."""
     receiving: bool = False
+
+    @property
+    def at(self) -> int:
+        """What it is at work on, of what it was given."""
+        marked = int.from_bytes(self.mark[:], "big")
+        return marked if marked in self.given else self.given[0]
 
 
 class Workers:
@@ -95,10 +107,13 @@ class Workers:
         context = get_context("fork")
         ours, theirs = context.Pipe()
         others = [ours, *(worker.conduit for worker in self._workers)]
-        process = context.Process(target=_work, args=(theirs, others, self.found, self.examiner), daemon=True)
+        mark = mmap(-1, 8)
+        process = context.Process(
+            target=_work, args=(theirs, others, mark, self.found, self.examiner), daemon=True
+        )
         process.start()
         theirs.close()
-        self._workers.append(_Worker(process, ours))
+        self._workers.append(_Worker(process, ours, mark))
 
     def _hand_out(self) -> None:
         share = max(1, min(LARGEST_SHARE, len(self._waiting) // (4 * len(self._workers))))
@@ -121,9 +136,11 @@ class Workers:
             except (EOFError, OSError):
                 self._died(worker, replace=replace)
                 continue
-            candidate: Candidate | None = pickle.loads(content)  # noqa: S301 - from a fork of ourselves
-            self._done[worker.given.popleft()] = candidate, len(content)
-            self._bytes += len(content)
+            candidates: list[Candidate | None] = pickle.loads(content)  # noqa: S301 - from a fork of ourselves
+            size = len(content) // len(candidates)
+            for candidate in candidates:
+                self._done[worker.given.popleft()] = candidate, size
+                self._bytes += size
 
     def _died(self, worker: _Worker, *, replace: bool) -> None:
         """Blame the test that a worker was at, and have another worker go on."""
@@ -131,10 +148,9 @@ class Workers:
         worker.conduit.close()
         self._workers.remove(worker)
         if worker.given:
-            index = worker.given[0]
-            how = _how(worker.process.exitcode)
+            index, how = worker.at, _how(worker.process.exitcode)
             if index in self._blamed:  # it died once more when it was only to load the test
-                worker.given.popleft()
+                worker.given.remove(index)
                 self._done[index] = (
                     Candidate(found=_at(self.found, index), errors=[_no_test(self.found, index, how)]),
                     0,
@@ -169,33 +185,54 @@ def _how(exitcode: int | None) -> str:
     return f"ended with exit code {exitcode}"
 
 
-def _work(conduit: Conduit, others: Sequence[Conduit], found: Sequence[Found], examiner: Examiner) -> None:
+def _work(
+    conduit: Conduit, others: Sequence[Conduit], mark: mmap, found: Sequence[Found], examiner: Examiner
+) -> None:
     """What a worker does until nobody gives it anything more."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the one who reports
     for other in others:  # so that it is seen when that one has gone
         other.close()
-    while True:
-        try:
-            for index, blame in conduit.recv():
-                conduit.send_bytes(_examined(_at(found, index), blame, examiner))
-        except (EOFError, OSError):
-            os._exit(0)
+    with suppress(EOFError, OSError):
+        while True:
+            _do(conduit.recv(), conduit, mark, found, examiner)
+    os._exit(0)
 
 
-def _examined(found: Selected, blame: str, examiner: Examiner) -> bytes:
-    """The candidate as bytes; of None when it cannot be examined here, so that the run does it, and tells why."""
+def _do(
+    share: Sequence[tuple[int, str]], conduit: Conduit, mark: mmap, found: Sequence[Found], examiner: Examiner
+) -> None:
+    """Examine a share, and hand back what is done at its end, and whenever a moment has passed."""
+    done: list[Candidate | None] = []
+    clock = time.monotonic()
+    for index, blame in share:
+        mark[:] = index.to_bytes(8, "big")
+        done.append(_examined(_at(found, index), blame, examiner))
+        if time.monotonic() - clock > MOMENT:
+            conduit.send_bytes(_packed(done))
+            done, clock = [], time.monotonic()
+    if done:
+        conduit.send_bytes(_packed(done))
+
+
+def _packed(done: Sequence[Candidate | None]) -> bytes:
+    with suppress(OSError, ValueError):  # what a plugin has printed
+        sys.stdout.flush()
+    try:
+        return pickle.dumps(done, pickle.HIGHEST_PROTOCOL)
+    except Exception:  # noqa: BLE001 - what a plugin has observed may be anything
+        return pickle.dumps([None for _ in done])
+
+
+def _examined(found: Selected, blame: str, examiner: Examiner) -> Candidate | None:
+    """The candidate; None when it cannot be examined here, so that the run does it, and tells why."""
     try:
         candidate = examiner.look(found)
         test, candidate.test = candidate.test, None
         if test and candidate.choice.wanted:
-            failure = _failure(blame) if blame else None
-            candidate.judged = examiner.judge(test, safe_stem, failure=failure)
-        content = pickle.dumps(candidate, pickle.HIGHEST_PROTOCOL)
+            candidate.judged = examiner.judge(test, safe_stem, failure=_failure(blame) if blame else None)
     except BaseException:  # noqa: BLE001
-        content = pickle.dumps(None)
-    with suppress(OSError, ValueError):  # what a plugin has printed
-        sys.stdout.flush()
-    return content
+        return None
+    return candidate
 
 
 def _failure(blame: str) -> Failure:
