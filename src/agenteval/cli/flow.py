@@ -1,7 +1,10 @@
-"""What a run is asked about its course: which of the files it begins with, how many processes, what it remembers."""
+"""What the command line asks about the course of a run."""
 
 import os
 from dataclasses import dataclass
+from pathlib import Path
+
+from agenteval.sharding import Shard
 
 AUTO = "auto"
 FEWEST_FOR_AUTO = 100
@@ -10,9 +13,18 @@ FEWEST_FOR_AUTO = 100
 
 @dataclass(slots=True, kw_only=True)
 class Flow:
-    """The options of one run. `workers` is a number of processes, or auto."""
+    """The options. `workers` is a number of processes, or auto; `durations_from` is a run to divide by."""
 
+    last_failed: bool = False
+    failed_first: bool = False
+    shard: Shard | None = None
+    durations_from: Path | None = None
     workers: str = "1"
+
+    @property
+    def arranges(self) -> bool:
+        """Whether the files are others than those found, or in another order."""
+        return self.last_failed or self.failed_first or self.shard is not None
 
     @property
     def parallel(self) -> bool:

@@ -15,8 +15,10 @@ from agenteval.cli.options import (
     ExcludeTagOption,
     ExpressionOption,
     PathsArgument,
+    ShardOption,
     TagOption,
     WorkersOption,
+    shard_of,
 )
 from agenteval.cli.redacting import redact_as
 from agenteval.cli.session import Session
@@ -43,6 +45,20 @@ def command(
         bool, typer.Option("-x", "--exitfirst", help="Stop at the first failure or error.")
     ] = False,
     maxfail: Annotated[int, typer.Option("--maxfail", min=0, help="Stop after N failures and errors.")] = 0,
+    last_failed: Annotated[
+        bool,
+        typer.Option("--lf", "--last-failed", help="Only tests that failed last time; all when none did."),
+    ] = False,
+    failed_first: Annotated[
+        bool, typer.Option("--ff", "--failed-first", help="Tests that failed last time come first.")
+    ] = False,
+    shard: ShardOption = None,
+    durations_from: Annotated[
+        Path | None,
+        typer.Option(
+            "--durations-from", metavar="RUN", help="Divide into shards by how long tests took in a run."
+        ),
+    ] = None,
     workers: WorkersOption = "1",
     strict: Annotated[bool, typer.Option("--strict", help="Warnings fail the test.")] = False,
     fail_on_vacuous: Annotated[
@@ -87,9 +103,10 @@ def command(
     budget.set_seconds(config.limits.pattern_seconds)
     colors = color or config.color
     redaction = redact_as(config, secrets or ())
+    part = shard_of(shard)
     session = Session(
         options=RunOptions(
-            run_id=run_id or new_run_id(),
+            run_id=(run_id or new_run_id()) + (f"-shard-{part.number}-of-{part.of}" if part else ""),
             root=root,
             strict=strict or config.strict,
             rules=JudgingRules(
@@ -106,8 +123,19 @@ def command(
         console=Console(sys.stderr if json_output else sys.stdout, verbosity=verbose - quiet, color=colors),
         scores=Scores(_suite(config, paths)),
         selection=Selection(expression, tags or (), exclude_tags or ()),
-        flow=Flow(workers=workers),
+        flow=Flow(
+            last_failed=last_failed,
+            failed_first=failed_first,
+            shard=part,
+            durations_from=durations_from,
+            workers=workers,
+        ),
+        remembers=not no_artifacts,
     )
+    if part:
+        from agenteval.shard_record import ShardLog
+
+        session.log = ShardLog(part, run_id)
     if collect_only:
         return session.collect(paths)
     if not no_artifacts:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from agenteval import __version__
 from agenteval.cli.examining import Candidate, Examiner, Judged, Stem
 from agenteval.cli.flow import Flow
 from agenteval.cli.problems import redacted_problems
@@ -14,15 +15,19 @@ from agenteval.discovery import Selected, discover
 from agenteval.errors import ExitCode, Problem, SpecError
 from agenteval.loading import UniqueIds
 from agenteval.openwop.summary import Scores
+from agenteval.redaction import Redactor, plain
 from agenteval.reporters.artifacts import RunDirectory
 from agenteval.reporters.console import Console
 from agenteval.results import RunSummary
 from agenteval.runner import RunOptions, timestamp
 from agenteval.scorecard import Tally
 from agenteval.selection import Selection
+from agenteval.sharding import Shard
 
 if TYPE_CHECKING:
+    from agenteval.cli.arranging import Arrangement
     from agenteval.cli.workers import Workers
+    from agenteval.shard_record import ShardLog
 
 
 @dataclass(kw_only=True)
@@ -39,6 +44,12 @@ class Session:
     directory: RunDirectory | None = None
     save_traces: bool = False
     flow: Flow = field(default_factory=Flow)
+    remembers: bool = False
+    """Whether `.agenteval_cache/` is kept up to date."""
+    arrangement: "Arrangement | None" = None
+    log: "ShardLog | None" = None
+    parts: set[str] = field(default_factory=set)
+    """Files of which not all assertions are judged."""
     summary: RunSummary | None = None
     workers: "Workers | None" = None
     tally: Tally = field(default_factory=Tally)
@@ -84,6 +95,8 @@ class Session:
         """What is found at the paths, file by file."""
         self._warn(self.options.registry.problems())
         found: Iterable[Selected | SpecError] = discover(paths)
+        if self.flow.arranges:
+            found = self._arranged(found)
         if self.flow.parallel:
             found = list(found)
             number = self.flow.processes(len(found))
@@ -97,10 +110,28 @@ class Session:
         for each in found:
             yield each if isinstance(each, SpecError) else self.examiner.look(each)
 
+    def _arranged(self, found: Iterable[Selected | SpecError]) -> list[Selected | SpecError]:
+        """The files that are this run's, in the order asked for."""
+        from agenteval.cli.arranging import arranged
+
+        settings = plain([__version__, self.options.strict, self.options.rules, self.scores.suite])
+        root, examiner = self.options.root, self.examiner
+        made = self.arrangement = arranged(found, self.flow, root=root, examiner=examiner, settings=settings)
+        self.tally.counts.deselected += made.deselected
+        for line in made.said if self.console.verbosity >= 0 else ():
+            self.console.emit((line, "dim"))
+        if self.flow.shard and not made.found and made.total > made.deselected:
+            self._warn([_empty_shard(self.flow.shard)])
+        if self.log:
+            self.log.begin(made.positions, made.total)
+        return made.found
+
     def _run_all(self, found: Iterable[Candidate | SpecError], maxfail: int) -> bool:
         """Run tests and report each; whether the run was stopped early."""
         for candidate in self._tests(found):
             self._report(self._judged(candidate))
+            if candidate.found.only is not None:
+                self.parts.add(str(candidate.found.path))
             failures = self.tally.counts.failed + self.tally.counts.errors
             if maxfail and failures >= maxfail:
                 self.console.emit((f"stopped after {_count(failures, 'failure')}", "yellow"))
@@ -109,7 +140,9 @@ class Session:
 
     def _tests(self, found: Iterable[Candidate | SpecError]) -> Iterator[Candidate]:
         """The tests to run, in order; what cannot be loaded is reported on the way."""
-        for candidate in found:
+        for index, candidate in enumerate(found):
+            if self.log:
+                self.log.at(index)
             if isinstance(candidate, SpecError):
                 self._invalid(candidate.problems)
             elif candidate.errors:
@@ -134,8 +167,11 @@ class Session:
 
     def _selected(self, number: int) -> None:
         """Say what is odd about the selection, which leaves so many tests."""
+        if self.log:
+            self.log.end()
         self._warn(self.selection.unknown_tags())
-        if not number and self.tally.counts.deselected:
+        empty = not number and (not self.arrangement or self.arrangement.total == self.arrangement.deselected)
+        if empty and self.tally.counts.deselected:
             self._warn([self.selection.nothing_selected(self.tally.counts.deselected)])
 
     def _judged(self, candidate: Candidate) -> Judged:
@@ -153,12 +189,16 @@ class Session:
     def _invalid(self, problems: Sequence[Problem]) -> None:
         problems = redacted_problems(problems, self.options.redaction)
         self.tally.add_invalid(problems)
+        if self.log:
+            self.log.note(self.tally.problems[-len(problems) :], invalid=True)
         for problem in problems:
             self.console.problem(problem)
 
     def _warn(self, problems: Sequence[Problem]) -> None:
         problems = redacted_problems(problems, self.options.redaction)
         self.tally.add_problems(problems)
+        if self.log and problems:
+            self.log.note(self.tally.problems[-len(problems) :], invalid=False)
         for problem in problems:
             self.console.problem(problem)
 
@@ -170,6 +210,8 @@ class Session:
         self.tally.add(result)
         self.tally.coverage.include(judged.looked)
         self.scores.add(result, judged.metrics)
+        if self.log:
+            self.log.test(result.artifacts.result, judged.metrics)
         if judged.filed.leaks:
             self._leaked(judged.filed.leaks)
         else:
@@ -184,9 +226,20 @@ class Session:
         tally = self.tally
         if self.directory:
             before = len(self.directory.leaks)
+            if self.log and self.arrangement:
+                record = self.log.record(
+                    plan=self.arrangement.plan,
+                    deselected=self.arrangement.deselected,
+                    leaks=tally.leaks,
+                    suite=plain(self.scores.suite),
+                    coverage=tally.coverage.names(),
+                )
+                self.directory.add_file("shard.json", record)
             self.directory.close(self.scores.summary())
             self._leaked(self.directory.leaks[before:])
-        if self.scores.suite.declared:
+        if (
+            self.scores.suite.declared and not self.flow.shard
+        ):  # a part cannot be held against the bars of all
             tally.unmet_thresholds = self.scores.unmet()
         summary = tally.summary(
             run_id=self.options.run_id,
@@ -202,17 +255,40 @@ class Session:
             slowest=[(row.test_case_id, row.duration_ms) for row in slowest],
             summary_path=str(self.directory.path / "summary.json") if self.directory else None,
         )
+        self._remember()
         self.console.flush()
         self.summary = summary
         return ExitCode(summary.exit_code)
 
+    def _remember(self) -> None:
+        """Leave what failed, and how long it took, for --lf, --ff and --shard of later runs."""
+        if self.remembers:
+            from agenteval.cli.lastrun import remember
+
+            timed = self.flow.shard is None  # or the other shards would be divided otherwise
+            rows, problems, redactor = (
+                self.tally.rows,
+                self.tally.problems,
+                Redactor((), self.options.redaction),
+            )
+            remember(self.options.root, rows, problems, parts=self.parts, timed=timed, redactor=redactor)
+
     def _interrupted(self) -> ExitCode:
+        self._remember()
         done = _count(self.tally.counts.total, "test")
         where = f"; results are in {self.directory.path}, without a summary" if self.directory else ""
         self.console.emit((f"interrupted: {done} finished{where}", "red bold"))
         self.console.emit((f"exit {int(ExitCode.ERROR)}: interrupted", "red"))
         self.console.flush()
         return ExitCode.ERROR
+
+
+def _empty_shard(shard: Shard) -> Problem:
+    return Problem(
+        reason_code="select.empty_shard",
+        message=f"shard {shard.number}/{shard.of} is empty: there are fewer tests than shards",
+        next_step=f"use fewer than {shard.of} shards",
+    )
 
 
 def _count(number: int, noun: str) -> str:

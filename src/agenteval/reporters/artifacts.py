@@ -79,10 +79,7 @@ class RunDirectory:
 
     def close(self, eval_summary: dict[str, Any]) -> None:
         """Write the EvalSummary, and look at every file that came here another way than through this class."""
-        try:
-            self._write("eval-summary.json", sealed(eval_summary, self.redactor))
-        except LeakError as leak:
-            self.leaks.append(leak.problem("eval-summary.json"))
+        self.add_file("eval-summary.json", eval_summary)
         for folder, _, names in os.walk(self.path):
             own = self._written if folder == str(self.path) else set()
             for name in sorted(set(names) - own):
@@ -96,6 +93,13 @@ class RunDirectory:
         if kinds := self.redactor.leaks(text, ()):
             file.unlink()
             self.leaks.append(LeakError(kinds).problem(file.name))
+
+    def add_file(self, name: str, data: Any) -> None:
+        """Write a file about the run as a whole."""
+        try:
+            self._write(name, sealed(data, self.redactor))
+        except LeakError as leak:
+            self.leaks.append(leak.problem(name))
 
     def finish(self, summary: RunSummary) -> None:
         """Write the summary: with this the run is complete. Raises `LeakError`."""
