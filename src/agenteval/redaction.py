@@ -304,7 +304,7 @@ def plain(value: Any) -> Any:
         return [item if type(item) in _PLAIN else plain(item) for item in value]
     if kind is dict:
         return {key: item if type(item) in _PLAIN else plain(item) for key, item in value.items()}
-    if not (names := _field_names(kind)):
+    if (names := _field_names(kind)) is None:
         return value
     return {name: v if type(v := getattr(value, name)) in _PLAIN else plain(v) for name in names}
 
@@ -313,5 +313,5 @@ _PLAIN = frozenset((str, bool, int, float, type(None)))
 
 
 @cache
-def _field_names(kind: type) -> tuple[str, ...]:
-    return tuple(each.name for each in fields(kind)) if is_dataclass(kind) else ()
+def _field_names(kind: type) -> tuple[str, ...] | None:
+    return tuple(each.name for each in fields(kind)) if is_dataclass(kind) else None

@@ -41,7 +41,8 @@ class ShardRecord(Model):
     """`shard.json`: what a shard says beside its results.
 
     `plan` is the same for all shards of a run: a digest of the tests, of how they were divided, and of all settings
-    that a result depends on. `run_id` is the one that the user gave; `total` counts what was found.
+    that a result depends on. `run_id` is the one that the user gave; `total`
+    counts what was found, `files` what of it is the shard's.
     """
 
     schema_version: str = SHARD_SCHEMA_VERSION
@@ -51,6 +52,7 @@ class ShardRecord(Model):
     run_id: str
     plan: str
     total: int
+    files: int
     deselected: int
     leaks: int
     suite: dict[str, Any]
@@ -101,6 +103,7 @@ class ShardLog:
             of=self.shard.of,
             run_id=self.run_id,
             total=self._total,
+            files=len(self._positions),
             tests=self._tests,
             notes=self._notes,
             **rest,

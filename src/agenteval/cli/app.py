@@ -22,6 +22,7 @@ TYPER_INTERRUPTED = 130
 COMMANDS = {
     "run": "run",
     "validate": "validate",
+    "merge": "merge",
     "list": "list_tests",
     "explain": "explain",
     "schema": "schema",

@@ -115,15 +115,13 @@ def _is_wanted(found: Found, made: Arrangement, examiner: Examiner) -> bool:
 def _durations_of(run: Path, key: Callable[[str], str]) -> dict[str, float]:
     """How long each test took in another run, by its file."""
     from agenteval.errors import FileError
-    from agenteval.findings import Invalid
-    from agenteval.reading.jsonsource import load_json
+    from agenteval.reading.jsonsource import load_model
     from agenteval.results import RunSummary
-    from agenteval.strict import parse
 
     path = run / "summary.json" if run.is_dir() else run
     try:
-        summary = parse(RunSummary, load_json(path))
-    except (FileError, Invalid) as error:
+        summary = load_model(RunSummary, path)
+    except FileError as error:
         raise UsageError(
             f"--durations-from {run}: there is no run with a summary.json that can be read",
             reason_code="usage.durations",

@@ -64,6 +64,11 @@ def shard_of(value: str | None) -> Shard | None:
     return Shard(int(number), int(of))
 
 
+JsonOption = Annotated[
+    bool, typer.Option("--json", help="The run summary as JSON on stdout; the rest goes to stderr.")
+]
+QuietOption = Annotated[bool, typer.Option("-q", "--quiet", help="Only the summary.")]
+VerboseOption = Annotated[bool, typer.Option("-v", "--verbose", help="Every assertion of every test.")]
 AllowOutsideOption = Annotated[
     bool,
     typer.Option("--allow-outside", help="Let tests name files outside the project."),

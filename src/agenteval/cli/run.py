@@ -14,14 +14,17 @@ from agenteval.cli.options import (
     ColorOption,
     ExcludeTagOption,
     ExpressionOption,
+    JsonOption,
     PathsArgument,
+    QuietOption,
     ShardOption,
     TagOption,
+    VerboseOption,
     WorkersOption,
     shard_of,
 )
 from agenteval.cli.redacting import redact_as
-from agenteval.cli.session import Session
+from agenteval.cli.session import Session, print_summary
 from agenteval.config import Config, load_config, project_root
 from agenteval.errors import ExitCode
 from agenteval.judging import JudgingRules
@@ -30,8 +33,6 @@ from agenteval.plugins.registry import Registry
 from agenteval.redaction import Redactor
 from agenteval.reporters.artifacts import RunDirectory, new_run_id
 from agenteval.reporters.console import Console
-from agenteval.reporters.sealing import sealed
-from agenteval.reporters.stream import flush, write
 from agenteval.runner import RunOptions
 from agenteval.selection import Selection
 
@@ -77,11 +78,9 @@ def command(
     ] = "",
     no_artifacts: Annotated[bool, typer.Option("--no-artifacts", help="Write no files.")] = False,
     save_traces: Annotated[bool, typer.Option("--save-traces", help="Write every test's trace.")] = False,
-    json_output: Annotated[
-        bool, typer.Option("--json", help="The run summary as JSON on stdout; the rest goes to stderr.")
-    ] = False,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Only the summary.")] = False,
-    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Every assertion of every test.")] = False,
+    json_output: JsonOption = False,
+    quiet: QuietOption = False,
+    verbose: VerboseOption = False,
     secrets: Annotated[
         list[str] | None,
         typer.Option(
@@ -148,9 +147,8 @@ def command(
         )
     session.save_traces = save_traces or config.save_traces
     code = session.run(paths, maxfail=1 if exit_first else maxfail, durations=durations)
-    if json_output and session.summary:
-        write(sys.stdout, sealed(session.summary, Redactor((), redaction)).decode())
-        flush(sys.stdout)
+    if json_output:
+        print_summary(session)
     return code
 
 

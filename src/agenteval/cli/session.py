@@ -1,6 +1,7 @@
 """One run, from the paths on the command line to the exit code: the only place that knows all the parts."""
 
 import heapq
+import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +19,8 @@ from agenteval.openwop.summary import Scores
 from agenteval.redaction import Redactor, plain
 from agenteval.reporters.artifacts import RunDirectory
 from agenteval.reporters.console import Console
+from agenteval.reporters.sealing import sealed
+from agenteval.reporters.stream import flush, write
 from agenteval.results import RunSummary
 from agenteval.runner import RunOptions, timestamp
 from agenteval.scorecard import Tally
@@ -26,6 +29,7 @@ from agenteval.sharding import Shard
 
 if TYPE_CHECKING:
     from agenteval.cli.arranging import Arrangement
+    from agenteval.cli.merging import Told
     from agenteval.cli.workers import Workers
     from agenteval.shard_record import ShardLog
 
@@ -90,6 +94,20 @@ class Session:
         finally:
             if self.workers:
                 self.workers.stop()
+
+    def retell(self, parts: "Iterable[Judged | Told]", *, started_at: str, finished_at: str) -> ExitCode:
+        """Report what was judged before, and close the run. Times are ISO 8601."""
+        from datetime import datetime
+
+        for part in parts:
+            if isinstance(part, Judged):
+                self._report(part)
+            elif part.invalid:
+                self._invalid(part.problems)
+            else:
+                self._warn(part.problems)
+        started, finished = (datetime.fromisoformat(each).timestamp() for each in (started_at, finished_at))
+        return self._close(started, (finished - started) * 1000, 0)
 
     def _looked_at(self, paths: list[str]) -> Iterator[Candidate | SpecError]:
         """What is found at the paths, file by file."""
@@ -281,6 +299,13 @@ class Session:
         self.console.emit((f"exit {int(ExitCode.ERROR)}: interrupted", "red"))
         self.console.flush()
         return ExitCode.ERROR
+
+
+def print_summary(session: Session) -> None:
+    """The run's summary as JSON, on stdout."""
+    if session.summary:
+        write(sys.stdout, sealed(session.summary, Redactor((), session.options.redaction)).decode())
+        flush(sys.stdout)
 
 
 def _empty_shard(shard: Shard) -> Problem:
