@@ -20,6 +20,8 @@ class Flow:
     shard: Shard | None = None
     durations_from: Path | None = None
     workers: str = "1"
+    progress: bool = True
+    """Whether a terminal shows how far the run is."""
 
     @property
     def arranges(self) -> bool:

@@ -69,7 +69,7 @@ def read_shards(folders: Sequence[Path]) -> list[StoredShard]:
     missing = [str(number) for number in range(1, first.record.of + 1) if number not in by_number]
     if missing:
         raise MergeError(
-            f"shard {' and '.join(missing)} of {first.record.of} is missing",
+            f"of {first.record.of} shards there is no {', '.join(missing)}",
             reason_code="merge.missing_shard",
             next_step="name the directories of all shards; one that did not run has to be run first",
         )

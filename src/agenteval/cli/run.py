@@ -88,6 +88,9 @@ def command(
         ),
     ] = None,
     color: ColorOption = None,
+    no_progress: Annotated[
+        bool, typer.Option("--no-progress", help="No line of progress on a terminal.")
+    ] = False,
     collect_only: Annotated[bool, typer.Option("--collect-only", help="Show what would run.")] = False,
     durations: Annotated[
         int, typer.Option("--durations", metavar="N", min=0, help="Show the N slowest.")
@@ -128,6 +131,7 @@ def command(
             shard=part,
             durations_from=durations_from,
             workers=workers,
+            progress=not no_progress,
         ),
         remembers=not no_artifacts,
     )

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from agenteval.cli.arranging import Arrangement
     from agenteval.cli.merging import Told
     from agenteval.cli.workers import Workers
+    from agenteval.reporters.progress import Progress
     from agenteval.shard_record import ShardLog
 
 
@@ -56,6 +57,7 @@ class Session:
     """Files of which not all assertions are judged."""
     summary: RunSummary | None = None
     workers: "Workers | None" = None
+    progress: "Progress | None" = None
     tally: Tally = field(default_factory=Tally)
     unique: UniqueIds = field(default_factory=UniqueIds)
 
@@ -86,12 +88,16 @@ class Session:
         try:
             if not self._run_all(self._looked_at(paths), maxfail):
                 self._selected(self.tally.counts.total)
+            if self.progress:
+                self.progress.end()
             return self._close(started, (time.perf_counter() - clock) * 1000, durations)
         except KeyboardInterrupt:
             if self.workers:
                 self._run_all(self.workers.leftover(), 0)
             return self._interrupted()
         finally:
+            if self.progress:
+                self.progress.end()
             if self.workers:
                 self.workers.stop()
 
@@ -115,6 +121,11 @@ class Session:
         found: Iterable[Selected | SpecError] = discover(paths)
         if self.flow.arranges:
             found = self._arranged(found)
+        if self.flow.progress and self.console.is_terminal:
+            from agenteval.reporters.progress import Progress
+
+            found = list(found)
+            self.progress = Progress(self.console, len(found))
         if self.flow.parallel:
             found = list(found)
             number = self.flow.processes(len(found))
@@ -159,6 +170,8 @@ class Session:
     def _tests(self, found: Iterable[Candidate | SpecError]) -> Iterator[Candidate]:
         """The tests to run, in order; what cannot be loaded is reported on the way."""
         for index, candidate in enumerate(found):
+            if self.progress and index:
+                self.progress.step(self.tally.counts.failed + self.tally.counts.errors)
             if self.log:
                 self.log.at(index)
             if isinstance(candidate, SpecError):

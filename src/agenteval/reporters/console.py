@@ -8,7 +8,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TextIO
 
 from agenteval.errors import ExitCode, Problem
@@ -82,15 +82,21 @@ class Console:
         self.stream = stream or sys.stdout
         self.verbosity = verbosity
         terminal = self.stream.isatty()
-        auto = terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+        self.is_terminal = terminal and os.environ.get("TERM") != "dumb"
+        """Whether there is a terminal that understands escape sequences."""
+        auto = self.is_terminal and not os.environ.get("NO_COLOR")
         self.colored = color == "always" or (color == "auto" and auto)
         self.width = max(40, shutil.get_terminal_size().columns) if terminal else PLAIN_WIDTH
         self.signs = _UNICODE if _can_show(self.stream) else _ASCII
         self._at_gap = True
+        self.before_line: Callable[[], None] | None = None
+        """Called before each line: takes a line of progress away."""
 
     def emit(self, *parts: Part) -> None:
         """One line: texts, and texts with a style. Each is made harmless for a terminal."""
         self._at_gap = not parts
+        if self.before_line:
+            self.before_line()
         write(self.stream, "".join(self._part(part) for part in parts) + "\n")
 
     def gap(self) -> None:
