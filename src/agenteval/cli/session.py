@@ -17,7 +17,7 @@ from agenteval.errors import ExitCode, Problem, SpecError
 from agenteval.loading import UniqueIds
 from agenteval.openwop.summary import Scores
 from agenteval.redaction import Redactor, plain
-from agenteval.reporters.artifacts import RunDirectory
+from agenteval.reporters.artifacts import ArtifactError, RunDirectory
 from agenteval.reporters.console import Console
 from agenteval.reporters.sealing import sealed
 from agenteval.reporters.stream import flush, write
@@ -94,7 +94,14 @@ class Session:
         except KeyboardInterrupt:
             if self.workers:
                 self._run_all(self.workers.leftover(), 0)
-            return self._interrupted()
+            self._broken_off("interrupted")
+            self.console.emit((f"exit {int(ExitCode.ERROR)}: interrupted", "red"))
+            self.console.flush()
+            return ExitCode.ERROR
+        except ArtifactError:
+            self._broken_off("stopped")
+            self.console.flush()
+            raise
         finally:
             if self.progress:
                 self.progress.end()
@@ -132,7 +139,7 @@ class Session:
             if number > 1:
                 from agenteval.cli.workers import Workers
 
-                self.console.flush()
+                self.console.flush()  # or each worker would have what is not written yet
                 self.workers = Workers(found, self.examiner, number)
                 yield from self.workers
                 return
@@ -304,14 +311,15 @@ class Session:
             )
             remember(self.options.root, rows, problems, parts=self.parts, timed=timed, redactor=redactor)
 
-    def _interrupted(self) -> ExitCode:
+    def _broken_off(self, how: str) -> None:
+        """Say what is done of a run that will have no summary."""
+        if self.progress:
+            self.progress.end()
         self._remember()
+        self.console.so_far(self.tally.counts, self.tally.rows)
         done = _count(self.tally.counts.total, "test")
         where = f"; results are in {self.directory.path}, without a summary" if self.directory else ""
-        self.console.emit((f"interrupted: {done} finished{where}", "red bold"))
-        self.console.emit((f"exit {int(ExitCode.ERROR)}: interrupted", "red"))
-        self.console.flush()
-        return ExitCode.ERROR
+        self.console.emit((f"{how}: {done} finished{where}", "red bold"))
 
 
 def print_summary(session: Session) -> None:

@@ -3,6 +3,7 @@
 rich makes the line. It is taken away before anything else is written, and at the end; nothing is left of it.
 """
 
+import math
 import time
 from typing import TYPE_CHECKING
 
@@ -77,6 +78,7 @@ class Progress:
             self._bar.task_ids[0], completed=self.done, failed=failed, left=_clock(self._left(now))
         )
         renderer = Renderer(
+            file=self.console.stream,
             width=self.console.width - 1,
             force_terminal=True,
             color_system="standard" if self.console.colored else None,
@@ -93,7 +95,7 @@ class Progress:
         from rich.progress import Progress as Bar
 
         bar = Bar(
-            BarColumn(bar_width=None),
+            BarColumn(bar_width=None, complete_style="cyan", finished_style="cyan"),
             TextColumn("{task.completed}/{task.total} tests{task.fields[failed]}, {task.fields[left]} left"),
             expand=True,
         )
@@ -103,5 +105,5 @@ class Progress:
 
 def _clock(seconds: float) -> str:
     """`12 s`, or `3:05` from a minute on."""
-    whole = round(seconds)
+    whole = math.ceil(seconds)
     return f"{whole} s" if whole < 60 else f"{whole // 60}:{whole % 60:02}"
