@@ -23,12 +23,14 @@ HEAVY = frozenset(
         "difflib",
         "importlib.metadata",
         "jsonschema",
+        "multiprocessing",
         "orjson",
         "pydantic",
         "pydantic_core",
         "regex",
         "rich",
         "typer",
+        "watchfiles",
         "yaml",
     }
 )

@@ -26,7 +26,7 @@ from agenteval.cli.options import (
 from agenteval.cli.redacting import redact_as
 from agenteval.cli.session import Session, print_summary
 from agenteval.config import Config, load_config, project_root
-from agenteval.errors import ExitCode
+from agenteval.errors import ExitCode, UsageError
 from agenteval.judging import JudgingRules
 from agenteval.openwop.summary import Scores, Suite, default_suite_id
 from agenteval.plugins.registry import Registry
@@ -38,6 +38,7 @@ from agenteval.selection import Selection
 
 
 def command(
+    context: typer.Context,
     paths: PathsArgument,
     expression: ExpressionOption = "",
     tags: TagOption = None,
@@ -91,6 +92,9 @@ def command(
     no_progress: Annotated[
         bool, typer.Option("--no-progress", help="No line of progress on a terminal.")
     ] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Run again what a changed file affects, until Ctrl-C.")
+    ] = False,
     collect_only: Annotated[bool, typer.Option("--collect-only", help="Show what would run.")] = False,
     durations: Annotated[
         int, typer.Option("--durations", metavar="N", min=0, help="Show the N slowest.")
@@ -105,6 +109,19 @@ def command(
     budget.set_seconds(config.limits.pattern_seconds)
     colors = color or config.color
     redaction = redact_as(config, secrets or ())
+    parent = artifacts_dir or Path(os.path.relpath(root / config.artifacts_dir))
+    console = Console(sys.stderr if json_output else sys.stdout, verbosity=verbose - quiet, color=colors)
+    if watch:
+        from agenteval.cli.watching import options_of
+        from agenteval.cli.watching import watch as watch_for_changes
+
+        if run_id:
+            raise UsageError(
+                "--watch makes many runs, and --run-id names one", reason_code="usage.watch_run_id"
+            )
+        return watch_for_changes(
+            paths, options_of(context), root=root, config=config, artifacts=parent, console=console
+        )
     part = shard_of(shard)
     session = Session(
         options=RunOptions(
@@ -122,7 +139,7 @@ def command(
             registry=Registry(root, config.plugins),
             redaction=redaction,
         ),
-        console=Console(sys.stderr if json_output else sys.stdout, verbosity=verbose - quiet, color=colors),
+        console=console,
         scores=Scores(_suite(config, paths)),
         selection=Selection(expression, tags or (), exclude_tags or ()),
         flow=Flow(
@@ -130,8 +147,8 @@ def command(
             failed_first=failed_first,
             shard=part,
             durations_from=durations_from,
-            workers=workers,
-            progress=not no_progress,
+            workers="1" if collect_only else workers,
+            progress=not (no_progress or collect_only),
         ),
         remembers=not no_artifacts,
     )
@@ -142,7 +159,6 @@ def command(
     if collect_only:
         return session.collect(paths)
     if not no_artifacts:
-        parent = artifacts_dir or Path(os.path.relpath(root / config.artifacts_dir))
         session.directory = RunDirectory(
             parent,
             session.options.run_id,
