@@ -26,6 +26,8 @@ class Arrangement:
     positions: list[int]
     total: int
     deselected: int = 0
+    wanted: int = 0
+    """How many tests all shards have, as far as is known before they are loaded."""
     plan: str = ""
     said: list[str] = field(default_factory=list)
 
@@ -85,7 +87,9 @@ def _shard(
 ) -> None:
     """Leave the tests of one shard. What is selected is divided, so that no shard is empty without need."""
     key = keys(root)
-    if not examiner.selection.everything:
+    if examiner.selection.everything:
+        made.wanted = sum(isinstance(each, Selected) for each in made.found)
+    else:
         _keep(made, [index for index, each in enumerate(made.found) if _is_wanted(each, made, examiner)])
     names = [key(str(each.path)) if isinstance(each, Selected) else "" for each in made.found]
     known = _durations_of(durations_from, key) if durations_from else recall(root).duration_ms
@@ -108,6 +112,7 @@ def _is_wanted(found: Found, made: Arrangement, examiner: Examiner) -> bool:
     if candidate.errors:
         return True
     examiner.selection.note(candidate.choice)
+    made.wanted += candidate.choice.wanted
     made.deselected += not candidate.choice.wanted
     return candidate.choice.wanted
 

@@ -208,8 +208,8 @@ class Session:
         if self.log:
             self.log.end()
         self._warn(self.selection.unknown_tags())
-        empty = not number and (not self.arrangement or self.arrangement.total == self.arrangement.deselected)
-        if empty and self.tally.counts.deselected:
+        elsewhere = self.flow.shard and self.arrangement and self.arrangement.wanted
+        if not number and not elsewhere and self.tally.counts.deselected:
             self._warn([self.selection.nothing_selected(self.tally.counts.deselected)])
 
     def _judged(self, candidate: Candidate) -> Judged:
