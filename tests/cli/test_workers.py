@@ -233,19 +233,14 @@ def test_the_number_is_a_number(capsys: pytest.CaptureFixture[str]) -> None:
     )
 
 
-SLOW = {"id": "slow", "type": "output_contains", "params": {"regex": ["^(a|a|aa)+$"]}}
+SLEEPS = SHOUTS.replace("        text =", "        import time; time.sleep(0.2)\n        text =")
 
 
 def test_ctrl_c(project: Project) -> None:
     """SIGINT to all processes of a run: what was finished is on disk and told, exit 2, no process is left."""
-    (project.root / "agenteval.yaml").write_text("limits: {pattern_seconds: 0.2}\n", encoding="utf-8")
+    plugged(project, SLEEPS)
     for at in range(100):
-        slow: Any = (
-            {"assertions": [SLOW], "replay": make_replay(final_output={"content": "a" * 60 + "b"})}
-            if at > 3
-            else {}
-        )
-        project.add("pass", f"{at:03}", **slow)
+        loud(project, f"{at:03}")
     process = subprocess.Popen(
         [sys.executable, "-m", "agenteval", "run", "tests", "--run-id", "r", "-n", "2", "--color", "never"],
         stdout=subprocess.PIPE,
@@ -273,14 +268,9 @@ def test_ctrl_c(project: Project) -> None:
 
 def test_a_killed_worker_from_outside(project: Project, tmp_path: Path) -> None:
     """SIGKILL to a worker, as the system sends when memory runs out: one error at most, all tests are told."""
-    (project.root / "agenteval.yaml").write_text("limits: {pattern_seconds: 0.2}\n", encoding="utf-8")
+    plugged(project, SLEEPS)
     for at in range(12):
-        project.add(
-            "pass",
-            f"{at:02}",
-            assertions=[SLOW],
-            replay=make_replay(final_output={"content": "a" * 60 + "b"}),
-        )
+        loud(project, f"{at:02}")
     process = subprocess.Popen(
         [sys.executable, "-m", "agenteval", "run", "tests", "--run-id", "r", "-n", "2", "-q"],
         stdout=subprocess.PIPE,

@@ -177,5 +177,6 @@ def options_of(context: typer.Context) -> list[str]:
         if getattr(option, "is_flag", False):
             given += [name] * bool(value)
         else:
-            given += [f"{name}={each}" for each in (value or [] if option.multiple else [value])]
+            for each in value or [] if option.multiple else [value]:
+                given += [f"{name}={each}"] if name.startswith("--") else [name, str(each)]
     return given
