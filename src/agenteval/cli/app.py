@@ -22,11 +22,11 @@ TYPER_INTERRUPTED = 130
 COMMANDS = {
     "run": "run",
     "validate": "validate",
-    "merge": "merge",
     "list": "list_tests",
     "explain": "explain",
     "schema": "schema",
     "init": "init",
+    "merge": "merge",
     "doctor": "doctor",
 }
 """Command name to module of this package; each has a function `command`."""

@@ -105,7 +105,7 @@ def _write(folder: Path, content: bytes) -> None:
     if not folder.is_dir():
         folder.mkdir()
         _fill(folder / ".gitignore", b"*\n")
-    part = folder / f"{_FILE}.{os.getpid()}"
+    part = folder / f"{_FILE}-{os.getpid()}"
     _fill(part, content)
     os.replace(part, folder / _FILE)  # noqa: PTH105
 
