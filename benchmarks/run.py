@@ -122,6 +122,7 @@ class Bench:
         yield self.version()
         yield self.one_test()
         yield from self.many_tests()
+        yield self.two_workers()
         yield from self.big_recording()
         yield self.growth_with_events()
         yield from self.memory()
@@ -155,6 +156,14 @@ class Bench:
         yield Row(what=what, value=ours / theirs, unit="x", target=0.5, detail=detail)
         what = f"{self.plan.suite} tests with all files, CPU time / lean"
         yield Row(what=what, value=ours / lean, unit="x", target=None, detail=f"{ours:.2f} s / {lean:.2f} s")
+
+    def two_workers(self) -> Row:
+        """How much sooner a large suite is done in two processes."""
+        suite = copies(self.plan.suite, self.folder / "workers")
+        repeats = range(2 * self.plan.long_repeats)
+        pairs = [(self.agenteval(suite, "-n", "2"), self.agenteval(suite)) for _ in repeats]
+        what = f"{self.plan.suite} tests, wall time, -n 2 / one process"
+        return wall_ratio(what, pairs, target=0.625)
 
     def big_recording(self) -> Iterator[Row]:
         """One test with a recording of 10 MB, without and with the check that reads all of its results."""

@@ -155,7 +155,16 @@ def test_a_green_run_imports_no_judge_of_what_is_wrong(tmp_path: Path) -> None:
         f"from agenteval.cli import main\nassert main({arguments!r}) == 0\nassert 'importlib.metadata' not in sys.modules"
     )
     assert "agenteval_nanoclaw" in loaded
-    unwanted = {"deepdiff", "detect_secrets", "jsonschema", "multiprocessing", "pydantic", "pydantic_core", "requests", "rich"}
+    unwanted = {
+        "deepdiff",
+        "detect_secrets",
+        "jsonschema",
+        "multiprocessing",
+        "pydantic",
+        "pydantic_core",
+        "requests",
+        "rich",
+    }
     assert loaded & unwanted == set()
 
 

@@ -2,12 +2,14 @@
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
 
 from agenteval.cli import main
 from projects import FETCHES, NEEDS_LIVE, SEARCHES, VACUOUS, Project, make_replay
+from runs import EXAMPLES
 
 VARYING = re.compile(
     r'"(started_at|finished_at|duration_ms|test_run_id|result_id)": [^\n]*|\b\d+ ms\b|\b\d+\.\d\d s\b'
@@ -84,6 +86,21 @@ def test_merged_shards_are_the_run(
     again = said(capsys, "again")
     if not options:  # a problem of a file is told with its lines by those who read the file
         assert told.endswith(again[again.index("scorecard\n") :])
+
+
+def test_the_examples_in_parts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The examples in three shards and two processes each, merged: the plain run but for the fields named above."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "agenteval.yaml").touch()
+    shutil.copytree(EXAMPLES, tmp_path / "examples")
+    assert main(["run", "examples", "--run-id", "plain", "--save-traces"]) == 0
+    for number in (1, 2, 3):
+        options = ["-n", "2", "--shard", f"{number}/3", "--run-id", "s", "--save-traces"]
+        assert main(["run", "examples", *options]) == 0
+    assert main(["merge", *folders(3), "--run-id", "merged"]) == 0
+    assert written("merged") == written("plain")
 
 
 def test_every_test_is_in_one_shard(project: Project, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,7 +9,7 @@ from agenteval.cli.examining import Examiner
 from agenteval.cli.flow import Flow
 from agenteval.cli.lastrun import keys, recall
 from agenteval.discovery import Selected
-from agenteval.errors import SpecError, UsageError
+from agenteval.errors import Problem, SpecError, UsageError
 from agenteval.sharding import Shard, divided
 
 Found = Selected | SpecError
@@ -19,7 +19,8 @@ Found = Selected | SpecError
 class Arrangement:
     """The files of a run in their order. `positions` are their places among all that was found, `total` of them.
 
-    `deselected` counts files that no shard has; `plan` is the same for all shards of a run; `said` is told to people.
+    `deselected` counts files that no shard has; `plan` is the same for all shards of a run; `said` is told to people,
+    and `problems` are what is wrong with it.
     """
 
     found: list[Found]
@@ -30,6 +31,7 @@ class Arrangement:
     """How many tests all shards have, as far as is known before they are loaded."""
     plan: str = ""
     said: list[str] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
 
 
 def arranged(
@@ -101,7 +103,17 @@ def _shard(
         [*zip(made.positions, names, map(_content, made.found), shards, strict=True), settings]
     )
     _keep(made, [index for index, number in enumerate(shards) if number == shard.number])
+    if shards and shard.number not in shards:
+        made.problems.append(_empty(shard))
     made.said.append(f"shard {shard.number}/{shard.of}: {len(made.found)} of {_tests(len(shards))}")
+
+
+def _empty(shard: Shard) -> Problem:
+    return Problem(
+        reason_code="select.empty_shard",
+        message=f"shard {shard.number}/{shard.of} is empty: there are fewer tests than shards",
+        next_step=f"use fewer than {shard.of} shards",
+    )
 
 
 def _is_wanted(found: Found, made: Arrangement, examiner: Examiner) -> bool:

@@ -25,7 +25,6 @@ from agenteval.results import RunSummary
 from agenteval.runner import RunOptions, timestamp
 from agenteval.scorecard import Tally
 from agenteval.selection import Selection
-from agenteval.sharding import Shard
 
 if TYPE_CHECKING:
     from agenteval.cli.arranging import Arrangement
@@ -88,10 +87,10 @@ class Session:
         try:
             if not self._run_all(self._looked_at(paths), maxfail):
                 self._selected(self.tally.counts.total)
-            if self.progress:
-                self.progress.end()
+            self._end_progress()
             return self._close(started, (time.perf_counter() - clock) * 1000, durations)
         except KeyboardInterrupt:
+            self._end_progress()
             if self.workers:
                 self._run_all(self.workers.leftover(), 0)
             self._broken_off("interrupted")
@@ -99,14 +98,19 @@ class Session:
             self.console.flush()
             return ExitCode.ERROR
         except ArtifactError:
+            self._end_progress()
             self._broken_off("stopped")
             self.console.flush()
             raise
         finally:
-            if self.progress:
-                self.progress.end()
+            self._end_progress()
             if self.workers:
                 self.workers.stop()
+
+    def _end_progress(self) -> None:
+        if self.progress:
+            self.progress.end()
+        self.progress = None
 
     def retell(self, parts: "Iterable[Judged | Told]", *, started_at: str, finished_at: str) -> ExitCode:
         """Report what was judged before, and close the run. Times are ISO 8601."""
@@ -156,8 +160,7 @@ class Session:
         self.tally.counts.deselected += made.deselected
         for line in made.said if self.console.verbosity >= 0 else ():
             self.console.emit((line, "dim"))
-        if self.flow.shard and not made.found and made.total > made.deselected:
-            self._warn([_empty_shard(self.flow.shard)])
+        self._warn(made.problems)
         if self.log:
             self.log.begin(made.positions, made.total)
         return made.found
@@ -275,9 +278,7 @@ class Session:
                 self.directory.add_file("shard.json", record)
             self.directory.close(self.scores.summary())
             self._leaked(self.directory.leaks[before:])
-        if (
-            self.scores.suite.declared and not self.flow.shard
-        ):  # a part cannot be held against the bars of all
+        if self.scores.suite.declared and not self.flow.shard:  # the bars are for the whole suite
             tally.unmet_thresholds = self.scores.unmet()
         summary = tally.summary(
             run_id=self.options.run_id,
@@ -304,17 +305,12 @@ class Session:
             from agenteval.cli.lastrun import remember
 
             timed = self.flow.shard is None  # or the other shards would be divided otherwise
-            rows, problems, redactor = (
-                self.tally.rows,
-                self.tally.problems,
-                Redactor((), self.options.redaction),
-            )
-            remember(self.options.root, rows, problems, parts=self.parts, timed=timed, redactor=redactor)
+            tally, redactor = self.tally, Redactor((), self.options.redaction)
+            root = self.options.root
+            remember(root, tally.rows, tally.problems, parts=self.parts, timed=timed, redactor=redactor)
 
     def _broken_off(self, how: str) -> None:
         """Say what is done of a run that will have no summary."""
-        if self.progress:
-            self.progress.end()
         self._remember()
         self.console.so_far(self.tally.counts, self.tally.rows)
         done = _count(self.tally.counts.total, "test")
@@ -327,14 +323,6 @@ def print_summary(session: Session) -> None:
     if session.summary:
         write(sys.stdout, sealed(session.summary, Redactor((), session.options.redaction)).decode())
         flush(sys.stdout)
-
-
-def _empty_shard(shard: Shard) -> Problem:
-    return Problem(
-        reason_code="select.empty_shard",
-        message=f"shard {shard.number}/{shard.of} is empty: there are fewer tests than shards",
-        next_step=f"use fewer than {shard.of} shards",
-    )
 
 
 def _count(number: int, noun: str) -> str:
