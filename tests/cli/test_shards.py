@@ -12,7 +12,7 @@ from projects import FETCHES, NEEDS_LIVE, SEARCHES, VACUOUS, Project, make_repla
 from runs import EXAMPLES
 
 VARYING = re.compile(
-    r'"(started_at|finished_at|duration_ms|test_run_id|result_id)": [^\n]*|\b\d+ ms\b|\b\d+\.\d\d s\b'
+    r'"(timestamp|started_at|finished_at|duration_ms|test_run_id|result_id)":\s*("[^"]*"|[\d.]+)|\b\d+ ms\b|\b\d+\.\d\d s\b'
 )
 """What differs between two runs of the same tests: ids of the run and times."""
 
@@ -171,8 +171,8 @@ def test_durations_of_another_run(four: Project, capsys: pytest.CaptureFixture[s
     capsys.readouterr()
     assert shard(1, 2, "--durations-from", "nowhere", run_id="t") == 2
     assert capsys.readouterr().err == (
-        "error[usage.durations]: --durations-from nowhere: there is no run with a summary.json that can be read\n"
-        "  next: name the directory of a run that has finished\n"
+        "error[run.missing]: no run in nowhere: there is no such directory\n"
+        "  next: name the directory of a run, for instance artifacts/run-20260102T030405Z-1a2b3c4d\n"
     )
 
 

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="workers are for
 
 KINDS = ("pass", "fail", "warn", "skip", "error", "invalid")
 VARYING = re.compile(
-    r'"(started_at|finished_at|duration_ms|test_run_id|result_id)": [^\n]*|\b\d+ ms\b|\b\d\.\d\d s\b'
+    r'"(timestamp|started_at|finished_at|duration_ms|test_run_id|result_id)":\s*("[^"]*"|[\d.]+)|\b\d+ ms\b|\b\d\.\d\d s\b'
 )
 
 DIES = SHOUTS.replace(
@@ -97,7 +97,7 @@ def test_names_that_are_taken(project: Project, capsys: pytest.CaptureFixture[st
     run(capsys, "run-a")
     run(capsys, "run-b", "-n", "2")
     assert written(project, "run-b") == written(project, "run-a")
-    assert len(written(project, "run-b")) == 5
+    assert len(written(project, "run-b")) == 6
 
 
 def test_nothing_is_written_without_artifacts(project: Project, capsys: pytest.CaptureFixture[str]) -> None:

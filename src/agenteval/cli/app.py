@@ -26,6 +26,7 @@ COMMANDS = {
     "explain": "explain",
     "schema": "schema",
     "init": "init",
+    "suite": "suite",
     "merge": "merge",
     "doctor": "doctor",
 }

@@ -9,7 +9,7 @@ from agenteval.cli.examining import Examiner
 from agenteval.cli.flow import Flow
 from agenteval.cli.lastrun import keys, recall
 from agenteval.discovery import Selected
-from agenteval.errors import Problem, SpecError, UsageError
+from agenteval.errors import Problem, SpecError
 from agenteval.sharding import Shard, divided
 
 Found = Selected | SpecError
@@ -131,19 +131,9 @@ def _is_wanted(found: Found, made: Arrangement, examiner: Examiner) -> bool:
 
 def _durations_of(run: Path, key: Callable[[str], str]) -> dict[str, float]:
     """How long each test took in another run, by its file."""
-    from agenteval.errors import FileError
-    from agenteval.reading.jsonsource import load_model
-    from agenteval.results import RunSummary
+    from agenteval.stored import StoredRun
 
-    path = run / "summary.json" if run.is_dir() else run
-    try:
-        summary = load_model(RunSummary, path)
-    except FileError as error:
-        raise UsageError(
-            f"--durations-from {run}: there is no run with a summary.json that can be read",
-            reason_code="usage.durations",
-            next_step="name the directory of a run that has finished",
-        ) from error
+    summary = StoredRun(run).summary
     return {key(row.path): row.duration_ms for row in summary.tests}
 
 

@@ -71,6 +71,10 @@ class Examiner:
             )
         except SpecError as error:
             return Candidate(found=found, errors=error.problems)
+        return self.loaded(found, test)
+
+    def loaded(self, found: Selected, test: LoadedTest) -> Candidate:
+        """A test that is loaded already."""
         choice = self.selection.choose(test)
         return Candidate(found=found, warnings=test.warnings, test_id=test.case.id, choice=choice, test=test)
 

@@ -67,7 +67,7 @@ def command(
     )
     session.directory = RunDirectory(parent, run_id, redactor=redactor)
     session.tally.counts.deselected = first.deselected
-    times = [(each.summary.started_at, each.summary.finished_at) for each in shards]
+    times = [(each.run.summary.started_at, each.run.summary.finished_at) for each in shards]
     code = session.retell(
         merged(shards, run_id, redactor),
         started_at=min(start for start, _ in times),

@@ -9,15 +9,14 @@ from typing import NamedTuple
 from agenteval.cli.examining import Judged
 from agenteval.coverage import CoverageTally
 from agenteval.errors import AgentEvalError, Problem, SpecError
-from agenteval.reading.jsonsource import load_json, load_model
+from agenteval.reading.jsonsource import load_model
 from agenteval.redaction import Redactor
 from agenteval.reporters.filing import Filed, safe_stem
 from agenteval.reporters.sealing import sealed, sealed_result
-from agenteval.results import RunSummary, TestResult
+from agenteval.results import TestResult
 from agenteval.shard_record import FILE, ShardNote, ShardRecord, ShardTest
+from agenteval.stored import SUMMARY, StoredRun
 from agenteval.trace import Metrics
-
-SUMMARY = "summary.json"
 
 
 class MergeError(AgentEvalError):
@@ -37,9 +36,13 @@ class Told(NamedTuple):
 class StoredShard:
     """A shard on disk."""
 
-    folder: Path
+    run: StoredRun
     record: ShardRecord
-    summary: RunSummary
+
+    @property
+    def folder(self) -> Path:
+        """Its directory."""
+        return self.run.path
 
     @property
     def name(self) -> str:
@@ -89,11 +92,7 @@ def _read(folder: Path) -> StoredShard:
         )
     if not (folder / SUMMARY).is_file():
         raise _unfinished(folder)
-    return StoredShard(
-        folder,
-        load_model(ShardRecord, folder / FILE, max_bytes=sys.maxsize),
-        load_model(RunSummary, folder / SUMMARY, max_bytes=sys.maxsize),
-    )
+    return StoredShard(StoredRun(folder), load_model(ShardRecord, folder / FILE, max_bytes=sys.maxsize))
 
 
 def _unfinished(folder: Path) -> MergeError:
@@ -161,12 +160,12 @@ def merged(shards: Sequence[StoredShard], run_id: str, redactor: Redactor) -> It
             yield _told(part)
             continue
         path = shard.folder / part.result
-        result = load_model(TestResult, path, max_bytes=sys.maxsize)
+        result = shard.run.stored_result(part.result)
         _claim(ids, result, path)
         stem = safe_stem(result.test_case_id, taken)
         taken.add(stem.lower())
         seen = looked.pop(shard.record.shard, CoverageTally())
-        yield _judged(result, shard.folder, stem, run_id, redactor, metrics=part.metrics, looked=seen)
+        yield _judged(result, shard.run, stem, run_id, redactor, metrics=part.metrics, looked=seen)
 
 
 def _claim(ids: dict[str, Path], result: TestResult, path: Path) -> None:
@@ -181,7 +180,7 @@ def _claim(ids: dict[str, Path], result: TestResult, path: Path) -> None:
 
 def _judged(
     result: TestResult,
-    folder: Path,
+    run: StoredRun,
     stem: str,
     run_id: str,
     redactor: Redactor,
@@ -193,8 +192,8 @@ def _judged(
     filed = Filed(stem)
     result.test_run_id = run_id
     result.result_id = f"{run_id}/{result.test_case_id}"
-    if result.artifacts.trace:
-        trace = load_json(folder / result.artifacts.trace, max_bytes=sys.maxsize)
+    trace = run.trace(result)
+    if trace is not None:
         result.artifacts.trace = f"{stem}.trace.json"
         filed.files.append((result.artifacts.trace, sealed({**trace, "test_run_id": run_id}, redactor)))
     result.artifacts.result = f"{stem}.result.json"

@@ -25,6 +25,7 @@ from agenteval.cli.options import (
 )
 from agenteval.cli.redacting import redact_as
 from agenteval.cli.session import Session, print_summary
+from agenteval.cli.suite_run import SuiteOptions, suite_among, suite_parts
 from agenteval.config import Config, load_config, project_root
 from agenteval.errors import ExitCode, UsageError
 from agenteval.judging import JudgingRules
@@ -99,6 +100,35 @@ def command(
     durations: Annotated[
         int, typer.Option("--durations", metavar="N", min=0, help="Show the N slowest.")
     ] = 0,
+    replays: Annotated[
+        Path | None,
+        typer.Option(
+            "--replays", metavar="DIR", help="Of a suite: where recordings are (default: replays beside it)."
+        ),
+    ] = None,
+    modes: Annotated[
+        str, typer.Option("--modes", metavar="M,…", help="Of a suite: only these of its modes.")
+    ] = "",
+    agent_id: Annotated[
+        str, typer.Option("--agent-id", metavar="ID", help="Of a suite: the agent that was recorded.")
+    ] = "",
+    model_class: Annotated[
+        str, typer.Option("--model-class", metavar="C", help="Of a suite: the class of the agent's model.")
+    ] = "",
+    judge: Annotated[
+        str,
+        typer.Option(
+            "--judge", metavar="J", help="Of a suite: recorded, 'command:PROGRAM …', or a plugin's name."
+        ),
+    ] = "",
+    pass_score: Annotated[
+        float | None,
+        typer.Option("--pass-score", metavar="X", min=0, max=1, help="The score that the run must reach."),
+    ] = None,
+    baseline: Annotated[
+        str,
+        typer.Option("--baseline", metavar="RUN", help="Of a suite: the earlier run to compare with."),
+    ] = "",
 ) -> ExitCode:
     """Run tests: replay each recording, judge it, explain what failed.
 
@@ -122,7 +152,22 @@ def command(
         return watch_for_changes(
             paths, options_of(context), root=root, config=config, artifacts=parent, console=console
         )
+    asked = SuiteOptions(
+        replays=replays,
+        modes=modes,
+        agent_id=agent_id,
+        model_class=model_class,
+        judge=judge,
+        pass_score=pass_score,
+        baseline=baseline,
+    )
+    suite = suite_among(paths, asked)
+    parts = (
+        suite_parts(suite, asked, root=root, config=config, allow_outside=allow_outside) if suite else None
+    )
     part = shard_of(shard)
+    if suite and (part or last_failed or failed_first):
+        raise UsageError("a suite is run as a whole: without --shard, --lf and --ff")
     session = Session(
         options=RunOptions(
             run_id=(run_id or new_run_id()) + (f"-shard-{part.number}-of-{part.of}" if part else ""),
@@ -136,11 +181,11 @@ def command(
             max_events=config.limits.max_events,
             max_yaml_nodes=config.limits.max_yaml_nodes,
             allow_outside=allow_outside,
-            registry=Registry(root, config.plugins),
+            registry=parts.registry if parts else Registry(root, config.plugins),
             redaction=redaction,
         ),
         console=console,
-        scores=Scores(_suite(config, paths)),
+        scores=parts.scores if parts else Scores(_suite(config, paths, pass_score)),
         selection=Selection(expression, tags or (), exclude_tags or ()),
         flow=Flow(
             last_failed=last_failed,
@@ -150,7 +195,9 @@ def command(
             workers="1" if collect_only else workers,
             progress=not (no_progress or collect_only),
         ),
-        remembers=not no_artifacts,
+        remembers=not (no_artifacts or suite),
+        tests=parts.tests if parts else None,
+        epilogue=parts.epilogue if parts else None,
     )
     if part:
         from agenteval.shard_record import ShardLog
@@ -172,17 +219,18 @@ def command(
     return code
 
 
-def _suite(config: Config, paths: list[str]) -> Suite:
+def _suite(config: Config, paths: list[str], pass_score: float | None) -> Suite:
     first = Path(paths[0].split("::")[0])
     directory = first if first.is_dir() else first.parent
     suite = config.suite
+    pass_score = suite.pass_score if pass_score is None else pass_score
     return Suite(
         id=suite.id or default_suite_id(directory.resolve().name),
         version=suite.version,
-        pass_score=1.0 if suite.pass_score is None else suite.pass_score,
+        pass_score=1.0 if pass_score is None else pass_score,
         max_cost_usd=suite.max_cost_usd,
         max_p95_latency_ms=suite.max_p95_latency_ms,
-        declared=suite.pass_score is not None
+        declared=pass_score is not None
         or suite.max_cost_usd is not None
         or suite.max_p95_latency_ms is not None,
     )

@@ -3,7 +3,7 @@
 import heapq
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -14,7 +14,8 @@ from agenteval.cli.flow import Flow
 from agenteval.cli.problems import redacted_problems
 from agenteval.discovery import Selected, discover
 from agenteval.errors import ExitCode, Problem, SpecError
-from agenteval.loading import UniqueIds
+from agenteval.loading import LoadedTest, UniqueIds
+from agenteval.openwop.events import eval_events
 from agenteval.openwop.summary import Scores
 from agenteval.redaction import Redactor, plain
 from agenteval.reporters.artifacts import ArtifactError, RunDirectory
@@ -54,6 +55,10 @@ class Session:
     log: "ShardLog | None" = None
     parts: set[str] = field(default_factory=set)
     """Files of which not all assertions are judged."""
+    tests: Callable[[], Iterator[LoadedTest | SpecError]] | None = None
+    """Where tests come from when not from the paths: the tasks of a suite."""
+    epilogue: Callable[[Console], None] | None = None
+    """What else is told when all tests have been run."""
     summary: RunSummary | None = None
     workers: "Workers | None" = None
     progress: "Progress | None" = None
@@ -93,6 +98,8 @@ class Session:
             self._end_progress()
             if self.workers:
                 self._run_all(self.workers.leftover(), 0)
+            if self.directory:
+                self.directory.log(eval_events(self.scores, timestamp(started), None))
             self._broken_off("interrupted")
             self.console.emit((f"exit {int(ExitCode.ERROR)}: interrupted", "red"))
             self.console.flush()
@@ -129,6 +136,10 @@ class Session:
     def _looked_at(self, paths: list[str]) -> Iterator[Candidate | SpecError]:
         """What is found at the paths, file by file."""
         self._warn(self.options.registry.problems())
+        if self.tests:
+            for test in self.tests():
+                yield test if isinstance(test, SpecError) else self.examiner.loaded(Selected(test.path), test)
+            return
         found: Iterable[Selected | SpecError] = discover(paths)
         if self.flow.arranges:
             found = self._arranged(found)
@@ -168,7 +179,7 @@ class Session:
     def _run_all(self, found: Iterable[Candidate | SpecError], maxfail: int) -> bool:
         """Run tests and report each; whether the run was stopped early."""
         for candidate in self._tests(found):
-            self._report(self._judged(candidate))
+            self._report(self._judged(candidate), candidate.test)
             if candidate.found.only is not None:
                 self.parts.add(str(candidate.found.path))
             failures = self.tally.counts.failed + self.tally.counts.errors
@@ -197,7 +208,9 @@ class Session:
                     self.tally.counts.deselected += 1
 
     def _claimed(self, candidate: Candidate) -> bool:
-        """Whether no other test of the run has the same id, here and as an openwop task."""
+        """Whether no other test of the run has the same id, here and as an openwop task. A suite sees to that."""
+        if self.tests:
+            return True
         try:
             self.unique.claim(candidate.test_id, candidate.found.path)
             self.scores.claim(candidate.test_id, candidate.found.path)
@@ -243,14 +256,14 @@ class Session:
         for problem in problems:
             self.console.problem(problem)
 
-    def _report(self, judged: Judged) -> None:
+    def _report(self, judged: Judged, test: LoadedTest | None = None) -> None:
         """Write what there is to write about a test, count it, tell it."""
         if self.directory:
             self.directory.keep(judged.filed)
         result = judged.result
         self.tally.add(result)
         self.tally.coverage.include(judged.looked)
-        self.scores.add(result, judged.metrics)
+        self.scores.add(result, judged.metrics, test)
         if self.log:
             self.log.test(result.artifacts.result, judged.metrics)
         if judged.filed.leaks:
@@ -265,6 +278,7 @@ class Session:
 
     def _close(self, started: float, duration_ms: float, durations: int) -> ExitCode:
         tally = self.tally
+        finished = timestamp(started + duration_ms / 1000)
         if self.directory:
             before = len(self.directory.leaks)
             if self.log and self.arrangement:
@@ -276,6 +290,7 @@ class Session:
                     coverage=tally.coverage.names(),
                 )
                 self.directory.add_file("shard.json", record)
+            self.directory.log(eval_events(self.scores, timestamp(started), finished))
             self.directory.close(self.scores.summary())
             self._leaked(self.directory.leaks[before:])
         if self.scores.suite.declared and not self.flow.shard:  # the bars are for the whole suite
@@ -283,11 +298,13 @@ class Session:
         summary = tally.summary(
             run_id=self.options.run_id,
             started_at=timestamp(started),
-            finished_at=timestamp(started + duration_ms / 1000),
+            finished_at=finished,
             duration_ms=duration_ms,
         )
         if self.directory:
             self.directory.finish(summary)
+        if self.epilogue:
+            self.epilogue(self.console)
         slowest = heapq.nlargest(durations, tally.rows, key=lambda row: row.duration_ms)
         self.console.summary(
             summary,

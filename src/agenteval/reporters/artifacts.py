@@ -1,4 +1,6 @@
-"""The run's directory (SPEC 19): `<run_id>/<test_id>.result.json`, `.trace.json`, `eval-summary.json`, `summary.json`.
+"""The run's directory (SPEC 19): `<run_id>/<test_id>.result.json`, `.trace.json`, and the files of the whole run.
+
+These are `events.jsonl`, `eval-summary.json` and `summary.json`.
 
 Each run gets a new directory of its own, and `summary.json` appears last, by rename: a directory without one
 belongs to a run that did not finish.
@@ -7,6 +9,7 @@ belongs to a run that did not finish.
 import os
 import re
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -15,7 +18,7 @@ from agenteval.config import MAX_RESULT_BYTES
 from agenteval.errors import AgentEvalError, Problem
 from agenteval.redaction import Redactor
 from agenteval.reporters.filing import Filed, safe_stem
-from agenteval.reporters.sealing import LeakError, sealed
+from agenteval.reporters.sealing import LeakError, sealed, sealed_lines
 from agenteval.results import RunSummary
 
 _RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
@@ -76,6 +79,13 @@ class RunDirectory:
         self.leaks += filed.leaks
         for name, content in filed.files:
             self._write(name, content)
+
+    def log(self, events: Sequence[dict[str, Any]]) -> None:
+        """Write the run's OpenWOP events, one a line."""
+        try:
+            self._write("events.jsonl", sealed_lines(events, self.redactor))
+        except LeakError as leak:
+            self.leaks.append(leak.problem("events.jsonl"))
 
     def close(self, eval_summary: dict[str, Any]) -> None:
         """Write the EvalSummary, and look at every file that came here another way than through this class."""

@@ -1,0 +1,75 @@
+"""What an adapter that reads real recordings offers beside `trace`: the runs in one, and a run as the files of a test.
+
+An adapter that can do this has an attribute `recorder` with the methods of `Recorder`.
+"""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from agenteval.adapters import AdapterContext
+from agenteval.trace import Trace
+
+
+@dataclass(slots=True, kw_only=True)
+class RecordedRun:
+    """One run of a recording: what a person needs to recognise it, and what chooses it."""
+
+    number: int
+    """From 1, in the order of time."""
+    choice: dict[str, Any]
+    """The keys of `adapter_input` that choose this run, beside the one that names the recording: `{"turn": 3}`."""
+    started_at: str
+    """When it began, ISO 8601 in UTC."""
+    group_id: str
+    trigger: str
+    """What woke the agent: `user_message` or `scheduler`."""
+    first_words: str
+    """How the message that began it starts; one line."""
+    tools: dict[str, int]
+    """Calls by canonical tool name, in the order of first use."""
+    status: str
+    """`success`, `partial`, `failed` or `blocked`."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Recording:
+    """What a source holds, and what it cannot show."""
+
+    kind: str
+    """What it is, in the runtime's words: `NanoClaw v2 session folder`."""
+    runs: list[RecordedRun]
+    holds: list[str] = field(default_factory=list)
+    """What the recording shows, a line each."""
+    lacks: list[str] = field(default_factory=list)
+    """What it cannot show, and what follows for assertions, a line each."""
+    skipped: dict[str, int] = field(default_factory=dict)
+    """Parts of unknown kind that were passed over, counted by kind."""
+
+
+@dataclass(slots=True, kw_only=True)
+class RecordedTest:
+    """One run as the files of a test: what `record` writes, before it is redacted."""
+
+    scenario: dict[str, Any]
+    """`scenario` of the test file, with the memory snapshot and the other groups' state."""
+    replay: dict[str, Any]
+    """The replay bundle."""
+    fixtures: list[dict[str, Any]]
+    """`tools.fixtures` entries with their `response` inline; steps of the bundle name them by `fixture_id`."""
+    tools: list[str]
+    """`tools.available`: canonical names; empty when the recording does not say."""
+    trace: Trace
+    """The trace of the run, as `trace` gives it for the recording itself."""
+
+
+class Recorder(Protocol):
+    """Reads recordings of one runtime. Both methods raise `AdapterError` for a source that cannot be read."""
+
+    def inspect(self, source: Path, context: AdapterContext) -> Recording:
+        """The runs in a source, and what it holds."""
+        ...
+
+    def convert(self, source: Path, run: RecordedRun, context: AdapterContext) -> RecordedTest:
+        """One run as the files of a test; the same source gives the same data."""
+        ...

@@ -1,0 +1,96 @@
+"""A run read back from its directory: what reports, comparisons and gates are made of, the same as from the run itself."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from agenteval.errors import AgentEvalError
+from agenteval.reading.jsonsource import load_json, load_model
+from agenteval.results import RunSummary, TestResult, TestRow
+
+SUMMARY = "summary.json"
+EVAL_SUMMARY = "eval-summary.json"
+
+
+class StoredRunError(AgentEvalError):
+    """A directory that does not hold a complete run (exit 2)."""
+
+    default_reason = "run.unreadable"
+
+
+class StoredRun:
+    """The files of one run (SPEC 19). Everything in them is redacted already.
+
+    Raises `StoredRunError` for a directory that is not there (`run.missing`) or whose run did not finish
+    (`run.incomplete`), and `FileError` for a file that does not say what it should.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path.parent if path.name == SUMMARY else path
+        if not self.path.is_dir():
+            raise StoredRunError(
+                f"no run in {path}: there is no such directory",
+                reason_code="run.missing",
+                next_step="name the directory of a run, for instance artifacts/run-20260102T030405Z-1a2b3c4d",
+            )
+        if not (self.path / SUMMARY).is_file():
+            raise StoredRunError(
+                f"no complete run in {self.path}: {SUMMARY} is missing{_runs_below(self.path)}",
+                reason_code="run.incomplete",
+                next_step="name the directory of one run that finished",
+            )
+        self.summary = load_model(RunSummary, self.path / SUMMARY)
+
+    def results(self) -> Iterator[TestResult]:
+        """The results of the run, in its order; read one by one. Raises `StoredRunError` for one that is missing."""
+        return (self.result(row) for row in self.summary.tests if row.result is not None)
+
+    def result(self, row: TestRow) -> TestResult:
+        """The result that a row of the summary names. Raises `StoredRunError`, `FileError`."""
+        if row.result is None:
+            raise StoredRunError(f"the run in {self.path} has no result of {row.test_case_id}")
+        return self.stored_result(row.result)
+
+    def stored_result(self, name: str) -> TestResult:
+        """The result in a file of the run. Raises `StoredRunError`, `FileError`."""
+        return load_model(TestResult, self._file(name))
+
+    def trace(self, result: TestResult) -> dict[str, Any] | None:
+        """The stored trace of a test as plain data, or None when the run did not keep it."""
+        if result.artifacts.trace is None:
+            return None
+        trace: dict[str, Any] = load_json(self._file(result.artifacts.trace))
+        return trace
+
+    def eval_summary(self) -> Any:
+        """The run's EvalSummary, as it was written. Raises `StoredRunError`, `FileError`."""
+        return load_json(self._file(EVAL_SUMMARY))
+
+    def _file(self, name: str) -> Path:
+        """A file of the run; a summary names only files beside it."""
+        path = self.path / name
+        if os.path.basename(name) != name:  # noqa: PTH119 - the words of a file are no path yet
+            raise StoredRunError(f"the run in {self.path} names {name!r}, which is not a file of the run")
+        try:
+            found = path.is_file()
+        except (OSError, ValueError):  # a name that no file can have
+            found = False
+        if not found:
+            raise StoredRunError(
+                f"the run in {self.path} is damaged: {name} is missing",
+                reason_code="run.damaged",
+                next_step="run the tests again",
+            )
+        return path
+
+
+def _runs_below(path: Path) -> str:
+    """The newest runs in a directory of runs, for whoever named that."""
+    runs = sorted(entry.parent.name for entry in path.glob(f"*/{SUMMARY}"))[-3:]
+    return f"; runs in it: {', '.join(runs)}" if runs else ""
+
+
+def is_run(path: Path) -> bool:
+    """Whether a path is that of a run's directory, or of its `summary.json`; nothing is read."""
+    return path.name == SUMMARY or (path / SUMMARY).is_file()

@@ -1,0 +1,101 @@
+"""A run read back from its directory is what was written there."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from agenteval.errors import FileError
+from agenteval.reporters.sealing import encode
+from agenteval.stored import StoredRun, StoredRunError, is_run
+from runs import EXAMPLES, run_command
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The directory of a run of the examples, with traces."""
+    return run_command([EXAMPLES], tmp_path, "--save-traces").folder
+
+
+def test_a_run_reads_back_byte_for_byte(folder: Path) -> None:
+    """Summary and results, read and encoded again, are the files."""
+    run = StoredRun(folder)
+    assert encode(run.summary) == (folder / "summary.json").read_bytes()
+    results = list(run.results())
+    assert [result.test_case_id for result in results] == [row.test_case_id for row in run.summary.tests]
+    for result in results:
+        assert result.artifacts.result is not None
+        written = (folder / result.artifacts.result).read_bytes()
+        assert encode(result) == written
+
+
+def test_traces_and_the_eval_summary_are_plain_data(folder: Path) -> None:
+    """A trace that was saved, and the EvalSummary, are read as they were written."""
+    run = StoredRun(folder)
+    result = next(run.results())
+    assert result.artifacts.trace is not None
+    assert run.trace(result) == json.loads((folder / result.artifacts.trace).read_text())
+    assert run.eval_summary() == json.loads((folder / "eval-summary.json").read_text())
+
+
+def test_a_run_without_traces_has_none(tmp_path: Path) -> None:
+    """A trace that the run did not keep is None."""
+    run = StoredRun(run_command([EXAMPLES], tmp_path).folder)
+    assert run.trace(next(run.results())) is None
+
+
+def test_summary_json_names_its_run(folder: Path) -> None:
+    """The path of summary.json stands for its directory."""
+    assert StoredRun(folder / "summary.json").path == folder
+    assert is_run(folder)
+    assert is_run(folder / "summary.json")
+    assert not is_run(folder.parent)
+
+
+def test_what_is_no_run_is_refused(folder: Path, tmp_path: Path) -> None:
+    """A missing directory, one without a summary, one of several runs: each is told."""
+    with pytest.raises(StoredRunError) as missing:
+        StoredRun(tmp_path / "absent")
+    assert missing.value.message == f"no run in {tmp_path / 'absent'}: there is no such directory"
+    with pytest.raises(StoredRunError) as several:
+        StoredRun(tmp_path)
+    assert (
+        several.value.message == f"no complete run in {tmp_path}: summary.json is missing; runs in it: run-1"
+    )
+    assert several.value.reason_code == "run.incomplete"
+
+
+def test_a_missing_result_is_damage(folder: Path) -> None:
+    """A result that the summary names and nobody finds is an error, not a shorter run."""
+    run = StoredRun(folder)
+    name = run.summary.tests[0].result
+    assert name is not None
+    (folder / name).unlink()
+    with pytest.raises(StoredRunError) as error:
+        list(run.results())
+    assert error.value.message == f"the run in {folder} is damaged: {name} is missing"
+    assert error.value.reason_code == "run.damaged"
+
+
+def test_a_summary_leads_nowhere_else(folder: Path) -> None:
+    """A summary that names a file outside its directory is refused."""
+    run = StoredRun(folder)
+    run.summary.tests[0].result = "../elsewhere.json"
+    with pytest.raises(StoredRunError) as error:
+        list(run.results())
+    assert (
+        error.value.message
+        == f"the run in {folder} names '../elsewhere.json', which is not a file of the run"
+    )
+
+
+def test_a_summary_of_other_content_is_located(folder: Path) -> None:
+    """A summary that does not say what it should is an error with its place."""
+    path = folder / "summary.json"
+    data = json.loads(path.read_text())
+    data["exit_code"] = "zero"
+    path.write_text(json.dumps(data, indent=2))
+    with pytest.raises(FileError) as error:
+        StoredRun(folder)
+    assert error.value.problems[0].line is not None
+    assert "exit_code" in error.value.problems[0].message
