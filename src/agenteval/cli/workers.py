@@ -80,7 +80,7 @@ class Workers:
 
     def leftover(self) -> Iterator[Candidate]:
         """What else is finished, in order, when a run is interrupted."""
-        for worker in self._workers:
+        for worker in list(self._workers):
             while worker.given and not worker.receiving and worker.conduit.poll():
                 self._receive([worker.conduit], replace=False)
         self.stop()
@@ -157,6 +157,7 @@ class Workers:
                 )
             self._blamed[index] = how
             self._waiting.extendleft(reversed(worker.given))
+            worker.given.clear()
         if replace and self._waiting:
             self._start()
 
