@@ -24,6 +24,7 @@ _TEST_CASE_TITLE = "AgentEval test case (test.yaml)"
 
 SHIPPED: tuple[str, ...] = (
     *("test-case", "replay", "trace", "result", "summary"),
+    *("baseline", "comparison"),
     *("agent-eval-suite", "eval-summary", "eval-events"),
 )
 """The schemas that `schemas/` holds."""
@@ -112,6 +113,8 @@ def _unknown(name: str, known: Sequence[str]) -> UsageError:
 
 
 def _core_entries(registry: Registry) -> list[Entry]:
+    from agenteval.comparing.baseline import BaselineFile
+    from agenteval.comparing.comparison import Comparison
     from agenteval.openwop.models import AgentEvalSuite, EvalEvent, EvalSummary
     from agenteval.results import RunSummary, TestResult
     from agenteval.trace import Trace
@@ -121,6 +124,8 @@ def _core_entries(registry: Registry) -> list[Entry]:
         _output_entry(Trace, "trace", "AgentEval normalized trace"),
         _output_entry(TestResult, "result", "AgentEval test result"),
         _output_entry(RunSummary, "summary", "AgentEval run summary"),
+        _input_entry(BaselineFile, "baseline", "AgentEval baseline"),
+        _output_entry(Comparison, "comparison", "AgentEval comparison of two runs"),
         _openwop_entry(AgentEvalSuite, "agent-eval-suite", "OpenWOP AgentEvalSuite (RFC 0081)"),
         _openwop_entry(EvalSummary, "eval-summary", "OpenWOP EvalSummary (RFC 0081)"),
         _openwop_entry(

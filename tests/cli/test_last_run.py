@@ -193,3 +193,11 @@ def test_keys_are_paths_from_the_root(tmp_path: Path, monkeypatch: pytest.Monkey
         key("b/test.yaml") == key(f"{tmp_path}/a/b/test.yaml") == key("../a/./b/test.yaml") == "a/b/test.yaml"
     )
     assert key("../../x.yaml") == str(tmp_path.parent / "x.yaml")
+
+
+def test_a_baseline_is_made_of_all(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """What `--lf` leaves out unseen cannot be in a new baseline."""
+    assert main(["run", "tests", "--lf", "--update-baseline"]) == 2
+    assert capsys.readouterr().err.startswith(
+        "error[usage.baseline]: --lf and --shard leave tests out unseen, and --update-baseline needs whole tests\n"
+    )

@@ -90,6 +90,18 @@ def test_the_same_run(options: list[str], project: Project, capsys: pytest.Captu
     assert written(project, "run-b") == written(project, "run-a")
 
 
+def test_the_same_comparison(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """A run that is held against an earlier one says the same, whoever judged its tests."""
+    fill(project)
+    run(capsys, "before", "--save-traces")
+    path = project.root / "tests/000/replay.json"
+    path.write_text(path.read_text(encoding="utf-8").replace("web_search", "web_find"), encoding="utf-8")
+    alone = run(capsys, "run-a", "--baseline", "artifacts/before")
+    assert "regression" in alone[1]
+    assert run(capsys, "run-b", "-n", "2", "--baseline", "artifacts/before") == alone
+    assert written(project, "run-b") == written(project, "run-a")
+
+
 def test_names_that_are_taken(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     """A file whose name another test has, in another case, gets the same other name as in one process."""
     for name, test_id in (("1", "a b"), ("2", safe_stem("a b")), ("3", "b")):

@@ -24,6 +24,8 @@ COMMANDS = {
     "validate": "validate",
     "list": "list_tests",
     "explain": "explain",
+    "compare": "compare",
+    "gate": "gate",
     "schema": "schema",
     "init": "init",
     "suite": "suite",

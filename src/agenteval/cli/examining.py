@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from agenteval.adapters import Adapter
 from agenteval.coverage import CoverageTally
@@ -15,6 +16,9 @@ from agenteval.runner import RunOptions, not_run, run_test
 from agenteval.selection import WANTED, Choice, Selection
 from agenteval.trace import Metrics
 
+if TYPE_CHECKING:
+    from agenteval.comparing.watch import Seen
+
 Stem = Callable[[str], str]
 """Gives what the files of a test begin with, by its id."""
 
@@ -27,6 +31,8 @@ class Judged:
     filed: Filed
     metrics: Metrics | None
     looked: CoverageTally
+    seen: "Seen | None" = None
+    """What a comparison needs of it, when there is one."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -56,6 +62,7 @@ class Examiner:
     selection: Selection
     max_bytes: int = 0
     save_traces: bool = False
+    compares: bool = False
     adapters: dict[str, Adapter] = field(default_factory=dict)
 
     def look(self, found: Selected) -> Candidate:
@@ -92,4 +99,9 @@ class Examiner:
         looked = CoverageTally()
         looked.add(test, outcome.result.assertions, outcome.trace)
         metrics = outcome.trace.metrics if outcome.trace else None
-        return Judged(result=outcome.result, filed=filed, metrics=metrics, looked=looked)
+        judged = Judged(result=outcome.result, filed=filed, metrics=metrics, looked=looked)
+        if self.compares:
+            from agenteval.comparing.watch import seen
+
+            judged.seen = seen(outcome)
+        return judged

@@ -80,6 +80,17 @@ def command(
     ] = "",
     no_artifacts: Annotated[bool, typer.Option("--no-artifacts", help="Write no files.")] = False,
     save_traces: Annotated[bool, typer.Option("--save-traces", help="Write every test's trace.")] = False,
+    baseline: Annotated[
+        str,
+        typer.Option(
+            "--baseline",
+            metavar="RUN|FILE",
+            help="Compare: what failed then does not fail the run, what got worse does.",
+        ),
+    ] = "",
+    update_baseline: Annotated[
+        bool, typer.Option("--update-baseline", help="Write the baseline file: what fails now is known.")
+    ] = False,
     json_output: JsonOption = False,
     quiet: QuietOption = False,
     verbose: VerboseOption = False,
@@ -125,10 +136,6 @@ def command(
         float | None,
         typer.Option("--pass-score", metavar="X", min=0, max=1, help="The score that the run must reach."),
     ] = None,
-    baseline: Annotated[
-        str,
-        typer.Option("--baseline", metavar="RUN", help="Of a suite: the earlier run to compare with."),
-    ] = "",
 ) -> ExitCode:
     """Run tests: replay each recording, judge it, explain what failed.
 
@@ -205,6 +212,21 @@ def command(
         session.log = ShardLog(part, run_id)
     if collect_only:
         return session.collect(paths)
+    if (baseline and not suite) or update_baseline:
+        from agenteval.cli.baselines import check_whole, watch_for
+        from agenteval.comparing.sides import named
+
+        if update_baseline:
+            check_whole(paths, maxfail=maxfail or exit_first, part=last_failed or part is not None)
+        runs, default = (
+            Path(os.path.relpath(root / name)) for name in (config.artifacts_dir, config.baseline)
+        )
+        session.watch = watch_for(
+            named(baseline, artifacts_dir or runs) if baseline else None,
+            update=update_baseline,
+            default=default,
+            scores=session.scores,
+        )
     if not no_artifacts:
         session.directory = RunDirectory(
             parent,

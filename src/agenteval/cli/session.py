@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from agenteval.cli.arranging import Arrangement
     from agenteval.cli.merging import Told
     from agenteval.cli.workers import Workers
+    from agenteval.comparing.watch import Watch
     from agenteval.reporters.progress import Progress
     from agenteval.shard_record import ShardLog
 
@@ -46,6 +47,8 @@ class Session:
     console: Console
     scores: Scores
     selection: Selection
+    watch: "Watch | None" = None
+    stopped: bool = False
     directory: RunDirectory | None = None
     save_traces: bool = False
     flow: Flow = field(default_factory=Flow)
@@ -73,6 +76,7 @@ class Session:
             selection=self.selection,
             max_bytes=self.directory.max_bytes if self.directory else 0,
             save_traces=self.save_traces,
+            compares=self.watch is not None,
         )
 
     def collect(self, paths: list[str]) -> ExitCode:
@@ -183,7 +187,10 @@ class Session:
             if candidate.found.only is not None:
                 self.parts.add(str(candidate.found.path))
             failures = self.tally.counts.failed + self.tally.counts.errors
+            if self.watch:
+                failures -= self.watch.known_failures
             if maxfail and failures >= maxfail:
+                self.stopped = True
                 self.console.emit((f"stopped after {_count(failures, 'failure')}", "yellow"))
                 return True
         return False
@@ -206,6 +213,8 @@ class Session:
                     yield candidate
                 else:
                     self.tally.counts.deselected += 1
+                    if self.watch:
+                        self.watch.leave_out(candidate.test_id)
 
     def _claimed(self, candidate: Candidate) -> bool:
         """Whether no other test of the run has the same id, here and as an openwop task. A suite sees to that."""
@@ -264,6 +273,9 @@ class Session:
         self.tally.add(result)
         self.tally.coverage.include(judged.looked)
         self.scores.add(result, judged.metrics, test)
+        if self.watch and judged.seen:
+            score = None if result.status == "skipped" else self.scores.tasks[-1]["score"]
+            self.watch.add(result, judged.seen, score)
         if self.log:
             self.log.test(result.artifacts.result, judged.metrics)
         if judged.filed.leaks:
@@ -278,6 +290,8 @@ class Session:
 
     def _close(self, started: float, duration_ms: float, durations: int) -> ExitCode:
         tally = self.tally
+        if self.watch:
+            self._compare(self.watch)
         finished = timestamp(started + duration_ms / 1000)
         if self.directory:
             before = len(self.directory.leaks)
@@ -302,6 +316,7 @@ class Session:
             duration_ms=duration_ms,
         )
         if self.directory:
+            summary.eval_summary_sha256 = self.directory.eval_summary_sha256
             self.directory.finish(summary)
         if self.epilogue:
             self.epilogue(self.console)
@@ -315,6 +330,29 @@ class Session:
         self.console.flush()
         self.summary = summary
         return ExitCode(summary.exit_code)
+
+    def _compare(self, watch: "Watch") -> None:
+        """Hold the run against its baseline, and write the new one, as far as either was asked for."""
+        from agenteval.cli.baselines import Verdict, conclude
+        from agenteval.reporters.comparison import tell
+
+        verdict: Verdict = conclude(
+            watch,
+            tally=self.tally,
+            scores=self.scores,
+            options=self.options,
+            stopped=self.stopped or self.flow.arranges,
+            folder=str(self.directory.path) if self.directory else "",
+        )
+        if verdict.comparison:
+            if self.directory:
+                before = len(self.directory.leaks)
+                self.directory.add_file("comparison.json", verdict.comparison)
+                self._leaked(self.directory.leaks[before:])
+            tell(self.console, verdict.comparison)
+        self._warn(verdict.warnings)
+        for line in verdict.lines:
+            self.console.emit(line)
 
     def _remember(self) -> None:
         """Leave what failed, and how long it took, for --lf, --ff and --shard of later runs."""

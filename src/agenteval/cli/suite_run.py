@@ -41,7 +41,6 @@ class SuiteOptions:
             "--agent-id": self.agent_id,
             "--model-class": self.model_class,
             "--judge": self.judge,
-            "--baseline": self.baseline,
         }
         return [option for option, value in named.items() if value]
 

@@ -180,11 +180,15 @@ def is_finding(result: AssertionResult) -> bool:
     return said_no and result.type in SAFETY_FINDINGS and not result.xfail
 
 
-def _regression(baseline: Baseline, score: float) -> dict[str, Any]:
+def score_delta(before: float, after: float) -> float:
+    """The difference of two scores as they are written: from 0.9 to 0.8 it is -0.1."""
     from decimal import Decimal
 
-    delta = float(Decimal(repr(score)) - Decimal(repr(baseline.score)))
-    return {"baselineRunId": baseline.run_id, "scoreDelta": delta}
+    return float(Decimal(repr(after)) - Decimal(repr(before)))
+
+
+def _regression(baseline: Baseline, score: float) -> dict[str, Any]:
+    return {"baselineRunId": baseline.run_id, "scoreDelta": score_delta(baseline.score, score)}
 
 
 def _share(result: TestResult) -> tuple[int, int]:

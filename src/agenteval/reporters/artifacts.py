@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from agenteval.config import MAX_RESULT_BYTES
+from agenteval.digests import sha256
 from agenteval.errors import AgentEvalError, Problem
 from agenteval.redaction import Redactor
 from agenteval.reporters.filing import Filed, safe_stem
@@ -51,6 +52,8 @@ class RunDirectory:
         self.redactor = redactor or Redactor()
         self.leaks: list[Problem] = []
         """What was not written because something sensitive would have shown, file by file."""
+        self.eval_summary_sha256: str | None = None
+        """The digest of the EvalSummary, once it is written."""
         self._taken: set[str] = set()
         self._written: set[str] = set()
         if not _RUN_ID.fullmatch(run_id):
@@ -89,7 +92,8 @@ class RunDirectory:
 
     def close(self, eval_summary: dict[str, Any]) -> None:
         """Write the EvalSummary, and look at every file that came here another way than through this class."""
-        self.add_file("eval-summary.json", eval_summary)
+        if content := self._sealed("eval-summary.json", eval_summary):
+            self.eval_summary_sha256 = sha256(content)
         for folder, _, names in os.walk(self.path):
             own = self._written if folder == str(self.path) else set()
             for name in sorted(set(names) - own):
@@ -106,10 +110,17 @@ class RunDirectory:
 
     def add_file(self, name: str, data: Any) -> None:
         """Write a file about the run as a whole."""
+        self._sealed(name, data)
+
+    def _sealed(self, name: str, data: Any) -> bytes | None:
+        """Write what may be written; None when it may not."""
         try:
-            self._write(name, sealed(data, self.redactor))
+            content = sealed(data, self.redactor)
         except LeakError as leak:
             self.leaks.append(leak.problem(name))
+            return None
+        self._write(name, content)
+        return content
 
     def finish(self, summary: RunSummary) -> None:
         """Write the summary: with this the run is complete. Raises `LeakError`."""
