@@ -97,9 +97,9 @@ def test_the_same_comparison(project: Project, capsys: pytest.CaptureFixture[str
     path = project.root / "tests/000/replay.json"
     path.write_text(path.read_text(encoding="utf-8").replace("web_search", "web_find"), encoding="utf-8")
     alone = run(capsys, "run-a", "--baseline", "artifacts/before")
-    assert "regression" in alone[1]
     assert run(capsys, "run-b", "-n", "2", "--baseline", "artifacts/before") == alone
     assert written(project, "run-b") == written(project, "run-a")
+    assert "newly_failing" in written(project, "run-b")["comparison.json"]
 
 
 def test_names_that_are_taken(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
