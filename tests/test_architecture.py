@@ -23,18 +23,20 @@ HEAVY = frozenset(
         "difflib",
         "importlib.metadata",
         "jsonschema",
+        "multiprocessing",
         "orjson",
         "pydantic",
         "pydantic_core",
         "regex",
         "rich",
         "typer",
+        "watchfiles",
         "yaml",
     }
 )
 """Modules whose import takes longer than a test takes to run."""
 ALLOWED = {
-    "cli": {"typer"},
+    "cli": {"multiprocessing", "typer"},
     "diagnosis.py": {"pydantic"},
     "reading": {"yaml"},
 }
@@ -153,7 +155,16 @@ def test_a_green_run_imports_no_judge_of_what_is_wrong(tmp_path: Path) -> None:
         f"from agenteval.cli import main\nassert main({arguments!r}) == 0\nassert 'importlib.metadata' not in sys.modules"
     )
     assert "agenteval_nanoclaw" in loaded
-    unwanted = {"deepdiff", "detect_secrets", "jsonschema", "pydantic", "pydantic_core", "requests", "rich"}
+    unwanted = {
+        "deepdiff",
+        "detect_secrets",
+        "jsonschema",
+        "multiprocessing",
+        "pydantic",
+        "pydantic_core",
+        "requests",
+        "rich",
+    }
     assert loaded & unwanted == set()
 
 

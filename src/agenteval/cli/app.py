@@ -30,6 +30,7 @@ COMMANDS = {
     "schema": "schema",
     "init": "init",
     "suite": "suite",
+    "merge": "merge",
     "doctor": "doctor",
 }
 """Command name to module of this package; each has a function `command`."""
