@@ -1,6 +1,7 @@
 """The adapter itself: which input a test gives, and which reader it goes to."""
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 from agenteval.adapters import AdapterContext
 from agenteval.errors import AdapterError
@@ -26,6 +27,10 @@ class NanoClawAdapter:
 
         return {"replay": ReplayBundle}
 
+    def reads(self, path: Path) -> bool:
+        """Whether a file looks like a replay bundle; what is wrong with it is told when it is read."""
+        return path.suffix == ".json" and looks_like_bundle(path)
+
     def trace(self, case: TestCase, context: AdapterContext) -> Trace:
         """The trace of one test. Raises `AdapterError`, with every problem of the recording."""
         for key in case.adapter_input:
@@ -43,6 +48,17 @@ class NanoClawAdapter:
     def check_input(self, case: TestCase, context: AdapterContext) -> None:
         """Read what the test names, as a run would. Raises `AdapterError`, with every problem of the recording."""
         self.trace(case, context)
+
+
+def looks_like_bundle(path: Path) -> bool:
+    """Whether a JSON file speaks of a script of steps, or is named as bundles are."""
+    if path.name == "replay.json":
+        return True
+    try:
+        with path.open("rb") as file:
+            return any(b'"script"' in line for line in file)
+    except OSError:
+        return False
 
 
 def _trace_of_bundle(case: TestCase, context: AdapterContext) -> Trace:
