@@ -26,6 +26,7 @@ COMMANDS = {
     "explain": "explain",
     "schema": "schema",
     "init": "init",
+    "record": "record",
     "trace": "trace",
     "doctor": "doctor",
 }

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from agenteval.cli.options import AdapterOption, AllowOutsideOption
+from agenteval.cli.recording_report import remark
 from agenteval.errors import AdapterError, AgentEvalError, ExitCode, Problem, UsageError
 
 if TYPE_CHECKING:
@@ -141,7 +142,7 @@ def _of_test(
     )
     test.checks = []  # only the trace is asked for
     outcome = run_test(test, options)
-    _remark([*outcome.result.warnings], test.path)
+    remark(outcome.result.warnings, test.path)
     if outcome.trace is None:
         error = outcome.result.error
         assert error is not None, outcome.result.status
@@ -175,15 +176,5 @@ def _of_recording(
     check_trace(trace)
     redactor = Redactor((), rules)
     redactor.learn(trace)
-    _remark(context.warnings, path)
+    remark(context.warnings, path)
     return trace, redactor
-
-
-def _remark(warnings: list[str], path: Path) -> None:
-    """What the adapter finds remarkable, on stderr: stdout is for the trace."""
-    from agenteval.reporters.console import Console
-
-    console = Console(sys.stderr)
-    for warning in warnings:
-        console.problem(Problem(reason_code="adapter.remark", message=warning, path=path, severity="warning"))
-    console.flush()
