@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from agenteval.adapters import AdapterContext
 from agenteval.trace import Trace
 
-NOT_THIS_KIND = "adapter.not_a_recording"
+NOT_THIS_KIND = "adapter.no_recording"
 """The reason code of a recorder that does not know what it was given: another one may."""
 
 

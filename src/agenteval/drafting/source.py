@@ -31,6 +31,7 @@ def find_source(path: Path, registry: Registry, context: AdapterContext, *, adap
     """
     _must_exist(path)
     refusals: list[str] = []
+    empty: Source | None = None
     for reader, recorder in _recorders(registry, adapter):
         try:
             recording = recorder.inspect(path, context)
@@ -39,7 +40,12 @@ def find_source(path: Path, registry: Registry, context: AdapterContext, *, adap
                 raise
             refusals.append(f"{reader.name}: {error.message}")
             continue
-        return Source(path=path, adapter=reader, recorder=recorder, recording=recording, context=context)
+        source = Source(path=path, adapter=reader, recorder=recorder, recording=recording, context=context)
+        if recording.runs or adapter:
+            return source
+        empty = empty or source  # lines of another kind, all passed over: another adapter may know them
+    if empty is not None:
+        return empty
     reasons = "".join(f"\n  {refusal}" for refusal in refusals) or ": no installed adapter reads recordings"
     raise AdapterError(
         f"{path} is no recording that can be read{reasons}",
