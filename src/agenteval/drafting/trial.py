@@ -78,12 +78,13 @@ class Trial:
         results = self._results(spec, tried)
         kept, findings = [], []
         for each in suggested:
-            passing = [one for one in (each, *each.instead) if _passes(results.get(id(one)))]
-            result = results.get(id(each))
+            ways = [each, *each.instead]
+            judged = [results.get(id(way)) for way in ways]
+            passing = [way for way, result in zip(ways, judged, strict=True) if _passes(result)]
             if passing:
                 kept.append(passing[0])
-            elif each.telling and result is not None and result.reason_code == "assertion.failed":
-                findings.append(Finding(suggestion=each, message=result.message))
+            elif each.telling and judged[-1] and all(map(_fails, judged)):
+                findings.append(Finding(suggestion=ways[-1], message=judged[-1].message))
         return kept, findings
 
     def _results(self, spec: dict[str, Any], tried: Sequence[Suggestion]) -> dict[int, AssertionResult]:
@@ -112,6 +113,10 @@ def trial(registry: Registry, rules: RedactionRules) -> Iterator[Trial]:
 
 def _passes(result: AssertionResult | None) -> bool:
     return result is not None and result.status == "pass" and result.exercised
+
+
+def _fails(result: AssertionResult | None) -> bool:
+    return result is not None and result.reason_code == "assertion.failed"
 
 
 def _parts(problem: Any) -> list[str]:

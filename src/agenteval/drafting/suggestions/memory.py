@@ -23,8 +23,14 @@ def memory_suggestions(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
     reads = [event for event in trace.of_type("memory_read") if owner(event) == case.scenario.group_id]
     writes = [event for event in trace.of_type("memory_write") if owner(event) == case.scenario.group_id]
     yield from _correction(trace, case, writes)
-    if reads:
-        yield from _recall(reads)
+    read = [text for event in reads for text in texts(event.data.get("content"))]
+    if read:
+        yield from _recall(
+            read, "both", "the agent read its group's memory, and the answer honours this line of it"
+        )
+    elif not writes and not reads:
+        known = memory_text(case.scenario.memory_snapshot)
+        yield from _recall(known, "output", "the group's memory held this line, and the answer honours it")
 
 
 def _isolation(case: TestCase) -> Suggestion:
@@ -39,18 +45,17 @@ def _isolation(case: TestCase) -> Suggestion:
     )
 
 
-def _recall(reads: list[Event]) -> Iterator[Suggestion]:
-    """The first fact in what was read that the answer honours."""
-    read = [text for event in reads for text in texts(event.data.get("content"))]
+def _recall(memory: list[str], evidence: str, why: str) -> Iterator[Suggestion]:
+    """The first fact of a memory that the answer honours."""
     tried = [
         Suggestion(
             id="recalls-the-groups-memory",
             type="memory_recall_same_group",
-            params={"expected_memory_fact": fact, "evidence": "both"},
-            why="the agent read its group's memory, and the answer honours this line of it",
+            params={"expected_memory_fact": fact, "evidence": evidence},
+            why=why,
             decide="is this the fact that the answer depends on",
         )
-        for fact in list(dict.fromkeys(facts(read)))[:MOST_FACTS]
+        for fact in list(dict.fromkeys(facts(memory)))[:MOST_FACTS]
         if content_words(fact)
     ]
     if tried:

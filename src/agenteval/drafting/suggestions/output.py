@@ -11,6 +11,7 @@ from agenteval.text import blocks, words
 from agenteval.trace import Trace
 
 MOST_LINKS = 3
+FEW_WORDS = 3
 HARD_FACTS = ["numbers", "dates", "urls", "names", "quotes"]
 MARGIN = 2
 """How many times longer, slower or dearer than recorded a run may be."""
@@ -54,7 +55,15 @@ def _form(output: str) -> Iterator[Suggestion]:
             why="the answer is JSON",
             decide="which keys are required",
         )
-    elif len(words(output)) > 3:
+    elif len(words(output)) <= FEW_WORDS:
+        yield Suggestion(
+            id="answers-so",
+            type="output_contains",
+            params={"all_of": [output.strip()]},
+            why="the answer is as short as that",
+            decide="must these words be in it",
+        )
+    else:
         longest = max(10, MARGIN * len(words(output)))
         yield Suggestion(
             id="stays-brief",

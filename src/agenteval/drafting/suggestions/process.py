@@ -113,7 +113,7 @@ def _failures(trace: Trace) -> Iterator[Suggestion]:
             decide="how often may it be tried again, and after which errors",
         )
     lost = [tool for tool, calls in failed.items() if not _recovered(trace, tool)]
-    if lost:
+    if lost and trace.output:
         yield Suggestion(
             id="admits-the-failure",
             telling=True,

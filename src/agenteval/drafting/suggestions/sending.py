@@ -44,7 +44,7 @@ def sending_suggestions(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
         )
         yield Suggestion(
             id="stops-once-sent",
-            telling=True,
+            telling=scheduled,
             type="stop_after_success",
             params={
                 "success_event": {"event_type": "tool_result", "tool": OUTBOUND, "success": True},
