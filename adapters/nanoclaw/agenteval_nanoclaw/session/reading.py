@@ -69,7 +69,7 @@ def _store(source: Source) -> Store:
 
 def _index(transcript: Transcript, context: AdapterContext, *, alone: bool) -> Index | None:
     try:
-        return read_index(transcript.path, max_line=context.max_file_bytes)
+        return read_index(transcript.path, max_line=context.max_file_bytes, progress=context.progress)
     except AdapterError:
         if alone:
             raise

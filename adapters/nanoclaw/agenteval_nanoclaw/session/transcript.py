@@ -6,7 +6,7 @@ continues; then only the lines of one run are read again, whole.
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -65,6 +65,9 @@ OTHER_KNOWN = frozenset(
     }
 )
 
+Progress = Callable[[Path, int, int], None]
+"""Told a file, the bytes of it that are read, and its size."""
+TELL_EVERY = 8 << 20
 DEEPEST = 100
 
 
@@ -99,15 +102,21 @@ class Index:
     """The version of the Claude Code CLI that wrote it."""
 
 
-def read_index(path: Path, *, max_line: int) -> Index:
+def read_index(path: Path, *, max_line: int, progress: Progress | None = None) -> Index:
     """The index of a transcript. `max_line` is the size from which on a line is passed over, in bytes.
+
+    `progress` is told now and then how far it is.
 
     Raises `AdapterError` (`adapter.no_recording`) when the file cannot be read, or no line of it is of a transcript.
     """
     index = Index(path)
     places: dict[str, int] = {}
     objects = 0
+    told = 0
     for number, offset, data, whole in _raw_lines(path, max_line):
+        if progress and offset - told >= TELL_EVERY:
+            told = offset
+            progress(path, offset, path.stat().st_size)
         record = parse_line(data) if data is not None else None
         if record is None:
             if data is None:
