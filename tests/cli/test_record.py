@@ -13,6 +13,7 @@ from agenteval.cli import main
 from planted import EMAIL, GITHUB, PASSWORD, PLANTED
 from recorded_projects import NEWS, Logbooks, run, tool
 
+HOME = "/" + "home"
 ASKED = run(asked="And the weather?", output="Which town do you mean?")
 
 
@@ -147,7 +148,7 @@ def test_nothing_sensitive_is_written(project: Logbooks, capsys: pytest.CaptureF
             "c1",
             "shell",
             f"ok{reminder}",
-            command=f"cat /home/dana/x && curl -H 'token: {GITHUB}'",
+            command=f"cat {HOME}/dana/x && curl -H 'token: {GITHUB}'",
             password=PASSWORD,
         ),
         *tool(
@@ -218,7 +219,7 @@ def test_a_bug_becomes_an_expected_failure(project: Logbooks, capsys: pytest.Cap
     made = spec(Path("evals/what-is-new-in-ai"))
     assert made["expected"]["status"] == "fail"
     assert "no-memory-of-others" in made["expected"]["assertions"]
-    assert made["expected"]["reason"].startswith("decide: the bug, in words. ")
+    assert made["expected"]["reason"].startswith("decide: say what the bug is. ")
     assert "! the run does not pass no_cross_group_memory_use (expected to fail): " in capsys.readouterr().out
     assert main(["run", "evals"]) == 0
     assert "XFAIL logbook.tools.what-is-new-in-ai.as-recorded" in capsys.readouterr().out

@@ -113,7 +113,7 @@ class _Reader:
         if not isinstance(holder, dict):
             self.refuse(place, "a mapping", holder)
         given = holder.get(key, [] if place else None)
-        here = f"{place}.{key}" if place else key
+        here = _step(place, key)
         if not isinstance(given, list):
             self.refuse(here, "a list", given)
         for index, item in enumerate(given):
@@ -150,7 +150,7 @@ class _Reader:
         """An id."""
         value = span.get(key)
         if not isinstance(value, str) or not value:
-            self.refuse(f"{place}.{key}", "a text", value)
+            self.refuse(_step(place, key), "a text", value)
         return value
 
     def nanos(self, span: dict[str, Any], key: str, place: str, default: int | None = None) -> int:
@@ -163,7 +163,7 @@ class _Reader:
         if default is not None and value in (None, 0, "0", ""):
             return default
         if number not in TIMES:
-            self.refuse(f"{place}.{key}", "nanoseconds since 1970", value)
+            self.refuse(_step(place, key), "nanoseconds since 1970", value)
         return number
 
     def attributes(self, holder: Any, place: str) -> dict[str, Any]:
@@ -201,6 +201,10 @@ def plain(value: Any) -> Any:
             return {}
         case _, given:
             return given
+
+
+def _step(place: str, key: str) -> str:
+    return ".".join(filter(None, (place, key)))
 
 
 def _refuse(message: str) -> NoReturn:

@@ -188,7 +188,8 @@ class _Recording:
         for draft in drafts:
             write_files(out / draft.name, draft.files)
         self.remarks()
-        drafted(drafts, out, self.console, as_json=self.as_json)
+        expecting = self.drafting.expect_failures
+        drafted(drafts, out, self.console, as_json=self.as_json, expecting=expecting)
         return ExitCode.PASSED
 
     def update(self, turns: list[int], path: Path, *, ask: bool) -> ExitCode:

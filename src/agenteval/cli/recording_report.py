@@ -52,8 +52,13 @@ def inspected(source: "Source", console: "Console", *, as_json: bool) -> None:
     console.flush()
 
 
-def drafted(drafts: "Sequence[Draft]", out: Path, console: "Console", *, as_json: bool) -> None:
-    """The tests that were written, and what a person has to look at."""
+def drafted(
+    drafts: "Sequence[Draft]", out: Path, console: "Console", *, as_json: bool, expecting: bool
+) -> None:
+    """The tests that were written, and what a person has to look at. `expecting` is whether failures were asked for."""
+    from agenteval.drafting.document import DECIDE
+    from agenteval.drafting.trial import TEST_FILE
+
     if as_json:
         write_json(sys.stdout, {"tests": [_draft_data(draft, out) for draft in drafts]})
         return
@@ -61,8 +66,10 @@ def drafted(drafts: "Sequence[Draft]", out: Path, console: "Console", *, as_json
         folder = out / draft.name
         for name in draft.files:
             console.emit(f"written  {folder / name}")
-        open_questions = sum(bool(each.decide) for each in draft.kept) + 1
+        open_questions = draft.files[TEST_FILE].count(f"{DECIDE}: ".encode())
         console.emit(f"  {draft.test_id}: {_count(len(draft.kept), 'assertion')}, all pass as expected")
+        if expecting and not draft.findings:
+            console.emit("  ! the run passes all that was suggested: there is no failure to expect")
         for finding in draft.findings:
             kept = any(each is finding.suggestion for each in draft.kept)
             how = "expected to fail" if kept else "hidden by redaction" if finding.hidden else "left out"

@@ -11,8 +11,8 @@ from agenteval.cli.recording_report import remark
 from agenteval.errors import AdapterError, AgentEvalError, ExitCode, Problem, UsageError
 
 if TYPE_CHECKING:
-    from agenteval.adapters import Adapter
     from agenteval.config import Config
+    from agenteval.drafting.source import Source
     from agenteval.loading import LoadedTest
     from agenteval.plugins.registry import Registry
     from agenteval.redaction import RedactionRules, Redactor
@@ -52,34 +52,34 @@ def command(
     config = load_config(root)
     registry = Registry(root, config.plugins)
     rules = redact_as(config)
-    test = _test(path, config, registry, adapter)
-    if test is None:
-        trace, redactor = _of_recording(path, turn, config, registry, rules, adapter)
+    test = _test(path, config, registry) or (_beside(path, registry) if turn is None else None)
+    source = None if test else _recording(path, config, registry, adapter)
+    if source:
+        trace, redactor = _of_recording(source, turn, rules)
     elif turn is not None:
         raise UsageError(
             f"--turn chooses a run of a recording; {path} is one run",
             next_step="leave --turn out, or name the recording",
         )
     else:
+        test = test or _made_for(path, registry, adapter)
         trace, redactor = _of_test(test, config, registry, rules, allow_outside=allow_outside)
     write(sys.stdout, sealed(trace, redactor).decode())
     flush(sys.stdout)
     return ExitCode.PASSED
 
 
-def _test(path: Path, config: "Config", registry: "Registry", adapter: str) -> "LoadedTest | None":
-    """The test that the input is, or that a replay bundle belongs to; None when the input is neither."""
-    from agenteval.drafting.source import replay_reader
+def _test(path: Path, config: "Config", registry: "Registry") -> "LoadedTest | None":
+    """The test that the input is; None when it is none. Raises `SpecError`."""
     from agenteval.loading import load_test
 
     file = path / "test.yaml" if path.is_dir() else path
-    if file.suffix in (".yaml", ".yml") and file.is_file():
-        limits = config.limits
-        return load_test(
-            file, max_bytes=limits.max_file_bytes, max_nodes=limits.max_yaml_nodes, registry=registry
-        )
-    reader = replay_reader(path, registry, adapter=adapter)
-    return None if reader is None else _beside(path, registry) or _made_for(path, reader)
+    if file.suffix not in (".yaml", ".yml") or not file.is_file():
+        return None
+    limits = config.limits
+    return load_test(
+        file, max_bytes=limits.max_file_bytes, max_nodes=limits.max_yaml_nodes, registry=registry
+    )
 
 
 def _beside(path: Path, registry: "Registry") -> "LoadedTest | None":
@@ -87,6 +87,8 @@ def _beside(path: Path, registry: "Registry") -> "LoadedTest | None":
     from agenteval.discovery import is_test_file
     from agenteval.loading import load_test
 
+    if path.suffix != ".json" or not path.is_file():
+        return None
     for each in sorted(path.parent.iterdir()):
         if is_test_file(each.name):
             try:
@@ -98,11 +100,27 @@ def _beside(path: Path, registry: "Registry") -> "LoadedTest | None":
     return None
 
 
-def _made_for(path: Path, reader: "Adapter") -> "LoadedTest":
-    """A test that does nothing but name the file."""
+def _recording(path: Path, config: "Config", registry: "Registry", adapter: str) -> "Source | None":
+    """The recording that the input is; None for a replay bundle. Raises `AgentEvalError` for what is neither."""
+    from agenteval.drafting.source import NO_RECORDING, context_for, find_source, replay_reader
+
+    context = context_for(path, max_file_bytes=config.limits.max_file_bytes, run_id=RUN_ID)
+    try:
+        return find_source(path, registry, context, adapter=adapter)
+    except AdapterError as error:
+        if error.reason_code in NO_RECORDING and replay_reader(path, registry, adapter=adapter):
+            return None
+        raise
+
+
+def _made_for(path: Path, registry: "Registry", adapter: str) -> "LoadedTest":
+    """A test that does nothing but name the replay bundle."""
+    from agenteval.drafting.source import replay_reader
     from agenteval.loading import LoadedTest
     from agenteval.spec import Scenario, TestCase, Tools
 
+    reader = replay_reader(path, registry, adapter=adapter)
+    assert reader is not None, path
     case = TestCase(
         schema_version="0.1",
         id=f"{reader.name}.trace.{path.stem}.as-recorded",
@@ -157,24 +175,15 @@ def _adapter_error(error: "ErrorInfo", next_step: str) -> AdapterError:
     return AdapterError(error.message, reason_code=error.reason_code, next_step=next_step, problems=located)
 
 
-def _of_recording(
-    path: Path,
-    turn: int | None,
-    config: "Config",
-    registry: "Registry",
-    rules: "RedactionRules",
-    adapter: str,
-) -> "tuple[Trace, Redactor]":
-    from agenteval.drafting.source import chosen_runs, context_for, find_source
+def _of_recording(source: "Source", turn: int | None, rules: "RedactionRules") -> "tuple[Trace, Redactor]":
+    from agenteval.drafting.source import chosen_runs
     from agenteval.redaction import Redactor
     from agenteval.trace import check_trace
 
-    context = context_for(path, max_file_bytes=config.limits.max_file_bytes, run_id=RUN_ID)
-    source = find_source(path, registry, context, adapter=adapter)
     (run,) = chosen_runs(source, [] if turn is None else [turn])
-    trace = source.recorder.convert(path, run, context).trace
+    trace = source.recorder.convert(source.path, run, source.context).trace
     check_trace(trace)
     redactor = Redactor((), rules)
     redactor.learn(trace)
-    remark(context.warnings, path)
+    remark(source.context.warnings, source.path)
     return trace, redactor

@@ -81,7 +81,7 @@ def scrubbed_data(data: Any) -> Any:
 def scrubbed_text(text: str) -> str:
     """A text without home folders, harness texts and blobs."""
     if "</" in text:
-        text = _harness().sub("", text)
+        text = _without_harness(text)
     if len(text) >= SHORTEST_BLOB or ";base64," in text:
         text = _data_url().sub(lambda match: _blob(match["kind"], match["data"]), text)
         text = _base64().sub(_blob_or_word, text)
@@ -101,10 +101,16 @@ def _blob_or_word(match: re.Match[str]) -> str:
     return _blob("base64", found) if mixed else found
 
 
-@cache
-def _harness() -> re.Pattern[str]:
-    names = "|".join(HARNESS)
-    return re.compile(rf"\s*<(?P<name>{names})\b[^<>]*>.*?</(?P=name)>", re.DOTALL)
+def _without_harness(text: str) -> str:
+    """The text without these elements, and without the blanks before them. One that does not end is left."""
+    for name in HARNESS:
+        opening, closing = f"<{name}>", f"</{name}>"
+        kept, at = [], 0
+        while (start := text.find(opening, at)) >= 0 and (end := text.find(closing, start)) >= 0:
+            kept.append(text[at:start].rstrip())
+            at = end + len(closing)
+        text = "".join((*kept, text[at:]))
+    return text
 
 
 @cache

@@ -23,6 +23,7 @@ from agenteval.text import cut
 from agenteval.trace import Trace
 
 REPLAY_FILE = "replay.json"
+LONGEST_REASON = 120
 Seal = Callable[[Any], bytes]
 """Makes the bytes of a file from its data, and refuses what would show something sensitive."""
 
@@ -84,6 +85,10 @@ class Drafting:
             kept, hidden = _without_hidden(kept, recorded, test.case)
             shown = findings if self.expect_failures else []
             expected = [each.suggestion for each in shown]
+            if (
+                expected
+            ):  # what a run with a bug called and said is no example: only what holds for any run is kept
+                kept = [each for each in kept if each.telling]
             if not kept and not expected:
                 raise AdapterError(
                     f"run {run.number} shows nothing that a test could ask for: no tool call, no answer, no memory",
@@ -179,7 +184,7 @@ def _expected(findings: Sequence[Finding]) -> dict[str, Any]:
     return {
         "status": "fail",
         "assertions": [each.suggestion.id for each in findings],
-        "reason": f"{DECIDE}: the bug, in words. The run does not pass: {findings[0].message}",
+        "reason": f"{DECIDE}: say what the bug is. {cut(findings[0].message, LONGEST_REASON)}",
     }
 
 

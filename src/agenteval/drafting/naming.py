@@ -8,6 +8,7 @@ from agenteval.trace import Trace
 
 MOST_WORDS = 5
 LONGEST = 48
+FIXTURE = "fx."
 _AREAS = (
     ("memory", ("memory_write", "memory_read")),
     ("recovery", ("error",)),
@@ -45,7 +46,7 @@ def _area(trace: Trace) -> str:
 def fixture_file(fixture_id: str, taken: set[str]) -> str:
     """The file of a fixture, `fx.<tool>.<what>.json`; no name is given twice, whatever the case."""
     stem = re.sub(r"[^A-Za-z0-9._-]+", "-", fixture_id).strip(".-") or "fixture"
-    stem = stem if stem.startswith("fx.") else f"fx.{stem}"
+    stem = stem if stem.startswith(FIXTURE) else FIXTURE + stem
     name, number = f"{stem[:80]}.json", 1
     while name.lower() in taken:
         number += 1

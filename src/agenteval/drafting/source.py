@@ -9,7 +9,8 @@ from agenteval.errors import AdapterError, AgentEvalError, FileError, Problem
 from agenteval.plugins.registry import Registry
 from agenteval.recordings import NOT_THIS_KIND, RecordedRun, Recorder, Recording
 
-__all__ = ["Source", "chosen_runs", "context_for", "find_source", "replay_reader"]
+NO_RECORDING = ("record.not_a_recording", NOT_THIS_KIND)
+"""The reason codes of a path that is nothing any adapter, or the one that was named, knows."""
 
 
 @dataclass(slots=True, kw_only=True)

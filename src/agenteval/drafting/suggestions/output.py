@@ -106,6 +106,7 @@ def _grounded(trace: Trace) -> Iterator[Suggestion]:
         instead=[
             Suggestion(
                 id="states-only-known-facts",
+                telling=True,
                 type="claims_supported_by_fixtures",
                 params={**params, "check": HARD_FACTS},
                 why="every number, date, link, name and quote of the answer stands in what the tools returned, in memory, "
