@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from agenteval.selectors import counted
 from agenteval_nanoclaw.session.context import generation_of, mounts_are_known
 from agenteval_nanoclaw.session.reading import Reading
 from agenteval_nanoclaw.session.runs import Run
@@ -40,9 +41,11 @@ def holds(reading: Reading) -> list[str]:
     """What a recording shows, a line each."""
     source = reading.source
     transcripts = {str(run.transcript.path) for run in reading.runs}
-    lines = [f"messages, tool calls with their results, and answers: {len(transcripts)} transcripts"]
+    lines = [
+        f"messages, tool calls with their results, and answers: {counted(len(transcripts), 'transcript')}"
+    ]
     if count := sum(len(run.transcript.sidechains()) for run in _one_each(reading)):
-        lines.append(f"what subagents did: {count} transcripts")
+        lines.append(f"what subagents did: {counted(count, 'transcript')}")
     if source.kind == "v2" and reading.store.sessions:
         lines.append("what went out, where to, and whether it was delivered: outbound.db and inbound.db")
     if source.kind != "transcript" and reading.store.sessions:

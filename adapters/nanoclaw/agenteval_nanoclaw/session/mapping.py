@@ -171,6 +171,7 @@ class _Teller:
             tool=canonical(name, self.aliases),
             args=args if isinstance(args, dict) else {},
             folder=text_of(said.record.get("cwd")),
+            time=said.line.time,
         )
         self.calls[call_id] = call
         data = {"tool": call.tool, "call_id": call_id, "args": call.args, "recorded_tool": name}
@@ -263,7 +264,8 @@ class _Teller:
             return "blocked"
         if self.failure or "failed" in acknowledged:
             return "failed"
-        unfinished = any(not call.answered for call in self.calls.values())
+        answered = final.last.line.time if final else 0
+        unfinished = any(not call.answered and call.time >= answered for call in self.calls.values())
         cut = self.run.last and self.run.index.cut
         if final is None or final.stop_reason in CUT_OFF or unfinished or cut or "processing" in acknowledged:
             return "partial"

@@ -97,7 +97,7 @@ class Memory:
                 if mount.host.rstrip("/").endswith("/groups"):
                     folder, _, inside = inside.partition("/")
                     return self._of_group(folder, inside, path)
-                break
+                return None
         name = path.removeprefix("/workspace/extra/").partition("/")[0]
         return Owned(name, LOCAL, path) if basename(path) == LOCAL else None
 

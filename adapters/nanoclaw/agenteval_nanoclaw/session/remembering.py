@@ -25,6 +25,7 @@ class Call:
     tool: str
     args: dict[str, Any]
     folder: str
+    time: int
     event_id: str = ""
     answered: bool = False
 
