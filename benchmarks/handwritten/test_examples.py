@@ -2,12 +2,13 @@
 
 The yardstick of `benchmarks/run.py`. It reads the same test.yaml, replay.json and fixtures (through libyaml and
 json), refuses a misspelled key or a wrong type (pydantic), lists the same steps, makes the same checks, one plain
-function per kind, and writes a result and a trace per test, with the fields that a report needs, and a summary.
-SUITE names the folder with the tests, OUT the folder for the files. It locates no mistake and explains little:
-what it leaves out makes it faster, not slower.
+function per kind, and writes a result and a trace per test, with the fields that a report needs, and a summary, all
+without secrets (by the patterns of detect-secrets). SUITE names the folder with the tests, OUT the folder for the
+files. It locates no mistake and explains little: what it leaves out makes it faster, not slower.
 
 Whether claims are supported is nothing that one writes by hand: that check is called from the library, on both
-sides. With LEAN=1 the suite validates nothing and takes an overlap of words for support, which is a weaker check.
+sides. With REDACT=0 secrets stay in the files. With LEAN=1 they do as well, nothing is validated, and an overlap of
+words is taken for support, which is a weaker check.
 """
 
 import json
@@ -29,6 +30,7 @@ Found = tuple[bool, str, Json, list[str]]
 """Whether the check passed, what it says, the values judged, the ids of the steps that decide."""
 
 LEAN = os.environ.get("LEAN") == "1"
+REDACT = not LEAN and os.environ.get("REDACT") != "0"
 SUITE = Path(os.environ["SUITE"])
 OUT = Path(os.environ["OUT"])
 SUMMARY: list[Json] = []
@@ -163,7 +165,31 @@ def validate(spec: Json) -> None:
 
 
 def write(path: Path, data: Json) -> None:
-    path.write_text(json.dumps(data, indent=2, ensure_ascii=False), encoding="utf-8")
+    text = json.dumps(data, indent=2, ensure_ascii=False)
+    if REDACT:
+        text = redacted(text)
+    path.write_text(text, encoding="utf-8")
+
+
+def redacted(text: str) -> str:
+    """The text without what has the form of a secret, and without what stands beside a telling name."""
+    for form in secret_forms():
+        text = form.sub("[redacted]", text)
+    return PASSWORD.sub(r"\1[redacted]", text)
+
+
+PASSWORD = re.compile(
+    r"""(?i)((?:password|passwd|secret|api_?key|token)\\?["']?\s*[:=]\s*\\?["'])[^"'\\]{4,}"""
+)
+
+
+@cache
+def secret_forms() -> tuple[re.Pattern[str], ...]:
+    """The patterns of all rules of detect-secrets that know a form."""
+    from detect_secrets.core.plugins.util import get_mapping_from_secret_type_to_class
+
+    rules = get_mapping_from_secret_type_to_class().values()
+    return tuple(form for rule in rules for form in getattr(rule, "denylist", ()))
 
 
 class Run:
