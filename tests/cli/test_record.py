@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from agenteval.cli import main
+from agenteval.cli.progress import ReadingProgress
 from planted import EMAIL, GITHUB, PASSWORD, PLANTED
 from recorded_projects import NEWS, Logbooks, run, tool
 
@@ -490,3 +491,17 @@ def test_written_tests_are_told_as_json(project: Logbooks, capsys: pytest.Captur
     assert told["files"] == ["test.yaml", "replay.json"]
     assert told["findings"][0]["type"] == "no_cross_group_memory_use"
     assert all(each["why"] for each in told["assertions"])
+
+
+def test_reading_a_large_recording_shows_how_far_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a terminal one line of stderr tells it, and is gone in the end; elsewhere nothing is told."""
+    terminal, pipe = Terminal(), StringIO()
+    for stream in (terminal, pipe):
+        monkeypatch.setattr(sys, "stderr", stream)
+        progress = ReadingProgress()
+        progress(tmp_path / "big.jsonl", 50_000_000, 200_000_000)
+        progress.clear()
+    assert terminal.getvalue() == "\r\x1b[Kreading big.jsonl  25 % of 200 MB\r\x1b[K"
+    assert pipe.getvalue() == ""

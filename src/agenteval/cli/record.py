@@ -11,6 +11,7 @@ from agenteval.cli.options import AdapterOption
 from agenteval.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
+    from agenteval.cli.progress import ReadingProgress
     from agenteval.drafting.draft import Draft, Drafting
     from agenteval.reporters.console import Console
 
@@ -142,6 +143,7 @@ class _Recording:
     drafting: "Drafting"
     root: Path
     console: "Console"
+    progress: "ReadingProgress"
     as_json: bool
 
     @classmethod
@@ -149,6 +151,7 @@ class _Recording:
         cls, path: Path, target: Path | None, *, adapter: str, xfail: bool, as_json: bool
     ) -> "_Recording":
         """Find out what the source is. Raises `AgentEvalError`."""
+        from agenteval.cli.progress import ReadingProgress
         from agenteval.cli.redacting import redact_as
         from agenteval.config import load_config, project_root
         from agenteval.drafting.draft import Drafting
@@ -160,16 +163,25 @@ class _Recording:
         config = load_config(root)
         rules = redact_as(config)
         registry = Registry(root, config.plugins)
-        context = context_for(path, max_file_bytes=config.limits.max_file_bytes)
+        progress = ReadingProgress()
+        context = context_for(path, max_file_bytes=config.limits.max_file_bytes, progress=progress)
+        source = find_source(path, registry, context, adapter=adapter)
+        progress.clear()
         drafting = Drafting(
-            source=find_source(path, registry, context, adapter=adapter),
+            source=source,
             registry=registry,
             rules=rules,
             seal=_seal,
             expect_failures=xfail,
         )
         stream = sys.stderr if as_json else sys.stdout
-        return cls(drafting=drafting, root=root, console=Console(stream, color=config.color), as_json=as_json)
+        return cls(
+            drafting=drafting,
+            root=root,
+            console=Console(stream, color=config.color),
+            progress=progress,
+            as_json=as_json,
+        )
 
     def record(self, turns: list[int], out: Path, name: str, *, force: bool) -> ExitCode:
         """Make tests of these runs, or of the only one. Nothing is written unless all can be."""
@@ -218,6 +230,7 @@ class _Recording:
         """What the adapter found remarkable, on stderr."""
         from agenteval.cli.recording_report import remark
 
+        self.progress.clear()
         remark(self.drafting.source.context.warnings, self.drafting.source.path)
 
 

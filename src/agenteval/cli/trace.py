@@ -11,6 +11,7 @@ from agenteval.cli.recording_report import remark
 from agenteval.errors import AdapterError, AgentEvalError, ExitCode, Problem, UsageError
 
 if TYPE_CHECKING:
+    from agenteval.cli.progress import ReadingProgress
     from agenteval.config import Config
     from agenteval.drafting.source import Source
     from agenteval.loading import LoadedTest
@@ -42,6 +43,7 @@ def command(
 
     Exit codes: 0, 2 when it cannot be read, 3 when it is a test file that is invalid.
     """
+    from agenteval.cli.progress import ReadingProgress
     from agenteval.cli.redacting import redact_as
     from agenteval.config import load_config, project_root
     from agenteval.plugins.registry import Registry
@@ -53,9 +55,11 @@ def command(
     registry = Registry(root, config.plugins)
     rules = redact_as(config)
     test = _test(path, config, registry) or (_beside(path, registry) if turn is None else None)
-    source = None if test else _recording(path, config, registry, adapter)
+    progress = ReadingProgress()
+    source = None if test else _recording(path, config, registry, adapter, progress)
     if source:
         trace, redactor = _of_recording(source, turn, rules)
+        progress.clear()
     elif turn is not None:
         raise UsageError(
             f"--turn chooses a run of a recording; {path} is one run",
@@ -100,11 +104,14 @@ def _beside(path: Path, registry: "Registry") -> "LoadedTest | None":
     return None
 
 
-def _recording(path: Path, config: "Config", registry: "Registry", adapter: str) -> "Source | None":
+def _recording(
+    path: Path, config: "Config", registry: "Registry", adapter: str, progress: "ReadingProgress"
+) -> "Source | None":
     """The recording that the input is; None for a replay bundle. Raises `AgentEvalError` for what is neither."""
     from agenteval.drafting.source import NO_RECORDING, context_for, find_source, replay_reader
 
-    context = context_for(path, max_file_bytes=config.limits.max_file_bytes, run_id=RUN_ID)
+    limit = config.limits.max_file_bytes
+    context = context_for(path, max_file_bytes=limit, run_id=RUN_ID, progress=progress)
     try:
         return find_source(path, registry, context, adapter=adapter)
     except AdapterError as error:

@@ -1,6 +1,6 @@
 """What a path given on the command line is a recording of, and which adapter reads it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -70,10 +70,18 @@ def replay_reader(path: Path, registry: Registry, *, adapter: str = "") -> Adapt
     return None
 
 
-def context_for(path: Path, *, max_file_bytes: int, run_id: str = "record") -> AdapterContext:
+def context_for(
+    path: Path,
+    *,
+    max_file_bytes: int,
+    run_id: str = "record",
+    progress: Callable[[Path, int, int], None] | None = None,
+) -> AdapterContext:
     """What an adapter may read of a recording that a person named: all that is in its folder."""
     folder = path if path.is_dir() else path.parent
-    return AdapterContext(base_dir=folder, root=folder, run_id=run_id, max_file_bytes=max_file_bytes)
+    return AdapterContext(
+        base_dir=folder, root=folder, run_id=run_id, max_file_bytes=max_file_bytes, progress=progress
+    )
 
 
 def chosen_runs(source: Source, turns: Sequence[int]) -> list[RecordedRun]:
