@@ -2,9 +2,12 @@
 
 import json
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from agenteval.errors import AdapterError, FileError
 from agenteval_otel import OtelAdapter
@@ -287,7 +290,6 @@ def refusal(path: Path, **given: Any) -> AdapterError:
                 "expected nanoseconds since 1970, got nothing"
             ),
         ),
-        ("{", " is not JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),
     ],
 )
 def test_what_is_not_otlp_is_refused_with_its_place(broken: str, message: str, tmp_path: Path) -> None:
@@ -297,6 +299,67 @@ def test_what_is_not_otlp_is_refused_with_its_place(broken: str, message: str, t
     error = refusal(path)
     assert error.message == f"{path}{message}"
     assert error.reason_code == "adapter.otlp_invalid"
+
+
+def test_what_is_not_json_is_located(tmp_path: Path) -> None:
+    """As in any other file; of JSON lines the line is named."""
+    path = tmp_path / "spans.json"
+    path.write_text('{"resourceSpans": [', encoding="utf-8")
+    with pytest.raises(FileError, match=r"spans.json:1:20: error\[json.syntax\]"):
+        trace_of(path)
+    path.write_text('{"resourceSpans": []}\nno\n{"resourceSpans": []}\n', encoding="utf-8")
+    assert refusal(path).message == f"{path}:2 is not JSON, or nested too deep"
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                [
+                    "key",
+                    "value",
+                    "stringValue",
+                    "intValue",
+                    "arrayValue",
+                    "kvlistValue",
+                    "values",
+                    "role",
+                    "parts",
+                ]
+            )
+            | st.sampled_from(["type", "id", "name", "content", "code", "attributes", "events", "status"]),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@given(
+    kept=st.sampled_from(["attributes", "events", "status", "name", "parentSpanId", "endTimeUnixNano"]),
+    data=JSON,
+    messages=JSON,
+    operation=st.sampled_from(["chat", "execute_tool", "invoke_agent"]),
+)
+def test_hostile_spans_are_read_or_refused(kept: str, data: Any, messages: Any, operation: str) -> None:
+    """Whatever stands in a span: a trace that keeps the contract, or an error that says where it is wrong."""
+    hostile = span(
+        operation, 10, 20, parent="invoke_agent@0", input__messages=messages, output__messages=messages
+    )
+    hostile[kept] = data
+    with TemporaryDirectory() as folder:
+        path = write(Path(folder), agent(), hostile, chat(30, 40, answered=[says("assistant", "Done.")]))
+        try:
+            trace_of(path)
+        except AdapterError as error:
+            assert error.reason_code == "adapter.otlp_invalid"
+        try:
+            OtelRecorder().inspect(path, context_of(Path(folder)))
+        except AdapterError as error:
+            assert error.reason_code == "adapter.otlp_invalid"
 
 
 def test_spans_of_something_else(tmp_path: Path) -> None:

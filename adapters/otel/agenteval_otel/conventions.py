@@ -4,11 +4,13 @@ https://opentelemetry.io/docs/specs/semconv/gen-ai/: operations, attributes, and
 JSON in a text, or structured attributes; instrumentations differ.
 """
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from agenteval.errors import FileError
+from agenteval.reading.jsonsource import parse_json
 from agenteval_otel.otlp import Span
 
 OPERATION = "gen_ai.operation.name"
@@ -40,6 +42,9 @@ CALL_PARTS = {"tool_call": "arguments", "server_tool_call": "server_tool_call"}
 RESPONSE_PARTS = {"tool_call_response": "response", "server_tool_call_response": "server_tool_call_response"}
 """Kinds of part, and the key of what they carry."""
 
+IN_A_SPAN = Path("span")
+"""What JSON within a span is called in errors, which nobody sees."""
+
 
 @dataclass(slots=True, kw_only=True)
 class Message:
@@ -66,11 +71,11 @@ def value_of(span: Span, name: str) -> Any:
 
 
 def data_of(value: Any) -> Any:
-    """The data that a value stands for: JSON in a text is read, any other text is itself."""
+    """The data that a value stands for: sound JSON in a text is read, any other text is itself."""
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
         try:
-            return json.loads(value)
-        except (ValueError, RecursionError):
+            return parse_json(value, IN_A_SPAN)
+        except FileError:
             return value
     return value
 

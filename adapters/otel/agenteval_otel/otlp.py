@@ -4,14 +4,14 @@ https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding: 64-bit integer
 value is a mapping with one key that names its type. Keys that are not known here are passed over, as the protocol asks.
 """
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
-from agenteval.errors import AdapterError
+from agenteval.errors import AdapterError, FileError
 from agenteval.reading.documents import read_text
+from agenteval.reading.jsonsource import parse_json
 
 STATUS_ERROR = 2
 """`STATUS_CODE_ERROR` of the protocol."""
@@ -60,8 +60,8 @@ def is_otlp(path: Path) -> bool:
 def read_spans(path: Path, *, max_bytes: int) -> Spans:
     """The spans of a file.
 
-    Raises `FileError` for a file that cannot be read as text, `AdapterError` (`adapter.otlp_invalid`) with the place
-    of what is not OTLP.
+    Raises `FileError` for a file that cannot be read as text or JSON, `AdapterError` (`adapter.otlp_invalid`) with the
+    place of what is not OTLP.
     """
     text = read_text(path, max_bytes=max_bytes)
     found = Spans(spans=[])
@@ -72,23 +72,26 @@ def read_spans(path: Path, *, max_bytes: int) -> Spans:
 
 def _documents(text: str, path: Path, found: Spans) -> Iterator[tuple[str, Any]]:
     """Each JSON document with its place: the whole file, or its lines, the last of which may be cut."""
-    try:
-        yield "", json.loads(text)
-    except (ValueError, RecursionError) as error:
-        lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
-        if len(lines) < 2:
-            _refuse(f"{path} is not JSON: {error}")
-    else:
+    lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+    if len(lines) < 2 or _data(lines[0][1], path) is None:
+        yield "", parse_json(text, path)
         return
     for number, line in lines:
-        try:
-            data = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            if number == lines[-1][0]:
-                found.cut = True
-                return
-            _refuse(f"{path}:{number} is not JSON: {error}")
-        yield f":{number}", data
+        data = _data(line, path)
+        if data is not None:
+            yield f":{number}", data
+        elif number == lines[-1][0]:
+            found.cut = True
+        else:
+            _refuse(f"{path}:{number} is not JSON, or nested too deep")
+
+
+def _data(line: str, path: Path) -> Any:
+    """The data of a line, or None."""
+    try:
+        return parse_json(line, path)
+    except FileError:
+        return None
 
 
 class _Reader:
