@@ -163,13 +163,13 @@ class _Teller:
 
     def _call(self, said: Said, block: Record) -> None:
         name, call_id, args = text_of(block.get("name")), text_of(block.get("id")), block.get("input")
-        if call_id in self.calls:
+        if call_id in self.calls or not call_id or not name:
             return
         call = Call(
             id=call_id,
             recorded=name,
             tool=canonical(name, self.aliases),
-            args=args if isinstance(args, dict) else {},
+            args=_fitting(args) if isinstance(args, dict) else {},
             folder=text_of(said.record.get("cwd")),
             time=said.line.time,
         )
@@ -278,6 +278,15 @@ class _Teller:
         stored = self.run.session is not None
         flags.supports_scheduler_context = self.run.task is not None if self.run.by_scheduler else stored
         flags.supports_container_metadata = mounts_are_known(self.run, self.reading)
+
+
+def _fitting(value: Any) -> Any:
+    """A value in which integers of more than 64 bits, which no file of ours can hold, are text."""
+    if isinstance(value, dict):
+        return {key: _fitting(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_fitting(item) for item in value]
+    return str(value) if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63 else value
 
 
 def api_error(record: Record) -> tuple[str, str]:

@@ -117,12 +117,12 @@ def _index_text(sayings: Sayings) -> str:
             if text_of(args.get("file_path")).endswith(MEMORY_FILES):
                 reading.add(text_of(block.get("id")))
                 shown += [text_of(args.get("content")), text_of(args.get("new_string"))]
-            elif command := text_of(args.get("command")):
+            elif any(name in (command := text_of(args.get("command"))) for name in (LOCAL, MAIN)):
                 found = [each for each in touches(command, "/")[0] if each.path.endswith(MEMORY_FILES)]
                 shown += [each.written or "" for each in found]
         detail = said.record.get("toolUseResult")
         file = detail.get("file") if isinstance(detail, dict) else None
         if isinstance(file, dict):
-            answered = [block.get("tool_use_id") in reading for block in said.blocks("tool_result")]
+            answered = [text_of(block.get("tool_use_id")) in reading for block in said.blocks("tool_result")]
             shown += [text_of(file.get("content"))] * any(answered)
     return "\n".join(shown)

@@ -5,7 +5,6 @@ continues; then only the lines of one run are read again, whole.
 """
 
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -243,26 +242,17 @@ def read_records(path: Path, lines: Iterable[Line]) -> Iterator[tuple[Line, Reco
 
 
 def parse_line(data: bytes) -> Record | None:
-    """The object of a line, or None when there is none. Numbers that JSON does not have become text."""
+    """The object of a line, or None when there is none. `NaN` and its like become text."""
     try:
         record = json.loads(
             data.decode("utf-8", "replace"),
             parse_constant=str,
-            parse_int=_integer if _LONG.search(data) else None,
         )
     except (ValueError, RecursionError):
         return None
     if not isinstance(record, dict) or (data.count(b"{") + data.count(b"[") > DEEPEST and _too_deep(record)):
         return None
     return _whole(record) if b"\\ud" in data or b"\\uD" in data else record
-
-
-_LONG = re.compile(rb"\d{19}")
-
-
-def _integer(text: str) -> int | str:
-    value = int(text) if len(text) < 30 else 1 << 64
-    return value if -(1 << 63) <= value < 1 << 63 else text
 
 
 def _too_deep(record: Record) -> bool:

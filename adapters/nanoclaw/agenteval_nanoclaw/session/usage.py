@@ -5,6 +5,9 @@ from typing import Any
 
 KINDS = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 
+MOST = 1 << 40
+"""No answer takes so many tokens: more is no count."""
+
 
 class Usage:
     """Adds up the tokens of answers. Every line of an answer repeats its usage: the last one counts, once."""
@@ -33,4 +36,4 @@ class Usage:
 
 
 def _sum(counts: Iterable[Any]) -> int:
-    return sum(count for count in counts if isinstance(count, int) and not isinstance(count, bool))
+    return sum(count for count in counts if isinstance(count, int) and 0 <= count <= MOST)

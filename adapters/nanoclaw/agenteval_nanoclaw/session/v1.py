@@ -81,7 +81,8 @@ def _task_runs(task: Row, logs: list[Row]) -> list[Inbound]:
     runs = []
     for log in logs or [{}]:
         ended = milliseconds(log.get("run_at"))
-        start = ended - int(log.get("duration_ms") or 0) if ended is not None else None
+        took = log.get("duration_ms")
+        start = ended - took if ended is not None and isinstance(took, int) else ended
         runs.append(
             Inbound(
                 id=text_of(task["id"]),
