@@ -345,5 +345,7 @@ def test_the_final_output_tells_what_the_conversation_is_called() -> None:
 def test_a_final_output_that_sends_delivered_is_no_message_besides() -> None:
     """Without `sent_by`, the same text twice is a duplicate."""
     sent = call("outbound_send", "c1", text="Digest")
-    assert judge("no_duplicate_outbound", {}, make_trace(sent, final("Digest", sent_by=["c1"]), output=None)).passed
+    assert judge(
+        "no_duplicate_outbound", {}, make_trace(sent, final("Digest", sent_by=["c1"]), output=None)
+    ).passed
     assert not judge("no_duplicate_outbound", {}, make_trace(sent, final("Digest"), output=None)).passed

@@ -505,3 +505,30 @@ def test_reading_a_large_recording_shows_how_far_it_is(
         progress.clear()
     assert terminal.getvalue() == "\r\x1b[Kreading big.jsonl  25 % of 200 MB\r\x1b[K"
     assert pipe.getvalue() == ""
+
+
+def test_a_name_that_the_loader_takes_for_a_slip_suggests_nothing(project: Logbooks) -> None:
+    """A tool one letter away from one that the agent had: the rest of the test is written all the same."""
+    made = run(*tool("c1", "web_serch", "x", query="y"), tools=["web_search"])
+    record(project.keep(made), "--out", "evals")
+    assert "must_call_tool" not in types(Path("evals/what-is-new-in-ai"))
+    assert main(["run", "evals"]) == 0
+
+
+def test_a_recorder_that_makes_no_test(project: Logbooks, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its bug is told as one, and nothing is written."""
+    made = run(*tool("c1", "web_search", "x"))
+    made["scenario"]["trigegr"] = "x"
+    record(project.keep(made), "--out", "evals", code=2)
+    assert capsys.readouterr().err.startswith("error[adapter.crashed]: adapter logbook crashed: Invalid: ")
+    assert not Path("evals").exists()
+
+
+def test_a_drafted_scenario_that_is_invalid(project: Logbooks, capsys: pytest.CaptureFixture[str]) -> None:
+    """What the recorder gives must be a test's: what is wrong is named, as a bug of the adapter."""
+    snapshot = [{"group_id": "mian", "content": "x"}]
+    made = run(*tool("c1", "web_search", "x"), scenario={"memory_snapshot": snapshot})
+    record(project.keep(made), "--out", "evals", code=2)
+    assert capsys.readouterr().err.startswith(
+        "error[record.not_replayed]: what was drafted cannot be replayed: the scenario knows no group 'mian'"
+    )

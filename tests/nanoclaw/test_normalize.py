@@ -416,7 +416,13 @@ def test_other_messages_than_the_tests_are_warned_of(
 
 def test_what_a_real_recording_tells_besides_is_kept(tmp_path: Path) -> None:
     """The recorded name of a tool, the call above it, the call that touched memory, where the answer goes."""
-    below = {"type": "tool_call", "tool": "read", "call_id": "c2", "parent_call_id": "c1", "recorded_tool": "Read"}
+    below = {
+        "type": "tool_call",
+        "tool": "read",
+        "call_id": "c2",
+        "parent_call_id": "c1",
+        "recorded_tool": "Read",
+    }
     read = {"type": "memory_read", "group_id": "work", "path": "a", "call_id": "c2", "names_only": True}
     loaded = {"type": "memory_read", "path": "b", "implicit": True}
     answer = {**ANSWER, "to": "dana", "sent_by": ["c1"]}

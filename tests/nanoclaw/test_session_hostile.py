@@ -14,7 +14,23 @@ from agenteval.errors import AdapterError
 from agenteval.trace import check_trace
 from nanoclaw.recordings import converted, inspected, unpack
 
-ODD: list[Any] = [None, True, 0, -1, 1.5, "", "x", "\ud83d", [], [1], {}, {"type": "text"}, [{"type": 7}], [[]], 1 << 70]
+ODD: list[Any] = [
+    None,
+    True,
+    0,
+    -1,
+    1.5,
+    "",
+    "x",
+    "\ud83d",
+    [],
+    [1],
+    {},
+    {"type": "text"},
+    [{"type": 7}],
+    [[]],
+    1 << 70,
+]
 NAMES = ["v2-outbound-tools", "v2-subagent", "v2-memory-write", "v1-scheduled-task", "v2-api-retry"]
 ROUNDS = 20
 
@@ -58,7 +74,19 @@ def test_odd_values_in_databases(name: str, tmp_path: Path) -> None:
     """SQLite keeps any type in any column."""
     root = unpack(name, tmp_path)
     files = {path: path.read_bytes() for path in root.rglob("*.db")}
-    odd = [None, 7, 1.5, "", "x", b"\xff", '{"text": 7}', '[{"containerPath": 7}]', "[]", "{", "2026-11-21 20:55:27"]
+    odd = [
+        None,
+        7,
+        1.5,
+        "",
+        "x",
+        b"\xff",
+        '{"text": 7}',
+        '[{"containerPath": 7}]',
+        "[]",
+        "{",
+        "2026-11-21 20:55:27",
+    ]
     for seed in range(ROUNDS):
         random = Random(seed)
         for path, data in files.items():

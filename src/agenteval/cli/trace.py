@@ -188,7 +188,7 @@ def _of_recording(source: "Source", turn: int | None, rules: "RedactionRules") -
     from agenteval.trace import check_trace
 
     (run,) = chosen_runs(source, [] if turn is None else [turn])
-    trace = source.recorder.convert(source.path, run, source.context).trace
+    trace = source.convert(run).trace
     check_trace(trace)
     redactor = Redactor((), rules)
     redactor.learn(trace)

@@ -70,7 +70,7 @@ class Drafting:
         Raises `AdapterError`: what the recorder says, `record.not_replayed`, or `record.nothing_to_assert`.
         """
         cleaner = Cleaner(self.rules)
-        recorded = self.source.recorder.convert(self.source.path, run, self.source.context)
+        recorded = self.source.convert(run)
         parts = self.parts(recorded, cleaner)
         name = name or test_name(run, cleaner.text(run.first_words))
         name = f"{name}-{run.number}" if name in taken else name

@@ -1,13 +1,14 @@
 """What a path given on the command line is a recording of, and which adapter reads it."""
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from agenteval.adapters import Adapter, AdapterContext
 from agenteval.errors import AdapterError, AgentEvalError, FileError, Problem
 from agenteval.plugins.registry import Registry
-from agenteval.recordings import NOT_THIS_KIND, RecordedRun, Recorder, Recording
+from agenteval.recordings import NOT_THIS_KIND, RecordedRun, RecordedTest, Recorder, Recording
 
 NO_RECORDING = ("record.not_a_recording", NOT_THIS_KIND)
 """The reason codes of a path that is nothing any adapter, or the one that was named, knows."""
@@ -23,6 +24,11 @@ class Source:
     recording: Recording
     context: AdapterContext
 
+    def convert(self, run: RecordedRun) -> RecordedTest:
+        """One run as the files of a test. Raises `AdapterError`."""
+        with _crashes_told(self.adapter.name):
+            return self.recorder.convert(self.path, run, self.context)
+
 
 def find_source(path: Path, registry: Registry, context: AdapterContext, *, adapter: str = "") -> Source:
     """The recording at a path, read by the adapter of that name, or by the first that knows its kind.
@@ -35,7 +41,8 @@ def find_source(path: Path, registry: Registry, context: AdapterContext, *, adap
     empty: Source | None = None
     for reader, recorder in _recorders(registry, adapter):
         try:
-            recording = recorder.inspect(path, context)
+            with _crashes_told(reader.name):
+                recording = recorder.inspect(path, context)
         except AdapterError as error:
             if error.reason_code != NOT_THIS_KIND or adapter:
                 raise
@@ -117,6 +124,21 @@ def _listed(recording: Recording) -> str:
     return "\n".join(
         f"  {run.number}  {run.started_at}  {run.trigger}  {run.first_words}" for run in recording.runs
     )
+
+
+@contextmanager
+def _crashes_told(name: str) -> Iterator[None]:
+    """Have an exception that is none of ours told as what it is: a bug of the adapter."""
+    try:
+        yield
+    except (AgentEvalError, OSError):
+        raise
+    except Exception as error:
+        raise AdapterError(
+            f"adapter {name} crashed: {type(error).__name__}: {error}",
+            reason_code="adapter.crashed",
+            next_step="this is a bug of the adapter: report it with the recording that shows it",
+        ) from error
 
 
 def _must_exist(path: Path) -> None:

@@ -49,9 +49,13 @@ class Trial:
     def trace(self, spec: dict[str, Any]) -> tuple[LoadedTest, Trace]:
         """The trace of the test, whatever its assertions are. Raises `AdapterError`."""
         nothing = {"id": "nothing", "type": "max_tool_calls", "params": {"max_total": 10**6}}
-        outcome = self.run({**spec, "assertions": [nothing]})
+        try:
+            outcome = self.run({**spec, "assertions": [nothing]})
+        except SpecError as error:
+            raise _not_replayed(error.problems[0].message) from error
         if outcome.trace is None:
-            raise _not_replayed(outcome)
+            told = outcome.result.error
+            raise _not_replayed(told.message if told else outcome.result.status)
         return outcome.test, outcome.trace
 
     def run(self, spec: dict[str, Any]) -> Outcome:
@@ -125,11 +129,9 @@ def _parts(problem: Any) -> list[str]:
     return parts if len(parts) > 2 and parts[1] == "assertions" and parts[2].isdigit() else []
 
 
-def _not_replayed(outcome: Outcome) -> AdapterError:
-    error = outcome.result.error
-    message = error.message if error else f"the test ended in {outcome.result.status}"
+def _not_replayed(why: str) -> AdapterError:
     return AdapterError(
-        f"what was drafted cannot be replayed: {message}",
+        f"what was drafted cannot be replayed: {why}",
         reason_code="record.not_replayed",
         next_step="this is a bug of the adapter that made the recording a test: report it with the recording",
     )

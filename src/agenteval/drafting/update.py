@@ -10,7 +10,7 @@ from agenteval.drafting.cleaning import Cleaner
 from agenteval.drafting.document import dumped
 from agenteval.drafting.draft import REPLAY_FILE, Drafting
 from agenteval.drafting.trial import TEST_FILE, trial
-from agenteval.errors import UsageError
+from agenteval.errors import SpecError, UsageError
 from agenteval.judging import JudgingRules
 from agenteval.loading import LoadedTest, load_test
 from agenteval.reading.documents import read_text
@@ -47,7 +47,7 @@ def update(drafting: Drafting, run: RecordedRun, path: Path, *, root: Path) -> U
     """What recording the run into the test at `path` would write, and change.
 
     Raises `SpecError` for a test that is invalid, `AdapterError` for what cannot be recorded, and `UsageError`
-    (`record.other_adapter`, `record.no_replay_file`).
+    (`record.other_adapter`, `record.no_replay_file`, `record.does_not_fit`).
     """
     test = load_test(path, registry=drafting.registry)
     replay = _replay_file(test, drafting)
@@ -55,7 +55,7 @@ def update(drafting: Drafting, run: RecordedRun, path: Path, *, root: Path) -> U
         run_id="record", root=root, rules=JudgingRules(), registry=drafting.registry, redaction=drafting.rules
     )
     before = run_test(test, options)
-    recorded = drafting.source.recorder.convert(drafting.source.path, run, drafting.source.context)
+    recorded = drafting.source.convert(run)
     parts = drafting.parts(recorded, Cleaner(drafting.rules))
     files = dict(parts.files)
     files[replay] = files.pop(REPLAY_FILE)
@@ -63,7 +63,10 @@ def update(drafting: Drafting, run: RecordedRun, path: Path, *, root: Path) -> U
     files[path.name] = text.encode()
     with trial(drafting.registry, drafting.rules) as place:
         place.write(files)
-        loaded = load_test(place.folder / path.name, registry=drafting.registry)
+        try:
+            loaded = load_test(place.folder / path.name, registry=drafting.registry)
+        except SpecError as error:
+            raise _does_not_fit(path, error) from error
         options.root = place.folder
         after = run_test(loaded, options)
     old = {fixture.file for fixture in test.case.tools.fixtures if fixture.file}
@@ -73,6 +76,15 @@ def update(drafting: Drafting, run: RecordedRun, path: Path, *, root: Path) -> U
         changes=changes(before, after),
         unused=sorted(name for name in old.difference(files)),
         status=after.result.status,
+    )
+
+
+def _does_not_fit(path: Path, error: SpecError) -> UsageError:
+    """The test would be invalid with another scenario: an assertion names what is no longer there, for instance."""
+    return UsageError(
+        f"{path} would be invalid with the new recording: {error.problems[0].message}",
+        reason_code="record.does_not_fit",
+        next_step="correct the test first, or make a new one with --out",
     )
 
 

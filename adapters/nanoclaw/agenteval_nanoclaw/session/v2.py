@@ -80,7 +80,9 @@ def _session(folder: SessionFolder) -> Session:
         acknowledged = {text_of(row["message_id"]): row for row in tables["processing_ack"]}
         states = {text_of(row["key"]): text_of(row["value"]) for row in tables["session_state"]}
         session.continuation = states.get(CONTINUATION, "")
-        rows = sorted(tables["messages_out"], key=lambda row: row["seq"] if isinstance(row["seq"], int) else 0)
+        rows = sorted(
+            tables["messages_out"], key=lambda row: row["seq"] if isinstance(row["seq"], int) else 0
+        )
         session.outbound = [
             _outbound(row, session.id, delivered.get(row["id"])) for row in rows if row["kind"] in SENT
         ]
