@@ -433,6 +433,22 @@ def test_fixtures_are_not_used(tmp_path: Path) -> None:
     assert context.warnings == ["fixture 'sky' is not used: results are those in the spans"]
 
 
+def test_a_test_of_another_situation_is_warned() -> None:
+    """What the spans show is judged; where the test says otherwise, it is told."""
+    given = {"session_id": "kitchen", "input_messages": [{"role": "user", "content": "What's new?"}]}
+    case = make_case(
+        adapter="otel",
+        adapter_input={"replay_file": RECORDED.name, **NEWS.choice},
+        scenario=given,
+    )
+    context = context_of(RECORDED.parent)
+    assert OtelAdapter().trace(case, context).scenario.session_id == "newsroom"
+    assert context.warnings == [
+        "the scenario's session_id is 'kitchen' in the test and 'newsroom' in the spans",
+        'the scenario\'s input_messages are not those in the spans, which begin with "What is new in AI today?"',
+    ]
+
+
 def test_a_circle_of_parents(tmp_path: Path) -> None:
     """Spans that are each other's parents are read all the same."""
     path = write(tmp_path, agent(0, 10, parent="invoke_agent@1"), agent(1, 9, parent="invoke_agent@0"))

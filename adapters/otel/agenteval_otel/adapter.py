@@ -1,13 +1,15 @@
 """The adapter: reads the spans that a test names in `adapter_input.replay_file`."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
 
 from agenteval.adapters import AdapterContext
 from agenteval.errors import AdapterError
 from agenteval.reading.containment import STAY_INSIDE, is_inside
-from agenteval.spec import TestCase
+from agenteval.spec import Scenario, TestCase
 from agenteval.strict import EXTENSION_PREFIX, closest
+from agenteval.text import cut
 from agenteval.trace import AdapterInfo, Trace, TraceScenario
 
 NAME = "otel"
@@ -48,13 +50,27 @@ class OtelAdapter:
             group_id=case.scenario.group_id,
             session_id=run.conversation or case.scenario.session_id,
         )
-        return normalize(
+        trace = normalize(
             run, scenario, self.info, test_case_id=case.id, test_run_id=context.run_id, cut=found.cut
         )
+        for warning in differences(case.scenario, trace):
+            context.warn(warning)
+        return trace
 
     def check_input(self, case: TestCase, context: AdapterContext) -> None:
         """Read what the test names, as a run would. Raises `AdapterError`."""
         self.trace(case, context)
+
+
+def differences(told: Scenario, trace: Trace) -> Iterator[str]:
+    """Where the spans show another situation than the test describes. What the spans show is judged."""
+    if told.session_id not in (None, trace.scenario.session_id):
+        found = trace.scenario.session_id
+        yield f"the scenario's session_id is {told.session_id!r} in the test and {found!r} in the spans"
+    said = [message.content for message in told.input_messages if message.role == "user"]
+    asked = [message.content for message in trace.input_messages]
+    if asked and said != asked:
+        yield f'the scenario\'s input_messages are not those in the spans, which begin with "{cut(asked[0], 80)}"'
 
 
 def chosen(runs: list[Any], trace_id: Any, path: Path) -> Any:
