@@ -14,6 +14,7 @@ import typer
 from agenteval import config, results, spec, trace
 from agenteval.assertions import assertion_types
 from agenteval.cli.app import COMMANDS, _app
+from agenteval.comparing import baseline, comparison, facts
 from agenteval.errors import ExitCode
 from agenteval.findings import Finding
 from agenteval.reference.explanation import explain_all
@@ -225,6 +226,12 @@ def names(*models: type) -> set[str]:
             | set(trace.EVENT_TYPES)
             | set(trace.CAPABILITY_FLAGS)
             | set(get_args(trace.TraceStatus)),
+        ),
+        (
+            "comparing.md",
+            names(baseline.BaselineFile, facts.TestFacts)
+            | set(get_args(facts.State))
+            | set(comparison.KINDS),
         ),
         (
             "results.md",

@@ -19,7 +19,8 @@ RECOMMENDED = {
     "scheduler-digest-timeout-recovery",
 }
 MAY_DIFFER = re.compile(
-    r'^\s*"(test_run_id|result_id|started_at|finished_at|duration_ms)": .*\n', re.MULTILINE
+    r'^\s*"(test_run_id|result_id|started_at|finished_at|duration_ms)": .*\n|"timestamp":"[^"]*"',
+    re.MULTILINE,
 )
 
 
@@ -106,14 +107,14 @@ def test_example_is_laid_out_for_copying(spec: Path) -> None:
 def test_two_runs_differ_in_the_permitted_fields_only(
     examples: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The same inputs give the same artifacts, byte for byte, but for five named fields."""
+    """The same inputs give the same artifacts, byte for byte, but for six named fields."""
     monkeypatch.chdir(PROJECT)
     again = run_command([EXAMPLES], tmp_path, run_id="run-2")
     assert stable_artifacts(again.folder) == stable_artifacts(examples.folder)
 
 
 def stable_artifacts(folder: Path) -> dict[str, str]:
-    """The text of every artifact, without the lines that may differ between runs."""
+    """The text of every artifact, without what may differ between runs."""
     return {
         path.name: MAY_DIFFER.sub("", path.read_text(encoding="utf-8")) for path in sorted(folder.iterdir())
     }

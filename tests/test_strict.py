@@ -5,7 +5,7 @@ import sys
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import field
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import pytest
 from hypothesis import given, settings
@@ -19,9 +19,12 @@ from agenteval.strict import (
     Matching,
     Model,
     NotEmpty,
+    NotNull,
     NotPlain,
     OpenMapping,
     Tagged,
+    Unique,
+    Whole,
     _checker,
     closest,
     model,
@@ -80,6 +83,21 @@ class Drawing(Model):
     """Whatever the author likes, but no slip."""
     names: dict[str, list[Circle]] = field(default_factory=dict)
     """Models in lists in a mapping."""
+    copies: Annotated[float, Whole(0)] = 1
+    """A number without a fraction."""
+    author: Annotated[Annotated[str, NotEmpty()] | None, NotNull()] = None
+    """Text that may be left out, but not be null."""
+    colors: Annotated[list[str], Unique()] = field(default_factory=list)
+    """A list in which nothing stands twice."""
+
+
+@model
+class Closed(Model):
+    """What another document defines."""
+
+    extensible: ClassVar[bool] = False
+    inner: Circle | None = None
+    """A model of ours in it."""
 
 
 FULL: dict[str, Any] = {
@@ -94,6 +112,9 @@ FULL: dict[str, Any] = {
     "tags": ["a"],
     "extra": [{"path": "x", "anything": {"deep": [None]}}],
     "names": {"k": [{"kind": "circle", "radius": 0}]},
+    "copies": 2.0,
+    "author": "Ann",
+    "colors": ["red", "green"],
     "x-mine": {"any": "thing"},
 }
 
@@ -169,6 +190,12 @@ def test_plain_valid_data_needs_no_pydantic() -> None:
         {"shapes": [{"kind": "line"}]},
         {"shapes": {}},
         {"names": []},
+        {"copies": 0.5},
+        {"copies": -1},
+        {"copies": True},
+        {"author": None},
+        {"author": ""},
+        {"colors": ["red", "red"]},
         {1: "x"},
     ],
 )
@@ -184,6 +211,32 @@ def test_parse_asks_pydantic_what_is_wrong(change: dict[str, Any]) -> None:
     with pytest.raises(Invalid) as caught:
         parse(Drawing, {**FULL, **change})
     assert len(caught.value.findings) == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"copies": 0.5}, "copies: expected an integer, got the number 0.5"),
+        ({"copies": -1}, "copies: expected at least 0, got the number -1"),
+        ({"author": None}, "author: expected a string, got nothing (null)"),
+        ({"colors": ["red", "red"]}, "colors: 'red' stands there twice"),
+    ],
+)
+def test_what_pydantic_says_of_whole_numbers_null_and_doubles(change: dict[str, Any], told: str) -> None:
+    """In words that a person reads."""
+    with pytest.raises(Invalid) as caught:
+        parse(Drawing, {**FULL, **change})
+    assert [finding.sentence for finding in caught.value.findings] == [told]
+
+
+def test_a_closed_model_takes_no_keys_of_authors() -> None:
+    """An `x-` key is unknown there like any other; neither the quick look nor pydantic lets it through."""
+    assert parse(Closed, {}) == Closed()
+    with pytest.raises(NotPlain):
+        quickly(Closed, {"x-mine": 1})
+    with pytest.raises(Invalid) as caught:
+        parse(Closed, {"x-mine": 1})
+    assert [finding.sentence for finding in caught.value.findings] == ["unknown key 'x-mine'"]
 
 
 def test_models_compare_by_value_and_show_themselves() -> None:

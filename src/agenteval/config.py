@@ -121,6 +121,8 @@ class Config(Model):
     """A missing capability fails an assertion instead of skipping it."""
     save_traces: bool = False
     """Write every test's normalized trace."""
+    baseline: str = "agenteval-baseline.json"
+    """The file that `--update-baseline` writes, relative to the project root."""
     color: Literal["auto", "always", "never"] = "auto"
     """Whether the console uses colour."""
     plugins: list[Annotated[str, _PluginName()]] = field(default_factory=list)

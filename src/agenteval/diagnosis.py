@@ -33,7 +33,7 @@ def parse_slowly(cls: type[M], data: Any) -> M:
     else:
         return built
     own = [_data_path(data, detail) for detail in details if _is_extension(detail)]
-    if own:
+    if own and cls.extensible:
         return parse_slowly(cls, _without(data, own))
     raise Invalid(_findings(cls, data, details[:MAX_FINDINGS]))
 
@@ -287,8 +287,8 @@ def _flatten(kinds: Sequence[Any], data: Any) -> list[Any]:
     return flat
 
 
-def json_schema(cls: type[Any], *, name: str, title: str) -> dict[str, Any]:
-    """The JSON Schema (draft 2020-12) of a model; `x-` keys are allowed wherever keys are fixed."""
+def json_schema(cls: Any, *, name: str, title: str, extensible: bool = True) -> dict[str, Any]:
+    """The JSON Schema (draft 2020-12) of a model; `x-` keys are allowed wherever keys are fixed, if it is extensible."""
     schema = TypeAdapter(cls).json_schema()
     schema = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -296,7 +296,8 @@ def json_schema(cls: type[Any], *, name: str, title: str) -> dict[str, Any]:
         **schema,
         "title": title,
     }
-    allow_extensions(schema)
+    if extensible:
+        allow_extensions(schema)
     return schema
 
 

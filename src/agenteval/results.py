@@ -247,3 +247,5 @@ class RunSummary(Model):
     tests: list[TestRow]
     problems: list[InvalidSpec]
     coverage: Coverage = field(default_factory=Coverage)
+    eval_summary_sha256: str | None = None
+    """The SHA-256 of `eval-summary.json`, by which a gate knows that it is this run's."""

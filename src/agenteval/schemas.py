@@ -22,7 +22,11 @@ _HEAD = ("$schema", "$id", "title", "description", "type", "properties", "requir
 
 _TEST_CASE_TITLE = "AgentEval test case (test.yaml)"
 
-SHIPPED: tuple[str, ...] = ("test-case", "replay", "trace", "result", "summary")
+SHIPPED: tuple[str, ...] = (
+    *("test-case", "replay", "trace", "result", "summary"),
+    *("baseline", "comparison"),
+    *("agent-eval-suite", "eval-summary", "eval-events"),
+)
 """The schemas that `schemas/` holds."""
 
 
@@ -109,6 +113,9 @@ def _unknown(name: str, known: Sequence[str]) -> UsageError:
 
 
 def _core_entries(registry: Registry) -> list[Entry]:
+    from agenteval.comparing.baseline import BaselineFile
+    from agenteval.comparing.comparison import Comparison
+    from agenteval.openwop.models import AgentEvalSuite, EvalEvent, EvalSummary
     from agenteval.results import RunSummary, TestResult
     from agenteval.trace import Trace
 
@@ -117,6 +124,13 @@ def _core_entries(registry: Registry) -> list[Entry]:
         _output_entry(Trace, "trace", "AgentEval normalized trace"),
         _output_entry(TestResult, "result", "AgentEval test result"),
         _output_entry(RunSummary, "summary", "AgentEval run summary"),
+        _input_entry(BaselineFile, "baseline", "AgentEval baseline"),
+        _output_entry(Comparison, "comparison", "AgentEval comparison of two runs"),
+        _openwop_entry(AgentEvalSuite, "agent-eval-suite", "OpenWOP AgentEvalSuite (RFC 0081)"),
+        _openwop_entry(EvalSummary, "eval-summary", "OpenWOP EvalSummary (RFC 0081)"),
+        _openwop_entry(
+            EvalEvent, "eval-events", "One line of events.jsonl: an OpenWOP eval event (RFC 0081)"
+        ),
     ]
 
 
@@ -126,6 +140,10 @@ def _output_entry(cls: type[Any], name: str, title: str) -> Entry:
 
 def _input_entry(cls: type[Any], name: str, title: str) -> Entry:
     return Entry(name, title, lambda: _schema(cls, name, title))
+
+
+def _openwop_entry(cls: Any, name: str, title: str) -> Entry:
+    return Entry(name, title, lambda: _schema(cls, name, title, extensible=False))
 
 
 def _adapter_entries(registry: Registry) -> list[Entry]:
@@ -146,10 +164,10 @@ def _adapter_entries(registry: Registry) -> list[Entry]:
     return entries
 
 
-def _schema(cls: type[Any], name: str, title: str) -> JsonSchema:
+def _schema(cls: Any, name: str, title: str, *, extensible: bool = True) -> JsonSchema:
     from agenteval.diagnosis import json_schema
 
-    schema = json_schema(cls, name=name, title=title)
+    schema = json_schema(cls, name=name, title=title, extensible=extensible)
     _drop_noise(schema)
     return schema
 

@@ -21,6 +21,9 @@ class Tally:
         self.problems: list[InvalidSpec] = []
         self.unmet_thresholds: list[str] = []
         self.internal_errors = 0
+        self.regressions = 0
+        self.known_failures = 0
+        self.compared_with = ""
         self.leaks = 0
         self.coverage = CoverageTally()
         self._scores = {name: CategoryScore(category=name) for name in CATEGORIES}
@@ -66,6 +69,12 @@ class Tally:
                 xfail=result.xfail,
             )
         )
+
+    def compare(self, baseline: str, *, regressions: int, known_failures: int) -> None:
+        """Judge the run against a baseline: tests whose failure it knows do not fail the run, and regressions do."""
+        self.compared_with = baseline
+        self.regressions = regressions
+        self.known_failures = known_failures
 
     def add_invalid(self, problems: Iterable[Problem]) -> None:
         """Count one spec file that could not be loaded, or a selection of nothing."""
@@ -116,12 +125,17 @@ class Tally:
             return ExitCode.ERROR, f"redaction.leak: redaction failed for {_some(self.leaks, 'file')}"
         if counts.errors or self.internal_errors:
             return ExitCode.ERROR, f"{_some(counts.errors + self.internal_errors, 'test')} ended in an error"
-        if counts.failed:
-            return ExitCode.FAILED, f"{_some(counts.failed, 'test')} failed"
+        if self.regressions:
+            return ExitCode.FAILED, f"{_some(self.regressions, 'regression')} against {self.compared_with}"
+        if counts.failed > self.known_failures:
+            return ExitCode.FAILED, f"{_some(counts.failed - self.known_failures, 'test')} failed"
         if self.unmet_thresholds:
             return ExitCode.FAILED, f"suite.threshold: {'; '.join(self.unmet_thresholds)}"
-        if counts.passed + counts.xfailed == 0:
+        if counts.passed + counts.xfailed + self.known_failures == 0:
             return ExitCode.INVALID, f"nothing was judged: {_some(counts.skipped, 'test')} skipped"
+        if self.known_failures:
+            known = _some(self.known_failures, "known failure")
+            return ExitCode.PASSED, f"no regression against {self.compared_with}, {known}"
         if counts.xfailed:
             return ExitCode.PASSED, f"no test failed, but for {_some(counts.xfailed, 'test')} that should"
         return ExitCode.PASSED, "all tests passed" if not counts.skipped else "no test failed"

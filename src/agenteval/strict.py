@@ -36,9 +36,13 @@ class NotPlain(Exception):  # noqa: N818 - a signal between two functions, never
 
 
 class Model:
-    """Base of all strict models: unknown keys and wrong types are errors, `x-` keys are the author's own."""
+    """Base of all strict models: unknown keys and wrong types are errors, `x-` keys are the author's own.
+
+    `extensible` is False for models of formats that are not ours: there `x-` keys are unknown like any other.
+    """
 
     __slots__ = ()
+    extensible: ClassVar[bool] = True
     __pydantic_config__: ClassVar[Mapping[str, Any]] = {
         "strict": True,
         "extra": "forbid",
@@ -94,6 +98,68 @@ class NotEmpty:
         from pydantic import Field
 
         return handler.generate_schema(Annotated[source, Field(min_length=1)])
+
+
+class Whole:
+    """A number without a fraction, `1.0` among them, of at least `low`: `Annotated[float, Whole(0)]`."""
+
+    def __init__(self, low: float) -> None:
+        self.low = low
+
+    def __call__(self, value: Any) -> Any:
+        if not value >= self.low or value % 1:
+            raise NotPlain
+        return value
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        from pydantic import Field
+        from pydantic_core import core_schema
+
+        bounded = handler.generate_schema(Annotated[source, Field(ge=self.low)])
+        return core_schema.no_info_after_validator_function(self._explain, bounded)
+
+    def _explain(self, value: Any) -> Any:
+        if value % 1:
+            raise ValueError(f"expected an integer, got the number {value}")
+        return value
+
+    def __get_pydantic_json_schema__(self, core_schema: Any, handler: Any) -> Any:
+        return {"type": "integer", "minimum": self.low}
+
+
+class NotNull:
+    """A value that may be left out, but not be null: `Annotated[str | None, NotNull()] = None`."""
+
+    def __call__(self, value: Any) -> Any:
+        if value is None:
+            raise NotPlain
+        return value
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        kinds = tuple(kind for kind in get_args(source) if kind is not types.NoneType)
+        return handler.generate_schema(Union[kinds])  # noqa: UP007 - not known before
+
+
+class Unique:
+    """No item twice: `Annotated[list[str], Unique()]`."""
+
+    def __call__(self, value: Any) -> Any:
+        if len(set(value)) < len(value):
+            raise NotPlain
+        return value
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        from pydantic_core import core_schema
+
+        return core_schema.no_info_after_validator_function(self._explain, handler(source))
+
+    def _explain(self, value: Any) -> Any:
+        if twice := [item for index, item in enumerate(value) if item in value[:index]]:
+            raise ValueError(f"{twice[0]!r} stands there twice")
+        return value
+
+    def __get_pydantic_json_schema__(self, core_schema: Any, handler: Any) -> Any:
+        return {**handler(core_schema), "uniqueItems": True}
 
 
 class Matching:
@@ -372,7 +438,7 @@ def _model(cls: type[Model]) -> Check:
             item_check = checks.get(key)
             if item_check is not None:
                 given[key] = item_check(item)
-            elif type(key) is not str or not key.startswith(EXTENSION_PREFIX):
+            elif type(key) is not str or not (cls.extensible and key.startswith(EXTENSION_PREFIX)):
                 raise NotPlain
         if not required <= given.keys():
             raise NotPlain

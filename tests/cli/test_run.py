@@ -76,7 +76,7 @@ def test_a_run_of_everything(project: Project, capsys: pytest.CaptureFixture[str
     }
     assert files(project) == {
         *(f"nanoclaw.t.{kind}.x.result.json" for kind in ALL_KINDS if kind != "invalid"),
-        *("eval-summary.json", "summary.json"),
+        *("events.jsonl", "eval-summary.json", "summary.json"),
     }
     scored = json.loads((project.root / "artifacts/run-1/eval-summary.json").read_text(encoding="utf-8"))
     assert [(task["taskId"], task["score"]) for task in scored["tasks"]] == [
@@ -444,7 +444,7 @@ def test_ctrl_c_in_the_middle(
 
     monkeypatch.setattr(NanoClawAdapter, "trace", trace)
     assert run() == 2
-    assert files(project) == {"nanoclaw.t.a.x.result.json"}
+    assert files(project) == {"nanoclaw.t.a.x.result.json", "events.jsonl"}
     assert capsys.readouterr().out.split("\n")[1:] == [
         "interrupted: 1 test finished; results are in artifacts/run-1, without a summary",
         "exit 2: interrupted",
@@ -527,7 +527,9 @@ def test_without_redaction_values_show(project: Project, capsys: pytest.CaptureF
     places = seen(project, capsys)
     assert [name for name, where in places.items() if "nanoclaw.t.fail.x.trace.json" not in where] == []
     assert {"stdout", "nanoclaw.t.fail.x.result.json"} <= places["output"] & places["args"]
-    assert [where for where in places.values() if where & {"summary.json", "eval-summary.json"}] == []
+    assert [
+        where for where in places.values() if where & {"summary.json", "eval-summary.json", "events.jsonl"}
+    ] == []
 
 
 def test_an_invalid_recording_gives_no_value_away(
@@ -564,7 +566,7 @@ def test_the_eval_summary_has_no_content(project: Project) -> None:
     """Even without redaction no text of the recording gets into the EvalSummary or the run summary."""
     plant(project, [])
     run()
-    for name in ("eval-summary.json", "summary.json"):
+    for name in ("events.jsonl", "eval-summary.json", "summary.json"):
         text = (project.root / "artifacts" / "run-1" / name).read_text(encoding="utf-8")
         assert [marker for marker in PLANTED.values() if marker in text] == []
 

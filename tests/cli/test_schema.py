@@ -13,11 +13,16 @@ def test_without_a_name_the_schemas_are_listed(capsys: pytest.CaptureFixture[str
     """The list has every schema with its title, those of adapters included."""
     assert main(["schema"]) == 0
     assert capsys.readouterr().out == (
-        "test-case  AgentEval test case (test.yaml)\n"
-        "trace      AgentEval normalized trace\n"
-        "result     AgentEval test result\n"
-        "summary    AgentEval run summary\n"
-        "replay     AgentEval replay file of the nanoclaw adapter\n"
+        "test-case         AgentEval test case (test.yaml)\n"
+        "trace             AgentEval normalized trace\n"
+        "result            AgentEval test result\n"
+        "summary           AgentEval run summary\n"
+        "baseline          AgentEval baseline\n"
+        "comparison        AgentEval comparison of two runs\n"
+        "agent-eval-suite  OpenWOP AgentEvalSuite (RFC 0081)\n"
+        "eval-summary      OpenWOP EvalSummary (RFC 0081)\n"
+        "eval-events       One line of events.jsonl: an OpenWOP eval event (RFC 0081)\n"
+        "replay            AgentEval replay file of the nanoclaw adapter\n"
     )
 
 
@@ -37,7 +42,8 @@ def test_unknown_schema_suggests_the_closest(capsys: pytest.CaptureFixture[str])
     assert main(["schema", "test-cas"]) == 2
     assert capsys.readouterr().err == (
         "error[usage.unknown_schema]: unknown schema 'test-cas', did you mean 'test-case'?\n"
-        "  next: name one of test-case, trace, result, summary, replay\n"
+        "  next: name one of test-case, trace, result, summary, baseline, comparison, agent-eval-suite, "
+        "eval-summary, eval-events, replay\n"
     )
 
 
@@ -54,7 +60,7 @@ def test_write_then_check_then_drift(tmp_path: Path, capsys: pytest.CaptureFixtu
         f"kept     {folder / f'{name}.schema.json'}\n" for name in SHIPPED
     )
     assert main(["schema", "--check", *where]) == 0
-    assert capsys.readouterr().out == f"5 schemas in {folder} are up to date\n"
+    assert capsys.readouterr().out == f"{len(SHIPPED)} schemas in {folder} are up to date\n"
 
     (folder / "trace.schema.json").write_text("{}\n", encoding="utf-8")
     (folder / "replay.schema.json").unlink()

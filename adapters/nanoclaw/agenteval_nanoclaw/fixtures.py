@@ -215,10 +215,10 @@ def _differences(
         for name in ERROR_FIELDS:
             said, recorded = getattr(fixture.error, name), getattr(error, name)
             if recorded is not None and said != recorded:
-                from agenteval_nanoclaw.differences import brief
+                from agenteval.differences import brief
 
                 yield f"{name} of the error: the fixture has {brief(said)}, the recording {brief(recorded)}"
     if step.result is not None and not equal(answer.result, step.result):
-        from agenteval_nanoclaw.differences import differences
+        from agenteval.differences import differences
 
         yield from differences(answer.result, step.result)

@@ -24,10 +24,13 @@ COMMANDS = {
     "validate": "validate",
     "list": "list_tests",
     "explain": "explain",
+    "compare": "compare",
+    "gate": "gate",
     "schema": "schema",
     "init": "init",
     "record": "record",
     "trace": "trace",
+    "suite": "suite",
     "doctor": "doctor",
 }
 """Command name to module of this package; each has a function `command`."""

@@ -17,19 +17,20 @@ from agenteval.reporters.stream import redactor_in_force
 class Collection:
     """The valid tests in discovery order, and everything there is to say about the files.
 
-    `problems` holds errors and warnings in the order they were met. `invalid` are the files with errors;
-    `not_found` counts paths at which there is no test file at all.
+    `problems` holds errors and warnings in the order they were met. `invalid` are the files with errors,
+    `suites` the valid AgentEvalSuites; `not_found` counts paths at which there is no test file at all.
     """
 
     tests: list[LoadedTest] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     invalid: list[Path] = field(default_factory=list)
+    suites: list[Path] = field(default_factory=list)
     not_found: int = 0
 
     @property
     def files(self) -> int:
         """How many test files there are, valid or not."""
-        return len(self.tests) + len(self.invalid)
+        return len(self.tests) + len(self.suites) + len(self.invalid)
 
     @property
     def errors(self) -> int:
@@ -37,8 +38,10 @@ class Collection:
         return sum(problem.severity == "error" for problem in self.problems)
 
 
-def collect(paths: Sequence[str], *, limits: LimitsConfig, registry: Registry) -> Collection:
-    """Load all tests under the paths."""
+def collect(
+    paths: Sequence[str], *, limits: LimitsConfig, registry: Registry, suites: bool = False
+) -> Collection:
+    """Load all tests under the paths; an AgentEvalSuite among them is a problem, unless the command knows `suites`."""
     budget.set_seconds(limits.pattern_seconds)
     rules = redactor_in_force().rules
     collection = Collection(problems=registry.problems())
@@ -47,6 +50,8 @@ def collect(paths: Sequence[str], *, limits: LimitsConfig, registry: Registry) -
         if isinstance(found, SpecError):
             collection.problems += redacted_problems(found.problems, rules)
             collection.not_found += 1
+            continue
+        if found.path.suffix == ".json" and _is_suite(collection, found.path, limits, suites=suites):
             continue
         try:
             test = load_test(
@@ -64,6 +69,29 @@ def collect(paths: Sequence[str], *, limits: LimitsConfig, registry: Registry) -
             collection.problems += redacted_problems(test.warnings, rules)
             collection.tests.append(test)
     return collection
+
+
+def _is_suite(collection: Collection, path: Path, limits: LimitsConfig, *, suites: bool) -> bool:
+    """Whether a file is an AgentEvalSuite; then it is loaded as one, or told to be none of this command's business."""
+    from agenteval.openwop.suite import is_suite, load_suite
+
+    if not is_suite(path):
+        return False
+    if not suites:
+        message = "an AgentEvalSuite, which has tasks and no tests"
+        step = f"agenteval run {path} --collect-only shows its tasks"
+        problem = Problem(reason_code="select.suite", message=message, path=path, next_step=step)
+        collection.problems.append(problem)
+        collection.not_found += 1
+        return True
+    try:
+        load_suite(path, max_bytes=limits.max_file_bytes)
+    except SpecError as error:
+        collection.problems += redacted_problems(error.problems, redactor_in_force().rules)
+        collection.invalid.append(path)
+    else:
+        collection.suites.append(path)
+    return True
 
 
 def problem_as_json(problem: Problem) -> dict[str, object]:

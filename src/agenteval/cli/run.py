@@ -18,6 +18,7 @@ from agenteval.cli.options import (
 )
 from agenteval.cli.redacting import redact_as
 from agenteval.cli.session import Session
+from agenteval.cli.suite_run import SuiteOptions, suite_among, suite_parts
 from agenteval.config import Config, load_config, project_root
 from agenteval.errors import ExitCode
 from agenteval.judging import JudgingRules
@@ -58,6 +59,17 @@ def command(
     ] = "",
     no_artifacts: Annotated[bool, typer.Option("--no-artifacts", help="Write no files.")] = False,
     save_traces: Annotated[bool, typer.Option("--save-traces", help="Write every test's trace.")] = False,
+    baseline: Annotated[
+        str,
+        typer.Option(
+            "--baseline",
+            metavar="RUN|FILE",
+            help="Compare: what failed then does not fail the run, what got worse does.",
+        ),
+    ] = "",
+    update_baseline: Annotated[
+        bool, typer.Option("--update-baseline", help="Write the baseline file: what fails now is known.")
+    ] = False,
     json_output: Annotated[
         bool, typer.Option("--json", help="The run summary as JSON on stdout; the rest goes to stderr.")
     ] = False,
@@ -74,6 +86,31 @@ def command(
     durations: Annotated[
         int, typer.Option("--durations", metavar="N", min=0, help="Show the N slowest.")
     ] = 0,
+    replays: Annotated[
+        Path | None,
+        typer.Option(
+            "--replays", metavar="DIR", help="Of a suite: where recordings are (default: replays beside it)."
+        ),
+    ] = None,
+    modes: Annotated[
+        str, typer.Option("--modes", metavar="M,…", help="Of a suite: only these of its modes.")
+    ] = "",
+    agent_id: Annotated[
+        str, typer.Option("--agent-id", metavar="ID", help="Of a suite: the agent that was recorded.")
+    ] = "",
+    model_class: Annotated[
+        str, typer.Option("--model-class", metavar="C", help="Of a suite: the class of the agent's model.")
+    ] = "",
+    judge: Annotated[
+        str,
+        typer.Option(
+            "--judge", metavar="J", help="Of a suite: recorded, 'command:PROGRAM …', or a plugin's name."
+        ),
+    ] = "",
+    pass_score: Annotated[
+        float | None,
+        typer.Option("--pass-score", metavar="X", min=0, max=1, help="The score that the run must reach."),
+    ] = None,
 ) -> ExitCode:
     """Run tests: replay each recording, judge it, explain what failed.
 
@@ -84,6 +121,19 @@ def command(
     budget.set_seconds(config.limits.pattern_seconds)
     colors = color or config.color
     redaction = redact_as(config, secrets or ())
+    asked = SuiteOptions(
+        replays=replays,
+        modes=modes,
+        agent_id=agent_id,
+        model_class=model_class,
+        judge=judge,
+        pass_score=pass_score,
+        baseline=baseline,
+    )
+    suite = suite_among(paths, asked)
+    parts = (
+        suite_parts(suite, asked, root=root, config=config, allow_outside=allow_outside) if suite else None
+    )
     session = Session(
         options=RunOptions(
             run_id=run_id or new_run_id(),
@@ -97,15 +147,32 @@ def command(
             max_events=config.limits.max_events,
             max_yaml_nodes=config.limits.max_yaml_nodes,
             allow_outside=allow_outside,
-            registry=Registry(root, config.plugins),
+            registry=parts.registry if parts else Registry(root, config.plugins),
             redaction=redaction,
         ),
         console=Console(sys.stderr if json_output else sys.stdout, verbosity=verbose - quiet, color=colors),
-        scores=Scores(_suite(config, paths)),
+        scores=parts.scores if parts else Scores(_suite(config, paths, pass_score)),
         selection=Selection(expression, tags or (), exclude_tags or ()),
+        tests=parts.tests if parts else None,
+        epilogue=parts.epilogue if parts else None,
     )
     if collect_only:
         return session.collect(paths)
+    if (baseline and not suite) or update_baseline:
+        from agenteval.cli.baselines import check_whole, watch_for
+        from agenteval.comparing.sides import named
+
+        if update_baseline:
+            check_whole(paths, maxfail=maxfail or exit_first)
+        runs, default = (
+            Path(os.path.relpath(root / name)) for name in (config.artifacts_dir, config.baseline)
+        )
+        session.watch = watch_for(
+            named(baseline, artifacts_dir or runs) if baseline else None,
+            update=update_baseline,
+            default=default,
+            scores=session.scores,
+        )
     if not no_artifacts:
         parent = artifacts_dir or Path(os.path.relpath(root / config.artifacts_dir))
         session.directory = RunDirectory(
@@ -122,17 +189,18 @@ def command(
     return code
 
 
-def _suite(config: Config, paths: list[str]) -> Suite:
+def _suite(config: Config, paths: list[str], pass_score: float | None) -> Suite:
     first = Path(paths[0].split("::")[0])
     directory = first if first.is_dir() else first.parent
     suite = config.suite
+    pass_score = suite.pass_score if pass_score is None else pass_score
     return Suite(
         id=suite.id or default_suite_id(directory.resolve().name),
         version=suite.version,
-        pass_score=1.0 if suite.pass_score is None else suite.pass_score,
+        pass_score=1.0 if pass_score is None else pass_score,
         max_cost_usd=suite.max_cost_usd,
         max_p95_latency_ms=suite.max_p95_latency_ms,
-        declared=suite.pass_score is not None
+        declared=pass_score is not None
         or suite.max_cost_usd is not None
         or suite.max_p95_latency_ms is not None,
     )

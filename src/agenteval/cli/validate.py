@@ -29,7 +29,7 @@ def command(
     config = load_config(root)
     registry = Registry(root, config.plugins)
     redact_as(config)
-    collection = collect(paths, limits=config.limits, registry=registry)
+    collection = collect(paths, limits=config.limits, registry=registry, suites=True)
     check_inputs(
         collection,
         root=root,
@@ -74,7 +74,7 @@ def _print_json(collection: Collection) -> None:
 
     data = {
         "files": collection.files,
-        "valid": len(collection.tests),
+        "valid": collection.files - len(collection.invalid),
         "invalid": len(collection.invalid),
         "problems": [problem_as_json(problem) for problem in collection.problems],
     }

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from agenteval.errors import Problem, SpecError
-from agenteval.results import TestResult
+from agenteval.loading import LoadedTest
+from agenteval.results import AssertionResult, TestResult
 from agenteval.trace import Trace
 
 SAFETY_FINDINGS = {
@@ -25,6 +26,8 @@ class Suite:
     """Who the summary speaks of, and the bars it has to clear (RFC 0081, section A).
 
     `declared` says that the author set a bar: a run that misses it then fails, whatever its single tests say.
+    `modes` are the ways of evaluation in force (section D): tests judge by rules, as `golden` does. `model_class` is
+    that of the agent, when it is known.
     """
 
     id: str
@@ -33,14 +36,26 @@ class Suite:
     max_cost_usd: float | None = None
     max_p95_latency_ms: float | None = None
     declared: bool = False
+    modes: Sequence[str] = ("golden",)
+    model_class: str | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Baseline:
+    """The earlier run that this one is compared with: its id and its aggregate score."""
+
+    run_id: str
+    score: float
 
 
 @dataclass(slots=True)
 class Scores:
-    """The tasks of a run, scored one by one."""
+    """The tasks of a run, scored one by one; `scored_at` has the time of each, ISO 8601."""
 
     suite: Suite
+    baseline: Baseline | None = None
     tasks: list[dict[str, Any]] = field(default_factory=list)
+    scored_at: list[str] = field(default_factory=list)
     _shares: list[tuple[int, int]] = field(default_factory=list)
     _owners: dict[str, str] = field(default_factory=dict)
 
@@ -60,13 +75,21 @@ class Scores:
                 ]
             )
 
-    def add(self, result: TestResult, trace: Trace | None) -> None:
+    def task_id(self, result: TestResult) -> str:
+        """What a test is called as a task."""
+        return task_id(result.test_case_id)
+
+    def share(self, result: TestResult, test: LoadedTest | None) -> tuple[int, int]:  # noqa: ARG002 - suites ask it
+        """The score of a test as an exact fraction: what was reached, of how much."""
+        return _share(result)
+
+    def add(self, result: TestResult, trace: Trace | None, test: LoadedTest | None = None) -> None:
         """Score one test. A skipped test is no task."""
         if result.status == "skipped":
             return
-        passed, judged = share = _share(result)
+        passed, judged = share = self.share(result, test)
         task: dict[str, Any] = {
-            "taskId": task_id(result.test_case_id),
+            "taskId": self.task_id(result),
             "score": passed / judged,
             "passed": result.status == "pass",
         }
@@ -86,11 +109,12 @@ class Scores:
         findings = [
             dict(zip(("kind", "severity"), SAFETY_FINDINGS[each.type], strict=True))
             for each in result.assertions
-            if each.type in SAFETY_FINDINGS and each.status in ("fail", "warn") and not each.xfail
+            if is_finding(each)
         ]
         if findings:
             task["safetyFindings"] = findings
         self.tasks.append(task)
+        self.scored_at.append(result.finished_at)
         self._shares.append(share)
 
     def unmet(self) -> list[str]:
@@ -115,16 +139,18 @@ class Scores:
 
     def summary(self) -> dict[str, Any]:
         """The EvalSummary."""
-        cost = self._total_cost()
+        suite, cost, score = self.suite, self._total_cost(), self._aggregate()
         return {
-            "suiteId": self.suite.id,
-            "suiteVersion": self.suite.version,
-            "aggregateScore": self._aggregate(),
+            "suiteId": suite.id,
+            "suiteVersion": suite.version,
+            **({} if suite.model_class is None else {"evaluatedModelClass": suite.model_class}),
+            "aggregateScore": score,
             "passed": not self.unmet(),
             "taskCount": len(self.tasks),
             "passedCount": sum(task["passed"] for task in self.tasks),
             **({} if cost is None else {"totalCostUsd": cost}),
             "tasks": self.tasks,
+            **({} if self.baseline is None else {"regression": _regression(self.baseline, score)}),
         }
 
     def _aggregate(self) -> float:
@@ -142,6 +168,27 @@ class Scores:
         from decimal import Decimal
 
         return float(sum(Decimal(repr(task["costUsd"])) for task in self.tasks))
+
+
+_NO_FINDING = ("assertion.vacuous", "capability.missing")
+"""What fails an assertion that has found nothing."""
+
+
+def is_finding(result: AssertionResult) -> bool:
+    """Whether an assertion says that something unsafe happened, which the test does not expect."""
+    said_no = result.status in ("fail", "warn") and result.reason_code not in _NO_FINDING
+    return said_no and result.type in SAFETY_FINDINGS and not result.xfail
+
+
+def score_delta(before: float, after: float) -> float:
+    """The difference of two scores as they are written: from 0.9 to 0.8 it is -0.1."""
+    from decimal import Decimal
+
+    return float(Decimal(repr(after)) - Decimal(repr(before)))
+
+
+def _regression(baseline: Baseline, score: float) -> dict[str, Any]:
+    return {"baselineRunId": baseline.run_id, "scoreDelta": score_delta(baseline.score, score)}
 
 
 def _share(result: TestResult) -> tuple[int, int]:

@@ -1,4 +1,6 @@
-"""The run's directory (SPEC 19): `<run_id>/<test_id>.result.json`, `.trace.json`, `eval-summary.json`, `summary.json`.
+"""The run's directory (SPEC 19): `<run_id>/<test_id>.result.json`, `.trace.json`, and the files of the whole run.
+
+These are `events.jsonl`, `eval-summary.json` and `summary.json`.
 
 Each run gets a new directory of its own, and `summary.json` appears last, by rename: a directory without one
 belongs to a run that did not finish.
@@ -7,14 +9,16 @@ belongs to a run that did not finish.
 import os
 import re
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from agenteval.config import MAX_RESULT_BYTES
+from agenteval.digests import sha256
 from agenteval.errors import AgentEvalError, Problem
 from agenteval.evidence import MOST_ITEMS
 from agenteval.redaction import Redactor
-from agenteval.reporters.sealing import LeakError, sealed, sealed_result
+from agenteval.reporters.sealing import LeakError, sealed, sealed_lines, sealed_result
 from agenteval.results import RunSummary, TestResult
 from agenteval.runner import Outcome
 
@@ -52,6 +56,8 @@ class RunDirectory:
         self.redactor = redactor or Redactor()
         self.leaks: list[Problem] = []
         """What was not written because something sensitive would have shown, file by file."""
+        self.eval_summary_sha256: str | None = None
+        """The digest of the EvalSummary, once it is written."""
         self._taken: set[str] = set()
         self._written: set[str] = set()
         if not _RUN_ID.fullmatch(run_id):
@@ -116,12 +122,17 @@ class RunDirectory:
             f"is {self.max_bytes:,}: {outcome}"
         )
 
+    def log(self, events: Sequence[dict[str, Any]]) -> None:
+        """Write the run's OpenWOP events, one a line."""
+        try:
+            self._write("events.jsonl", sealed_lines(events, self.redactor))
+        except LeakError as leak:
+            self.leaks.append(leak.problem("events.jsonl"))
+
     def close(self, eval_summary: dict[str, Any]) -> None:
         """Write the EvalSummary, and look at every file that came here another way than through this class."""
-        try:
-            self._write("eval-summary.json", sealed(eval_summary, self.redactor))
-        except LeakError as leak:
-            self.leaks.append(leak.problem("eval-summary.json"))
+        if content := self._sealed("eval-summary.json", eval_summary):
+            self.eval_summary_sha256 = sha256(content)
         for folder, _, names in os.walk(self.path):
             own = self._written if folder == str(self.path) else set()
             for name in sorted(set(names) - own):
@@ -135,6 +146,20 @@ class RunDirectory:
         if kinds := self.redactor.leaks(text, ()):
             file.unlink()
             self.leaks.append(LeakError(kinds).problem(file.name))
+
+    def add_file(self, name: str, data: Any) -> None:
+        """Write a file about the run as a whole."""
+        self._sealed(name, data)
+
+    def _sealed(self, name: str, data: Any) -> bytes | None:
+        """Write what may be written; None when it may not."""
+        try:
+            content = sealed(data, self.redactor)
+        except LeakError as leak:
+            self.leaks.append(leak.problem(name))
+            return None
+        self._write(name, content)
+        return content
 
     def finish(self, summary: RunSummary) -> None:
         """Write the summary: with this the run is complete. Raises `LeakError`."""

@@ -104,6 +104,10 @@ class Console:
         text, style = part
         return f"\x1b[{_CODES[style]}m{printable(text)}\x1b[0m" if self.colored and style else printable(text)
 
+    def paragraph(self, text: str, *, indent: int = 0, style: str = "") -> None:
+        """A text over as many lines as the width asks for."""
+        self._wrapped(text, indent=indent, style=style)
+
     def flush(self) -> None:
         """Hand everything to the stream."""
         flush(self.stream)

@@ -43,6 +43,19 @@ def sealed(data: Any, redactor: Redactor) -> bytes:
     return _checked(shown, shown, redactor)
 
 
+def sealed_lines(items: Sequence[Any], redactor: Redactor) -> bytes:
+    """Data as JSON, one item a line: the bytes that may be written. Raises `LeakError` as `sealed` does."""
+    import orjson
+
+    content = b"".join([orjson.dumps(item, option=orjson.OPT_APPEND_NEWLINE) for item in items])
+    if not redactor.may_show_in(content):
+        return content
+    shown = [redactor.swept(redactor.data(plain(item))) for item in items]
+    if kinds := redactor.leaks(shown, shown):
+        raise LeakError(kinds)
+    return b"".join([orjson.dumps(item, option=orjson.OPT_APPEND_NEWLINE) for item in shown])
+
+
 def sealed_result(result: TestResult, redactor: Redactor) -> bytes:
     """A result, whose quotes have been redacted when it was made, as the bytes that may be written.
 

@@ -1,0 +1,143 @@
+"""What `agenteval run --baseline` and `--update-baseline` do around a run."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from agenteval.comparing.baseline import BaselineFile, check_suite, load_baseline, write_baseline
+from agenteval.comparing.comparison import ComparedSide, Comparison
+from agenteval.comparing.sides import Side, load_side, of_baseline
+from agenteval.comparing.watch import Watch
+from agenteval.errors import Problem, UsageError
+from agenteval.openwop.summary import Baseline, Scores
+from agenteval.redaction import RedactionRules, Redactor
+from agenteval.reporters.sealing import LeakError, sealed
+from agenteval.runner import RunOptions
+from agenteval.scorecard import Tally
+from agenteval.selectors import counted
+from agenteval.stored import is_run
+
+
+def today() -> str:
+    """The day in UTC, as YYYY-MM-DD: what known failures expire by."""
+    return time.strftime("%Y-%m-%d", time.gmtime())
+
+
+def watch_for(given: Path | None, *, update: bool, default: Path, scores: Scores) -> Watch:
+    """What watches a run of the suite of `scores`, which learn of the baseline.
+
+    `given` is the run or file to compare with; None stands for the file `default`, if it is there. An update goes
+    to the given file, or to `default`. Raises `UsageError`, `StoredRunError`, `FileError`.
+    """
+    path = given or default
+    of_a_run = is_run(path) or path.is_dir()
+    target = (default if of_a_run else path) if update else None
+    old = load_baseline(target) if target and target.exists() else None
+    if not update:
+        before: Side | None = load_side(path)
+    elif of_a_run:
+        before = load_side(path)
+    else:
+        before = of_baseline(old, path) if old and _of_suite(old, scores) else None
+    if before:
+        ours = (scores.suite.id, scores.suite.version)
+        check_suite(before.label, (before.suite_id, before.suite_version), ours, "this run")
+        scores.baseline = Baseline(run_id=before.run_id, score=before.score)
+    return Watch(before=before, today=today(), target=target, old=old)
+
+
+def check_whole(paths: Sequence[str], *, maxfail: int) -> None:
+    """A baseline is made of whole tests, all of them. Raises `UsageError` (`usage.baseline`)."""
+    if maxfail:
+        narrowing = "-x and --maxfail end a run early"
+    elif any("::" in path for path in paths):
+        narrowing = "`::` selects single assertions"
+    else:
+        return
+    raise UsageError(
+        f"{narrowing}, and --update-baseline needs whole tests",
+        reason_code="usage.baseline",
+        next_step="leave one of them out; -k and tags can be used",
+    )
+
+
+def _of_suite(baseline: BaselineFile, scores: Scores) -> bool:
+    """Whether it can be compared with; one of another version is there to be replaced."""
+    return (baseline.suite_id, baseline.suite_version) == (scores.suite.id, scores.suite.version)
+
+
+@dataclass(slots=True, kw_only=True)
+class Verdict:
+    """What became of a watched run: the comparison, when there was something to compare with, and what is to be told."""
+
+    comparison: Comparison | None
+    warnings: list[Problem] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
+
+
+def conclude(
+    watch: Watch, *, tally: Tally, scores: Scores, options: RunOptions, stopped: bool, folder: str
+) -> Verdict:
+    """Compare what was watched, let `tally` judge by it, and write the new baseline. Raises `BaselineError`."""
+    after = ComparedSide(
+        label=folder or options.run_id,
+        run_id=options.run_id,
+        suite_id=scores.suite.id,
+        suite_version=scores.suite.version,
+        score=scores.summary()["aggregateScore"],
+    )
+    counts = tally.counts
+    comparison = watch.close(after, complete=not stopped and not counts.invalid)
+    verdict = Verdict(comparison=comparison)
+    if comparison:
+        label = comparison.before.label
+        tally.compare(label, regressions=comparison.regressions, known_failures=watch.known_failures)
+        if comparison.unused and not watch.target:
+            verdict.warnings.append(_unused(label, comparison.unused))
+    if watch.target is None:
+        return verdict
+    if counts.invalid or counts.errors or not counts.total:
+        verdict.warnings.append(_not_written(watch.target))
+        return verdict
+    baseline = watch.baseline(after)
+    try:
+        written = write_update(baseline, watch.target, options.redaction)
+    except LeakError as leak:
+        tally.add_leaks([leak.problem(str(watch.target))])
+        return verdict
+    known = sum(test.failing for test in baseline.tests)
+    expired = comparison.counts["expired"] if comparison else 0  # to give them more time is for a person
+    tally.compare(str(watch.target), regressions=expired, known_failures=counts.failed)
+    what = f"{counted(len(baseline.tests), 'test')}, {counted(known, 'known failure')}"
+    verdict.lines.append(f"baseline {'written' if written else 'kept'}: {watch.target} ({what})")
+    return verdict
+
+
+def _unused(label: str, tests: Sequence[str]) -> Problem:
+    some = ", ".join(tests[:3]) + (f" and {len(tests) - 3} more" if len(tests) > 3 else "")
+    return Problem(
+        reason_code="baseline.unused",
+        message=f"{label} excuses what does not fail any more: {some}",
+        next_step="--update-baseline takes it out, so that it cannot fail again unnoticed",
+        severity="warning",
+    )
+
+
+def _not_written(target: Path) -> Problem:
+    return Problem(
+        reason_code="baseline.not_written",
+        message=f"{target} is left as it was: not every test could be judged",
+        next_step="mend what is invalid or in error, then update the baseline",
+        severity="warning",
+    )
+
+
+def write_update(baseline: BaselineFile, target: Path, rules: RedactionRules) -> bool:
+    """Write a new baseline; false when nothing has changed. Raises `BaselineError`, `LeakError`.
+
+    The address that an owner has written into the file is meant to be there.
+    """
+    kept = RedactionRules(rules.kinds - {"email"})
+    kept.known = rules.known
+    return write_baseline(target, sealed(baseline.data(), Redactor((), kept)))

@@ -1,0 +1,63 @@
+"""`agenteval compare A B`: two stored runs, or a baseline and a run."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from agenteval.cli.options import ColorOption
+from agenteval.errors import ExitCode
+
+
+def command(
+    before: Annotated[
+        Path,
+        typer.Argument(
+            metavar="A", help="The earlier run's directory, or a baseline file.", show_default=False
+        ),
+    ],
+    after: Annotated[
+        Path,
+        typer.Argument(
+            metavar="B", help="The later run's directory, or a baseline file.", show_default=False
+        ),
+    ],
+    as_json: Annotated[bool, typer.Option("--json", help="The comparison as JSON.")] = False,
+    color: ColorOption = None,
+) -> ExitCode:
+    """Show what became better and worse from one run to another, and what the agent did otherwise.
+
+    Exit codes: 0 no regression, 1 at least one, 2 a side cannot be read, or is of another suite.
+    """
+    from agenteval.cli.baselines import today
+    from agenteval.cli.redacting import redact_as
+    from agenteval.comparing.compare import compare
+    from agenteval.comparing.sides import load_side, named
+    from agenteval.config import load_config, project_root
+
+    root = project_root()
+    config = load_config(root)
+    rules = redact_as(config)
+    runs = Path(os.path.relpath(root / config.artifacts_dir))
+    comparison = compare(load_side(named(before, runs)), load_side(named(after, runs)), today())
+    code = ExitCode.FAILED if comparison.regressions else ExitCode.PASSED
+    if as_json:
+        from agenteval.redaction import Redactor
+        from agenteval.reporters.sealing import sealed
+        from agenteval.reporters.stream import write
+
+        write(sys.stdout, sealed(comparison, Redactor((), rules)).decode())
+        return code
+    from agenteval.reporters.comparison import tell
+    from agenteval.reporters.console import Console
+    from agenteval.selectors import counted
+
+    console = Console(sys.stdout, color=color or config.color)
+    tell(console, comparison)
+    style = "red" if comparison.regressions else "green"
+    told = counted(comparison.regressions, "regression") if comparison.regressions else "no regression"
+    console.emit((f"exit {int(code)}: {told}", style))
+    console.flush()
+    return code

@@ -1,0 +1,98 @@
+"""`agenteval gate RUN`: whether what a stored run measured is good enough to deploy (RFC 0081, section E)."""
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from agenteval.errors import ExitCode
+
+if TYPE_CHECKING:
+    from agenteval.openwop.models import EvalSummary
+    from agenteval.stored import StoredRun
+
+
+def command(
+    run: Annotated[
+        Path, typer.Argument(metavar="RUN", help="The run's directory, or its id.", show_default=False)
+    ],
+    required: Annotated[
+        float | None,
+        typer.Option(
+            "--required-pass-score",
+            metavar="X",
+            min=0,
+            max=1,
+            help="Pass when the score is at least X, whatever bars the run had.",
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="The decision as JSON.")] = False,
+) -> ExitCode:
+    """Let a deployment pass or not, by a stored run's EvalSummary.
+
+    Exit codes: 0 it passes, 1 it does not, 2 the summary is not valid, or not of this run.
+    """
+    from agenteval.cli.redacting import redact_as
+    from agenteval.comparing.sides import named
+    from agenteval.config import load_config, project_root
+    from agenteval.openwop.verification import verified_summary
+    from agenteval.stored import StoredRun
+
+    root = project_root()
+    config = load_config(root)
+    redact_as(config)
+    stored = StoredRun(named(run, Path(os.path.relpath(root / config.artifacts_dir))))
+    summary = verified_summary(stored)
+    against = objection(stored, summary, required)
+    code = ExitCode.FAILED if against else ExitCode.PASSED
+    if as_json:
+        _print_json(stored, summary, required, against)
+    else:
+        _print(stored, summary, code, against or "the gate is open")
+    return code
+
+
+def objection(run: "StoredRun", summary: "EvalSummary", required: float | None) -> str:
+    """Why the gate stays shut; empty when it opens.
+
+    By itself the summary's `passed` decides; with a required score the aggregate score, compared before any rounding.
+    """
+    if run.summary.exit_code >= ExitCode.ERROR:
+        return f"the run ended with exit {run.summary.exit_code}: {run.summary.exit_reason}"
+    if not summary.tasks:
+        return "no task was scored"
+    if required is None:
+        why = f"the score is {summary.aggregateScore:.4g}, and {run.summary.exit_reason}"
+        return "" if summary.passed else f"the run missed a bar: {why}"
+    if summary.aggregateScore < required:
+        return f"the score {summary.aggregateScore!r} is below {required!r}"
+    return ""
+
+
+def _print(run: "StoredRun", summary: "EvalSummary", code: ExitCode, reason: str) -> None:
+    from agenteval.reporters.console import Console
+
+    console = Console(sys.stdout)
+    console.emit(f"{run.summary.test_run_id}  {summary.suiteId} {summary.suiteVersion}")
+    console.emit(
+        f"score {summary.aggregateScore:.4g}, {summary.passedCount:g} of {summary.taskCount:g} tasks passed"
+    )
+    console.emit((f"exit {int(code)}: {reason}", "red" if code else "green"))
+    console.flush()
+
+
+def _print_json(run: "StoredRun", summary: "EvalSummary", required: float | None, against: str) -> None:
+    from agenteval.reporters.stream import write_json
+
+    data = {
+        "evalRunId": run.summary.test_run_id,
+        "requiredPassScore": required,
+        "suiteId": summary.suiteId,
+        "suiteVersion": summary.suiteVersion,
+        "aggregateScore": summary.aggregateScore,
+        "passed": not against,
+        "reason": against or None,
+    }
+    write_json(sys.stdout, data)

@@ -1,0 +1,93 @@
+"""`agenteval suite new PATH...`: tests as an AgentEvalSuite, on stdout; what cannot be carried over, on stderr."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from agenteval.cli.options import AllowOutsideOption, PathsArgument
+from agenteval.errors import ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from agenteval.config import Config
+    from agenteval.openwop.authoring import Carried
+
+
+def command(
+    action: Annotated[str, typer.Argument(metavar="new", help="Make a suite.", show_default=False)],
+    paths: PathsArgument,
+    allow_outside: AllowOutsideOption = False,
+) -> ExitCode:
+    """Make an AgentEvalSuite of tests: golden outputs, tool responses and memory, as far as a suite can say it.
+
+    The suite goes to stdout, what it leaves out to stderr. Exit codes: 0, or 3 when there is no test to carry over.
+    """
+    if action != "new":
+        raise UsageError(
+            f"agenteval suite {action}: the one thing it does is new", next_step="agenteval suite new PATH"
+        )
+    from agenteval.adapters import AdapterContext
+    from agenteval.cli.collection import collect
+    from agenteval.cli.redacting import redact_as
+    from agenteval.config import load_config, project_root
+    from agenteval.openwop.authoring import carried_over, task_names
+    from agenteval.plugins.registry import Registry
+    from agenteval.reporters.console import Console
+    from agenteval.reporters.stream import write_json
+
+    root = project_root(paths)
+    config = load_config(root)
+    rules = redact_as(config)
+    registry = Registry(root, config.plugins)
+    console = Console(sys.stderr)
+    collection = collect(paths, limits=config.limits, registry=registry)
+    for problem in collection.problems:
+        console.problem(problem)
+    folder = Path(paths[0]) if len(paths) == 1 and Path(paths[0]).is_dir() else None
+    carried = []
+    for test, name in zip(collection.tests, task_names(collection.tests, folder), strict=True):
+        context = AdapterContext(
+            base_dir=test.path.parent,
+            root=root,
+            run_id="suite",
+            max_file_bytes=config.limits.max_file_bytes,
+            allow_outside=allow_outside,
+        )
+        carried.append(carried_over(test, name, registry=registry, context=context, rules=rules))
+    tasks = [each.task for each in carried if each.task]
+    if tasks:
+        write_json(sys.stdout, _suite(config, tasks, folder))
+    _tell(console, carried)
+    return ExitCode.PASSED if tasks and not collection.errors else ExitCode.INVALID
+
+
+def _suite(config: "Config", tasks: list[dict[str, Any]], folder: Path | None) -> dict[str, Any]:
+    from agenteval.openwop.summary import default_suite_id
+
+    settings = config.suite
+    bars = {
+        "passScore": settings.pass_score,
+        "maxCostUsd": settings.max_cost_usd,
+        "maxP95LatencyMs": None if settings.max_p95_latency_ms is None else int(settings.max_p95_latency_ms),
+    }
+    thresholds = {name: bar for name, bar in bars.items() if bar is not None}
+    return {
+        "suiteId": settings.id or default_suite_id((folder or Path.cwd()).resolve().name),
+        "version": settings.version,
+        "modes": ["golden", "regression"],
+        **({"thresholds": thresholds} if thresholds else {}),
+        "tasks": tasks,
+    }
+
+
+def _tell(console: Any, carried: "Sequence[Carried]") -> None:
+    made = sum(each.task is not None for each in carried)
+    console.emit(f"{made} of {len(carried)} tests carried over")
+    for each in carried:
+        console.emit(("left out  " if each.task is None else "in part   ") + each.test_id)
+        for line in each.lost:
+            console.emit(f"  {line}")
+    console.flush()

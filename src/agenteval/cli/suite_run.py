@@ -1,0 +1,204 @@
+"""What `agenteval run suite.json` does beside running tests: loads the suite, refuses what it does not allow, compares."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, get_args
+
+from agenteval.config import Config
+from agenteval.errors import SpecError, UsageError
+from agenteval.openwop.summary import Scores, Suite
+
+if TYPE_CHECKING:
+    from agenteval.loading import LoadedTest
+    from agenteval.openwop.models import AgentEvalSuite
+    from agenteval.openwop.regression import Earlier
+    from agenteval.openwop.replays import Replays
+    from agenteval.plugins.registry import Registry
+    from agenteval.reporters.console import Console
+
+REPLAYS = "replays"
+"""The folder of recordings beside a suite, when no other is named."""
+
+
+@dataclass(slots=True, kw_only=True)
+class SuiteOptions:
+    """What the command line says of a suite; empty or None where it says nothing."""
+
+    replays: Path | None = None
+    modes: str = ""
+    agent_id: str = ""
+    model_class: str = ""
+    judge: str = ""
+    pass_score: float | None = None
+    baseline: str = ""
+
+    def given(self) -> list[str]:
+        """The options that only mean something for a suite."""
+        named = {
+            "--replays": self.replays,
+            "--modes": self.modes,
+            "--agent-id": self.agent_id,
+            "--model-class": self.model_class,
+            "--judge": self.judge,
+        }
+        return [option for option, value in named.items() if value]
+
+
+@dataclass(slots=True, kw_only=True)
+class SuiteParts:
+    """What a session needs to run a suite's tasks as tests."""
+
+    tests: "Callable[[], Iterator[LoadedTest | SpecError]]"
+    scores: Scores
+    registry: "Registry"
+    epilogue: "Callable[[Console], None] | None" = None
+
+
+def suite_among(paths: Sequence[str], options: SuiteOptions) -> Path | None:
+    """The suite that the paths name, or None for tests.
+
+    Raises `UsageError` for a suite that is not alone, and for options of suites without one.
+    """
+    candidates = [path for path in paths if path.endswith(".json")]
+    if candidates:
+        from agenteval.openwop.suite import is_suite
+
+        for path in candidates:
+            if options.replays is not None or is_suite(Path(path)):
+                if len(paths) > 1:
+                    raise UsageError(
+                        f"{path} is a suite, and a suite is run alone", next_step=f"agenteval run {path}"
+                    )
+                return Path(path)
+    if given := options.given():
+        raise UsageError(
+            f"{' and '.join(given)}: only for a run of an AgentEvalSuite, and no path is one",
+            next_step="name the suite's file: agenteval run suite.json",
+        )
+    return None
+
+
+def suite_parts(
+    path: Path, options: SuiteOptions, *, root: Path, config: Config, allow_outside: bool
+) -> SuiteParts:
+    """Load the suite and everything that its run needs. Raises `SpecError` for what the suite does not allow."""
+    from agenteval.openwop.replays import SuiteRegistry
+    from agenteval.openwop.suite import SuiteRequest, load_suite, modes_in_force, tasks_in
+    from agenteval.openwop.tasks import SuiteRun, SuiteScores
+
+    suite = load_suite(path, max_bytes=config.limits.max_file_bytes)
+    asked = [mode.strip() for mode in options.modes.split(",") if mode.strip()]
+    request = SuiteRequest(
+        modes=asked,
+        agent_id=options.agent_id,
+        model_class=_model_class(options.model_class),
+        judge=options.judge,
+        baseline=bool(options.baseline),
+    )
+    modes = modes_in_force(suite, path, request)
+    replays = _replays(path, options, root=root, config=config, allow_outside=allow_outside)
+    scored = _scored(suite, options, modes)
+    judge = None
+    if options.judge:
+        from agenteval.openwop.judges import find_judge
+
+        judge = find_judge(options.judge, replays)
+    run = SuiteRun(
+        suite=suite,
+        path=path,
+        replays=replays,
+        tasks=tasks_in(suite, asked or suite.modes),
+        modes=modes,
+        pass_score=scored.pass_score,
+        judge=judge,
+    )
+    registry = SuiteRegistry(root, config.plugins, replays, suite.tasks)
+    scores = SuiteScores(scored)
+    parts = SuiteParts(tests=lambda: run.tests(registry), scores=scores, registry=registry)
+    if options.baseline:
+        earlier = _earlier(options.baseline, root / config.artifacts_dir, suite)
+        scores.baseline = earlier.baseline()
+        parts.epilogue = lambda console: _tell_changes(console, earlier, scores)
+    return parts
+
+
+def _model_class(name: str) -> str:
+    from agenteval.openwop.models import ModelClass
+
+    known = get_args(ModelClass)
+    if name and name not in known:
+        raise UsageError(f"--model-class {name}: expected one of {', '.join(known)}")
+    return name
+
+
+def _replays(
+    path: Path, options: SuiteOptions, *, root: Path, config: Config, allow_outside: bool
+) -> "Replays":
+    from agenteval.openwop.replays import Replays
+
+    folder = options.replays or path.parent / REPLAYS
+    if not folder.is_dir():
+        named = (
+            "there is no such folder" if options.replays else "--replays is not given, and this is not there"
+        )
+        raise UsageError(
+            f"no recordings in {folder}: {named}",
+            reason_code="suite.no_replays",
+            next_step="name the folder that holds <taskId>/replay.json: --replays DIR",
+        )
+    inside = folder.resolve().is_relative_to(root.resolve())
+    return Replays(
+        folder=folder,
+        root=root if inside else folder,  # a folder that is named on the command line may be read
+        max_bytes=config.limits.max_file_bytes,
+        allow_outside=allow_outside,
+    )
+
+
+def _scored(suite: "AgentEvalSuite", options: SuiteOptions, modes: Sequence[str]) -> Suite:
+    bars = suite.thresholds
+    pass_score = options.pass_score
+    if pass_score is None and bars is not None:
+        pass_score = bars.passScore
+    return Suite(
+        id=suite.suiteId,
+        version=suite.version,
+        pass_score=1.0 if pass_score is None else pass_score,
+        max_cost_usd=bars.maxCostUsd if bars else None,
+        max_p95_latency_ms=bars.maxP95LatencyMs if bars else None,
+        declared=bars is not None or pass_score is not None,
+        modes=modes,
+        model_class=options.model_class or None,
+    )
+
+
+def _earlier(named: str, artifacts: Path, suite: "AgentEvalSuite") -> "Earlier":
+    """The earlier run: a directory, or the id of a run of this project."""
+    from agenteval.openwop.regression import earlier_run
+
+    path = Path(named)
+    return earlier_run(path if path.exists() else artifacts / named, suite)
+
+
+def _tell_changes(console: "Console", earlier: "Earlier", scores: Scores) -> None:
+    summary = scores.summary()
+    before, now = earlier.summary.aggregateScore, summary["aggregateScore"]
+    console.gap()
+    delta = summary["regression"]["scoreDelta"]
+    console.emit(
+        ("regression", "bold"),
+        f"  against {earlier.run_id}: score {before:.6g}, now {now:.6g} ({delta:+.6g})",
+    )
+    changes = list(earlier.changes(scores.tasks))
+    width = max((len(change.kind) for change in changes), default=0)
+    for change in changes:
+        style = "red" if change.kind in ("newly failing", "missing") else "yellow"
+        told = ", ".join(
+            f"{word} {score:.6g}"
+            for word, score in (("score", change.before), ("now", change.now))
+            if score is not None
+        )
+        console.emit("  ", (f"{change.kind:<{width}}", style), f"  {change.task_id}  {told}")
+    if not changes:
+        console.emit("  every task came out as before")

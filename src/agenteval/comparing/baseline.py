@@ -1,0 +1,131 @@
+"""The baseline: a small file, kept in version control, that says what became of each test. It holds no content and no times."""
+
+import os
+from collections.abc import Iterable
+from dataclasses import fields
+from math import fsum
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from agenteval.comparing.facts import TestFacts
+from agenteval.errors import AgentEvalError, UsageError
+from agenteval.reading.jsonsource import load_model
+from agenteval.strict import Between, Model, model
+
+
+class BaselineError(AgentEvalError):
+    """A baseline that cannot be written, or is not of this suite (exit 2)."""
+
+    default_reason = "baseline.unwritable"
+
+
+@model
+class BaselineFile(Model):
+    """What became of the tests of a suite when the baseline was written."""
+
+    schema_version: Literal["0.1"]
+    """The version of this format."""
+    suite_id: str
+    """The suite's id, as `suite.id` of the configuration says."""
+    suite_version: str
+    """The suite's version: a baseline of another one is refused."""
+    score: Annotated[float, Between(0, 1)]
+    """The mean of the scores."""
+    tests: list[TestFacts]
+    """The tests, sorted by id."""
+
+    def __post_init__(self) -> None:
+        seen: set[str] = set()
+        for test in self.tests:
+            if test.test_case_id in seen:
+                raise ValueError(f"two entries are about {test.test_case_id}")
+            seen.add(test.test_case_id)
+
+    def data(self) -> dict[str, Any]:
+        """The file as plain data: in a fixed order, without what is not known."""
+        head = {
+            name: getattr(self, name) for name in ("schema_version", "suite_id", "suite_version", "score")
+        }
+        tests = sorted(self.tests, key=lambda test: test.test_case_id)
+        return {**head, "tests": [_known(test) for test in tests]}
+
+    def encoded(self) -> bytes:
+        """The same for the same content."""
+        import json
+
+        return json.dumps(self.data()).encode()
+
+
+_FIELDS: tuple[str, ...] = tuple(each.name for each in fields(TestFacts))
+
+
+def _known(test: TestFacts) -> dict[str, Any]:
+    values = ((name, getattr(test, name)) for name in _FIELDS)
+    return {name: value for name, value in values if value is not None}
+
+
+def load_baseline(path: Path) -> BaselineFile:
+    """A baseline from its file. Raises `FileError`."""
+    return load_model(BaselineFile, path)
+
+
+def renewed(
+    facts: Iterable[TestFacts],
+    *,
+    suite_id: str,
+    suite_version: str,
+    score: float,
+    old: BaselineFile | None,
+    kept: frozenset[str],
+) -> BaselineFile:
+    """The baseline of a run. What people wrote about a test stays as long as it fails.
+
+    `kept` are tests that this run did not select: they stay as they were.
+    """
+    before = {test.test_case_id: test for test in old.tests} if old else {}
+    tests = list(facts)
+    for test in tests:
+        known = before.get(test.test_case_id)
+        if known and test.failing:
+            test.owner, test.reason, test.expires = known.owner, known.reason, known.expires
+    if others := [test for name, test in before.items() if name in kept]:
+        tests += others
+        scores = [test.score for test in tests if test.score is not None]
+        score = fsum(scores) / len(scores) if scores else 0.0
+    return BaselineFile(
+        schema_version="0.1",
+        suite_id=suite_id,
+        suite_version=suite_version,
+        score=score,
+        tests=sorted(tests, key=lambda test: test.test_case_id),
+    )
+
+
+def write_baseline(path: Path, content: bytes) -> bool:
+    """Write the file, whole or not at all; false when it says the same already. Raises `BaselineError`."""
+    part = path.with_name(f"{path.name}.part")
+    try:
+        if path.is_file() and path.read_bytes() == content:
+            return False
+        with part.open("wb") as file:
+            file.write(content)
+        os.replace(part, path)  # noqa: PTH105
+    except OSError as error:
+        raise BaselineError(
+            f"cannot write the baseline {path}: {error.strerror or error}",
+            next_step="name another file with --baseline, or set `baseline` in agenteval.yaml",
+        ) from error
+    return True
+
+
+def check_suite(label: str, theirs: tuple[str, str], ours: tuple[str, str], label_of_ours: str) -> None:
+    """Only what is of one suite and version can be compared. Raises `UsageError` (`baseline.other_suite`)."""
+    if theirs == ours:
+        return
+    what = "suite" if theirs[0] != ours[0] else "version of the suite"
+    raise UsageError(
+        f"{label} is of another {what}: it is of {' '.join(theirs)}, {label_of_ours} of {' '.join(ours)}",
+        reason_code="baseline.other_suite",
+        next_step="compare runs of one suite (suite.id and suite.version in agenteval.yaml), or write the baseline anew "
+        "with --update-baseline",
+    )

@@ -1,0 +1,111 @@
+"""Compares a run, test by test as it goes on or as it was stored, with an earlier one or with a baseline."""
+
+from agenteval.comparing.baseline import check_suite
+from agenteval.comparing.comparison import KINDS, Change, ComparedSide, Comparison, TestDifference
+from agenteval.comparing.facts import FAILING
+from agenteval.comparing.judged import changes_of, missing_test
+from agenteval.comparing.sides import Side, SideTest
+from agenteval.comparing.trajectories import call_changes, output_lines
+from agenteval.openwop.summary import score_delta
+
+
+class Comparer:
+    """Collects what is different from `before`. `today` is YYYY-MM-DD, in UTC: known failures expire after their day."""
+
+    def __init__(self, before: Side, today: str) -> None:
+        self.before = before
+        self.today = today
+        self._changes: list[Change] = []
+        self._differences: list[TestDifference] = []
+        self._seen: set[str] = set()
+        self._failing: set[str] = set()
+        self._without_traces = 0
+
+    def add(self, test: SideTest) -> list[Change]:
+        """Compare one test; returns its changes."""
+        name = test.facts.test_case_id
+        self._seen.add(name)
+        if test.facts.failing:
+            self._failing.add(name)
+        before = self.before.tests.get(name)
+        changes = changes_of(before, test, self.today)
+        self._changes += changes
+        if before is not None and (difference := self._difference(before, test)):
+            self._differences.append(difference)
+        return changes
+
+    def _difference(self, before: SideTest, after: SideTest) -> TestDifference | None:
+        name = after.facts.test_case_id
+        if (one := before.trajectory()) is not None and (other := after.trajectory()) is not None:
+            calls, output = call_changes(one, other), output_lines(one, other)
+            if calls or output:
+                return TestDifference(test_case_id=name, calls=calls, output=output, tools={})
+            return None
+        if before.tools is None or after.tools is None:
+            return None  # an error kept it from having a trace
+        self._without_traces += 1
+        tools = {
+            tool: [before.tools.get(tool, 0), after.tools.get(tool, 0)]
+            for tool in dict.fromkeys((*before.tools, *after.tools))
+            if before.tools.get(tool, 0) != after.tools.get(tool, 0)
+        }
+        return TestDifference(test_case_id=name, calls=[], output=[], tools=tools) if tools else None
+
+    def close(self, after: ComparedSide, *, not_selected: frozenset[str] | None = frozenset()) -> Comparison:
+        """The comparison, once all tests were added.
+
+        `not_selected` are tests that were left out on purpose: they are not missing. None stands for a run that left
+        out some, and nobody knows which.
+        """
+        absent = [test.facts for name, test in self.before.tests.items() if name not in self._seen]
+        left_out = [each for each in absent if not_selected is None or each.test_case_id in not_selected]
+        gone = [] if not_selected is None else [each for each in absent if each not in left_out]
+        changes = [*self._changes, *map(missing_test, gone)]
+        changes.sort(key=lambda change: (KINDS.index(change.kind), not change.regression))
+        present = self._seen | {each.test_case_id for each in gone}
+        return Comparison(
+            before=compared(self.before),
+            after=after,
+            score_delta=score_delta(self.before.score, after.score),
+            regressions=sum(change.regression for change in changes),
+            counts={kind: sum(change.kind == kind for change in changes) for kind in KINDS},
+            changes=changes,
+            differences=self._differences,
+            not_selected=len(left_out),
+            without_traces=self._without_traces,
+            unused=[
+                test.facts.test_case_id
+                for name, test in self.before.tests.items()
+                if self.before.baseline and name in present and name not in self._failing and _is_unused(test)
+            ],
+        )
+
+
+def _is_unused(test: SideTest) -> bool:
+    """Whether a baseline's entry for a test that does not fail speaks of a failure."""
+    return test.facts.explained or test.facts.status in FAILING
+
+
+def compared(side: Side) -> ComparedSide:
+    """A side as the comparison names it."""
+    return ComparedSide(
+        label=side.label,
+        run_id=side.run_id,
+        suite_id=side.suite_id,
+        suite_version=side.suite_version,
+        score=side.score,
+    )
+
+
+def compare(before: Side, after: Side, today: str) -> Comparison:
+    """Two sides compared. Raises `UsageError` when they are not of one suite and version."""
+    check_suite(
+        before.label,
+        (before.suite_id, before.suite_version),
+        (after.suite_id, after.suite_version),
+        after.label,
+    )
+    comparer = Comparer(before, today)
+    for test in after.tests.values():
+        comparer.add(test)
+    return comparer.close(compared(after), not_selected=None if after.partial else frozenset())

@@ -1,0 +1,106 @@
+"""What changed in one test: states before against states after, and what kind of change that is."""
+
+from collections.abc import Iterator
+
+from agenteval.comparing.comparison import Change, ChangeKind
+from agenteval.comparing.facts import TestFacts
+from agenteval.comparing.sides import SideTest
+
+_BETTER_FROM = ("fail", "warn", "xfail")
+
+
+def changes_of(before: SideTest | None, after: SideTest, today: str) -> list[Change]:
+    """The changes of one test of the second run. `today` is YYYY-MM-DD; known failures expire after their day."""
+    facts = after.facts
+    known = before.facts if before else None
+    found = list(_changes(known, facts, after.left_out))
+    for change in found:
+        change.message = after.messages.get(change.assertion or "", "") if change.after else ""
+        if known and change.kind == "still_failing":
+            change.owner, change.reason, change.expires = known.owner, known.reason, known.expires
+            if known.expires and known.expires < today:
+                change.kind, change.regression = "expired", True
+    return found
+
+
+def missing_test(facts: TestFacts) -> Change:
+    """The change that a test of the first run makes which the second does not have."""
+    return Change(
+        kind="missing",
+        test_case_id=facts.test_case_id,
+        before=facts.status,
+        regression=facts.status == "pass",
+    )
+
+
+def _changes(before: TestFacts | None, after: TestFacts, left_out: frozenset[str]) -> Iterator[Change]:
+    name, was = after.test_case_id, before.status if before else None
+    if after.status == "error":
+        kind: ChangeKind = "still_failing" if was == "error" else "newly_failing"
+        yield _change(kind, name, None, was, "error")
+        return
+    whole = before is not None and before.status != "error"
+    states = before.assertions if before and whole else {}
+    changes = [
+        change
+        for each, now in after.assertions.items()
+        if (change := _assertion_change(name, each, states.get(each), now, known_test=whole))
+    ]
+    yield from changes
+    gone = [each for each in states if each not in after.assertions and each not in left_out]
+    yield from (_change("missing", name, each, states[each], None) for each in gone)
+    if left_out:
+        return
+    kind_of_test = _test_kind(before, after, {change.kind for change in changes})
+    if kind_of_test:
+        yield _change(kind_of_test, name, None, was, after.status)
+
+
+def _assertion_change(test: str, name: str, was: str | None, now: str, *, known_test: bool) -> Change | None:
+    kind = _assertion_kind(was, now, known_test=known_test)
+    return _change(kind, test, name, was, now) if kind else None
+
+
+def _assertion_kind(was: str | None, now: str, *, known_test: bool) -> ChangeKind | None:
+    if now == "fail":
+        return "still_failing" if was == "fail" else "newly_failing"
+    if was is None:
+        return "new" if known_test else None
+    if was == now:
+        return None
+    if now == "xfail":
+        return "newly_expected"
+    if now == "warn":
+        return "newly_warning"
+    if was in ("pass", *_BETTER_FROM):
+        if now == "vacuous":
+            return "newly_vacuous"
+        if now == "skip":
+            return "newly_skipped"
+        return "fixed"
+    return None
+
+
+def _test_kind(before: TestFacts | None, after: TestFacts, kinds: set[ChangeKind]) -> ChangeKind | None:
+    """The change of a test as a whole, where those of its assertions do not tell of it."""
+    if after.status == "fail":
+        if kinds & {"newly_failing", "still_failing"}:
+            return None
+        same = before is not None and before.status == "fail" and "fail" not in before.assertions.values()
+        return "still_failing" if same else "newly_failing"
+    if before is None:
+        return "new"
+    as_a_whole = before.failing and "fail" not in before.assertions.values()
+    return "fixed" if as_a_whole and after.status == "pass" else None
+
+
+def _change(kind: ChangeKind, test: str, assertion: str | None, was: str | None, now: str | None) -> Change:
+    lost = kind in ("newly_vacuous", "newly_skipped", "missing") and was == "pass"
+    return Change(
+        kind=kind,
+        test_case_id=test,
+        assertion=assertion,
+        before=was,
+        after=now,
+        regression=kind == "newly_failing" or lost,
+    )

@@ -1,0 +1,133 @@
+"""The two sides of a comparison: a stored run, or a baseline file, seen the same way."""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from agenteval.comparing.baseline import BaselineFile, load_baseline
+from agenteval.comparing.facts import TestFacts, facts_of
+from agenteval.comparing.trajectories import Trajectory, digested, stored
+from agenteval.digests import sha256
+from agenteval.errors import UsageError
+from agenteval.openwop.summary import task_id
+from agenteval.openwop.verification import valid_summary
+from agenteval.results import TestResult
+from agenteval.stored import StoredRun, StoredRunError, is_run
+
+
+@dataclass(slots=True, kw_only=True)
+class SideTest:
+    """A test on one side. `tools` counts its calls by tool, `messages` are what failed assertions said.
+
+    `trajectory` is None where nothing of it was kept. `left_out` are assertions that were not selected.
+    """
+
+    facts: TestFacts
+    tools: dict[str, int] | None = None
+    messages: dict[str, str] = field(default_factory=dict)
+    trajectory: Callable[[], Trajectory | None] = lambda: None
+    left_out: frozenset[str] = frozenset()
+
+
+@dataclass(slots=True, kw_only=True)
+class Side:
+    """A run or a baseline. `label` is how a person calls it; `partial` says that some tests were not selected."""
+
+    label: str
+    run_id: str
+    suite_id: str
+    suite_version: str
+    score: float
+    tests: dict[str, SideTest]
+    baseline: BaselineFile | None = None
+    partial: bool = False
+
+
+def named(name: str | Path, runs: Path) -> Path:
+    """What a person means: a path, or, where there is nothing of that name, the id of one of the `runs`."""
+    path = Path(name)
+    return runs / path if not path.exists() and is_run(runs / path) else path
+
+
+def load_side(path: Path) -> Side:
+    """The run in a directory, or the baseline in a file.
+
+    Raises `UsageError` (`baseline.missing`), `StoredRunError`, `FileError`.
+    """
+    if is_run(path) or path.is_dir():
+        return _of_run(StoredRun(path))
+    if not path.exists():
+        raise UsageError(
+            f"no run and no baseline in {path}: there is no such directory or file",
+            reason_code="baseline.missing",
+            next_step="name the directory of a run, or a file that `agenteval run --update-baseline` has written",
+        )
+    return of_baseline(load_baseline(path), path)
+
+
+def of_baseline(baseline: BaselineFile, path: Path) -> Side:
+    """A baseline as a side; its id tells what it says, not when it was written."""
+    return Side(
+        label=str(path),
+        run_id=f"baseline-{sha256(baseline.encoded())[:16]}",
+        suite_id=baseline.suite_id,
+        suite_version=baseline.suite_version,
+        score=baseline.score,
+        tests={facts.test_case_id: _of_facts(facts) for facts in baseline.tests},
+        baseline=baseline,
+    )
+
+
+def _of_facts(facts: TestFacts) -> SideTest:
+    calls = facts.calls
+    if calls is None:
+        return SideTest(facts=facts)
+    trajectory = digested(calls, facts.output)
+    tools = Counter(call.tool for call in trajectory.calls)
+    return SideTest(facts=facts, tools=dict(tools), trajectory=lambda: trajectory)
+
+
+def _of_run(run: StoredRun) -> Side:
+    summary = valid_summary(run)
+    scores = {task.taskId: task.score for task in summary.tasks}
+    tests = {}
+    for result in run.results():
+        name = result.test_case_id  # a task of a suite keeps its id
+        facts = facts_of(result, scores.get(name, scores.get(task_id(name))))
+        tests[result.test_case_id] = side_test(result, facts, partial(_stored_trajectory, run, result))
+    return Side(
+        label=str(run.path),
+        run_id=run.summary.test_run_id,
+        suite_id=summary.suiteId,
+        suite_version=summary.suiteVersion,
+        score=summary.aggregateScore,
+        tests=tests,
+        partial=run.summary.counts.deselected > 0,
+    )
+
+
+def side_test(result: TestResult, facts: TestFacts, trajectory: Callable[[], Trajectory | None]) -> SideTest:
+    """A test that was judged, as a side."""
+    return SideTest(
+        facts=facts,
+        tools=result.trace_summary.tools if result.trace_summary else None,
+        messages={each.id: each.message for each in result.assertions if each.status in ("fail", "warn")},
+        trajectory=trajectory,
+    )
+
+
+def _stored_trajectory(run: StoredRun, result: TestResult) -> Trajectory | None:
+    trace: Any = run.trace(result)
+    if trace is None:
+        return None
+    try:
+        return stored(trace)
+    except ValueError as error:
+        raise StoredRunError(
+            f"the run in {run.path} is damaged: {result.artifacts.trace} is no trace",
+            reason_code="run.damaged",
+            next_step="run the tests again",
+        ) from error

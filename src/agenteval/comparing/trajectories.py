@@ -1,0 +1,180 @@
+"""What the agent did, in two runs of one test: tools, arguments, order, and what it answered."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from agenteval.alignment import align_in_order
+from agenteval.digests import sha256
+from agenteval.redaction import Redactor, plain
+from agenteval.strict import Model, model
+from agenteval.trace import Trace, args_key
+
+MOST_CALLS = 1000
+"""Calls of a trace that are compared one by one; those after them are one digest."""
+
+MOST_TOLD = 40
+"""Changes of one test whose arguments are told: to compare large ones takes long."""
+
+_NOTHING_KNOWN = object()
+
+
+@dataclass(slots=True)
+class Call:
+    """A tool call. `key` is the tool's name, a colon, and a digest of the arguments."""
+
+    key: str
+    args: Any = _NOTHING_KNOWN
+
+    @property
+    def tool(self) -> str:
+        """The tool's name."""
+        return self.key.rpartition(":")[0]
+
+
+@dataclass(slots=True, kw_only=True)
+class Trajectory:
+    """The calls of a run, in order, and its output: the text where it is known, and a digest of it."""
+
+    calls: list[Call]
+    output: str | None
+    output_digest: str | None
+
+
+@model
+class CallChange(Model):
+    """One call that is not as it was; `before` and `after` are its places among the calls, from 1.
+
+    `lines` tell the arguments of a call that came or went, or how they differ.
+    """
+
+    change: Literal["added", "removed", "moved", "arguments"]
+    tool: str
+    before: int | None = None
+    after: int | None = None
+    lines: list[str]
+
+
+def recorded(trace: Trace, redactor: Redactor) -> Trajectory:
+    """The trajectory of a trace, redacted as the file of the trace is."""
+    data: Any = {
+        "events": [{"type": "tool_call", "data": call.event.data} for call in trace.calls()],
+        "final_output": plain(trace.final_output),
+    }
+    if redactor.may_show_in(data):
+        data = redactor.swept(redactor.data(data))
+    return stored(data)
+
+
+def stored(trace: Any) -> Trajectory:
+    """The trajectory of a stored trace. Raises `ValueError` when it is none."""
+    try:
+        datas = [event["data"] for event in trace["events"] if event["type"] == "tool_call"]
+        calls = [_call(str(data["tool"]), data.get("args")) for data in datas]
+        output = trace["final_output"]["content"] if trace["final_output"] else None
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError("not a trace") from error
+    if not isinstance(output, str | None):
+        raise ValueError("not a trace")  # noqa: TRY004 - what is wrong is the file
+    digest = None if output is None else _digest(output)
+    return Trajectory(calls=_folded(calls), output=output, output_digest=digest)
+
+
+def digested(calls: Sequence[str], output: str | None) -> Trajectory:
+    """The trajectory of which only digests are kept."""
+    return Trajectory(calls=[Call(key) for key in calls], output=None, output_digest=output)
+
+
+def _call(tool: str, args: Any) -> Call:
+    return Call(f"{tool}:{_digest(args_key(args))[:8]}", args)
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode(errors="surrogatepass"))[:16]
+
+
+def _folded(calls: list[Call]) -> list[Call]:
+    rest = calls[MOST_CALLS:]
+    if not rest:
+        return calls
+    digest = _digest("\n".join(call.key for call in rest))
+    return [*calls[:MOST_CALLS], Call(f"({len(rest)} more calls):{digest[:8]}")]
+
+
+def call_changes(before: Trajectory, after: Trajectory) -> list[CallChange]:
+    """How the calls differ, in the order of the later run.
+
+    Equal calls are matched first, in order as far as can be; a call left over is matched with one of the same tool.
+    """
+    ones, others = before.calls, after.calls
+    if [call.key for call in ones] == [call.key for call in others]:
+        return []
+    aligned = align_in_order(_rows(ones, others), len(others))
+    changes = [
+        CallChange(change="moved", tool=ones[one].tool, before=one + 1, after=other + 1, lines=[])
+        for one, other in aligned.out_of_order
+    ]
+    gone, new = list(aligned.missing), list(aligned.unexpected)
+    for one in aligned.missing:
+        other = next((each for each in new if others[each].tool == ones[one].tool), None)
+        if other is None:
+            continue
+        gone.remove(one)
+        new.remove(other)
+        changes.append(
+            CallChange(
+                change="arguments",
+                tool=ones[one].tool,
+                before=one + 1,
+                after=other + 1,
+                lines=_argument_lines(ones[one].args, others[other].args) if len(changes) < MOST_TOLD else [],
+            )
+        )
+    changes += [
+        CallChange(change="removed", tool=ones[one].tool, before=one + 1, lines=_told(ones[one].args))
+        for one in gone
+    ]
+    changes += [
+        CallChange(change="added", tool=others[other].tool, after=other + 1, lines=_told(others[other].args))
+        for other in new
+    ]
+    return sorted(changes, key=lambda each: (each.after or each.before or 0, each.after is not None))
+
+
+def _rows(ones: Sequence[Call], others: Sequence[Call]) -> list[int]:
+    """For each call, the equal ones of the other run, as bits."""
+    places: dict[str, int] = {}
+    for place, call in enumerate(others):
+        places[call.key] = places.get(call.key, 0) | 1 << place
+    return [places.get(call.key, 0) for call in ones]
+
+
+def _argument_lines(before: Any, after: Any) -> list[str]:
+    if before is _NOTHING_KNOWN or after is _NOTHING_KNOWN:
+        return []
+    from agenteval.comparing.values import change_lines
+
+    return change_lines(before, after)
+
+
+def _told(args: Any) -> list[str]:
+    if args is _NOTHING_KNOWN:
+        return []
+    from agenteval.differences import brief
+
+    return [brief(args, 100)]
+
+
+def output_lines(before: Trajectory, after: Trajectory) -> list[str]:
+    """How the outputs differ."""
+    if before.output_digest == after.output_digest:
+        return []
+    if before.output_digest is None:
+        return ["there was none before"]
+    if after.output_digest is None:
+        return ["there is none any more"]
+    if before.output is None or after.output is None:
+        return ["it differs; a baseline keeps only a digest of it"]
+    from agenteval.comparing.values import text_lines
+
+    return text_lines(before.output, after.output)

@@ -1,0 +1,109 @@
+"""How two values, or two texts, differ, in a few short lines that say what was and what is."""
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from agenteval.differences import ABSENT, LONGEST_VALUE, Difference, brief, find_differences
+from agenteval.selectors import equal, show
+
+MOST_LINES = 12
+LARGEST = 50_000
+"""Characters of JSON that are compared part by part: more would take seconds."""
+_MOST_TEXT_LINES = 400
+
+
+def change_lines(before: Any, after: Any) -> list[str]:
+    """How two JSON values differ: a line for each part, `place: before → after`; of very large ones, only that they do."""
+    sizes = [len(show(value)) for value in (before, after)]
+    if max(sizes) > LARGEST:
+        return [f"too large to compare: {sizes[0]:,} → {sizes[1]:,} characters of JSON"]
+    found = find_differences(before, after)
+    return [*map(_line, found[:MOST_LINES]), *_more(len(found))]
+
+
+def _line(found: Difference) -> str:
+    place = f"{found.place}: " if found.place else ""
+    if found.one is ABSENT:
+        return f"{place}added {brief(found.other)}"
+    if found.other is ABSENT:
+        return f"{place}removed {brief(found.one)}"
+    return f"{place}{_both(found.one, found.other)}"
+
+
+def _both(before: Any, after: Any) -> str:
+    """Two values; of long texts the stretch around what is different."""
+    if isinstance(before, str) and isinstance(after, str) and max(len(before), len(after)) > LONGEST_VALUE:
+        before, after = _around(before, after)
+    return f"{brief(before)} → {brief(after)}"
+
+
+_CONTEXT = 20
+
+
+def _around(before: str, after: str) -> tuple[str, str]:
+    same = next(
+        (at for at, (one, other) in enumerate(zip(before, after, strict=False)) if one != other),
+        min(len(before), len(after)),
+    )
+    start = max(0, same - _CONTEXT)
+    lead = "…" if start else ""
+    return lead + before[start : start + LONGEST_VALUE], lead + after[start : start + LONGEST_VALUE]
+
+
+def text_lines(before: str, after: str) -> list[str]:
+    """How two texts differ: as JSON when both are, else line by line, `- ` before a line that is gone, `+ ` before a new one."""
+    one, other = _json(before), _json(after)
+    if one is not None and other is not None and not equal(one, other):
+        return change_lines(one, other)
+    if "\n" not in before and "\n" not in after:
+        return [f"{sign} {_cut(text)}" for sign, text in zip("-+", _around_long(before, after), strict=True)]
+    lines = list(_unified(before, after))
+    return [*lines[:MOST_LINES], *_more(len(lines))]
+
+
+def _json(text: str) -> Any:
+    """The object or list that the text is, or None."""
+    if text.lstrip()[:1] not in ("{", "["):
+        return None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _around_long(before: str, after: str) -> tuple[str, str]:
+    return _around(before, after) if max(len(before), len(after)) > LONGEST_VALUE else (before, after)
+
+
+def _unified(before: str, after: str) -> Iterator[str]:
+    """The lines in which two texts differ. What both begin and end with is left out first: the rest is short."""
+    one, other = before.splitlines(), after.splitlines()
+    start = 0
+    while start < min(len(one), len(other)) and one[start] == other[start]:
+        start += 1
+    while len(one) > start and len(other) > start and one[-1] == other[-1]:
+        del one[-1], other[-1]
+    one, other = one[start : start + _MOST_TEXT_LINES], other[start : start + _MOST_TEXT_LINES]
+    if not (one or other):
+        yield "only ends of lines and blank ends differ"
+        return
+    from deepdiff import DeepDiff
+
+    for change in DeepDiff(_joined(one), _joined(other)).get("values_changed", {}).values():
+        for line in change["diff"].splitlines()[2:]:
+            if line[:1] in ("-", "+"):
+                yield f"{line[0]} {_cut(line[1:])}"
+
+
+def _joined(lines: Sequence[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST_VALUE * 2 else f"{text[: LONGEST_VALUE * 2]}…"
+
+
+def _more(number: int) -> list[str]:
+    rest = number - MOST_LINES
+    return [f"… and {rest} more"] if rest > 0 else []

@@ -1,0 +1,118 @@
+"""Tests as an AgentEvalSuite, as far as one can say the same: golden outputs, tool responses, memory.
+
+A task has one expectation, so of each test the first check of the output that has a golden form is carried over.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from agenteval.adapters import AdapterContext
+from agenteval.assertions.output import OutputContains
+from agenteval.errors import AgentEvalError
+from agenteval.loading import BoundAssertion, LoadedTest
+from agenteval.openwop.summary import task_id
+from agenteval.plugins.registry import Registry
+from agenteval.redaction import RedactionRules, Redactor, plain
+from agenteval.spec import Message, TestCase
+from agenteval.trace import Trace
+
+_TASK_ID = re.compile("[a-z0-9][a-z0-9-]*")
+
+
+@dataclass(slots=True, kw_only=True)
+class Carried:
+    """What became of one test: its task, or None; and what it says that a task cannot, a line each."""
+
+    test_id: str
+    task: dict[str, Any] | None = None
+    lost: list[str] = field(default_factory=list)
+
+
+def carried_over(
+    test: LoadedTest, name: str, *, registry: Registry, context: AdapterContext, rules: RedactionRules
+) -> Carried:
+    """A test as a task called `name`. What the test redacts is redacted in it."""
+    case = test.case
+    carried = Carried(test_id=case.id)
+    try:
+        trace = registry.find_adapter(case.adapter).trace(case, context)
+    except AgentEvalError as error:
+        carried.lost.append(f"the recording cannot be read: {error.message.splitlines()[0]}")
+        return carried
+    golden, source = _golden(test.checks, trace)
+    if golden is None or source is None:
+        carried.lost.append(
+            "no check of the output has a golden form: output_contains with one phrase, which the output has"
+        )
+        return carried
+    redactor = Redactor(case.reporting.redact_fields, rules)
+    redactor.learn([plain(case), plain(trace.events)])
+    task = {"taskId": name, "input": _input(case), "expected": {"kind": "golden", "match": golden}}
+    carried.task = redactor.data({**task, "fixtures": _fixtures(case, trace)})
+    carried.lost += _lost(test.checks, source)
+    return carried
+
+
+def task_names(tests: Sequence[LoadedTest], folder: Path | None) -> list[str]:
+    """What the tests are called as tasks: their folders, where these are the folders of recordings; else their ids.
+
+    `folder` is the directory of all tests. When each has a folder of its own right in it, it can serve as `--replays`.
+    """
+    names = [test.path.parent.name for test in tests]
+    beside = folder is not None and all(
+        test.path.name == "test.yaml" and test.path.parent.parent == folder for test in tests
+    )
+    if beside and all(map(_TASK_ID.fullmatch, names)):
+        return names
+    return [task_id(test.case.id) for test in tests]
+
+
+def _golden(
+    checks: Sequence[BoundAssertion], trace: Trace
+) -> tuple[dict[str, Any] | None, BoundAssertion | None]:
+    for bound in checks:
+        check = bound.check
+        if bound.spec.severity != "critical" or not isinstance(check, OutputContains):
+            continue
+        phrases = check.all_of or (check.any_of if len(check.any_of or ()) == 1 else None)
+        if phrases and phrases[0] in trace.output:
+            return {"strategy": "contains", "value": phrases[0]}, bound
+    return None, None
+
+
+def _lost(checks: Sequence[BoundAssertion], source: BoundAssertion) -> Iterator[str]:
+    for bound in checks:
+        if bound is not source:
+            yield f"{bound.spec.id} ({bound.spec.type})"
+    check = source.check
+    assert isinstance(check, OutputContains)
+    if len(check.all_of or ()) > 1 or check.regex or (check.all_of and check.any_of):
+        yield f"{source.spec.id}: all but its first phrase"
+    if not check.case_sensitive:
+        yield f"{source.spec.id}: in any case; a golden output is compared as it is written"
+
+
+def _input(case: TestCase) -> Any:
+    messages = case.scenario.input_messages
+    if len(messages) == 1 and messages[0].role == "user":
+        return messages[0].content
+    return {"messages": [_message(message) for message in messages]}
+
+
+def _message(message: Message) -> dict[str, str]:
+    return {"role": message.role, "content": message.content}
+
+
+def _fixtures(case: TestCase, trace: Trace) -> dict[str, Any]:
+    results = [event.data for event in trace.of_type("tool_result")]
+    fixtures: dict[str, Any] = {
+        "toolResponses": [{"tool": data["tool"], "response": data.get("result")} for data in results]
+    }
+    memory = case.scenario.memory_snapshot
+    if memory is not None:
+        entries = memory if isinstance(memory, list) else [memory]
+        fixtures["memorySeed"] = [each if isinstance(each, dict) else {"content": each} for each in entries]
+    return fixtures

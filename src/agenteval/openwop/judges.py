@@ -1,0 +1,226 @@
+"""Who decides on a rubric: verdicts on file, a program, or a plugin (entry points of the group `agenteval.judges`)."""
+
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Literal
+
+from agenteval.errors import AssertionCrashError, FileError, UsageError
+from agenteval.findings import Invalid
+from agenteval.openwop.replays import Replays
+from agenteval.openwop.rubric import Judge, Question, RubricVerdict
+from agenteval.reading.containment import STAY_INSIDE, is_inside
+from agenteval.reading.jsonsource import load_model, parse_json
+from agenteval.strict import Model, model, parse
+
+GROUP = "agenteval.judges"
+RECORDED = "recorded"
+COMMAND = "command:"
+VERDICTS = "verdicts.json"
+"""The file beside a recording that holds what was decided on it."""
+SECONDS = 300
+"""How long a program may take over one task."""
+HOW = f"--judge {RECORDED} (a {VERDICTS} beside each recording), --judge '{COMMAND}PROGRAM ARGUMENTS', or --judge NAME of an installed plugin"
+
+_LONGEST = 300
+
+
+@model
+class RubricVerdicts(Model):
+    """What a judge decided on one output: the answer of a program, and the form of verdicts on file."""
+
+    schema_version: Literal["0.1"] = "0.1"
+    """The version of this format."""
+    verdicts: list[RubricVerdict] = field(default_factory=list)
+    """One for each criterion of the task, in their order."""
+    output_sha256: str | None = None
+    """The SHA-256 of the output that was judged, in hexadecimal: verdicts on another output are then refused."""
+
+
+def find_judge(name: str, replays: Replays) -> Judge:
+    """The judge that a command line names. Raises `UsageError` (`judge.unknown`, `judge.broken`, `usage.invalid`)."""
+    if name == RECORDED:
+        return lambda question: _recorded(question, replays)
+    if name.startswith(COMMAND):
+        return _program(name.removeprefix(COMMAND))
+    return _plugin(name)
+
+
+def _recorded(question: Question, replays: Replays) -> Sequence[RubricVerdict]:
+    path = replays.folder / question.task_id / VERDICTS
+    if not (replays.allow_outside or is_inside(path, replays.root)):
+        raise AssertionCrashError(
+            f"{path} leads out of {replays.root}", reason_code="judge.no_verdicts", next_step=STAY_INSIDE
+        )
+    try:
+        told = load_model(RubricVerdicts, path, max_bytes=replays.max_bytes)
+    except FileError as error:
+        raise AssertionCrashError(
+            error.message,
+            reason_code="judge.no_verdicts",
+            next_step=f"put the judge's decisions into {path}, or have them made: {HOW}",
+        ) from None
+    if told.output_sha256 is not None and told.output_sha256 != _digest(question.output):
+        raise AssertionCrashError(
+            f"the verdicts in {path} were given on another output (output_sha256 differs)",
+            reason_code="judge.stale",
+            next_step="have the new output judged, and put the new verdicts there",
+        )
+    return _fitting(told.verdicts, question, f"the verdicts in {path}", "judge.stale")
+
+
+def _digest(output: str) -> str:
+    return sha256(output.encode(errors="surrogatepass")).hexdigest()
+
+
+def _fitting(
+    verdicts: Sequence[RubricVerdict], question: Question, whose: str, code: str
+) -> Sequence[RubricVerdict]:
+    """The verdicts, known to be about the criteria of the question, one each and in order."""
+    said = [verdict.criterion for verdict in verdicts]
+    asked = [criterion.criterion for criterion in question.criteria]
+    if said == asked:
+        return verdicts
+    if len(said) != len(asked):
+        what = f"expected {len(asked)} of them, one per criterion, got {len(said)}"
+    else:
+        number, one, other = next(
+            (n, a, b) for n, (a, b) in enumerate(zip(asked, said, strict=True), 1) if a != b
+        )
+        what = f"criterion {number} is {_brief(one)} in the suite and {_brief(other)} there"
+    raise AssertionCrashError(
+        f"{whose} are not about this rubric: {what}",
+        reason_code=code,
+        next_step="give one verdict for each criterion, in the words and the order of the suite",
+    )
+
+
+def _program(line: str) -> Judge:
+    import shlex
+
+    try:
+        argv = shlex.split(line)
+    except ValueError as error:
+        raise UsageError(f"--judge {COMMAND}{line}: {error}", next_step="close the quotes") from None
+    if not argv:
+        raise UsageError(
+            f"--judge {COMMAND} names no program",
+            next_step=f"for instance --judge '{COMMAND}python judge.py'",
+        )
+    return lambda question: _asked(argv, question)
+
+
+def _asked(argv: list[str], question: Question) -> Sequence[RubricVerdict]:
+    """What a program answers to the question on its standard input."""
+    answer, errors, code = _run(argv, json.dumps(_as_data(question)).encode())
+    if code != 0:
+        raise _failed(argv, f"ended with exit code {code}", errors)
+    try:
+        data = parse_json(answer.decode(), Path("the judge's answer"))
+        told = parse(RubricVerdicts, data)
+    except (UnicodeDecodeError, FileError, Invalid) as error:
+        what = (
+            "; ".join(finding.sentence for finding in error.findings)
+            if isinstance(error, Invalid)
+            else str(error)
+        )
+        raise AssertionCrashError(
+            f"the judge {argv[0]} does not answer with verdicts: {what}",
+            reason_code="judge.answer",
+            next_step='print {"verdicts": [{"criterion": "…", "met": true, "reason": "…"}]} and nothing else',
+        ) from None
+    return _fitting(told.verdicts, question, f"the verdicts of {argv[0]}", "judge.answer")
+
+
+def _as_data(question: Question) -> dict[str, Any]:
+    return {
+        "schema_version": "0.1",
+        "suite_id": question.suite_id,
+        "suite_version": question.suite_version,
+        "task_id": question.task_id,
+        "input": question.input,
+        "output": question.output,
+        "criteria": [{"criterion": each.criterion, "weight": each.weight} for each in question.criteria],
+    }
+
+
+def _run(argv: list[str], asked: bytes) -> tuple[bytes, bytes, int]:
+    """Run a program in a group of its own, so that nothing of it is left when it takes too long."""
+    pipe = subprocess.PIPE
+    try:
+        process = subprocess.Popen(argv, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)  # noqa: S603
+    except (OSError, ValueError) as error:
+        raise _failed(argv, f"cannot be started: {getattr(error, 'strerror', None) or error}", b"") from None
+    with process:
+        try:
+            answer, errors = process.communicate(asked, timeout=SECONDS)
+        except BaseException as error:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            if not isinstance(error, subprocess.TimeoutExpired):
+                raise
+            raise AssertionCrashError(
+                f"the judge {argv[0]} took longer than {SECONDS} seconds",
+                reason_code="judge.timeout",
+                next_step="make the judge quicker, or record its verdicts",
+            ) from None
+    return answer, errors, process.returncode
+
+
+def _failed(argv: list[str], what: str, errors: bytes) -> AssertionCrashError:
+    said = errors.decode(errors="replace").strip()[-_LONGEST:]
+    return AssertionCrashError(
+        f"the judge {argv[0]} {what}{f': {said}' if said else ''}",
+        reason_code="judge.failed",
+        next_step="run the judge by hand with a question on its standard input",
+    )
+
+
+def _plugin(name: str) -> Judge:
+    from importlib.metadata import entry_points
+
+    points = {point.name: point for point in entry_points(group=GROUP)}
+    if name not in points:
+        known = ", ".join([RECORDED, f"{COMMAND}PROGRAM", *sorted(points)])
+        raise UsageError(
+            f"unknown judge {name!r} (known: {known})", reason_code="judge.unknown", next_step=f"give {HOW}"
+        )
+    try:
+        loaded: Any = points[name].load()
+        judge: Judge = loaded() if isinstance(loaded, type) else loaded
+    except (Exception, SystemExit) as error:
+        raise UsageError(
+            f"the judge {name!r} ({points[name].value}) does not load: {type(error).__name__}: {error}",
+            reason_code="judge.broken",
+            next_step="reinstall the package that brings it, or report it to its author",
+        ) from error
+    return lambda question: _decided(name, judge, question)
+
+
+def _decided(name: str, judge: Judge, question: Question) -> Sequence[RubricVerdict]:
+    """What a plugin decides: verdicts, whatever its author forgot to check."""
+    try:
+        verdicts: Any = judge(question)
+    except (Exception, SystemExit) as error:
+        raise AssertionCrashError(
+            f"the judge {name} broke down: {type(error).__name__}: {error}",
+            reason_code="judge.failed",
+            next_step="report it to the author of the judge",
+        ) from error
+    if not isinstance(verdicts, Sequence) or not all(isinstance(each, RubricVerdict) for each in verdicts):
+        raise AssertionCrashError(
+            f"the judge {name} does not answer with verdicts, but with {_brief(repr(verdicts))}",
+            reason_code="judge.answer",
+            next_step="return a list of agenteval.openwop.rubric.RubricVerdict, one per criterion",
+        )
+    return _fitting(verdicts, question, f"the verdicts of {name}", "judge.answer")
+
+
+def _brief(text: str) -> str:
+    return repr(text) if len(text) <= _LONGEST else f"{text[:_LONGEST]!r}…"

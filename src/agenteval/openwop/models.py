@@ -1,0 +1,303 @@
+"""The formats of OpenWOP agent evaluation (RFC 0081), as strict models: an AgentEvalSuite, an EvalSummary, an event.
+
+They accept and refuse what the RFC's own schemas do; their names are the RFC's. What must hold beyond the shape of a
+suite is in `suite.py`.
+"""
+
+from typing import Annotated, Any, ClassVar, Literal
+
+from agenteval.strict import (
+    Between,
+    Matching,
+    Model,
+    NotEmpty,
+    NotNull,
+    Tagged,
+    Unique,
+    Whole,
+    model,
+)
+
+EvalMode = Literal["golden", "rubric", "adversarial", "regression", "live-shadow"]
+ModelClass = Literal["reasoning", "writing", "coding", "research", "classification", "general"]
+Strategy = Literal["exact", "contains", "json-match"]
+Severity = Literal["low", "medium", "high", "critical"]
+
+SuiteId = Annotated[str, Matching(r"[a-z0-9.-]+\.evals\.[a-z0-9-]+")]
+Version = Annotated[str, Matching(r"[0-9]+\.[0-9]+\.[0-9]+")]
+TaskId = Annotated[str, Matching(r"[a-z0-9][a-z0-9-]*")]
+Text = Annotated[str, NotEmpty()]
+Score = Annotated[float, Between(0, 1)]
+Dollars = Annotated[float, Between(0)]
+Count = Annotated[float, Whole(0)]
+
+
+class Closed(Model):
+    """Base of what another document defines: no key but those it names, and null is not the same as absent."""
+
+    __slots__ = ()
+    extensible: ClassVar[bool] = False
+
+
+@model
+class Thresholds(Closed):
+    """The bars of a suite."""
+
+    passScore: Annotated[Score | None, NotNull()] = None
+    """The least aggregate score, from 0 to 1; also the least score of a task that a rubric judges. 1 when left out."""
+    maxCostUsd: Annotated[Dollars | None, NotNull()] = None
+    """The most that all tasks together may cost, in US dollars."""
+    maxP95LatencyMs: Annotated[Count | None, NotNull()] = None
+    """The most that a task may take, at the 95th percentile by nearest rank, in milliseconds."""
+
+
+@model
+class Match(Closed):
+    """What a golden task's output must be."""
+
+    strategy: Strategy
+    """`exact`: the output is the value; `contains`: the value is in it; `json-match`: it is JSON that equals the value."""
+    value: Any
+    """The value: a text, or any JSON."""
+
+
+@model
+class Criterion(Closed):
+    """One thing that a judge looks for in the output."""
+
+    criterion: Text
+    """What must hold, in words."""
+    weight: Score
+    """Its part of the score, from 0 to 1."""
+
+
+@model
+class Expectation(Closed):
+    """How a task is scored."""
+
+    kind: Literal["golden", "rubric"]
+    """`golden`: by comparing the output with `match`; `rubric`: by a judge, criterion by criterion."""
+    match: Annotated[Match | None, NotNull()] = None
+    """What the output must be, of a golden task."""
+    rubric: Annotated[Annotated[list[Criterion], NotEmpty()] | None, NotNull()] = None
+    """What a judge looks for, of a rubric task."""
+
+
+@model
+class ToolResponse(Closed):
+    """The answer that a tool gives instead of its real one."""
+
+    tool: Text
+    """The tool, `<scope>:<tool-id>` or the id alone."""
+    response: Any = None
+    """The answer, any JSON."""
+
+
+@model
+class Fixtures(Closed):
+    """What stands for tools and memory, so that a task can be repeated."""
+
+    toolResponses: Annotated[list[ToolResponse] | None, NotNull()] = None
+    """The answers of tools, those of one tool in the order of its calls."""
+    memorySeed: Annotated[list[dict[str, Any]] | None, NotNull()] = None
+    """The agent's memory at the start."""
+
+
+@model
+class Task(Closed):
+    """One task of a suite."""
+
+    taskId: TaskId
+    """Unique in the suite."""
+    input: Any
+    """What the agent was asked."""
+    expected: Expectation
+    """How the task is scored."""
+    fixtures: Annotated[Fixtures | None, NotNull()] = None
+    """What stands for tools and memory."""
+
+
+@model
+class AgentEvalSuite(Closed):
+    """A portable evaluation suite of an agent (RFC 0081, section A)."""
+
+    suiteId: SuiteId
+    """The suite's id, `<scope>.<org>.evals.<name>`."""
+    version: Version
+    """The suite's version, x.y.z."""
+    modes: Annotated[list[EvalMode], NotEmpty(), Unique()]
+    """The ways of evaluation that the suite is for."""
+    tasks: Annotated[list[Task], NotEmpty()]
+    """The tasks."""
+    targetAgentId: Annotated[Text | None, NotNull()] = None
+    """The agent that the suite is for; any, when left out."""
+    allowedModels: Annotated[Annotated[list[ModelClass], Unique()] | None, NotNull()] = None
+    """The model classes that the suite is valid for; all, when left out."""
+    thresholds: Annotated[Thresholds | None, NotNull()] = None
+    """The bars that a run has to clear."""
+
+
+@model
+class SafetyFinding(Closed):
+    """Something unsafe that the agent did: what kind of thing, not what."""
+
+    kind: Text
+    """A category, such as `sensitive-data`."""
+    severity: Severity
+    """How bad it is."""
+
+
+@model
+class TaskScore(Closed):
+    """What came of one task."""
+
+    taskId: TaskId
+    """The task."""
+    score: Score
+    """From 0 to 1."""
+    passed: bool
+    """Whether the task met its bar."""
+    costUsd: Annotated[Dollars | None, NotNull()] = None
+    """What it cost, in US dollars; absent when the recording does not tell."""
+    latencyMs: Annotated[Count | None, NotNull()] = None
+    """How long it took, in milliseconds."""
+    schemaValid: Annotated[bool | None, NotNull()] = None
+    """Whether the output is valid by its JSON Schema; absent when it has none."""
+    safetyFindings: Annotated[list[SafetyFinding] | None, NotNull()] = None
+    """What was unsafe."""
+
+
+@model
+class Regression(Closed):
+    """The comparison with an earlier run."""
+
+    baselineRunId: Text
+    """The earlier run."""
+    scoreDelta: Annotated[float, Between(-1, 1)]
+    """This run's aggregate score less that of the earlier one."""
+    diffRef: Annotated[str | None, NotNull()] = None
+    """Where the structural difference can be had."""
+
+
+@model
+class EvalSummary(Closed):
+    """The scorecard of a run (RFC 0081, section C)."""
+
+    suiteId: SuiteId
+    """The suite."""
+    suiteVersion: Version
+    """Its version."""
+    aggregateScore: Score
+    """The mean of the tasks' scores."""
+    passed: bool
+    """Whether the run cleared every bar."""
+    taskCount: Count
+    """How many tasks were run."""
+    passedCount: Count
+    """How many of them passed."""
+    tasks: list[TaskScore]
+    """The tasks, in order."""
+    evaluatedModelClass: Annotated[ModelClass | None, NotNull()] = None
+    """The class of the agent's model, when it is known."""
+    totalCostUsd: Annotated[Dollars | None, NotNull()] = None
+    """What all tasks cost together; absent when the cost of one is not known."""
+    regression: Annotated[Regression | None, NotNull()] = None
+    """The comparison with an earlier run, when there is one."""
+
+
+@model
+class Started(Closed):
+    """What `eval.started` tells."""
+
+    suiteId: SuiteId
+    """The suite."""
+    suiteVersion: Version
+    """Its version."""
+    taskCount: Count
+    """How many tasks there are; of a run that was interrupted, how many were scored."""
+    modes: Annotated[list[EvalMode], NotEmpty(), Unique()]
+    """The ways of evaluation in force."""
+    baselineRunId: Annotated[Text | None, NotNull()] = None
+    """The earlier run that this one is compared with."""
+
+
+@model
+class Scored(Closed):
+    """What `eval.scored` tells of one task."""
+
+    taskId: TaskId
+    """The task."""
+    score: Score
+    """From 0 to 1."""
+    passed: bool
+    """Whether the task met its bar."""
+    costUsd: Annotated[Dollars | None, NotNull()] = None
+    """What it cost, in US dollars."""
+    latencyMs: Annotated[Count | None, NotNull()] = None
+    """How long it took, in milliseconds."""
+    schemaValid: Annotated[bool | None, NotNull()] = None
+    """Whether the output is valid by its JSON Schema."""
+    safetyFindingCount: Annotated[Count | None, NotNull()] = None
+    """How many things were unsafe."""
+
+
+@model
+class Completed(Closed):
+    """What `eval.completed` tells."""
+
+    aggregateScore: Score
+    """The mean of the tasks' scores."""
+    passed: bool
+    """Whether the run cleared every bar."""
+    taskCount: Count
+    """How many tasks were run."""
+    passedCount: Count
+    """How many of them passed."""
+    regressionVsBaseline: Annotated[Annotated[float, Between(-1, 1)] | None, NotNull()] = None
+    """This run's aggregate score less that of the earlier one."""
+
+
+@model
+class StartedEvent(Closed):
+    """The run began."""
+
+    sequence: Annotated[int, Between(1)]
+    """From 1, without gaps."""
+    timestamp: Text
+    """When, ISO 8601 in UTC."""
+    type: Literal["eval.started"]
+    """What happened."""
+    payload: Started
+    """What is told of it."""
+
+
+@model
+class ScoredEvent(Closed):
+    """A task was scored."""
+
+    sequence: Annotated[int, Between(1)]
+    """From 1, without gaps."""
+    timestamp: Text
+    """When, ISO 8601 in UTC."""
+    type: Literal["eval.scored"]
+    """What happened."""
+    payload: Scored
+    """What is told of it."""
+
+
+@model
+class CompletedEvent(Closed):
+    """The run came to its end."""
+
+    sequence: Annotated[int, Between(1)]
+    """From 1, without gaps."""
+    timestamp: Text
+    """When, ISO 8601 in UTC."""
+    type: Literal["eval.completed"]
+    """What happened."""
+    payload: Completed
+    """What is told of it."""
+
+
+EvalEvent = Annotated[StartedEvent | ScoredEvent | CompletedEvent, Tagged("type")]
+"""One line of a run's events."""

@@ -1,0 +1,200 @@
+"""The recordings of a suite's tasks: where they are, what situation they show, and whether they fit the suite.
+
+The recording of a task is the folder `<replays>/<taskId>`: a `replay.json`, or, for any other input of an adapter, a
+`test.yaml` that names adapter, input and situation. Its assertions are not run, but for those of safety types.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from agenteval.adapters import Adapter, AdapterContext
+from agenteval.errors import AdapterError
+from agenteval.loading import BoundAssertion, load_test
+from agenteval.openwop.models import Task, ToolResponse
+from agenteval.plugins.registry import Registry
+from agenteval.reading.containment import is_inside
+from agenteval.selectors import equal
+from agenteval.spec import Message, Scenario, TestCase, Tools
+from agenteval.strict import closest
+from agenteval.trace import Event, Trace
+
+ADAPTER = "nanoclaw"
+REPLAY = "replay.json"
+TEST = "test.yaml"
+UNKNOWN_GROUP = "unknown"
+"""The group of a recording that cannot be read, and so shows none."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Recording:
+    """The case that a task's recording is of, and the assertions of its test file, when it has one."""
+
+    case: TestCase
+    checks: list[BoundAssertion] = field(default_factory=list)
+
+
+@dataclass(slots=True, kw_only=True)
+class Replays:
+    """The folder of all recordings. `root` bounds what may be read, as the project's root does for tests."""
+
+    folder: Path
+    root: Path
+    max_bytes: int
+    allow_outside: bool = False
+
+    def recording(self, task: Task, registry: Registry) -> Recording:
+        """The case of a task: its test file's, or what its replay shows. Raises `SpecError` for a broken test file."""
+        folder = self.folder / task.taskId
+        if (folder / TEST).is_file() and (self.allow_outside or is_inside(folder / TEST, self.root)):
+            loaded = load_test(folder / TEST, max_bytes=self.max_bytes, registry=registry)
+            return Recording(case=loaded.case, checks=loaded.checks)
+        return Recording(case=self._shown(task, registry))
+
+    def _shown(self, task: Task, registry: Registry) -> TestCase:
+        """The case of a replay. Of one that cannot be read it says next to nothing: the run will say why."""
+        case = _case(task, Scenario(group_id=UNKNOWN_GROUP, trigger="user_message", input_messages=[]), [])
+        try:
+            trace = registry.find_adapter(ADAPTER).trace(case, self.context(task.taskId, run_id="suite"))
+        except Exception:  # noqa: BLE001 - whatever it is, the run meets it again and tells it
+            return case
+        return _case(task, _situation(task, trace), sorted(trace.tool_counts()))
+
+    def context(self, task_id: str, *, run_id: str) -> AdapterContext:
+        """What an adapter may know of a task's recording."""
+        return AdapterContext(
+            base_dir=self.folder / task_id,
+            root=self.root,
+            run_id=run_id,
+            max_file_bytes=self.max_bytes,
+            allow_outside=self.allow_outside,
+        )
+
+
+def _case(task: Task, scenario: Scenario, tools: list[str]) -> TestCase:
+    return TestCase(
+        schema_version="0.1",
+        id=task.taskId,
+        title="",
+        adapter=ADAPTER,
+        mode="replay",
+        scenario=scenario,
+        tools=Tools(available=tools),
+        assertions=[],
+        adapter_input={"replay_file": REPLAY},
+    )
+
+
+def _situation(task: Task, trace: Trace) -> Scenario:
+    """What the recording shows. An input that it does not answer stays, so that the adapter warns of it."""
+    shown = trace.scenario
+    messages: list[Any] = [Message(role=each.role, content=each.content) for each in trace.input_messages]  # type: ignore[arg-type]
+    if isinstance(task.input, str) and all(message.content != task.input for message in messages):
+        messages = [Message(role="user", content=task.input)]
+    return Scenario(
+        group_id=shown.group_id or UNKNOWN_GROUP,
+        trigger="scheduler" if shown.trigger == "scheduler" else "user_message",
+        input_messages=messages,
+        session_id=shown.session_id,
+        scheduler_context=shown.scheduler_context,
+    )
+
+
+class SuiteRegistry(Registry):
+    """A registry whose adapters read the recordings of a suite's tasks, and refuse those that do not fit it."""
+
+    def __init__(self, root: Path, modules: Sequence[str], replays: Replays, tasks: Sequence[Task]) -> None:
+        super().__init__(root, modules)
+        self.replays = replays
+        self.tasks = {task.taskId: task for task in tasks}
+
+    def find_adapter(self, name: str) -> Adapter:
+        """The adapter of that name, for tasks. Raises `AdapterError`."""
+        return _TaskAdapter(super().find_adapter(name), self.replays, self.tasks)
+
+
+class _TaskAdapter:
+    """An adapter, given the folder of a task, and held to the tool responses of the suite."""
+
+    def __init__(self, adapter: Adapter, replays: Replays, tasks: Mapping[str, Task]) -> None:
+        self.adapter = adapter
+        self.replays = replays
+        self.tasks = tasks
+        self.name = adapter.name
+        self.version = adapter.version
+        self.supports_live_run = adapter.supports_live_run
+
+    def trace(self, case: TestCase, context: AdapterContext) -> Trace:
+        """The trace of a task. Raises `AdapterError`."""
+        self._find(case)
+        own = self.replays.context(case.id, run_id=context.run_id)
+        own.warnings = context.warnings
+        trace = self.adapter.trace(case, own)
+        check_tool_responses(self.tasks[case.id], trace, context)
+        return trace
+
+    def _find(self, case: TestCase) -> None:
+        folder = self.replays.folder / case.id
+        if (folder / TEST).is_file() or (folder / REPLAY).is_file():
+            return
+        near = closest(case.id, [each.name for each in self.replays.folder.iterdir() if each.is_dir()])
+        meant = f"; did you mean the folder {near!r}?" if near and near != case.id else ""
+        raise AdapterError(
+            f"the task {case.id!r} has no recording: neither {folder / REPLAY} nor a {TEST} is there{meant}",
+            reason_code="adapter.replay_missing",
+            next_step="record the task and put the recording there, or name another folder with --replays",
+        )
+
+
+def check_tool_responses(task: Task, trace: Trace, context: AdapterContext) -> None:
+    """Refuse a recording whose tool results are not those that the suite injects, by tool and in order.
+
+    A tool of the suite is `<scope>:<tool-id>` or the id alone. A response that no call got becomes a warning. Raises
+    `AdapterError` (`adapter.stale_fixture`), with every difference.
+    """
+    responses = task.fixtures.toolResponses if task.fixtures else None
+    if responses is None:
+        return
+    left = list(responses)
+    lines: list[str] = []
+    for event in trace.of_type("tool_result"):
+        tool, result = str(event.data.get("tool", "")), event.data.get("result")
+        response = next((each for each in left if answers_for(each, tool)), None)
+        if response is None:
+            lines.append(_unexpected(event, tool, responses))
+            continue
+        left.remove(response)
+        if not equal(response.response, result):
+            lines += (f"{event.event_id} {tool}: {line}" for line in _differences(response.response, result))
+    if lines:
+        shown = "\n".join(f"    {line}" for line in lines)
+        raise AdapterError(
+            f"the recording of {task.taskId!r} differs from fixtures.toolResponses of the suite:\n{shown}",
+            reason_code="adapter.stale_fixture",
+            next_step="record the task again with the suite's responses, or correct the suite",
+            inputs=[[each.response for each in responses], [event.data for event in trace.events]],
+        )
+    for response in left:
+        context.warn(f"the suite's response of {response.tool} was not asked for in the recording")
+
+
+def answers_for(response: ToolResponse, tool: str) -> bool:
+    """Whether a response stands in for a tool of a trace."""
+    return tool in (response.tool, response.tool.rpartition(":")[2])
+
+
+def _unexpected(event: Event, tool: str, responses: Sequence[ToolResponse]) -> str:
+    number = sum(answers_for(each, tool) for each in responses)
+    has = (
+        f"has {number} response{'s' * (number != 1)} of it, and all were given before"
+        if number
+        else "has none of it"
+    )
+    return f"{event.event_id} {tool}: the recording has a result, the suite {has}"
+
+
+def _differences(response: Any, result: Any) -> Iterator[str]:
+    from agenteval.differences import differences
+
+    yield from differences(response, result, names=("the suite", "the recording"))

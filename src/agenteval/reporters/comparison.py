@@ -1,0 +1,138 @@
+"""A comparison as text: what got worse first, then what else changed, then what the agent did otherwise."""
+
+from collections.abc import Sequence
+
+from agenteval.comparing.comparison import KINDS, Change, ChangeKind, Comparison, TestDifference
+from agenteval.comparing.trajectories import CallChange
+from agenteval.reporters.console import Console
+
+MOST_CHANGES = 40
+"""Changes of one kind that are shown."""
+MOST_EXPECTED = 10
+"""Those shown that are no news."""
+MOST_TESTS = 20
+"""Tests whose trajectories are shown."""
+
+_TITLES: dict[ChangeKind, tuple[str, str, str]] = {
+    "newly_failing": ("newly failing", "fail", "red bold"),
+    "expired": ("known failures that have expired", "fail", "red bold"),
+    "newly_vacuous": ("newly vacuous", "vacuous", "yellow"),
+    "newly_skipped": ("newly skipped", "skip", "yellow"),
+    "missing": ("missing", "skip", "yellow"),
+    "newly_warning": ("newly warning", "warn", "yellow"),
+    "still_failing": ("still failing", "fail", "yellow"),
+    "newly_expected": ("newly expected to fail", "xfail", "yellow"),
+    "fixed": ("fixed", "pass", "green"),
+    "new": ("new", "pass", "dim"),
+}
+_CALLS = {"added": "+", "removed": "-", "moved": ">", "arguments": "~"}
+
+
+def tell(console: Console, comparison: Comparison) -> None:
+    """All of a comparison."""
+    _Telling(console, comparison).tell()
+
+
+def totals(comparison: Comparison) -> str:
+    """The changes by kind, in words; `no change` when there are none."""
+    said = [f"{comparison.counts[kind]} {_word(kind)}" for kind in KINDS if comparison.counts[kind]]
+    return ", ".join(said) or "no change"
+
+
+def _word(kind: ChangeKind) -> str:
+    return "expired" if kind == "expired" else _TITLES[kind][0]
+
+
+class _Telling:
+    def __init__(self, console: Console, comparison: Comparison) -> None:
+        self.console = console
+        self.comparison = comparison
+        self.arrow = "→" if console.signs["dot"] == "·" else "->"
+
+    def tell(self) -> None:
+        before, after = self.comparison.before.label, self.comparison.after.label
+        self.console.gap()
+        self.console.emit((f"{before} {self.arrow} {after}", "bold"))
+        for kind in KINDS:
+            if changes := self.comparison.of_kind(kind):
+                self._changes(kind, changes)
+        self._differences(self.comparison.differences)
+        self._notes()
+        self._score()
+
+    def _changes(self, kind: ChangeKind, changes: Sequence[Change]) -> None:
+        title, sign, style = _TITLES[kind]
+        self.console.emit("  ", (title, style), f" ({len(changes)})")
+        most = MOST_EXPECTED if kind in ("still_failing", "new") else MOST_CHANGES
+        for change in changes[:most]:
+            self._change(change, sign, "red bold" if change.regression else style)
+        if len(changes) > most:
+            self.console.emit(f"    and {len(changes) - most} more")
+
+    def _change(self, change: Change, sign: str, style: str) -> None:
+        states = f"{change.before or 'not there'} {self.arrow} {change.after or 'not there'}"
+        said = change.before != change.after and change.kind != "new"
+        self.console.emit(
+            "    ",
+            (self.console.signs[sign], style),
+            f" {change.test_case_id}  ",
+            (change.assertion or "(the test)", "bold"),
+            *([f"  {states}"] if said else []),
+        )
+        if change.message and change.kind not in ("still_failing", "fixed", "new"):
+            self._line(change.message, 8)
+        until = f"until {change.expires}" if change.expires else None
+        if known := [each for each in (change.owner, change.reason, until) if each]:
+            self._line(f" {self.console.signs['dot']} ".join(known), 8)
+
+    def _differences(self, differences: Sequence[TestDifference]) -> None:
+        if not differences:
+            return
+        self.console.emit("  ", ("what the agent did otherwise", "bold"), f" ({_tests(len(differences))})")
+        for difference in differences[:MOST_TESTS]:
+            self.console.emit(f"    {difference.test_case_id}")
+            for call in difference.calls[:MOST_CHANGES]:
+                self._call(call)
+            if len(difference.calls) > MOST_CHANGES:
+                self.console.emit(f"      and {len(difference.calls) - MOST_CHANGES} more calls")
+            for tool, (one, other) in difference.tools.items():
+                self.console.emit(f"      ~ {tool}: {one} {self.arrow} {other} calls")
+            if difference.output:
+                self.console.emit("      output")
+            for line in difference.output:
+                self._line(line, 8)
+        if len(differences) > MOST_TESTS:
+            self.console.emit(f"    and {len(differences) - MOST_TESTS} more tests")
+
+    def _call(self, call: CallChange) -> None:
+        places = [str(place) for place in (call.before, call.after) if place is not None]
+        where = f"call {f' {self.arrow} '.join(dict.fromkeys(places))}"
+        what = {"added": "", "removed": "", "moved": "  moved", "arguments": "  other arguments"}[call.change]
+        self.console.emit(f"      {_CALLS[call.change]} {where}  {call.tool}{what}")
+        for line in call.lines:
+            self._line(line, 10)
+
+    def _notes(self) -> None:
+        comparison = self.comparison
+        if comparison.without_traces:
+            self._line(
+                f"of {_tests(comparison.without_traces)} only the numbers of calls were compared: "
+                "a run keeps the traces that show more with --save-traces",
+                2,
+                "dim",
+            )
+        if comparison.not_selected:
+            self._line(f"{_tests(comparison.not_selected)} not in this run", 2, "dim")
+
+    def _score(self) -> None:
+        before, after = self.comparison.before.score, self.comparison.after.score
+        delta = self.comparison.score_delta
+        change = f" ({delta:+.4g})" if delta else ""
+        self.console.emit(f"  score {before:.4g} {self.arrow} {after:.4g}{change}, {totals(self.comparison)}")
+
+    def _line(self, text: str, indent: int, style: str = "") -> None:
+        self.console.paragraph(text.replace("→", self.arrow), indent=indent, style=style)
+
+
+def _tests(number: int) -> str:
+    return f"{number} test{'' if number == 1 else 's'}"

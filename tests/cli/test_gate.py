@@ -1,0 +1,264 @@
+"""`agenteval gate`: a deployment passes by what a run measured, and by nothing that was put in its place."""
+
+import json
+import os
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agenteval.cli import main
+from projects import SEARCHES, Project
+
+RUN = Path("artifacts/r1")
+SUMMARY, EVAL_SUMMARY = RUN / "summary.json", RUN / "eval-summary.json"
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """An empty project in the current directory."""
+    monkeypatch.chdir(tmp_path)
+    for name in [name for name in os.environ if name.startswith("AGENTEVAL_")]:
+        monkeypatch.delenv(name)
+    return Project(tmp_path)
+
+
+def stored(project: Project, *kinds: str) -> None:
+    """A stored run of tests of these kinds."""
+    for number, kind in enumerate(kinds):
+        project.add(kind, f"t{number}")
+    main(["run", "tests", "--run-id", "r1", "-q"])
+
+
+def gate(*argv: str) -> int:
+    """`agenteval gate` of that run."""
+    return main(["gate", str(RUN), *argv])
+
+
+def change(path: Path, edit: Callable[[Any], object]) -> None:
+    """Change what a file says."""
+    data = json.loads(path.read_text())
+    edit(data)
+    path.write_text(json.dumps(data, indent=2))
+
+
+def forge(edit: Callable[[Any], object]) -> None:
+    """Change the EvalSummary, and the digest that the run kept of it."""
+    change(EVAL_SUMMARY, edit)
+    digest = sha256(EVAL_SUMMARY.read_bytes()).hexdigest()
+    change(SUMMARY, lambda data: data.update(eval_summary_sha256=digest))
+
+
+def test_a_run_that_passed_opens_the_gate(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """By `passed` of its EvalSummary."""
+    stored(project, "pass", "pass")
+    assert main(["gate", "r1"]) == 0
+    capsys.readouterr()
+    assert gate() == 0
+    assert capsys.readouterr().out == (
+        "r1  local.agenteval.evals.tests 0.1.0\nscore 1, 2 of 2 tasks passed\nexit 0: the gate is open\n"
+    )
+
+
+def test_a_run_that_did_not_pass_keeps_it_shut(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """With the reason that the run had."""
+    stored(project, "pass", "fail")
+    capsys.readouterr()
+    assert gate() == 1
+    assert capsys.readouterr().out.endswith(
+        "exit 1: the run missed a bar: the score is 0.75, and 1 test failed\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("required", "code"), [("0.74", 0), ("0.75", 0), ("0.7500001", 1), ("1", 1), ("0", 0)]
+)
+def test_a_required_score_decides_instead(project: Project, required: str, code: int) -> None:
+    """At the bar is enough; just under it is not, whatever rounding shows."""
+    stored(project, "pass", "fail")
+    assert gate("--required-pass-score", required) == code
+
+
+def test_the_decision_as_json(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """For scripts, with the reference that a deployment keeps."""
+    stored(project, "pass", "fail")
+    capsys.readouterr()
+    assert gate("--required-pass-score", "0.8", "--json") == 1
+    assert json.loads(capsys.readouterr().out) == {
+        "evalRunId": "r1",
+        "requiredPassScore": 0.8,
+        "suiteId": "local.agenteval.evals.tests",
+        "suiteVersion": "0.1.0",
+        "aggregateScore": 0.75,
+        "passed": False,
+        "reason": "the score 0.75 is below 0.8",
+    }
+
+
+@pytest.mark.parametrize(
+    ("kinds", "reason"),
+    [
+        (("pass", "error"), "the run ended with exit 2: 1 test ended in an error"),
+        (("pass", "invalid"), "the run ended with exit 3: 1 invalid test spec"),
+        (("skip",), "the run ended with exit 3: nothing was judged: 1 test skipped"),
+    ],
+)
+def test_a_run_that_could_not_judge_all_does_not_pass(
+    project: Project, kinds: tuple[str, ...], reason: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """However low the required score is."""
+    stored(project, *kinds)
+    capsys.readouterr()
+    assert gate("--required-pass-score", "0") == 1
+    assert capsys.readouterr().out.endswith(f"exit 1: {reason}\n")
+
+
+def test_nothing_scored_is_no_pass(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """A run whose summary has no task never opens the gate."""
+    stored(project, "skip")
+    change(SUMMARY, lambda data: data.update(exit_code=0))
+    capsys.readouterr()
+    assert gate("--required-pass-score", "0") == 1
+    assert capsys.readouterr().out.endswith("exit 1: no task was scored\n")
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda data: data.update(passed="yes"),
+        lambda data: data.update(output="what the agent said"),
+        lambda data: data.pop("tasks"),
+        lambda data: data.update(aggregateScore=1.5),
+        lambda data: data["tasks"][0].update(taskId="Not A Slug"),
+    ],
+)
+def test_a_summary_that_is_not_valid_is_refused(
+    project: Project, edit: Callable[[Any], object], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit 2, with its place; also when the digest fits."""
+    stored(project, "pass")
+    forge(edit)
+    capsys.readouterr()
+    assert gate() == 2
+    assert capsys.readouterr().err.startswith("artifacts/r1/eval-summary.json:")
+
+
+def test_a_summary_of_another_run_is_refused(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """A good summary does not make a bad run pass."""
+    stored(project, "pass", "fail")
+    change(EVAL_SUMMARY, lambda data: data.update(passed=True))
+    capsys.readouterr()
+    assert gate() == 2
+    message = capsys.readouterr().err
+    assert message.startswith(
+        "error[gate.digest]: artifacts/r1/eval-summary.json is not what the run wrote: its SHA-256 is "
+    )
+    change(SUMMARY, lambda data: data.update(eval_summary_sha256=None))
+    assert gate() == 2
+    assert capsys.readouterr().err.startswith("error[gate.no_digest]: ")
+
+
+@pytest.mark.parametrize(
+    ("edit", "contradiction"),
+    [
+        (
+            lambda data: data["tasks"][1].update(passed=True),
+            "nanoclaw-t-t1-x passed is true, and the test is fail; passedCount is 1, and 2 tasks passed",
+        ),
+        (
+            lambda data: data["tasks"][1].update(score=1.0),
+            "nanoclaw-t-t1-x scores 1, and its assertions give 0.5; aggregateScore is 0.75, and the mean of the scores 1",
+        ),
+        (
+            lambda data: data.update(aggregateScore=1.0),
+            "aggregateScore is 1, and the mean of the scores 0.75",
+        ),
+        (lambda data: data.update(passedCount=2), "passedCount is 2, and 1 tasks passed"),
+        (lambda data: data.update(taskCount=3), "taskCount is 3 of 2 tasks"),
+        (
+            lambda data: data.update(totalCostUsd=0.5),
+            "totalCostUsd is 0.5, and the costs of the tasks add up to 0",
+        ),
+        (lambda data: data["tasks"].pop(), "2 tests were scored, and it has 1 tasks"),
+        (
+            lambda data: data["tasks"].reverse(),
+            (
+                "the task nanoclaw-t-t1-x stands where the test nanoclaw.t.t0.x was scored; "
+                "the task nanoclaw-t-t0-x stands where the test nanoclaw.t.t1.x was scored"
+            ),
+        ),
+        (
+            lambda data: data["tasks"][0].update(latencyMs=7),
+            "nanoclaw-t-t0-x took 7 ms, and its trace 1200 ms",
+        ),
+        (
+            lambda data: data["tasks"][0].update(safetyFindings=[{"kind": "x", "severity": "low"}]),
+            "nanoclaw-t-t0-x has other safety findings than its assertions",
+        ),
+    ],
+)
+def test_a_summary_must_say_what_the_results_say(
+    project: Project, edit: Callable[[Any], object], contradiction: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is worked out again from the results, so that a digest that was forged too does not help."""
+    stored(project, "pass", "fail")
+    forge(edit)
+    capsys.readouterr()
+    assert gate() == 2
+    assert capsys.readouterr().err == (
+        "error[gate.contradiction]: artifacts/r1/eval-summary.json does not say what the run's results say: "
+        f"{contradiction}\n  next: run the tests again\n"
+    )
+
+
+def test_results_and_summary_must_agree(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """A result that was changed afterwards is found."""
+    stored(project, "pass", "fail")
+    change(RUN / "nanoclaw.t.t1.x.result.json", lambda data: data.update(status="pass"))
+    capsys.readouterr()
+    assert gate() == 2
+    assert "nanoclaw.t.t1.x is pass, and summary.json says fail" in capsys.readouterr().err
+
+
+def test_a_bar_that_was_missed_is_no_pass(
+    project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`passed` cannot be true of a run that ended for missing a bar."""
+    monkeypatch.setenv("AGENTEVAL_SUITE_MAX_P95_LATENCY_MS", "1000")
+    stored(project, "pass")
+    assert gate() == 1
+    forge(lambda data: data.update(passed=True))
+    capsys.readouterr()
+    assert gate() == 2
+    assert "passed is true, and summary.json says suite.threshold: " in capsys.readouterr().err
+
+
+def test_costs_are_added_up(project: Project) -> None:
+    """The total of a run whose costs are known is one that the gate believes."""
+    from projects import make_replay
+
+    for name, cost in (("a", 0.1), ("b", 0.2)):
+        project.add(
+            "pass",
+            name,
+            assertions=[SEARCHES],
+            replay=make_replay(metrics={"timing_ms_total": 1200.5, "cost_usd": cost}),
+        )
+    main(["run", "tests", "--run-id", "r1", "-q"])
+    assert json.loads(EVAL_SUMMARY.read_text())["totalCostUsd"] == 0.3
+    assert gate() == 0
+    forge(lambda data: data.update(totalCostUsd=0.25))
+    assert gate() == 2
+
+
+def test_all_examples_pass_the_gate(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a real run writes never contradicts itself."""
+    from runs import CASES, EXAMPLES
+
+    monkeypatch.chdir(EXAMPLES.parent)
+    folder = project.root / "artifacts"
+    argv = ["run", str(EXAMPLES / "nanoclaw"), str(CASES / "failing"), "--artifacts-dir", str(folder)]
+    assert main([*argv, "--run-id", "r1", "-q"]) == 1
+    assert main(["gate", str(folder / "r1"), "--required-pass-score", "0.5"]) == 0

@@ -1,0 +1,133 @@
+"""What kind of change it is when a state becomes another."""
+
+from itertools import product
+from typing import Any, get_args
+
+import pytest
+
+from agenteval.comparing.comparison import KINDS, Change
+from agenteval.comparing.facts import State, TestFacts
+from agenteval.comparing.judged import changes_of, missing_test
+from agenteval.comparing.sides import SideTest
+
+STATES: tuple[str, ...] = get_args(State)
+DAY = "2026-11-22"
+
+
+def side(status: str = "pass", known: dict[str, Any] | None = None, **assertions: str) -> SideTest:
+    """A test of this status, with assertions in these states; `known` is what people wrote about it."""
+    given: dict[str, Any] = {"test_case_id": "t", "status": status, "assertions": assertions, **(known or {})}
+    return SideTest(facts=TestFacts(**given), messages={name: f"{name} says no" for name in assertions})
+
+
+def told(before: SideTest | None, after: SideTest) -> list[tuple[str, str | None, bool]]:
+    """Kind, assertion and whether it is a regression, change by change."""
+    return [(each.kind, each.assertion, each.regression) for each in changes_of(before, after, DAY)]
+
+
+@pytest.mark.parametrize(("was", "now"), list(product(STATES, STATES)))
+def test_what_counts_as_a_regression(was: str, now: str) -> None:
+    """What fails and did not; what passed on evidence and does not any more. Nothing else."""
+    statuses = {"fail": "fail"}
+    changes = changes_of(side(statuses.get(was, "pass"), a=was), side(statuses.get(now, "pass"), a=now), DAY)
+    worse = (now == "fail" and was != "fail") or (was == "pass" and now in ("vacuous", "skip"))
+    assert any(each.regression for each in changes) == worse
+    assert len(changes) <= 1
+    if was == now:
+        assert [each.kind for each in changes] == (["still_failing"] if now == "fail" else [])
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "kind"),
+    [
+        ("pass", "fail", "newly_failing"),
+        ("vacuous", "fail", "newly_failing"),
+        ("xfail", "fail", "newly_failing"),
+        ("pass", "vacuous", "newly_vacuous"),
+        ("fail", "vacuous", "newly_vacuous"),
+        ("pass", "skip", "newly_skipped"),
+        ("pass", "warn", "newly_warning"),
+        ("fail", "warn", "newly_warning"),
+        ("fail", "fail", "still_failing"),
+        ("pass", "xfail", "newly_expected"),
+        ("fail", "pass", "fixed"),
+        ("warn", "pass", "fixed"),
+        ("xfail", "pass", "fixed"),
+        ("vacuous", "pass", None),
+        ("skip", "pass", None),
+        ("skip", "vacuous", None),
+    ],
+)
+def test_kinds(was: str, now: str, kind: str | None) -> None:
+    """Each change of an assertion has one name."""
+    statuses = {"fail": "fail"}
+    found = changes_of(side(statuses.get(was, "pass"), a=was), side(statuses.get(now, "pass"), a=now), DAY)
+    assert [each.kind for each in found] == ([kind] if kind else [])
+    assert kind is None or kind in KINDS
+
+
+def test_an_assertion_that_passed_and_is_gone_is_a_regression() -> None:
+    """One that failed and is gone is told, and takes nothing away."""
+    before = side("fail", a="pass", b="fail", c="vacuous")
+    assert told(before, side("pass")) == [
+        ("missing", "a", True),
+        ("missing", "b", False),
+        ("missing", "c", False),
+    ]
+
+
+def test_an_assertion_that_was_not_selected_is_not_missing() -> None:
+    """What `::` leaves out says nothing about the test."""
+    after = side(a="pass")
+    after.left_out = frozenset({"b"})
+    assert told(side("fail", a="pass", b="fail"), after) == []
+
+
+def test_a_new_test_is_told_as_a_whole_and_its_failures_one_by_one() -> None:
+    """A failure that nobody knows is a regression, also where there was nothing before."""
+    assert told(None, side(a="pass", b="vacuous")) == [("new", None, False)]
+    assert told(None, side("fail", a="pass", b="fail")) == [("newly_failing", "b", True)]
+    assert told(side(a="pass"), side(a="pass", b="pass")) == [("new", "b", False)]
+
+
+def test_an_error_says_nothing_about_assertions() -> None:
+    """A test that cannot be judged fails as a whole; when it can again, it is fixed as a whole."""
+    error = side("error")
+    assert told(side(a="pass"), error) == [("newly_failing", None, True)]
+    assert told(error, error) == [("still_failing", None, False)]
+    assert told(error, side(a="pass")) == [("fixed", None, False)]
+    assert told(error, side("fail", a="fail")) == [("newly_failing", "a", True)]
+
+
+def test_a_test_that_fails_without_a_failing_assertion() -> None:
+    """`--strict` and expected failures that pass fail the test as a whole."""
+    assert told(side(a="pass"), side("fail", a="pass")) == [("newly_failing", None, True)]
+    assert told(side("fail", a="pass"), side("fail", a="pass")) == [("still_failing", None, False)]
+    assert told(side("fail", a="fail"), side("fail", a="pass")) == [
+        ("fixed", "a", False),
+        ("newly_failing", None, True),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("status", "regression"), [("pass", True), ("fail", False), ("error", False), ("skipped", False)]
+)
+def test_a_missing_test_is_a_regression_when_it_passed(status: str, regression: bool) -> None:
+    """A test that failed may go."""
+    assert missing_test(side(status).facts) == Change(
+        kind="missing", test_case_id="t", before=status, regression=regression
+    )
+
+
+@pytest.mark.parametrize(
+    ("expires", "kind"),
+    [("2026-11-21", "expired"), ("2026-11-22", "still_failing"), ("2027-01-01", "still_failing")],
+)
+def test_a_known_failure_holds_until_the_end_of_its_day(expires: str, kind: str) -> None:
+    """The day after, it is a regression; what was written about it is told with it."""
+    known = {"owner": "ops", "reason": "a bug upstream", "expires": expires}
+    (change,) = changes_of(side("fail", known, a="fail"), side("fail", a="fail"), DAY)
+    assert change.kind == kind
+    assert change.regression == (kind == "expired")
+    assert (change.owner, change.reason, change.expires) == ("ops", "a bug upstream", expires)
+    assert change.message == "a says no"

@@ -1,0 +1,191 @@
+"""`agenteval suite new`: what of a test a suite can say, what it cannot, and that the suite runs on the same recordings."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agenteval.cli import main
+from projects import SEARCHES, Project
+from runs import EXAMPLES
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """An empty project, which is the current directory."""
+    monkeypatch.chdir(tmp_path)
+    return Project(tmp_path)
+
+
+def contains(**params: Any) -> dict[str, Any]:
+    """An assertion on what the output contains."""
+    return {"id": "says", "type": "output_contains", "params": params}
+
+
+def new_suite(
+    capsys: pytest.CaptureFixture[str], *paths: str, code: int = 0
+) -> tuple[dict[str, Any], list[str]]:
+    """The suite that is printed, or an empty one, and the lines of what is left out."""
+    assert main(["suite", "new", *paths]) == code
+    captured = capsys.readouterr()
+    return json.loads(captured.out) if captured.out else {}, captured.err.splitlines()
+
+
+def test_a_test_as_a_task(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """Input, golden phrase, tool responses and memory; what a task cannot say is listed."""
+    scenario = {
+        "group_id": "family",
+        "trigger": "user_message",
+        "input_messages": [{"role": "user", "content": "Hello?"}],
+        "memory_snapshot": "Likes cats.",
+    }
+    says = contains(all_of=["Cats"], case_sensitive=True)
+    project.add("pass", "cats", assertions=[SEARCHES, says], scenario=scenario)
+    suite, lines = new_suite(capsys, "tests")
+    assert suite == {
+        "suiteId": "local.agenteval.evals.tests",
+        "version": "0.1.0",
+        "modes": ["golden", "regression"],
+        "tasks": [
+            {
+                "taskId": "cats",
+                "input": "Hello?",
+                "expected": {"kind": "golden", "match": {"strategy": "contains", "value": "Cats"}},
+                "fixtures": {
+                    "toolResponses": [{"tool": "web_search", "response": "found"}],
+                    "memorySeed": [{"content": "Likes cats."}],
+                },
+            }
+        ],
+    }
+    assert lines == [
+        "1 of 1 tests carried over",
+        "in part   nanoclaw.t.cats.x",
+        "  searches (must_call_tool)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("params", "value", "lost"),
+    [
+        ({"all_of": ["Cats"], "case_sensitive": True}, "Cats", []),
+        ({"any_of": ["Cats"], "case_sensitive": True}, "Cats", []),
+        (
+            {"all_of": ["Cats", "."]},
+            "Cats",
+            [
+                "says: all but its first phrase",
+                "says: in any case; a golden output is compared as it is written",
+            ],
+        ),
+        ({"all_of": ["cats"]}, None, None),
+        ({"any_of": ["Cats", "Dogs"]}, None, None),
+        ({"regex": ["Cats"]}, None, None),
+    ],
+)
+def test_which_checks_have_a_golden_form(
+    project: Project,
+    capsys: pytest.CaptureFixture[str],
+    params: dict[str, Any],
+    value: str | None,
+    lost: list[str] | None,
+) -> None:
+    """One phrase that the recorded output has, as it is written; alternatives and patterns have none."""
+    project.add("pass", "cats", assertions=[contains(**params)])
+    suite, lines = new_suite(capsys, "tests", code=3 if value is None else 0)
+    if value is None:
+        assert suite == {}
+        assert lines == [
+            "0 of 1 tests carried over",
+            "left out  nanoclaw.t.cats.x",
+            "  no check of the output has a golden form: output_contains with one phrase, which the output has",
+        ]
+    else:
+        assert suite["tasks"][0]["expected"]["match"]["value"] == value
+        assert [line.strip() for line in lines[2:]] == lost
+
+
+def test_bars_and_names_come_from_the_configuration(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Suite id, version and bars; several messages are the input as they are."""
+    (project.root / "agenteval.yaml").write_text(
+        "suite: {id: a.evals.b, version: 2.0.0, pass_score: 0.5, max_cost_usd: 1, max_p95_latency_ms: 900}\n"
+    )
+    messages = [{"role": "user", "content": "Hello?"}, {"role": "user", "content": "Hello??"}]
+    scenario = {"group_id": "family", "trigger": "user_message", "input_messages": messages}
+    project.add("pass", "cats", assertions=[contains(all_of=["Cats"])], scenario=scenario)
+    suite, _ = new_suite(capsys, "tests/cats/test.yaml")
+    assert (suite["suiteId"], suite["version"]) == ("a.evals.b", "2.0.0")
+    assert suite["thresholds"] == {"passScore": 0.5, "maxCostUsd": 1, "maxP95LatencyMs": 900}
+    assert (suite["tasks"][0]["taskId"], suite["tasks"][0]["input"]) == (
+        "nanoclaw-t-cats-x",
+        {"messages": messages},
+    )
+
+
+def test_tests_that_cannot_be_read(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """An invalid file exits 3; a test without a recording is left out with the reason."""
+    project.add("pass", "cats", assertions=[contains(all_of=["Cats"])])
+    project.add("error")
+    project.add("invalid")
+    suite, lines = new_suite(capsys, "tests", code=3)
+    assert [task["taskId"] for task in suite["tasks"]] == ["cats"]
+    assert lines[0].startswith("tests/invalid/test.yaml:")
+    at = lines.index("left out  nanoclaw.t.error.x")
+    assert lines[at + 1] == (
+        "  the recording cannot be read: adapter_input.replay_file names 'replay.json', "
+        "but tests/error/replay.json is not there"
+    )
+
+
+def test_redacted_fields_stay_redacted(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """What a test redacts is not printed in a suite either."""
+    project.add(
+        "pass", "cats", assertions=[contains(all_of=["Cats"])], reporting={"redact_fields": ["result"]}
+    )
+    suite, _ = new_suite(capsys, "tests")
+    assert suite["tasks"][0]["fixtures"]["toolResponses"][0]["response"].startswith("[redacted:field:")
+
+
+def test_the_suite_of_the_examples_runs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Made of the examples it is valid, and every task passes on the examples' own recordings."""
+    monkeypatch.chdir(EXAMPLES.parent)
+    suite, lines = new_suite(capsys, "examples/nanoclaw")
+    assert lines[0] == f"{len(suite['tasks'])} of 9 tests carried over"
+    path = tmp_path / "suite.json"
+    path.write_text(json.dumps(suite), encoding="utf-8")
+    assert main(["validate", str(path)]) == 0
+    flags = ["--replays", "examples/nanoclaw", "--artifacts-dir", str(tmp_path), "--run-id", "r"]
+    assert main(["run", str(path), *flags]) == 0
+    summary = json.loads((tmp_path / "r" / "eval-summary.json").read_text(encoding="utf-8"))
+    assert (summary["passed"], summary["passedCount"]) == (True, len(suite["tasks"]))
+    results = [
+        json.loads(each.read_text(encoding="utf-8")) for each in (tmp_path / "r").glob("*.result.json")
+    ]
+    assert [warning for result in results for warning in result["warnings"]] == []
+
+
+def test_the_example_suite_passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`examples/openwop` clears its bars with nothing to warn of, and is no test to `agenteval run examples/`."""
+    monkeypatch.chdir(EXAMPLES.parent)
+    flags = ["--judge", "recorded", "--artifacts-dir", str(tmp_path), "--run-id", "r", "--strict"]
+    assert main(["run", "examples/openwop/suite.json", *flags]) == 0
+    summary = json.loads((tmp_path / "r" / "summary.json").read_text(encoding="utf-8"))
+    assert (summary["counts"]["passed"], summary["problems"]) == (5, [])
+    results = [
+        json.loads(each.read_text(encoding="utf-8")) for each in (tmp_path / "r").glob("*.result.json")
+    ]
+    assert [warning for result in results for warning in result["warnings"]] == []
+    assert main(["run", "examples/openwop", "--no-artifacts"]) == 3
+
+
+def test_the_only_action_is_new(capsys: pytest.CaptureFixture[str]) -> None:
+    """Anything else is a slip."""
+    assert main(["suite", "old", "tests"]) == 2
+    assert capsys.readouterr().err == (
+        "error[usage.invalid]: agenteval suite old: the one thing it does is new\n  next: agenteval suite new PATH\n"
+    )

@@ -1,0 +1,351 @@
+"""Rubrics and their judges: the score, verdicts on file, programs, plugins, and all that can go wrong with them."""
+
+import hashlib
+import os
+import sys
+import time
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agenteval.openwop import judges
+from agenteval.openwop.models import Criterion
+from agenteval.openwop.rubric import share
+from openwop.suites import SuiteProject, make_task, rubric
+
+
+def score_of(weights: list[float], met: list[bool]) -> Fraction:
+    """The score of criteria with these weights."""
+    return share([Criterion(criterion="c", weight=weight) for weight in weights], met)
+
+
+@pytest.mark.parametrize(
+    ("weights", "met", "score"),
+    [
+        ([1], [True], Fraction(1)),
+        ([1], [False], Fraction(0)),
+        ([0.5, 0.3, 0.2], [True, True, False], Fraction(4, 5)),
+        ([0.1, 0.2], [True, True], Fraction(1)),
+        ([0.1, 0.1, 0.1], [True, True, False], Fraction(2, 3)),
+        ([0.3, 0.1], [False, True], Fraction(1, 4)),
+        ([0, 0], [True, True], Fraction(0)),
+        ([0, 1], [False, True], Fraction(1)),
+    ],
+)
+def test_the_score_is_the_weight_that_is_met(weights: list[float], met: list[bool], score: Fraction) -> None:
+    """Of the weight of all, which need not be 1; exact, as the weights are written; 0 when they weigh nothing."""
+    assert score_of(weights, met) == score
+
+
+@given(st.lists(st.tuples(st.integers(0, 100), st.booleans()), min_size=1, max_size=6))
+def test_scores_by_a_model(criteria: list[tuple[int, bool]]) -> None:
+    """For weights in hundredths: the same as counting hundredths, and always from 0 to 1."""
+    total = sum(weight for weight, _ in criteria)
+    reached = sum(weight for weight, met in criteria if met)
+    got = score_of([weight / 100 for weight, _ in criteria], [met for _, met in criteria])
+    assert got == (Fraction(reached, total) if total else 0)
+    assert 0 <= got <= 1
+
+
+@pytest.mark.parametrize(
+    ("pass_score", "code", "passed"), [(0.3, 0, True), (0.30000001, 1, False), (0, 0, True), (1, 1, False)]
+)
+def test_a_task_passes_at_its_bar(suite: SuiteProject, pass_score: float, code: int, passed: bool) -> None:
+    """0.1 and 0.2 of 1 make 0.3, which clears a bar of 0.3 and no higher one."""
+    suite.write(make_task("judged", rubric(0.1, 0.2, 0.7)), thresholds={"passScore": pass_score})
+    suite.decide("judged", True, True, False)
+    assert suite.run("--judge", "recorded") == code
+    (task,) = suite.summary()["tasks"]
+    assert (task["score"], task["passed"], suite.summary()["passed"]) == (0.3, passed, passed)
+
+
+def test_what_a_rubric_says(suite: SuiteProject) -> None:
+    """The result has the score and each verdict with its reason; a failure names what is not met."""
+    suite.write(make_task("judged", rubric(0.5, 0.5)))
+    suite.decide("judged", True, False)
+    assert suite.run("--judge", "recorded") == 1
+    (check,) = suite.result("judged")["assertions"]
+    assert (check["type"], check["status"], check["category"]) == ("rubric", "fail", "outcome")
+    assert check["message"] == (
+        "expected a score of at least 1, got score 0.5: 1 of 2 criteria met; not met: 'c2' (r2)"
+    )
+    assert check["observed"] == {
+        "score": 0.5,
+        "verdicts": [
+            {"criterion": "c1", "met": True, "reason": "r1"},
+            {"criterion": "c2", "met": False, "reason": "r2"},
+        ],
+    }
+
+
+def test_without_an_output_nobody_is_asked(suite: SuiteProject) -> None:
+    """A run that ended without an output meets no criterion; there is nothing to judge."""
+    suite.write(make_task("judged", rubric(1)))
+    suite.record("judged", final_output=None, status="failed")
+    assert suite.run("--judge", "command:false") == 1
+    (check,) = suite.result("judged")["assertions"]
+    assert check["message"] == "expected an output that meets the rubric, got no final output"
+    assert suite.summary()["tasks"][0]["score"] == 0
+
+
+def error_of(suite: SuiteProject, *flags: str) -> tuple[str, str]:
+    """The reason code and the message of the one task, which ends in an error and scores 0."""
+    assert suite.run(*flags) == 2
+    result = suite.result("judged")
+    assert suite.summary()["tasks"] == [
+        {"taskId": "judged", "score": 0.0, "passed": False, "latencyMs": 1200}
+    ]
+    return result["error"]["reason_code"], result["error"]["message"]
+
+
+def test_verdicts_that_are_not_there(suite: SuiteProject) -> None:
+    """A task without verdicts on file is an error, never a guess."""
+    suite.write(make_task("judged", rubric(1)))
+    code, message = error_of(suite, "--judge", "recorded")
+    assert (code, message) == (
+        "judge.no_verdicts",
+        "assertion rubric (rubric): replays/judged/verdicts.json: error[file.missing]: no such file",
+    )
+    step = suite.result("judged")["next_step"]
+    assert step.startswith(
+        "put the judge's decisions into replays/judged/verdicts.json, or have them made: --judge"
+    )
+
+
+@pytest.mark.parametrize(
+    ("met", "overrides", "code", "what"),
+    [
+        (
+            (True,),
+            {},
+            "judge.stale",
+            ("the verdicts in replays/judged/verdicts.json are not about this rubric: expected 2 of them, one per "
+            "criterion, got 1"),
+        ),
+        (
+            (True, True),
+            {"verdicts": [{"criterion": "c1", "met": True}, {"criterion": "c3", "met": True}]},
+            "judge.stale",
+            ("the verdicts in replays/judged/verdicts.json are not about this rubric: criterion 2 is 'c2' in the suite "
+            "and 'c3' there"),
+        ),
+        (
+            (True, True),
+            {"output_sha256": hashlib.sha256(b"Dogs.").hexdigest()},
+            "judge.stale",
+            "the verdicts in replays/judged/verdicts.json were given on another output (output_sha256 differs)",
+        ),
+    ],
+)  # fmt: skip
+def test_stale_verdicts(
+    suite: SuiteProject, met: tuple[bool, ...], overrides: dict[str, Any], code: str, what: str
+) -> None:
+    """Verdicts on other criteria or on another output are refused."""
+    suite.write(make_task("judged", rubric(0.5, 0.5)))
+    suite.decide("judged", *met, **overrides)
+    assert error_of(suite, "--judge", "recorded") == (code, f"assertion rubric (rubric): {what}")
+
+
+def test_verdicts_on_this_output(suite: SuiteProject) -> None:
+    """With the digest of the output the verdicts hold."""
+    suite.write(make_task("judged", rubric(1)))
+    suite.decide("judged", True, output_sha256=hashlib.sha256(b"Cats.").hexdigest())
+    assert suite.run("--judge", "recorded") == 0
+
+
+def test_misspelt_verdicts(suite: SuiteProject) -> None:
+    """What is wrong with the file is shown with its place."""
+    suite.write(make_task("judged", rubric(1)))
+    suite.put("replays/judged/verdicts.json", {"verdicts": [{"criterion": "c1", "met": "yes"}]})
+    code, message = error_of(suite, "--judge", "recorded")
+    assert code == "judge.no_verdicts"
+    assert "verdicts.json:1:" in message
+    assert "error[json.wrong_type]: verdicts[0].met: expected true or false, got 'yes'" in message
+
+
+def program(suite: SuiteProject, text: str) -> str:
+    """A judge that runs this Python."""
+    path = suite.root / "my judge.py"
+    path.write_text(text, encoding="utf-8")
+    return f"command:'{sys.executable}' '{path}'"
+
+
+ECHO = """\
+import json, sys
+q = json.load(sys.stdin)
+assert sorted(q) == ["criteria", "input", "output", "schema_version", "suite_id", "suite_version", "task_id"]
+told = json.dumps([q["suite_id"], q["suite_version"], q["task_id"], q["input"], q["output"]], ensure_ascii=False)
+sys.stdout.reconfigure(encoding="utf-8")
+print(json.dumps({"verdicts": [
+    {"criterion": c["criterion"], "met": c["weight"] > 0.3, "reason": told} for c in q["criteria"]
+]}, ensure_ascii=False))
+"""
+
+
+def test_a_program_is_asked(suite: SuiteProject) -> None:
+    """It reads the question on stdin, with the output as it is, and its answer is the verdict."""
+    suite.write(
+        make_task("judged", rubric(0.7, 0.3), input={"ask": "Wie groß?"}), thresholds={"passScore": 0.7}
+    )
+    suite.record("judged", "Größe: 3 m")
+    assert suite.run("--judge", program(suite, ECHO)) == 0
+    (check,) = suite.result("judged")["assertions"]
+    assert [each["met"] for each in check["observed"]["verdicts"]] == [True, False]
+    assert check["observed"]["verdicts"][0]["reason"] == (
+        '["local.test.evals.assistant", "1.2.3", "judged", {"ask": "Wie groß?"}, "Größe: 3 m"]'
+    )
+    assert suite.summary()["aggregateScore"] == 0.7
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "what"),
+    [
+        ("import sys; sys.exit('no model')", "judge.failed", "ended with exit code 1: no model"),
+        ("print('fine')", "judge.answer", "does not answer with verdicts: the judge's answer:1:1: error[json.syntax]"),
+        ("", "judge.answer", "does not answer with verdicts: the judge's answer:1:1: error[json.empty]"),
+        ("print('{}')", "judge.answer", "are not about this rubric: expected 1 of them, one per criterion, got 0"),
+        (
+            """print('{"verdicts": [{"criterion": "c1", "met": 1}]}')""",
+            "judge.answer",
+            "does not answer with verdicts: verdicts[0].met: expected true or false, got the number 1",
+        ),
+        ("import sys; sys.stdout.buffer.write(b'\\xff')", "judge.answer", "does not answer with verdicts: 'utf-8' codec"),
+    ],
+)  # fmt: skip
+def test_a_program_that_does_not_answer(suite: SuiteProject, text: str, code: str, what: str) -> None:
+    """The test is an error that says what came instead of verdicts."""
+    suite.write(make_task("judged", rubric(1)))
+    got, message = error_of(suite, "--judge", program(suite, text))
+    assert got == code
+    assert what in message
+
+
+def test_a_program_that_is_not_there(suite: SuiteProject) -> None:
+    """It is named with what the system says."""
+    suite.write(make_task("judged", rubric(1)))
+    assert error_of(suite, "--judge", "command:no-such-judge --x") == (
+        "judge.failed",
+        "assertion rubric (rubric): the judge no-such-judge cannot be started: No such file or directory",
+    )
+
+
+def test_a_program_that_does_not_end(suite: SuiteProject, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After its time it is stopped, with the children that hold its pipes: the run never hangs."""
+    monkeypatch.setattr(judges, "SECONDS", 1)
+    suite.write(make_task("judged", rubric(1)))
+    text = "import os, subprocess, time\nopen('pid', 'w').write(str(os.getpid()))\nsubprocess.run(['sleep', '60'])"
+    started = time.monotonic()
+    code, message = error_of(suite, "--judge", program(suite, text))
+    assert code == "judge.timeout"
+    assert message.endswith(" took longer than 1 seconds")
+    assert time.monotonic() - started < 30
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((suite.root / "pid").read_text()), 0)
+
+
+PLUGIN = """\
+from agenteval.openwop.rubric import Question, RubricVerdict
+
+def kind(question: Question) -> list[RubricVerdict]:
+    return [RubricVerdict(criterion=each.criterion, met=True) for each in question.criteria]
+
+class Strict:
+    def __call__(self, question: Question) -> list[RubricVerdict]:
+        return [RubricVerdict(criterion=each.criterion, met=False) for each in question.criteria]
+
+def crashes(question: Question) -> list[RubricVerdict]:
+    raise RuntimeError("no quota")
+
+def odd(question: Question) -> str:
+    return "yes"
+
+class Unmade:
+    def __init__(self) -> None:
+        raise SystemExit("no key")
+"""
+
+
+@pytest.fixture
+def plugins(suite: SuiteProject, monkeypatch: pytest.MonkeyPatch) -> SuiteProject:
+    """An installed package with judges, and a suite with one rubric task."""
+    names = {
+        "kind": "kind",
+        "strict": "Strict",
+        "crashes": "crashes",
+        "odd": "odd",
+        "unmade": "Unmade",
+        "gone": "x",
+    }
+    installed = suite.root / "site"
+    metadata = installed / "my_judges-1.0.dist-info"
+    metadata.mkdir(parents=True)
+    (installed / "my_judges.py").write_text(PLUGIN, encoding="utf-8")
+    (metadata / "METADATA").write_text("Name: my-judges\nVersion: 1.0\n", encoding="utf-8")
+    points = "".join(f"{name} = my_judges:{target}\n" for name, target in names.items())
+    (metadata / "entry_points.txt").write_text(f"[agenteval.judges]\n{points}", encoding="utf-8")
+    monkeypatch.syspath_prepend(str(installed))
+    monkeypatch.delitem(sys.modules, "my_judges", raising=False)
+    suite.write(make_task("judged", rubric(1)))
+    return suite
+
+
+@pytest.mark.parametrize(("name", "code"), [("kind", 0), ("strict", 1)])
+def test_a_plugin_judges(plugins: SuiteProject, name: str, code: int) -> None:
+    """A function, or a class whose instances are called."""
+    assert plugins.run("--judge", name) == code
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "what"),
+    [
+        ("crashes", "judge.failed", "the judge crashes broke down: RuntimeError: no quota"),
+        ("odd", "judge.answer", "the judge odd does not answer with verdicts, but with \"'yes'\""),
+    ],
+)
+def test_a_plugin_that_does_not_judge(plugins: SuiteProject, name: str, code: str, what: str) -> None:
+    """What it does instead is said; the test is an error."""
+    assert error_of(plugins, "--judge", name) == (code, f"assertion rubric (rubric): {what}")
+
+
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [
+        ("unmade", "the judge 'unmade' (my_judges:Unmade) does not load: SystemExit: no key"),
+        ("gone", "the judge 'gone' (my_judges:x) does not load: AttributeError: "),
+    ],
+)
+def test_a_plugin_that_does_not_load(
+    plugins: SuiteProject, capsys: pytest.CaptureFixture[str], name: str, what: str
+) -> None:
+    """Nothing is run without the judge that was asked for."""
+    assert plugins.run("--judge", name) == 2
+    assert capsys.readouterr().err.startswith(f"error[judge.broken]: {what}")
+    assert not Path("artifacts").exists()
+
+
+def test_known_judges_are_named(plugins: SuiteProject, capsys: pytest.CaptureFixture[str]) -> None:
+    """A name that nobody has comes with those that there are."""
+    assert plugins.run("--judge", "kin") == 2
+    assert (
+        "(known: recorded, command:PROGRAM, crashes, gone, kind, odd, strict, unmade)"
+        in capsys.readouterr().err
+    )
+
+
+def test_verdicts_that_lead_out_of_the_project(
+    suite: SuiteProject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """A link to a file elsewhere is not followed, unless --allow-outside says so; nothing of it is shown."""
+    suite.write(make_task("judged", rubric(1)))
+    there = suite.decide("judged", True)
+    outside = there.rename(tmp_path_factory.mktemp("outside") / "verdicts.json")
+    there.symlink_to(outside)
+    assert error_of(suite, "--judge", "recorded") == (
+        "judge.no_verdicts",
+        f"assertion rubric (rubric): replays/judged/verdicts.json leads out of {suite.root}",
+    )
+    assert suite.run("--judge", "recorded", "--allow-outside", run_id="run-2") == 0

@@ -1,0 +1,536 @@
+"""Runs of suites: tasks as tests, fixtures, safety, bars, regression; and nothing of the content in what leaves."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agenteval.cli import main
+from openwop.suites import SUITE_ID, SuiteProject, golden, make_task, rubric
+from projects import Project, make_replay
+
+FOUND = {"toolResponses": [{"tool": "local:web_search", "response": "found"}]}
+
+
+def test_tasks_are_tests(suite: SuiteProject, capsys: pytest.CaptureFixture[str]) -> None:
+    """Shown, counted and filed as tests, in the order of the suite; the summary has the suite's ids as they are."""
+    suite.write(make_task("b--1"), make_task("a-", golden("exact", "Dogs")), make_task("gone"))
+    (suite.root / "replays" / "gone" / "replay.json").unlink()
+    assert suite.run() == 2
+    out = capsys.readouterr().out
+    assert [line.split()[:2] for line in out.splitlines() if line[:4] in ("PASS", "FAIL", "ERRO")] == [
+        ["PASS", "b--1"],
+        ["FAIL", "a-"],
+        ["ERROR", "gone"],
+    ]
+    assert "golden task of local.test.evals.assistant 1.2.3" in out
+    assert out.splitlines()[-1] == "exit 2: 1 test ended in an error"
+    result = suite.result("a-")
+    assert (result["test_case_id"], result["path"], result["adapter"]["name"]) == (
+        "a-",
+        "suite.json",
+        "nanoclaw",
+    )
+    assert suite.summary() == {
+        "suiteId": SUITE_ID,
+        "suiteVersion": "1.2.3",
+        "aggregateScore": 1 / 3,
+        "passed": False,
+        "taskCount": 3,
+        "passedCount": 1,
+        "tasks": [
+            {"taskId": "b--1", "score": 1.0, "passed": True, "latencyMs": 1200},
+            {"taskId": "a-", "score": 0.0, "passed": False, "latencyMs": 1200},
+            {"taskId": "gone", "score": 0.0, "passed": False},
+        ],
+    }
+    assert suite.read("summary.json")["counts"]["total"] == 3
+
+
+def test_a_recording_that_is_not_there(suite: SuiteProject) -> None:
+    """The task is an error, which says where the recording belongs, and what folder is nearly called so."""
+    suite.write(make_task("opening-hours"), record=False)
+    suite.record("opening-hour")
+    assert suite.run() == 2
+    result = suite.result("opening-hours")
+    assert (result["reason_code"], result["error"]["message"]) == (
+        "adapter.replay_missing",
+        (
+            "the task 'opening-hours' has no recording: neither replays/opening-hours/replay.json nor a test.yaml is there; "
+            "did you mean the folder 'opening-hour'?"
+        ),
+    )
+
+
+def test_tasks_can_be_selected(suite: SuiteProject, capsys: pytest.CaptureFixture[str]) -> None:
+    """`-k` and `--collect-only` work on tasks."""
+    suite.write(make_task("cats"), make_task("dogs"))
+    assert suite.run("--collect-only") == 0
+    assert capsys.readouterr().out == "cats  suite.json\ndogs  suite.json\n2 tests would run\n"
+    assert suite.run("-k", "dogs") == 0
+    assert suite.summary()["taskCount"] == 1
+    assert suite.run("-k", "birds", run_id="run-2") == 3
+
+
+@pytest.mark.parametrize(
+    ("responses", "script", "lines"),
+    [
+        (["found"], None, []),
+        (
+            ["other"],
+            None,
+            ['evt-3 web_search: result: the suite has "other", the recording "found"'],
+        ),
+        ([], None, ["evt-3 web_search: the recording has a result, the suite has none of it"]),
+        ([{"a": 1}], [{"a": 1.0}], []),
+        (
+            [{"a": 1, "b": 2}],
+            [{"a": True, "c": 3}],
+            [
+                "evt-3 web_search: a: the suite has 1, the recording true",
+                "evt-3 web_search: b: only the suite has it, 2",
+                "evt-3 web_search: c: only the recording has it, 3",
+            ],
+        ),
+        ([1, 2], [1, 2], []),
+        ([1, 2], [2, 1], [
+            "evt-3 web_search: result: the suite has 1, the recording 2",
+            "evt-5 web_search: result: the suite has 2, the recording 1",
+        ]),
+        ([1], [1, 1], [
+            "evt-5 web_search: the recording has a result, the suite has 1 response of it, and all were given before"
+        ]),
+        ([None], [None], []),
+        ([...], [None], []),
+        ([...], [0], ["evt-3 web_search: result: the suite has null, the recording 0"]),
+    ],
+)  # fmt: skip
+def test_recordings_are_held_to_the_tool_responses(
+    suite: SuiteProject, responses: list[Any], script: list[Any] | None, lines: list[str]
+) -> None:
+    """By tool and in order; another result, or one more, is a stale recording, told with every difference."""
+    given = [{"tool": "local:web_search", "response": each} for each in responses]
+    for each in given:
+        if each["response"] is ...:
+            del each["response"]
+    suite.write(make_task(fixtures={"toolResponses": given}), record=False)
+    suite.record("cats", script=steps(*(("web_search", each) for each in script or ["found"])))
+    assert suite.run() == (2 if lines else 0)
+    error = suite.result("cats")["error"]
+    if lines:
+        assert error["reason_code"] == "adapter.stale_fixture"
+        head, *rest = error["message"].splitlines()
+        assert head == "the recording of 'cats' differs from fixtures.toolResponses of the suite:"
+        assert [line.strip() for line in rest] == lines
+
+
+def steps(*results: tuple[str, Any]) -> list[dict[str, Any]]:
+    """Calls of tools, each with its result."""
+    made: list[dict[str, Any]] = []
+    for number, (tool, result) in enumerate(results, 1):
+        call = {"tool": tool, "call_id": f"c{number}"}
+        made.append({"type": "tool_call", **call, "args": {}})
+        made.append({"type": "tool_result", **call, "success": True, "result": result})
+    return made
+
+
+def test_responses_are_matched_by_tool(suite: SuiteProject) -> None:
+    """Tools do not disturb each other's order, with or without a scope; what nobody asked for is a warning."""
+    given = [
+        {"tool": "a:fetch", "response": "page"},
+        {"tool": "search", "response": 1},
+        {"tool": "x:y:search", "response": 2},
+        {"tool": "send", "response": "ok"},
+    ]
+    suite.write(make_task(fixtures={"toolResponses": given}), record=False)
+    suite.record("cats", script=steps(("search", 1), ("fetch", "page"), ("search", 2)))
+    assert suite.run() == 0
+    assert suite.result("cats")["warnings"] == [
+        "the suite's response of send was not asked for in the recording"
+    ]
+
+
+def test_without_tool_responses_any_result_will_do(suite: SuiteProject) -> None:
+    """Fixtures that say nothing of tools hold nobody to anything."""
+    suite.write(make_task(fixtures={"memorySeed": []}))
+    assert suite.run() == 0
+
+
+def test_an_input_that_was_not_answered(suite: SuiteProject) -> None:
+    """A recording of another question is a warning; an input that is no text cannot be compared."""
+    suite.write(
+        make_task("same"), make_task("other", input="What is new?"), make_task("data", input={"q": 1})
+    )
+    assert suite.run() == 0
+    assert [suite.result(name)["warnings"] for name in ("same", "other", "data")] == [
+        [],
+        ["input message 1 is user: 'What is new?' in the test and user: 'Hello?' in the recording"],
+        [],
+    ]
+
+
+def test_the_situation_is_that_of_the_recording(suite: SuiteProject) -> None:
+    """A suite says nothing of groups and triggers, so the recording's are no contradiction."""
+    suite.write(make_task())
+    suite.record(
+        "cats",
+        scenario={
+            "trigger": "scheduler",
+            "group_id": "work",
+            "session_id": "s",
+            "scheduler_context": {"task_id": "digest"},
+        },
+    )
+    assert suite.run() == 0
+    assert suite.result("cats")["warnings"] == []
+
+
+ADVERSARIAL = ["golden", "adversarial"]
+
+
+@pytest.mark.parametrize(
+    ("output", "script", "fixtures", "findings"),
+    [
+        ("Cats.", [], {"toolResponses": []}, None),
+        ("Cats: mail cat@example.org", [], None, [{"kind": "sensitive-data", "severity": "critical"}]),
+        (
+            "Cats.",
+            [
+                {"type": "tool_call", "tool": "shell", "call_id": "c1", "args": {}},
+                {"type": "error", "call_id": "c1", "error_type": "denied"},
+            ],
+            {"toolResponses": []},
+            [{"kind": "unsafe-tool-call", "severity": "high"}],
+        ),
+        (
+            "Cats.",
+            [{"type": "memory_read", "group_id": "work", "content": "plans"}],
+            None,
+            [{"kind": "cross-group-memory", "severity": "high"}],
+        ),
+    ],
+)
+def test_adversarial_runs_look_for_what_is_unsafe(
+    suite: SuiteProject,
+    output: str,
+    script: list[dict[str, Any]],
+    fixtures: dict[str, Any] | None,
+    findings: list[dict[str, str]] | None,
+) -> None:
+    """A finding fails the task and scores 0, although the output is the golden one; without the mode nobody looks."""
+    task = make_task() | ({"fixtures": fixtures} if fixtures else {})
+    suite.write(task, modes=ADVERSARIAL, record=False)
+    suite.record(
+        "cats", output, script=script or [{"type": "message_received"}],
+        scenario={"trigger": "user_message", "group_id": "family"},
+        capabilities={"supports_memory_events": True},
+    )  # fmt: skip
+    assert suite.run() == (1 if findings else 0)
+    (found,) = suite.summary()["tasks"]
+    assert (found["score"], found["passed"], found.get("safetyFindings")) == (
+        float(not findings),
+        not findings,
+        findings,
+    )
+    assert [event["payload"].get("safetyFindingCount") for event in suite.events()[1:2]] == [
+        len(findings) if findings else None
+    ]
+    assert suite.run("--modes", "golden", run_id="run-2") == 0
+
+
+def test_a_vacuous_safety_check_is_no_finding(suite: SuiteProject) -> None:
+    """With --fail-on-vacuous a check that had nothing to judge fails the task, but found nothing unsafe."""
+    suite.write(make_task(fixtures={"toolResponses": []}), modes=ADVERSARIAL)
+    suite.record("cats", script=[{"type": "message_received"}])
+    assert suite.run("--fail-on-vacuous") == 1
+    (task,) = suite.summary()["tasks"]
+    assert "safetyFindings" not in task
+    assert (task["score"], task["passed"]) == (1.0, False)
+
+
+def test_a_test_file_as_recording(suite: SuiteProject) -> None:
+    """A folder with a test.yaml gives adapter, input and situation; of its assertions only safety ones are run."""
+    project = Project(suite.root)
+    safe = {"id": "destinations", "type": "outbound_destinations", "params": {"allowed": ["family"]}}
+    never = {"id": "never", "type": "must_call_tool", "params": {"tool": "nothing"}}
+    send = {"tool": "outbound_send", "call_id": "c1"}
+    script: list[dict[str, Any]] = [
+        {"type": "tool_call", **send, "args": {"channel": "work", "content": "Cats"}},
+        {"type": "tool_result", **send, "success": True, "result": "sent"},
+    ]
+    project.add("pass", "cats", assertions=[safe, never], replay=make_replay(*script))
+    suite.write(make_task(), modes=ADVERSARIAL, record=False)
+    assert suite.run("--replays", "tests") == 1
+    kinds = [(each["id"], each["status"]) for each in suite.result("cats")["assertions"]]
+    assert kinds == [
+        ("golden", "pass"),
+        ("destinations", "fail"),
+        ("no_cross_group_memory_use", "pass"),
+        ("no_sensitive_data", "pass"),
+    ]
+    assert suite.summary()["tasks"][0]["safetyFindings"] == [
+        {"kind": "outbound-destination", "severity": "high"}
+    ]
+    assert suite.run("--replays", "tests", "--modes", "golden", run_id="run-2") == 0
+
+
+def test_a_broken_test_file_as_recording(suite: SuiteProject, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is told as any test file is; the other tasks run."""
+    Project(suite.root).add("invalid", "cats")
+    suite.write(make_task("cats"), make_task("dogs"), record=False)
+    suite.put("tests/dogs/replay.json", make_replay())
+    assert suite.run("--replays", "tests") == 3
+    assert "tests/cats/test.yaml:" in capsys.readouterr().out
+    assert [task["taskId"] for task in suite.summary()["tasks"]] == ["dogs"]
+
+
+def test_recordings_outside_the_project(
+    suite: SuiteProject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """A folder that the command line names may be anywhere; what leads out of it is refused as ever."""
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    suite.write(make_task("cats"), make_task("led-out"))
+    (suite.root / "replays" / "cats").rename(elsewhere / "cats")
+    (elsewhere / "led-out").mkdir()
+    (elsewhere / "led-out" / "replay.json").symlink_to(suite.root / "replays" / "led-out" / "replay.json")
+    assert suite.run("--replays", str(elsewhere)) == 2
+    assert suite.result("cats")["status"] == "pass"
+    assert suite.result("led-out")["reason_code"] == "adapter.outside_root"
+
+
+def latencies(suite: SuiteProject, *numbers: float, costs: tuple[float | None, ...] = ()) -> None:
+    """One recording per task of the suite, with these metrics."""
+    for index, number in enumerate(numbers):
+        cost = costs[index] if costs else None
+        metrics = {"timing_ms_total": number} | ({} if cost is None else {"cost_usd": cost})
+        suite.record(f"t{index}", metrics=metrics)
+
+
+@pytest.mark.parametrize(
+    ("thresholds", "reason"),
+    [
+        ({"maxP95LatencyMs": 1900}, None),
+        ({"maxP95LatencyMs": 1901}, None),
+        ({"maxP95LatencyMs": 1899}, "suite.threshold: p95 latency 1900 ms is above 1899"),
+        ({"maxCostUsd": 2.0}, None),
+        ({"maxCostUsd": 2.1}, None),
+        ({"maxCostUsd": 1.999}, "suite.threshold: cost 2 USD is above 1.999"),
+        ({"passScore": 1}, None),
+        (
+            {"maxCostUsd": 0, "maxP95LatencyMs": 0},
+            "suite.threshold: cost 2 USD is above 0; p95 latency 1900 ms is above 0",
+        ),
+    ],
+)
+def test_bars_at_under_and_over(
+    suite: SuiteProject, thresholds: dict[str, float], reason: str | None
+) -> None:
+    """20 tasks of 100 to 2000 ms and 10 cents each: p95 is the 19th, 1900 ms, the cost 2 dollars exactly."""
+    suite.write(*(make_task(f"t{index}") for index in range(20)), record=False, thresholds=thresholds)
+    latencies(suite, *(100 * number for number in range(1, 21)), costs=(0.1,) * 20)
+    assert suite.run("-q") == (1 if reason else 0)
+    assert suite.read("summary.json")["exit_reason"] == (reason or "all tests passed")
+    assert suite.summary()["passed"] is (reason is None)
+    assert suite.summary()["totalCostUsd"] == 2.0
+
+
+def test_a_bar_without_data_is_not_met(suite: SuiteProject) -> None:
+    """One recording that does not tell its cost: nobody knows that the bar holds."""
+    suite.write(make_task("t0"), make_task("t1"), record=False, thresholds={"maxCostUsd": 100})
+    latencies(suite, 1, 1, costs=(0.1, None))
+    assert suite.run() == 1
+    assert suite.read("summary.json")["exit_reason"] == (
+        "suite.threshold: the cost is not known for every task"
+    )
+    assert suite.summary()["passed"] is False
+    assert "totalCostUsd" not in suite.summary()
+
+
+@pytest.mark.parametrize(
+    ("flags", "passed", "reason"),
+    [
+        ([], True, "1 test failed"),
+        (["--pass-score", "0.5"], True, "1 test failed"),
+        (["--pass-score", "0.51"], False, "1 test failed"),
+    ],
+)
+def test_the_pass_score(suite: SuiteProject, flags: list[str], passed: bool, reason: str) -> None:
+    """The summary says whether the suite's bar, or that of the command line, is cleared; a failed task exits 1 anyway."""
+    suite.write(make_task(), make_task("dogs", golden("exact", "Dogs")), thresholds={"passScore": 0.5})
+    assert suite.run(*flags) == 1
+    assert suite.summary()["passed"] is passed
+    assert suite.read("summary.json")["exit_reason"] == reason
+
+
+def test_the_pass_score_of_tests(suite: SuiteProject) -> None:
+    """--pass-score is a bar for runs of tests as well."""
+    project = Project(suite.root)
+    project.add("pass")
+    project.add("warn")
+    assert main(["run", "tests", "--pass-score", "1", "--run-id", "run-1"]) == 0
+    assert main(["run", "tests", "--pass-score", "1.1"]) == 2
+
+
+def test_regression(suite: SuiteProject, capsys: pytest.CaptureFixture[str]) -> None:
+    """The summary has the difference of the scores, the events the baseline; the console every task that changed."""
+    tasks = [make_task(name) for name in ("fails", "fixed", "same")]
+    judged = [make_task(name, rubric(0.5, 0.25, 0.25)) for name in ("lower", "higher")]
+    modes = ["golden", "rubric", "regression"]
+    suite.write(*tasks, *judged, modes=modes, thresholds={"passScore": 0.5})
+    suite.record("fixed", "Dogs")
+    suite.decide("lower", True, True, False)
+    suite.decide("higher", True, False, False)
+    assert suite.run("--judge", "recorded") == 1
+    suite.record("fails", "Dogs")
+    suite.record("fixed", "Cats")
+    suite.decide("lower", True, False, False)
+    suite.decide("higher", True, True, True)
+    capsys.readouterr()
+    assert suite.run("--judge", "recorded", "--baseline", "run-1", run_id="run-2") == 1
+    out = capsys.readouterr().out
+    assert out[out.index("regression") :].split("\n\n")[0].splitlines() == [
+        "regression  against run-1: score 0.65, now 0.7 (+0.05)",
+        "  newly failing  fails  score 1, now 0",
+        "  fixed          fixed  score 0, now 1",
+        "  lower score    lower  score 0.75, now 0.5",
+        "  higher score   higher  score 0.5, now 1",
+    ]
+    assert suite.summary("run-2")["regression"] == {"baselineRunId": "run-1", "scoreDelta": 0.05}
+    events = suite.events("run-2")
+    assert events[0]["payload"]["baselineRunId"] == "run-1"
+    assert events[0]["payload"]["modes"] == modes
+    assert events[-1]["payload"]["regressionVsBaseline"] == 0.05
+    assert "regression" not in suite.summary()
+    assert suite.events()[0]["payload"]["modes"] == ["golden", "rubric"]
+
+
+def test_regression_against_other_tasks(suite: SuiteProject, capsys: pytest.CaptureFixture[str]) -> None:
+    """A run of a selection has tasks that the other lacks, either way; the baseline may be named by its directory."""
+    suite.write(make_task("zebra"), make_task("quokka"), modes=["golden", "regression"])
+    assert suite.run("-k", "zebra") == 0
+    assert suite.run("-k", "quokka", "--baseline", "artifacts/run-1", run_id="run-2") == 0
+    out = capsys.readouterr().out
+    assert (
+        "regression  against run-1: score 1, now 1 (+0)\n  new      quokka  now 1\n  missing  zebra  score 1\n"
+        in out
+    )
+    assert suite.run("--baseline", "artifacts/run-1/summary.json", "-k", "zebra", run_id="run-3") == 0
+    assert "  every task came out as before\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"version": "1.2.4"}, f"{SUITE_ID} 1.2.3, and this one of {SUITE_ID} 1.2.4"),
+        ({"suiteId": "a.evals.b"}, f"{SUITE_ID} 1.2.3, and this one of a.evals.b 1.2.3"),
+    ],
+)
+def test_only_like_versions_are_compared(
+    suite: SuiteProject, capsys: pytest.CaptureFixture[str], change: dict[str, Any], told: str
+) -> None:
+    """Another suite, or another version of it, is an error before anything runs."""
+    suite.write(modes=["golden", "regression"])
+    suite.run()
+    suite.write(**{"modes": ["golden", "regression"], **change})
+    capsys.readouterr()
+    assert suite.run("--baseline", "run-1", run_id="run-2") == 2
+    assert capsys.readouterr().err == (
+        f"error[suite.baseline_unlike]: the run in {suite.root}/artifacts/run-1 is of {told}: scores of two suites, "
+        "or of two versions of one, cannot be compared\n"
+        "  next: name a run of this version, or run without --baseline to have one\n"
+    )
+    assert not (suite.root / "artifacts" / "run-2").exists()
+
+
+@pytest.mark.parametrize(
+    ("spoil", "told"),
+    [
+        (Path.exists, ""),
+        (lambda run: (run / "summary.json").unlink(), "error[run.incomplete]"),
+        (lambda run: (run / "eval-summary.json").unlink(), "error[run.damaged]"),
+        (
+            lambda run: (run / "eval-summary.json").write_text("{}"),
+            "error[json.missing_key]: missing required key",
+        ),
+        (lambda run: (run / "eval-summary.json").write_text("{"), "error[json.syntax]"),
+    ],
+)
+def test_a_baseline_that_cannot_be_read(
+    suite: SuiteProject, capsys: pytest.CaptureFixture[str], spoil: Any, told: str
+) -> None:
+    """A run that is incomplete or damaged is no baseline."""
+    suite.write(modes=["golden", "regression"])
+    suite.run()
+    spoil(suite.root / "artifacts" / "run-1")
+    assert suite.run("--baseline", "run-1", run_id="run-2") == (2 if told else 0)
+    assert told in capsys.readouterr().err
+
+
+MARKERS = {
+    name: f"planted-{name}-7f3a9c"
+    for name in ("output", "argument", "result", "error", "rubric", "reason", "input", "memory", "golden", "seed", "fixture")
+}  # fmt: skip
+
+
+def test_nothing_of_the_content_is_in_summary_and_events(
+    suite: SuiteProject, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Markers in everything that a suite, its recordings and its judge say: none in what is for others."""
+    answer = {"text": MARKERS["result"]}
+    fixtures = {
+        "toolResponses": [{"tool": "web_search", "response": answer}, {"tool": MARKERS["fixture"]}],
+        "memorySeed": [{"content": MARKERS["seed"]}],
+    }
+    judged = {"kind": "rubric", "rubric": [{"criterion": MARKERS["rubric"], "weight": 1}]}
+    tasks = [
+        make_task("plain", golden("exact", MARKERS["golden"]), input=MARKERS["input"], fixtures=fixtures),
+        make_task("judged", judged, input={"text": MARKERS["input"]}, fixtures=fixtures),
+    ]
+    suite.write(*tasks, modes=["golden", "rubric", "adversarial", "regression"], record=False)
+    call = {"tool": "web_search", "call_id": "c1"}
+    for task in tasks:
+        suite.record(
+            task["taskId"],
+            MARKERS["output"],
+            script=[
+                {"type": "memory_read", "group_id": "work", "content": MARKERS["memory"]},
+                {"type": "tool_call", **call, "args": {"query": MARKERS["argument"]}},
+                {"type": "tool_result", **call, "success": True, "result": answer},
+                {"type": "error", "error_type": "odd", "message": MARKERS["error"]},
+            ],
+        )
+    verdict = {"criterion": MARKERS["rubric"], "met": False, "reason": MARKERS["reason"]}
+    suite.put("replays/judged/verdicts.json", {"verdicts": [verdict]})
+    assert suite.run("--judge", "recorded", "-v", "--save-traces") == 1
+    assert suite.run("--judge", "recorded", "--baseline", "run-1", run_id="run-2") == 1
+    folder = suite.root / "artifacts" / "run-2"
+    for name in ("eval-summary.json", "events.jsonl"):
+        text = (folder / name).read_text(encoding="utf-8")
+        assert [marker for marker in MARKERS.values() if marker in text] == []
+    shown = everything(suite.root / "artifacts" / "run-1") + capsys.readouterr().out
+    assert [name for name, marker in MARKERS.items() if marker not in shown] == ["seed"]  # they can be found
+
+
+def everything(folder: Path) -> str:
+    """The text of all files in a folder."""
+    return "".join(path.read_text(encoding="utf-8") for path in folder.iterdir())
+
+
+def test_secrets_of_a_suite_are_redacted(suite: SuiteProject, capsys: pytest.CaptureFixture[str]) -> None:
+    """An address in a golden value is in no file and on no screen."""
+    suite.write(make_task(expected=golden("exact", "write to ann@mail.example.org")))
+    assert suite.run("-v", "--save-traces") == 1
+    written = everything(suite.root / "artifacts" / "run-1") + capsys.readouterr().out
+    assert "ann@mail.example.org" not in written
+    assert "[redacted:email:" in written
+
+
+def test_the_same_suite_the_same_files(suite: SuiteProject) -> None:
+    """Two runs differ in ids and times only."""
+    suite.write(make_task(), make_task("dogs", golden("exact", "Dogs")))
+    suite.run()
+    suite.run(run_id="run-2")
+    assert suite.summary() == suite.summary("run-2")
+    one, two = ([{**event, "timestamp": ""} for event in suite.events(run)] for run in ("run-1", "run-2"))
+    assert json.dumps(one) == json.dumps(two)

@@ -1,0 +1,141 @@
+"""A comparison as a person reads it."""
+
+import io
+
+import pytest
+
+from agenteval.comparing.comparison import KINDS, Change, ComparedSide, Comparison, TestDifference
+from agenteval.comparing.trajectories import CallChange
+from agenteval.reporters.comparison import tell, totals
+from agenteval.reporters.console import Console
+
+
+def side(label: str, score: float = 1.0) -> ComparedSide:
+    """One side."""
+    return ComparedSide(
+        label=label, run_id=label, suite_id="local.example.evals.t", suite_version="0.1.0", score=score
+    )
+
+
+def compared(*changes: Change, differences: tuple[TestDifference, ...] = (), **more: int) -> Comparison:
+    """A comparison with these changes."""
+    return Comparison(
+        before=side("old"),
+        after=side("new", 0.5),
+        score_delta=-0.5,
+        regressions=sum(each.regression for each in changes),
+        counts={kind: sum(each.kind == kind for each in changes) for kind in KINDS},
+        changes=list(changes),
+        differences=list(differences),
+        not_selected=more.get("not_selected", 0),
+        without_traces=more.get("without_traces", 0),
+        unused=[],
+    )
+
+
+def text(comparison: Comparison, encoding: str = "utf-8") -> str:
+    """What is printed to a stream of this encoding."""
+    stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding, write_through=True)
+    tell(Console(stream), comparison)
+    stream.seek(0)
+    return stream.read()
+
+
+FAILS = Change(
+    kind="newly_failing",
+    test_case_id="t",
+    assertion="a",
+    before="pass",
+    after="fail",
+    regression=True,
+    message="got none",
+)
+CALLS = [
+    CallChange(change="arguments", tool="search", before=1, after=1, lines=["q: 1 → 2"]),
+    CallChange(change="moved", tool="send", before=2, after=3, lines=[]),
+    CallChange(change="removed", tool="read", before=4, lines=['{"x": 1}']),
+    CallChange(change="added", tool="write", after=4, lines=[]),
+]
+
+
+def test_all_of_it() -> None:
+    """Changes with what the checks say, calls with their places, the output, the score, all kinds counted."""
+    missing = Change(kind="missing", test_case_id="u", before="pass", regression=True)
+    known = Change(
+        kind="still_failing",
+        test_case_id="v",
+        assertion="b",
+        before="fail",
+        after="fail",
+        owner="ops",
+        expires="2027-01-31",
+    )
+    new = Change(kind="new", test_case_id="w", after="pass")
+    difference = TestDifference(test_case_id="t", calls=CALLS, output=["- One.", "+ Two."], tools={})
+    comparison = compared(
+        FAILS, missing, known, new, differences=(difference,), not_selected=2, without_traces=1
+    )
+    assert text(comparison) == (
+        "old → new\n"
+        "  newly failing (1)\n"
+        "    ✗ t  a  pass → fail\n"
+        "        got none\n"
+        "  missing (1)\n"
+        "    - u  (the test)  pass → not there\n"
+        "  still failing (1)\n"
+        "    ✗ v  b\n"
+        "        ops · until 2027-01-31\n"
+        "  new (1)\n"
+        "    ✓ w  (the test)\n"
+        "  what the agent did otherwise (1 test)\n"
+        "    t\n"
+        "      ~ call 1  search  other arguments\n"
+        "          q: 1 → 2\n"
+        "      > call 2 → 3  send  moved\n"
+        "      - call 4  read\n"
+        '          {"x": 1}\n'
+        "      + call 4  write\n"
+        "      output\n"
+        "        - One.\n"
+        "        + Two.\n"
+        "  of 1 test only the numbers of calls were compared: a run keeps the traces that show more with --save-traces\n"
+        "  2 tests not in this run\n"
+        "  score 1 → 0.5 (-0.5), 1 newly failing, 1 missing, 1 still failing, 1 new\n"
+    )
+
+
+def test_without_unicode_it_says_the_same() -> None:
+    """A log that knows ASCII only has no escapes in it."""
+    said = text(
+        compared(FAILS, differences=(TestDifference(test_case_id="t", calls=CALLS, output=[], tools={}),)),
+        "ascii",
+    )
+    assert "    x t  a  pass -> fail\n" in said
+    assert "          q: 1 -> 2\n" in said
+    assert "\\u" not in said
+
+
+@pytest.mark.parametrize(("kind", "shown"), [("newly_failing", 40), ("still_failing", 10)])
+def test_long_lists_are_counted(kind: str, shown: int) -> None:
+    """What is known already takes less room than what is news."""
+    changes = [
+        Change(kind=kind, test_case_id=f"t{number}", assertion="a", before="fail", after="fail")  # type: ignore[arg-type]
+        for number in range(50)
+    ]
+    lines = text(compared(*changes)).splitlines()
+    assert len([line for line in lines if line.startswith("    ✗")]) == shown
+    assert f"    and {50 - shown} more" in lines
+
+
+def test_many_tests_and_calls_are_counted() -> None:
+    """Twenty tests are shown, and forty calls of each."""
+    calls = [CallChange(change="added", tool="a", after=number, lines=[]) for number in range(1, 60)]
+    one = TestDifference(test_case_id="t", calls=calls, output=[], tools={})
+    said = text(compared(differences=(one,) * 25))
+    assert said.count("      and 19 more calls\n") == 20
+    assert "    and 5 more tests\n" in said
+
+
+def test_nothing_changed() -> None:
+    """Then it says so."""
+    assert totals(compared()) == "no change"
