@@ -304,6 +304,15 @@ def test_the_situation_of_the_test_is_compared(install: Path) -> None:
     ]
 
 
+def test_a_run_that_is_gone_is_not_converted(install: Path) -> None:
+    """The recording changed since it was looked at."""
+    run = inspected(install).runs[1]
+    run.choice = {"turn": 9}
+    with pytest.raises(AdapterError) as caught:
+        NanoClawAdapter().recorder.convert(install, run, context_of(install))
+    assert caught.value.reason_code == "adapter.no_such_run"
+
+
 def test_what_a_recording_holds_and_lacks(install: Path, tmp_path: Path) -> None:
     """In words, with what follows."""
     recording = inspected(install)

@@ -42,7 +42,7 @@ def memory(index_text: str = "") -> Memory:
         ("/workspace/project/groups/main/CLAUDE.md", "main CLAUDE.md"),
         ("/workspace/project/groups/global/CLAUDE.md", "global CLAUDE.md"),
         ("/workspace/project/groups/family/photo.md", None),
-        ("/home/node/.claude/projects/-workspace-agent/memory/MEMORY.md", "main auto memory"),
+        ("/srv/node/.claude/projects/-workspace-agent/memory/MEMORY.md", "main auto memory"),
         ("/workspace/extra/family/CLAUDE.local.md", "telegram_family CLAUDE.local.md"),
         ("/workspace/extra/all/work/CLAUDE.local.md", "work CLAUDE.local.md"),
         ("/workspace/extra/code/CLAUDE.md", None),

@@ -336,7 +336,7 @@ def test_large_answers_are_read_from_their_file(tmp_path: Path) -> None:
     """The transcript has a preview of them; where the file is missing, the trace says so."""
     script = first_run()
     script.calls("Bash", command="x")
-    script.answers("<persisted-output>\nsaved to /home/node/.claude/projects/p/s-1/tool-results/b1.txt\nprev")
+    script.answers("<persisted-output>\nsaved to ~/.claude/projects/p/s-1/tool-results/b1.txt\nprev")
     script.sends("Done.")
     trace = trace_of(script, tmp_path)
     assert trace.notes[0] == "the result of c-1 (bash) is cut: the file that has it whole is missing"

@@ -2,13 +2,16 @@
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agenteval.adapters import AdapterContext
 from agenteval.errors import AdapterError
-from agenteval.recordings import Recorder
 from agenteval.spec import TestCase
 from agenteval.strict import EXTENSION_PREFIX, closest
 from agenteval.trace import AdapterInfo, Trace
+
+if TYPE_CHECKING:
+    from agenteval.recordings import Recorder
 
 NAME = "nanoclaw"
 VERSION = "0.1.0"
@@ -33,7 +36,7 @@ class NanoClawAdapter:
         return path.suffix == ".json" and looks_like_bundle(path)
 
     @property
-    def recorder(self) -> Recorder:
+    def recorder(self) -> "Recorder":
         """Reads real recordings of NanoClaw, for `agenteval record`."""
         from agenteval_nanoclaw.session.recorder import SessionRecorder
 

@@ -59,7 +59,7 @@ class Memory:
                 return self._own(path, path[len(folder) + 1 :], v2=folder == OWN_FOLDERS[0])
         if path.startswith("/workspace/global/") or path == "/app/CLAUDE.md":
             return Owned(SHARED, basename(path), path) if path.endswith(".md") else None
-        if path.startswith("/home/node/.claude/projects/") and "/memory/" in path and path.endswith(".md"):
+        if "/.claude/projects/" in path and "/memory/" in path and path.endswith(".md"):
             return Owned(self.group, "auto memory", path)
         if path.startswith("/workspace/project/groups/"):
             folder, _, inside = path.removeprefix("/workspace/project/groups/").partition("/")

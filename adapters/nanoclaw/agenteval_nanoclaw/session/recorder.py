@@ -5,7 +5,7 @@ from pathlib import Path
 from agenteval.adapters import AdapterContext
 from agenteval.recordings import RecordedRun, RecordedTest, Recording
 from agenteval.trace import AdapterInfo
-from agenteval_nanoclaw.session.choosing import first_words
+from agenteval_nanoclaw.session.choosing import choose, first_words
 from agenteval_nanoclaw.session.clock import iso
 from agenteval_nanoclaw.session.context import scenario_of
 from agenteval_nanoclaw.session.evidence import holds, lacks
@@ -39,7 +39,7 @@ class SessionRecorder:
         from agenteval_nanoclaw.session.conversion import converted
 
         reading = read_recording(source, context, within=None)
-        return converted(reading.runs[run.number - 1], reading, self._tell)
+        return converted(choose(reading.runs, run.choice), reading, self._tell)
 
     def _run(self, run: Run, reading: Reading) -> RecordedRun:
         trace = self._tell(run, reading).trace
