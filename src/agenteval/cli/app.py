@@ -29,6 +29,8 @@ COMMANDS = {
     "gate": "gate",
     "schema": "schema",
     "init": "init",
+    "record": "record",
+    "trace": "trace",
     "suite": "suite",
     "merge": "merge",
     "doctor": "doctor",

@@ -74,6 +74,11 @@ AllowOutsideOption = Annotated[
     typer.Option("--allow-outside", help="Let tests name files outside the project."),
 ]
 
+AdapterOption = Annotated[
+    str,
+    typer.Option("--adapter", metavar="NAME", help="The adapter that reads it, when several could."),
+]
+
 
 def _known_color(value: str | None) -> str | None:
     if value is not None and value not in COLORS:
