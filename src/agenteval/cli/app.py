@@ -26,6 +26,7 @@ COMMANDS = {
     "explain": "explain",
     "schema": "schema",
     "init": "init",
+    "mutate": "mutate",
     "doctor": "doctor",
 }
 """Command name to module of this package; each has a function `command`."""
