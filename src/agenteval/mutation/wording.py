@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
-from agenteval.mutation.base import Mutant, Operator, Remedy, Subject, shown
+from agenteval.mutation.base import Mutant, Operator, Remedy, Subject, ordinal, shown
 from agenteval.mutation.traces import with_output
 from agenteval.text import sentences
 
@@ -162,11 +162,11 @@ class DropPart(Operator):
             return
         trace, text = subject.trace, subject.trace.output
         parts = _parts(text)
-        for part in parts if len(parts) > 1 else ():
+        for number, part in enumerate(parts if len(parts) > 1 else (), 1):
             at = text.find(part)
             rest = re.sub(r"\n{3,}", "\n\n", text[:at] + text[at + len(part) :]).strip()
             yield Mutant(
-                what="a part of the answer is missing",
+                what=f"the {ordinal(number)} part of the answer is missing",
                 build=partial(with_output, trace, rest),
                 lines=(f"- {shown(part)}",),
                 remedies=_containing(text, rest, part),
