@@ -2,6 +2,7 @@
 
 from agenteval.mutation.results import MutantResult, MutationReport, Score, TestMutation
 from agenteval.reporters.console import Console
+from agenteval.selectors import counted
 
 
 def tell_test(console: Console, test: TestMutation) -> None:
@@ -60,9 +61,9 @@ def tell_summary(console: Console, report: MutationReport) -> None:
             console.gap()
     total = report.killed + report.survived + report.equivalent
     facts = _counted(report.killed, report.survived, report.equivalent)
-    console.emit(f"{total} mutants of {len(report.tests)} tests: {', '.join(facts)}")
+    console.emit(f"{counted(total, 'mutant')} of {counted(len(report.tests), 'test')}: {', '.join(facts)}")
     if report.idle_assertions:
-        console.emit(f"{len(report.idle_assertions)} idle assertions noticed nothing")
+        console.emit(f"{counted(len(report.idle_assertions), 'idle assertion')}, which noticed nothing")
     console.emit(f"score {percent(report.score)}, seed {report.seed}")
 
 
