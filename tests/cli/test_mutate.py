@@ -57,6 +57,24 @@ def test_survivors_are_shown_with_what_to_add(project: Project, capsys: pytest.C
     )
 
 
+def test_a_suggestion_is_shown_once(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """A second survivor that the same assertion notices points back to it."""
+    calls = [
+        {"type": "tool_call", "tool": "web_search", "call_id": f"c{n}", "args": {"query": f"cats {n}"}}
+        for n in (1, 2)
+    ]
+    done = [
+        {"type": "tool_result", "tool": "web_search", "call_id": f"c{n}", "success": True, "result": "found"}
+        for n in (1, 2)
+    ]
+    script = [calls[0], done[0], calls[1], done[1]]
+    project.add("pass", "twice", assertions=[SEARCHES], replay=make_replay(*script))
+    main(["mutate", str(project.root), "-k", "twice", "--operators", "duplicate-call"])
+    out = capsys.readouterr().out
+    assert out.count("id: no-duplicate-tool-calls") == 1
+    assert "    the same no_duplicate_tool_calls as above notices it\n" in out
+
+
 def test_the_report_as_json(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     """Score, counts, tests and idle assertions; a warning that notices is not idle, and kills nothing."""
     code, data = report(capsys, str(project.root), "--operators", "drop-call,duplicate-call")

@@ -19,9 +19,10 @@ def tell_test(console: Console, test: TestMutation) -> None:
     console.emit(
         (f"{percent(test.score):>5}", style), " ", (test.test_case_id, "bold"), "   ", (facts, "dim")
     )
+    suggested: set[str] = set()
     for mutant in test.mutants:
         if mutant.status == "survived":
-            _survivor(console, mutant)
+            _survivor(console, mutant, suggested)
         elif console.verbosity > 0:
             _noticed(console, mutant)
     for idle in test.idle_assertions:
@@ -30,13 +31,17 @@ def tell_test(console: Console, test: TestMutation) -> None:
         console.gap()
 
 
-def _survivor(console: Console, mutant: MutantResult) -> None:
+def _survivor(console: Console, mutant: MutantResult, suggested: set[str]) -> None:
     console.emit(("  survived", "red"), f" {mutant.operator}: {mutant.what}")
     for line in mutant.difference:
         console.emit((f"      {line}", {"-": "red", "+": "green"}.get(line[:1], "dim")))
     if mutant.suggestion is None:
         console.emit("      no assertion of the catalogue is known that would notice")
         return
+    if mutant.suggestion.yaml in suggested:
+        console.emit(f"    the same {mutant.suggestion.type} as above notices it")
+        return
+    suggested.add(mutant.suggestion.yaml)
     console.emit("    add, which was tried and notices it:")
     for line in mutant.suggestion.yaml.splitlines():
         console.emit(f"    {line}")
