@@ -1,6 +1,6 @@
 """Makes the mutants of a test and sees which of its assertions notice."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 
@@ -38,7 +38,7 @@ def mutate(outcome: Outcome, options: MutationOptions, registry: Registry) -> Te
         reason = result.reason_code or result.status
         return _of(outcome, [], [], f"the test does not pass as it was recorded: {result.status} ({reason})")
     judge = _Judge(test, outcome.trace, registry, outcome.redactor)
-    mutants = [judge.result(operator, mutant, change) for operator, mutant, change in judge.changes(options)]
+    mutants = [judge.result(change) for change in distinct_changes(outcome.trace, test.case, options)]
     idle = [
         IdleAssertion(test_case_id=result.test_case_id, id=bound.spec.id, type=bound.spec.type)
         for bound in test.checks
@@ -79,7 +79,6 @@ class _Judge:
         self.trace = trace
         self.registry = registry
         self.redactor = redactor
-        self.before = behaviour(trace)
         self.expected = noes(test.checks, trace, test.case)
         self.noticed: set[str] = set()
         """The ids of all assertions that noticed some mutant."""
@@ -88,35 +87,9 @@ class _Judge:
         if expected is not None and expects_failure(test):
             self.counting.update(expected.assertions)
 
-    def changes(self, options: MutationOptions) -> list[tuple[type[Operator], Mutant, Change]]:
-        """The mutants that differ from each other, in the order of the operators; a sample when there are too many."""
-        found = []
-        for operator in options.operators:
-            seed = f"{options.seed}:{self.test.case.id}:{operator.name}"
-            subject = Subject(trace=self.trace, case=self.test.case, random=Random(seed))  # noqa: S311 - no secret
-            found.append([(operator, mutant) for mutant in operator().mutants(subject)])
-        chosen = _sample(found, options, self.test.case.id)
-        changes = []
-        seen: set[Behaviour] = set()
-        for operator, mutant in chosen:
-            changed = mutant.build()
-            after = behaviour(changed)
-            if after in seen:
-                continue
-            seen.add(after)
-            change = Change(
-                original=self.trace,
-                changed=changed,
-                mutant=mutant,
-                operator=operator.name,
-                before=self.before,
-                after=after,
-            )
-            changes.append((operator, mutant, change))
-        return changes
-
-    def result(self, operator: type[Operator], mutant: Mutant, change: Change) -> MutantResult:
+    def result(self, change: Change) -> MutantResult:
         """What became of one mutant."""
+        operator, mutant = change.operator, change.mutant
         rule = rule_of(change)
         noticing: list[str] = []
         advice = None
@@ -138,6 +111,25 @@ class _Judge:
             difference=[self.redactor.text(line) for line in mutant.lines],
             suggestion=advice,
         )
+
+
+def distinct_changes(trace: Trace, case: TestCase, options: MutationOptions) -> Iterator[Change]:
+    """The mutants of a trace that differ from each other, in the order of the operators; a sample when there are too many."""
+    found = []
+    for operator in options.operators:
+        random = Random(f"{options.seed}:{case.id}:{operator.name}")  # noqa: S311 - no secret
+        subject = Subject(trace=trace, case=case, random=random)
+        found.append([(operator, mutant) for mutant in operator().mutants(subject)])
+    before = behaviour(trace)
+    seen: set[Behaviour] = set()
+    for operator, mutant in _sample(found, options, case.id):
+        changed = mutant.build()
+        after = behaviour(changed)
+        if after not in seen:
+            seen.add(after)
+            yield Change(
+                original=trace, changed=changed, mutant=mutant, operator=operator, before=before, after=after
+            )
 
 
 def _sample(

@@ -6,7 +6,7 @@ A rule speaks only of what holds for every agent, never of what an assertion hap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from agenteval.mutation.base import Mutant
+from agenteval.mutation.base import Mutant, Operator
 from agenteval.mutation.traces import Behaviour
 from agenteval.text import fold
 from agenteval.trace import ToolCall, Trace, args_key
@@ -37,7 +37,7 @@ class Change:
     original: Trace
     changed: Trace
     mutant: Mutant
-    operator: str
+    operator: type[Operator]
     before: Behaviour
     after: Behaviour
 
@@ -62,7 +62,7 @@ def said_elsewhere(change: Change) -> bool:
     """What is missing from the answer stands in it a second time."""
     part = change.mutant.dropped
     return (
-        change.operator == "drop-part"
+        change.operator.name == "drop-part"
         and isinstance(part, str)
         and _bare(part) in _bare(change.changed.output)
     )
@@ -70,7 +70,7 @@ def said_elsewhere(change: Change) -> bool:
 
 def side_by_side(change: Change) -> bool:
     """Calls that were made before any of them was answered have no order."""
-    if change.operator != "reorder-calls":
+    if change.operator.name != "reorder-calls":
         return False
     first, second = change.mutant.calls
     answers = [*first.results, *first.errors]
@@ -79,7 +79,7 @@ def side_by_side(change: Change) -> bool:
 
 def independent_reads(change: Change) -> bool:
     """Two calls of one tool that only reads, of which the later uses nothing that the earlier returned, have no order."""
-    if change.operator != "reorder-calls":
+    if change.operator.name != "reorder-calls":
         return False
     first, second = change.mutant.calls
     if first.tool != second.tool or first.tool not in READING:
@@ -91,12 +91,12 @@ def independent_reads(change: Change) -> bool:
 
 def empty_argument(change: Change) -> bool:
     """An argument that is missing was null or empty: tools take that for not given."""
-    return change.operator == "drop-argument" and change.mutant.dropped in (None, "", [], {})
+    return change.operator.name == "drop-argument" and change.mutant.dropped in (None, "", [], {})
 
 
 def failed_attempt(change: Change) -> bool:
     """The call that is missing had failed, and the same call was made again: what was done in the end is the same."""
-    if change.operator != "drop-call" or len(change.mutant.calls) != 1:
+    if change.operator.name != "drop-call" or len(change.mutant.calls) != 1:
         return False
     (call,) = change.mutant.calls
     return call.failed and any(_same_later(change.original, call))
@@ -104,7 +104,7 @@ def failed_attempt(change: Change) -> bool:
 
 def mended(change: Change) -> bool:
     """The call that fails now is made again with success: the agent has what it needs."""
-    if change.operator != "fail-result":
+    if change.operator.name != "fail-result":
         return False
     (call,) = change.mutant.calls
     return any(later.succeeded for later in _same_later(change.original, call))
@@ -123,7 +123,7 @@ def _same_later(trace: Trace, call: ToolCall) -> Iterator[ToolCall]:
 
 def read_again(change: Change) -> bool:
     """The memory that is not read is read once more elsewhere in the run."""
-    if change.operator != "skip-memory-read" or not isinstance(change.mutant.dropped, dict):
+    if change.operator.name != "skip-memory-read" or not isinstance(change.mutant.dropped, dict):
         return False
     place = {key: change.mutant.dropped.get(key) for key in ("group_id", "path", "content")}
     reads = change.changed.of_type("memory_read")
