@@ -59,11 +59,11 @@ def test_survivors_are_shown_with_what_to_add(project: Project, capsys: pytest.C
 
 def test_a_suggestion_is_shown_once(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     """A second survivor that the same assertion notices points back to it."""
-    calls = [
+    calls: list[dict[str, Any]] = [
         {"type": "tool_call", "tool": "web_search", "call_id": f"c{n}", "args": {"query": f"cats {n}"}}
         for n in (1, 2)
     ]
-    done = [
+    done: list[dict[str, Any]] = [
         {"type": "tool_result", "tool": "web_search", "call_id": f"c{n}", "success": True, "result": "found"}
         for n in (1, 2)
     ]
