@@ -33,6 +33,7 @@ COMMANDS = {
     "trace": "trace",
     "suite": "suite",
     "merge": "merge",
+    "mutate": "mutate",
     "doctor": "doctor",
 }
 """Command name to module of this package; each has a function `command`."""
