@@ -126,7 +126,7 @@ class Reporting:
     def _streaming(self, path: Path, run_id: str) -> Iterator[None]:
         from agenteval.reporters.ndjson import Stream
 
-        with _writing(path):
+        with writing(path):
             file = path.open("wb", buffering=0)
         with file:
             self.stream = Stream(file, self.redactor, run_id)
@@ -150,7 +150,7 @@ class Reporting:
         if self.stream:
             from agenteval.reading.jsonsource import load_model
 
-            with _writing(self.reports[STREAMED]):
+            with writing(self.reports[STREAMED]):
                 self.stream.test(load_model(TestResult, written))
 
     def write(self, run: "StoredRun") -> None:
@@ -158,7 +158,7 @@ class Reporting:
         for form in FORMATS:
             if (path := self.reports.get(form.name)) is None:
                 continue
-            with _writing(path):
+            with writing(path):
                 if self.stream and form.name == STREAMED:
                     self.stream.finish(run.summary)
                 else:
@@ -230,7 +230,7 @@ def prepare(reports: Mapping[str, Path]) -> None:
                 next_step=f"name the file to write: --{name} FILE",
             )
     for path in reports.values():
-        with _writing(path):
+        with writing(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             if path.is_dir():
                 raise IsADirectoryError(21, "it is a directory")
@@ -239,7 +239,8 @@ def prepare(reports: Mapping[str, Path]) -> None:
 
 
 @contextmanager
-def _writing(path: Path) -> Iterator[None]:
+def writing(path: Path) -> Iterator[None]:
+    """What cannot be written inside becomes a `ReportError` about the file."""
     try:
         yield
     except OSError as error:
