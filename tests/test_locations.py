@@ -120,3 +120,13 @@ def test_a_green_test_is_not_read_again(path: Path) -> None:
     test = load_test(path)
     path.unlink()
     locate(test, [judged("pass", "first"), judged("pass", "second")], max_bytes=1, max_nodes=1)
+
+
+def test_checks_of_no_list_are_not_placed(path: Path) -> None:
+    """The tasks of a suite have checks that stand in no list of assertions of its file."""
+    test = load_test(path)
+    test.path = path.rename(path.with_suffix(".json"))
+    assert located(test) == (None, None)
+    test = load_test(test.path.rename(path))
+    test.case.assertions.clear()
+    assert located(test) == (None, None)

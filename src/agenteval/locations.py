@@ -7,6 +7,9 @@ from agenteval.errors import FileError
 from agenteval.loading import LoadedTest
 from agenteval.results import AssertionResult
 
+SUITE = ".json"
+"""How the file of a suite ends: its tasks have checks, and no list of assertions in which these would stand."""
+
 
 def locate(test: LoadedTest, judged: Sequence[AssertionResult], *, max_bytes: int, max_nodes: int) -> None:
     """Note `line` and `column` of every assertion that said no, or came to no verdict.
@@ -14,7 +17,8 @@ def locate(test: LoadedTest, judged: Sequence[AssertionResult], *, max_bytes: in
     The file is read again. Of one that has changed since it was loaded, nothing is noted.
     """
     wanted = {each.id: each for each in judged if each.status in ("fail", "warn") or each.crashed}
-    if not wanted:
+    ids = [spec.id for spec in test.case.assertions]
+    if not wanted or not wanted.keys() <= set(ids) or test.path.suffix == SUITE:
         return
     from agenteval.reading.documents import DataPath, read_text
     from agenteval.reading.yamlsource import load_yaml, places
@@ -24,7 +28,6 @@ def locate(test: LoadedTest, judged: Sequence[AssertionResult], *, max_bytes: in
         data = load_yaml(text, test.path, max_nodes=max_nodes)
     except FileError:
         return
-    ids = [spec.id for spec in test.case.assertions]
     if _ids(data) != ids:
         return
     paths: list[tuple[DataPath, bool]] = [(("assertions", ids.index(name)), False) for name in wanted]

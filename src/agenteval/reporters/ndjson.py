@@ -7,7 +7,7 @@ from typing import BinaryIO
 
 from agenteval import __version__
 from agenteval.redaction import Redactor
-from agenteval.reporters.sealing import sealed
+from agenteval.reporters.sealing import sealed_lines
 from agenteval.results import RunSummary, TestResult
 from agenteval.stored import StoredRun
 
@@ -38,12 +38,12 @@ class Stream:
 
 def _started(run_id: str, version: str, redactor: Redactor) -> bytes:
     event = {"event": "run_started", "test_run_id": run_id, "agenteval_version": version}
-    return sealed(event, redactor, one_line=True)
+    return sealed_lines([event], redactor)
 
 
 def _test(result: TestResult, redactor: Redactor) -> bytes:
-    return sealed({"event": "test_finished", "result": result}, redactor, one_line=True)
+    return sealed_lines([{"event": "test_finished", "result": result}], redactor)
 
 
 def _finished(summary: RunSummary, redactor: Redactor) -> bytes:
-    return sealed({"event": "run_finished", "summary": summary}, redactor, one_line=True)
+    return sealed_lines([{"event": "run_finished", "summary": summary}], redactor)

@@ -1,7 +1,7 @@
 """JSON that may leave the process: redacted, encoded, and looked at once more before anybody gets it."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from agenteval.errors import AgentEvalError, Problem
@@ -43,17 +43,9 @@ def sealed(data: Any, redactor: Redactor, *, one_line: bool = False) -> bytes:
     return _checked(shown, shown, redactor, one_line=one_line)
 
 
-def sealed_lines(items: Sequence[Any], redactor: Redactor) -> bytes:
+def sealed_lines(items: Iterable[Any], redactor: Redactor) -> bytes:
     """Data as JSON, one item a line: the bytes that may be written. Raises `LeakError` as `sealed` does."""
-    import orjson
-
-    content = b"".join([orjson.dumps(item, option=orjson.OPT_APPEND_NEWLINE) for item in items])
-    if not redactor.may_show_in(content):
-        return content
-    shown = [redactor.swept(redactor.data(plain(item))) for item in items]
-    if kinds := redactor.leaks(shown, shown):
-        raise LeakError(kinds)
-    return b"".join([orjson.dumps(item, option=orjson.OPT_APPEND_NEWLINE) for item in shown])
+    return b"".join(sealed(item, redactor, one_line=True) for item in items)
 
 
 def sealed_result(result: TestResult, redactor: Redactor) -> bytes:
