@@ -132,6 +132,7 @@ class Bench:
         yield self.version()
         yield self.one_test()
         yield from self.many_tests()
+        yield self.two_workers()
         yield from self.big_recording()
         yield self.growth_with_events()
         yield self.long_transcript()
@@ -170,6 +171,14 @@ class Bench:
             what = f"{self.plan.suite} tests with all files, CPU time / {name}"
             detail = f"{ours:.2f} s / {their:.2f} s"
             yield Row(what=what, value=ours / their, unit="x", target=target, detail=detail)
+
+    def two_workers(self) -> Row:
+        """How much sooner a large suite is done in two processes."""
+        suite = copies(self.plan.suite, self.folder / "workers")
+        repeats = range(2 * self.plan.long_repeats)
+        pairs = [(self.agenteval(suite, "-n", "2"), self.agenteval(suite)) for _ in repeats]
+        what = f"{self.plan.suite} tests, wall time, -n 2 / one process"
+        return wall_ratio(what, pairs, target=0.625)
 
     def big_recording(self) -> Iterator[Row]:
         """One test with a recording of 10 MB, without and with the check that reads all of its results."""

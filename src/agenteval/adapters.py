@@ -45,9 +45,10 @@ class AdapterContext:
 class Adapter(Protocol):
     """Turns `adapter_input` of a test case into a normalized trace.
 
-    It may have two more attributes: `input_schemas`, the models of the files it reads, by schema name; and
-    `check_input(case, context)`, which raises `AdapterError` for input that `trace` would refuse. `agenteval validate`
-    asks it.
+    It may have more attributes: `input_schemas`, the models of the files it reads, by schema name;
+    `check_input(case, context)`, which raises `AdapterError` for input that `trace` would refuse (`agenteval validate`
+    asks it); `reads(path)`, whether a file looks like one that a test may name in `adapter_input.replay_file`
+    (`agenteval trace` asks it); and `recorder`, for real recordings (see `recordings`).
     """
 
     name: str

@@ -1,6 +1,7 @@
 """The adapter itself: which input a test gives, and which reader it goes to."""
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agenteval.adapters import AdapterContext
@@ -29,6 +30,10 @@ class NanoClawAdapter:
         from agenteval_nanoclaw.bundle import ReplayBundle
 
         return {"replay": ReplayBundle}
+
+    def reads(self, path: Path) -> bool:
+        """Whether a file looks like a replay bundle; what is wrong with it is told when it is read."""
+        return path.suffix == ".json" and looks_like_bundle(path)
 
     @property
     def recorder(self) -> "Recorder":
@@ -61,6 +66,15 @@ class NanoClawAdapter:
     def check_input(self, case: TestCase, context: AdapterContext) -> None:
         """Read what the test names, as a run would. Raises `AdapterError`, with every problem of the recording."""
         self.trace(case, context)
+
+
+def looks_like_bundle(path: Path) -> bool:
+    """Whether a file has what every bundle begins with, or a script of steps."""
+    try:
+        with path.open("rb") as file:
+            return any(b'"script"' in line or b'"schema_version"' in line for line in file)
+    except OSError:
+        return False
 
 
 def _trace_of_bundle(case: TestCase, context: AdapterContext) -> Trace:
