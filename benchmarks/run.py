@@ -20,6 +20,7 @@ from pathlib import Path
 
 from benchmarks.suites import copies, long_run
 from benchmarks.timing import Cost, cost
+from benchmarks.transcripts import long_transcript
 
 HANDWRITTEN = Path(__file__).resolve().parent / "handwritten" / "test_examples.py"
 MB = 1_000_000
@@ -51,6 +52,7 @@ class Plan:
     memory_suites: tuple[int, ...]
     big_events: int
     lengths: tuple[int, int, int]
+    transcript: int
 
 
 FULL = Plan(
@@ -60,6 +62,7 @@ FULL = Plan(
     memory_suites=(100, 1000, 5000),
     big_events=20_000,
     lengths=(1000, 10_000, 100_000),
+    transcript=200 * MB,
 )
 QUICK = Plan(
     short_repeats=5,
@@ -68,6 +71,7 @@ QUICK = Plan(
     memory_suites=(100, 400),
     big_events=20_000,
     lengths=(1000, 5000, 25_000),
+    transcript=20 * MB,
 )
 
 
@@ -131,6 +135,7 @@ class Bench:
         yield self.two_workers()
         yield from self.big_recording()
         yield self.growth_with_events()
+        yield self.long_transcript()
         yield from self.memory()
 
     def version(self) -> Row:
@@ -208,6 +213,12 @@ class Bench:
         (few, some, lots), (short, middle, long) = lengths, times
         value = ((long - middle) / (lots - some)) / ((middle - short) / (some - few))
         return Row(what="CPU time per event, late / early", value=value, unit="x", target=1.5, detail=detail)
+
+    def long_transcript(self) -> Row:
+        """How much memory one run of a long transcript takes: it is streamed."""
+        spent = self.agenteval(long_transcript(self.plan.transcript, self.folder / "transcript"))
+        what = f"1 run of a transcript of {self.plan.transcript / MB:.0f} MB, peak memory"
+        return Row(what=what, value=spent.rss / MB, unit="MB", target=300, detail=f"{spent.wall:.1f} s")
 
     def memory(self) -> Iterator[Row]:
         """Peak memory by size of the suite, and how much each test adds."""

@@ -154,7 +154,12 @@ def options() -> dict[str, set[str]]:
     group: Any = typer.main.get_command(_app(list(COMMANDS)))
     return {
         name: {"--help", "-h"}
-        | {spelled for param in command.params for spelled in param.opts if spelled.startswith("-")}
+        | {
+            spelled
+            for param in command.params
+            for spelled in (*param.opts, *param.secondary_opts)
+            if spelled.startswith("-")
+        }
         for name, command in group.commands.items()
     }
 

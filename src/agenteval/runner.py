@@ -12,6 +12,7 @@ from agenteval.errors import AdapterError, AgentEvalError
 from agenteval.expected_failures import expects_failure, not_selected, unexpected
 from agenteval.judging import Failure, JudgingRules, judge_all, said_no
 from agenteval.loading import BoundAssertion, LoadedTest
+from agenteval.locations import locate
 from agenteval.plugins.registry import BUILT_IN, Registry
 from agenteval.reading.documents import MAX_FILE_BYTES, MAX_YAML_NODES
 from agenteval.redaction import DEFAULT_RULES, RedactionRules, Redactor
@@ -164,6 +165,7 @@ def _outcome(
     """What an attempt comes to that began at `started` by the clock on the wall, and at `clock` by the other."""
     case = test.case
     judged, failure, trace = attempt.judged, attempt.failure, attempt.trace
+    locate(test, judged, max_bytes=options.max_file_bytes, max_nodes=options.max_yaml_nodes)
     xfail = failure is None and expects_failure(test)
     if xfail:
         reason_code, next_step = unexpected(test, judged, strict=options.strict)

@@ -21,6 +21,7 @@ TYPER_INTERRUPTED = 130
 
 COMMANDS = {
     "run": "run",
+    "report": "report",
     "validate": "validate",
     "list": "list_tests",
     "explain": "explain",

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -24,6 +25,15 @@ from agenteval.cli.options import (
     shard_of,
 )
 from agenteval.cli.redacting import redact_as
+from agenteval.cli.reporting import (
+    GithubOption,
+    Reporting,
+    compares,
+    in_github_actions,
+    prepare,
+    run_beside,
+    with_reports,
+)
 from agenteval.cli.session import Session, print_summary
 from agenteval.cli.suite_run import SuiteOptions, suite_among, suite_parts
 from agenteval.config import Config, load_config, project_root
@@ -38,6 +48,7 @@ from agenteval.runner import RunOptions
 from agenteval.selection import Selection
 
 
+@with_reports
 def command(
     context: typer.Context,
     paths: PathsArgument,
@@ -136,17 +147,21 @@ def command(
         float | None,
         typer.Option("--pass-score", metavar="X", min=0, max=1, help="The score that the run must reach."),
     ] = None,
+    github: GithubOption = None,
+    *,
+    reports: Mapping[str, Path],
 ) -> ExitCode:
     """Run tests: replay each recording, judge it, explain what failed.
 
     Exit codes: 0 all passed, 1 a test failed, 2 an error, 3 an invalid spec or nothing to run.
     """
+    prepare(reports)
     root = project_root(paths)
     config = load_config(root)
     budget.set_seconds(config.limits.pattern_seconds)
     colors = color or config.color
     redaction = redact_as(config, secrets or ())
-    parent = artifacts_dir or Path(os.path.relpath(root / config.artifacts_dir))
+    artifacts = artifacts_dir or Path(os.path.relpath(root / config.artifacts_dir))
     console = Console(sys.stderr if json_output else sys.stdout, verbosity=verbose - quiet, color=colors)
     if watch:
         from agenteval.cli.watching import options_of
@@ -157,7 +172,7 @@ def command(
                 "--watch makes many runs, and --run-id names one", reason_code="usage.watch_run_id"
             )
         return watch_for_changes(
-            paths, options_of(context), root=root, config=config, artifacts=parent, console=console
+            paths, options_of(context), root=root, config=config, artifacts=artifacts, console=console
         )
     asked = SuiteOptions(
         replays=replays,
@@ -218,24 +233,31 @@ def command(
 
         if update_baseline:
             check_whole(paths, maxfail=maxfail or exit_first, part=last_failed or part is not None)
-        runs, default = (
-            Path(os.path.relpath(root / name)) for name in (config.artifacts_dir, config.baseline)
-        )
         session.watch = watch_for(
-            named(baseline, artifacts_dir or runs) if baseline else None,
+            named(baseline, artifacts) if baseline else None,
             update=update_baseline,
-            default=default,
+            default=Path(os.path.relpath(root / config.baseline)),
             scores=session.scores,
         )
-    if not no_artifacts:
-        session.directory = RunDirectory(
-            parent,
-            session.options.run_id,
-            max_bytes=config.limits.max_result_bytes,
-            redactor=Redactor((), redaction),
-        )
-    session.save_traces = save_traces or config.save_traces
-    code = session.run(paths, maxfail=1 if exit_first else maxfail, durations=durations)
+    redactor = Redactor((), redaction)
+    github = in_github_actions() if github is None else github
+    reporting = Reporting(
+        reports,
+        github=github,
+        redactor=redactor,
+        console=session.console,
+        baseline=run_beside(baseline, artifacts) if baseline and compares(reports) else None,
+    )
+    session.save_traces = save_traces or config.save_traces or reporting.of_traces
+    session.shows_files = not no_artifacts
+    with reporting.during(session.options.run_id, None if no_artifacts else artifacts) as parent:
+        if parent:
+            session.directory = RunDirectory(
+                parent, session.options.run_id, max_bytes=config.limits.max_result_bytes, redactor=redactor
+            )
+        if reporting.stream:
+            session.on_result = reporting.add
+        code = session.run(paths, maxfail=1 if exit_first else maxfail, durations=durations)
     if json_output:
         print_summary(session)
     return code

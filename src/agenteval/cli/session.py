@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agenteval import __version__
@@ -40,7 +41,8 @@ if TYPE_CHECKING:
 class Session:
     """What one `run` command was asked for, and what it has found so far.
 
-    Tests stream through it: each is loaded, judged, told, written and forgotten.
+    Tests stream through it: each is loaded, judged, told, written and forgotten. `shows_files` is false when the
+    directory is none that a person will find; `on_result` gets the file of each result once it is written.
     """
 
     options: RunOptions
@@ -50,6 +52,8 @@ class Session:
     watch: "Watch | None" = None
     stopped: bool = False
     directory: RunDirectory | None = None
+    shows_files: bool = True
+    on_result: Callable[[Path], None] | None = None
     save_traces: bool = False
     flow: Flow = field(default_factory=Flow)
     remembers: bool = False
@@ -281,7 +285,12 @@ class Session:
         if judged.filed.leaks:
             self._leaked(judged.filed.leaks)
         else:
-            self.console.test(result, str(self.directory.path) if self.directory else None)
+            self.console.test(result, self._shown_folder())
+            if self.on_result and self.directory and result.artifacts.result:
+                self.on_result(self.directory.path / result.artifacts.result)
+
+    def _shown_folder(self) -> str | None:
+        return str(self.directory.path) if self.directory and self.shows_files else None
 
     def _leaked(self, leaks: list[Problem]) -> None:
         self.tally.add_leaks(leaks)
@@ -324,7 +333,7 @@ class Session:
         self.console.summary(
             summary,
             slowest=[(row.test_case_id, row.duration_ms) for row in slowest],
-            summary_path=str(self.directory.path / "summary.json") if self.directory else None,
+            summary_path=f"{folder}/summary.json" if (folder := self._shown_folder()) else None,
         )
         self._remember()
         self.console.flush()
@@ -342,7 +351,7 @@ class Session:
             scores=self.scores,
             options=self.options,
             stopped=self.stopped or self.flow.arranges,
-            folder=str(self.directory.path) if self.directory else "",
+            folder=self._shown_folder() or "",
         )
         if verdict.comparison:
             if self.directory:
@@ -369,7 +378,7 @@ class Session:
         self._remember()
         self.console.so_far(self.tally.counts, self.tally.rows)
         done = _count(self.tally.counts.total, "test")
-        where = f"; results are in {self.directory.path}, without a summary" if self.directory else ""
+        where = f"; results are in {folder}, without a summary" if (folder := self._shown_folder()) else ""
         self.console.emit((f"{how}: {done} finished{where}", "red bold"))
 
 

@@ -175,7 +175,7 @@ def options_of(context: typer.Context) -> list[str]:
             continue
         name = max(option.opts, key=len)
         if getattr(option, "is_flag", False):
-            given += [name] * bool(value)
+            given += [name] if value else option.secondary_opts[:1]
         else:
             for each in value or [] if option.multiple else [value]:
                 given += [f"{name}={each}"] if name.startswith("--") else [name, str(each)]
