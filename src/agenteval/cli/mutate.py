@@ -16,6 +16,7 @@ from agenteval.cli.options import (
     PathsArgument,
     TagOption,
 )
+from agenteval.cli.reporting import prepare, write_report
 from agenteval.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -60,6 +61,9 @@ def command(
     json_output: Annotated[
         bool, typer.Option("--json", help="The report as JSON on stdout; the rest goes to stderr.")
     ] = False,
+    html: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="Write the report as one HTML file.")
+    ] = None,
     list_operators: Annotated[
         bool, typer.Option("--list-operators", help="Tell what can be changed, and stop.")
     ] = False,
@@ -80,12 +84,14 @@ def command(
     from agenteval.mutation.results import report
     from agenteval.mutation.runs import MutationSettings, mutate_tests
     from agenteval.plugins.registry import Registry
-    from agenteval.redaction import plain
+    from agenteval.redaction import Redactor, plain
     from agenteval.reporters.console import Console
     from agenteval.reporters.mutation import tell_summary, tell_test
     from agenteval.reporters.stream import write_json
     from agenteval.selection import Selection
 
+    if html:
+        prepare({"html": html})
     root = project_root(paths)
     config = load_config(root)
     rules = redact_as(config)
@@ -124,6 +130,10 @@ def command(
     tell_summary(console, total)
     if json_output:
         write_json(sys.stdout, plain(total))
+    if html:
+        from agenteval.reporters.html import render_mutants
+
+        write_report(html, render_mutants(total, Redactor((), rules)))
     unmutated = [each for each in results if each.reason and not each.mutants]
     if collection.errors:
         return _ended(console, ExitCode.INVALID, "a test file is invalid")

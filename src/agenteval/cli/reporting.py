@@ -162,7 +162,7 @@ class Reporting:
                 if self.stream and form.name == STREAMED:
                     self.stream.finish(run.summary)
                 else:
-                    path.write_bytes(form.render(run, self.redactor, self.baseline))
+                    write_report(path, form.render(run, self.redactor, self.baseline))
 
     def annotate(self, run: "StoredRun") -> None:
         """Tell GitHub Actions of a run that is over. A summary that cannot be written is told, and no error."""
@@ -236,6 +236,12 @@ def prepare(reports: Mapping[str, Path]) -> None:
                 raise IsADirectoryError(21, "it is a directory")
             if path.is_file():
                 path.unlink()
+
+
+def write_report(path: Path, content: bytes) -> None:
+    """Write a report, which has been sealed. Raises `ReportError`."""
+    with _writing(path):
+        path.write_bytes(content)
 
 
 @contextmanager

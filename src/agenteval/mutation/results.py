@@ -85,6 +85,11 @@ def score(killed: int, survived: int) -> float | None:
     return round(killed / (killed + survived), 4) if killed + survived else None
 
 
+def percent(share: float | None) -> str:
+    """`94 %`; never 100 for less than all."""
+    return "none" if share is None else f"{int(share * 100)} %"
+
+
 def report(seed: int, tests: list[TestMutation]) -> MutationReport:
     """Tests added up, by operator and by category, in order of first occurrence."""
     operators: dict[str, Score] = {}

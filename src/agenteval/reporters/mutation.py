@@ -1,6 +1,6 @@
 """Mutation testing on the console: every mutant that nobody noticed, with what to add; then the scores."""
 
-from agenteval.mutation.results import MutantResult, MutationReport, Score, TestMutation
+from agenteval.mutation.results import MutantResult, MutationReport, Score, TestMutation, percent
 from agenteval.reporters.console import Console
 from agenteval.selectors import counted
 
@@ -86,10 +86,3 @@ def _table(console: Console, scores: list[Score]) -> None:
 def _counted(killed: int, survived: int, equivalent: int) -> list[str]:
     pairs = ((killed, "killed"), (survived, "survived"), (equivalent, "equivalent"))
     return [f"{number} {word}" for number, word in pairs if number or word == "killed"]
-
-
-def percent(score: float | None) -> str:
-    """`94 %`; never 100 for less than all."""
-    if score is None:
-        return "none"
-    return f"{int(score * 100)} %"

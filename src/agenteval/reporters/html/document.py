@@ -6,6 +6,7 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import Any
 
+from agenteval.mutation.results import MutationReport, percent
 from agenteval.redaction import Redactor
 from agenteval.reporters.html.page import CHANGES, CHECK_WORDS, KINDS, Page
 from agenteval.reporters.html.texts import counted, visible
@@ -25,6 +26,17 @@ def render(run: StoredRun, redactor: Redactor, baseline: StoredRun | None = None
     template = _environment(redactor).get_template("report.html.jinja")
     page = Page(run, baseline)
     content: str = template.render(page=page, style=style, script=script, policy=_policy(style, script))
+    return content.encode()
+
+
+def render_mutants(report: MutationReport, redactor: Redactor) -> bytes:
+    """The report of mutation testing, in UTF-8: survivors first to be seen, each with what to add. It needs no script.
+
+    Raises `LeakError`.
+    """
+    style = files(_PACKAGE).joinpath("style.css").read_text("utf-8")
+    template = _environment(redactor).get_template("mutants.html.jinja")
+    content: str = template.render(report=report, style=style, policy=_policy(style))
     return content.encode()
 
 
@@ -48,14 +60,14 @@ def _environment(redactor: Redactor) -> Any:
         lstrip_blocks=True,
     )
     environment.globals.update(KINDS=KINDS, CHANGES=CHANGES, CHECK_WORDS=CHECK_WORDS)
-    environment.filters["count"] = counted
+    environment.filters.update(count=counted, percent=percent)
     return environment
 
 
-def _policy(style: str, script: str) -> str:
+def _policy(style: str, script: str = "") -> str:
     """The Content-Security-Policy: our one style sheet and our one script by their digests, and nothing else at all."""
     digests = [b64encode(sha256(each.encode()).digest()).decode() for each in (style, script)]
+    scripts = f"script-src 'sha256-{digests[1]}'; " if script else ""
     return (
-        f"default-src 'none'; style-src 'sha256-{digests[0]}'; script-src 'sha256-{digests[1]}'; "
-        "base-uri 'none'; form-action 'none'"
+        f"default-src 'none'; style-src 'sha256-{digests[0]}'; {scripts}base-uri 'none'; form-action 'none'"
     )
