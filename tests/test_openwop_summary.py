@@ -114,9 +114,17 @@ def test_bars_at_under_and_over(bars: dict[str, float], unmet: list[str]) -> Non
     assert made.summary()["passed"] == (not unmet)
 
 
+def test_a_bar_that_nobody_set_is_not_missed() -> None:
+    """A score is then asked of no run; but only a perfect one has passed, and one that scored nothing has not."""
+    made = scores(PASS, FAIL)
+    assert (made.unmet(), made.passed()) == ([], False)
+    assert scores(PASS).passed()
+    assert not scores(pass_score=0.0).passed()
+
+
 def test_bars_are_compared_before_rounding() -> None:
     """A score just below a bar does not clear it, and is shown with the digits that tell why."""
-    assert scores(*[PASS] * 24_999, FAIL).unmet() == ["score 0.99996 is below 1"]
+    assert scores(*[PASS] * 24_999, FAIL, pass_score=1.0).unmet() == ["score 0.99996 is below 1"]
 
 
 def test_a_bar_that_is_met_on_paper_is_met() -> None:

@@ -128,7 +128,7 @@ def command(
         model_class=model_class,
         judge=judge,
         pass_score=pass_score,
-        baseline=baseline,
+        baseline="--baseline" if baseline else "--update-baseline" if update_baseline else "",
     )
     suite = suite_among(paths, asked)
     parts = (
@@ -154,16 +154,15 @@ def command(
         scores=parts.scores if parts else Scores(_suite(config, paths, pass_score)),
         selection=Selection(expression, tags or (), exclude_tags or ()),
         tests=parts.tests if parts else None,
-        epilogue=parts.epilogue if parts else None,
     )
     if collect_only:
         return session.collect(paths)
-    if (baseline and not suite) or update_baseline:
+    if baseline or update_baseline:
         from agenteval.cli.baselines import check_whole, watch_for
         from agenteval.comparing.sides import named
 
         if update_baseline:
-            check_whole(paths, maxfail=maxfail or exit_first)
+            check_whole(paths, maxfail=maxfail or exit_first, modes=modes)
         runs, default = (
             Path(os.path.relpath(root / name)) for name in (config.artifacts_dir, config.baseline)
         )
@@ -173,6 +172,7 @@ def command(
             default=default,
             scores=session.scores,
         )
+    session.leave_out(parts.left_out if parts else ())
     if not no_artifacts:
         parent = artifacts_dir or Path(os.path.relpath(root / config.artifacts_dir))
         session.directory = RunDirectory(
@@ -193,14 +193,10 @@ def _suite(config: Config, paths: list[str], pass_score: float | None) -> Suite:
     first = Path(paths[0].split("::")[0])
     directory = first if first.is_dir() else first.parent
     suite = config.suite
-    pass_score = suite.pass_score if pass_score is None else pass_score
     return Suite(
         id=suite.id or default_suite_id(directory.resolve().name),
         version=suite.version,
-        pass_score=1.0 if pass_score is None else pass_score,
+        pass_score=suite.pass_score if pass_score is None else pass_score,
         max_cost_usd=suite.max_cost_usd,
         max_p95_latency_ms=suite.max_p95_latency_ms,
-        declared=pass_score is not None
-        or suite.max_cost_usd is not None
-        or suite.max_p95_latency_ms is not None,
     )

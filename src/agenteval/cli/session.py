@@ -2,7 +2,7 @@
 
 import heapq
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -41,8 +41,6 @@ class Session:
     summary: RunSummary | None = None
     tests: Callable[[], Iterator[LoadedTest | SpecError]] | None = None
     """Where tests come from when not from the paths: the tasks of a suite."""
-    epilogue: Callable[[Console], None] | None = None
-    """What else is told when all tests have been run."""
     tally: Tally = field(default_factory=Tally)
 
     def collect(self, paths: list[str]) -> ExitCode:
@@ -72,6 +70,13 @@ class Session:
         except KeyboardInterrupt:
             return self._interrupted(started)
 
+    def leave_out(self, names: Iterable[str]) -> None:
+        """Tests that are there and were not asked for; they are not missing from a comparison."""
+        for name in names:
+            self.tally.counts.deselected += 1
+            if self.watch:
+                self.watch.leave_out(name)
+
     def _selected(self, paths: list[str]) -> Iterator[LoadedTest]:
         """The tests to run, in discovery order; what cannot be loaded is reported on the way."""
         self._warn(self.options.registry.problems())
@@ -85,9 +90,7 @@ class Session:
                 number += 1
                 yield test
             else:
-                self.tally.counts.deselected += 1
-                if self.watch:
-                    self.watch.leave_out(test.case.id)
+                self.leave_out([test.case.id])
         self._warn(self.selection.unknown_tags())
         if not number and self.tally.counts.deselected:
             self._warn([self.selection.nothing_selected(self.tally.counts.deselected)])
@@ -166,8 +169,8 @@ class Session:
             self.directory.log(eval_events(self.scores, timestamp(started), finished))
             self.directory.close(self.scores.summary())
             self._leaked(self.directory.leaks[before:])
-        if self.scores.suite.declared:
-            tally.unmet_thresholds = self.scores.unmet()
+        tally.unmet_thresholds = self.scores.unmet()
+        tally.bar_cleared = self.scores.suite.pass_score is not None and self.scores.passed()
         summary = tally.summary(
             run_id=self.options.run_id,
             started_at=timestamp(started),
@@ -177,8 +180,6 @@ class Session:
         if self.directory:
             summary.eval_summary_sha256 = self.directory.eval_summary_sha256
             self.directory.finish(summary)
-        if self.epilogue:
-            self.epilogue(self.console)
         slowest = heapq.nlargest(durations, tally.rows, key=lambda row: row.duration_ms)
         self.console.summary(
             summary,
