@@ -1,7 +1,6 @@
 """`agenteval run --baseline` and `--update-baseline`, and `agenteval compare`."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -16,15 +15,6 @@ from planted import GITHUB
 from projects import FETCHES, SEARCHES, VACUOUS, Project, make_replay
 
 FILE = "agenteval-baseline.json"
-
-
-@pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
-    """An empty project in the current directory."""
-    monkeypatch.chdir(tmp_path)
-    for name in [name for name in os.environ if name.startswith("AGENTEVAL_")]:
-        monkeypatch.delenv(name)
-    return Project(tmp_path)
 
 
 def run(run_id: str, *argv: str) -> int:
@@ -350,8 +340,7 @@ def test_another_version_of_the_suite_is_refused(
     assert capsys.readouterr().err == (
         f"error[baseline.other_suite]: {of} is of another version of the suite: it is of local.agenteval.evals.tests "
         "0.1.0, this run of local.agenteval.evals.tests 0.2.0\n"
-        "  next: compare runs of one suite (suite.id and suite.version in agenteval.yaml), or write the baseline anew "
-        "with --update-baseline\n"
+        "  next: compare runs of one version, or write the baseline anew with --update-baseline\n"
     )
     assert not Path("artifacts/r2").exists()
     assert run("r3", "--update-baseline") == 0
