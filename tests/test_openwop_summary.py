@@ -161,6 +161,14 @@ def test_p95_is_the_nearest_rank() -> None:
     assert nearest_rank([5, 1, 3], 50) == 3
 
 
+@given(st.lists(st.integers(0, 50) | st.floats(0, 50), min_size=1, max_size=60), st.integers(1, 100))
+def test_a_nearest_rank_is_the_least_value_that_covers_its_share(values: list[float], percent: int) -> None:
+    """At least so many per cent of the values are not above it, and of any smaller value that is not so."""
+    found = nearest_rank(values, percent)
+    covering = [each for each in values if 100 * sum(v <= each for v in values) >= percent * len(values)]
+    assert found == min(covering)
+
+
 def test_json_schema_checks_are_told() -> None:
     """`schemaValid` says whether every `json_schema` check of the output passed; without one it is absent."""
     checked: dict[str, Any] = {"kind": "output_matches_format", "params": {"json_schema": {"type": "object"}}}
