@@ -132,7 +132,7 @@ def test_a_baseline_holds_no_content(project: Project, capsys: pytest.CaptureFix
     call = {"type": "tool_call", "tool": "web_search", "call_id": "c1", "args": {"query": mark["query"]}}
     done = {**call, "type": "tool_result", "success": True, "fixture_id": mark["fx"]}
     del done["args"]
-    script = [
+    script: list[dict[str, Any]] = [
         call,
         done,
         {"type": "memory_read", "group_id": "family", "content": mark["memory"]},

@@ -441,6 +441,8 @@ def test_ctrl_c_in_the_middle(
     assert [event["type"] for event in events] == ["eval.started", "eval.scored"]
     assert events[0]["payload"]["taskCount"] == 1
     assert capsys.readouterr().out.split("\n")[1:] == [
+        "",
+        "1 passed",
         "interrupted: 1 test finished; results are in artifacts/run-1, without a summary",
         "exit 2: interrupted",
         "",
