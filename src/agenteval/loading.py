@@ -299,7 +299,7 @@ class UniqueIds:
     def claim(self, loaded: LoadedTest) -> None:
         """Take a test's id. Raises `SpecError` (`spec.duplicate_test_id`) when another file has it."""
         other = self._paths.setdefault(loaded.case.id, loaded.path)
-        if other is loaded.path:
+        if other == loaded.path:
             return
         raise SpecError(
             [

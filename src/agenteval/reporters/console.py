@@ -128,7 +128,7 @@ class Console:
             return
         self._headline(result)
         if self.verbosity > 0 or result.status != "pass" or result.warnings or result.summary.warnings:
-            self._body(result, run_dir)
+            self.evidence(result, run_dir)
             self.gap()
 
     def _headline(self, result: TestResult) -> None:
@@ -148,7 +148,8 @@ class Console:
             self.emit(*head)
             self.emit("  ", (text, "dim"))
 
-    def _body(self, result: TestResult, run_dir: str | None) -> None:
+    def evidence(self, result: TestResult, run_dir: str | None) -> None:
+        """All that is told of a test after its headline."""
         if result.status != "pass" and result.title:
             self._wrapped(result.title, indent=2)
         self._trace_line(result)
@@ -363,6 +364,22 @@ class Console:
     def _fit(self, text: str) -> str:
         text = printable(redactor_in_force().unseen(text))
         return text if len(text) <= self.width else f"{text[: self.width - 1]}…"
+
+
+def first_reason(result: TestResult) -> str:
+    """Why a test did not simply pass, in a line: what a list of failures has room for."""
+    if result.error:
+        text, code = result.error.message.partition("\n")[0], f"error[{result.error.reason_code}]: "
+        return text if code in text else f"{code}{text}"
+    if result.xfail:
+        return f"failed as expected: {result.xfail_reason}"
+    code = result.reason_code or ""
+    if code.startswith("xfail."):
+        return f"{code}: {result.next_step}"
+    status = "warn" if code == "assertion.warning_strict" else "fail"
+    first, *others = (each for each in result.assertions if each.status == status)
+    more = f" (and {len(others)} more)" if others else ""
+    return f"{first.id}: {first.message.partition(chr(10))[0]}{more}"
 
 
 def _can_show(stream: TextIO) -> bool:

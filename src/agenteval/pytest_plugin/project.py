@@ -1,0 +1,156 @@
+"""What the tests of one pytest session share: the project's configuration, and how things are told."""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from io import BytesIO, TextIOWrapper
+from pathlib import Path
+
+from agenteval import budget
+from agenteval.adapters import Adapter
+from agenteval.cli.problems import redacted_problems
+from agenteval.cli.redacting import rules_of
+from agenteval.config import Config, load_config, project_root
+from agenteval.errors import Problem, SpecError
+from agenteval.judging import JudgingRules
+from agenteval.loading import LoadedTest, UniqueIds, load_test
+from agenteval.plugins.registry import Registry
+from agenteval.redaction import Redactor
+from agenteval.reporters.artifacts import RunDirectory, new_run_id
+from agenteval.reporters.console import Console
+from agenteval.reporters.sealing import LeakError, sealed_result
+from agenteval.reporters.stream import redact_with, redactor_in_force
+from agenteval.runner import Outcome, RunOptions, run_test
+
+
+@dataclass(kw_only=True)
+class Project:
+    """The project that a session's paths belong to, as `agenteval run` would take it for the same paths.
+
+    `artifacts` is the directory in which the run gets its own; None writes nothing. `verbosity` is 0 or 1.
+    """
+
+    config: Config
+    options: RunOptions
+    artifacts: Path | None
+    verbosity: int
+    encoding: str
+    adapters: dict[str, Adapter] = field(default_factory=dict)
+    unique: UniqueIds = field(default_factory=UniqueIds)
+    files: dict[tuple[int, int], Path] = field(default_factory=dict)
+    """Under which path each file was met first."""
+
+    @classmethod
+    def of(
+        cls, paths: Sequence[str], *, artifacts: Path | None, verbosity: int, encoding: str, worker: str
+    ) -> "Project":
+        """Read the configuration. Raises `AgentEvalError` when there is something wrong with it.
+
+        `worker` tells apart the processes that share a session; empty when there is one.
+        """
+        root = project_root(paths)
+        config = load_config(root)
+        options = RunOptions(
+            run_id=f"{new_run_id()}-{worker}" if worker else new_run_id(),
+            root=root,
+            strict=config.strict,
+            rules=JudgingRules(
+                fail_on_vacuous=config.fail_on_vacuous, strict_capabilities=config.strict_capabilities
+            ),
+            max_file_bytes=config.limits.max_file_bytes,
+            max_events=config.limits.max_events,
+            max_yaml_nodes=config.limits.max_yaml_nodes,
+            registry=Registry(root, config.plugins),
+            redaction=rules_of(config, ()),
+        )
+        return cls(config=config, options=options, artifacts=artifacts, verbosity=verbosity, encoding=encoding)
+
+    @contextmanager
+    def in_force(self) -> Iterator[None]:
+        """Let the project's redaction and time limit hold inside: the process belongs to other tests too."""
+        redactor, seconds = redactor_in_force(), budget.SECONDS
+        redact_with(Redactor((), self.options.redaction))
+        budget.set_seconds(self.config.limits.pattern_seconds)
+        try:
+            yield
+        finally:
+            redact_with(redactor)
+            budget.set_seconds(seconds)
+
+    def load(self, path: Path) -> LoadedTest | None:
+        """The test in a file; None when the file was met under another path. Raises `SpecError`."""
+        try:
+            status = path.stat()
+        except OSError:
+            status = None  # loading it tells why
+        if status and self.files.setdefault((status.st_dev, status.st_ino), path) != path:
+            return None
+        test = load_test(
+            Path(shown(path)),
+            max_bytes=self.options.max_file_bytes,
+            max_nodes=self.options.max_yaml_nodes,
+            registry=self.options.registry,
+        )
+        self.unique.claim(test)
+        return test
+
+    def run(self, test: LoadedTest, path: Path) -> tuple[Outcome, list[Problem]]:
+        """Run a test and write what is to be written; the problems are those of what must not be written."""
+        test.path = Path(shown(path))
+        outcome = run_test(test, self.options, self.adapters)
+        directory = self._directory
+        if directory is None:
+            try:
+                sealed_result(outcome.result, outcome.redactor)
+            except LeakError as leak:
+                return outcome, [leak.problem(f"the result of {outcome.result.test_case_id}")]
+            return outcome, []
+        before = len(directory.leaks)
+        directory.add(outcome, save_trace=self.config.save_traces or test.case.reporting.save_trace)
+        return outcome, directory.leaks[before:]
+
+    @cached_property
+    def _directory(self) -> RunDirectory | None:
+        if self.artifacts is None:
+            return None
+        return RunDirectory(
+            self.artifacts,
+            self.options.run_id,
+            max_bytes=self.config.limits.max_result_bytes,
+            redactor=Redactor((), self.options.redaction),
+        )
+
+    @property
+    def written_to(self) -> str | None:
+        """The run's directory, as it is shown."""
+        return shown(self._directory.path) if self._directory else None
+
+    def problems(self, problems: Sequence[Problem]) -> str:
+        """Problems of files as the console shows them, redacted."""
+        told = redacted_problems(problems, self.options.redaction)
+
+        def tell(console: Console) -> None:
+            for problem in told:
+                console.problem(problem)
+
+        return self.told(tell)
+
+    def told(self, tell: Callable[[Console], None]) -> str:
+        """What is told to a console, as text without colours: the same on a terminal, in a file, from a worker."""
+        stream = TextIOWrapper(BytesIO(), encoding=self.encoding, newline="\n")
+        console = Console(stream, verbosity=self.verbosity, color="never")
+        tell(console)
+        stream.seek(0)
+        return stream.read().rstrip()
+
+
+
+
+def shown(path: Path) -> str:
+    """The path from the current directory, which is how `agenteval run` shows it; the path itself when there is none."""
+    try:
+        return os.path.relpath(path)
+    except (OSError, ValueError):  # the directory is gone; another drive
+        return str(path)
