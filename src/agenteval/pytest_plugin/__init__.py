@@ -7,6 +7,8 @@ else; what it needs is imported once the switch is on.
 import pytest
 
 NAME = "agenteval"
+REMARKS = "agenteval remarks"
+"""The section of a report that holds what is to be said about a test that did not fail."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -24,7 +26,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         dest="agenteval_artifacts",
         help="Write the results of agenteval's tests into a new directory in DIR (default: nowhere).",
     )
-    parser.addini("agenteval", "Collect test.yaml and *.test.yaml: as --agenteval.", type="bool", default=False)
+    parser.addini(
+        "agenteval", "Collect test.yaml and *.test.yaml: as --agenteval.", type="bool", default=False
+    )
     parser.addini("agenteval_artifacts", "As --agenteval-artifacts; relative to the rootdir.", default="")
 
 

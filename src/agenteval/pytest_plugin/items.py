@@ -1,6 +1,6 @@
-"""A test file and its test, as pytest knows them."""
+"""A test file and its test, as pytest knows them. The module is a plugin itself: of its hook, the last function."""
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -8,15 +8,11 @@ import pytest
 
 from agenteval.errors import AgentEvalError, SpecError
 from agenteval.loading import LoadedTest
-from agenteval.pytest_plugin import NAME
+from agenteval.pytest_plugin import NAME, REMARKS
 from agenteval.pytest_plugin.project import Project
 from agenteval.redaction import Redactor
-from agenteval.reporters.console import Console, first_reason
 from agenteval.reporters.stream import printable
 from agenteval.results import TestResult
-
-REMARKS = "agenteval remarks"
-"""The section of a report that holds what is to be said about a test that did not fail."""
 
 
 class ExpectedFailure(Exception):  # noqa: N818 - it is what `expected` asks for
@@ -30,6 +26,14 @@ class AgentTestFile(pytest.File):
         super().__init__(**rest)
         self.project = project
         self.declared = declared
+
+    @classmethod
+    def of(
+        cls, parent: pytest.Collector, path: Path, *, project: Project, declared: frozenset[str]
+    ) -> "AgentTestFile":
+        """The file at a path; `declared` are the markers that a tag can be."""
+        made: AgentTestFile = cls.from_parent(parent, path=path, project=project, declared=declared)
+        return made
 
     def collect(self) -> Iterator["AgentTest"]:
         """The test of the file."""
@@ -47,7 +51,7 @@ class AgentTestFile(pytest.File):
         item.mark(redactor, self.declared)
         yield item
 
-    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException]) -> Any:
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:  # noqa: ARG002
         """What is wrong with the file, in our words, whatever the style of tracebacks."""
         if isinstance(excinfo.value, self.CollectError):
             return str(excinfo.value)
@@ -82,8 +86,8 @@ class AgentTest(pytest.Item):
             self.add_marker(pytest.mark.xfail(reason=reason, raises=ExpectedFailure, strict=True))
 
     def reportinfo(self) -> tuple[Path, int, str]:
-        """Where the test is, and what it is called."""
-        return self.path, 0, self.name
+        """Where the test is, and what it is called in headlines: not quite its name, or pytest changes its dots."""
+        return self.path, 0, f"test {self.name}"
 
     def setup(self) -> None:
         """Replay the recording and judge it; an error is what keeps it from being judged."""
@@ -101,35 +105,33 @@ class AgentTest(pytest.Item):
             pytest.fail(self.story, pytrace=False)
 
     def _told(self, result: TestResult) -> str:
-        def tell(console: Console) -> None:
-            if result.status != "pass" or result.xfail:
-                console.paragraph(first_reason(result))
-            console.evidence(result, self.project.written_to)
-
-        if result.status == "pass" and not (result.xfail or result.warnings or result.summary.warnings):
+        """The evidence; of a pass, when there is something to remark."""
+        passed = result.status == "pass" and not result.xfail
+        if passed and not (result.warnings or result.summary.warnings):
             return ""
-        return self.project.told(tell)
+        return self.project.story(result, brief=passed)
 
     def runtest(self) -> None:
         """Tell the verdict."""
         assert self.result is not None
         if self.result.xfail:
-            raise ExpectedFailure
+            raise ExpectedFailure(self.story)
         if self.result.status == "fail":
             pytest.fail(self.story, pytrace=False)
         if self.result.status == "skipped":
-            pytest.skip(self.result.next_step or "")
+            pytest.skip(self.story)
 
-    def explain(self, report: pytest.TestReport) -> None:
-        """Put the evidence where pytest would show the code of this module."""
-        if report.when == "teardown" or not self.story:
+    def explain(self, report: pytest.TestReport, call: pytest.CallInfo[None]) -> None:
+        """Show the story where pytest would show the code of this module; what others raise is left alone."""
+        if not self.story or report.when == "teardown":
             return
-        if report.passed:
+        if call.excinfo is None:
             if report.when == "call":
                 report.sections.append((REMARKS, self.story))
+        elif str(call.excinfo.value) != self.story:
+            return
         elif report.skipped and not hasattr(report, "wasxfail"):
-            if self.result and self.result.status == "skipped":
-                report.longrepr = (str(self.path), 1, f"Skipped: {self.result.next_step}")
+            report.longrepr = (str(self.path), 1, "Skipped: " + self.story.partition("\n")[0])
         else:
             report.longrepr = self.story
 
@@ -148,3 +150,14 @@ def properties(result: TestResult) -> list[tuple[str, object]]:
         "vacuous": result.summary.vacuous,
     }
     return [(f"{NAME}.{name}", value) for name, value in facts.items() if value != ""]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Show evidence in place of tracebacks."""
+    report = yield
+    if isinstance(item, AgentTest):
+        item.explain(report, call)
+    return report

@@ -1,7 +1,7 @@
-"""What the tests of one pytest session share: the project's configuration, and how things are told."""
+"""Loads, runs and tells of the tests of one session, as the project's configuration says."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,23 +11,23 @@ from pathlib import Path
 from agenteval import budget
 from agenteval.adapters import Adapter
 from agenteval.cli.problems import redacted_problems
-from agenteval.cli.redacting import rules_of
-from agenteval.config import Config, load_config, project_root
-from agenteval.errors import Problem, SpecError
+from agenteval.config import Config
+from agenteval.errors import Problem
 from agenteval.judging import JudgingRules
 from agenteval.loading import LoadedTest, UniqueIds, load_test
 from agenteval.plugins.registry import Registry
-from agenteval.redaction import Redactor
+from agenteval.redaction import RedactionRules, Redactor
 from agenteval.reporters.artifacts import RunDirectory, new_run_id
 from agenteval.reporters.console import Console
 from agenteval.reporters.sealing import LeakError, sealed_result
 from agenteval.reporters.stream import redact_with, redactor_in_force
+from agenteval.results import TestResult
 from agenteval.runner import Outcome, RunOptions, run_test
 
 
 @dataclass(kw_only=True)
 class Project:
-    """The project that a session's paths belong to, as `agenteval run` would take it for the same paths.
+    """A project whose tests are run, and what its tests have in common.
 
     `artifacts` is the directory in which the run gets its own; None writes nothing. `verbosity` is 0 or 1.
     """
@@ -44,14 +44,17 @@ class Project:
 
     @classmethod
     def of(
-        cls, paths: Sequence[str], *, artifacts: Path | None, verbosity: int, encoding: str, worker: str
+        cls,
+        root: Path,
+        config: Config,
+        rules: RedactionRules,
+        *,
+        artifacts: Path | None,
+        verbosity: int,
+        encoding: str,
+        worker: str,
     ) -> "Project":
-        """Read the configuration. Raises `AgentEvalError` when there is something wrong with it.
-
-        `worker` tells apart the processes that share a session; empty when there is one.
-        """
-        root = project_root(paths)
-        config = load_config(root)
+        """The project in a directory; `worker` tells apart the processes of one session, empty when there is one."""
         options = RunOptions(
             run_id=f"{new_run_id()}-{worker}" if worker else new_run_id(),
             root=root,
@@ -63,9 +66,11 @@ class Project:
             max_events=config.limits.max_events,
             max_yaml_nodes=config.limits.max_yaml_nodes,
             registry=Registry(root, config.plugins),
-            redaction=rules_of(config, ()),
+            redaction=rules,
         )
-        return cls(config=config, options=options, artifacts=artifacts, verbosity=verbosity, encoding=encoding)
+        return cls(
+            config=config, options=options, artifacts=artifacts, verbosity=verbosity, encoding=encoding
+        )
 
     @contextmanager
     def in_force(self) -> Iterator[None]:
@@ -122,30 +127,34 @@ class Project:
             redactor=Redactor((), self.options.redaction),
         )
 
-    @property
-    def written_to(self) -> str | None:
-        """The run's directory, as it is shown."""
-        return shown(self._directory.path) if self._directory else None
+    def story(self, result: TestResult, *, brief: bool) -> str:
+        """What the console shows of a test; unless it is to be brief, with the reason first."""
+        folder = shown(self._directory.path) if self._directory else None
+        console = self._console(0 if brief else self.verbosity)
+        console.evidence(result, folder, reason_first=not brief)
+        return _said(console)
 
     def problems(self, problems: Sequence[Problem]) -> str:
-        """Problems of files as the console shows them, redacted."""
-        told = redacted_problems(problems, self.options.redaction)
+        """Problems as the console shows them, redacted."""
+        console = self._console()
+        for problem in redacted_problems(problems, self.options.redaction):
+            console.problem(problem)
+        return _said(console)
 
-        def tell(console: Console) -> None:
-            for problem in told:
-                console.problem(problem)
+    def broken_plugins(self) -> str:
+        """The warnings about plugins of the project that cannot be used."""
+        with self.in_force():
+            return self.problems(self.options.registry.problems())
 
-        return self.told(tell)
-
-    def told(self, tell: Callable[[Console], None]) -> str:
-        """What is told to a console, as text without colours: the same on a terminal, in a file, from a worker."""
+    def _console(self, verbosity: int = 0) -> Console:
+        """A console for a text that is the same on a terminal, in a file and from a worker: without colours."""
         stream = TextIOWrapper(BytesIO(), encoding=self.encoding, newline="\n")
-        console = Console(stream, verbosity=self.verbosity, color="never")
-        tell(console)
-        stream.seek(0)
-        return stream.read().rstrip()
+        return Console(stream, verbosity=verbosity, color="never")
 
 
+def _said(console: Console) -> str:
+    console.stream.seek(0)
+    return console.stream.read().rstrip()
 
 
 def shown(path: Path) -> str:

@@ -148,13 +148,18 @@ class Console:
             self.emit(*head)
             self.emit("  ", (text, "dim"))
 
-    def evidence(self, result: TestResult, run_dir: str | None) -> None:
-        """All that is told of a test after its headline."""
+    def evidence(self, result: TestResult, run_dir: str | None, *, reason_first: bool = False) -> None:
+        """All that is told of a test after its headline; begins with why it did not pass, when asked to."""
+        reason = _first_reason(result) if reason_first and not result.error else ""
+        if reason:
+            self.emit(reason)
+        elif reason_first:
+            self._error(result, indent=0)
         if result.status != "pass" and result.title:
             self._wrapped(result.title, indent=2)
         self._trace_line(result)
-        if result.error:
-            self._error(result)
+        if result.error and not reason_first:
+            self._error(result, indent=2)
         shown, counted = self._split(result.assertions)
         for each in shown:
             self._assertion(each)
@@ -168,7 +173,8 @@ class Console:
             self._wrapped(
                 f"the test guards against: {', '.join(result.expected_failure_categories)}", indent=2
             )
-        self._next_step(result)
+        if (result.next_step or "") not in reason:
+            self._next_step(result)
         for name in (result.artifacts.result, result.artifacts.trace):
             if name and run_dir:
                 self.emit((f"  {run_dir}/{name}", "dim"))
@@ -188,11 +194,11 @@ class Console:
             for note in summary.notes:
                 self._wrapped(f"note: {note}", indent=2)
 
-    def _error(self, result: TestResult) -> None:
+    def _error(self, result: TestResult, *, indent: int) -> None:
         assert result.error is not None
         text, code = result.error.message, f"error[{result.error.reason_code}]: "
         # the problems of a file name their codes and places themselves
-        self._wrapped(text if code in text else f"{code}{text}", indent=2)
+        self._wrapped(text if code in text else f"{code}{text}", indent=indent)
         if self.verbosity > 0 and result.error.details:
             for line in result.error.details.rstrip().split("\n"):
                 self.emit(f"    {line}")
@@ -366,17 +372,14 @@ class Console:
         return text if len(text) <= self.width else f"{text[: self.width - 1]}…"
 
 
-def first_reason(result: TestResult) -> str:
-    """Why a test did not simply pass, in a line: what a list of failures has room for."""
-    if result.error:
-        text, code = result.error.message.partition("\n")[0], f"error[{result.error.reason_code}]: "
-        return text if code in text else f"{code}{text}"
+def _first_reason(result: TestResult) -> str:
+    """Why a test was judged not simply to pass, in a line: what a list of failures has room for."""
+    code = result.reason_code or ""
     if result.xfail:
         return f"failed as expected: {result.xfail_reason}"
-    code = result.reason_code or ""
     if code.startswith("xfail."):
         return f"{code}: {result.next_step}"
-    status = "warn" if code == "assertion.warning_strict" else "fail"
+    status = {"assertion.warning_strict": "warn", "test.all_skipped": "skip"}.get(code, "fail")
     first, *others = (each for each in result.assertions if each.status == status)
     more = f" (and {len(others)} more)" if others else ""
     return f"{first.id}: {first.message.partition(chr(10))[0]}{more}"
