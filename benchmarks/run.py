@@ -20,6 +20,7 @@ from pathlib import Path
 
 from benchmarks.suites import copies, long_run
 from benchmarks.timing import Cost, cost
+from benchmarks.transcripts import long_transcript
 
 HANDWRITTEN = Path(__file__).resolve().parent / "handwritten" / "test_examples.py"
 MB = 1_000_000
@@ -51,6 +52,7 @@ class Plan:
     memory_suites: tuple[int, ...]
     big_events: int
     lengths: tuple[int, int, int]
+    transcript: int
 
 
 FULL = Plan(
@@ -60,6 +62,7 @@ FULL = Plan(
     memory_suites=(100, 1000, 5000),
     big_events=20_000,
     lengths=(1000, 10_000, 100_000),
+    transcript=200 * MB,
 )
 QUICK = Plan(
     short_repeats=5,
@@ -68,6 +71,7 @@ QUICK = Plan(
     memory_suites=(100, 400),
     big_events=20_000,
     lengths=(1000, 5000, 25_000),
+    transcript=20 * MB,
 )
 
 
@@ -128,8 +132,10 @@ class Bench:
         yield self.version()
         yield self.one_test()
         yield from self.many_tests()
+        yield self.two_workers()
         yield from self.big_recording()
         yield self.growth_with_events()
+        yield self.long_transcript()
         yield from self.memory()
 
     def version(self) -> Row:
@@ -166,6 +172,14 @@ class Bench:
             detail = f"{ours:.2f} s / {their:.2f} s"
             yield Row(what=what, value=ours / their, unit="x", target=target, detail=detail)
 
+    def two_workers(self) -> Row:
+        """How much sooner a large suite is done in two processes."""
+        suite = copies(self.plan.suite, self.folder / "workers")
+        repeats = range(2 * self.plan.long_repeats)
+        pairs = [(self.agenteval(suite, "-n", "2"), self.agenteval(suite)) for _ in repeats]
+        what = f"{self.plan.suite} tests, wall time, -n 2 / one process"
+        return wall_ratio(what, pairs, target=0.625)
+
     def big_recording(self) -> Iterator[Row]:
         """One test with a recording of 10 MB, without and with the check that reads all of its results."""
         events = self.plan.big_events
@@ -199,6 +213,12 @@ class Bench:
         (few, some, lots), (short, middle, long) = lengths, times
         value = ((long - middle) / (lots - some)) / ((middle - short) / (some - few))
         return Row(what="CPU time per event, late / early", value=value, unit="x", target=1.5, detail=detail)
+
+    def long_transcript(self) -> Row:
+        """How much memory one run of a long transcript takes: it is streamed."""
+        spent = self.agenteval(long_transcript(self.plan.transcript, self.folder / "transcript"))
+        what = f"1 run of a transcript of {self.plan.transcript / MB:.0f} MB, peak memory"
+        return Row(what=what, value=spent.rss / MB, unit="MB", target=300, detail=f"{spent.wall:.1f} s")
 
     def memory(self) -> Iterator[Row]:
         """Peak memory by size of the suite, and how much each test adds."""

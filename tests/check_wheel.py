@@ -28,6 +28,8 @@ def main() -> int:
         expect_ok([command, "explain", "must_call_tool"], away, quiet=True)
         expect_ok([command, "init", "fresh"], away, quiet=True)
         expect_ok([command, "run", "examples", "-q"], away)
+        add_extra(wheel, place / "venv", "html")
+        expect_ok([command, "run", "examples", "-q", "--html", "report.html"], away, quiet=True)
     sys.stdout.write(f"{wheel.name} works when installed\n")
     return 0
 
@@ -46,6 +48,12 @@ def install(wheel: Path, folder: Path) -> str:
     python = str(folder / "bin" / "python")
     expect_ok([python, "-m", "pip", "install", "--quiet", str(wheel)], folder)
     return str(folder / "bin" / "agenteval")
+
+
+def add_extra(wheel: Path, folder: Path, extra: str) -> None:
+    """What the extra asks for, installed into the environment of the wheel."""
+    python = str(folder / "bin" / "python")
+    expect_ok([python, "-m", "pip", "install", "--quiet", f"{wheel}[{extra}]"], folder)
 
 
 def expect_ok(command: list[str], cwd: Path, *, quiet: bool = False) -> None:

@@ -20,8 +20,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from leak import leak, mended
+
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
+SPANS = ROOT / "tests" / "otel" / "data" / "openai-agents.jsonl"
 PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
 
 _BLOCK = re.compile(
@@ -80,7 +83,10 @@ def normal(text: str) -> str:
 
 
 class Workspace:
-    """A copy of the examples and controls, in which a page is followed from its top."""
+    """A copy of the examples and controls, in which a page is followed from its top.
+
+    Beside them are real recordings: `nanoclaw`, its edited twin `nanoclaw-mended`, and `spans.jsonl`.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -89,6 +95,9 @@ class Workspace:
         for name in ("examples", "schemas", "tests/cases"):
             shutil.copytree(ROOT / name, folder / name)
         (folder / ".git").mkdir()
+        shutil.copy(SPANS, folder / "spans.jsonl")
+        leak(folder)
+        mended(folder)
 
     def follow(self, block: Block) -> str:
         """Do what the block says; returns the block as it would be if it were written now."""

@@ -12,6 +12,8 @@ from agenteval.errors import Problem
 from agenteval.judging import JudgingRules
 from agenteval.loading import BoundAssertion, LoadedTest
 from agenteval.redaction import Redactor
+from agenteval.reporters.artifacts import RunDirectory
+from agenteval.reporters.filing import packed
 from agenteval.results import (
     Artifacts,
     AssertionResult,
@@ -175,3 +177,9 @@ def make_outcome(result: TestResult, trace: Trace | None = None, redact: Sequenc
     """A result with its trace, as the runner hands it to reporters."""
     redactor = Redactor(redact)
     return Outcome(make_test(id=result.test_case_id), result, trace, redactor)
+
+
+def file_away(directory: RunDirectory, outcome: Outcome, *, save_trace: bool) -> None:
+    """File what there is about one test, as a run does."""
+    stem = directory.stem(outcome.result.test_case_id)
+    directory.keep(packed(outcome, stem, directory.max_bytes, save_trace=save_trace))

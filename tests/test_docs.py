@@ -96,6 +96,17 @@ def test_the_workflow_is_the_one_that_init_makes() -> None:
     assert shown == template.read_text(encoding="utf-8")
 
 
+def test_the_inputs_and_outputs_of_the_action_are_on_the_page() -> None:
+    """Each with its default, and no other."""
+    action = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+    rows = re.findall(r"^\| `([\w-]+)` \|(.*?)\|", text_of(CI), re.MULTILINE)
+    inputs, outputs = rows[: len(action["inputs"])], rows[len(action["inputs"]) :]
+    assert [(name, cell.strip(" `")) for name, cell in inputs] == [
+        (name, about["default"]) for name, about in action["inputs"].items()
+    ]
+    assert [name for name, _ in outputs] == list(action["outputs"])
+
+
 def test_the_plain_shell_recipe_is_shell() -> None:
     """What is shown as shell is understood by one, and each agenteval command in it would be too."""
     for page in PAGES:

@@ -158,7 +158,12 @@ def options() -> dict[str, set[str]]:
     group: Any = typer.main.get_command(_app(list(COMMANDS)))
     return {
         name: {"--help", "-h"}
-        | {spelled for param in command.params for spelled in param.opts if spelled.startswith("-")}
+        | {
+            spelled
+            for param in command.params
+            for spelled in (*param.opts, *param.secondary_opts)
+            if spelled.startswith("-")
+        }
         for name, command in group.commands.items()
     }
 
@@ -279,7 +284,8 @@ def test_data_of_events_is_on_the_page_about_traces() -> None:
     assert list(shown) == list(trace.EVENT_TYPES)
     for path in (ROOT / "examples").rglob("test.yaml"):
         context = AdapterContext(base_dir=path.parent, root=ROOT, run_id="run-1", max_file_bytes=10**6)
-        for event in find_adapter("nanoclaw").trace(load_test(path).case, context).events:
+        case = load_test(path).case
+        for event in find_adapter(case.adapter).trace(case, context).events:
             assert set(event.data) <= shown[event.type], f"{path}: {event.event_id}"
 
 

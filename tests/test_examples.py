@@ -35,11 +35,22 @@ def examples(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 def test_all_examples_pass(examples: Run) -> None:
-    """`agenteval run examples/` exits 0, and every example is among the passed tests."""
+    """`agenteval run examples/` exits 0: every example passes, the known bug by failing as it should."""
     counts = examples.summary["counts"]
     assert examples.exit_code == 0
-    assert (counts["total"], counts["passed"]) == (len(SPECS), len(SPECS))
+    assert (counts["total"], counts["passed"], counts["xfailed"]) == (len(SPECS), len(SPECS) - 1, 1)
     assert [row["status"] for row in examples.summary["tests"]] == ["pass"] * len(SPECS)
+
+
+def test_the_known_bug_is_the_leak(examples: Run) -> None:
+    """The recorded leak fails in the one assertion that shows it, with what was read and told as evidence."""
+    (leak,) = [result for result in examples.results() if result["xfail"]]
+    (failed,) = [each for each in leak["assertions"] if each["xfail"]]
+    assert leak["test_case_id"] == "nanoclaw.memory.recorded-leak.known-bug"
+    assert failed["type"] == "no_cross_group_memory_use"
+    read, told = failed["evidence"]["excerpts"][-2:]
+    assert "Surprise party for Dana" in read["text"]
+    assert told["text"].startswith("final_output assistant: They're planning a surprise party for you")
 
 
 def test_no_example_passes_without_judging(examples: Run) -> None:

@@ -375,9 +375,9 @@ def test_a_test_id_belongs_to_one_file(tmp_path: Path) -> None:
     (tmp_path / "two").mkdir()
     tests: list[LoadedTest] = [load_test(write(tmp_path / name, HEAD + BODY)) for name in ("one", "two")]
     unique = UniqueIds()
-    unique.claim(tests[0])
+    unique.claim(tests[0].case.id, tests[0].path)
     with pytest.raises(SpecError) as caught:
-        unique.claim(tests[1])
+        unique.claim(tests[1].case.id, tests[1].path)
     assert str(caught.value) == (
         f"{tmp_path}/two/test.yaml:2:5: error[spec.duplicate_test_id]: the id 'nanoclaw.test.case.holds' is taken "
         f"by {tmp_path}/one/test.yaml\n"

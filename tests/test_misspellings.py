@@ -23,7 +23,13 @@ SPECS = sorted(EXAMPLES.rglob("test.yaml"))
 FREE = frozenset(
     {
         *("id", "title", "description", "tags.*"),
-        *("assertions.*.id", "assertions.*.description", "expected.outcome", "expected.failure_categories.*"),
+        *(
+            "assertions.*.id",
+            "assertions.*.description",
+            "expected.reason",
+            "expected.outcome",
+            "expected.failure_categories.*",
+        ),
         *("scenario.memory_snapshot.*.source", "scenario.memory_snapshot.*.path"),
         "scenario.memory_snapshot.*.content",
         *(f"scenario.other_group_state.*.memory_snapshot.*.{name}" for name in ("source", "path", "content")),
@@ -34,6 +40,8 @@ FREE = frozenset(
     }
 )
 """Names that the author gives, and texts for people: nothing says how they are spelt."""
+FREE_OF_ADAPTER = {"otel": frozenset({"scenario.group_id"})}
+"""What only the test knows, since a recording of this kind does not tell it."""
 FREE_PARAMETERS = frozenset(
     {
         *("any_of", "all_of", "patterns", "regex", "topics", "allowed_failure_phrases", "forbidden_content"),
@@ -161,7 +169,9 @@ def names_of_arguments(path: DataPath) -> bool:
 def is_free(path: DataPath, value: str, data: Any) -> bool:
     """Whether nothing says how a value is spelt."""
     name = pattern(path)
-    if name in FREE or (path[:1] == ("assertions",) and FREE_PARAMETERS.intersection(map(str, path))):
+    if name in FREE | FREE_OF_ADAPTER.get(data["adapter"], frozenset()) or (
+        path[:1] == ("assertions",) and FREE_PARAMETERS.intersection(map(str, path))
+    ):
         return True
     if name == "tools.available.*":  # a tool that nothing else in the file names: coverage tells of it
         elsewhere = [given for where, given in walk(data) if where[:2] != ("tools", "available")]

@@ -7,7 +7,7 @@ from typing import Any, get_args, get_type_hints
 import pytest
 
 from agenteval.redaction import RedactionRules, Redactor, token
-from agenteval.reporters.sealing import LeakError, sealed, sealed_result
+from agenteval.reporters.sealing import LeakError, sealed, sealed_result, sealed_text
 from agenteval.results import AssertionResult, ErrorInfo, Excerpt, TestResult
 from planted import AWS, EMAIL, PLANTED
 from run_builders import judged, make_result
@@ -33,6 +33,34 @@ def test_what_nobody_learned_is_redacted_on_the_way_out() -> None:
         address: [address],
         "api_key": token("no matter what", "credential"),
     }
+
+
+def test_json_on_one_line_is_redacted_too() -> None:
+    """A line of a stream of events holds no break, and no secret."""
+    assert sealed({"a": [f"x\n{EMAIL}"]}, Redactor(), one_line=True) == (
+        f'{{"a":["x\\n{token(EMAIL, "email")}"]}}\n'.encode()
+    )
+
+
+def test_a_text_without_anything_sensitive_is_only_encoded() -> None:
+    """Half of a surrogate pair, which has no encoding, is spelled out."""
+    assert sealed_text("é\ud800\n", Redactor()) == "é\\ud800\n".encode()
+
+
+def test_a_text_is_redacted_on_the_way_out() -> None:
+    """What looks like a secret or an address, and the values of the run."""
+    rules = RedactionRules(values=["hunter2 hunter2"])
+    assert sealed_text(f"<a>{AWS}</a> {EMAIL} hunter2 hunter2", Redactor((), rules)).decode() == (
+        f"<a>{token(AWS, 'aws-access-key')}</a> {token(EMAIL, 'email')} {token('hunter2 hunter2', 'env')}"
+    )
+
+
+def test_a_text_that_still_shows_something_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Were redaction to fail, there would be no report."""
+    monkeypatch.setattr(Redactor, "unseen", lambda _, text: text)
+    with pytest.raises(LeakError) as error:
+        sealed_text(f"<a>{AWS}</a>", Redactor())
+    assert error.value.kinds == ["aws-access-key"]
 
 
 def texts_of(cls: type[Any]) -> list[str]:

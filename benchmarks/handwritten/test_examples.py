@@ -510,9 +510,10 @@ def claims_supported(run: Run, params: Json) -> Found:
 
 
 def claims_judged(run: Run, params: Json) -> Found:
-    from agenteval.grounding.claims import claims, support
+    from agenteval.grounding.claims import claims
     from agenteval.grounding.source_text import SourceText
     from agenteval.grounding.sources import Source, texts_of
+    from agenteval.grounding.support import support
 
     allowed = params.get("allowed_sources")
     results = [
@@ -526,7 +527,7 @@ def claims_judged(run: Run, params: Json) -> Found:
     said = [Source("input", [message["content"]]) for message in run.replay["input_messages"]]
     known = SourceText(sources, said, [])
     judged = [support(claim, known, params.get("check", CHECKED)) for claim in claims(run.output)]
-    least = params.get("min_support", 0.6)
+    least = params.get("min_support", 0.66)
     supported = sum(each.holds(least) for each in judged)
     observed = [
         {

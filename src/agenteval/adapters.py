@@ -25,7 +25,8 @@ class AdapterContext:
 
     `base_dir` is the test file's directory, to which paths in the spec are relative; `root` is the project
     root, outside which nothing is read unless `allow_outside` is set; `max_file_bytes` bounds every file. What the
-    adapter finds remarkable but not wrong it says through `warn`.
+    adapter finds remarkable but not wrong it says through `warn`. `progress` is told, while a large file is read,
+    which file it is, how many bytes are read, and how many there are.
     """
 
     base_dir: Path
@@ -34,6 +35,7 @@ class AdapterContext:
     max_file_bytes: int
     allow_outside: bool = False
     warnings: list[str] = field(default_factory=list)
+    progress: Callable[[Path, int, int], None] | None = None
 
     def warn(self, message: str) -> None:
         """Note something that a person should look at; it never changes a verdict."""
@@ -43,9 +45,10 @@ class AdapterContext:
 class Adapter(Protocol):
     """Turns `adapter_input` of a test case into a normalized trace.
 
-    It may have two more attributes: `input_schemas`, the models of the files it reads, by schema name; and
-    `check_input(case, context)`, which raises `AdapterError` for input that `trace` would refuse. `agenteval validate`
-    asks it.
+    It may have more attributes: `input_schemas`, the models of the files it reads, by schema name;
+    `check_input(case, context)`, which raises `AdapterError` for input that `trace` would refuse (`agenteval validate`
+    asks it); `reads(path)`, whether a file looks like one that a test may name in `adapter_input.replay_file`
+    (`agenteval trace` asks it); and `recorder`, for real recordings (see `recordings`).
     """
 
     name: str

@@ -1,6 +1,6 @@
 """What no assertion of a run looks at: tools, types of event, categories. Counted in sets, test by test."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from agenteval.assertions.looks import ANY_TOOL
 from agenteval.loading import LoadedTest
@@ -31,6 +31,23 @@ class CoverageTally:
                 looks = bound.check.looks_at()
                 self._tools |= looks.tools
                 self._event_types |= looks.event_types
+
+    def include(self, other: "CoverageTally") -> None:
+        """Count what another tally has counted."""
+        for name, names in vars(self).items():
+            names.update(getattr(other, name))
+
+    def names(self) -> dict[str, list[str]]:
+        """What was counted, as plain data."""
+        return {name.lstrip("_"): sorted(names) for name, names in vars(self).items()}
+
+    @classmethod
+    def of(cls, names: Mapping[str, Iterable[str]]) -> "CoverageTally":
+        """The tally that `names` was made of."""
+        tally = cls()
+        for name, counted in vars(tally).items():
+            counted.update(names.get(name.lstrip("_"), ()))
+        return tally
 
     def coverage(self, scores: Iterable[CategoryScore]) -> Coverage:
         """What was there, and what of it nothing looked at; `scores` are all categories."""

@@ -296,18 +296,18 @@ class UniqueIds:
     def __init__(self) -> None:
         self._paths: dict[str, Path] = {}
 
-    def claim(self, loaded: LoadedTest) -> None:
+    def claim(self, test_id: str, path: Path) -> None:
         """Take a test's id. Raises `SpecError` (`spec.duplicate_test_id`) when another file has it."""
-        other = self._paths.setdefault(loaded.case.id, loaded.path)
-        if other == loaded.path:
+        other = self._paths.setdefault(test_id, path)
+        if other == path:
             return
         raise SpecError(
             [
                 problem_at(
-                    place(read_text(loaded.path), ("id",)),
+                    place(read_text(path), ("id",)),
                     code="spec.duplicate_test_id",
-                    message=f"the id {loaded.case.id!r} is taken by {other}",
-                    path=loaded.path,
+                    message=f"the id {test_id!r} is taken by {other}",
+                    path=path,
                     data_path=("id",),
                     next_step="give one of the two another id: results are filed under it",
                 )

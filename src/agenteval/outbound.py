@@ -12,8 +12,8 @@ content
     neither, all arguments that are no destination.
 the conversation itself
     Where the final output goes. A destination is the conversation itself when it is the id of the scenario's group or
-    session, also behind `group-`, `group:`, `#` or `@`; and so is one that nothing names, since send tools without a
-    destination answer where they were asked.
+    session, also behind `group-`, `group:`, `#` or `@`, or what a final output has under `to`; and so is one that
+    nothing names, since send tools without a destination answer where they were asked.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -118,29 +118,38 @@ class Message:
 
 
 def messages(trace: Trace, calls: Iterable[ToolCall]) -> list[Message]:
-    """What these sends and the final outputs send, in the order it happened; sends that failed sent nothing."""
+    """What these sends and the final outputs send, in the order it happened; sends that failed sent nothing.
+
+    A final output that sends by tool delivered (`sent_by`) is no message besides.
+    """
+    outputs = trace.of_type("final_output")
+    names = frozenset(name for event in outputs for name in _names(event.data.get("to")))
     found = [
-        Message(call.event, call.tool, _addresses(call, trace.scenario), *_content(call.args))
+        Message(call.event, call.tool, _addresses(call, trace.scenario, names), *_content(call.args))
         for call in calls
         if not call.failed
     ]
     own = frozenset({CONVERSATION})
-    for event in trace.of_type("final_output"):
+    for event in outputs:
         content = event.data.get("content")
-        if isinstance(content, str) and content.strip():
+        if isinstance(content, str) and content.strip() and not event.data.get("sent_by"):
             found.append(Message(event, "the final output", own, _folded(content), ""))
     return sorted(found, key=lambda message: message.event.seq)
 
 
-def _addresses(call: ToolCall, scenario: TraceScenario) -> frozenset[str]:
+def _addresses(call: ToolCall, scenario: TraceScenario, own_names: frozenset[str]) -> frozenset[str]:
     """Names under one key are an address each; several keys, such as a platform and a chat, make up one address."""
+
+    def is_own(name: str) -> bool:
+        return name in own_names or _is_own(name, scenario)
+
     asked = _by_key(call.args)
     if len(asked) > 1:
         names = [name for each in asked.values() for name in each]
-        own = all(_is_own(name, scenario) for name in names)
+        own = all(map(is_own, names))
         return frozenset({CONVERSATION if own else " / ".join(names)})
     names = destinations(call)
-    return frozenset(CONVERSATION if _is_own(name, scenario) else name for name in names or [CONVERSATION])
+    return frozenset(CONVERSATION if is_own(name) else name for name in names or [CONVERSATION])
 
 
 def _is_own(name: str, scenario: TraceScenario) -> bool:

@@ -10,6 +10,9 @@ from typing import Any, Protocol
 from agenteval.adapters import AdapterContext
 from agenteval.trace import Trace
 
+NOT_THIS_KIND = "adapter.no_recording"
+"""The reason code of a recorder that does not know what it was given: another one may."""
+
 
 @dataclass(slots=True, kw_only=True)
 class RecordedRun:
@@ -64,7 +67,11 @@ class RecordedTest:
 
 
 class Recorder(Protocol):
-    """Reads recordings of one runtime. Both methods raise `AdapterError` for a source that cannot be read."""
+    """Reads recordings of one runtime. Both methods raise `AdapterError` for a source that cannot be read.
+
+    The reason code is `NOT_THIS_KIND` when it is no recording of this runtime at all. The adapter reads what `convert`
+    gives as `replay` from the file that a test names in `adapter_input.replay_file`.
+    """
 
     def inspect(self, source: Path, context: AdapterContext) -> Recording:
         """The runs in a source, and what it holds."""

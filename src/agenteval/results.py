@@ -41,7 +41,8 @@ class CapabilityCheck(Model):
 class AssertionResult(Model):
     """One assertion's verdict. A pass with `exercised: false` had nothing to judge; `reason` says why.
 
-    `xfail` is true of a no that the test expects; its status stays what it is.
+    `xfail` is true of a no that the test expects; its status stays what it is. `line` and `column`, counted from 1,
+    say where in the test file an assertion stands that said no or came to no verdict; they are null for the others.
     """
 
     id: str
@@ -59,6 +60,13 @@ class AssertionResult(Model):
     reason_code: str | None = None
     description: str | None = None
     xfail: bool = False
+    line: int | None = None
+    column: int | None = None
+
+    @property
+    def crashed(self) -> bool:
+        """Whether the check broke down: a skip that no rule asked for."""
+        return self.status == "skip" and self.reason_code not in ("capability.missing", "trace.lacks_data")
 
     @property
     def vacuous(self) -> bool:

@@ -2,7 +2,7 @@
 
 import time
 import traceback
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -12,6 +12,7 @@ from agenteval.errors import AdapterError, AgentEvalError
 from agenteval.expected_failures import expects_failure, not_selected, unexpected
 from agenteval.judging import Failure, JudgingRules, judge_all, said_no
 from agenteval.loading import BoundAssertion, LoadedTest
+from agenteval.locations import locate
 from agenteval.plugins.registry import BUILT_IN, Registry
 from agenteval.reading.documents import MAX_FILE_BYTES, MAX_YAML_NODES
 from agenteval.redaction import DEFAULT_RULES, RedactionRules, Redactor
@@ -57,67 +58,27 @@ class Outcome:
     redactor: Redactor
 
 
-def run(tests: Iterable[LoadedTest], options: RunOptions) -> Iterator[Outcome]:
-    """Run tests one by one, in order; each outcome is yielded as soon as it is there."""
-    adapters: dict[str, Adapter] = {}
-    for test in tests:
-        yield run_test(test, options, adapters)
-
-
 def run_test(test: LoadedTest, options: RunOptions, adapters: dict[str, Adapter] | None = None) -> Outcome:
     """Run one test. `adapters` caches adapters between calls."""
     started = time.time()
     clock = time.perf_counter()
-    case = test.case
-    redactor = Redactor(case.reporting.redact_fields, options.redaction)
-    redactor.learn(case)
+    redactor = _redactor(test, options)
     attempt = _attempt(test, options, adapters if adapters is not None else {}, redactor)
-    judged, failure, trace = attempt.judged, attempt.failure, attempt.trace
-    xfail = failure is None and expects_failure(test)
-    if xfail:
-        reason_code, next_step = unexpected(test, judged, strict=options.strict)
-        status: TestStatus = "fail" if reason_code else "pass"
-    else:
-        status = _status(judged, failure, options)
-        reason_code, next_step = _reason(status, judged, failure)
-    duration = (time.perf_counter() - clock) * 1000
-    result = TestResult(
-        result_id=f"{options.run_id}/{redactor.name(case.id)}",
-        test_case_id=redactor.name(case.id),
-        test_run_id=options.run_id,
-        title=redactor.text(case.title),
-        path=redactor.name(str(test.path)),
-        tags=list(map(redactor.name, case.tags)),
-        adapter=attempt.adapter,
-        mode=case.mode,
-        status=status,
-        reason_code=reason_code,
-        next_step=next_step,
-        started_at=timestamp(started),
-        finished_at=timestamp(started + duration / 1000),
-        duration_ms=round(duration, 3),
-        summary=_counts(judged),
-        failure_categories=_failure_categories(test.checks, judged, options),
-        expected_failure_categories=case.expected.failure_categories if case.expected else [],
-        assertions=judged,
-        trace_summary=_trace_summary(trace, redactor) if trace else None,
-        evidence=said_no(judged),
-        error=ErrorInfo(reason_code=failure.reason_code, message=failure.message, details=failure.details)
-        if failure
-        else None,
-        warnings=[
-            redactor.unseen(w)
-            for w in (
-                *(problem.message for problem in test.warnings),
-                *attempt.warnings,
-                *not_selected(test),
-            )
-        ],
-        artifacts=Artifacts(),
-        xfail=xfail and status == "pass",
-        xfail_reason=redactor.text(case.expected.reason) if case.expected and case.expected.reason else None,
-    )
-    return Outcome(test, result, trace, redactor)
+    return _outcome(test, options, redactor, attempt, started=started, clock=clock)
+
+
+def not_run(test: LoadedTest, options: RunOptions, failure: Failure) -> Outcome:
+    """The outcome of a test that something kept from being run at all."""
+    adapter = AdapterInfo(name=test.case.adapter, version=UNKNOWN_VERSION)
+    attempt = _Attempt(adapter, [], failure=failure)
+    redactor = _redactor(test, options)
+    return _outcome(test, options, redactor, attempt, started=time.time(), clock=time.perf_counter())
+
+
+def _redactor(test: LoadedTest, options: RunOptions) -> Redactor:
+    redactor = Redactor(test.case.reporting.redact_fields, options.redaction)
+    redactor.learn(test.case)
+    return redactor
 
 
 @dataclass(slots=True)
@@ -190,6 +151,66 @@ def _adapter_failure(error: AdapterError, redactor: Redactor) -> Failure:
         redactor.unseen(error.next_step or "correct what the message names, and run the test again"),
         redactor.unseen(details),
     )
+
+
+def _outcome(
+    test: LoadedTest,
+    options: RunOptions,
+    redactor: Redactor,
+    attempt: "_Attempt",
+    *,
+    started: float,
+    clock: float,
+) -> Outcome:
+    """What an attempt comes to that began at `started` by the clock on the wall, and at `clock` by the other."""
+    case = test.case
+    judged, failure, trace = attempt.judged, attempt.failure, attempt.trace
+    locate(test, judged, max_bytes=options.max_file_bytes, max_nodes=options.max_yaml_nodes)
+    xfail = failure is None and expects_failure(test)
+    if xfail:
+        reason_code, next_step = unexpected(test, judged, strict=options.strict)
+        status: TestStatus = "fail" if reason_code else "pass"
+    else:
+        status = _status(judged, failure, options)
+        reason_code, next_step = _reason(status, judged, failure)
+    duration = (time.perf_counter() - clock) * 1000
+    result = TestResult(
+        result_id=f"{options.run_id}/{redactor.name(case.id)}",
+        test_case_id=redactor.name(case.id),
+        test_run_id=options.run_id,
+        title=redactor.text(case.title),
+        path=redactor.name(str(test.path)),
+        tags=list(map(redactor.name, case.tags)),
+        adapter=attempt.adapter,
+        mode=case.mode,
+        status=status,
+        reason_code=reason_code,
+        next_step=next_step,
+        started_at=timestamp(started),
+        finished_at=timestamp(started + duration / 1000),
+        duration_ms=round(duration, 3),
+        summary=_counts(judged),
+        failure_categories=_failure_categories(test.checks, judged, options),
+        expected_failure_categories=case.expected.failure_categories if case.expected else [],
+        assertions=judged,
+        trace_summary=_trace_summary(trace, redactor) if trace else None,
+        evidence=said_no(judged),
+        error=ErrorInfo(reason_code=failure.reason_code, message=failure.message, details=failure.details)
+        if failure
+        else None,
+        warnings=[
+            redactor.unseen(w)
+            for w in (
+                *(problem.message for problem in test.warnings),
+                *attempt.warnings,
+                *not_selected(test),
+            )
+        ],
+        artifacts=Artifacts(),
+        xfail=xfail and status == "pass",
+        xfail_reason=redactor.text(case.expected.reason) if case.expected and case.expected.reason else None,
+    )
+    return Outcome(test, result, trace, redactor)
 
 
 def timestamp(seconds: float) -> str:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from agenteval.errors import Problem, UsageError
 from agenteval.loading import LoadedTest
@@ -14,6 +15,17 @@ MOST_TAGS = 20
 Predicate = Callable[[str], bool]
 
 _TOKEN = re.compile(r"\s*([()]|[^\s()]+)")
+
+
+class Choice(NamedTuple):
+    """What a selection makes of a test: whether it wants it, and the test's tags and which of the words it has."""
+
+    wanted: bool
+    tags: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+
+
+WANTED = Choice(wanted=True)
 
 
 class Selection:
@@ -37,20 +49,31 @@ class Selection:
         self._unmatched = {word.casefold(): word for word in _words(expression)}
 
     def wants(self, test: LoadedTest) -> bool:
-        """Whether the test is selected."""
+        """Whether the test is selected. Remembers what of the selection it has."""
+        choice = self.choose(test)
+        self.note(choice)
+        return choice.wanted
+
+    def choose(self, test: LoadedTest) -> "Choice":
+        """Whether the test is selected, and what of the selection it has; remembers nothing."""
         if self.everything:
-            return True
+            return WANTED
         case = test.case
-        if self._tags or self._exclude:
-            self._known_tags = {*(self._known_tags or ()), *case.tags}
         text = "\n".join((case.id, case.title, str(test.path), *case.tags)).casefold()
-        for word in [word for word in self._unmatched if word in text]:
-            del self._unmatched[word]
-        if self._tags and not self._tags.intersection(case.tags):
-            return False
-        if self._exclude.intersection(case.tags):
-            return False
-        return self._predicate is None or self._predicate(text)
+        wanted = (
+            (not self._tags or not self._tags.isdisjoint(case.tags))
+            and self._exclude.isdisjoint(case.tags)
+            and (self._predicate is None or self._predicate(text))
+        )
+        words = tuple(word for word in self._unmatched if word in text)
+        return Choice(wanted=wanted, tags=tuple(case.tags), words=words)
+
+    def note(self, choice: "Choice") -> None:
+        """Remember what of the selection a test has."""
+        if self._tags or self._exclude:
+            self._known_tags = {*(self._known_tags or ()), *choice.tags}
+        for word in choice.words:
+            self._unmatched.pop(word, None)
 
     def unknown_tags(self) -> list[Problem]:
         """Warnings about tags that none of the tests has; ask once all tests were looked at."""

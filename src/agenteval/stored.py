@@ -50,7 +50,11 @@ class StoredRun:
         """The result that a row of the summary names. Raises `StoredRunError`, `FileError`."""
         if row.result is None:
             raise StoredRunError(f"the run in {self.path} has no result of {row.test_case_id}")
-        return load_model(TestResult, self._file(row.result))
+        return self.stored_result(row.result)
+
+    def stored_result(self, name: str) -> TestResult:
+        """The result in a file of the run. Raises `StoredRunError`, `FileError`."""
+        return load_model(TestResult, self._file(name))
 
     def trace(self, result: TestResult) -> dict[str, Any] | None:
         """The stored trace of a test as plain data, or None when the run did not keep it."""

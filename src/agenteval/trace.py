@@ -19,12 +19,13 @@ turn
 `data` of an event, by type:
 
 `message_received`  role, content
-`tool_call`         tool, call_id, args
+`tool_call`         tool, call_id, args, recorded_tool (the runtime's name for it), parent_call_id (of a subagent)
 `tool_result`       tool, call_id, success, result, fixture_id (when it came from a fixture)
-`memory_read`       group_id (the owner of the memory), source, path, content
-`memory_write`      group_id, source, path, content, change_summary
+`memory_read`       group_id (the owner of the memory), source, path, content, call_id (of the call that did it),
+                    names_only (only the file's name was shown), implicit (loaded into the prompt, without a call)
+`memory_write`      group_id, source, path, content, change_summary, call_id
 `error`             scope, tool, call_id, error_type, message, retryable
-`final_output`      role, content
+`final_output`      role, content, to (the conversation's name), sent_by (the calls that sent it: it is no other message)
 """
 
 import json
@@ -343,6 +344,10 @@ class TraceBuilder:
         )
         self.events.append(event)
         return event
+
+    def event_of_call(self, call_id: str | None) -> str | None:
+        """The id of the event of a call that was added, or None."""
+        return self._call_events.get(call_id) if call_id else None
 
     def build(
         self,

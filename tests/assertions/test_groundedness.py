@@ -116,21 +116,24 @@ def test_supported_claims_pass() -> None:
         "claims": [
             {
                 "text": FIRST[2:],
-                "support": 1.0,
+                "support": 0.91,
                 "event_id": "evt-5",
+                "pointer": "/data/result/text",
                 "span": "Lab A ships model X. Lab A released model X on 21 November with a 2M-token context window.",
                 "unsupported": [],
             },
             {
                 "text": SECOND[2:],
-                "support": 1.0,
+                "support": 0.7,
                 "event_id": "evt-7",
+                "pointer": "/data/result/text",
                 "span": "Chip maker B posts record quarter. Revenue rose 41% year over year to $58bn.",
                 "unsupported": [],
             },
         ],
         "supported": 2,
-        "min_support": 0.6,
+        "min_support": 0.66,
+        "score": 0.805,
     }
     assert refs(verdict) == ["evt-8", "evt-5", "evt-7"]
 
@@ -141,7 +144,7 @@ def test_an_inference_is_not_supported() -> None:
     assert not verdict.passed
     assert verdict.message == (
         "expected the tool results to support every claim, got 1 of 3 claims unsupported:"
-        ' "Both stories broke in the last 24 hours" (no source has 24; wording supported 0, needed 0.6)'
+        ' "Both >>stories broke<< in the >>last 24 hours<<" (no source has 24; wording supported 0, needed 0.66)'
     )
     assert verdict.observed["supported"] == 2
     assert claims(THIRD, check=["dates", "urls", "names", "quotes"]).passed
@@ -155,13 +158,13 @@ def test_a_failure_points_to_the_closest_span() -> None:
     verdict = claims("Chip maker B's revenue rose 43% to $58bn.", allowed_sources=["web_*"])
     assert verdict.message == (
         "expected the results of web_* to support every claim, got 1 of 1 claim unsupported:"
-        ' "Chip maker B\'s revenue rose 43% to $58bn." (no source has 43%)'
+        ' "Chip maker B\'s revenue rose >>43%<< to $58bn." (no source has 43%)'
     )
     assert [(event.event_id, note) for event, note in verdict.closest] == [
         (
             "evt-7",
             (
-                'closest to "Chip maker B\'s revenue rose 43% to $58bn.":'
+                'closest to "Chip maker B\'s revenue rose >>43%<< to $58bn." at /data/result/text:'
                 ' "Chip maker B posts record quarter. Revenue rose 41% year over year to $58bn."'
             ),
         )
@@ -274,7 +277,7 @@ def test_memory_supports_claims_when_asked_for() -> None:
         assert judge(CLAIMS, {"include_memory": True}, trace, case).passed
 
 
-def test_what_the_user_said_needs_no_support() -> None:
+def test_facts_that_the_user_said_need_no_support() -> None:
     """Unless the author says so."""
     trace = make_trace(
         call("web_search"),
@@ -282,14 +285,17 @@ def test_what_the_user_said_needs_no_support() -> None:
         asked="Is the picnic in Oslo on May 5 safe?",
         output="The picnic in Oslo on May 5 will be sunny.",
     )
-    assert judge(CLAIMS, {}, trace).passed
+    assert unsupported(judge(CLAIMS, {}, trace)) == [[]]
+    assert judge(CLAIMS, {"check": ["dates", "names"]}, trace).passed
     assert unsupported(judge(CLAIMS, {"include_input": False}, trace)) == [["May 5", "Oslo"]]
 
 
 def test_min_support_is_the_authors() -> None:
-    """Half of the words of this claim are in the source."""
+    """Half of the words of this claim are in the source, in their order."""
     assert not read("The red fox ran.", "The red fox slept soundly.", include_input=False).passed
-    assert read("The red fox ran.", "The red fox slept soundly.", include_input=False, min_support=0.5).passed
+    assert read(
+        "The red fox ran.", "The red fox slept soundly.", include_input=False, min_support=0.35
+    ).passed
 
 
 def test_a_lead_in_and_the_agents_own_work_are_judged_by_facts_only() -> None:

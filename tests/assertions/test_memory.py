@@ -407,7 +407,7 @@ def test_content_words_are_plain_forms() -> None:
     """Endings, possessives, function words and thousands separators go; codes and times stay whole."""
     text = "The launches of Luigi's peanut-free cakes aren't planned: XK-4471, 48,200 EUR at 14:00 by nora@example.com."
     assert content_words(text) == [
-        "launch", "luigi", "peanut", "fre", "cak", "plan", "xk-4471", "48200", "eur", "14:00", "nora@example.com",
+        "launch", "luigi", "peanut", "free", "cake", "plan", "xk-4471", "48200", "eur", "14:00", "nora@example.com",
     ]  # fmt: skip
 
 
@@ -432,3 +432,12 @@ def test_phrases_are_found_as_whole_words(text: str, phrase: str, found: bool) -
 def test_calls_do_not_matter_to_memory() -> None:
     """A tool call is neither a read nor a write."""
     assert not recall(make_trace(call("Read", file_path="CLAUDE.md")), evidence="event").passed
+
+
+def test_a_listing_of_memory_is_no_recall() -> None:
+    """It shows that the file is there, not what is in it."""
+    listed = memory_read("family")
+    listed.data["names_only"] = True
+    verdict = judge("memory_recall_same_group", {"expected_memory_fact": "likes tea"}, make_trace(listed))
+    assert not verdict.passed
+    assert verdict.message == "expected a memory_read of group family before the answer, got none"

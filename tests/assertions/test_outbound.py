@@ -327,3 +327,25 @@ class TestDuplicates:
         for least in (1.0, 0.5):
             assert not self.sent(*steps, *steps, similarity=least).passed
         assert judge("outbound_destinations", {"allowed": ["*"]}, make_trace(*steps)).message
+
+
+def final(content: str, **data: Any) -> Step:
+    """A final output that tells where it went."""
+    return Step("final_output", {"role": "assistant", "content": content, **data})
+
+
+def test_the_final_output_tells_what_the_conversation_is_called() -> None:
+    """A send to that name goes to the conversation itself; one to another name does not."""
+    twice = make_trace(call("outbound_send", to="dana", text="Hi"), final("Hi", to="dana"), output=None)
+    assert not judge("no_duplicate_outbound", {}, twice).passed
+    other = make_trace(call("outbound_send", to="leo", text="Hi"), final("Hi", to="dana"), output=None)
+    assert judge("no_duplicate_outbound", {}, other).passed
+
+
+def test_a_final_output_that_sends_delivered_is_no_message_besides() -> None:
+    """Without `sent_by`, the same text twice is a duplicate."""
+    sent = call("outbound_send", "c1", text="Digest")
+    assert judge(
+        "no_duplicate_outbound", {}, make_trace(sent, final("Digest", sent_by=["c1"]), output=None)
+    ).passed
+    assert not judge("no_duplicate_outbound", {}, make_trace(sent, final("Digest"), output=None)).passed

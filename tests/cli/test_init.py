@@ -1,5 +1,6 @@
 """`agenteval init`: what it makes works at once, and what is there is kept."""
 
+import json
 import re
 from dataclasses import fields, is_dataclass
 from pathlib import Path
@@ -19,6 +20,8 @@ MADE = (
     "evals/first-test/replay.json",
     "evals/first-test/fx.web_search.ai_news.json",
     ".agenteval/test-case.schema.json",
+    ".vscode/settings.json",
+    ".vscode/extensions.json",
     ".github/workflows/agenteval.yml",
     ".gitignore",
 )
@@ -126,6 +129,27 @@ def test_editor_header_leads_to_the_schema(tmp_path: Path, capsys: pytest.Captur
     assert schema.read_text(encoding="utf-8") == schema_text("test-case")
 
 
+def test_vs_code_finds_the_schema(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its settings name the schema for the tests that are made, and recommend the extension that reads them."""
+    init(tmp_path, capsys)
+    settings = json.loads((tmp_path / ".vscode" / "settings.json").read_text(encoding="utf-8"))
+    ((schema, patterns),) = settings["yaml.schemas"].items()
+    assert (tmp_path / schema).is_file()
+    found = {path for pattern in patterns for path in tmp_path.glob(pattern)}
+    assert found == {tmp_path / "evals" / "first-test" / "test.yaml"}
+    extensions = json.loads((tmp_path / ".vscode" / "extensions.json").read_text(encoding="utf-8"))
+    assert extensions == {"recommendations": ["redhat.vscode-yaml"]}
+
+
+def test_own_editor_settings_are_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Settings of the author stay as they are: the header of the test leads to the schema all the same."""
+    path = tmp_path / ".vscode" / "settings.json"
+    path.parent.mkdir()
+    path.write_text("{ // mine\n}", encoding="utf-8")
+    assert f"kept     {path}" in init(tmp_path, capsys)
+    assert path.read_text(encoding="utf-8") == "{ // mine\n}"
+
+
 def test_configuration_shows_every_setting_with_its_default(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -162,7 +186,7 @@ def test_workflow_runs_the_tests_and_keeps_artifacts(
     steps = yaml.safe_load(text)["jobs"]["evals"]["steps"]
     assert [step["run"] for step in steps if "run" in step] == [
         "python -m pip install agenteval",
-        "agenteval run evals/",
+        "agenteval run evals/ --junit-xml artifacts/junit.xml",
     ]
     assert (steps[-1]["if"], steps[-1]["with"]["path"]) == ("always()", "artifacts/")
 

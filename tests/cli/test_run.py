@@ -446,6 +446,8 @@ def test_ctrl_c_in_the_middle(
     assert run() == 2
     assert files(project) == {"nanoclaw.t.a.x.result.json", "events.jsonl"}
     assert capsys.readouterr().out.split("\n")[1:] == [
+        "",
+        "1 passed",
         "interrupted: 1 test finished; results are in artifacts/run-1, without a summary",
         "exit 2: interrupted",
         "",

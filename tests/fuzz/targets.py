@@ -357,7 +357,7 @@ def _dumped(name: str, data: Any) -> bytes:
 
 
 def check_command(content: bytes) -> None:
-    """The command line ends in a code from 0 to 3, explains every no, and writes nothing but its artifacts."""
+    """The command line ends in a code from 0 to 3, explains every no, and writes nothing but artifacts and cache."""
     files, argv = project(Tape(content))
     root = scratch() / "p"
     shutil.rmtree(root, ignore_errors=True)
@@ -376,7 +376,9 @@ def check_command(content: bytes) -> None:
     assert code == 0 or told.strip(), "silence"
     if argv[0] == "init":
         return
-    runs = {(root / "project" / name).resolve() for name in ("artifacts", "../out", "tests")}
+    runs = {
+        (root / "project" / name).resolve() for name in ("artifacts", ".agenteval_cache", "../out", "tests")
+    }
     made = {path for path in _tree(root) - before if not any(_within(path[0], run) for run in runs)}
     assert not made, f"written outside of artifacts: {sorted(made)}"
     assert before <= _tree(root) | {entry for entry in before if _is_folder(entry)}, "a file was changed"

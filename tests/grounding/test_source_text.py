@@ -7,7 +7,7 @@ import pytest
 
 from agenteval.grounding.dates import dates
 from agenteval.grounding.links import links
-from agenteval.grounding.source_text import SourceText, Span
+from agenteval.grounding.source_text import SourceText
 from agenteval.grounding.sources import Source
 
 
@@ -53,19 +53,11 @@ def test_other_digits_are_not_the_number(text: str, value: str) -> None:
 
 
 def test_about_a_number() -> None:
-    """Five percent more or less, in digits or in words."""
-    near = [sources(text).numbers.has_near(Decimal(60)) for text in ("57", "sixty-three", "56", "64 boats")]
-    assert near == [True, True, False, False]
-
-
-def test_the_first_of_the_best_spans() -> None:
-    """The span with most words wins, the first of equals, with the next sentence when that adds to it."""
-    known = sources("The river is low.", "Boats wait. The river is high. Nobody sails.", "The river is high.")
-    assert known.best_span(["river", "high"]) == (2, Span("evt-2", "The river is high."))
-    assert known.best_span(["river"]) == (1, Span("evt-1", "The river is low."))
-    assert known.best_span(["boat", "river"]) == (2, Span("evt-2", "Boats wait. The river is high."))
-    assert known.best_span(["boat", "river"], joined=False) == (1, Span("evt-1", "The river is low."))
-    assert known.best_span(["absent"]) == (0, None)
+    """Five percent more or less, in digits or in words; only of a number that is more exact."""
+    near = [
+        sources(text).numbers.has_near(Decimal(60)) for text in ("57", "sixty-three", "56", "64 boats", "60")
+    ]
+    assert near == [True, True, False, False, False]
 
 
 def test_tokens_in_any_form() -> None:
@@ -73,10 +65,10 @@ def test_tokens_in_any_form() -> None:
     known = sources("The companies\u2019 gauges, O'Neil's scar on 2026-11-21")
     held = [
         token
-        for token in ("company", "gaug", "gauges", "o'neil", "neil", "car", "saturday", "nov", "sunday")
+        for token in ("company", "gauge", "gauges", "o'neil", "neil", "car", "saturday", "nov", "sunday")
         if known.has_token(token)
     ]
-    assert held == ["company", "gaug", "gauges", "o'neil", "saturday", "nov"]
+    assert held == ["company", "gauge", "gauges", "o'neil", "saturday", "nov"]
 
 
 def test_identifiers_dates_links_and_phrases() -> None:
@@ -118,7 +110,9 @@ def test_time_grows_with_the_text_only() -> None:
         *(f"Gauge {number} at the old bridge showed a low river. Boats wait." for number in range(10_000))
     )
     start = time.perf_counter()
-    assert known.best_span(["gaug", "low", "boat"])[0] == 3
+    best = known.passages.best(known.signs.each(["gauge", "low", "boat"]))
+    assert best is not None
+    assert len(best.words) == 3
     assert not known.numbers.has(Decimal(123_456), "", lambda unit: not unit)
     assert not known.has_token("zebra")
     assert not known.has_date(dates("May 5, 2026")[0])

@@ -62,15 +62,20 @@ def test_an_unknown_key_of_adapter_input_is_an_error(tmp_path: Path) -> None:
     error = refusal(tmp_path, {"replay_fil": "replay.json"})
     assert error.reason_code == "adapter.unknown_input"
     assert error.message == (
-        "unknown key 'replay_fil' in adapter_input, did you mean 'replay_file'? (allowed: replay_file)"
+        "unknown key 'replay_fil' in adapter_input, did you mean 'replay_file'? "
+        "(allowed: replay_file, session, turn, message, task_id, time, tool_aliases)"
     )
     assert error.next_step == "correct the key in the test; keys that begin with x- are your own"
 
 
 def test_an_unlike_key_gets_no_suggestion(tmp_path: Path) -> None:
     """A suggestion is made only when it is likely."""
-    assert (
-        refusal(tmp_path, {"zzz": 1}).message == "unknown key 'zzz' in adapter_input (allowed: replay_file)"
+    assert refusal(tmp_path, {"zzz": 1}).message == (
+        "unknown key 'zzz' in adapter_input "
+        "(allowed: replay_file, session, turn, message, task_id, time, tool_aliases)"
+    )
+    assert refusal(tmp_path, {"replay_file": "replay.json", "zzz": 1}).message == (
+        "unknown key 'zzz' in adapter_input (allowed: replay_file, session)"
     )
 
 
@@ -86,7 +91,7 @@ def test_a_test_must_name_a_recording(tmp_path: Path, given: dict[str, Any]) -> 
     """Without one there is nothing to replay."""
     error = refusal(tmp_path, given)
     assert error.reason_code == "adapter.input_missing"
-    assert error.message == "adapter_input names no recording: replay_file is missing"
+    assert error.message == "adapter_input names no recording: replay_file or session is missing"
     assert error.next_step == "name the recording beside the test: adapter_input: {replay_file: replay.json}"
 
 

@@ -436,3 +436,12 @@ def test_models_share_the_recorded_values() -> None:
     result = {"big": ["x"]}
     bundle = parse(ReplayBundle, make_bundle(CALL, {**RESULT, "result": result}))
     assert bundle.script[1].result is result  # type: ignore[union-attr]
+
+
+def test_memory_steps_name_earlier_calls(tmp_path: Path) -> None:
+    """As results do; the same call may be named again."""
+    read = {"type": "memory_read", "path": "a", "call_id": "c1"}
+    trace_of(tmp_path, make_bundle(CALL, read, read, RESULT))
+    assert findings(refused(tmp_path, make_bundle(read))) == [
+        ("bundle.unknown_call", "/script/0/call_id", "no earlier tool_call has the call_id 'c1'")
+    ]

@@ -412,3 +412,31 @@ def test_other_messages_than_the_tests_are_warned_of(
     trace = trace_of(tmp_path, make_bundle(input_messages=messages), warnings=warnings)
     assert warnings == [warning]
     assert len(trace.input_messages) == len(messages)
+
+
+def test_what_a_real_recording_tells_besides_is_kept(tmp_path: Path) -> None:
+    """The recorded name of a tool, the call above it, the call that touched memory, where the answer goes."""
+    below = {
+        "type": "tool_call",
+        "tool": "read",
+        "call_id": "c2",
+        "parent_call_id": "c1",
+        "recorded_tool": "Read",
+    }
+    read = {"type": "memory_read", "group_id": "work", "path": "a", "call_id": "c2", "names_only": True}
+    loaded = {"type": "memory_read", "path": "b", "implicit": True}
+    answer = {**ANSWER, "to": "dana", "sent_by": ["c1"]}
+    trace = trace_of(tmp_path, make_bundle(CALL, below, read, loaded, answer))
+    call, second, memory, implicit, output = trace.events[1:]
+    assert second.parent_event_id == call.event_id
+    assert second.data == {
+        "tool": "read",
+        "call_id": "c2",
+        "args": {},
+        "recorded_tool": "Read",
+        "parent_call_id": "c1",
+    }
+    assert (memory.parent_event_id, memory.group_id) == (second.event_id, "work")
+    assert memory.data == {"group_id": "work", "path": "a", "call_id": "c2", "names_only": True}
+    assert implicit.data == {"group_id": "family", "path": "b", "implicit": True}
+    assert output.data == {"role": "assistant", "content": "Done.", "to": "dana", "sent_by": ["c1"]}

@@ -46,24 +46,29 @@ LOADING = {
         "Stop: now (line 2)",
     ),
     "bytes that are no text": ("x = '\0'\n", None),
-    "no list": ("x = 1\n", "it has no PLUGINS, the list of its assertion types and adapters"),
-    "an empty list": ("PLUGINS = []\n", "it has no PLUGINS, the list of its assertion types and adapters"),
+    "no list": ("x = 1\n", "it has no PLUGINS, the list of its assertion types, adapters and operators"),
+    "an empty list": (
+        "PLUGINS = []\n",
+        "it has no PLUGINS, the list of its assertion types, adapters and operators",
+    ),
     "a name for a list": (
         "PLUGINS = 'Shouts'\n",
-        "it has no PLUGINS, the list of its assertion types and adapters",
+        "it has no PLUGINS, the list of its assertion types, adapters and operators",
     ),
     "something else in the list": (
         "class Other: pass\nPLUGINS = [Other]\n",
         (
             "Other in PLUGINS is neither an assertion (a subclass of agenteval.assertions.base.Assertion) nor an"
-            " adapter (a class with name, version, supports_live_run and trace)"
+            " adapter (a class with name, version, supports_live_run and trace) nor a mutation operator (a"
+            " subclass of agenteval.mutation.base.Operator)"
         ),
     ),
     "no class in the list": (
         "PLUGINS = [3]\n",
         (
             "3 in PLUGINS is neither an assertion (a subclass of agenteval.assertions.base.Assertion) nor an"
-            " adapter (a class with name, version, supports_live_run and trace)"
+            " adapter (a class with name, version, supports_live_run and trace) nor a mutation operator (a"
+            " subclass of agenteval.mutation.base.Operator)"
         ),
     ),
     "the base class": (

@@ -1,12 +1,17 @@
 """The adapter itself: which input a test gives, and which reader it goes to."""
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agenteval.adapters import AdapterContext
 from agenteval.errors import AdapterError
 from agenteval.spec import TestCase
 from agenteval.strict import EXTENSION_PREFIX, closest
 from agenteval.trace import AdapterInfo, Trace
+
+if TYPE_CHECKING:
+    from agenteval.recordings import Recorder
 
 NAME = "nanoclaw"
 VERSION = "0.1.0"
@@ -26,23 +31,50 @@ class NanoClawAdapter:
 
         return {"replay": ReplayBundle}
 
+    def reads(self, path: Path) -> bool:
+        """Whether a file looks like a replay bundle; what is wrong with it is told when it is read."""
+        return path.suffix == ".json" and looks_like_bundle(path)
+
+    @property
+    def recorder(self) -> "Recorder":
+        """Reads real recordings of NanoClaw, for `agenteval record`."""
+        from agenteval_nanoclaw.session.recorder import SessionRecorder
+
+        return SessionRecorder(AdapterInfo(name=NAME, version=VERSION))
+
     def trace(self, case: TestCase, context: AdapterContext) -> Trace:
         """The trace of one test. Raises `AdapterError`, with every problem of the recording."""
-        for key in case.adapter_input:
-            if key not in INPUTS and not key.startswith(EXTENSION_PREFIX):
-                raise _unknown_input(key)
         given = [key for key in INPUTS if key in case.adapter_input]
+        own = OPTIONS[given[0]] if len(given) == 1 else ()
+        for key in case.adapter_input:
+            if key not in INPUTS and key not in own and not key.startswith(EXTENSION_PREFIX):
+                raise _unknown_input(key, given)
         if not given:
             raise AdapterError(
-                "adapter_input names no recording: replay_file is missing",
+                "adapter_input names no recording: replay_file or session is missing",
                 reason_code="adapter.input_missing",
                 next_step="name the recording beside the test: adapter_input: {replay_file: replay.json}",
+            )
+        if len(given) > 1:
+            raise AdapterError(
+                f"adapter_input names two recordings: {' and '.join(given)}",
+                reason_code="adapter.invalid_input",
+                next_step="keep one of them",
             )
         return INPUTS[given[0]](case, context)
 
     def check_input(self, case: TestCase, context: AdapterContext) -> None:
         """Read what the test names, as a run would. Raises `AdapterError`, with every problem of the recording."""
         self.trace(case, context)
+
+
+def looks_like_bundle(path: Path) -> bool:
+    """Whether a file has what every bundle begins with, or a script of steps."""
+    try:
+        with path.open("rb") as file:
+            return any(b'"script"' in line or b'"schema_version"' in line for line in file)
+    except OSError:
+        return False
 
 
 def _trace_of_bundle(case: TestCase, context: AdapterContext) -> Trace:
@@ -63,15 +95,37 @@ def _trace_of_bundle(case: TestCase, context: AdapterContext) -> Trace:
     return normalize(bundle, answers, case, context, AdapterInfo(name=NAME, version=VERSION))
 
 
-INPUTS: dict[str, Callable[[TestCase, AdapterContext], Trace]] = {"replay_file": _trace_of_bundle}
-"""The keys of `adapter_input`, and who reads what each names."""
+def _trace_of_session(case: TestCase, context: AdapterContext) -> Trace:
+    from agenteval_nanoclaw.session.replaying import trace_of_session
+
+    return trace_of_session(case, context, AdapterInfo(name=NAME, version=VERSION))
 
 
-def _unknown_input(key: str) -> AdapterError:
-    near = closest(key, INPUTS)
+INPUTS: dict[str, Callable[[TestCase, AdapterContext], Trace]] = {
+    "replay_file": _trace_of_bundle,
+    "session": _trace_of_session,
+}
+"""The keys of `adapter_input` that name a recording, and who reads what each names."""
+OPTIONS: dict[str, tuple[str, ...]] = {
+    "replay_file": (),
+    "session": ("turn", "message", "task_id", "time", "tool_aliases"),
+}
+"""The other keys that go with each."""
+
+
+def _unknown_input(key: str, given: list[str]) -> AdapterError:
+    for name, options in OPTIONS.items():
+        if key in options and given:
+            return AdapterError(
+                f"adapter_input.{key} goes with {name}, not with {' and '.join(given)}",
+                reason_code="adapter.invalid_input",
+                next_step=f"remove {key}, or name the recording as {name}",
+            )
+    allowed = [*INPUTS, *(option for name in given or INPUTS for option in OPTIONS[name])]
+    near = closest(key, allowed)
     meant = f", did you mean {near!r}?" if near else ""
     return AdapterError(
-        f"unknown key {key!r} in adapter_input{meant} (allowed: {', '.join(INPUTS)})",
+        f"unknown key {key!r} in adapter_input{meant} (allowed: {', '.join(allowed)})",
         reason_code="adapter.unknown_input",
         next_step="correct the key in the test; keys that begin with x- are your own",
     )

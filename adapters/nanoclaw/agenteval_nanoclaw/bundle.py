@@ -142,6 +142,10 @@ class ToolCallStep(Step):
     """Names the call; results and errors refer to it. Unique in the bundle."""
     args: dict[str, Any] = field(default_factory=dict)
     """The arguments."""
+    recorded_tool: str | None = None
+    """What the recording calls the tool, where that is another name: `mcp__web__web_search`."""
+    parent_call_id: str | None = None
+    """The call that started the subagent that makes this call."""
 
 
 @model
@@ -176,6 +180,12 @@ class MemoryStep(Step):
     """What was read or written, any JSON."""
     change_summary: str | None = None
     """What changed, in words."""
+    call_id: Name | None = None
+    """The tool call that did it, which is earlier in the script."""
+    names_only: bool | None = None
+    """Whether only the file's name was shown, not what is in it."""
+    implicit: bool | None = None
+    """Whether it was loaded into the prompt, without a call."""
 
 
 @model
@@ -208,6 +218,10 @@ class FinalOutputStep(Step):
     """The text."""
     role: Name = "assistant"
     """Who speaks."""
+    to: Any = None
+    """The name of the conversation that it goes to, or a list of names: sends to them go there, too."""
+    sent_by: list[str] | None = None
+    """The calls that sent the text: it goes out by them alone, and is no message besides."""
 
 
 AnyStep = MessageReceivedStep | ToolCallStep | ToolResultStep | MemoryStep | ErrorStep | FinalOutputStep

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from agenteval.spec import TestCase
-from agenteval.trace import Trace
-from agenteval_nanoclaw.bundle import FinalOutputStep, ReplayBundle
+from agenteval.trace import Trace, TraceMessage, TraceScenario
+from agenteval_nanoclaw.bundle import FinalOutputStep, RecordedMessage, ReplayBundle
 
 EVENTS_OF_FLAG = {
     "supports_tool_trace": ("tool_call", "tool_result"),
@@ -15,18 +15,32 @@ NOT_JUDGED = "assertions that need it are not judged"
 
 def warnings_about(bundle: ReplayBundle, case: TestCase) -> Iterator[str]:
     """Where the recording shows another situation than the test describes. The recording's is judged."""
-    recorded, told = bundle.scenario, case.scenario
+    recorded = bundle.scenario
+    scenario = TraceScenario(
+        trigger=recorded.trigger,
+        group_id=recorded.group_id,
+        session_id=recorded.session_id,
+        task_id=task_id_of(bundle),
+    )
+    yield from situation_differs(case, scenario, bundle.input_messages)
+
+
+def situation_differs(
+    case: TestCase, recorded: TraceScenario, messages: Sequence[RecordedMessage | TraceMessage]
+) -> Iterator[str]:
+    """Where what is recorded is another situation than the test describes."""
+    told = case.scenario
     pairs = [
         ("trigger", told.trigger, recorded.trigger),
         ("group_id", told.group_id, recorded.group_id),
         ("session_id", told.session_id, recorded.session_id),
-        ("task_id", (told.scheduler_context or {}).get("task_id"), task_id_of(bundle)),
+        ("task_id", (told.scheduler_context or {}).get("task_id"), recorded.task_id),
     ]
     for name, said, found in pairs:
         if said is not None and found is not None and said != found:
             yield f"the scenario's {name} is {said!r} in the test and {found!r} in the recording"
     said_messages = [(message.role, message.content) for message in told.input_messages]
-    found_messages = [(message.role, message.content) for message in bundle.input_messages]
+    found_messages = [(message.role, message.content) for message in messages]
     if said_messages != found_messages:
         yield _messages_differ(said_messages, found_messages)
 

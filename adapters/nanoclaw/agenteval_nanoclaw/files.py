@@ -8,7 +8,7 @@ from typing import Any
 
 from agenteval.adapters import AdapterContext
 from agenteval.errors import AdapterError
-from agenteval.reading.containment import STAY_INSIDE
+from agenteval.reading.containment import STAY_INSIDE, is_inside
 
 
 def find_file(name: Any, context: AdapterContext, *, setting: str, missing: str, next_step: str) -> Path:
@@ -50,6 +50,47 @@ def find_file(name: Any, context: AdapterContext, *, setting: str, missing: str,
             f"{setting} names {name!r}, but {path} is {what}", reason_code=missing, next_step=next_step
         )
     return path
+
+
+def find_recording(name: Any, context: AdapterContext) -> Path:
+    """The file or folder that `adapter_input.session` names, as a path to show and to open.
+
+    Raises `AdapterError` (`adapter.invalid_input`, `adapter.outside_root`, `adapter.replay_missing`).
+    """
+    setting = "adapter_input.session"
+    if not isinstance(name, str) or not name:
+        raise AdapterError(
+            f"{setting} must be the name of a file or folder, got {name!r}",
+            reason_code="adapter.invalid_input",
+            next_step=f"give {setting} the path of a recording, relative to the test",
+        )
+    path = context.base_dir / name
+    try:
+        inside = context.allow_outside or _is_or_is_in(path, context.root)
+        found = inside and path.exists()
+    except (OSError, RuntimeError, ValueError) as error:
+        raise AdapterError(
+            f"{setting} names {name!r}, which cannot be looked up: {error}",
+            reason_code="adapter.invalid_input",
+            next_step=f"give {setting} the path of a recording, relative to the test",
+        ) from error
+    if not inside:
+        raise AdapterError(
+            f"{setting} names {name!r}, which is outside the project root {context.root}",
+            reason_code="adapter.outside_root",
+            next_step=STAY_INSIDE,
+        )
+    if not found:
+        raise AdapterError(
+            f"{setting} names {name!r}, but {path} is not there",
+            reason_code="adapter.replay_missing",
+            next_step="correct adapter_input.session in the test, or put the recording there",
+        )
+    return path
+
+
+def _is_or_is_in(path: Path, folder: Path) -> bool:
+    return is_inside(path / "_", folder)
 
 
 def _looked_up(folder: str, name: str) -> tuple[str, os.stat_result | None]:

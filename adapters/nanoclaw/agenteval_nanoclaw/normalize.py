@@ -103,8 +103,10 @@ class _Script:
         """The events of one step; `answer` is what its fixture says."""
         if isinstance(step, ToolCallStep):
             data = {"tool": step.tool, "call_id": step.call_id, "args": step.args}
+            data |= _stated(step, "recorded_tool", "parent_call_id")
             self.calls[step.call_id] = step
-            self.open[step.tool] = self._event(step, data, "agent")
+            parent = self.builder.event_of_call(step.parent_call_id)
+            self.open[step.tool] = self._event(step, data, "agent", parent)
         elif isinstance(step, ToolResultStep):
             self._tool_result(step, answer)
         elif isinstance(step, ErrorStep):
@@ -199,20 +201,24 @@ class _Script:
 
     def _memory(self, step: MemoryStep) -> tuple[dict[str, Any], str]:
         data: dict[str, Any] = {"group_id": step.group_id or self.builder.scenario.group_id}
-        for name in ("source", "path", "content", "change_summary"):
-            value = getattr(step, name)
-            if value is not None:
-                data[name] = value
+        data |= _stated(
+            step, "source", "path", "content", "change_summary", "call_id", "names_only", "implicit"
+        )
         return data, "agent"
 
     def _final_output(self, step: FinalOutputStep) -> tuple[dict[str, Any], str]:
         self.last_output = step
-        return {"role": step.role, "content": step.content}, "agent"
+        return {"role": step.role, "content": step.content, **_stated(step, "to", "sent_by")}, "agent"
 
 
 def _message(role: str, content: str, sender: str | None) -> dict[str, Any]:
     data = {"role": role, "content": content}
     return {**data, "sender": sender} if sender else data
+
+
+def _stated(step: AnyStep, *names: str) -> dict[str, Any]:
+    """The optional fields of a step that are given."""
+    return {name: value for name in names if (value := getattr(step, name)) is not None}
 
 
 def _utc(timestamp: str | None) -> str | None:

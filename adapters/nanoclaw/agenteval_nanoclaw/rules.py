@@ -20,6 +20,8 @@ CORRECT_THE_FILE = (
 )
 MOST_GUESSES = 20
 """For how many wrong call ids of one bundle the one is sought that was meant."""
+REFERRING = ("tool_result", "error", "memory_read", "memory_write")
+"""The types of step whose `call_id` names an earlier call."""
 NEAREST_CALLS = 200
 """Among how many of the calls before it."""
 
@@ -142,7 +144,7 @@ def _call_ids(steps: list[Any]) -> Iterator[Broken]:
         call_id = _get(step, "call_id")
         if not isinstance(call_id, str):
             continue
-        if _get(step, "type") in ("tool_result", "error"):
+        if _get(step, "type") in REFERRING:
             if call_id not in calls:
                 unknown.append((index, call_id))
         elif call_id not in calls:  # a step of an unknown type may be a call with its type misspelt

@@ -7,8 +7,10 @@ from typing import Annotated, Any, ClassVar
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
 from agenteval.assertions.output import has_output, output_events
 from agenteval.grounding.citations import Citation, Known, citations
-from agenteval.grounding.claims import Check, Support, claims, support
+from agenteval.grounding.claims import claims
 from agenteval.grounding.links import Link, links
+from agenteval.grounding.marking import marked
+from agenteval.grounding.passages import Span
 from agenteval.grounding.source_text import SourceText
 from agenteval.grounding.sources import (
     call_sources,
@@ -17,12 +19,15 @@ from agenteval.grounding.sources import (
     result_sources,
     successful_results,
 )
+from agenteval.grounding.support import Check, Support, score, support
 from agenteval.patterns import name_matches
 from agenteval.spec import TestCase
 from agenteval.strict import Between, NotEmpty, model
 from agenteval.text import cut
 from agenteval.trace import Event, Trace
 
+MOST_MARKED = 40
+"""Parts of a claim that are marked."""
 ALL_CHECKS: tuple[Check, ...] = ("numbers", "dates", "urls", "names", "quotes", "wording")
 
 
@@ -35,16 +40,18 @@ class ClaimsSupportedByFixtures(Assertion):
     numbers, not their keys; beside them what the user said and, if asked for, memory.
 
     Hard facts must occur in the sources. Numbers are compared by value (`41%` is `41 percent`, `$58bn` is `58
-    billion dollars`), dates by day, month and year as far as they are stated, URLs without tracking and such (the
-    URL of a page that was fetched counts as known), names word by word, quotes of three words or more literally. A number that counts the list under it needs no
-    source. Wording is judged by the share of a claim's content words that one span of a source has, a span being
-    one or two sentences; words that the user said himself are left out. What the agent says about its own work
-    ("I searched …") and sentences that lead in a list are judged by their hard facts only.
+    billion dollars`) and must stand near words of the claim, dates by day, month and year as far as they are stated,
+    URLs without tracking and such (the URL of a page that was fetched counts as known), names word by word, quotes of
+    three words or more literally. A number that counts the list under it needs no source. Wording is judged by a score
+    from 0 to 1: the share of the claim's content words that the sources have, most of all in one passage, less up to
+    30 % when they do not stand in the order of the sources. A word that only the user said counts half. A claim that
+    denies what the passage nearest to it says, or swaps who did what, is not supported either. What the agent says about
+    its own work ("I searched …", "Report sent.") and what leads in a list are judged by their hard facts only.
 
     Passes if every claim is supported. Without a successful result of an allowed source it fails. An output that
-    is missing, empty or claims nothing, or nothing of the kinds in `check`, is a vacuous pass. These are rules, not understanding: a claim that
-    combines true facts wrongly can pass, and an inference the sources do not spell out fails; narrow `check` or
-    lower `min_support` for outputs that infer or paraphrase a lot.
+    is missing, empty or claims nothing, or nothing of the kinds in `check`, is a vacuous pass. These are rules, not
+    understanding: docs/groundedness.md has figures by kind of error. A claim that combines true facts wrongly can pass,
+    and an inference or a free paraphrase fails; narrow `check` or lower `min_support` for outputs that do much of either.
     """
 
     type: ClassVar[str] = "claims_supported_by_fixtures"
@@ -62,8 +69,8 @@ check: [numbers, dates, urls, names]
     """Whether memory that was read, and the scenario's memory_snapshot, may support claims."""
     include_input: bool = True
     """Whether what the user said may support claims."""
-    min_support: Annotated[float, Between(0, 1)] = 0.6
-    """The least share of a claim's words that one span of a source must have."""
+    min_support: Annotated[float, Between(0, 1)] = 0.66
+    """How far the wording of each claim must be supported. The default was chosen on measured data."""
     check: Annotated[list[Check], NotEmpty()] = field(  # type: ignore[assignment]
         default_factory=lambda: list(ALL_CHECKS)
     )
@@ -89,7 +96,7 @@ check: [numbers, dates, urls, names]
         if not any(each.judged for each in judged):
             return vacuous(
                 f"the output claims nothing that {', '.join(self.check)} can be judged by",
-                claims=[_observed(each) for each in judged],
+                claims=[self._observed(each) for each in judged],
             )
         return self._verdict(judged, trace)
 
@@ -97,9 +104,10 @@ check: [numbers, dates, urls, names]
         unsupported = [each for each in judged if not each.holds(self.min_support)]
         by_id = {event.event_id: event for event in trace.events}
         observed: dict[str, Any] = {
-            "claims": [_observed(each) for each in judged],
+            "claims": [self._observed(each) for each in judged],
             "supported": len(judged) - len(unsupported),
             "min_support": self.min_support,
+            "score": round(score(judged), 3),
         }
         holders = dict.fromkeys(
             each.span.event_id for each in judged if each.span and each.holds(self.min_support)
@@ -108,12 +116,11 @@ check: [numbers, dates, urls, names]
         count = f"{len(judged)} claim{'' if len(judged) == 1 else 's'}"
         if not unsupported:
             return passed(f"the sources support all of {count}", events=events, **observed)
-        reasons = "; ".join(self._reason(each) for each in unsupported)
+        reasons = "; ".join(
+            f'"{self._marked(each, 120)}" ({"; ".join(self._reasons(each))})' for each in unsupported
+        )
         closest = [
-            (
-                by_id[each.span.event_id],
-                f'closest to "{cut(each.claim.text, 80)}": "{cut(each.span.text, 120)}"',
-            )
+            (by_id[each.span.event_id], self._beside(each, each.span))
             for each in unsupported
             if each.span and each.span.event_id in by_id
         ]
@@ -123,24 +130,39 @@ check: [numbers, dates, urls, names]
         )
         return failed(message, events=events, closest=closest, **observed)
 
-    def _reason(self, each: Support) -> str:
-        lacks = []
+    def _reasons(self, each: Support) -> list[str]:
+        """Why a claim is not supported."""
+        found = []
         if each.unsupported:
-            lacks.append(f"no source has {', '.join(each.unsupported)}")
+            found.append(f"no source has {', '.join(each.unsupported)}")
+        found += [f'the source says otherwise: "{cut(part, 80)}"' for part in each.contradicted]
         if each.score < self.min_support:
-            lacks.append(f"wording supported {each.score:g}, needed {self.min_support:g}")
-        return f'"{cut(each.claim.text, 120)}" ({"; ".join(lacks)})'
+            found.append(f"wording supported {each.score:g}, needed {self.min_support:g}")
+        return found
 
+    def _marked(self, each: Support, limit: int) -> str:
+        """A claim with what is wrong with it marked."""
+        missing = each.missing if each.score < self.min_support else ()
+        parts = [*each.unsupported, *each.contradicted, *missing]
+        return marked(each.claim.text, parts[:MOST_MARKED], limit)
 
-def _observed(each: Support) -> dict[str, Any]:
-    span = each.span
-    return {
-        "text": each.claim.text,
-        "support": each.score,
-        "event_id": span.event_id if span else None,
-        "span": cut(span.text) if span else None,
-        "unsupported": list(each.unsupported),
-    }
+    def _beside(self, each: Support, span: Span) -> str:
+        place = f" at {span.pointer}" if span.pointer else ""
+        return f'closest to "{self._marked(each, 120)}"{place}: "{cut(span.text, 200)}"'
+
+    def _observed(self, each: Support) -> dict[str, Any]:
+        span = each.span
+        found = {
+            "text": each.claim.text,
+            "support": each.score,
+            "event_id": span.event_id if span else None,
+            "pointer": span.pointer if span else None,
+            "span": cut(span.text) if span else None,
+            "unsupported": list(each.unsupported),
+        }
+        if not each.holds(self.min_support):
+            found |= {"marked": self._marked(each, 200), "reasons": self._reasons(each)}
+        return found
 
 
 def _sources_named(allowed: Sequence[str]) -> str:

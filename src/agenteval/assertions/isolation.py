@@ -101,7 +101,7 @@ forbidden_content: [Falcon]
         }
         if wrong:
             events = [
-                *foreign,
+                *_with_calls(trace, foreign),
                 *(event for event, _ in reaching),
                 *(leak.event for leak in told if leak.event),
             ]
@@ -246,6 +246,13 @@ def _means(segment: str, group: str) -> bool:
     if "{" in segment:
         return any(_means(part, group) for part in re.split(r"[{},]", segment) if part)
     return is_glob(segment) and name_matches(segment, group)
+
+
+def _with_calls(trace: Trace, events: list[Event]) -> list[Event]:
+    """Memory events, each after the tool call that made it, where the trace tells."""
+    calls = {call.event.event_id: call.event for call in trace.calls()}
+    made = [[calls.get(event.parent_event_id or ""), event] for event in events]
+    return list({each.event_id: each for pair in made for each in pair if each}.values())
 
 
 def _snapshots(case: TestCase) -> dict[str, list[str]]:

@@ -52,7 +52,7 @@ class MemoryRecallSameGroup(Assertion):
     the output, those apart that the messages answered already hold.
     `both`: both of these.
     `auto`: `event` when the adapter supports memory events, and the `output` block too when given; else `output`.
-    A `memory_read` of another group is no evidence. Where `event` or `both` is asked and the adapter does not
+    A `memory_read` of another group is no evidence, nor is one that shows only the file's name (`names_only`). Where `event` or `both` is asked and the adapter does not
     support memory events, the assertion is skipped.
     """
 
@@ -106,7 +106,7 @@ output:
     def _by_event(self, trace: Trace, group: str) -> Verdict:
         answers = trace.of_type("final_output")
         end = answers[-1].seq if answers else float("inf")
-        reads = trace.of_type("memory_read")
+        reads = [event for event in trace.of_type("memory_read") if not event.data.get("names_only")]
         own = [event for event in reads if owner(event) == group and event.seq < end]
         observed = {"memory_reads": [event.event_id for event in own]}
         if own:

@@ -21,6 +21,7 @@ TYPER_INTERRUPTED = 130
 
 COMMANDS = {
     "run": "run",
+    "report": "report",
     "validate": "validate",
     "list": "list_tests",
     "explain": "explain",
@@ -28,7 +29,11 @@ COMMANDS = {
     "gate": "gate",
     "schema": "schema",
     "init": "init",
+    "record": "record",
+    "trace": "trace",
     "suite": "suite",
+    "merge": "merge",
+    "mutate": "mutate",
     "doctor": "doctor",
 }
 """Command name to module of this package; each has a function `command`."""

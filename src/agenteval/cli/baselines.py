@@ -47,10 +47,12 @@ def watch_for(given: Path | None, *, update: bool, default: Path, scores: Scores
     return Watch(before=before, today=today(), target=target, old=old)
 
 
-def check_whole(paths: Sequence[str], *, maxfail: int) -> None:
+def check_whole(paths: Sequence[str], *, maxfail: int, part: bool) -> None:
     """A baseline is made of whole tests, all of them. Raises `UsageError` (`usage.baseline`)."""
     if maxfail:
         narrowing = "-x and --maxfail end a run early"
+    elif part:
+        narrowing = "--lf and --shard leave tests out unseen"
     elif any("::" in path for path in paths):
         narrowing = "`::` selects single assertions"
     else:

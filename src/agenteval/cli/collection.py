@@ -61,7 +61,7 @@ def collect(
                 max_nodes=limits.max_yaml_nodes,
                 registry=registry,
             )
-            unique.claim(test)
+            unique.claim(test.case.id, test.path)
         except SpecError as error:
             collection.problems += redacted_problems(error.problems, rules)
             collection.invalid.append(found.path)

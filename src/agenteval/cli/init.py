@@ -27,7 +27,7 @@ def command(
         Path, typer.Argument(metavar="[DIR]", help="The project to add tests to.", show_default="here")
     ] = Path(),
 ) -> ExitCode:
-    """Add a first test, its replay, a configuration, a CI workflow and the schema for editors.
+    """Add a first test, its replay, a configuration, a CI workflow, the schema for editors and settings for VS Code.
 
     What is there already is kept.
     """
@@ -66,6 +66,8 @@ def _files() -> list[_File]:
         _File("evals/first-test/replay.json", template("replay.json")),
         _File(f"evals/first-test/{fixture}", template(fixture)),
         _File(".agenteval/test-case.schema.json", _schema),
+        _File(".vscode/settings.json", template("vscode-settings.json")),
+        _File(".vscode/extensions.json", template("vscode-extensions.json")),
         _File(".github/workflows/agenteval.yml", template("workflow.yml")),
     ]
 

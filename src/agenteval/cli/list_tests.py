@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from agenteval.cli.collection import Collection, collect, count, problem_as_json
+from agenteval.cli.columns import columns
 from agenteval.cli.options import ExcludeTagOption, ExpressionOption, PathsArgument, TagOption
 from agenteval.errors import ExitCode
 from agenteval.loading import LoadedTest
@@ -54,7 +55,7 @@ def _print(tests: Sequence[LoadedTest], collection: Collection) -> None:
         complaints.problem(problem)
     complaints.flush()
     console = Console(sys.stdout)
-    for line in _columns([_row(test) for test in tests]):
+    for line in columns([_row(test) for test in tests]):
         console.emit(line)
     deselected = len(collection.tests) - len(tests)
     console.emit(count(len(tests), "test") + (f", {deselected} deselected" if deselected else ""))
@@ -64,13 +65,6 @@ def _print(tests: Sequence[LoadedTest], collection: Collection) -> None:
 def _row(test: LoadedTest) -> tuple[str, ...]:
     tags = ", ".join(test.case.tags) or "-"
     return test.case.id, count(len(test.checks), "assertion"), tags, str(test.path)
-
-
-def _columns(rows: Sequence[tuple[str, ...]]) -> list[str]:
-    widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
-    return [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
-    ]
 
 
 def _print_json(tests: Sequence[LoadedTest], collection: Collection) -> None:

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from agenteval.errors import UsageError
+from agenteval.sharding import Shard
 
 COLORS = ("auto", "always", "never")
 
@@ -29,9 +30,53 @@ ExcludeTagOption = Annotated[
     typer.Option("--exclude-tag", metavar="TAG", help="No tests with this tag (repeatable)."),
 ]
 
+
+def _known_workers(value: str) -> str:
+    if value != "auto" and not (value.isascii() and value.isdigit()):
+        raise UsageError(f"-n {value}: expected a number of processes, or auto")
+    return value
+
+
+WorkersOption = Annotated[
+    str,
+    typer.Option(
+        "-n", "--workers", metavar="N|auto", help="Run tests in so many processes.", callback=_known_workers
+    ),
+]
+ShardOption = Annotated[
+    str | None,
+    typer.Option("--shard", metavar="I/N", help="Only the Ith of N parts; merge puts them together."),
+]
+
+
+def shard_of(value: str | None) -> Shard | None:
+    """The shard that `--shard I/N` means. Raises `UsageError` (`usage.shard`)."""
+    if value is None:
+        return None
+    number, slash, of = value.partition("/")
+    digits = slash and (number + of).isascii() and number.isdigit() and of.isdigit() and len(of) <= 4
+    if not digits or not 1 <= int(number) <= int(of):
+        raise UsageError(
+            f"--shard {value}: expected I/N, where I is from 1 to N",
+            reason_code="usage.shard",
+            next_step="for instance --shard 1/3",
+        )
+    return Shard(int(number), int(of))
+
+
+JsonOption = Annotated[
+    bool, typer.Option("--json", help="The run summary as JSON on stdout; the rest goes to stderr.")
+]
+QuietOption = Annotated[bool, typer.Option("-q", "--quiet", help="Only the summary.")]
+VerboseOption = Annotated[bool, typer.Option("-v", "--verbose", help="Every assertion of every test.")]
 AllowOutsideOption = Annotated[
     bool,
     typer.Option("--allow-outside", help="Let tests name files outside the project."),
+]
+
+AdapterOption = Annotated[
+    str,
+    typer.Option("--adapter", metavar="NAME", help="The adapter that reads it, when several could."),
 ]
 
 

@@ -2,38 +2,55 @@
 
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from agenteval import budget
+from agenteval.cli.flow import Flow
 from agenteval.cli.options import (
     AllowOutsideOption,
     ColorOption,
     ExcludeTagOption,
     ExpressionOption,
+    JsonOption,
     PathsArgument,
+    QuietOption,
+    ShardOption,
     TagOption,
+    VerboseOption,
+    WorkersOption,
+    shard_of,
 )
 from agenteval.cli.redacting import redact_as
-from agenteval.cli.session import Session
+from agenteval.cli.reporting import (
+    GithubOption,
+    Reporting,
+    compares,
+    in_github_actions,
+    prepare,
+    run_beside,
+    with_reports,
+)
+from agenteval.cli.session import Session, print_summary
 from agenteval.cli.suite_run import SuiteOptions, suite_among, suite_parts
 from agenteval.config import Config, load_config, project_root
-from agenteval.errors import ExitCode
+from agenteval.errors import ExitCode, UsageError
 from agenteval.judging import JudgingRules
 from agenteval.openwop.summary import Scores, Suite, default_suite_id
 from agenteval.plugins.registry import Registry
 from agenteval.redaction import Redactor
 from agenteval.reporters.artifacts import RunDirectory, new_run_id
 from agenteval.reporters.console import Console
-from agenteval.reporters.sealing import sealed
-from agenteval.reporters.stream import flush, write
 from agenteval.runner import RunOptions
 from agenteval.selection import Selection
 
 
+@with_reports
 def command(
+    context: typer.Context,
     paths: PathsArgument,
     expression: ExpressionOption = "",
     tags: TagOption = None,
@@ -42,6 +59,21 @@ def command(
         bool, typer.Option("-x", "--exitfirst", help="Stop at the first failure or error.")
     ] = False,
     maxfail: Annotated[int, typer.Option("--maxfail", min=0, help="Stop after N failures and errors.")] = 0,
+    last_failed: Annotated[
+        bool,
+        typer.Option("--lf", "--last-failed", help="Only tests that failed last time; all when none did."),
+    ] = False,
+    failed_first: Annotated[
+        bool, typer.Option("--ff", "--failed-first", help="Tests that failed last time come first.")
+    ] = False,
+    shard: ShardOption = None,
+    durations_from: Annotated[
+        Path | None,
+        typer.Option(
+            "--durations-from", metavar="RUN", help="Divide into shards by how long tests took in a run."
+        ),
+    ] = None,
+    workers: WorkersOption = "1",
     strict: Annotated[bool, typer.Option("--strict", help="Warnings fail the test.")] = False,
     fail_on_vacuous: Annotated[
         bool, typer.Option("--fail-on-vacuous", help="A pass that had nothing to judge fails.")
@@ -70,11 +102,9 @@ def command(
     update_baseline: Annotated[
         bool, typer.Option("--update-baseline", help="Write the baseline file: what fails now is known.")
     ] = False,
-    json_output: Annotated[
-        bool, typer.Option("--json", help="The run summary as JSON on stdout; the rest goes to stderr.")
-    ] = False,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Only the summary.")] = False,
-    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Every assertion of every test.")] = False,
+    json_output: JsonOption = False,
+    quiet: QuietOption = False,
+    verbose: VerboseOption = False,
     secrets: Annotated[
         list[str] | None,
         typer.Option(
@@ -82,6 +112,12 @@ def command(
         ),
     ] = None,
     color: ColorOption = None,
+    no_progress: Annotated[
+        bool, typer.Option("--no-progress", help="No line of progress on a terminal.")
+    ] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Run again what a changed file affects, until Ctrl-C.")
+    ] = False,
     collect_only: Annotated[bool, typer.Option("--collect-only", help="Show what would run.")] = False,
     durations: Annotated[
         int, typer.Option("--durations", metavar="N", min=0, help="Show the N slowest.")
@@ -111,16 +147,33 @@ def command(
         float | None,
         typer.Option("--pass-score", metavar="X", min=0, max=1, help="The score that the run must reach."),
     ] = None,
+    github: GithubOption = None,
+    *,
+    reports: Mapping[str, Path],
 ) -> ExitCode:
     """Run tests: replay each recording, judge it, explain what failed.
 
     Exit codes: 0 all passed, 1 a test failed, 2 an error, 3 an invalid spec or nothing to run.
     """
+    prepare(reports)
     root = project_root(paths)
     config = load_config(root)
     budget.set_seconds(config.limits.pattern_seconds)
     colors = color or config.color
     redaction = redact_as(config, secrets or ())
+    artifacts = artifacts_dir or Path(os.path.relpath(root / config.artifacts_dir))
+    console = Console(sys.stderr if json_output else sys.stdout, verbosity=verbose - quiet, color=colors)
+    if watch:
+        from agenteval.cli.watching import options_of
+        from agenteval.cli.watching import watch as watch_for_changes
+
+        if run_id:
+            raise UsageError(
+                "--watch makes many runs, and --run-id names one", reason_code="usage.watch_run_id"
+            )
+        return watch_for_changes(
+            paths, options_of(context), root=root, config=config, artifacts=artifacts, console=console
+        )
     asked = SuiteOptions(
         replays=replays,
         modes=modes,
@@ -134,9 +187,12 @@ def command(
     parts = (
         suite_parts(suite, asked, root=root, config=config, allow_outside=allow_outside) if suite else None
     )
+    part = shard_of(shard)
+    if suite and (part or last_failed or failed_first):
+        raise UsageError("a suite is run as a whole: without --shard, --lf and --ff")
     session = Session(
         options=RunOptions(
-            run_id=run_id or new_run_id(),
+            run_id=(run_id or new_run_id()) + (f"-shard-{part.number}-of-{part.of}" if part else ""),
             root=root,
             strict=strict or config.strict,
             rules=JudgingRules(
@@ -150,12 +206,25 @@ def command(
             registry=parts.registry if parts else Registry(root, config.plugins),
             redaction=redaction,
         ),
-        console=Console(sys.stderr if json_output else sys.stdout, verbosity=verbose - quiet, color=colors),
+        console=console,
         scores=parts.scores if parts else Scores(_suite(config, paths, pass_score)),
         selection=Selection(expression, tags or (), exclude_tags or ()),
+        flow=Flow(
+            last_failed=last_failed,
+            failed_first=failed_first,
+            shard=part,
+            durations_from=durations_from,
+            workers="1" if collect_only else workers,
+            progress=not (no_progress or collect_only),
+        ),
+        remembers=not (no_artifacts or suite),
         tests=parts.tests if parts else None,
         epilogue=parts.epilogue if parts else None,
     )
+    if part:
+        from agenteval.shard_record import ShardLog
+
+        session.log = ShardLog(part, run_id)
     if collect_only:
         return session.collect(paths)
     if (baseline and not suite) or update_baseline:
@@ -163,29 +232,34 @@ def command(
         from agenteval.comparing.sides import named
 
         if update_baseline:
-            check_whole(paths, maxfail=maxfail or exit_first)
-        runs, default = (
-            Path(os.path.relpath(root / name)) for name in (config.artifacts_dir, config.baseline)
-        )
+            check_whole(paths, maxfail=maxfail or exit_first, part=last_failed or part is not None)
         session.watch = watch_for(
-            named(baseline, artifacts_dir or runs) if baseline else None,
+            named(baseline, artifacts) if baseline else None,
             update=update_baseline,
-            default=default,
+            default=Path(os.path.relpath(root / config.baseline)),
             scores=session.scores,
         )
-    if not no_artifacts:
-        parent = artifacts_dir or Path(os.path.relpath(root / config.artifacts_dir))
-        session.directory = RunDirectory(
-            parent,
-            session.options.run_id,
-            max_bytes=config.limits.max_result_bytes,
-            redactor=Redactor((), redaction),
-        )
-    session.save_traces = save_traces or config.save_traces
-    code = session.run(paths, maxfail=1 if exit_first else maxfail, durations=durations)
-    if json_output and session.summary:
-        write(sys.stdout, sealed(session.summary, Redactor((), redaction)).decode())
-        flush(sys.stdout)
+    redactor = Redactor((), redaction)
+    github = in_github_actions() if github is None else github
+    reporting = Reporting(
+        reports,
+        github=github,
+        redactor=redactor,
+        console=session.console,
+        baseline=run_beside(baseline, artifacts) if baseline and compares(reports) else None,
+    )
+    session.save_traces = save_traces or config.save_traces or reporting.of_traces
+    session.shows_files = not no_artifacts
+    with reporting.during(session.options.run_id, None if no_artifacts else artifacts) as parent:
+        if parent:
+            session.directory = RunDirectory(
+                parent, session.options.run_id, max_bytes=config.limits.max_result_bytes, redactor=redactor
+            )
+        if reporting.stream:
+            session.on_result = reporting.add
+        code = session.run(paths, maxfail=1 if exit_first else maxfail, durations=durations)
+    if json_output:
+        print_summary(session)
     return code
 
 

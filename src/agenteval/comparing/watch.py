@@ -1,5 +1,6 @@
 """A run that is compared while it goes on, and of which a new baseline can be made."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from agenteval.comparing.baseline import BaselineFile, renewed
@@ -7,8 +8,26 @@ from agenteval.comparing.compare import Comparer
 from agenteval.comparing.comparison import ComparedSide, Comparison
 from agenteval.comparing.facts import TestFacts, facts_of
 from agenteval.comparing.sides import Side, side_test
-from agenteval.comparing.trajectories import recorded
+from agenteval.comparing.trajectories import Trajectory, recorded
+from agenteval.results import TestResult
 from agenteval.runner import Outcome
+
+
+@dataclass(slots=True)
+class Seen:
+    """What a comparison needs of a test beside its result: what its trace shows, and assertions that were not judged."""
+
+    trajectory: Trajectory | None
+    left_out: frozenset[str]
+
+
+def seen(outcome: Outcome) -> Seen:
+    """What a comparison needs of a test that was just judged."""
+    trace, test = outcome.trace, outcome.test
+    return Seen(
+        recorded(trace, outcome.redactor) if trace is not None else None,
+        frozenset(each.id for each in test.case.assertions) - {bound.spec.id for bound in test.checks},
+    )
 
 
 class Watch:
@@ -29,18 +48,15 @@ class Watch:
         self._facts: list[TestFacts] = []
         self._not_selected: set[str] = set()
 
-    def add(self, outcome: Outcome, score: float | None) -> None:
+    def add(self, result: TestResult, seen: "Seen", score: float | None) -> None:
         """Compare a test that was judged, with its score; a skipped one has none."""
-        result, trace, case = outcome.result, outcome.trace, outcome.test.case
         facts = facts_of(result, score)
-        trajectory = recorded(trace, outcome.redactor) if trace is not None else None
+        trajectory = seen.trajectory
         if trajectory is not None:
             facts.calls = [call.key for call in trajectory.calls]
             facts.output = trajectory.output_digest
         test = side_test(result, facts, lambda: trajectory)
-        test.left_out = frozenset(each.id for each in case.assertions) - frozenset(
-            bound.spec.id for bound in outcome.test.checks
-        )
+        test.left_out = seen.left_out
         changes = self._comparer.add(test) if self._comparer else []
         if self._comparer and result.status == "fail" and not any(change.regression for change in changes):
             self.known_failures += 1

@@ -11,8 +11,9 @@ from typing import Literal
 from agenteval.grounding.dates import DAYS, MONTHS
 from agenteval.grounding.links import Link, links, within
 from agenteval.grounding.source_text import SourceText, squash
-from agenteval.grounding.wording import tokens
-from agenteval.language.content_words import content_words, plain_form
+from agenteval.grounding.wording import tokens as exact_tokens
+from agenteval.language.content_words import plain_form
+from agenteval.language.signs import END, tokens
 from agenteval.lazyregex import lazy
 from agenteval.text import blocks, cut, fold
 
@@ -123,7 +124,7 @@ def _without_links(text: str) -> str:
 
 
 def _proper(name: str) -> Iterator[str]:
-    words = tokens(name)
+    words = exact_tokens(name)
     if words and words[0] == "the":
         name, words = name.split(" ", 1)[-1], words[1:]
     ordinary = not any(map(plain_form, words)) or (len(words) == 1 and words[0] in _NOT_A_SOURCE)
@@ -216,18 +217,18 @@ class Known:
         )
 
     def _knows_title(self, line: str) -> bool:
-        wanted = list(dict.fromkeys(content_words(line)))
-        count, _ = self.sources.best_span(wanted, joined=False)
-        return bool(wanted) and count >= TITLE_OVERLAP * len(wanted)
+        wanted = list(dict.fromkeys(self.sources.signs.content(tokens(line)).replace(END, "")))
+        best = self.sources.passages.best(wanted, joined=False)
+        return best is not None and len(best.words) >= TITLE_OVERLAP * len(wanted)
 
     def _knows_name(self, name: str) -> bool:
-        words = tokens(name)
+        words = exact_tokens(name)
         squashed = squash(name)
         if self.sources.has_phrase(words):
             return True
         if squashed in self.tools or self.sources.has_initials(squashed):
             return True
-        if len(words) == 1 and self.sources.has_token(plain_form(words[0])):
+        if len(words) == 1 and self.sources.has_token(words[0]):
             return True
         hosts = [*self.source_hosts, *(each.host for each in self.allow)]
         return len(squashed) >= 3 and any(

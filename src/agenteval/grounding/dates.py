@@ -1,7 +1,9 @@
 """Dates in a text, in a form in which equal ones are equal: `2026-11-21` is `November 21, 2026`."""
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from agenteval.lazyregex import lazy
 
@@ -53,29 +55,61 @@ _NAMED = [
     lazy(rf"\b{_MONTH} {_DAY}\b(?!:)(?:,? {_YEAR})?", re.IGNORECASE),
     lazy(rf"\b{_MONTH},? (?:of )?{_YEAR}", re.IGNORECASE),
 ]
-_DIGIT = lazy(r"\d")
 _NUMERIC_SIGN = lazy(r"\d[-/.][0-3]?\d[-/.]\d")
+_BEFORE, _AFTER = 12, 24
+"""How far a date can reach before and after the sign of it: a month's name, or digits with marks between."""
 
 
 def dates(text: str) -> list[Date]:
     """The dates of a text, in order. A month alone is none, nor is a year."""
     if not _DIGIT.search(text):
         return []
-    folded = text.lower()
-    patterns = _NUMERIC if _NUMERIC_SIGN.search(text) else []
-    patterns = patterns + (_NAMED if any([month in folded for month in MONTHS]) else [])  # noqa: C419 - quicker
-    if not patterns:
-        return []
     found: list[Date] = []
     taken = bytearray(len(text))
-    for pattern in patterns:
-        for match in pattern.finditer(text):
-            start, end = match.span()
-            date = None if any(taken[start:end]) else _date(match)
-            if date:
-                found.append(date)
-                taken[start:end] = b"\x01" * (end - start)
+    for patterns, places in ((_NUMERIC, _numeric_signs(text)), (_NAMED, _months(text))):
+        for start, end in _parts(places):
+            for match in chain.from_iterable(pattern.finditer(text, start, end) for pattern in patterns):
+                at, to = match.span()
+                date = None if any(taken[at:to]) else _date(match)
+                if date:
+                    found.append(date)
+                    taken[at:to] = b"\x01" * (to - at)
     return sorted(found, key=lambda date: date.start)
+
+
+_DIGIT = lazy(r"\d")
+
+
+def _numeric_signs(text: str) -> list[int]:
+    return [match.start() for match in _NUMERIC_SIGN.finditer(text)]
+
+
+def _months(text: str) -> list[int]:
+    """Where words begin like a month, in order."""
+    folded = text.lower()
+    if len(folded) != len(text):
+        folded = "".join(sign.lower() if len(sign.lower()) == 1 else sign for sign in text)
+    found = []
+    for month in MONTHS:
+        at = folded.find(month)
+        while at >= 0:
+            if at == 0 or not folded[at - 1].isalpha():
+                found.append(at)
+            at = folded.find(month, at + 3)
+    return sorted(found)
+
+
+def _parts(places: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """The parts of a text that lie around places; those that touch are one."""
+    start, end = -1, -1
+    for place in places:
+        if place - _BEFORE > end:
+            if end >= 0:
+                yield start, end
+            start = max(0, place - _BEFORE)
+        end = place + _AFTER
+    if end >= 0:
+        yield start, end
 
 
 def _date(match: re.Match[str]) -> Date | None:

@@ -204,26 +204,8 @@ _SPELLED = lazy(
 )
 
 
-_SPELLED_SIGNS = (
-    *(
-        "zero",
-        "one",
-        "two",
-        "thr",
-        "thir",
-        "four",
-        "fort",
-        "fif",
-        "fiv",
-        "six",
-        "seven",
-        "eigh",
-        "nin",
-        "ten",
-    ),
-    *("eleven", "twel", "twent", "first", "second"),
-)
-"""What every number in words begins with."""
+_ALL_WORDS = frozenset(_WORDS) | frozenset(_ORDINALS)
+_LETTERS = lazy(r"[a-z]+")
 
 
 def spellings(low: Decimal, high: Decimal) -> list[str]:
@@ -246,8 +228,7 @@ _TENS_NAMES = ("", "", *_TENS)
 
 def _spelled(text: str) -> Iterator[Quantity]:
     """Numbers in words. "One" is too often no number, nor are "first" and "second", to be taken at their word."""
-    folded = text.lower()
-    if not any([sign in folded for sign in _SPELLED_SIGNS]):  # noqa: C419 - quicker than a generator
+    if _ALL_WORDS.isdisjoint(_LETTERS.findall(text.lower())):
         return
     for match in _SPELLED.finditer(text):
         unit = ""

@@ -7,7 +7,6 @@ by one, until one has it. What was read closely is kept, within bounds: memory s
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from itertools import chain
@@ -15,26 +14,17 @@ from itertools import chain
 from agenteval.grounding.dates import DAYS, MONTHS, Date, dates
 from agenteval.grounding.effort import Effort
 from agenteval.grounding.links import Link, links
+from agenteval.grounding.passages import Passages, encoded, signs
 from agenteval.grounding.quantities import IDENTIFIER
-from agenteval.grounding.source_numbers import SourceNumbers, any_unit
+from agenteval.grounding.source_numbers import Beside, SourceNumbers, any_unit, anywhere
 from agenteval.grounding.sources import Source
-from agenteval.grounding.wording import tokens, tokens_from
-from agenteval.language.content_words import content_words, plain_form
+from agenteval.grounding.wording import tokens as exact_tokens
+from agenteval.language.signs import END
 from agenteval.lazyregex import lazy
-from agenteval.text import blocks, fold, sentences
+from agenteval.text import fold
 
-MOST_KEPT = 500
-"""Sources whose spans are kept."""
-FEW = 10
-"""Sources that are read closely without looking first whether they have a word as a token."""
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """A sentence or a JSON string of a source."""
-
-    event_id: str
-    text: str
+NEAR = 250
+"""How many characters around a number or a date are near it."""
 
 
 class SourceText:
@@ -53,108 +43,50 @@ class SourceText:
         self._effort = Effort()
         self._folded = _Folded(self._all)
         self._with = self._folded.having
-        self._tokens: dict[str, bool] = {}
-        self._spans: dict[int, list[tuple[str, frozenset[str]]]] = {}
-        self.said_words = frozenset(
-            word for text in _texts(self._all[len(self._own) :]) for word in content_words(text)
-        )
+        self.signs = signs()
 
     # Words -----------------------------------------------------------------------------------------------------
 
-    def has_word(self, word: str) -> bool:
-        """Whether a span has a content word, given in its plain form."""
-        candidates = self._with(_start(word))
-        if len(candidates) > FEW and word.isalpha() and not self.has_token(word):
-            return False
-        for number in candidates:
-            if number < len(self._own):
-                for _, words in self._spans_of(number):
-                    if word in words:
-                        return True
-        return False
+    @cached_property
+    def passages(self) -> Passages:
+        """The sources, without what the user said."""
+        return Passages(self._own, self.signs, self._effort)
 
-    def best_span(self, wanted: Sequence[str], *, joined: bool = True) -> tuple[int, Span | None]:
-        """The first span with the most of the wanted content words, and how many it has.
-
-        `joined` counts the next sentence of the same source too, when that adds to it.
-        """
-        most = dict.fromkeys(range(len(self._own)), 0)
-        for word in wanted:
-            for number in self._with(_start(word)):
-                if number < len(self._own):
-                    most[number] += 1
-        best, place = 0, (0, 0)
-        for number in sorted(most, key=lambda number: -most[number]):
-            if most[number] < max(best, 1):
-                break
-            if most[number] == best and number > place[0]:
-                continue
-            count, index = self._best_in(number, wanted, joined=joined)
-            if count > best or (count == best > 0 and (number, index) < place):
-                best, place = count, (number, index)
-        return (best, self._span(place, wanted, best)) if best else (0, None)
-
-    def _best_in(self, number: int, wanted: Sequence[str], *, joined: bool) -> tuple[int, int]:
-        """The most words that a span of one source has, and the index of the first such span."""
-        bits = {word: 1 << place for place, word in enumerate(wanted)}
-        self._effort.spend(len(self._spans_of(number)))
-        held = [sum(map(bits.__getitem__, bits.keys() & words)) for _, words in self._spans_of(number)]
-        if joined:
-            pairs = zip(held, [*held[1:], 0], strict=True)
-            held = [mine and mine | following for mine, following in pairs]
-        counts = [each.bit_count() for each in held]
-        best = max(counts, default=0)
-        return best, counts.index(best) if counts else 0
-
-    def _span(self, place: tuple[int, int], wanted: Sequence[str], count: int) -> Span:
-        number, index = place
-        spans = self._spans_of(number)
-        text, words = spans[index]
-        if sum(word in words for word in wanted) < count:
-            text = f"{text} {spans[index + 1][0]}"
-        return Span(self._own[number].event_id, text)
-
-    def _spans_of(self, number: int) -> list[tuple[str, frozenset[str]]]:
-        """The spans of a source, each with its content words."""
-        if number not in self._spans:
-            if len(self._spans) >= MOST_KEPT:
-                self._spans.clear()
-            pieces = [
-                piece
-                for text in self._own[number].texts
-                for block in blocks(text)
-                for piece in ([block.text] if block.kind == "code" else sentences(block.text))
-            ]
-            self._spans[number] = [(piece, frozenset(content_words(piece))) for piece in pieces]
-        return self._spans[number]
-
-    # Tokens ----------------------------------------------------------------------------------------------------
+    @cached_property
+    def said(self) -> str:
+        """The signs of the words that the user said."""
+        return "".join(encoded(text, self.signs)[1] for text in _texts(self._all[len(self._own) :]))
 
     def has_token(self, token: str) -> bool:
-        """Whether a text has a token, as it stands or in its plain form, or a date implies it."""
-        if token not in self._tokens:
-            self._tokens[token] = bool(token) and (self._has_token(token) or self._dates_imply(token))
-        return self._tokens[token]
+        """Whether a text has a word, in any form with the same stem, or a date implies it."""
+        sign = self.signs.all([token]) if token else END
+        self.passages.spend(1)
+        return sign in self.passages.words or sign in self.said or self.dates_imply(token)
 
-    def _has_token(self, token: str) -> bool:
-        start = _start(token)
-        seen = set()
-        for number in self._with(start):
-            for found in tokens_from(self._folded.texts[number], start):
-                self._effort.spend()
-                if found == token:
-                    return True
-                if found not in seen:
-                    if plain_form(found) == token:
-                        return True
-                    seen.add(found)
-        return False
+    def has_together(self, words: Sequence[str]) -> bool:
+        """Whether words stand in one sentence or two in a row, if the sources have all of them."""
+        found = [sign for sign in dict.fromkeys(self.signs.each(words)) if sign and self.passages.has(sign)]
+        best = self.passages.best(found) if len(found) > 1 else None
+        return best is None or len(best.words) == len(found)
 
-    def _dates_imply(self, token: str) -> bool:
+    def dates_imply(self, token: str) -> bool:
         """Whether a date of the sources is in this month or on this day of the week."""
         if token in MONTHS:
             return any(date.month == MONTHS.index(token) + 1 for date in self._dates)
         return token in DAYS and any(_weekday(date) == token for date in self._dates)
+
+    def beside(self, words: frozenset[str], least: int) -> Beside:
+        """Whether so many of these words stand near a place in a source, or the source is what the user said."""
+
+        def stand(number: int, offset: int) -> bool:
+            if number >= len(self._own):
+                return True
+            near = self.numbers.texts[number][max(0, offset - NEAR) : offset + NEAR]
+            return len(words.intersection(encoded(near, self.signs)[0])) >= least
+
+        return stand
+
+    # Phrases ---------------------------------------------------------------------------------------------------
 
     def has_phrase(self, *pieces: Sequence[str]) -> bool:
         """Whether one text has all the pieces, each a sequence of tokens."""
@@ -165,7 +97,7 @@ class SourceText:
         for number in sorted(candidates):
             for text in self._all[number].texts:
                 self._effort.spend(len(text) // 20)
-                stream = f" {' '.join(tokens(text))} "
+                stream = f" {' '.join(exact_tokens(text))} "
                 if all(piece in stream for piece in wanted):
                     return True
         return False
@@ -209,7 +141,7 @@ class SourceText:
                 found.setdefault((date.year, date.month, date.day, date.other), date)
         return list(found.values())
 
-    def has_date(self, date: Date) -> bool:
+    def has_date(self, date: Date, beside: Beside = anywhere) -> bool:
         """Whether a text states a date as far as this one is stated; its year may be said elsewhere."""
         days = {str(day) for day in (date.day, *(date.other or ())) if day}
         candidates = {number for day in days for number in self._with(day)} if days else range(len(self._all))
@@ -217,9 +149,9 @@ class SourceText:
             date.covers(each)
             and date.agrees(each)
             and (not date.year or each.year or self.numbers.has(Decimal(date.year), "", any_unit))
+            and beside(number, each.start)
             for number in sorted(candidates)
-            for text in self._all[number].texts
-            for each in self._effort.spent_on(dates(text))
+            for each in self._effort.spent_on(dates(self.numbers.texts[number]))
         )
 
     @cached_property
@@ -274,15 +206,6 @@ class _Folded:
         return found
 
 
-def _start(word: str) -> str:
-    """What every word whose plain form is this one begins with: `sky` may stand as `skies`, `1234kg` as `1,234kg`."""
-    if not word.isalpha():
-        for place, sign in enumerate(word):
-            if sign.isdigit():
-                return word[: place + 1]
-    return word[:-1] if len(word) > 1 and word[-1] == "y" else word
-
-
 def _weekday(date: Date) -> str | None:
     from datetime import date as calendar_date
 
@@ -295,11 +218,16 @@ def _weekday(date: Date) -> str | None:
 
 
 def _with_text(sources: Iterable[Source]) -> list[Source]:
-    found = (
-        Source(source.event_id, [text for text in source.texts if text and not text.isspace()])
-        for source in sources
-    )
-    return [source for source in found if source.texts]
+    return [found for source in sources if (found := _without_blanks(source)).texts]
+
+
+def _without_blanks(source: Source) -> Source:
+    """A source without texts that say nothing."""
+    if all(text and not text.isspace() for text in source.texts):
+        return source
+    kept = [number for number, text in enumerate(source.texts) if text and not text.isspace()]
+    paths = [source.paths[number] for number in kept] if source.paths else []
+    return Source(source.event_id, [source.texts[number] for number in kept], paths)
 
 
 def _texts(sources: Iterable[Source]) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """What an output may rest on: the text of tool results, of the user's messages, of memory.
 
 A JSON result is flattened into its strings and numbers; keys are no text. A string that holds JSON is read as
-JSON.
+JSON. Each text keeps its place: a JSON pointer into the event, which goes on inside such a string.
 """
 
 import json
@@ -18,12 +18,37 @@ MEMORY_SNAPSHOT = "scenario.memory_snapshot"
 PRIOR_INPUT = "input_messages"
 
 
+Path = tuple["Path", str | int] | tuple[()]
+"""The way to a value inside JSON: the way to what holds it, and its key or index there."""
+
+
 @dataclass(slots=True)
 class Source:
-    """One text that claims may rest on. `event_id` says where it is from."""
+    """What claims may rest on: the texts of an event. `paths` has the place of each, where they are known."""
 
     event_id: str
     texts: list[str] = field(default_factory=list)
+    paths: list[Path] = field(default_factory=list)
+
+    def pointer(self, number: int) -> str | None:
+        """The JSON pointer (RFC 6901) to one of the texts, from the event on; None when it is in no event."""
+        if number >= len(self.paths):
+            return None
+        parts = []
+        path = self.paths[number]
+        while path:
+            path, key = path
+            parts.append(str(key).replace("~", "~0").replace("/", "~1"))
+        return "".join(f"/{part}" for part in reversed(parts))
+
+
+def source_of(event: Event, key: str) -> Source:
+    """What an event says under one key of its data."""
+    texts, paths = [], []
+    for text, path in _placed(event.data.get(key), (((), "data"), key)):
+        texts.append(text)
+        paths.append(path)
+    return Source(event.event_id, texts, paths)
 
 
 def successful_results(trace: Trace, allowed: Sequence[str]) -> list[Event]:
@@ -39,7 +64,7 @@ def successful_results(trace: Trace, allowed: Sequence[str]) -> list[Event]:
 
 def result_sources(events: Iterable[Event]) -> list[Source]:
     """The texts of tool results."""
-    return [Source(event.event_id, list(texts_of(event.data.get("result")))) for event in events]
+    return [source_of(event, "result") for event in events]
 
 
 def call_sources(events: Iterable[Event], trace: Trace) -> Iterator[Source]:
@@ -64,10 +89,7 @@ def input_sources(trace: Trace) -> list[Source]:
 
 def memory_sources(trace: Trace, case: TestCase) -> list[Source]:
     """What memory held: what was read, and what the scenario states."""
-    sources = [
-        Source(event.event_id, list(texts_of(event.data.get("content"))))
-        for event in trace.of_type("memory_read")
-    ]
+    sources = [source_of(event, "content") for event in trace.of_type("memory_read")]
     if snapshot := memory_text(case.scenario.memory_snapshot):
         sources.append(Source(MEMORY_SNAPSHOT, snapshot))
     return sources
@@ -75,21 +97,26 @@ def memory_sources(trace: Trace, case: TestCase) -> list[Source]:
 
 def texts_of(value: Any) -> Iterator[str]:
     """The strings and numbers of a JSON value, in document order."""
-    pending = [value]
+    return (text for text, _ in _placed(value, ()))
+
+
+def _placed(value: Any, path: Path) -> Iterator[tuple[str, Path]]:
+    """The strings and numbers of a JSON value with their places, in document order."""
+    pending: list[tuple[Any, Path]] = [(value, path)]
     while pending:
-        item = pending.pop()
+        item, path = pending.pop()
         if isinstance(item, str):
             inner = _inner_json(item)
             if inner is None:
-                yield _unescaped(item) if "&" in item else item
+                yield (_unescaped(item) if "&" in item else item), path
             else:
-                pending.append(inner)
+                pending.append((inner, path))
         elif isinstance(item, dict):
-            pending += reversed(item.values())
+            pending += [(item[key], (path, key)) for key in reversed(item)]
         elif isinstance(item, list):
-            pending += reversed(item)
+            pending += [(item[index], (path, index)) for index in reversed(range(len(item)))]
         elif isinstance(item, int | float) and not isinstance(item, bool):
-            yield str(item)
+            yield str(item), path
 
 
 def _unescaped(text: str) -> str:

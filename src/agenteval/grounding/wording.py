@@ -15,25 +15,9 @@ _TOKEN = lazy(r"[^\W_]+(?:['’][^\W_]+)*")
 
 def tokens(text: str) -> list[str]:
     """The words of a text, folded, without possessive endings; hyphenated words are several."""
-    return tokens_of_folded(fold(text))
-
-
-def tokens_of_folded(folded: str) -> list[str]:
-    """The same of a text that is folded already."""
+    folded = fold(text)
     found = _TOKEN.findall(folded)
     return list(map(_bare, found)) if "'" in folded or "’" in folded else found
-
-
-def tokens_from(folded: str, start: str) -> Iterator[str]:
-    """The tokens of a folded text, its apostrophes straight, that begin so."""
-    at = folded.find(start)
-    while at >= 0:
-        inside = at and (
-            folded[at - 1].isalnum() or (folded[at - 1] == "'" and folded[at - 2 : at - 1].isalnum())
-        )
-        if not inside and (match := _TOKEN.match(folded, at)):
-            yield _bare(match.group())
-        at = folded.find(start, at + 1)
 
 
 def _bare(token: str) -> str:

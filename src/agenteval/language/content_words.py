@@ -1,7 +1,7 @@
 """Words that carry content, and phrases found as whole words: how two texts are compared for what they say.
 
-A content word is a word or number that is no function word, in a plain form: case-folded, without a possessive,
-without the ending of a plural or a verb. Hyphenated words are several, unless they hold digits (`XK-4471`).
+A content word is a word or number that is no function word, in a plain form: the stem of it, case-folded and without
+a possessive. Hyphenated words are several, unless they hold digits (`XK-4471`).
 """
 
 # ruff: noqa: RUF001 - curly apostrophes are meant
@@ -9,6 +9,7 @@ without the ending of a plural or a verb. Hyphenated words are several, unless t
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
+from agenteval.language.stems import stem
 from agenteval.lazyregex import lazy
 from agenteval.text import fold
 
@@ -44,20 +45,7 @@ def plain_form(word: str) -> str:
     plain = fold(word).removesuffix("'s").removesuffix("'")
     if plain in _FUNCTION_WORDS or "n't" in plain or len(plain) < 2:
         return plain if plain.isdigit() else ""
-    return _without_ending(plain) if plain.isalpha() and plain.isascii() else plain
-
-
-def _without_ending(word: str) -> str:
-    if word.endswith("ies") and len(word) > 4:
-        return word[:-3] + "y"
-    stem = word
-    for ending, shortest in (("ing", 6), ("ed", 5), ("s", 4)):
-        if word.endswith(ending) and len(word) >= shortest and not word.endswith("ss"):
-            stem = word[: -len(ending)]
-            break
-    if len(stem) > 3 and stem[-1] == stem[-2] and stem != word and stem[-1] not in "ls":
-        stem = stem[:-1]
-    return stem.removesuffix("e") if len(stem) > 3 else stem
+    return stem(plain)
 
 
 _FUNCTION_WORDS = frozenset(

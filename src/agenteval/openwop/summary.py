@@ -10,7 +10,7 @@ from typing import Any
 from agenteval.errors import Problem, SpecError
 from agenteval.loading import LoadedTest
 from agenteval.results import AssertionResult, TestResult
-from agenteval.trace import Trace
+from agenteval.trace import Metrics
 
 SAFETY_FINDINGS = {
     "no_cross_group_memory_use": ("cross-group-memory", "high"),
@@ -83,8 +83,8 @@ class Scores:
         """The score of a test as an exact fraction: what was reached, of how much."""
         return _share(result)
 
-    def add(self, result: TestResult, trace: Trace | None, test: LoadedTest | None = None) -> None:
-        """Score one test. A skipped test is no task."""
+    def add(self, result: TestResult, metrics: Metrics | None, test: LoadedTest | None = None) -> None:
+        """Score one test; `metrics` are those of its trace, if there is one. A skipped test is no task."""
         if result.status == "skipped":
             return
         passed, judged = share = self.share(result, test)
@@ -93,10 +93,10 @@ class Scores:
             "score": passed / judged,
             "passed": result.status == "pass",
         }
-        if trace is not None:
-            if trace.metrics.cost_usd is not None:
-                task["costUsd"] = trace.metrics.cost_usd
-            task["latencyMs"] = max(0, round(trace.metrics.timing_ms_total))
+        if metrics is not None:
+            if metrics.cost_usd is not None:
+                task["costUsd"] = metrics.cost_usd
+            task["latencyMs"] = max(0, round(metrics.timing_ms_total))
         schema_checks = [
             each.status == "pass"
             for each in result.assertions

@@ -17,6 +17,7 @@ from agenteval.strict import parse
 from agenteval.trace import CAPABILITY_FLAGS, EVENT_TYPES, Event, Trace
 
 TYPE_PATTERN = r"[a-z][a-z0-9_]*"
+OPERATOR_PATTERN = r"[a-z][a-z0-9-]*"
 
 _ADAPTER_PARTS = ("name", "version", "supports_live_run", "trace")
 
@@ -42,6 +43,23 @@ def adapter_breach(cls: Any) -> str:
     if not isinstance(cls.name, str) or not cls.name:
         return f"{cls.__name__}.name is not a string"
     return ""
+
+
+def operator_breach(cls: Any) -> str:
+    """Everything that keeps a class from being a mutation operator; empty when nothing does."""
+    missing = []
+    name = getattr(cls, "name", None)
+    if not isinstance(name, str) or not re.fullmatch(OPERATOR_PATTERN, name, re.ASCII):
+        missing.append(f"has the name {name!r}: expected lower-case letters, digits and dashes")
+    if (category := getattr(cls, "category", None)) not in get_args(Category):
+        missing.append(f"has the category {category!r}: expected one of {', '.join(get_args(Category))}")
+    if not isinstance(getattr(cls, "stands_for", None), str) or not cls.stands_for.strip():
+        missing.append("has no stands_for, the failure that people see")
+    if not (cls.__doc__ or "").strip():
+        missing.append("has no docstring, which says what is changed")
+    if getattr(cls, "__abstractmethods__", None):
+        missing.append("does not define mutants(self, subject)")
+    return f"{cls.__name__} {'; '.join(missing)}" if missing else ""
 
 
 def schema_breach(cls: type[Assertion]) -> str:

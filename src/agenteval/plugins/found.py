@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-Kind = Literal["assertion", "adapter"]
+Kind = Literal["assertion", "adapter", "operator"]
 
 _LONGEST_ERROR = 300
 
@@ -13,7 +13,7 @@ _LONGEST_ERROR = 300
 class Plugin:
     """One class that a plugin brings, or what is wrong with it.
 
-    `name` is the assertion type or the adapter's name, empty when that is not known. `origin` is the module as
+    `name` is the assertion type, or the name of the adapter or the operator; empty when that is not known. `origin` is the module as
     the configuration names it, or the installed package; `configured` tells which. `target` is the
     `module:class` of one that is not loaded yet, which has neither `cls` nor `error`.
     """

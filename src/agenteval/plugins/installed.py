@@ -1,4 +1,4 @@
-"""The plugins of installed packages: entry points of the group `agenteval.assertions`, name = type, value = class.
+"""The plugins of installed packages: entry points of GROUPS, name = type (or operator), value = class.
 
 Reading the metadata of all packages takes longer than a test: see `registry.py` for when it is done.
 """
@@ -6,10 +6,11 @@ Reading the metadata of all packages takes longer than a test: see `registry.py`
 from dataclasses import replace
 from importlib import import_module
 
-from agenteval.plugins.contract import assertion_breach
-from agenteval.plugins.found import Plugin, told
+from agenteval.plugins.contract import assertion_breach, operator_breach
+from agenteval.plugins.found import Kind, Plugin, told
 
-GROUP = "agenteval.assertions"
+GROUPS: dict[str, Kind] = {"agenteval.assertions": "assertion", "agenteval.operators": "operator"}
+"""What packages announce, by entry-point group. Adapters are looked up on their own: most tests need one."""
 
 
 def installed_plugins() -> list[Plugin]:
@@ -17,12 +18,12 @@ def installed_plugins() -> list[Plugin]:
     from importlib.metadata import entry_points
 
     found: dict[tuple[str, str], Plugin] = {}
-    for point in sorted(entry_points(group=GROUP), key=lambda each: (each.name, each.value)):
-        origin = f"{point.dist.name} {point.dist.version}" if point.dist else point.value
-        plugin = Plugin(
-            kind="assertion", name=point.name, origin=origin, configured=False, target=point.value
-        )
-        found.setdefault((point.name, point.value), plugin)
+    announced = entry_points()
+    for group, kind in GROUPS.items():
+        for point in sorted(announced.select(group=group), key=lambda each: (each.name, each.value)):
+            origin = f"{point.dist.name} {point.dist.version}" if point.dist else point.value
+            plugin = Plugin(kind=kind, name=point.name, origin=origin, configured=False, target=point.value)
+            found.setdefault((point.name, point.value), plugin)
     return list(found.values())
 
 
@@ -31,11 +32,12 @@ def load(plugin: Plugin) -> Plugin:
     module, _, attribute = plugin.target.partition(":")
     try:
         cls = getattr(import_module(module.strip()), attribute.partition("[")[0].strip())
-        breach = assertion_breach(cls)
+        breach = assertion_breach(cls) if plugin.kind == "assertion" else operator_breach(cls)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - whatever a plugin raises, SystemExit included, is its error
         return replace(plugin, error=f"{plugin.target} does not load: {told(error)}")
-    if not breach and cls.type != plugin.name:
-        breach = f"{cls.__name__} has the type {cls.type!r}, but its package announces it as {plugin.name!r}"
+    word = "type" if plugin.kind == "assertion" else "name"
+    if not breach and (own := getattr(cls, word)) != plugin.name:
+        breach = f"{cls.__name__} has the {word} {own!r}, but its package announces it as {plugin.name!r}"
     return replace(plugin, error=breach) if breach else replace(plugin, cls=cls)

@@ -1,6 +1,6 @@
 """The plugins of a project: modules that its configuration lists under `plugins`.
 
-Each says in a list called `PLUGINS` which of its classes are assertion types or adapters.
+Each says in a list called `PLUGINS` which of its classes are assertion types, adapters or mutation operators.
 """
 
 import os
@@ -14,7 +14,8 @@ from types import ModuleType, TracebackType
 from typing import Any
 
 from agenteval.assertions.base import Assertion
-from agenteval.plugins.contract import adapter_breach, assertion_breach
+from agenteval.mutation.base import Operator
+from agenteval.plugins.contract import adapter_breach, assertion_breach, operator_breach
 from agenteval.plugins.found import Kind, Plugin, told
 
 LIST = "PLUGINS"
@@ -72,13 +73,15 @@ def _from_file(root: Path, path: Path) -> ModuleType:
 def _listed(module: ModuleType) -> list[Any]:
     listed = getattr(module, LIST, None)
     if not isinstance(listed, list | tuple) or not listed:
-        raise _UnusableError(f"it has no {LIST}, the list of its assertion types and adapters")
+        raise _UnusableError(f"it has no {LIST}, the list of its assertion types, adapters and operators")
     return list(listed)
 
 
 def _plugin(origin: str, listed: Any) -> Plugin:
     """One class of the list. What is no assertion but can trace is taken for an adapter."""
     is_assertion = isinstance(listed, type) and issubclass(listed, Assertion)
+    if isinstance(listed, type) and issubclass(listed, Operator):
+        return _checked("operator", origin, getattr(listed, "name", ""), listed, operator_breach(listed))
     if isinstance(listed, type) and not is_assertion and hasattr(listed, "trace"):
         return _checked("adapter", origin, getattr(listed, "name", ""), listed, adapter_breach(listed))
     if not is_assertion:
@@ -86,7 +89,8 @@ def _plugin(origin: str, listed: Any) -> Plugin:
         return _broken(
             origin,
             f"{what} in {LIST} is neither an assertion (a subclass of agenteval.assertions.base.Assertion)"
-            " nor an adapter (a class with name, version, supports_live_run and trace)",
+            " nor an adapter (a class with name, version, supports_live_run and trace)"
+            " nor a mutation operator (a subclass of agenteval.mutation.base.Operator)",
         )
     return _checked("assertion", origin, getattr(listed, "type", ""), listed, assertion_breach(listed))
 

@@ -1,4 +1,4 @@
-"""The one lookup of assertion types and adapters: built-in ones, those of the project, those of installed packages.
+"""The one lookup of assertion types, adapters and mutation operators: built-in ones, those of the project, those of installed packages.
 
 A built-in name cannot be taken, and no name can be taken twice. The metadata of installed packages is read
 only for a name that is not built in, or to list all there is: that takes longer than running a test.
@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from agenteval.adapters import Adapter, find_adapter, installed_adapters, make_adapter, own_adapters
 from agenteval.assertions import CATALOGUE, assertion_class, assertion_types
@@ -93,6 +94,14 @@ class Registry:
         """The assertion types of plugins that are not broken, as they are found, each with its class."""
         return [(each, each.cls) for each in self.plugins() if each.kind == "assertion" and each.cls]
 
+    def operators(self) -> list[type[Any]]:
+        """The mutation operators of plugins, as they are found. Raises `PluginError` when one is broken."""
+        found = [self._loaded(each) for each in self._claims if each.kind == "operator"]
+        for plugin in found:
+            if plugin.error:
+                raise PluginError(plugin.complaint, next_step=plugin.next_step)
+        return [plugin.cls for plugin in found if plugin.cls]
+
     def suspects(self) -> list[Plugin]:
         """The project's plugins of which nobody knows what they would bring, since they do not load."""
         return [plugin for plugin in self._local if plugin.error and not plugin.name]
@@ -158,12 +167,18 @@ def warnings_about(plugins: Iterable[Plugin]) -> list[Problem]:
 
 def _rivals_marked(plugins: Sequence[Plugin]) -> Iterator[Plugin]:
     """The plugins; those that claim a name which is built in, or which another one claims, as broken."""
-    built_in = {("assertion", each.type): f"{each.module}.{each.name}" for each in CATALOGUE}
+    built_in: dict[tuple[str, str], str] = {
+        ("assertion", each.type): f"{each.module}.{each.name}" for each in CATALOGUE
+    }
     if any(plugin.kind == "adapter" for plugin in plugins):
         built_in |= {("adapter", name): "agenteval" for name in own_adapters()}
+    if any(plugin.kind == "operator" for plugin in plugins):
+        from agenteval.mutation.operators import OPERATORS
+
+        built_in |= {("operator", each.name): f"{each.__module__}.{each.__name__}" for each in OPERATORS}
     for plugin in plugins:
         key = plugin.kind, plugin.name
-        what = "assertion type" if plugin.kind == "assertion" else "adapter"
+        what = {"assertion": "assertion type", "operator": "mutation operator"}.get(plugin.kind, plugin.kind)
         rivals = [each for each in plugins if each is not plugin and (each.kind, each.name) == key]
         if plugin.error or not plugin.name:
             yield plugin

@@ -19,7 +19,8 @@ from agenteval.plugins.registry import Registry
 from agenteval.redaction import RedactionRules, Redactor
 from agenteval.reporters.artifacts import RunDirectory, new_run_id
 from agenteval.reporters.console import Console
-from agenteval.reporters.sealing import LeakError, sealed_result
+from agenteval.reporters.entries import reason_of
+from agenteval.reporters.filing import packed, unfiled
 from agenteval.reporters.stream import redact_with, redactor_in_force
 from agenteval.results import TestResult
 from agenteval.runner import Outcome, RunOptions, run_test
@@ -98,7 +99,7 @@ class Project:
             max_nodes=self.options.max_yaml_nodes,
             registry=self.options.registry,
         )
-        self.unique.claim(test)
+        self.unique.claim(test.case.id, test.path)
         return test
 
     def run(self, test: LoadedTest, path: Path) -> tuple[Outcome, list[Problem]]:
@@ -107,14 +108,12 @@ class Project:
         outcome = run_test(test, self.options, self.adapters)
         directory = self._directory
         if directory is None:
-            try:
-                sealed_result(outcome.result, outcome.redactor)
-            except LeakError as leak:
-                return outcome, [leak.problem(f"the result of {outcome.result.test_case_id}")]
-            return outcome, []
-        before = len(directory.leaks)
-        directory.add(outcome, save_trace=self.config.save_traces or test.case.reporting.save_trace)
-        return outcome, directory.leaks[before:]
+            return outcome, unfiled(outcome).leaks
+        save_trace = self.config.save_traces or test.case.reporting.save_trace
+        stem = directory.stem(outcome.result.test_case_id)
+        filed = packed(outcome, stem, directory.max_bytes, save_trace=save_trace)
+        directory.keep(filed)
+        return outcome, filed.leaks
 
     @cached_property
     def _directory(self) -> RunDirectory | None:
@@ -131,7 +130,7 @@ class Project:
         """What the console shows of a test; unless it is to be brief, with the reason first."""
         folder = shown(self._directory.path) if self._directory else None
         console = self._console(0 if brief else self.verbosity)
-        console.evidence(result, folder, reason_first=not brief)
+        console.evidence(result, folder, reason="" if brief else reason_of(result))
         return _said(console)
 
     def problems(self, problems: Sequence[Problem]) -> str:

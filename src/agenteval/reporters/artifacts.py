@@ -10,21 +10,18 @@ import os
 import re
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from agenteval.config import MAX_RESULT_BYTES
 from agenteval.digests import sha256
 from agenteval.errors import AgentEvalError, Problem
-from agenteval.evidence import MOST_ITEMS
 from agenteval.redaction import Redactor
-from agenteval.reporters.sealing import LeakError, sealed, sealed_lines, sealed_result
-from agenteval.results import RunSummary, TestResult
-from agenteval.runner import Outcome
+from agenteval.reporters.filing import Filed, safe_stem
+from agenteval.reporters.sealing import LeakError, sealed, sealed_lines
+from agenteval.results import RunSummary
 
-LONGEST_STEM = 150
-_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
-_RESERVED = re.compile(r"(?i)^(con|prn|aux|nul|com\d|lpt\d)(\.|$)")
 _RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 
 
@@ -37,8 +34,7 @@ class ArtifactError(AgentEvalError):
 class RunDirectory:
     """Where one run's files go. Raises `ArtifactError` whenever a file cannot be written.
 
-    `max_bytes` bounds a file about one test: a longer trace is not written, a result is cut; both become a warning of
-    the result. What would show something sensitive although it has been redacted is not written: `leaks` says so.
+    `max_bytes` is the bound on a file about one test, for whoever packs it. What would show something sensitive although it has been redacted is not written: `leaks` says so.
     `redactor` is that of the run, for what belongs to no test.
     """
 
@@ -81,46 +77,11 @@ class RunDirectory:
         except OSError as error:
             raise _unwritable(self.path, error.strerror) from error
 
-    def add(self, outcome: Outcome, *, save_trace: bool) -> None:
-        """Write a test's result, and its trace when asked; notes their names in the result."""
-        stem = self._stem(outcome.result.test_case_id)
-        artifacts = outcome.result.artifacts
-        if save_trace and outcome.trace is not None:
-            name = f"{stem}.trace.json"
-            try:
-                content = sealed(outcome.trace, outcome.redactor)
-            except LeakError as leak:
-                self.leaks.append(leak.problem(name))
-            else:
-                if len(content) <= self.max_bytes:
-                    artifacts.trace = name
-                    self._write(name, content)
-                else:
-                    told = self._too_large("trace", content, "it is not written")
-                    outcome.result.warnings.append(outcome.redactor.text(told))
-        artifacts.result = f"{stem}.result.json"
-        try:
-            content = self._result(outcome.result, outcome.redactor)
-        except LeakError as leak:
-            self.leaks.append(leak.problem(artifacts.result))
-            artifacts.result = None
-        else:
-            self._write(artifacts.result, content)
-
-    def _result(self, result: TestResult, redactor: Redactor) -> bytes:
-        content = sealed_result(result, redactor)
-        if len(content) <= self.max_bytes:
-            return content
-        what = "it lacks what the assertions observed, their parameters and most events of their evidence"
-        result.warnings.append(redactor.text(self._too_large("result", content, what)))
-        _reduce(result)
-        return sealed_result(result, redactor)
-
-    def _too_large(self, what: str, content: bytes, outcome: str) -> str:
-        return (
-            f"the {what} has {len(content):,} bytes, and limits.max_result_bytes in agenteval.yaml "
-            f"is {self.max_bytes:,}: {outcome}"
-        )
+    def keep(self, filed: Filed) -> None:
+        """Write the files of a test, which have been sealed."""
+        self.leaks += filed.leaks
+        for name, content in filed.files:
+            self._write(name, content)
 
     def log(self, events: Sequence[dict[str, Any]]) -> None:
         """Write the run's OpenWOP events, one a line."""
@@ -169,23 +130,11 @@ class RunDirectory:
         except OSError as error:
             raise _unwritable(self.path / "summary.json", error.strerror) from error
 
-    def _stem(self, test_id: str) -> str:
-        """A file name that is safe on every system, and different for different ids."""
-        stem = _UNSAFE.sub("_", test_id)[:LONGEST_STEM]
-        safe = stem == test_id and not stem.startswith(".") and not _RESERVED.match(stem)
-        if not safe:
-            stem = f"test-{stem.lstrip('.')}" if _RESERVED.match(stem) else stem.lstrip(".") or "test"
-        name = stem
-        if not safe or name.lower() in self._taken:
-            from hashlib import sha256  # loads OpenSSL
-
-            digest = sha256(test_id.encode(errors="surrogatepass")).hexdigest()
-            lengths = iter(range(8, len(digest) + 1, 8))
-            name = f"{stem}-{digest[: next(lengths)]}"
-            while name.lower() in self._taken:
-                name = f"{stem}-{digest[: next(lengths)]}"
-        self._taken.add(name.lower())
-        return name
+    def stem(self, test_id: str) -> str:
+        """What the files of a test begin with: safe on every system, and taken from now on."""
+        stem = safe_stem(test_id, self._taken)
+        self._taken.add(stem.lower())
+        return stem
 
     def _write(self, name: str, content: bytes) -> None:
         self._written.add(name)
@@ -196,17 +145,9 @@ class RunDirectory:
                 while done < len(content):
                     done += file.write(content[done:])
         except OSError as error:
+            with suppress(OSError):  # no half of a file
+                os.unlink(target)  # noqa: PTH108
             raise _unwritable(Path(target), error.strerror) from error
-
-
-def _reduce(result: TestResult) -> None:
-    """Leave of a result what says how it was judged, and why."""
-    for each in result.assertions:
-        each.observed = {}
-        each.params = {}
-        del each.evidence.event_refs[MOST_ITEMS:]
-    del result.evidence.event_refs[MOST_ITEMS:]
-    del result.evidence.excerpts[MOST_ITEMS:]
 
 
 def _unwritable(path: Path, why: str | None) -> ArtifactError:

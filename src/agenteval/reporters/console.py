@@ -8,7 +8,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TextIO
 
 from agenteval.errors import ExitCode, Problem
@@ -18,6 +18,7 @@ from agenteval.results import (
     CategoryScore,
     Coverage,
     ErrorInfo,
+    RunCounts,
     RunSummary,
     TestResult,
     TestRow,
@@ -82,15 +83,21 @@ class Console:
         self.stream = stream or sys.stdout
         self.verbosity = verbosity
         terminal = self.stream.isatty()
-        auto = terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+        self.is_terminal = terminal and os.environ.get("TERM") != "dumb"
+        """Whether there is a terminal that understands escape sequences."""
+        auto = self.is_terminal and not os.environ.get("NO_COLOR")
         self.colored = color == "always" or (color == "auto" and auto)
         self.width = max(40, shutil.get_terminal_size().columns) if terminal else PLAIN_WIDTH
         self.signs = _UNICODE if _can_show(self.stream) else _ASCII
         self._at_gap = True
+        self.before_line: Callable[[], None] | None = None
+        """Called before each line: takes a line of progress away."""
 
     def emit(self, *parts: Part) -> None:
         """One line: texts, and texts with a style. Each is made harmless for a terminal."""
         self._at_gap = not parts
+        if self.before_line:
+            self.before_line()
         write(self.stream, "".join(self._part(part) for part in parts) + "\n")
 
     def gap(self) -> None:
@@ -148,17 +155,16 @@ class Console:
             self.emit(*head)
             self.emit("  ", (text, "dim"))
 
-    def evidence(self, result: TestResult, run_dir: str | None, *, reason_first: bool = False) -> None:
-        """All that is told of a test after its headline; begins with why it did not pass, when asked to."""
-        reason = _first_reason(result) if reason_first and not result.error else ""
-        if reason:
-            self.emit(reason)
-        elif reason_first:
+    def evidence(self, result: TestResult, run_dir: str | None, *, reason: str = "") -> None:
+        """All that is told of a test after its headline; `reason` takes the place of the headline."""
+        if reason and result.error:
             self._error(result, indent=0)
+        elif reason:
+            self.emit(reason)
         if result.status != "pass" and result.title:
             self._wrapped(result.title, indent=2)
         self._trace_line(result)
-        if result.error and not reason_first:
+        if result.error and not reason:
             self._error(result, indent=2)
         shown, counted = self._split(result.assertions)
         for each in shown:
@@ -271,30 +277,19 @@ class Console:
             for name, duration in slow:
                 self.emit(f"  {duration:8.1f} ms  {name}")
         self.gap()
-        parts = [
-            (counts.passed, "passed", "green"),
-            (counts.xfailed, "xfailed", "yellow"),
-            (counts.failed, "failed", "red bold"),
-            (counts.errors, _plural(counts.errors, "error"), "red bold"),
-            (counts.skipped, "skipped", "yellow"),
-            (counts.invalid, "invalid", "red bold"),
-            (counts.deselected, "deselected", "dim"),
-            (
-                counts.vacuous_passes,
-                _plural(counts.vacuous_passes, "vacuous pass", "vacuous passes"),
-                "yellow",
-            ),
-            (counts.warnings, _plural(counts.warnings, "warning"), "yellow"),
-        ]
-        said: list[Part] = []
-        for number, word, style in parts:
-            if number:
-                said += [", "] * bool(said) + [(f"{number} {word}", style)]
-        self.emit(*(said or ["no tests"]), f" in {summary.duration_ms / 1000:.2f} s")
+        self.emit(*(_counted(counts) or ["no tests"]), f" in {summary.duration_ms / 1000:.2f} s")
         if summary_path:
             self.emit((summary_path, "dim"))
         style = "green" if summary.exit_code == ExitCode.PASSED else "red"
         self.emit((f"exit {summary.exit_code}: {summary.exit_reason}", style))
+
+    def so_far(self, counts: RunCounts, rows: Sequence[TestRow]) -> None:
+        """What a run came to that was broken off."""
+        self.gap()
+        if self.verbosity < 0 or counts.total > MANY_TESTS:
+            self._not_passed(rows)
+        if counted := _counted(counts):
+            self.emit(*counted)
 
     def _not_passed(self, rows: Sequence[TestRow]) -> None:
         failed = [row for row in rows if row.status in ("fail", "error")]
@@ -372,19 +367,6 @@ class Console:
         return text if len(text) <= self.width else f"{text[: self.width - 1]}…"
 
 
-def _first_reason(result: TestResult) -> str:
-    """Why a test was judged not simply to pass, in a line: what a list of failures has room for."""
-    code = result.reason_code or ""
-    if result.xfail:
-        return f"failed as expected: {result.xfail_reason}"
-    if code.startswith("xfail."):
-        return f"{code}: {result.next_step}"
-    status = {"assertion.warning_strict": "warn", "test.all_skipped": "skip"}.get(code, "fail")
-    first, *others = (each for each in result.assertions if each.status == status)
-    more = f" (and {len(others)} more)" if others else ""
-    return f"{first.id}: {first.message.partition(chr(10))[0]}{more}"
-
-
 def _can_show(stream: TextIO) -> bool:
     encoding = getattr(stream, "encoding", None) or "ascii"
     try:
@@ -396,3 +378,27 @@ def _can_show(stream: TextIO) -> bool:
 
 def _plural(number: int, word: str, words: str = "") -> str:
     return word if number == 1 else words or f"{word}s"
+
+
+def _counted(counts: RunCounts) -> list[Part]:
+    """`3 passed, 1 failed`: what there is any of."""
+    parts = [
+        (counts.passed, "passed", "green"),
+        (counts.xfailed, "xfailed", "yellow"),
+        (counts.failed, "failed", "red bold"),
+        (counts.errors, _plural(counts.errors, "error"), "red bold"),
+        (counts.skipped, "skipped", "yellow"),
+        (counts.invalid, "invalid", "red bold"),
+        (counts.deselected, "deselected", "dim"),
+        (
+            counts.vacuous_passes,
+            _plural(counts.vacuous_passes, "vacuous pass", "vacuous passes"),
+            "yellow",
+        ),
+        (counts.warnings, _plural(counts.warnings, "warning"), "yellow"),
+    ]
+    said: list[Part] = []
+    for number, word, style in parts:
+        if number:
+            said += [", "] * bool(said) + [(f"{number} {word}", style)]
+    return said

@@ -1,7 +1,7 @@
 """JSON that may leave the process: redacted, encoded, and looked at once more before anybody gets it."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from agenteval.errors import AgentEvalError, Problem
@@ -31,29 +31,21 @@ def _told(kinds: Sequence[str]) -> str:
     return f"{'a value' if len(kinds) == 1 else 'values'} of kind {', '.join(kinds)} would show"
 
 
-def sealed(data: Any, redactor: Redactor) -> bytes:
+def sealed(data: Any, redactor: Redactor, *, one_line: bool = False) -> bytes:
     """Data of which any part may quote a test's inputs, as the bytes that may be written: redacted, and checked.
 
     Raises `LeakError` when something sensitive is still to be seen in the bytes.
     """
-    content = encode(data)
+    content = encode(data, one_line=one_line)
     if not redactor.may_show_in(content):
         return content
     shown = redactor.data(plain(data))
-    return _checked(shown, shown, redactor)
+    return _checked(shown, shown, redactor, one_line=one_line)
 
 
-def sealed_lines(items: Sequence[Any], redactor: Redactor) -> bytes:
+def sealed_lines(items: Iterable[Any], redactor: Redactor) -> bytes:
     """Data as JSON, one item a line: the bytes that may be written. Raises `LeakError` as `sealed` does."""
-    import orjson
-
-    content = b"".join([orjson.dumps(item, option=orjson.OPT_APPEND_NEWLINE) for item in items])
-    if not redactor.may_show_in(content):
-        return content
-    shown = [redactor.swept(redactor.data(plain(item))) for item in items]
-    if kinds := redactor.leaks(shown, shown):
-        raise LeakError(kinds)
-    return b"".join([orjson.dumps(item, option=orjson.OPT_APPEND_NEWLINE) for item in shown])
+    return b"".join(sealed(item, redactor, one_line=True) for item in items)
 
 
 def sealed_result(result: TestResult, redactor: Redactor) -> bytes:
@@ -69,10 +61,24 @@ def sealed_result(result: TestResult, redactor: Redactor) -> bytes:
     return _checked(plain(result), plain(quoted), redactor)
 
 
-def _checked(shown: Any, quoted: Any, redactor: Redactor) -> bytes:
+def sealed_text(text: str, redactor: Redactor) -> bytes:
+    """A text made of redacted data, in UTF-8, as the bytes that may be written: redacted once more, and checked.
+
+    Raises `LeakError` as `sealed` does.
+    """
+    content = text.encode(errors="backslashreplace")
+    if not redactor.may_show_in(content):
+        return content
+    shown = redactor.unseen(content.decode())
+    if kinds := redactor.leaks(shown, ()):
+        raise LeakError(kinds)
+    return shown.encode()
+
+
+def _checked(shown: Any, quoted: Any, redactor: Redactor, *, one_line: bool = False) -> bytes:
     import orjson
 
-    content = encode(redactor.swept(shown))
+    content = encode(redactor.swept(shown), one_line=one_line)
     if kinds := redactor.leaks(orjson.loads(content), quoted):
         raise LeakError(kinds)
     return content
@@ -99,16 +105,18 @@ def _named(result: TestResult) -> list[Any]:
     return named
 
 
-def encode(data: Any) -> bytes:
-    """Results and traces as indented JSON, UTF-8, with a newline at the end."""
+def encode(data: Any, *, one_line: bool = False) -> bytes:
+    """Results and traces as JSON, indented unless it is to stand on one line; UTF-8, with a newline at the end."""
     import orjson
 
+    indent = 0 if one_line else orjson.OPT_INDENT_2
     try:
-        return orjson.dumps(data, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+        return orjson.dumps(data, option=indent | orjson.OPT_APPEND_NEWLINE)
     except TypeError:  # half of a surrogate pair, or a number of more than 64 bits: JSON, but not to orjson
         import json
 
-        text = json.dumps(_spelled(plain(data)), indent=2, ensure_ascii=False, allow_nan=False)
+        spelled = _spelled(plain(data))
+        text = json.dumps(spelled, indent=None if one_line else 2, ensure_ascii=False, allow_nan=False)
         return f"{text}\n".encode()
 
 

@@ -1,0 +1,109 @@
+"""Which run of a recording a test means: `turn`, `message`, `task_id` and `time` of `adapter_input`."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from agenteval.errors import AdapterError
+from agenteval.text import cut
+from agenteval_nanoclaw.session.clock import iso, milliseconds
+from agenteval_nanoclaw.session.runs import Run
+
+CHOOSERS = ("turn", "message", "task_id", "time")
+ALIASES = "tool_aliases"
+MOST_LISTED = 20
+
+NEXT = "choose one in the test: adapter_input: {session: …, turn: N}; message, task_id and time choose, too"
+
+
+def check_options(given: Mapping[str, Any]) -> None:
+    """Refuse a chooser, or aliases, of a wrong type. Raises `AdapterError` (`adapter.invalid_input`)."""
+    wrong = ""
+    turn, message, time = given.get("turn"), given.get("message"), given.get("time")
+    if "turn" in given and (not isinstance(turn, int) or isinstance(turn, bool) or turn < 1):
+        wrong = f"turn must be a number from 1 on, got {turn!r}"
+    elif "message" in given and (
+        not isinstance(message, str | int) or isinstance(message, bool) or message == ""
+    ):
+        wrong = f"message must be the id or the number of a message, got {message!r}"
+    elif "task_id" in given and (not isinstance(given["task_id"], str) or not given["task_id"]):
+        wrong = f"task_id must be the id of a task, got {given['task_id']!r}"
+    elif "time" in given and milliseconds(time) is None:
+        wrong = f"time must be a text with an ISO 8601 date and time, such as '2026-01-31T08:00:00Z', got {time!r}"
+    elif ALIASES in given:
+        wrong = _wrong_aliases(given[ALIASES])
+    if wrong:
+        raise AdapterError(
+            f"adapter_input.{wrong}",
+            reason_code="adapter.invalid_input",
+            next_step="correct the value in the test",
+        )
+
+
+def _wrong_aliases(aliases: Any) -> str:
+    if not isinstance(aliases, dict):
+        return f"{ALIASES} must be a mapping from recorded names of tools to canonical ones, got {aliases!r}"
+    for name, value in aliases.items():
+        if not isinstance(value, str) or not value or not isinstance(name, str) or not name:
+            return f"{ALIASES} must map names to names, got {name!r}: {value!r}"
+    return ""
+
+
+def choose(runs: Sequence[Run], given: Mapping[str, Any]) -> Run:
+    """The run that all given choosers mean; the only one, when none is given.
+
+    Raises `AdapterError` that lists the runs: `adapter.no_such_run`, `adapter.several_runs`.
+    """
+    found = [run for run in runs if _fits(run, runs, given)]
+    if len(found) == 1:
+        return found[0]
+    asked = ", ".join(f"{key}: {given[key]!r}" for key in CHOOSERS if key in given)
+    if not found:
+        raise AdapterError(
+            f"no run of the recording has {asked}; it has\n{listed(runs)}",
+            reason_code="adapter.no_such_run",
+            next_step="correct the choice in the test",
+        )
+    what = (
+        f"{len(found)} runs of the recording have {asked}"
+        if asked
+        else f"the recording has {len(found)} runs"
+    )
+    raise AdapterError(f"{what}:\n{listed(found)}", reason_code="adapter.several_runs", next_step=NEXT)
+
+
+def _fits(run: Run, runs: Sequence[Run], given: Mapping[str, Any]) -> bool:
+    if "turn" in given and run.number != given["turn"]:
+        return False
+    if "message" in given and not any(
+        str(given["message"]) in (each.message.seq, each.row.id if each.row else "") for each in run.received
+    ):
+        return False
+    rows = [each.row for each in run.received if each.row and each.message.kind == "task"]
+    if "task_id" in given and not any(given["task_id"] in (row.id, row.series) for row in rows):
+        return False
+    return "time" not in given or run is _at(runs, milliseconds(given["time"]) or 0)
+
+
+def _at(runs: Sequence[Run], time: int) -> Run | None:
+    """The run that was under way at a time, else the last that began before it."""
+    begun = [run for run in runs if run.started <= time]
+    under_way = [run for run in begun if run.ended >= time]
+    return (under_way or begun)[-1] if begun else None
+
+
+def listed(runs: Sequence[Run]) -> str:
+    """The runs, a line each."""
+    lines = [f"  turn {run.number}  {iso(run.started)}  {_told(run)}" for run in runs[:MOST_LISTED]]
+    more = [f"  and {len(runs) - MOST_LISTED} more"] if len(runs) > MOST_LISTED else []
+    return "\n".join([*lines, *more])
+
+
+def _told(run: Run) -> str:
+    trigger = "scheduler" if run.by_scheduler else "user_message"
+    return f"{trigger}  {first_words(run)}"
+
+
+def first_words(run: Run) -> str:
+    """How the message that began a run starts, in one line."""
+    text = run.received[0].message.text if run.received else "(the beginning is missing)"
+    return cut(" ".join(text.split()), 60)

@@ -1,0 +1,100 @@
+"""SQLite databases of a running or stopped NanoClaw, read without touching them.
+
+A database is copied, with its journal or write-ahead log, into a private temporary folder, and the copy is opened:
+opening the original, even for reading, may create files beside it, wait for locks, or finish a transaction.
+"""
+
+import shutil
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from agenteval.errors import AdapterError
+
+Row = dict[str, Any]
+
+BESIDE = ("", "-journal", "-wal")
+"""The files that make up a database. The shared memory of a log, `-shm`, is made anew from it."""
+ATTEMPTS = 5
+"""How often a copy is taken again when the database changes meanwhile."""
+
+
+def read_tables(
+    path: Path, required: Mapping[str, Sequence[str]], optional: Sequence[str] = ()
+) -> dict[str, list[Row]]:
+    """The rows of tables, by table; a table of `optional` that is not there is empty.
+
+    `required` are columns by table. Raises `AdapterError`: `adapter.database_unreadable`, or
+    `adapter.database_version` when a required table or column is missing.
+    """
+    import sqlite3
+
+    with TemporaryDirectory(prefix="agenteval-") as folder:
+        try:
+            copy = _copied(path, Path(folder))
+            with closing(sqlite3.connect(copy)) as connection:
+                connection.row_factory = sqlite3.Row
+                connection.text_factory = _text
+                _check(connection, path, required)
+                present = {str(row[0]) for row in connection.execute("SELECT name FROM sqlite_master")}
+                return {
+                    table: _rows(connection, table) if table in present else []
+                    for table in (*required, *optional)
+                }
+        except (sqlite3.Error, OSError) as error:
+            raise AdapterError(
+                f"{path} cannot be read as a database: {error}",
+                reason_code="adapter.database_unreadable",
+                next_step="stop NanoClaw, or copy the recording once it is idle, and try again",
+            ) from error
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
+
+
+def _copied(path: Path, folder: Path) -> Path:
+    """A copy of the database as it was at one moment, as far as its files tell."""
+    for _ in range(ATTEMPTS):
+        before = _state(path)
+        for suffix in BESIDE:
+            target = folder / (path.name + suffix)
+            target.unlink(missing_ok=True)
+            if before[suffix] is not None:
+                try:
+                    shutil.copyfile(f"{path}{suffix}", target)
+                except FileNotFoundError:  # a transaction ended meanwhile
+                    continue
+        if _state(path) == before:
+            break
+    return folder / path.name
+
+
+def _state(path: Path) -> dict[str, tuple[int, int] | None]:
+    found: dict[str, tuple[int, int] | None] = {}
+    for suffix in BESIDE:
+        try:
+            status = Path(f"{path}{suffix}").stat()
+            found[suffix] = (status.st_size, status.st_mtime_ns)
+        except FileNotFoundError:
+            found[suffix] = None
+    return found
+
+
+def _check(connection: Any, path: Path, required: Mapping[str, Sequence[str]]) -> None:
+    for table, columns in required.items():
+        present = {row["name"] for row in connection.execute(f'PRAGMA table_info("{table}")')}
+        missing = [column for column in columns if column not in present]
+        if missing:
+            what = f"columns {', '.join(missing)} in table {table}" if present else f"table {table}"
+            raise AdapterError(
+                f"{path} has no {what}: it is no database of NanoClaw, or of a version that is not known",
+                reason_code="adapter.database_version",
+                next_step="name the transcript (*.jsonl) alone; it can be read without databases",
+            )
+
+
+def _rows(connection: Any, table: str) -> list[Row]:
+    return [dict(row) for row in connection.execute(f'SELECT * FROM "{table}"')]  # noqa: S608 - our own names

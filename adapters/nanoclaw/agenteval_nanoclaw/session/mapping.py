@@ -1,0 +1,304 @@
+"""From one run to the normalized trace (SPEC 16)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from agenteval.outbound import OUTBOUND
+from agenteval.trace import (
+    AdapterInfo,
+    Capabilities,
+    Trace,
+    TraceBuilder,
+    TraceMessage,
+    TraceStatus,
+)
+from agenteval_nanoclaw.session.answers import CUT_OFF, final_answers
+from agenteval_nanoclaw.session.clock import iso
+from agenteval_nanoclaw.session.context import generation_of, mounts_are_known, scenario_of
+from agenteval_nanoclaw.session.delivery import Outbox
+from agenteval_nanoclaw.session.evidence import notes_on
+from agenteval_nanoclaw.session.memory import Owned
+from agenteval_nanoclaw.session.outgoing import Outgoing
+from agenteval_nanoclaw.session.prompts import parse_prompt
+from agenteval_nanoclaw.session.reading import Reading
+from agenteval_nanoclaw.session.remembering import Call, MemoryTelling
+from agenteval_nanoclaw.session.results import RETRYABLE, error_type, result_text, whole_text
+from agenteval_nanoclaw.session.runs import Run
+from agenteval_nanoclaw.session.saying import MAIN, Said, read_sayings
+from agenteval_nanoclaw.session.tools import canonical
+from agenteval_nanoclaw.session.transcript import Record, prompt_of, text_of
+from agenteval_nanoclaw.session.usage import Usage
+
+SENDERS = {"task": "scheduler", "webhook": "system"}
+"""Who acts when a message is received, by its kind; any other is the user's."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Told:
+    """The trace of a run, and what it shows of memory files beside its events."""
+
+    trace: Trace
+    before: dict[Owned, str | None]
+    """What memory files held when the run first touched them, where that is recorded; None: they were not there."""
+    written: set[str]
+    """The paths of the memory files that it wrote."""
+
+
+def tell(
+    run: Run,
+    reading: Reading,
+    *,
+    aliases: Mapping[str, str],
+    ids: tuple[str, str],
+    adapter: AdapterInfo,
+    default_group: str = "",
+) -> Told:
+    """The trace of a run. `ids` are those of the test case and of the test run.
+
+    `default_group` is the group where the recording does not tell.
+    """
+    return _Teller(run, reading, aliases, adapter, default_group).told(*ids)
+
+
+class _Teller:
+    """Turns the lines of a run into events, one after the other."""
+
+    def __init__(
+        self, run: Run, reading: Reading, aliases: Mapping[str, str], adapter: AdapterInfo, default_group: str
+    ) -> None:
+        self.run = run
+        self.reading = reading
+        self.aliases = aliases
+        self.generation = generation_of(run, reading)
+        self.sayings = read_sayings(run, reading.source, max_line=reading.max_bytes)
+        self.builder = TraceBuilder(
+            adapter=adapter,
+            capabilities=Capabilities(supports_tool_trace=True, supports_replay=True),
+            scenario=scenario_of(run, reading, default_group),
+        )
+        self.outbox = Outbox(run)
+        self.outgoing = Outgoing(
+            final_answers(self.sayings.lines), self.outbox, self.generation, self.builder
+        )
+        self.memory = MemoryTelling(run, reading, self.builder, self.sayings)
+        self.usage = Usage()
+        self.calls: dict[str, Call] = {}
+        self.early: dict[str, tuple[Said, Record]] = {}
+        """Results that stand before their call."""
+        self.waiting = list(run.received)
+        self.failure = ""
+        """What the API failed with, when nothing came after it."""
+        self.notes: list[str] = []
+
+    def told(self, case_id: str, run_id: str) -> Told:
+        """All of it."""
+        for said in self.sayings.lines:
+            self._line(said)
+        self._unanswered()
+        self._runtime_errors()
+        output = self.outgoing.output
+        status = self._status()
+        self._flags()
+        trace = self.builder.build(
+            test_case_id=case_id,
+            test_run_id=run_id,
+            input_messages=[
+                TraceMessage(role="user", content=each.message.text) for each in self.run.received
+            ],
+            final_output=output,
+            status=status,
+            timing_ms_total=self.run.ended - self.run.started,
+            token_usage=self.usage.total(),
+        )
+        trace.notes += [*self.notes, *self.outgoing.notes, *self.memory.notes()]
+        trace.notes += notes_on(self.run, self.reading, self.generation, self.sayings, self.usage)
+        return Told(trace=trace, before=self.memory.before, written=self.memory.written)
+
+    def _line(self, said: Said) -> None:
+        kind = said.record.get("type")
+        if kind == "assistant":
+            self._assistant(said)
+        elif kind == "system":
+            self._system(said)
+        else:
+            if said.agent == MAIN:
+                self._messages(said)
+            for block in said.blocks("tool_result"):
+                self._result(said, block)
+            self.memory.tell_loaded(said)
+
+    def _messages(self, said: Said) -> None:
+        text = prompt_of(said.record)
+        if text is None:
+            return
+        for message in parse_prompt(text).messages:
+            received = next((each for each in self.waiting if each.message == message), None)
+            if received is None:  # handed out again
+                continue
+            self.waiting.remove(received)
+            row = received.row
+            data: dict[str, Any] = {"role": "user", "content": message.text}
+            if sender := message.sender or (row.sender if row else ""):
+                data["sender"] = sender
+            if name := row.id if row else message.seq:
+                data["message_id"] = name
+            time = row.time if row and message.kind != "task" else said.line.time
+            self.builder.add("message_received", data, actor=SENDERS.get(message.kind, "user"), ts=iso(time))
+
+    def _assistant(self, said: Said) -> None:
+        if said.is_failure:
+            self.failure = text_of(said.message.get("stop_reason")) or "api_error"
+            text = "\n".join(text_of(block.get("text")) for block in said.blocks("text"))
+            kind = "refusal" if self.failure == "refusal" else "api_error"
+            self._error(said, {"scope": "model", "error_type": kind, "message": text, "retryable": False})
+            return
+        if said.is_made_up:
+            return
+        self.failure = ""
+        self.usage.add(said.message)
+        for block in said.blocks("tool_use"):
+            self._call(said, block)
+        self.outgoing.tell(said)
+
+    def _call(self, said: Said, block: Record) -> None:
+        name, call_id, args = text_of(block.get("name")), text_of(block.get("id")), block.get("input")
+        if call_id in self.calls or not call_id or not name:
+            return
+        call = Call(
+            id=call_id,
+            recorded=name,
+            tool=canonical(name, self.aliases),
+            args=_fitting(args) if isinstance(args, dict) else {},
+            folder=text_of(said.record.get("cwd")),
+            time=said.line.time,
+        )
+        self.calls[call_id] = call
+        data = {"tool": call.tool, "call_id": call_id, "args": call.args, "recorded_tool": name}
+        parent = self.calls.get(said.spawn)
+        if parent:
+            data["parent_call_id"] = parent.id
+        event = self.builder.add(
+            "tool_call",
+            data,
+            ts=iso(said.line.time),
+            agent_id=said.agent,
+            parent_event_id=parent.event_id if parent else None,
+        )
+        call.event_id = event.event_id
+        if call_id in self.early:
+            self._result(*self.early.pop(call_id))
+
+    def _result(self, said: Said, block: Record) -> None:
+        call = self.calls.get(text_of(block.get("tool_use_id")))
+        if call is None:
+            self.early[text_of(block.get("tool_use_id"))] = said, block
+            return
+        if call.answered:
+            return
+        call.answered = True
+        detail = said.record.get("toolUseResult")
+        text = result_text(block, detail, call.recorded)
+        text, whole = whole_text(
+            text, self.run.transcript.path, self.reading.source, max_bytes=self.reading.max_bytes
+        )
+        if not whole:
+            self.notes.append(
+                f"the result of {call.id} ({call.tool}) is cut: the file that has it whole is missing"
+            )
+        success = block.get("is_error") is not True
+        result: Any = text
+        if success and call.tool == OUTBOUND:
+            result = self.outbox.told(text, call.args)
+            self.outgoing.sent(call.id, call.args, result)
+        data = {"tool": call.tool, "call_id": call.id, "success": success, "result": result}
+        self.builder.add("tool_result", data, actor="tool", ts=iso(said.line.time), agent_id=said.agent)
+        if success:
+            self.memory.tell(said, call, text, detail)
+        else:
+            kind = error_type(text)
+            error = {"scope": "tool", "tool": call.tool, "call_id": call.id, "error_type": kind}
+            self._error(said, {**error, "message": text, "retryable": kind in RETRYABLE})
+
+    def _error(self, said: Said, data: dict[str, Any]) -> None:
+        whole = {"scope": "runtime", "tool": None, "call_id": None, **data}
+        actor = "tool" if whole["scope"] == "tool" else "system"
+        self.builder.add("error", whole, actor=actor, ts=iso(said.line.time), agent_id=said.agent)
+
+    def _system(self, said: Said) -> None:
+        subtype = said.record.get("subtype")
+        if subtype == "api_error":
+            kind, message = api_error(said.record)
+            self._error(said, {"scope": "model", "error_type": kind, "message": message, "retryable": True})
+        elif subtype == "model_refusal_no_fallback":
+            self.failure = "refusal"
+        elif subtype == "compact_boundary":
+            self.notes.append(
+                "the conversation was compacted in this run: what the agent knew before it is a summary"
+            )
+
+    def _unanswered(self) -> None:
+        last = self.sayings.lines[-1]
+        for call in self.calls.values():
+            if not call.answered:
+                error = {"scope": "tool", "tool": call.tool, "call_id": call.id, "error_type": "aborted"}
+                self._error(
+                    last, {**error, "message": "the run ended before the tool answered", "retryable": False}
+                )
+        if self.early:
+            self.notes.append(f"{len(self.early)} tool results answer calls that are not in the recording")
+
+    def _runtime_errors(self) -> None:
+        last = self.sayings.lines[-1]
+        told = [("runner_failed", row.text) for row in self.outbox.runner_failures()]
+        rows = [each.row for each in self.run.received if each.row]
+        told += [("task_failed", row.error) for row in rows if row.error]
+        for kind, message in told:
+            self.failure = kind
+            self._error(last, {"error_type": kind, "message": message, "retryable": False})
+
+    def _status(self) -> TraceStatus:
+        acknowledged = {each.row.acknowledged for each in self.run.received if each.row}
+        final = self.outgoing.final
+        if self.failure == "refusal" or (final and final.stop_reason == "refusal"):
+            return "blocked"
+        if self.failure or "failed" in acknowledged:
+            return "failed"
+        answered = final.last.line.time if final else 0
+        unfinished = any(not call.answered and call.time >= answered for call in self.calls.values())
+        cut = self.run.last and self.run.index.cut
+        if final is None or final.stop_reason in CUT_OFF or unfinished or cut or "processing" in acknowledged:
+            return "partial"
+        return "success"
+
+    def _flags(self) -> None:
+        flags = self.builder.capabilities
+        flags.supports_tool_trace = not self.sayings.missing
+        flags.supports_memory_events = self.generation == "v2" or self.memory.told
+        stored = self.run.session is not None
+        flags.supports_scheduler_context = self.run.task is not None if self.run.by_scheduler else stored
+        flags.supports_container_metadata = mounts_are_known(self.run, self.reading)
+
+
+def _fitting(value: Any) -> Any:
+    """A value in which integers of more than 64 bits, which no file of ours can hold, are text."""
+    if isinstance(value, dict):
+        return {key: _fitting(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_fitting(item) for item in value]
+    return str(value) if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63 else value
+
+
+def api_error(record: Record) -> tuple[str, str]:
+    """Kind and message of a failed request to the model."""
+    error = record.get("error")
+    told: Any = error if isinstance(error, dict) else {}
+    status, kind, message = told.get("status"), text_of(told.get("type")), text_of(told.get("formatted"))
+    while isinstance(told, dict):
+        kind = text_of(told.get("type")) if text_of(told.get("type")) not in ("", "error") else kind
+        message = text_of(told.get("message")) or message
+        told = told.get("error")
+    number = f"{status} " if isinstance(status, int) else ""
+    attempt = record.get("retryAttempt")
+    tried = f" (attempt {attempt})" if isinstance(attempt, int) else ""
+    return kind or "api_error", f"{number}{message}{tried}".strip()

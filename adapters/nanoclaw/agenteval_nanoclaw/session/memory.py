@@ -1,0 +1,228 @@
+"""Memory of groups: which files are memory, whose, and what tool calls do to it."""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from posixpath import basename, isabs, join, normpath
+from typing import Any
+
+from agenteval.patterns import is_glob, name_matches
+from agenteval_nanoclaw.session.shell import touches
+from agenteval_nanoclaw.session.store import Mount
+from agenteval_nanoclaw.session.transcript import text_of
+
+SHARED = "global"
+"""Owns what NanoClaw shares between groups."""
+OWN_FOLDERS = ("/workspace/agent", "/workspace/group")
+"""Where a group's folder is mounted: in v2, and in v1."""
+LOCAL = "CLAUDE.local.md"
+MAIN = "CLAUDE.md"
+
+
+@dataclass(frozen=True, slots=True)
+class Owned:
+    """A memory file: the group that owns it, and what kind of memory it is."""
+
+    group: str
+    source: str
+    path: str
+
+
+@dataclass(slots=True, kw_only=True)
+class MemoryUse:
+    """One read or write of a memory file."""
+
+    write: bool
+    file: Owned
+    content: str | None = None
+    change: str = ""
+    names_only: bool = False
+    """Whether only the file's name was shown, not what is in it."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Memory:
+    """Tells memory files from others, for one group."""
+
+    group: str
+    mounts: list[Mount] = field(default_factory=list)
+    index_text: str = ""
+    """What the group's memory file holds, as far as known: files that it names are memory too."""
+    unclear: list[str] = field(default_factory=list)
+    """Commands that name memory in a way that was not understood."""
+
+    def owned(self, path: str) -> Owned | None:
+        """The memory file that a path inside the container leads to, or None."""
+        path = normpath(path)
+        for folder in OWN_FOLDERS:
+            if path.startswith(folder + "/"):
+                return self._own(path, path[len(folder) + 1 :], v2=folder == OWN_FOLDERS[0])
+        if path.startswith("/workspace/global/") or path == "/app/CLAUDE.md":
+            return Owned(SHARED, basename(path), path) if path.endswith(".md") else None
+        if "/.claude/projects/" in path and "/memory/" in path and path.endswith(".md"):
+            return Owned(self.group, "auto memory", path)
+        if path.startswith("/workspace/project/groups/"):
+            folder, _, inside = path.removeprefix("/workspace/project/groups/").partition("/")
+            return self._of_group(folder, inside, path)
+        if path.startswith("/workspace/extra/"):
+            return self._mounted(path)
+        return None
+
+    def _own(self, path: str, inside: str, *, v2: bool) -> Owned | None:
+        if inside == LOCAL:
+            return Owned(self.group, LOCAL, path)
+        if inside == MAIN:  # in v2 it is put together from what all groups share
+            return Owned(SHARED if v2 else self.group, MAIN, path)
+        if inside.startswith("conversations/") and inside.endswith(".md"):
+            return Owned(self.group, "conversations", path)
+        if inside in self.indexed():
+            return Owned(self.group, inside, path)
+        return None
+
+    def _of_group(self, group: str, inside: str, path: str) -> Owned | None:
+        if group == SHARED:
+            return Owned(SHARED, basename(path), path) if path.endswith(".md") else None
+        if group == self.group:
+            return self._own(path, inside, v2=False)
+        if inside in (LOCAL, MAIN) or (inside.startswith("conversations/") and inside.endswith(".md")):
+            return Owned(group, inside.partition("/")[0], path)
+        return None
+
+    def _mounted(self, path: str) -> Owned | None:
+        for mount in self.mounts:
+            if path.startswith(mount.inside + "/"):
+                inside = path[len(mount.inside) + 1 :]
+                if mount.group:
+                    return self._of_group(mount.group, inside, path)
+                if mount.host.rstrip("/").endswith("/groups"):
+                    folder, _, inside = inside.partition("/")
+                    return self._of_group(folder, inside, path)
+                return None
+        name = path.removeprefix("/workspace/extra/").partition("/")[0]
+        return Owned(name, LOCAL, path) if basename(path) == LOCAL else None
+
+    def indexed(self) -> list[str]:
+        """The files that the memory file names."""
+        words = re.split(r"[^\w./-]+", self.index_text)
+        names = [word.removeprefix("./").rstrip(".") for word in words if "." in word]
+        return [
+            name
+            for name in names
+            if name.endswith((".md", ".txt", ".json")) and not name.startswith((".", "/"))
+        ]
+
+    # What calls do ---------------------------------------------------------------------------------------------
+
+    def uses(self, tool: str, args: dict[str, Any], folder: str, output: str) -> list[MemoryUse]:
+        """What a successful call did to memory.
+
+        `tool` is the recorded name, `folder` the working directory, `output` the text of the result.
+        """
+        if tool == "Read":
+            return [
+                MemoryUse(write=False, file=file, content=output)
+                for file in self._files([text_of(args.get("file_path"))], folder)
+            ]
+        if tool in ("Edit", "MultiEdit", "Write"):
+            return list(self._edited(tool, args, folder))
+        if tool == "Grep":
+            return self._searched(args, folder, output)
+        if tool == "Glob":
+            names = [join(text_of(args.get("path")) or folder, line.strip()) for line in output.splitlines()]
+            return [MemoryUse(write=False, file=file, names_only=True) for file in self._files(names, folder)]
+        if tool == "Bash":
+            return self._ran(text_of(args.get("command")), folder, output)
+        return []
+
+    def _files(self, paths: Iterable[str], folder: str) -> Iterator[Owned]:
+        for path in paths:
+            if path and (file := self.owned(path if isabs(path) else join(folder, path))):
+                yield file
+
+    def _edited(self, tool: str, args: dict[str, Any], folder: str) -> Iterator[MemoryUse]:
+        for file in self._files([text_of(args.get("file_path"))], folder):
+            if tool == "Write":
+                yield MemoryUse(write=True, file=file, content=text_of(args.get("content")))
+                continue
+            edits = args.get("edits") if tool == "MultiEdit" else [args]
+            for edit in edits if isinstance(edits, list) else []:
+                if isinstance(edit, dict):
+                    old = text_of(edit.get("old_string"))
+                    yield MemoryUse(
+                        write=True,
+                        file=file,
+                        content=text_of(edit.get("new_string")),
+                        change=f"instead of: {old}" if old else "",
+                    )
+
+    def _searched(self, args: dict[str, Any], folder: str, output: str) -> list[MemoryUse]:
+        place = text_of(args.get("path")) or folder
+        place = place if isabs(place) else join(folder, place)
+        names_only = args.get("output_mode", "files_with_matches") != "content"
+        if file := self.owned(place):
+            nothing = output.startswith("No ")
+            return [] if nothing else [_read(file, output, names_only=names_only)]
+        return self._hits(output, [place, folder], names_only=names_only)
+
+    def _hits(self, output: str, folders: list[str], *, names_only: bool) -> list[MemoryUse]:
+        """The memory files that the lines of a search name, each with the lines found in it."""
+        found: dict[Owned, list[str]] = {}
+        for line in output.splitlines():
+            name, text = _hit(line)
+            files = [file for each in folders for file in self._files([join(each, name)], each)]
+            if name and files:
+                found.setdefault(files[0], []).append(text)
+        return [_read(file, "\n".join(lines), names_only=names_only) for file, lines in found.items()]
+
+    def _ran(self, command: str, folder: str, output: str) -> list[MemoryUse]:
+        found, unclear = touches(command, folder)
+        if any(name in unclear for name in (LOCAL, "/CLAUDE.md", "/workspace/extra/", "/memory/MEMORY.md")):
+            self.unclear.append(command)
+        uses: list[MemoryUse] = []
+        for touch in found:
+            files = self._matching(touch.path)
+            if touch.access == "write":
+                for file in files:
+                    change = "" if touch.written is not None else f"by the command: {command}"
+                    uses.append(MemoryUse(write=True, file=file, content=touch.written, change=change))
+            elif files:
+                names_only = touch.access == "names"
+                uses += [_read(file, output, names_only=names_only) for file in files]
+            else:
+                uses += self._hits(output, [touch.path, folder], names_only=touch.access == "names")
+        return _once(uses)
+
+    def _matching(self, path: str) -> list[Owned]:
+        """The memory files that a path, or a glob, means."""
+        if not is_glob(path):
+            file = self.owned(path)
+            return [file] if file else []
+        places = [*OWN_FOLDERS, *(mount.inside for mount in self.mounts), "/workspace/global"]
+        known = [join(place, name) for place in places for name in (LOCAL, MAIN)]
+        known += [join(place, name) for place in OWN_FOLDERS for name in self.indexed()]
+        named = [each for each in dict.fromkeys(known) if name_matches(path, each)]
+        return [file for each in named if (file := self.owned(each))]
+
+
+def _read(file: Owned, output: str, *, names_only: bool) -> MemoryUse:
+    return MemoryUse(write=False, file=file, content=None if names_only else output, names_only=names_only)
+
+
+def _hit(line: str) -> tuple[str, str]:
+    """File and text of a line that a search prints: `notes.md:2:text`, or a name alone."""
+    name, colon, rest = line.partition(":")
+    number, second, text = rest.partition(":")
+    if colon and second and number.isdigit():
+        return name, text
+    return (name, rest) if colon else (line.strip(), "")
+
+
+def _once(uses: list[MemoryUse]) -> list[MemoryUse]:
+    kept: list[MemoryUse] = []
+    for use in uses:
+        same = [each for each in kept if (each.file, each.write) == (use.file, use.write)]
+        if not same:
+            kept.append(use)
+        elif not use.names_only and same[0].names_only:
+            kept[kept.index(same[0])] = use
+    return kept

@@ -1,0 +1,100 @@
+"""What went out in a run: the final output, and what else its final texts sent."""
+
+from typing import Any
+
+from agenteval.outbound import OUTBOUND
+from agenteval.trace import TraceBuilder, TraceMessage
+from agenteval_nanoclaw.session.answers import Answer
+from agenteval_nanoclaw.session.clock import iso
+from agenteval_nanoclaw.session.delivery import Outbox, Part, parts_of, proof
+
+NOT_WRAPPED = (
+    "the last text was not delivered: nothing in it stands in <message to=…>, and no text after it was"
+)
+FINAL_TEXT = "final text"
+NOT_SENT = "no message went out for what the final text says to {to}"
+
+
+class Outgoing:
+    """Tells the final texts of a run.
+
+    The last text that goes to the conversation is the final output. What other final texts, or other parts of it,
+    send is an `outbound_send` of its own, whose `recorded_tool` is `final text`. When no text goes to the conversation, but tools sent
+    there, the final output is what they sent, and names them in `sent_by`.
+    """
+
+    def __init__(self, answers: list[Answer], outbox: Outbox, generation: str, builder: TraceBuilder) -> None:
+        self.outbox = outbox
+        self.builder = builder
+        self.own = outbox.conversation()
+        self.parts = {answer.id: parts_of(answer.text, generation) for answer in answers}
+        speaking = [answer for answer in answers if any(self._is_own(part) for part in self.parts[answer.id])]
+        self.final = (speaking or answers)[-1] if answers else None
+        self.by_last_line = {id(answer.last): answer for answer in answers}
+        self.unwrapped = bool(answers) and not speaking and generation == "v2" and _says(answers[-1].text)
+        self.sends: list[tuple[str, str]] = []
+        self.output: TraceMessage | None = None
+        self.notes: list[str] = []
+
+    def sent(self, call_id: str, args: dict[str, Any], result: dict[str, Any]) -> None:
+        """Take note of a successful send by tool."""
+        texts = [args.get(key) for key in ("text", "fallbackText", "question", "title")]
+        text = next((text for text in texts if isinstance(text, str) and text.strip()), "")
+        if text and result.get("to", "") in ("", *self.own):
+            self.sends.append((call_id, text))
+
+    def tell(self, said: Any) -> None:
+        """Tell what a line that completes a final text sends."""
+        answer = self.by_last_line.get(id(said))
+        if answer is None:
+            return
+        parts = self.parts[answer.id]
+        own = [part for part in parts if answer is self.final and self._is_own(part)]
+        for number, part in enumerate(parts, 1):
+            if part not in own:
+                self._send(part, answer, f"{answer.id}:{number}")
+        if answer is self.final:
+            self._final(own, answer)
+
+    def _is_own(self, part: Part) -> bool:
+        return not part.to or not self.own or part.to in self.own
+
+    def _send(self, part: Part, answer: Answer, call_id: str) -> None:
+        row = self.outbox.by_text(part.text, answer.last.line.time)
+        to = part.to or (self.own[0] if self.own else "")
+        success = row is not None or not self.outbox.is_stored
+        ts = iso(answer.last.line.time)
+        args = {"to": to, "text": part.text} if to else {"text": part.text}
+        call = {"tool": OUTBOUND, "call_id": call_id, "args": args, "recorded_tool": FINAL_TEXT}
+        self.builder.add("tool_call", call, actor="agent", ts=ts)
+        result = {"tool": OUTBOUND, "call_id": call_id, "success": success, "result": proof(row)}
+        self.builder.add("tool_result", result, actor="tool", ts=ts)
+        if not success:
+            self.notes.append(NOT_SENT.format(to=to))
+
+    def _final(self, own: list[Part], answer: Answer) -> None:
+        data: dict[str, Any] = {"role": "assistant", "content": "\n\n".join(part.text for part in own)}
+        names = list(dict.fromkeys(part.to for part in own if part.to)) or self.own
+        if own:
+            rows = [self.outbox.by_text(part.text, answer.last.line.time) for part in own]
+            if names:
+                data["to"] = names[0] if len(names) == 1 else names
+            if self.outbox.is_stored:
+                found = [row for row in rows if row]
+                data |= proof(found[0] if found else None)
+                data["delivered"] = len(found) == len(rows) and all(row.delivered for row in found)
+                if len(found) < len(rows):
+                    self.notes.append(NOT_SENT.format(to=" and ".join(names) or "the conversation"))
+        elif self.sends:
+            data["content"] = "\n\n".join(text for _, text in self.sends)
+            data["sent_by"] = [call_id for call_id, _ in self.sends]
+        elif self.unwrapped:
+            self.notes.append(NOT_WRAPPED)
+        if answer.text.strip() != data["content"]:
+            data["raw"] = answer.text
+        self.output = TraceMessage(role="assistant", content=data["content"])
+        self.builder.add("final_output", data, actor="agent", ts=iso(answer.last.line.time))
+
+
+def _says(text: str) -> bool:
+    return bool(parts_of(text, "v1"))

@@ -1,0 +1,84 @@
+"""A recording as a whole: its files, what its databases tell, its runs."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from agenteval.adapters import AdapterContext
+from agenteval.errors import AdapterError
+from agenteval_nanoclaw.session.runs import Run, know, split
+from agenteval_nanoclaw.session.source import Source, Transcript, find_source
+from agenteval_nanoclaw.session.store import Store
+from agenteval_nanoclaw.session.transcript import Index, read_index
+
+
+@dataclass(slots=True, kw_only=True)
+class Reading:
+    """What was read of a recording; the lines of its runs are read when they are asked for."""
+
+    source: Source
+    store: Store
+    runs: list[Run]
+    skipped: dict[str, int] = field(default_factory=dict)
+    max_bytes: int
+
+
+def read_recording(path: Path, context: AdapterContext, *, within: Path | None) -> Reading:
+    """The runs of a recording, in the order of time. Raises `AdapterError` when it cannot be read, or has none."""
+    source = find_source(path, within=within)
+    store = _store(source)
+    if source.chosen and not source.chosen.owner:  # copied out of its install: nothing says whose it is
+        for session in store.sessions:
+            session.owner = ""
+    runs: list[Run] = []
+    skipped: dict[str, int] = {}
+    for transcript in source.transcripts:
+        index = _index(transcript, context, alone=len(source.transcripts) == 1)
+        if index is None:
+            skipped["file that is no transcript"] = skipped.get("file that is no transcript", 0) + 1
+            continue
+        for what, count in index.skipped.items():
+            skipped[what] = skipped.get(what, 0) + count
+        runs += split(transcript, index)
+    know(runs, store)
+    if source.chosen:
+        name = source.chosen.path.name
+        runs = [run for run in runs if run.session is not None and run.session.id == name]
+    runs.sort(key=lambda run: (run.started, str(run.transcript.path), run.lines[0].number))
+    for number, run in enumerate(runs, 1):
+        run.number = number
+    if not runs:
+        raise AdapterError(
+            f"{path}: a {source.what} without a run: {_why_none(source)}",
+            reason_code="adapter.no_run",
+            next_step="copy the agent group's .claude-shared folder (v2), or data/sessions (v1), along with it",
+        )
+    return Reading(source=source, store=store, runs=runs, skipped=skipped, max_bytes=context.max_file_bytes)
+
+
+def _store(source: Source) -> Store:
+    read: Callable[[Source], Store]
+    if source.kind == "v2":
+        from agenteval_nanoclaw.session.v2 import read_store as read
+    elif source.kind == "v1":
+        from agenteval_nanoclaw.session.v1 import read_store as read
+    else:
+        return Store()
+    return read(source)
+
+
+def _index(transcript: Transcript, context: AdapterContext, *, alone: bool) -> Index | None:
+    try:
+        return read_index(transcript.path, max_line=context.max_file_bytes, progress=context.progress)
+    except AdapterError:
+        if alone:
+            raise
+        return None
+
+
+def _why_none(source: Source) -> str:
+    if not source.transcripts:
+        return "there is no transcript"
+    if source.chosen:
+        return "no transcript holds a message of this session"
+    return "no message to the agent is in its transcripts"

@@ -1,0 +1,59 @@
+"""A recording for people, and for `agenteval record`: the runs in it, and a run as the files of a test."""
+
+from pathlib import Path
+
+from agenteval.adapters import AdapterContext
+from agenteval.recordings import RecordedRun, RecordedTest, Recording
+from agenteval.trace import AdapterInfo
+from agenteval_nanoclaw.session.choosing import choose, first_words
+from agenteval_nanoclaw.session.clock import iso
+from agenteval_nanoclaw.session.context import scenario_of
+from agenteval_nanoclaw.session.evidence import holds, lacks
+from agenteval_nanoclaw.session.mapping import Told, tell
+from agenteval_nanoclaw.session.reading import Reading, read_recording
+from agenteval_nanoclaw.session.runs import Run
+
+UNKNOWN_GROUP = "unknown-group"
+"""The group of a run whose recording does not tell it."""
+
+
+class SessionRecorder:
+    """Reads recordings of NanoClaw (`agenteval.recordings.Recorder`)."""
+
+    def __init__(self, adapter: AdapterInfo) -> None:
+        self.adapter = adapter
+
+    def inspect(self, source: Path, context: AdapterContext) -> Recording:
+        """The runs in a source, and what it holds."""
+        reading = read_recording(source, context, within=None)
+        return Recording(
+            kind=reading.source.what,
+            runs=[self._run(run, reading) for run in reading.runs],
+            holds=holds(reading),
+            lacks=lacks(reading),
+            skipped=dict(sorted(reading.skipped.items())),
+        )
+
+    def convert(self, source: Path, run: RecordedRun, context: AdapterContext) -> RecordedTest:
+        """One run as the files of a test; the same source gives the same data."""
+        from agenteval_nanoclaw.session.conversion import converted
+
+        reading = read_recording(source, context, within=None)
+        return converted(choose(reading.runs, run.choice), reading, self._tell)
+
+    def _run(self, run: Run, reading: Reading) -> RecordedRun:
+        trace = self._tell(run, reading).trace
+        return RecordedRun(
+            number=run.number,
+            choice={"turn": run.number},
+            started_at=iso(run.started),
+            group_id=scenario_of(run, reading, UNKNOWN_GROUP).group_id or UNKNOWN_GROUP,
+            trigger=trace.scenario.trigger,
+            first_words=first_words(run),
+            tools=trace.tool_counts(),
+            status=trace.status,
+        )
+
+    def _tell(self, run: Run, reading: Reading) -> Told:
+        ids = ("recording", "record")
+        return tell(run, reading, aliases={}, ids=ids, adapter=self.adapter, default_group=UNKNOWN_GROUP)

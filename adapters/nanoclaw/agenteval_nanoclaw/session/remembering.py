@@ -1,0 +1,128 @@
+"""The memory events of a run: reads and writes of memory files, as its tool calls show them."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from agenteval.trace import TraceBuilder
+from agenteval_nanoclaw.session.clock import iso
+from agenteval_nanoclaw.session.context import memory_of
+from agenteval_nanoclaw.session.memory import LOCAL, MAIN, MemoryUse, Owned
+from agenteval_nanoclaw.session.reading import Reading
+from agenteval_nanoclaw.session.runs import Run
+from agenteval_nanoclaw.session.saying import Said, Sayings
+from agenteval_nanoclaw.session.shell import touches
+from agenteval_nanoclaw.session.transcript import Record, text_of
+
+MEMORY_FILES = (f"/{LOCAL}", f"/{MAIN}")
+
+
+@dataclass(slots=True, kw_only=True)
+class Call:
+    """One tool call: as recorded, and its name in the trace."""
+
+    id: str
+    recorded: str
+    tool: str
+    args: dict[str, Any]
+    folder: str
+    time: int
+    event_id: str = ""
+    answered: bool = False
+
+
+class MemoryTelling:
+    """Adds memory events after the results of the calls that read or wrote memory.
+
+    `before` is what memory files held when the run first touched them, where that is recorded; None: they were not
+    there. `written` are the paths of the files that it wrote.
+    """
+
+    def __init__(self, run: Run, reading: Reading, builder: TraceBuilder, sayings: Sayings) -> None:
+        self.builder = builder
+        self.memory = memory_of(run, reading, builder.scenario.group_id or "")
+        self.memory.index_text += _index_text(sayings)
+        self.before: dict[Owned, str | None] = {}
+        self.written: set[str] = set()
+        self.told = False
+
+    def notes(self) -> list[str]:
+        """What could not be told."""
+        return [
+            f"a command names memory in a way that is not understood; what it did there is not shown: {command}"
+            for command in self.memory.unclear
+        ]
+
+    def tell(self, said: Said, call: Call, text: str, detail: Any) -> None:
+        """The memory events of a successful call; `text` and `detail` are its result."""
+        for use in self.memory.uses(call.recorded, call.args, call.folder, text):
+            self._remember(use, detail)
+            self._add(said, use, call_id=call.id)
+
+    def tell_loaded(self, said: Said) -> None:
+        """The memory that was loaded into the prompt, where a line tells of it."""
+        attachment = said.record.get("attachment")
+        if not isinstance(attachment, dict) or attachment.get("type") != "instructions":
+            return
+        files = attachment.get("files")
+        for entry in files if isinstance(files, list) else []:
+            given: Record = entry if isinstance(entry, dict) else {}
+            if file := self.memory.owned(text_of(given.get("path"))):
+                use = MemoryUse(write=False, file=file, content=text_of(given.get("content")))
+                self._add(said, use, implicit=True)
+
+    def _remember(self, use: MemoryUse, detail: Any) -> None:
+        """What the file held before, when this call is the first to touch it."""
+        given = detail if isinstance(detail, dict) else {}
+        file = given.get("file")
+        if use.file.path not in self.written and use.file not in self.before:
+            if use.write and "originalFile" in given:
+                original = given["originalFile"]
+                self.before[use.file] = original if isinstance(original, str) else None
+            elif not use.write and isinstance(file, dict) and _is_whole(file):
+                self.before[use.file] = text_of(file.get("content"))
+        if use.write:
+            self.written.add(use.file.path)
+
+    def _add(self, said: Said, use: MemoryUse, **extra: Any) -> None:
+        self.told = True
+        file = use.file
+        data: dict[str, Any] = {"group_id": file.group, "source": file.source, "path": file.path}
+        if use.content is not None:
+            data["content"] = use.content
+        if use.change:
+            data["change_summary"] = use.change
+        if use.names_only:
+            data["names_only"] = True
+        self.builder.add(
+            "memory_write" if use.write else "memory_read",
+            {**data, **extra},
+            ts=iso(said.line.time),
+            group_id=file.group,
+            agent_id=said.agent,
+        )
+
+
+def _is_whole(file: Record) -> bool:
+    return file.get("startLine", 1) == 1 and file.get("numLines") == file.get("totalLines")
+
+
+def _index_text(sayings: Sayings) -> str:
+    """What the run shows of what memory files hold: the files that they name are memory, too."""
+    reading: set[str] = set()
+    shown: list[str] = [""]
+    for said in sayings.lines:
+        for block in said.blocks("tool_use"):
+            given = block.get("input")
+            args: Record = given if isinstance(given, dict) else {}
+            if text_of(args.get("file_path")).endswith(MEMORY_FILES):
+                reading.add(text_of(block.get("id")))
+                shown += [text_of(args.get("content")), text_of(args.get("new_string"))]
+            elif any(name in (command := text_of(args.get("command"))) for name in (LOCAL, MAIN)):
+                found = [each for each in touches(command, "/")[0] if each.path.endswith(MEMORY_FILES)]
+                shown += [each.written or "" for each in found]
+        detail = said.record.get("toolUseResult")
+        file = detail.get("file") if isinstance(detail, dict) else None
+        if isinstance(file, dict):
+            answered = [text_of(block.get("tool_use_id")) in reading for block in said.blocks("tool_result")]
+            shown += [text_of(file.get("content"))] * any(answered)
+    return "\n".join(shown)

@@ -1,0 +1,85 @@
+"""What tools answered, as text: without images, line numbers, and what the harness adds for the model."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from agenteval.lazyregex import lazy
+from agenteval_nanoclaw.session.source import Source
+from agenteval_nanoclaw.session.transcript import Record, text_of
+
+_REMINDER = lazy(r"\s*<system-reminder>.*?</system-reminder>\s*", re.DOTALL)
+_NUMBERED = lazy(r"^ *\d+(?:\t|→)", re.MULTILINE)
+_PERSISTED = lazy(r"/tool-results/([\w.-]+)")
+_TOOL_ERROR = lazy(r"^\s*<tool_use_error>(.*)</tool_use_error>\s*$", re.DOTALL)
+
+
+def result_text(block: Record, detail: Any, tool: str) -> str:
+    """The text of a `tool_result` block. `detail` is `toolUseResult`, `tool` the recorded name."""
+    if isinstance(detail, dict):
+        file = detail.get("file")
+        if tool == "Read" and isinstance(file, dict) and isinstance(file.get("content"), str):
+            return str(file["content"])
+        if tool in ("Agent", "Task") and isinstance(detail.get("content"), list):
+            return _flat(detail["content"])
+    text = _flat(block.get("content"))
+    text = _REMINDER.sub("\n", text).rstrip("\n") if "<system-reminder>" in text else text
+    if wrapped := _TOOL_ERROR.match(text):
+        return wrapped[1]
+    if tool == "Read" and block.get("is_error") is not True and _is_numbered(text):
+        return _NUMBERED.sub("", text)
+    return text
+
+
+def _is_numbered(text: str) -> bool:
+    return all(_NUMBERED.match(line) for line in text.splitlines() if line)
+
+
+def _flat(content: Any) -> str:
+    if isinstance(content, str):
+        return content
+    parts = []
+    for block in content if isinstance(content, list) else []:
+        if not isinstance(block, dict):
+            continue
+        kind = block.get("type")
+        if kind == "text":
+            parts.append(text_of(block.get("text")))
+        elif kind == "tool_reference":
+            parts.append(f"[tool {text_of(block.get('tool_name'))}]")
+        elif isinstance(kind, str):
+            parts.append(f"[{kind}]")
+    return "\n".join(parts)
+
+
+def whole_text(text: str, transcript: Path, source: Source, *, max_bytes: int) -> tuple[str, bool]:
+    """The whole of an answer of which the transcript has a preview, and whether it is whole."""
+    if not text.startswith("<persisted-output>"):
+        return text, True
+    named = _PERSISTED.search(text)
+    file = transcript.with_suffix("") / "tool-results" / named[1] if named else None
+    try:
+        if file is None or not source.allowed(file) or file.stat().st_size > max_bytes:
+            return text, False
+        return file.read_text(encoding="utf-8", errors="replace"), True
+    except OSError:
+        return text, False
+
+
+ERROR_TYPES = (
+    ("timeout", lazy(r"timed? ?out|-32001|Exit code 143|\bETIMEDOUT\b", re.IGNORECASE)),
+    ("unknown_tool", lazy(r"No such tool available")),
+    ("invalid_arguments", lazy(r"InputValidationError")),
+    ("not_found", lazy(r"File does not exist|No such file or directory|\bENOENT\b|\b404\b")),
+    ("permission_denied", lazy(r"permission|not allowed|\bEACCES\b|\b40[13]\b", re.IGNORECASE)),
+    ("rate_limited", lazy(r"rate.?limit|\b429\b", re.IGNORECASE)),
+    ("unavailable", lazy(r"\b50[0234]\b|\bECONN\w+\b|Unable to verify if domain", re.IGNORECASE)),
+    ("exit_code", lazy(r"^Exit code \d+")),
+)
+"""Kinds of tool errors by what their texts say; the first that fits. Any other is a `tool_error`."""
+RETRYABLE = frozenset({"timeout", "rate_limited", "unavailable"})
+
+
+def error_type(message: str) -> str:
+    """The kind of a tool's error."""
+    return next((kind for kind, pattern in ERROR_TYPES if pattern.search(message[:2000])), "tool_error")

@@ -1,0 +1,283 @@
+"""Transcripts of the Claude Agent SDK: one JSON object a line, read one by one.
+
+A transcript may be hundreds of megabytes. It is read once for an index, which holds where each line is and what it
+continues; then only the lines of one run are read again, whole.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from agenteval.errors import AdapterError
+from agenteval_nanoclaw.session.clock import milliseconds
+from agenteval_nanoclaw.session.prompts import is_harness
+
+Record = dict[str, Any]
+
+PASSED_OVER = frozenset(
+    {
+        "api-request",
+        "api-request-blob",
+        "api-request-shape",
+        "atis-latch",
+        "ai-title",
+        "cost-state",
+        "custom-title",
+        "file-history-snapshot",
+        "last-prompt",
+        "mode",
+        "permission-mode",
+        "progress",
+        "queue-operation",
+        "summary",
+        "tools-used",
+    }
+)
+"""Types of line that are known and tell nothing that a trace holds; some have system prompts, which must not be copied."""
+TOLD = {
+    "system": frozenset({"api_error", "compact_boundary", "model_refusal_no_fallback"}),
+    "attachment": frozenset({"queued_command", "instructions"}),
+}
+"""The subtypes that are read of these types. All others are passed over."""
+OTHER_KNOWN = frozenset(
+    {
+        "agent_listing_delta",
+        "auto_mode",
+        "date",
+        "deferred_tools_delta",
+        "deferred_tools_record",
+        "edited_text_file",
+        "environment",
+        "informational",
+        "local_command",
+        "model",
+        "prompt_snapshot",
+        "remote_session_change",
+        "session_context",
+        "silent_turn_reminder",
+        "skill_listing",
+        "stop_hook_summary",
+        "todo_reminder",
+        "turn_duration",
+    }
+)
+
+Progress = Callable[[Path, int, int], None]
+"""Told a file, the bytes of it that are read, and its size."""
+TELL_EVERY = 8 << 20
+DEEPEST = 100
+
+
+@dataclass(slots=True)
+class Line:
+    """Where a line is, and what it continues. `parent` is a place in the index, or -1."""
+
+    time: int
+    number: int
+    offset: int
+    length: int
+    place: int
+    parent: int
+    type: str
+    prompt: str | None = None
+    """The text of messages to the agent. On an attachment: of messages that came while it worked."""
+
+
+@dataclass(slots=True)
+class Index:
+    """The lines of one transcript that tell something, and what else was found in it."""
+
+    path: Path
+    lines: list[Line] = field(default_factory=list)
+    skipped: dict[str, int] = field(default_factory=dict)
+    """Lines that were passed over because nobody knows them, by type."""
+    cut: bool = False
+    """Whether the last line is not whole."""
+    folder: str = ""
+    """The agent's working directory: it tells the generations of NanoClaw apart."""
+    version: str = ""
+    """The version of the Claude Code CLI that wrote it."""
+
+
+def read_index(path: Path, *, max_line: int, progress: Progress | None = None) -> Index:
+    """The index of a transcript. `max_line` is the size from which on a line is passed over, in bytes.
+
+    `progress` is told now and then how far it is.
+
+    Raises `AdapterError` (`adapter.no_recording`) when the file cannot be read, or no line of it is of a transcript.
+    """
+    index = Index(path)
+    places: dict[str, int] = {}
+    objects = 0
+    told = 0
+    for number, offset, data, whole in _raw_lines(path, max_line):
+        if progress and offset - told >= TELL_EVERY:
+            told = offset
+            progress(path, offset, path.stat().st_size)
+        record = parse_line(data) if data is not None else None
+        if record is None:
+            if data is None:
+                _count(index, f"line over {max_line:,} bytes")
+            elif not whole:
+                index.cut = True
+            elif data.strip():
+                _count(index, "line that is not JSON")
+            continue
+        objects += "type" in record
+        _add(index, places, record, Line(0, number, offset, len(data or b""), -1, -1, ""))
+    if not objects:
+        raise AdapterError(
+            f"{path}: no line of it is of a transcript",
+            reason_code="adapter.no_recording",
+            next_step="name a transcript of the Claude Agent SDK: one JSON object with a `type` a line",
+        )
+    return index
+
+
+def _raw_lines(path: Path, max_line: int) -> Iterator[tuple[int, int, bytes | None, bool]]:
+    """Number, offset, bytes (None when there are too many) and whether it ends in a line break, of each line."""
+    try:
+        with path.open("rb") as file:
+            number = offset = 0
+            while data := file.readline(max_line + 1):
+                number += 1
+                length = len(data)
+                whole = data.endswith(b"\n")
+                if not whole and length > max_line:
+                    while (rest := file.readline(1 << 20)) and not rest.endswith(b"\n"):
+                        length += len(rest)
+                    yield number, offset, None, True
+                    length += len(rest)
+                else:
+                    yield number, offset, data, whole
+                offset += length
+    except OSError as error:
+        raise AdapterError(
+            f"{path} cannot be read: {error.strerror or error}",
+            reason_code="adapter.no_recording",
+            next_step="check the permissions",
+        ) from error
+
+
+def _count(index: Index, what: str) -> None:
+    index.skipped[what] = index.skipped.get(what, 0) + 1
+
+
+def _add(index: Index, places: dict[str, int], record: Record, line: Line) -> None:
+    kind = record.get("type")
+    if not isinstance(kind, str):
+        _count(index, "line without a type")
+        return
+    index.folder = index.folder or text_of(record.get("cwd"))
+    index.version = index.version or text_of(record.get("version"))
+    parent = places.get(text_of(record.get("parentUuid")), -1)
+    prompt = prompt_of(record)
+    if kind == "user":  # the rest is what the harness writes in a user's name
+        told = _is_result(record) or prompt is not None
+    else:
+        told = kind == "assistant" or _subtype(record) in TOLD.get(kind, ())
+    time = milliseconds(record.get("timestamp"))
+    if not told or time is None:
+        if not told and kind not in ("user", *PASSED_OVER) and _subtype(record) not in OTHER_KNOWN:
+            _count(index, f"{kind}/{_subtype(record)}" if kind in TOLD else kind)
+        if uuid := text_of(record.get("uuid")):
+            places[uuid] = parent  # what continues it continues what it continues
+        return
+    line.time, line.type, line.parent, line.place = time, kind, parent, len(index.lines)
+    if uuid := text_of(record.get("uuid")):
+        places[uuid] = line.place
+    line.prompt = prompt
+    index.lines.append(line)
+
+
+def _subtype(record: Record) -> str:
+    attachment = record.get("attachment")
+    return text_of(attachment.get("type") if isinstance(attachment, dict) else record.get("subtype"))
+
+
+def prompt_of(record: Record) -> str | None:
+    """What a line says to the agent; None for what the harness writes in a user's name, and for tool results."""
+    if record.get("type") == "attachment":
+        attachment = record.get("attachment")
+        told = attachment if isinstance(attachment, dict) else {}
+        queued = told.get("type") == "queued_command" and told.get("commandMode", "prompt") == "prompt"
+        return _said(told.get("prompt")) if queued else None
+    if record.get("type") != "user":
+        return None
+    if any(
+        record.get(key) for key in ("isMeta", "isSidechain", "isCompactSummary", "isVisibleInTranscriptOnly")
+    ):
+        return None
+    return None if _is_result(record) else _said(_content(record))
+
+
+def _is_result(record: Record) -> bool:
+    content = _content(record)
+    blocks = content if isinstance(content, list) else []
+    return any(isinstance(block, dict) and block.get("type") == "tool_result" for block in blocks)
+
+
+def _content(record: Record) -> Any:
+    message = record.get("message")
+    return message.get("content") if isinstance(message, dict) else None
+
+
+def _said(content: Any) -> str | None:
+    if isinstance(content, list):
+        blocks = [block for block in content if isinstance(block, dict) and block.get("type") == "text"]
+        content = "\n".join(text_of(block.get("text")) for block in blocks)
+    return content if isinstance(content, str) and content and not is_harness(content) else None
+
+
+def read_records(path: Path, lines: Iterable[Line]) -> Iterator[tuple[Line, Record]]:
+    """The lines themselves, in the order given."""
+    with path.open("rb") as file:
+        for line in lines:
+            file.seek(line.offset)
+            record = parse_line(file.read(line.length))
+            if record is not None:
+                yield line, record
+
+
+def parse_line(data: bytes) -> Record | None:
+    """The object of a line, or None when there is none. `NaN` and its like become text."""
+    try:
+        record = json.loads(
+            data.decode("utf-8", "replace"),
+            parse_constant=str,
+        )
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(record, dict) or (data.count(b"{") + data.count(b"[") > DEEPEST and _too_deep(record)):
+        return None
+    return _whole(record) if b"\\ud" in data or b"\\uD" in data else record
+
+
+def _too_deep(record: Record) -> bool:
+    level: list[Any] = [record]
+    for _ in range(DEEPEST):
+        level = [
+            item
+            for each in level
+            for item in (each.values() if isinstance(each, dict) else each)
+            if isinstance(item, dict | list)
+        ]
+        if not level:
+            return False
+    return True
+
+
+def _whole(value: Any) -> Any:
+    """A value in which halves of characters, which no file can hold, are replaced."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, dict):
+        return {_whole(key): _whole(item) for key, item in value.items()}
+    return [_whole(item) for item in value] if isinstance(value, list) else value
+
+
+def text_of(value: Any) -> str:
+    """A text, or the empty one for anything else."""
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,5 @@
+"""The OpenTelemetry adapter: what an agent did by its GenAI spans, as a normalized trace."""
+
+from agenteval_otel.adapter import OtelAdapter
+
+__all__ = ["OtelAdapter"]

@@ -1,0 +1,141 @@
+"""The adapter: reads the spans that a test names in `adapter_input.replay_file`."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, ClassVar
+
+from agenteval.adapters import AdapterContext
+from agenteval.errors import AdapterError
+from agenteval.reading.containment import STAY_INSIDE, is_inside
+from agenteval.spec import Scenario, TestCase
+from agenteval.strict import EXTENSION_PREFIX, closest
+from agenteval.text import cut
+from agenteval.trace import AdapterInfo, Trace, TraceScenario
+
+NAME = "otel"
+VERSION = "0.1.0"
+REPLAY_FILE = "replay_file"
+TRACE_ID = "trace_id"
+INPUTS = (REPLAY_FILE, TRACE_ID)
+
+
+class OtelAdapter:
+    """Reads OpenTelemetry GenAI spans in OTLP JSON: what any instrumented agent did."""
+
+    name = NAME
+    version = VERSION
+    supports_live_run = False
+    info: ClassVar[AdapterInfo] = AdapterInfo(name=NAME, version=VERSION)
+
+    @property
+    def recorder(self) -> Any:
+        """Lists the runs in a file of spans, and makes tests of them."""
+        from agenteval_otel.recorder import OtelRecorder
+
+        return OtelRecorder()
+
+    def trace(self, case: TestCase, context: AdapterContext) -> Trace:
+        """The trace of one test. Raises `AdapterError`, and `FileError` for a file that is no text."""
+        from agenteval_otel.normalize import normalize
+        from agenteval_otel.otlp import read_spans
+        from agenteval_otel.runs import runs_of
+
+        path = _file(case.adapter_input, context)
+        found = read_spans(path, max_bytes=context.max_file_bytes)
+        run = chosen(runs_of(found.spans), case.adapter_input.get(TRACE_ID), path)
+        for fixture in case.tools.fixtures:
+            context.warn(f"fixture {fixture.id!r} is not used: results are those in the spans")
+        scenario = TraceScenario(
+            trigger=case.scenario.trigger,
+            group_id=case.scenario.group_id,
+            session_id=run.conversation or case.scenario.session_id,
+        )
+        trace = normalize(
+            run, scenario, self.info, test_case_id=case.id, test_run_id=context.run_id, cut=found.cut
+        )
+        for warning in differences(case.scenario, trace):
+            context.warn(warning)
+        return trace
+
+    def check_input(self, case: TestCase, context: AdapterContext) -> None:
+        """Read what the test names, as a run would. Raises `AdapterError`."""
+        self.trace(case, context)
+
+
+def differences(told: Scenario, trace: Trace) -> Iterator[str]:
+    """Where the spans show another situation than the test describes. What the spans show is judged."""
+    if told.session_id not in (None, trace.scenario.session_id):
+        found = trace.scenario.session_id
+        yield f"the scenario's session_id is {told.session_id!r} in the test and {found!r} in the spans"
+    said = [message.content for message in told.input_messages if message.role == "user"]
+    asked = [message.content for message in trace.input_messages]
+    if asked and said != asked:
+        yield f'the scenario\'s input_messages are not those in the spans, which begin with "{cut(asked[0], 80)}"'
+
+
+def chosen(runs: list[Any], trace_id: Any, path: Path) -> Any:
+    """The run with that trace id; without one, the only run. Raises `AdapterError`."""
+    if not runs:
+        raise AdapterError(
+            f"{path} has no span with gen_ai.operation.name: nothing that an agent did",
+            reason_code="adapter.otlp_no_run",
+            next_step="instrument the agent with an OpenTelemetry GenAI instrumentation, and export its spans again",
+        )
+    known = ", ".join(run.trace_id for run in runs)
+    if trace_id is None and len(runs) > 1:
+        raise AdapterError(
+            f"{path} holds {len(runs)} traces: {known}",
+            reason_code="adapter.otlp_choose_trace",
+            next_step="name one: adapter_input: {trace_id: ...}",
+        )
+    found = next((run for run in runs if trace_id in (None, run.trace_id)), None)
+    if found is None:
+        raise AdapterError(
+            f"{path} has no trace {trace_id!r}; it holds {known}",
+            reason_code="adapter.otlp_choose_trace",
+            next_step="correct adapter_input.trace_id",
+        )
+    return found
+
+
+def _file(given: dict[str, Any], context: AdapterContext) -> Path:
+    """The file that a test names, inside the project. Raises `AdapterError`."""
+    for key in given:
+        if key not in INPUTS and not key.startswith(EXTENSION_PREFIX):
+            near = closest(key, INPUTS)
+            meant = f", did you mean {near!r}?" if near else ""
+            raise AdapterError(
+                f"unknown key {key!r} in adapter_input{meant} (allowed: {', '.join(INPUTS)})",
+                reason_code="adapter.unknown_input",
+                next_step="correct the key in the test; keys that begin with x- are your own",
+            )
+    name = given.get(REPLAY_FILE)
+    if name is None:
+        raise AdapterError(
+            "adapter_input names no spans: replay_file is missing",
+            reason_code="adapter.input_missing",
+            next_step="name the file beside the test: adapter_input: {replay_file: spans.json}",
+        )
+    try:
+        path: Path = context.base_dir / name
+        inside = context.allow_outside or is_inside(path, context.root)
+        there = path.is_file()
+    except (TypeError, ValueError, OSError) as error:
+        raise AdapterError(
+            f"adapter_input.replay_file must be the name of a file, got {name!r}",
+            reason_code="adapter.invalid_input",
+            next_step="give adapter_input.replay_file the path of a file, relative to the test",
+        ) from error
+    if not inside:
+        raise AdapterError(
+            f"adapter_input.replay_file names {name!r}, which is outside the project root {context.root}",
+            reason_code="adapter.outside_root",
+            next_step=STAY_INSIDE,
+        )
+    if not there:
+        raise AdapterError(
+            f"adapter_input.replay_file names {name!r}, but {path} is not there",
+            reason_code="adapter.replay_missing",
+            next_step="correct adapter_input.replay_file in the test, or put the spans there",
+        )
+    return path

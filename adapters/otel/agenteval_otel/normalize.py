@@ -1,0 +1,153 @@
+"""From a run in spans to the normalized trace (SPEC 16)."""
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+from agenteval.trace import (
+    AdapterInfo,
+    Capabilities,
+    EventType,
+    Trace,
+    TraceBuilder,
+    TraceMessage,
+    TraceScenario,
+    TraceStatus,
+)
+from agenteval_otel import conventions as gen_ai
+from agenteval_otel.conventions import messages_of
+from agenteval_otel.otlp import Span
+from agenteval_otel.runs import MAIN, Call, Run, calls_of, received
+
+Moment = tuple[int, Callable[[TraceBuilder, str], object]]
+"""When something happened, in nanoseconds, and what adds it to a trace."""
+
+
+def normalize(
+    run: Run, scenario: TraceScenario, adapter: AdapterInfo, *, test_case_id: str, test_run_id: str, cut: bool
+) -> Trace:
+    """The trace of a run; `scenario` is the situation, of which spans tell the session only."""
+    calls = calls_of(run)
+    output = final_output(run)
+    moments = [*_messages(run), *(moment for call in calls for moment in _call(call)), *_model_errors(run)]
+    builder = TraceBuilder(adapter=adapter, capabilities=_capabilities(run, calls), scenario=scenario)
+    for time, add in sorted(moments, key=lambda moment: moment[0]):
+        add(builder, timestamp(time))
+    if output is not None:
+        builder.add("final_output", {"role": "assistant", "content": output}, ts=timestamp(run.end))
+    return builder.build(
+        test_case_id=test_case_id,
+        test_run_id=test_run_id,
+        input_messages=[
+            TraceMessage(role=message.role, content=message.text) for _, message in received(run)
+        ],
+        final_output=None if output is None else TraceMessage(role="assistant", content=output),
+        status=_status(run, output, cut=cut),
+        timing_ms_total=round((run.end - run.start) / 1e6, 3),
+        token_usage=_usage(run),
+        notes=[*_notes(run, calls, cut=cut)],
+    )
+
+
+def final_output(run: Run) -> str | None:
+    """What the agent answered in the end: by the outermost agent's span, else by the last call of its model."""
+    chats = [chat for chat in run.chats if run.agent_of(chat) == MAIN]
+    for span in [*run.agents[:2], *chats[-1:]]:
+        if (messages := messages_of(span, gen_ai.OUTPUT)) and messages[-1].text:
+            return messages[-1].text
+    return None
+
+
+def timestamp(nanoseconds: int) -> str:
+    """A time as ISO 8601 in UTC, with milliseconds."""
+    seconds, rest = divmod(nanoseconds, 1_000_000_000)
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}.{rest // 1_000_000:03}Z"
+
+
+def _messages(run: Run) -> Iterator[Moment]:
+    for time, message in received(run):
+        yield time, _adder("message_received", {"role": message.role, "content": message.text}, "user", MAIN)
+
+
+def _call(call: Call) -> Iterator[Moment]:
+    args = call.args if isinstance(call.args, dict) else {} if call.args is None else {"input": call.args}
+    link = {"tool": call.tool, "call_id": call.call_id}
+    span = call.span
+    yield (
+        (span.start if span else call.asked_at),
+        _adder("tool_call", {**link, "args": args}, "agent", call.agent),
+    )
+    failed = span is not None and (span.failed or gen_ai.ERROR_TYPE in span.attributes)
+    result = gen_ai.data_of(gen_ai.value_of(span, gen_ai.RESULT)) if span else None
+    if result is None:
+        result = call.response
+    time = span.end if span else call.answered_at
+    if time is None:
+        return
+    answer = {**link, "success": not failed, "result": result}
+    yield time, _adder("tool_result", answer, "tool", call.agent)
+    if failed and span:
+        yield time, _adder("error", {"scope": "tool", **link, **_error(span)}, "tool", call.agent)
+
+
+def _model_errors(run: Run) -> Iterator[Moment]:
+    for chat in run.chats:
+        if chat.failed or gen_ai.ERROR_TYPE in chat.attributes:
+            data = {"scope": "model", "tool": None, "call_id": None, **_error(chat)}
+            yield chat.end, _adder("error", data, "system", run.agent_of(chat))
+
+
+def _error(span: Span) -> dict[str, Any]:
+    """What a failed span says of its error; spans do not tell whether trying again could help."""
+    exception = next((event for event in span.events if event["name"] == "exception"), {})
+    kind = span.attributes.get(gen_ai.ERROR_TYPE) or exception.get("exception.type") or "error"
+    message = span.message or exception.get("exception.message") or ""
+    return {"error_type": str(kind), "message": str(message), "retryable": False}
+
+
+def _adder(
+    kind: EventType, data: dict[str, Any], actor: str, agent: str
+) -> Callable[[TraceBuilder, str], object]:
+    return lambda builder, ts: builder.add(kind, data, actor=actor, ts=ts, agent_id=agent)
+
+
+def _capabilities(run: Run, calls: list[Call]) -> Capabilities:
+    answers = any(messages_of(chat, gen_ai.OUTPUT) for chat in run.chats)
+    return Capabilities(supports_tool_trace=bool(calls or run.tools or answers), supports_replay=True)
+
+
+def _status(run: Run, output: str | None, *, cut: bool) -> TraceStatus:
+    chats = [chat for chat in run.chats if run.agent_of(chat) == MAIN][-1:]
+    if any(span.failed for span in [*run.agents[:1], *chats]):
+        return "failed"
+    reasons = {str(reason) for chat in chats for reason in chat.attributes.get(gen_ai.FINISH) or ()}
+    if "content_filter" in reasons:
+        return "blocked"
+    if output is None or "length" in reasons or not run.complete or cut:
+        return "partial"
+    return "success"
+
+
+def _usage(run: Run) -> dict[str, Any] | None:
+    """Tokens by kind, added up over the calls of models; those of the agent's span when these tell none."""
+    for spans in (run.chats, run.agents[:1]):
+        usage: dict[str, Any] = {}
+        for span in spans:
+            for name, kind in gen_ai.USAGE.items():
+                if isinstance(count := span.attributes.get(name), int):
+                    usage[kind] = usage.get(kind, 0) + count
+        if usage:
+            return {**usage, "total_tokens": usage.get("input_tokens", 0) + usage.get("output_tokens", 0)}
+    return None
+
+
+def _notes(run: Run, calls: list[Call], *, cut: bool) -> Iterator[str]:
+    """What the spans do not show."""
+    if cut:
+        yield "the file breaks off in its last line: spans may be missing"
+    if not run.complete:
+        yield "the span that holds the others is missing: the run may not be whole"
+    if not any(messages_of(chat, gen_ai.OUTPUT) for chat in [*run.chats, *run.agents]):
+        yield "no messages were captured: neither what was asked nor what was answered is known"
+    if assumed := sum(call.span is None and call.answered_at is not None for call in calls):
+        yield f"{assumed} tool results have no execute_tool span: that they succeeded is assumed"

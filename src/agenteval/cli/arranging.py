@@ -1,0 +1,156 @@
+"""Which of the files that were found are a run's, and in which order: --lf, --ff, --shard."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from agenteval.cli.examining import Examiner
+from agenteval.cli.flow import Flow
+from agenteval.cli.lastrun import keys, recall
+from agenteval.discovery import Selected
+from agenteval.errors import Problem, SpecError
+from agenteval.sharding import Shard, divided
+
+Found = Selected | SpecError
+
+
+@dataclass(slots=True, kw_only=True)
+class Arrangement:
+    """The files of a run in their order. `positions` are their places among all that was found, `total` of them.
+
+    `deselected` counts files that no shard has; `plan` is the same for all shards of a run; `said` is told to people,
+    and `problems` are what is wrong with it.
+    """
+
+    found: list[Found]
+    positions: list[int]
+    total: int
+    deselected: int = 0
+    wanted: int = 0
+    """How many tests all shards have, as far as is known before they are loaded."""
+    plan: str = ""
+    said: list[str] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+
+def arranged(
+    found: Iterable[Found], flow: Flow, *, root: Path, examiner: Examiner, settings: Any
+) -> Arrangement:
+    """The files that the options ask for. `settings` are what a result depends on, as plain data."""
+    all_found = list(found)
+    made = Arrangement(found=all_found, positions=list(range(len(all_found))), total=len(all_found))
+    if flow.last_failed or flow.failed_first:
+        _failed(made, root, only=flow.last_failed)
+    if flow.shard:
+        _shard(made, flow.shard, flow.durations_from, root=root, examiner=examiner, settings=settings)
+    return made
+
+
+def _failed(made: Arrangement, root: Path, *, only: bool) -> None:
+    """Leave, or put first, the tests that failed last time."""
+    key, failed = keys(root), recall(root).failed
+    option = "--lf" if only else "--ff"
+    wanted = {
+        index
+        for index, each in enumerate(made.found)
+        if isinstance(each, Selected) and key(str(each.path)) in failed
+    }
+    if not wanted:
+        remembered = (
+            f"{_tests(len(failed))} failed last time, none of them here"
+            if failed
+            else "no failed test is remembered"
+        )
+        made.said.append(f"{option}: {remembered}: all are run")
+        return
+    made.said.append(f"{option}: {_tests(len(wanted))} failed last time")
+    first = [index for index, each in enumerate(made.found) if index in wanted or isinstance(each, SpecError)]
+    rest = [index for index in range(len(made.found)) if index not in first]
+    if only:
+        made.deselected += len(rest)
+        rest = []
+    _keep(made, [*first, *rest])
+
+
+def _keep(made: Arrangement, indexes: Sequence[int]) -> None:
+    made.found = [made.found[index] for index in indexes]
+    made.positions = [made.positions[index] for index in indexes]
+
+
+def _shard(
+    made: Arrangement,
+    shard: Shard,
+    durations_from: Path | None,
+    *,
+    root: Path,
+    examiner: Examiner,
+    settings: Any,
+) -> None:
+    """Leave the tests of one shard. What is selected is divided, so that no shard is empty without need."""
+    key = keys(root)
+    if examiner.selection.everything:
+        made.wanted = sum(isinstance(each, Selected) for each in made.found)
+    else:
+        _keep(made, [index for index, each in enumerate(made.found) if _is_wanted(each, made, examiner)])
+    names = [key(str(each.path)) if isinstance(each, Selected) else "" for each in made.found]
+    known = _durations_of(durations_from, key) if durations_from else recall(root).duration_ms
+    durations = [known.get(name) if name else 0.0 for name in names]
+    if durations_from and not any(durations):
+        made.said.append(f"{durations_from}: has none of these tests; the shards are of equal numbers")
+    shards = divided(durations, shard.of)
+    made.plan = _digest(
+        [*zip(made.positions, names, map(_content, made.found), shards, strict=True), settings]
+    )
+    _keep(made, [index for index, number in enumerate(shards) if number == shard.number])
+    if shards and shard.number not in shards:
+        made.problems.append(_empty(shard))
+    made.said.append(f"shard {shard.number}/{shard.of}: {len(made.found)} of {_tests(len(shards))}")
+
+
+def _empty(shard: Shard) -> Problem:
+    return Problem(
+        reason_code="select.empty_shard",
+        message=f"shard {shard.number}/{shard.of} is empty: there are fewer tests than shards",
+        next_step=f"use fewer than {shard.of} shards",
+    )
+
+
+def _is_wanted(found: Found, made: Arrangement, examiner: Examiner) -> bool:
+    """Whether a test is selected; notes what of the selection it has."""
+    if isinstance(found, SpecError):
+        return True
+    candidate = examiner.look(found)
+    if candidate.errors:
+        return True
+    examiner.selection.note(candidate.choice)
+    made.wanted += candidate.choice.wanted
+    made.deselected += not candidate.choice.wanted
+    return candidate.choice.wanted
+
+
+def _durations_of(run: Path, key: Callable[[str], str]) -> dict[str, float]:
+    """How long each test took in another run, by its file."""
+    from agenteval.stored import StoredRun
+
+    summary = StoredRun(run).summary
+    return {key(row.path): row.duration_ms for row in summary.tests}
+
+
+def _content(found: Found) -> str:
+    """A digest of a test file; of nothing when it cannot be read."""
+    try:
+        return _digest(found.path.read_bytes().hex()) if isinstance(found, Selected) else ""
+    except OSError:
+        return ""
+
+
+def _digest(data: Any) -> str:
+    import json
+    from hashlib import sha256
+
+    return sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
+
+
+def _tests(number: int) -> str:
+    return f"{number} test{'' if number == 1 else 's'}"

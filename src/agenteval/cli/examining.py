@@ -1,0 +1,107 @@
+"""One test file, from its path to a result that is ready to be filed: what can be done without the other files."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from agenteval.adapters import Adapter
+from agenteval.coverage import CoverageTally
+from agenteval.discovery import Selected
+from agenteval.errors import Problem, SpecError
+from agenteval.judging import Failure
+from agenteval.loading import LoadedTest, load_test
+from agenteval.reporters.filing import Filed, packed, unfiled
+from agenteval.results import TestResult
+from agenteval.runner import RunOptions, not_run, run_test
+from agenteval.selection import WANTED, Choice, Selection
+from agenteval.trace import Metrics
+
+if TYPE_CHECKING:
+    from agenteval.comparing.watch import Seen
+
+Stem = Callable[[str], str]
+"""Gives what the files of a test begin with, by its id."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Judged:
+    """A judged test, with all that the run needs to know of it beside the result."""
+
+    result: TestResult
+    filed: Filed
+    metrics: Metrics | None
+    looked: CoverageTally
+    seen: "Seen | None" = None
+    """What a comparison needs of it, when there is one."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Candidate:
+    """A file that was looked at: it has `errors`, or holds the test `test_id`, which is wanted or not.
+
+    `judged` is there when the test has been judged already, `test` when it is loaded in this process.
+    """
+
+    found: Selected
+    errors: Sequence[Problem] = ()
+    warnings: Sequence[Problem] = ()
+    test_id: str = ""
+    choice: Choice = WANTED
+    test: LoadedTest | None = None
+    judged: Judged | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Examiner:
+    """Loads test files, judges tests, seals what is to be filed. Each is independent of what came before.
+
+    `max_bytes` bounds a file; 0 means that nothing is filed.
+    """
+
+    options: RunOptions
+    selection: Selection
+    max_bytes: int = 0
+    save_traces: bool = False
+    compares: bool = False
+    adapters: dict[str, Adapter] = field(default_factory=dict)
+
+    def look(self, found: Selected) -> Candidate:
+        """Load a file."""
+        options = self.options
+        try:
+            test = load_test(
+                found.path,
+                only=found.only,
+                max_bytes=options.max_file_bytes,
+                max_nodes=options.max_yaml_nodes,
+                registry=options.registry,
+            )
+        except SpecError as error:
+            return Candidate(found=found, errors=error.problems)
+        return self.loaded(found, test)
+
+    def loaded(self, found: Selected, test: LoadedTest) -> Candidate:
+        """A test that is loaded already."""
+        choice = self.selection.choose(test)
+        return Candidate(found=found, warnings=test.warnings, test_id=test.case.id, choice=choice, test=test)
+
+    def judge(self, test: LoadedTest, stem: Stem, *, failure: Failure | None = None) -> Judged:
+        """Run a test, or say what kept it from being run."""
+        outcome = (
+            not_run(test, self.options, failure) if failure else run_test(test, self.options, self.adapters)
+        )
+        if self.max_bytes:
+            name = stem(outcome.result.test_case_id)
+            save_trace = self.save_traces or test.case.reporting.save_trace
+            filed = packed(outcome, name, self.max_bytes, save_trace=save_trace)
+        else:
+            filed = unfiled(outcome)
+        looked = CoverageTally()
+        looked.add(test, outcome.result.assertions, outcome.trace)
+        metrics = outcome.trace.metrics if outcome.trace else None
+        judged = Judged(result=outcome.result, filed=filed, metrics=metrics, looked=looked)
+        if self.compares:
+            from agenteval.comparing.watch import seen
+
+            judged.seen = seen(outcome)
+        return judged

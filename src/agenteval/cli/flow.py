@@ -1,0 +1,46 @@
+"""What the command line asks about the course of a run."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from agenteval.sharding import Shard
+
+AUTO = "auto"
+FEWEST_FOR_AUTO = 100
+"""Starting workers takes about as long as running so many tests."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Flow:
+    """The options. `workers` is a number of processes, or auto; `durations_from` is a run to divide by."""
+
+    last_failed: bool = False
+    failed_first: bool = False
+    shard: Shard | None = None
+    durations_from: Path | None = None
+    workers: str = "1"
+    progress: bool = True
+    """Whether a terminal shows how far the run is."""
+
+    @property
+    def arranges(self) -> bool:
+        """Whether the files are others than those found, or in another order."""
+        return self.last_failed or self.failed_first or self.shard is not None
+
+    @property
+    def parallel(self) -> bool:
+        """Whether there may be more than one process."""
+        return self.workers not in ("0", "1") and hasattr(os, "fork")
+
+    def processes(self, files: int) -> int:
+        """How many processes there are for so many files; 1 is the one that there is anyway."""
+        if self.workers != AUTO:
+            return max(1, int(self.workers))
+        return _processors() if files >= FEWEST_FOR_AUTO else 1
+
+
+def _processors() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

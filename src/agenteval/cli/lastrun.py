@@ -1,0 +1,115 @@
+"""What earlier runs left in `.agenteval_cache/`: which tests failed last time, and how long each took.
+
+A cache: git does not see it, what is damaged or out of date in it is passed over, and losing it does no harm.
+"""
+
+import os
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from agenteval.redaction import Redactor
+from agenteval.reporters.sealing import LeakError, sealed
+from agenteval.results import InvalidSpec, TestRow
+
+FOLDER = ".agenteval_cache"
+_FILE = "last-run.json"
+_VERSION = "0.1"
+
+
+@dataclass(slots=True)
+class LastRun:
+    """Test files by their path from the project's root: those that failed, and milliseconds by file."""
+
+    failed: set[str] = field(default_factory=set)
+    duration_ms: dict[str, float] = field(default_factory=dict)
+
+
+def keys(root: Path) -> Callable[[str], str]:
+    """Gives the path of a file from the project's root, with `/`: what it is known by in the cache."""
+    current, top = os.getcwd(), os.path.join(root, "")  # noqa: PTH109, PTH118 - once per test
+
+    def key(path: str) -> str:
+        full = os.path.normpath(os.path.join(current, path))  # noqa: PTH118
+        return (full.removeprefix(top)).replace(os.sep, "/")
+
+    return key
+
+
+def recall(root: Path) -> LastRun:
+    """What is remembered; nothing when there is no cache, or none that can be read."""
+    import orjson
+
+    try:
+        with open(root / FOLDER / _FILE, "rb") as file:  # noqa: PTH123
+            data = orjson.loads(file.read())
+    except (OSError, ValueError):
+        return LastRun()
+    if not isinstance(data, dict) or data.get("schema_version") != _VERSION:
+        return LastRun()
+    failed, durations = data.get("failed"), data.get("duration_ms")
+    return LastRun(
+        {path for path in failed if isinstance(path, str)} if isinstance(failed, list) else set(),
+        {path: ms for path, ms in durations.items() if _is_duration(ms)}
+        if isinstance(durations, dict)
+        else {},
+    )
+
+
+def _is_duration(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < float("inf")
+
+
+def remember(
+    root: Path,
+    rows: Sequence[TestRow],
+    problems: Sequence[InvalidSpec],
+    *,
+    parts: Collection[str],
+    timed: bool,
+    redactor: Redactor,
+) -> None:
+    """Bring the cache up to date by what a run came to. Tests that were not run stay as they are remembered.
+
+    `parts` are files of which not all assertions were judged: that they passed does not mean that the test does, and
+    how long they took says nothing. `timed` says whether durations are kept. A cache that cannot be written is let be.
+    """
+    last, key = recall(root), keys(root)
+    known = len(last.duration_ms)
+    part = {key(path) for path in parts}
+    for row in rows:
+        path = key(row.path)
+        if row.status in ("fail", "error"):
+            last.failed.add(path)
+        elif path not in part:
+            last.failed.discard(path)
+        if timed and path not in part:
+            last.duration_ms[path] = row.duration_ms
+    last.failed.update(key(each.path) for each in problems if each.severity == "error" and each.path)
+    if len(last.duration_ms) > known:  # what is new may have been called otherwise before
+        _forget_the_gone(last, root)
+    data = {"schema_version": _VERSION, "failed": sorted(last.failed), "duration_ms": last.duration_ms}
+    with suppress(OSError, LeakError):
+        _write(root / FOLDER, sealed(data, redactor))
+
+
+def _forget_the_gone(last: LastRun, root: Path) -> None:
+    for path in [path for path in last.duration_ms if not os.path.exists(root / path)]:  # noqa: PTH110
+        del last.duration_ms[path]
+    last.failed = {path for path in last.failed if os.path.exists(root / path)}  # noqa: PTH110
+
+
+def _write(folder: Path, content: bytes) -> None:
+    if not folder.is_dir():
+        folder.mkdir()
+        _fill(folder / ".gitignore", b"*\n")
+    part = folder / f"{_FILE}-{os.getpid()}"
+    _fill(part, content)
+    os.replace(part, folder / _FILE)  # noqa: PTH105
+
+
+def _fill(path: Path, content: bytes) -> None:
+    with open(path, "wb") as file:  # noqa: PTH123
+        file.write(content)

@@ -1,0 +1,216 @@
+"""Reads what shards left behind, and gives it back in the order of the run that they are parts of."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from agenteval.cli.examining import Judged
+from agenteval.coverage import CoverageTally
+from agenteval.errors import AgentEvalError, Problem, SpecError
+from agenteval.reading.jsonsource import load_model
+from agenteval.redaction import Redactor
+from agenteval.reporters.filing import Filed, safe_stem
+from agenteval.reporters.sealing import sealed, sealed_result
+from agenteval.results import TestResult
+from agenteval.shard_record import FILE, ShardNote, ShardRecord, ShardTest
+from agenteval.stored import SUMMARY, StoredRun
+from agenteval.trace import Metrics
+
+
+class MergeError(AgentEvalError):
+    """Directories that are not all the shards of one run (exit 2)."""
+
+    default_reason = "merge.damaged"
+
+
+class Told(NamedTuple):
+    """What was said beside results: the problems of a file, or a remark."""
+
+    problems: list[Problem]
+    invalid: bool
+
+
+@dataclass(slots=True)
+class StoredShard:
+    """A shard on disk."""
+
+    run: StoredRun
+    record: ShardRecord
+
+    @property
+    def folder(self) -> Path:
+        """Its directory."""
+        return self.run.path
+
+    @property
+    def name(self) -> str:
+        """`2/3`."""
+        return f"{self.record.shard}/{self.record.of}"
+
+
+def read_shards(folders: Sequence[Path]) -> list[StoredShard]:
+    """All the shards of one run, in order of number.
+
+    Raises `MergeError` (`merge.not_a_shard`, `merge.unfinished`, `merge.different_runs`, `merge.doubled_shard`,
+    `merge.missing_shard`, `merge.stopped_shard`, `merge.leak`), and `FileError` for a file that is damaged.
+    """
+    shards = [_read(folder) for folder in folders]
+    first = shards[0]
+    for other in shards[1:]:
+        _same_run(first, other)
+    by_number: dict[int, StoredShard] = {}
+    for shard in shards:
+        twin = by_number.setdefault(shard.record.shard, shard)
+        if twin is not shard:
+            raise MergeError(
+                f"shard {shard.name} is there twice: {twin.folder} and {shard.folder}",
+                reason_code="merge.doubled_shard",
+                next_step="name each shard once",
+            )
+    missing = [str(number) for number in range(1, first.record.of + 1) if number not in by_number]
+    if missing:
+        raise MergeError(
+            f"of {first.record.of} shards there is no {', '.join(missing)}",
+            reason_code="merge.missing_shard",
+            next_step="name the directories of all shards; one that did not run has to be run first",
+        )
+    for shard in shards:
+        _whole(shard)
+    return [by_number[number] for number in sorted(by_number)]
+
+
+def _read(folder: Path) -> StoredShard:
+    if not (folder / FILE).is_file():
+        if any(folder.glob("*.result.json")) and not (folder / SUMMARY).exists():
+            raise _unfinished(folder)
+        raise MergeError(
+            f"{folder} is not the directory of a shard: it has no {FILE}",
+            reason_code="merge.not_a_shard",
+            next_step="name directories that `agenteval run --shard I/N` wrote",
+        )
+    if not (folder / SUMMARY).is_file():
+        raise _unfinished(folder)
+    return StoredShard(StoredRun(folder), load_model(ShardRecord, folder / FILE, max_bytes=sys.maxsize))
+
+
+def _unfinished(folder: Path) -> MergeError:
+    return MergeError(
+        f"the run in {folder} did not finish: it has no {SUMMARY}",
+        reason_code="merge.unfinished",
+        next_step="run that shard again",
+    )
+
+
+def _same_run(one: StoredShard, other: StoredShard) -> None:
+    a, b = one.record, other.record
+    if a.of != b.of:
+        why = f"one of {a.of} shards, the other of {b.of}"
+    elif a.run_id != b.run_id:
+        why = f"--run-id is {a.run_id or 'not given'!r} and {b.run_id or 'not given'!r}"
+    elif a.agenteval_version != b.agenteval_version:
+        why = f"agenteval {a.agenteval_version} and {b.agenteval_version}"
+    elif a.plan != b.plan or a.total != b.total or a.suite != b.suite:
+        why = "tests, settings or recorded durations differ"
+    else:
+        return
+    raise MergeError(
+        f"shards of different runs: {one.folder} and {other.folder}: {why}",
+        reason_code="merge.different_runs",
+        next_step="run all shards on the same files with the same options, and merge these",
+    )
+
+
+def _whole(shard: StoredShard) -> None:
+    record = shard.record
+    done = len(record.tests) + sum(note.invalid for note in record.notes)
+    if record.leaks:
+        raise MergeError(
+            f"shard {shard.name} left files out because something sensitive would have shown: {shard.folder}",
+            reason_code="merge.leak",
+            next_step=f"read what {SUMMARY} of the shard says of redaction.leak",
+        )
+    if done < record.files:
+        raise MergeError(
+            f"shard {shard.name} was stopped early: {record.files - done} of its {record.files} tests were not run",
+            reason_code="merge.stopped_shard",
+            next_step="run that shard again, without -x and --maxfail",
+        )
+
+
+def merged(shards: Sequence[StoredShard], run_id: str, redactor: Redactor) -> Iterator[Judged | Told]:
+    """Results and problems in the order of the whole run, under the id of the merged run.
+
+    Raises `FileError` for a result that is damaged, `SpecError` (`spec.duplicate_test_id`) when two shards have the
+    same test.
+    """
+    total = shards[0].record.total
+    parts: list[tuple[int, StoredShard, ShardTest | ShardNote]] = []
+    for shard in shards:
+        parts += [(each.position, shard, each) for each in shard.record.tests]
+        everywhere = shard is not shards[0]  # what was said about no file was said in each shard
+        notes = shard.record.notes
+        parts += [(n.position, shard, n) for n in notes if 0 <= n.position < total or not everywhere]
+    ids: dict[str, Path] = {}
+    taken: set[str] = set()
+    looked = {shard.record.shard: CoverageTally.of(shard.record.coverage) for shard in shards}
+    for _, shard, part in sorted(parts, key=lambda each: each[0]):
+        if isinstance(part, ShardNote):
+            yield _told(part)
+            continue
+        path = shard.folder / part.result
+        result = shard.run.stored_result(part.result)
+        _claim(ids, result, path)
+        stem = safe_stem(result.test_case_id, taken)
+        taken.add(stem.lower())
+        seen = looked.pop(shard.record.shard, CoverageTally())
+        yield _judged(result, shard.run, stem, run_id, redactor, metrics=part.metrics, looked=seen)
+
+
+def _claim(ids: dict[str, Path], result: TestResult, path: Path) -> None:
+    other = ids.setdefault(result.test_case_id, path)
+    if other is not path:
+        message = f"the id {result.test_case_id!r} is taken by {other}"
+        step = "give one of the two tests another id: results are filed under it"
+        raise SpecError(
+            [Problem(reason_code="spec.duplicate_test_id", message=message, path=path, next_step=step)]
+        )
+
+
+def _judged(
+    result: TestResult,
+    run: StoredRun,
+    stem: str,
+    run_id: str,
+    redactor: Redactor,
+    *,
+    metrics: Metrics | None,
+    looked: CoverageTally,
+) -> Judged:
+    """A stored result as if it had just been judged in the merged run."""
+    filed = Filed(stem)
+    result.test_run_id = run_id
+    result.result_id = f"{run_id}/{result.test_case_id}"
+    trace = run.trace(result)
+    if trace is not None:
+        result.artifacts.trace = f"{stem}.trace.json"
+        filed.files.append((result.artifacts.trace, sealed({**trace, "test_run_id": run_id}, redactor)))
+    result.artifacts.result = f"{stem}.result.json"
+    filed.files.append((result.artifacts.result, sealed_result(result, redactor)))
+    return Judged(result=result, filed=filed, metrics=metrics, looked=looked)
+
+
+def _told(note: ShardNote) -> Told:
+    problems = [
+        Problem(
+            reason_code=each.reason_code,
+            message=each.message,
+            path=Path(each.path) if each.path else None,
+            line=each.line,
+            column=each.column,
+            severity=each.severity,
+        )
+        for each in note.problems
+    ]
+    return Told(problems, note.invalid)

@@ -1,0 +1,212 @@
+"""`agenteval mutate PATH...`: change recordings on purpose, and see which assertions notice."""
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from agenteval.cli.options import (
+    AllowOutsideOption,
+    ColorOption,
+    ExcludeTagOption,
+    ExpressionOption,
+    PathsArgument,
+    TagOption,
+)
+from agenteval.cli.reporting import prepare, writing
+from agenteval.errors import ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from agenteval.mutation.base import Operator
+    from agenteval.reporters.console import Console
+
+MOST_MUTANTS = 200
+
+
+def command(
+    paths: PathsArgument,
+    expression: ExpressionOption = "",
+    tags: TagOption = None,
+    exclude_tags: ExcludeTagOption = None,
+    operators: Annotated[
+        str,
+        typer.Option(
+            "--operators", metavar="NAMES", help="Only these operators or categories, with commas between."
+        ),
+    ] = "",
+    most: Annotated[
+        int, typer.Option("--max", metavar="N", min=0, help="Mutants of one test at most; 0 for all.")
+    ] = MOST_MUTANTS,
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="N", help="What is drawn by lot follows from it.")
+    ] = 0,
+    workers: Annotated[
+        str, typer.Option("-n", "--workers", metavar="N|auto", help="Processes to use.")
+    ] = "1",
+    since: Annotated[
+        str,
+        typer.Option(
+            "--since", metavar="REV", help="Only tests of which a file changed since a git revision."
+        ),
+    ] = "",
+    min_score: Annotated[
+        float | None,
+        typer.Option(
+            "--min-score", metavar="X", min=0, max=1, help="Exit 1 below this share of noticed mutants."
+        ),
+    ] = None,
+    json_output: Annotated[
+        bool, typer.Option("--json", help="The report as JSON on stdout; the rest goes to stderr.")
+    ] = False,
+    html: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="Write the report as one HTML file.")
+    ] = None,
+    list_operators: Annotated[
+        bool, typer.Option("--list-operators", help="Tell what can be changed, and stop.")
+    ] = False,
+    allow_outside: AllowOutsideOption = False,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Only the summary.")] = False,
+    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Every mutant of every test.")] = False,
+    color: ColorOption = None,
+) -> ExitCode:
+    """Change recorded runs, one realistic regression at a time, and see which assertions notice.
+
+    Exit codes: 0, 1 below --min-score or when a test does not pass as recorded, 2 an error, 3 an invalid spec or
+    nothing to mutate.
+    """
+    from agenteval.cli.collection import collect
+    from agenteval.cli.redacting import redact_as
+    from agenteval.config import load_config, project_root
+    from agenteval.mutation.operators import chosen_operators
+    from agenteval.mutation.results import report
+    from agenteval.mutation.runs import MutationSettings, mutate_tests
+    from agenteval.plugins.registry import Registry
+    from agenteval.redaction import Redactor, plain
+    from agenteval.reporters.console import Console
+    from agenteval.reporters.mutation import tell_summary, tell_test
+    from agenteval.reporters.stream import write_json
+    from agenteval.selection import Selection
+
+    if html:
+        prepare({"html": html})
+    root = project_root(paths)
+    config = load_config(root)
+    rules = redact_as(config)
+    registry = Registry(root, config.plugins)
+    names = tuple(name.strip() for name in operators.split(",") if name.strip())
+    chosen = chosen_operators(names, registry)
+    console = Console(
+        sys.stderr if json_output else sys.stdout, verbosity=verbose - quiet, color=color or config.color
+    )
+    if list_operators:
+        return _listed(console, chosen)
+    selection = Selection(expression, tags or (), exclude_tags or ())
+    collection = collect(paths, limits=config.limits, registry=registry)
+    tests = [test for test in collection.tests if selection.wants(test)]
+    collection.problems += selection.unknown_tags()
+    for problem in collection.problems:
+        console.problem(problem)
+    if since:
+        changed = _changed_since(since, root)
+        tests = [test for test in tests if _touches(test.path, test.case.adapter_input, changed)]
+    settings = MutationSettings(
+        root=root,
+        limits=config.limits,
+        plugins=tuple(config.plugins),
+        operators=names,
+        seed=seed,
+        most=most,
+        redaction=rules,
+        allow_outside=allow_outside,
+    )
+    results = []
+    for each in mutate_tests(tests, settings, _number(workers)):
+        results.append(each)
+        tell_test(console, each)
+    total = report(seed, results)
+    tell_summary(console, total)
+    if json_output:
+        write_json(sys.stdout, plain(total))
+    if html:
+        from agenteval.reporters.html import render_mutants
+
+        with writing(html):
+            html.write_bytes(render_mutants(total, Redactor((), rules)))
+    unmutated = [each for each in results if each.reason and not each.mutants]
+    if collection.errors:
+        return _ended(console, ExitCode.INVALID, "a test file is invalid")
+    if total.score is None:
+        if since and not tests and collection.tests:
+            return _ended(console, ExitCode.PASSED, f"no test changed since {since}")
+        return _ended(console, ExitCode.INVALID, "there was nothing to mutate")
+    if unmutated:
+        return _ended(
+            console, ExitCode.FAILED, f"{len(unmutated)} of {len(results)} tests could not be mutated"
+        )
+    if min_score is not None and total.score < min_score:
+        return _ended(console, ExitCode.FAILED, f"the score {total.score} is below {min_score:g}")
+    return _ended(console, ExitCode.PASSED, "every mutant was judged")
+
+
+def _ended(console: "Console", code: ExitCode, why: str) -> ExitCode:
+    console.emit((f"exit {int(code)}: {why}", "green" if code == ExitCode.PASSED else "red"))
+    console.flush()
+    return code
+
+
+def _listed(console: "Console", operators: "Sequence[type[Operator]]") -> ExitCode:
+    """The operators, each with what it changes and what it stands for."""
+    for each in operators:
+        console.emit((each.name, "bold"), f"  {each.category}")
+        console.emit(f"  {' '.join((each.__doc__ or '').split())}")
+        console.emit((f"  stands for: {each.stands_for}", "dim"))
+    console.flush()
+    return ExitCode.PASSED
+
+
+def _number(workers: str) -> int:
+    if workers == "auto":
+        return os.cpu_count() or 1
+    if not workers.isdecimal() or int(workers) < 1:
+        raise UsageError(f"-n {workers}: expected a number of processes, or auto")
+    return int(workers)
+
+
+def _changed_since(revision: str, root: Path) -> set[Path]:
+    """The files that differ from a revision, and those that git does not know, as absolute paths.
+
+    Raises `UsageError` (`usage.git`).
+    """
+    folder = Path(os.fsdecode(_git(["rev-parse", "--show-toplevel"], root, revision)).rstrip("\n"))
+    asked = (
+        ["diff", "--name-only", "-z", revision, "--"],
+        ["ls-files", "--others", "--exclude-standard", "-z"],
+    )
+    names = [name for arguments in asked for name in _git(arguments, folder, revision).split(b"\0") if name]
+    return {folder / os.fsdecode(name) for name in names}
+
+
+def _git(arguments: list[str], folder: Path, revision: str) -> bytes:
+    import subprocess
+
+    try:
+        return subprocess.run(["git", *arguments], cwd=folder, capture_output=True, check=True).stdout  # noqa: S603, S607
+    except FileNotFoundError as error:
+        raise UsageError("--since needs git, which is not installed", reason_code="usage.git") from error
+    except subprocess.CalledProcessError as error:
+        said = os.fsdecode(error.stderr).strip().split("\n")[0]
+        raise UsageError(
+            f"--since {revision}: git says: {said}",
+            reason_code="usage.git",
+            next_step="name a commit, a branch or a tag of the project's repository",
+        ) from error
+
+
+def _touches(path: Path, inputs: Mapping[str, Any], changed: set[Path]) -> bool:
+    """Whether one of the changed files is in the folder of a test, or is named by it as its input."""
+    folder = path.resolve().parent
+    named = {(folder / value).resolve() for value in inputs.values() if isinstance(value, str)}
+    return any(each in named or folder in each.parents for each in changed)

@@ -1,0 +1,243 @@
+"""`agenteval record SOURCE`: the runs in a real recording, and chosen ones as tests."""
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from agenteval.cli.options import AdapterOption
+from agenteval.errors import ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from agenteval.cli.progress import ReadingProgress
+    from agenteval.drafting.draft import Draft, Drafting
+    from agenteval.reporters.console import Console
+
+
+def command(
+    path: Annotated[
+        Path,
+        typer.Argument(
+            metavar="SOURCE",
+            help="A recording: an install root, a session folder, a transcript, a file of spans.",
+            show_default=False,
+        ),
+    ],
+    listing: Annotated[bool, typer.Option("--list", help="List the runs; write nothing.")] = False,
+    inspecting: Annotated[
+        bool,
+        typer.Option("--inspect", help="What the recording holds, and what it cannot show; write nothing."),
+    ] = False,
+    turns: Annotated[
+        list[int] | None,
+        typer.Option("--turn", metavar="N", min=1, help="The run to make a test of (repeatable)."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="DIR", help="Where to make tests, each in a folder of its own."),
+    ] = None,
+    name: Annotated[
+        str,
+        typer.Option(
+            "--name", metavar="NAME", help="The test's folder; made of the first words when not given."
+        ),
+    ] = "",
+    force: Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")] = False,
+    xfail: Annotated[
+        bool,
+        typer.Option(
+            "--xfail", help="Keep what the run does not pass as expected failures: the bug to mend."
+        ),
+    ] = False,
+    into: Annotated[
+        Path | None,
+        typer.Option("--update", metavar="TEST", help="Record anew into this test; its assertions stay."),
+    ] = None,
+    yes: Annotated[bool, typer.Option("-y", "--yes", help="Write without asking.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print what is told as JSON.")] = False,
+    adapter: AdapterOption = "",
+) -> ExitCode:
+    """List the runs in a recording, or make tests of chosen ones: redacted, with assertions that they pass.
+
+    Without --out and --update the runs are listed; on a terminal, you are then asked which to make tests of.
+    """
+    from agenteval.cli.recording_report import inspected, listed
+
+    chosen = list(turns or ())
+    if (listing or inspecting) and (out or into or chosen):
+        raise UsageError(
+            "--list and --inspect write nothing: they do not go with --turn, --out and --update",
+            next_step="leave one of them out",
+        )
+    if out and into:
+        raise UsageError(
+            "--out makes a new test, --update records into one", next_step="leave one of them out"
+        )
+    _must_be_a_name(name, chosen)
+    recording = _Recording.open(path, out or into, adapter=adapter, xfail=xfail, as_json=as_json)
+    source, console = recording.drafting.source, recording.console
+    if inspecting:
+        inspected(source, console, as_json=as_json)
+        return ExitCode.PASSED
+    if into:
+        return recording.update(chosen, into, ask=_at_a_terminal() and not yes)
+    if out is None:
+        if not chosen or not _at_a_terminal():
+            listed(source, console, as_json=as_json)
+        if listing or as_json or not _at_a_terminal():
+            return _told_only(chosen)
+        chosen = chosen or _asked_for_runs(recording)
+        if not chosen:
+            return ExitCode.PASSED
+        out = Path(_answer(console, "make tests in which folder? [evals] ") or "evals")
+    return recording.record(chosen, out, name, force=force)
+
+
+def _must_be_a_name(name: str, chosen: list[int]) -> None:
+    from agenteval.drafting.naming import slug
+
+    if name and (len(chosen) > 1 or slug(name) != name):
+        raise UsageError(
+            f"--name {name}: expected the name of one test: lower case letters, digits and single dashes",
+            next_step=f"for instance --name {slug(name) or 'first-test'}, with one --turn",
+        )
+
+
+def _told_only(chosen: list[int]) -> ExitCode:
+    """Exit 0 for a list that was asked for; a run that was chosen, and not made a test of, is a slip."""
+    if chosen:
+        raise UsageError(
+            "--turn chooses a run to make a test of, and nothing says where to",
+            next_step="add --out DIR, or --update TEST; agenteval trace SOURCE --turn N shows what the run did",
+        )
+    return ExitCode.PASSED
+
+
+def _at_a_terminal() -> bool:
+    return sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def _answer(console: "Console", question: str) -> str:
+    from agenteval.reporters.stream import flush, write
+
+    write(console.stream, question)
+    flush(console.stream)
+    return sys.stdin.readline().strip()
+
+
+def _asked_for_runs(recording: "_Recording") -> list[int]:
+    """The numbers that a person types; none for nothing."""
+    answer = _answer(recording.console, "make tests of which runs? (numbers, nothing to leave) ")
+    words = answer.replace(",", " ").split()
+    if not all(word.isdecimal() for word in words):
+        raise UsageError(f"expected numbers of runs, got {answer!r}", next_step="for instance: 1 3")
+    return [int(word) for word in words]
+
+
+@dataclass(slots=True, kw_only=True)
+class _Recording:
+    """One `record` command: the recording it reads, the project it writes into, and where it tells of that."""
+
+    drafting: "Drafting"
+    root: Path
+    console: "Console"
+    progress: "ReadingProgress"
+    as_json: bool
+
+    @classmethod
+    def open(
+        cls, path: Path, target: Path | None, *, adapter: str, xfail: bool, as_json: bool
+    ) -> "_Recording":
+        """Find out what the source is. Raises `AgentEvalError`."""
+        from agenteval.cli.progress import ReadingProgress
+        from agenteval.cli.redacting import redact_as
+        from agenteval.config import load_config, project_root
+        from agenteval.drafting.draft import Drafting
+        from agenteval.drafting.source import context_for, find_source
+        from agenteval.plugins.registry import Registry
+        from agenteval.reporters.console import Console
+
+        root = project_root([str(target or Path())])
+        config = load_config(root)
+        rules = redact_as(config)
+        registry = Registry(root, config.plugins)
+        progress = ReadingProgress()
+        context = context_for(path, max_file_bytes=config.limits.max_file_bytes, progress=progress)
+        source = find_source(path, registry, context, adapter=adapter)
+        progress.clear()
+        drafting = Drafting(
+            source=source,
+            registry=registry,
+            rules=rules,
+            seal=_seal,
+            expect_failures=xfail,
+        )
+        stream = sys.stderr if as_json else sys.stdout
+        return cls(
+            drafting=drafting,
+            root=root,
+            console=Console(stream, color=config.color),
+            progress=progress,
+            as_json=as_json,
+        )
+
+    def record(self, turns: list[int], out: Path, name: str, *, force: bool) -> ExitCode:
+        """Make tests of these runs, or of the only one. Nothing is written unless all can be."""
+        from agenteval.cli.recording_report import drafted
+        from agenteval.drafting.draft import editor_header
+        from agenteval.drafting.source import chosen_runs
+        from agenteval.drafting.writing import must_be_free, write_files
+
+        drafts: list[Draft] = []
+        for run in chosen_runs(self.drafting.source, turns):
+            draft = self.drafting.draft(
+                run, name=name, header=editor_header(out / "test", self.root), taken=[d.name for d in drafts]
+            )
+            must_be_free(out / draft.name, draft.files, force=force)
+            drafts.append(draft)
+        for draft in drafts:
+            write_files(out / draft.name, draft.files)
+        self.remarks()
+        expecting = self.drafting.expect_failures
+        drafted(drafts, out, self.console, as_json=self.as_json, expecting=expecting)
+        return ExitCode.PASSED
+
+    def update(self, turns: list[int], path: Path, *, ask: bool) -> ExitCode:
+        """Record one run into a test that is there, once what changes has been shown."""
+        from agenteval.cli.recording_report import updated
+        from agenteval.drafting.source import chosen_runs
+        from agenteval.drafting.update import find_test, update
+        from agenteval.drafting.writing import write_files
+
+        file = find_test(path)
+        runs = chosen_runs(self.drafting.source, turns)
+        if len(runs) > 1:
+            raise UsageError("--update records one run", next_step="give one --turn")
+        made = update(self.drafting, runs[0], file, root=self.root)
+        self.remarks()
+        updated(made, file, self.console, as_json=self.as_json)
+        if ask and _answer(self.console, "write it? [y/N] ").lower() not in ("y", "yes"):
+            self.console.emit("nothing was written")
+            return ExitCode.PASSED
+        for written in write_files(made.folder, made.files):
+            self.console.emit(f"written  {written}")
+        self.console.flush()
+        return ExitCode.PASSED
+
+    def remarks(self) -> None:
+        """What the adapter found remarkable, on stderr."""
+        from agenteval.cli.recording_report import remark
+
+        self.progress.clear()
+        remark(self.drafting.source.context.warnings, self.drafting.source.path)
+
+
+def _seal(data: Any) -> bytes:
+    """The bytes of a JSON file. Raises `LeakError`."""
+    from agenteval.redaction import Redactor
+    from agenteval.reporters.sealing import sealed
+    from agenteval.reporters.stream import redactor_in_force
+
+    return sealed(data, Redactor((), redactor_in_force().rules))

@@ -1,0 +1,145 @@
+"""What `agenteval record` tells: the runs in a recording, what it holds, the tests that were made of it."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agenteval.cli.columns import columns
+from agenteval.errors import Problem
+from agenteval.redaction import plain
+from agenteval.reporters.stream import write_json
+from agenteval.text import cut
+
+if TYPE_CHECKING:
+    from agenteval.drafting.draft import Draft
+    from agenteval.drafting.source import Source
+    from agenteval.drafting.update import Update
+    from agenteval.recordings import RecordedRun
+    from agenteval.reporters.console import Console
+
+HEADINGS = ("run", "time", "group", "trigger", "first words", "tools", "status")
+LONGEST_WORDS = 48
+
+
+def listed(source: "Source", console: "Console", *, as_json: bool) -> None:
+    """The runs, a line each."""
+    runs = source.recording.runs
+    if as_json:
+        write_json(sys.stdout, {"kind": source.recording.kind, "runs": [plain(run) for run in runs]})
+        return
+    console.emit(f"{source.recording.kind}, {_count(len(runs), 'run')}")
+    for line in columns([HEADINGS, *(_row(run, console) for run in runs)]):
+        console.emit(line)
+    console.flush()
+
+
+def inspected(source: "Source", console: "Console", *, as_json: bool) -> None:
+    """What the recording shows, what it cannot show, and what was passed over."""
+    recording = source.recording
+    if as_json:
+        write_json(sys.stdout, plain(recording))
+        return
+    console.emit(f"{recording.kind}, read by the adapter {source.adapter.name} {source.adapter.version}")
+    skipped = [f"{number} of {kind}" for kind, number in recording.skipped.items()]
+    sections = (("holds", recording.holds), ("cannot show", recording.lacks), ("passed over", skipped))
+    for title, lines in sections:
+        if lines:
+            console.emit(f"{title}:")
+        for line in lines:
+            console.emit(f"  {line}")
+    console.emit(f"{_count(len(recording.runs), 'run')}; --list shows them")
+    console.flush()
+
+
+def drafted(
+    drafts: "Sequence[Draft]", out: Path, console: "Console", *, as_json: bool, expecting: bool
+) -> None:
+    """The tests that were written, and what a person has to look at. `expecting` is whether failures were asked for."""
+    from agenteval.drafting.document import DECIDE
+    from agenteval.drafting.trial import TEST_FILE
+
+    if as_json:
+        write_json(sys.stdout, {"tests": [_draft_data(draft, out) for draft in drafts]})
+        return
+    for draft in drafts:
+        folder = out / draft.name
+        for name in draft.files:
+            console.emit(f"written  {folder / name}")
+        open_questions = draft.files[TEST_FILE].count(f"{DECIDE}: ".encode())
+        console.emit(f"  {draft.test_id}: {_count(len(draft.kept), 'assertion')}, all pass as expected")
+        if expecting and not draft.findings:
+            console.emit("  ! the run passes all that was suggested: there is no failure to expect")
+        for finding in draft.findings:
+            kept = any(each is finding.suggestion for each in draft.kept)
+            how = "expected to fail" if kept else "hidden by redaction" if finding.hidden else "left out"
+            console.emit(
+                f"  ! the run does not pass {finding.suggestion.type} ({how}): {cut(finding.message)}"
+            )
+        console.emit(
+            f"  {_count(open_questions, 'line')} marked `decide:` {_wait(open_questions)} for a person"
+        )
+    console.emit(f"next: agenteval run {out / drafts[0].name if len(drafts) == 1 else out}")
+    console.flush()
+
+
+def updated(made: "Update", test: Path, console: "Console", *, as_json: bool) -> None:
+    """What the new recording changes."""
+    if as_json:
+        data = {"test": str(test), "changes": made.changes, "unused": made.unused, "status": made.status}
+        write_json(sys.stdout, data)
+        return
+    console.emit(f"what changes in the behaviour that {test} records:")
+    for line in made.changes or ["nothing"]:
+        console.emit(f"  {line}")
+    for name in made.unused:
+        console.emit(f"not used any more: {made.folder / name}")
+    console.emit(f"with the new recording the test comes to: {made.status}")
+    console.flush()
+
+
+def remark(warnings: Sequence[str], path: Path) -> None:
+    """What an adapter finds remarkable, on stderr: stdout is for what was asked for."""
+    from agenteval.reporters.console import Console
+
+    console = Console(sys.stderr)
+    for warning in warnings:
+        console.problem(Problem(reason_code="adapter.remark", message=warning, path=path, severity="warning"))
+    console.flush()
+
+
+def _row(run: "RecordedRun", console: "Console") -> tuple[str, ...]:
+    tools = ", ".join(f"{tool}{console.signs['times']}{number}" for tool, number in run.tools.items())
+    words = " ".join(run.first_words.split())
+    return (
+        str(run.number),
+        run.started_at,
+        run.group_id,
+        run.trigger,
+        words if len(words) <= LONGEST_WORDS else f"{words[: LONGEST_WORDS - 1]}…",
+        tools or "-",
+        run.status,
+    )
+
+
+def _draft_data(draft: "Draft", out: Path) -> dict[str, object]:
+    return {
+        "id": draft.test_id,
+        "folder": str(out / draft.name),
+        "files": list(draft.files),
+        "assertions": [
+            {"id": each.id, "type": each.type, "why": each.why, "decide": each.decide} for each in draft.kept
+        ],
+        "findings": [
+            {"id": each.suggestion.id, "type": each.suggestion.type, "message": each.message}
+            for each in draft.findings
+        ],
+    }
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _wait(number: int) -> str:
+    return "waits" if number == 1 else "wait"

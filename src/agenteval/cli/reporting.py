@@ -1,0 +1,249 @@
+"""The reports that a run or a command was asked for: their options, where they go, and when they are written."""
+
+import inspect
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from agenteval.errors import AgentEvalError, ExitCode, UsageError
+from agenteval.redaction import Redactor
+from agenteval.reporters.console import Console
+from agenteval.reporters.formats import FORMATS
+from agenteval.results import TestResult
+
+if TYPE_CHECKING:
+    from agenteval.reporters.ndjson import Stream
+    from agenteval.stored import StoredRun
+
+STREAMED = "ndjson"
+"""The format that is written while a run goes on."""
+_TESTS = (".yaml", ".yml")
+
+GithubOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--github/--no-github",
+        help="Annotations and a summary for GitHub Actions; on by itself where GITHUB_ACTIONS is true.",
+        show_default=False,
+    ),
+]
+
+
+class ReportError(AgentEvalError):
+    """A report that cannot be written (exit 2)."""
+
+    default_reason = "report.unwritable"
+
+
+def with_reports(command: Callable[..., ExitCode]) -> Callable[..., ExitCode]:
+    """The command with an option for each format; `reports` is what was asked for: format to file."""
+
+    @wraps(command)
+    def asked(**given: Any) -> ExitCode:
+        wanted = {form.name: given.pop(_parameter(form.name)) for form in FORMATS}
+        return command(**given, reports={name: path for name, path in wanted.items() if path is not None})
+
+    signature = inspect.signature(command)
+    own = [each for each in signature.parameters.values() if each.name != "reports"]
+    added = [
+        inspect.Parameter(
+            _parameter(form.name),
+            inspect.Parameter.KEYWORD_ONLY,
+            default=None,
+            annotation=Annotated[
+                Path | None, typer.Option(f"--{form.name}", metavar="FILE", help=f"Write {form.help}.")
+            ],
+        )
+        for form in FORMATS
+    ]
+    asked.__signature__ = signature.replace(parameters=[*own, *added])  # type: ignore[attr-defined]
+    asked.__annotations__ = {each.name: each.annotation for each in (*own, *added)}
+    return asked
+
+
+def _parameter(name: str) -> str:
+    return name.replace("-", "_")
+
+
+class Reporting:
+    """The reports of one run: files by format, and what GitHub Actions shows when `github` is set.
+
+    `baseline` is the run that reports which compare set beside this one.
+    """
+
+    def __init__(
+        self,
+        reports: Mapping[str, Path],
+        *,
+        github: bool,
+        redactor: Redactor,
+        console: Console,
+        baseline: "StoredRun | None" = None,
+    ) -> None:
+        self.reports = reports
+        self.github = github
+        self.redactor = redactor
+        self.console = console
+        self.baseline = baseline
+        self.stream: Stream | None = None
+
+    @property
+    def of_traces(self) -> bool:
+        """Whether a report shows traces, so that the run has to keep them."""
+        return any(form.of_traces and form.name in self.reports for form in FORMATS)
+
+    @contextmanager
+    def during(self, run_id: str, artifacts: Path | None) -> Iterator[Path | None]:
+        """Around a run; yields where its directory goes. When it ends and is complete, its reports are written.
+
+        Without `artifacts` reports are made of a directory that is removed afterwards; there is none when nothing is
+        asked for. The files have been made room for (`prepare`). Raises `ReportError`, `LeakError`.
+        """
+        if not (self.reports or self.github):
+            yield artifacts
+            return
+        from contextlib import ExitStack, nullcontext
+
+        from agenteval.stored import StoredRun, is_run
+
+        with ExitStack() as stack:
+            parent = artifacts or stack.enter_context(_temporary())
+            if path := self.reports.get(STREAMED):
+                stack.enter_context(self._streaming(path, run_id))
+            with self._no_commands() if self.github else nullcontext():
+                yield parent
+            if is_run(parent / run_id):
+                run = StoredRun(parent / run_id)
+                self.write(run)
+                self.annotate(run)
+
+    @contextmanager
+    def _streaming(self, path: Path, run_id: str) -> Iterator[None]:
+        from agenteval.reporters.ndjson import Stream
+
+        with writing(path):
+            file = path.open("wb", buffering=0)
+        with file:
+            self.stream = Stream(file, self.redactor, run_id)
+            yield
+
+    @contextmanager
+    def _no_commands(self) -> Iterator[None]:
+        """Have GitHub obey no line of what is printed meanwhile: some are words of a recorded agent."""
+        from agenteval.reporters.github import silence
+
+        off, on = silence()
+        self.console.emit(off)
+        try:
+            yield
+        finally:
+            self.console.emit(on)
+            self.console.flush()
+
+    def add(self, written: Path) -> None:
+        """A test has ended; its result is in the file."""
+        if self.stream:
+            from agenteval.reading.jsonsource import load_model
+
+            with writing(self.reports[STREAMED]):
+                self.stream.test(load_model(TestResult, written))
+
+    def write(self, run: "StoredRun") -> None:
+        """Write all reports of a run that is over. Raises `ReportError`, `LeakError`, `StoredRunError`, `FileError`."""
+        for form in FORMATS:
+            if (path := self.reports.get(form.name)) is None:
+                continue
+            with writing(path):
+                if self.stream and form.name == STREAMED:
+                    self.stream.finish(run.summary)
+                else:
+                    path.write_bytes(form.render(run, self.redactor, self.baseline))
+
+    def annotate(self, run: "StoredRun") -> None:
+        """Tell GitHub Actions of a run that is over. A summary that cannot be written is told, and no error."""
+        if not self.github:
+            return
+        from agenteval.reporters.github import annotations, write_summary
+
+        for line in annotations(run):
+            self.console.emit(line)
+        if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
+            try:
+                write_summary(run, Path(summary), self.redactor)
+            except OSError as error:
+                self.console.emit(f"the summary of the step cannot be written: {error.strerror}: {summary}")
+        self.console.flush()
+
+
+def compares(reports: Mapping[str, Path]) -> bool:
+    """Whether one of the reports sets another run beside this one."""
+    return any(form.compares and form.name in reports for form in FORMATS)
+
+
+def run_beside(name: str, runs: Path) -> "StoredRun | None":
+    """The run, of `runs` or by its path, that a baseline is; a baseline file holds nothing that could be shown."""
+    from agenteval.comparing.sides import named
+    from agenteval.stored import StoredRun, is_run
+
+    path = named(name, runs)
+    return StoredRun(path) if is_run(path) else None
+
+
+@contextmanager
+def _temporary() -> Iterator[Path]:
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory(prefix="agenteval-") as folder:
+        yield Path(folder)
+
+
+def in_github_actions() -> bool:
+    """Whether GitHub Actions runs this."""
+    return os.environ.get("GITHUB_ACTIONS") == "true"
+
+
+def prepare(reports: Mapping[str, Path]) -> None:
+    """Make room for reports: their directories are made, and files of an earlier run removed.
+
+    Whoever reads the reports of a run that broke down must not find those of the run before. Raises `UsageError`,
+    `ReportError`, `MissingExtraError`.
+    """
+    for form in FORMATS:
+        if form.name in reports:
+            form.check()
+    taken: dict[Path, str] = {}
+    for name, path in reports.items():
+        other = taken.setdefault(path.absolute(), name)
+        if other != name:
+            raise UsageError(
+                f"--{other} and --{name} name the same file: {path}",
+                next_step="give each report a file of its own",
+            )
+        if path.suffix in _TESTS:
+            raise UsageError(
+                f"--{name} {path}: a report is not written over a YAML file, which may be a test",
+                next_step=f"name the file to write: --{name} FILE",
+            )
+    for path in reports.values():
+        with writing(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if path.is_dir():
+                raise IsADirectoryError(21, "it is a directory")
+            if path.is_file():
+                path.unlink()
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """What cannot be written inside becomes a `ReportError` about the file."""
+    try:
+        yield
+    except OSError as error:
+        raise ReportError(
+            f"cannot write {path}: {error.strerror or error}", next_step="make room, or name another file"
+        ) from error

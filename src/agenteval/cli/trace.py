@@ -1,0 +1,196 @@
+"""`agenteval trace INPUT`: the normalized trace of a test, a replay or a recording, as JSON."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from agenteval.cli.options import AdapterOption, AllowOutsideOption
+from agenteval.cli.recording_report import remark
+from agenteval.errors import AdapterError, AgentEvalError, ExitCode, Problem, UsageError
+
+if TYPE_CHECKING:
+    from agenteval.cli.progress import ReadingProgress
+    from agenteval.config import Config
+    from agenteval.drafting.source import Source
+    from agenteval.loading import LoadedTest
+    from agenteval.plugins.registry import Registry
+    from agenteval.redaction import RedactionRules, Redactor
+    from agenteval.results import ErrorInfo
+    from agenteval.trace import Trace
+
+RUN_ID = "trace"
+
+
+def command(
+    path: Annotated[
+        Path,
+        typer.Argument(
+            metavar="INPUT",
+            help="A test, a replay bundle, or a recording: an install root, a session folder, a transcript.",
+            show_default=False,
+        ),
+    ],
+    turn: Annotated[
+        int | None,
+        typer.Option("--turn", metavar="N", min=1, help="Which run of a recording that holds several."),
+    ] = None,
+    adapter: AdapterOption = "",
+    allow_outside: AllowOutsideOption = False,
+) -> ExitCode:
+    """Print the normalized trace of a test, a replay or a recording as JSON, redacted.
+
+    Exit codes: 0, 2 when it cannot be read, 3 when it is a test file that is invalid.
+    """
+    from agenteval.cli.progress import ReadingProgress
+    from agenteval.cli.redacting import redact_as
+    from agenteval.config import load_config, project_root
+    from agenteval.plugins.registry import Registry
+    from agenteval.reporters.sealing import sealed
+    from agenteval.reporters.stream import flush, write
+
+    root = project_root([str(path)])
+    config = load_config(root)
+    registry = Registry(root, config.plugins)
+    rules = redact_as(config)
+    test = _test(path, config, registry) or (_beside(path, registry) if turn is None else None)
+    progress = ReadingProgress()
+    source = None if test else _recording(path, config, registry, adapter, progress)
+    if source:
+        trace, redactor = _of_recording(source, turn, rules)
+        progress.clear()
+    elif turn is not None:
+        raise UsageError(
+            f"--turn chooses a run of a recording; {path} is one run",
+            next_step="leave --turn out, or name the recording",
+        )
+    else:
+        test = test or _made_for(path, registry, adapter)
+        trace, redactor = _of_test(test, config, registry, rules, allow_outside=allow_outside)
+    write(sys.stdout, sealed(trace, redactor).decode())
+    flush(sys.stdout)
+    return ExitCode.PASSED
+
+
+def _test(path: Path, config: "Config", registry: "Registry") -> "LoadedTest | None":
+    """The test that the input is; None when it is none. Raises `SpecError`."""
+    from agenteval.loading import load_test
+
+    file = path / "test.yaml" if path.is_dir() else path
+    if file.suffix not in (".yaml", ".yml") or not file.is_file():
+        return None
+    limits = config.limits
+    return load_test(
+        file, max_bytes=limits.max_file_bytes, max_nodes=limits.max_yaml_nodes, registry=registry
+    )
+
+
+def _beside(path: Path, registry: "Registry") -> "LoadedTest | None":
+    """The test in the same folder that replays the file: it has the fixtures."""
+    from agenteval.discovery import is_test_file
+    from agenteval.loading import load_test
+
+    if path.suffix != ".json" or not path.is_file():
+        return None
+    for each in sorted(path.parent.iterdir()):
+        if is_test_file(each.name):
+            try:
+                test = load_test(each, registry=registry)
+            except AgentEvalError:
+                continue
+            if test.case.adapter_input.get("replay_file") == path.name:
+                return test
+    return None
+
+
+def _recording(
+    path: Path, config: "Config", registry: "Registry", adapter: str, progress: "ReadingProgress"
+) -> "Source | None":
+    """The recording that the input is; None for a replay bundle. Raises `AgentEvalError` for what is neither."""
+    from agenteval.drafting.source import NO_RECORDING, context_for, find_source, replay_reader
+
+    limit = config.limits.max_file_bytes
+    context = context_for(path, max_file_bytes=limit, run_id=RUN_ID, progress=progress)
+    try:
+        return find_source(path, registry, context, adapter=adapter)
+    except AdapterError as error:
+        if error.reason_code in NO_RECORDING and replay_reader(path, registry, adapter=adapter):
+            return None
+        raise
+
+
+def _made_for(path: Path, registry: "Registry", adapter: str) -> "LoadedTest":
+    """A test that does nothing but name the replay bundle."""
+    from agenteval.drafting.source import replay_reader
+    from agenteval.loading import LoadedTest
+    from agenteval.spec import Scenario, TestCase, Tools
+
+    reader = replay_reader(path, registry, adapter=adapter)
+    assert reader is not None, path
+    case = TestCase(
+        schema_version="0.1",
+        id=f"{reader.name}.trace.{path.stem}.as-recorded",
+        title=f"The trace of {path.name}",
+        adapter=reader.name,
+        mode="replay",
+        scenario=Scenario(group_id="unknown", trigger="user_message", input_messages=[]),
+        tools=Tools(available=[]),
+        assertions=[],
+        adapter_input={"replay_file": path.name},
+    )
+    return LoadedTest(case=case, path=path, checks=[])
+
+
+def _of_test(
+    test: "LoadedTest",
+    config: "Config",
+    registry: "Registry",
+    rules: "RedactionRules",
+    *,
+    allow_outside: bool,
+) -> "tuple[Trace, Redactor]":
+    """The trace that a run would judge. Raises `AdapterError`, redacted as the test asks for."""
+    from agenteval.config import project_root
+    from agenteval.judging import JudgingRules
+    from agenteval.runner import RunOptions, run_test
+
+    options = RunOptions(
+        run_id=RUN_ID,
+        root=project_root([str(test.path)]),
+        rules=JudgingRules(),
+        max_file_bytes=config.limits.max_file_bytes,
+        max_events=config.limits.max_events,
+        allow_outside=allow_outside,
+        registry=registry,
+        redaction=rules,
+    )
+    test.checks = []  # only the trace is asked for
+    outcome = run_test(test, options)
+    remark(outcome.result.warnings, test.path)
+    if outcome.trace is None:
+        error = outcome.result.error
+        assert error is not None, outcome.result.status
+        raise _adapter_error(error, outcome.result.next_step or "")
+    return outcome.trace, outcome.redactor
+
+
+def _adapter_error(error: "ErrorInfo", next_step: str) -> AdapterError:
+    """The error again; one that locates what is wrong in a file says by itself what to do."""
+    told = Problem(reason_code=error.reason_code, message=error.message)
+    located = [told] if f"error[{error.reason_code}]" in error.message else []
+    return AdapterError(error.message, reason_code=error.reason_code, next_step=next_step, problems=located)
+
+
+def _of_recording(source: "Source", turn: int | None, rules: "RedactionRules") -> "tuple[Trace, Redactor]":
+    from agenteval.drafting.source import chosen_runs
+    from agenteval.redaction import Redactor
+    from agenteval.trace import check_trace
+
+    (run,) = chosen_runs(source, [] if turn is None else [turn])
+    trace = source.convert(run).trace
+    check_trace(trace)
+    redactor = Redactor((), rules)
+    redactor.learn(trace)
+    remark(source.context.warnings, source.path)
+    return trace, redactor

@@ -1,0 +1,73 @@
+"""What changed in behaviour between two recordings of one test: calls, outcome, answer, verdicts."""
+
+from collections.abc import Iterator, Sequence
+
+from agenteval.results import TestResult
+from agenteval.runner import Outcome
+from agenteval.text import cut
+from agenteval.trace import Trace, args_key
+
+LONGEST_LINE = 120
+
+
+def changes(before: Outcome, after: Outcome) -> list[str]:
+    """What a person should know before the new recording takes the place of the old one; empty when nothing changed."""
+    lines: list[str] = []
+    if before.trace and after.trace:
+        lines += _of_traces(before.trace, after.trace)
+    elif after.trace:
+        error = before.result.error
+        lines.append(
+            f"the old recording could not be replayed: {error.message if error else before.result.status}"
+        )
+    return [*lines, *_of_verdicts(before.result, after.result)]
+
+
+def _of_traces(before: Trace, after: Trace) -> Iterator[str]:
+    for name, old, new in (
+        ("status", before.status, after.status),
+        ("trigger", before.scenario.trigger, after.scenario.trigger),
+        ("retries", before.metrics.retry_count, after.metrics.retry_count),
+    ):
+        if old != new:
+            yield f"{name}: {old} -> {new}"
+    yield from _titled("messages received", _messages(before), _messages(after))
+    yield from _titled("tool calls", _calls(before), _calls(after))
+    yield from _titled("memory", _memory(before), _memory(after))
+    yield from _titled("final output", before.output.splitlines(), after.output.splitlines())
+
+
+def _messages(trace: Trace) -> list[str]:
+    return [message.content for message in trace.input_messages]
+
+
+def _calls(trace: Trace) -> list[str]:
+    return [f"{call.tool} {args_key(call.args)}{' failed' if call.failed else ''}" for call in trace.calls()]
+
+
+def _memory(trace: Trace) -> list[str]:
+    events = trace.of_type("memory_read", "memory_write")
+    return [f"{event.type} {event.data.get('group_id')} {event.data.get('path', '')}" for event in events]
+
+
+def _titled(title: str, before: Sequence[str], after: Sequence[str]) -> Iterator[str]:
+    """The lines that are gone and those that are new, under a title."""
+    import difflib
+
+    found = [
+        line
+        for line in difflib.unified_diff(before, after, lineterm="", n=0)
+        if line[:3] not in ("---", "+++") and line[:2] != "@@"
+    ]
+    if found:
+        yield f"{title}:"
+        yield from (f"  {line[0]} {cut(line[1:], LONGEST_LINE)}" for line in found)
+
+
+def _of_verdicts(before: TestResult, after: TestResult) -> Iterator[str]:
+    old = {each.id: each.status for each in before.assertions}
+    for each in after.assertions:
+        if old.get(each.id) != each.status:
+            yield f"assertion {each.id}: {old.get(each.id, 'not judged')} -> {each.status}: {cut(each.message)}"
+    if after.error:
+        yield f"the test now ends in an error: {after.error.message}"

@@ -1,0 +1,141 @@
+"""What a recording holds and a test must not: secrets, people's folders, pictures, what a harness or an instruction says.
+
+Equal values stay equal, so a cleaned test is about the same things as the run; and the same run gives the same bytes.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from hashlib import sha256
+from typing import Any
+
+from agenteval.recordings import RecordedTest
+from agenteval.redaction import RedactionRules, Redactor
+
+HARNESS = (
+    "system-reminder",
+    "local-command-caveat",
+    "local-command-stdout",
+    "command-name",
+    "command-message",
+    "command-args",
+    "task-notification",
+)
+"""Elements with which a harness talks to its model, within texts that are a user's or a tool's."""
+HOME = "~"
+"""What stands for a person's home folder."""
+SHORTEST_BLOB = 256
+"""Characters of base64 in a row that are a picture or a file: keys and hashes are shorter."""
+
+
+class Cleaner:
+    """Cleans what belongs to one test. `rules` are those of the project."""
+
+    def __init__(self, rules: RedactionRules) -> None:
+        self.redactor = Redactor((), rules)
+
+    def clean(self, recorded: RecordedTest) -> RecordedTest:
+        """The scenario, replay, fixtures and tools without what a test must not hold; the trace is left as it was."""
+        parts = [recorded.scenario, recorded.replay, recorded.fixtures, recorded.tools]
+        scrubbed = [scrubbed_data(without_instructions(part)) for part in parts]
+        self.redactor.learn(scrubbed)
+        scenario, replay, fixtures, tools = (
+            self.redactor.swept(self.redactor.data(part)) for part in scrubbed
+        )
+        return RecordedTest(
+            scenario=scenario, replay=replay, fixtures=fixtures, tools=tools, trace=recorded.trace
+        )
+
+    def text(self, text: str) -> str:
+        """One text of the same run, cleaned."""
+        return self.redactor.unseen(scrubbed_text(text))
+
+
+def without_instructions(data: Any) -> Any:
+    """The data without messages and steps whose role is `system`."""
+    if isinstance(data, dict):
+        return {key: without_instructions(value) for key, value in data.items()}
+    if isinstance(data, list):
+        return [without_instructions(item) for item in data if not _instructs(item)]
+    return data
+
+
+def _instructs(item: Any) -> bool:
+    return isinstance(item, dict) and item.get("role") == "system" and "content" in item
+
+
+def scrubbed_data(data: Any) -> Any:
+    """The data, keys included, without home folders, harness texts and blobs."""
+    if isinstance(data, str):
+        return scrubbed_text(data)
+    if isinstance(data, list):
+        return [scrubbed_data(item) for item in data]
+    if not isinstance(data, dict):
+        return data
+    if data.get("type") == "base64" and isinstance(data.get("data"), str):
+        kind = str(data.get("media_type") or "data")
+        data = {**data, "data": _blob(kind, data["data"])}
+    return {scrubbed_text(str(key)): scrubbed_data(value) for key, value in data.items()}
+
+
+def scrubbed_text(text: str) -> str:
+    """A text without home folders, harness texts and blobs."""
+    if "</" in text:
+        text = _without_harness(text)
+    if len(text) >= SHORTEST_BLOB or ";base64," in text:
+        text = _data_url().sub(lambda match: _blob(match["kind"], match["data"]), text)
+        text = _base64().sub(_blob_or_word, text)
+    if "home" in text or "Users" in text:
+        text = _home().sub(HOME, text)
+    return text
+
+
+def _blob(kind: str, data: str) -> str:
+    return f"[{kind} {sha256(data.encode(errors='replace')).hexdigest()[:8]}]"
+
+
+def _blob_or_word(match: re.Match[str]) -> str:
+    """A long row of one letter, or of digits alone, is no base64."""
+    found = match[0]
+    mixed = any(map(str.isupper, found)) and any(map(str.islower, found)) and any(map(str.isdigit, found))
+    return _blob("base64", found) if mixed else found
+
+
+def _without_harness(text: str) -> str:
+    """The text without these elements, and without the blanks before them. One that does not end is left."""
+    for name in HARNESS:
+        opening, closing = f"<{name}>", f"</{name}>"
+        kept, at = [], 0
+        while (start := text.find(opening, at)) >= 0 and (end := text.find(closing, start)) >= 0:
+            kept.append(text[at:start].rstrip())
+            at = end + len(closing)
+        text = "".join((*kept, text[at:]))
+    return text
+
+
+@cache
+def _data_url() -> re.Pattern[str]:
+    return re.compile(r"data:(?P<kind>[\w.+-]+/[\w.+-]+)(?:;[\w=.+-]+)*;base64,(?P<data>[A-Za-z0-9+/=_-]+)")
+
+
+@cache
+def _base64() -> re.Pattern[str]:
+    return re.compile(rf"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{{{SHORTEST_BLOB},}}={{0,2}}")
+
+
+@cache
+def _home() -> re.Pattern[str]:
+    name = r"[^/\\\s\"'`:;,()<>|*?]+"
+    return re.compile(rf"(?<![\w.~/-])(?:/(?:home|Users)/{name}|[A-Za-z]:\\{{1,2}}Users\\{{1,2}}{name})")
+
+
+def texts_in(data: Any) -> Iterator[str]:
+    """Every text in plain data, keys apart."""
+    if isinstance(data, str):
+        yield data
+    elif isinstance(data, dict):
+        for value in data.values():
+            yield from texts_in(value)
+    elif isinstance(data, list):
+        for item in data:
+            yield from texts_in(item)

@@ -1,0 +1,227 @@
+"""From one recorded run to the files of a test that passes at once."""
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from agenteval.assertions import assertion_class
+from agenteval.drafting.cleaning import Cleaner
+from agenteval.drafting.document import DECIDE, document
+from agenteval.drafting.naming import fixture_file, test_id, test_name
+from agenteval.drafting.source import Source
+from agenteval.drafting.suggestions import Suggestion, suggestions
+from agenteval.drafting.trial import TEST_FILE, Finding, Trial, trial
+from agenteval.errors import AdapterError
+from agenteval.plugins.registry import Registry
+from agenteval.recordings import RecordedRun, RecordedTest
+from agenteval.redaction import RedactionRules
+from agenteval.spec import SCHEMA_VERSION, TestCase
+from agenteval.strict import parse
+from agenteval.text import cut
+from agenteval.trace import Trace
+
+REPLAY_FILE = "replay.json"
+LONGEST_REASON = 120
+Seal = Callable[[Any], bytes]
+"""Makes the bytes of a file from its data, and refuses what would show something sensitive."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Draft:
+    """A test that is not written yet: its files by name, and what was found out on the way."""
+
+    name: str
+    test_id: str
+    files: dict[str, bytes]
+    kept: list[Suggestion]
+    findings: list[Finding]
+    trace: Trace
+    spec: dict[str, Any] = field(default_factory=dict)
+    """The test file as data."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Parts:
+    """A run as data that may be written: cleaned, its fixtures in files of their own."""
+
+    scenario: dict[str, Any]
+    tools: dict[str, Any]
+    files: dict[str, bytes]
+
+
+@dataclass(slots=True, kw_only=True)
+class Drafting:
+    """What drafts of one command have in common. `seal` makes the bytes of a JSON file."""
+
+    source: Source
+    registry: Registry
+    rules: RedactionRules
+    seal: Seal
+    expect_failures: bool = False
+    """Whether suggestions that tell of a bug, since the run does not pass them, become expected failures."""
+
+    def draft(
+        self, run: RecordedRun, *, name: str = "", header: str = "", taken: Sequence[str] = ()
+    ) -> Draft:
+        """One run as a test. `header` is the line for editors; `taken` are names of tests made beside it.
+
+        Raises `AdapterError`: what the recorder says, `record.not_replayed`, or `record.nothing_to_assert`.
+        """
+        cleaner = Cleaner(self.rules)
+        recorded = self.source.convert(run)
+        parts = self.parts(recorded, cleaner)
+        name = name or test_name(run, cleaner.text(run.first_words))
+        name = f"{name}-{run.number}" if name in taken else name
+        with trial(self.registry, self.rules) as place:
+            place.write(parts.files)
+            spec = self._spec(run, parts, cleaner)
+            spec["id"] = f"{self.source.adapter.name}.chat.{name}.as-recorded"
+            test, trace = place.trace(spec)
+            spec["id"] = test_id(self.source.adapter.name, trace, name)
+            suggested = list(suggestions(trace, test.case))
+            kept, findings = place.judge(spec, suggested)
+            kept, hidden = _without_hidden(kept, recorded, test.case)
+            shown = findings if self.expect_failures else []
+            expected = [each.suggestion for each in shown]
+            if (
+                expected
+            ):  # what a run with a bug called and said is no example: only what holds for any run is kept
+                kept = [each for each in kept if each.telling]
+            if not kept and not expected:
+                raise AdapterError(
+                    f"run {run.number} shows nothing that a test could ask for: no tool call, no answer, no memory",
+                    reason_code="record.nothing_to_assert",
+                    next_step="choose another run",
+                )
+            if expected:
+                spec["expected"] = _expected(shown)
+            text = document(
+                spec,
+                [*kept, *expected],
+                header=header,
+                heading=self._heading(run, cleaner),
+                closing=[*([] if expected else _closing(findings)), *map(_told_as_hidden, hidden)],
+            )
+            files = {TEST_FILE: text.encode(), **parts.files}
+            place.write(files)
+            _must_pass(place)
+        return Draft(
+            name=name,
+            test_id=spec["id"],
+            files=files,
+            kept=[*kept, *expected],
+            findings=[*findings, *hidden],
+            trace=trace,
+            spec=spec,
+        )
+
+    def parts(self, recorded: RecordedTest, cleaner: Cleaner) -> Parts:
+        """The run without what a test must not hold, fixtures in files."""
+        clean = cleaner.clean(recorded)
+        files = {REPLAY_FILE: self.seal(clean.replay)}
+        taken: set[str] = set()
+        fixtures = []
+        for fixture in clean.fixtures:
+            entry = dict(fixture)
+            if entry.get("response") is not None:
+                entry["file"] = fixture_file(str(entry["id"]), taken)
+                files[entry["file"]] = self.seal(entry.pop("response"))
+            fixtures.append(entry)
+        used = list(clean.tools) or list(recorded.trace.tool_counts())
+        tools: dict[str, Any] = {"available": used}
+        if fixtures:
+            tools["fixtures"] = fixtures
+        return Parts(scenario=clean.scenario, tools=tools, files=files)
+
+    def _spec(self, run: RecordedRun, parts: Parts, cleaner: Cleaner) -> dict[str, Any]:
+        said = cut(cleaner.text(run.first_words), 60)
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "id": "",
+            "title": f'As recorded: "{said}"' if said else f"As recorded: run {run.number}",
+            "tags": ["recorded"],
+            "adapter": self.source.adapter.name,
+            "mode": "replay",
+            "scenario": parts.scenario,
+            "tools": parts.tools,
+            "adapter_input": {"replay_file": REPLAY_FILE},
+        }
+
+    def _heading(self, run: RecordedRun, cleaner: Cleaner) -> list[str]:
+        recording = self.source.recording
+        return [
+            f"Recorded by agenteval record from {cleaner.text(recording.kind)}: the run of {run.started_at}.",
+            f"What is sensitive is redacted. Lines that begin with `{DECIDE}:` ask for a person's word.",
+            *(f"Not in the recording: {cleaner.text(lack)}" for lack in recording.lacks),
+        ]
+
+
+def _without_hidden(
+    kept: list[Suggestion], recorded: RecordedTest, case: TestCase
+) -> tuple[list[Suggestion], list[Finding]]:
+    """The suggestions without checks for sensitive data that pass only since the test is redacted, and those apart."""
+    honest, hidden = [], []
+    for each in kept:
+        cls = assertion_class(each.type) if each.type == "no_sensitive_data" else None
+        verdict = parse(cls, each.params).judge(recorded.trace, case) if cls else None
+        if verdict is None or verdict.passed:
+            honest.append(each)
+        else:
+            hidden.append(Finding(suggestion=each, message=verdict.message, hidden=True))
+    return honest, hidden
+
+
+def _told_as_hidden(finding: Finding) -> str:
+    return (
+        f"{DECIDE}: the run does not pass {finding.suggestion.type}, which this test cannot show, since what is "
+        f"sensitive is redacted: {finding.message}"
+    )
+
+
+def _expected(findings: Sequence[Finding]) -> dict[str, Any]:
+    return {
+        "status": "fail",
+        "assertions": [each.suggestion.id for each in findings],
+        "reason": f"{DECIDE}: say what the bug is. {cut(findings[0].message, LONGEST_REASON)}",
+    }
+
+
+def _closing(findings: Sequence[Finding]) -> list[str]:
+    """What the run does not pass: a bug, or more than can be asked."""
+    if not findings:
+        return []
+    told = [f"{each.suggestion.id} ({each.suggestion.type}): {each.message}" for each in findings]
+    return [
+        f"{DECIDE}: the run does not pass what follows, so it was left out. If that is the bug, record with --xfail.",
+        *told,
+    ]
+
+
+def _must_pass(place: Trial) -> None:
+    """The test as it will be written passes, with something to judge in each assertion."""
+    outcome = place.run_file(TEST_FILE)
+    if outcome.result.status != "pass":
+        error = outcome.result.error
+        reason = (
+            error.message
+            if error
+            else "; ".join(
+                f"{each.id}: {each.message}" for each in outcome.result.assertions if each.status != "pass"
+            )
+        )
+        raise AdapterError(
+            f"the drafted test does not pass: {reason}",
+            reason_code="record.not_replayed",
+            next_step="this is a bug: report it with the recording",
+        )
+
+
+def editor_header(folder: Path, root: Path) -> str:
+    """The line that tells editors the schema of a test in that folder; empty when the project keeps none."""
+    for name in (".agenteval/test-case.schema.json", "schemas/test-case.schema.json"):
+        if (root / name).is_file():
+            relative = os.path.relpath(root / name, folder)
+            return f"# yaml-language-server: $schema={Path(relative).as_posix()}"
+    return ""

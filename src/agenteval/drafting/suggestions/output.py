@@ -1,0 +1,154 @@
+"""What the answer suggests: its form, what it must say, that it is supported, and that it gives nothing away."""
+
+from collections.abc import Iterator
+
+from agenteval.drafting.suggestions.suggestion import Suggestion, times
+from agenteval.grounding.links import links
+from agenteval.grounding.sources import result_sources, successful_results, texts_of
+from agenteval.language.questions import questions
+from agenteval.outbound import OUTBOUND
+from agenteval.text import blocks, words
+from agenteval.trace import Trace
+
+MOST_LINKS = 3
+FEW_WORDS = 3
+HARD_FACTS = ["numbers", "dates", "urls", "names", "quotes"]
+MARGIN = 2
+"""How many times longer, slower or dearer than recorded a run may be."""
+
+
+def output_suggestions(trace: Trace) -> Iterator[Suggestion]:
+    """What the final output, and the measures of the run, suggest."""
+    if trace.output:
+        yield from _form(trace.output)
+        yield from _content(trace)
+        yield from _grounded(trace)
+        if asked := questions(trace.output):
+            yield from _question(trace, len(asked))
+    yield Suggestion(
+        id="gives-nothing-away",
+        telling=True,
+        type="no_sensitive_data",
+        params={"kinds": ["secrets", "email", "phone", "credit_card"], "where": ["output", "outbound"]},
+        why="neither keys nor addresses nor numbers of people stand in what went out",
+    )
+    yield from _measures(trace)
+
+
+def _form(output: str) -> Iterator[Suggestion]:
+    kinds = [block.kind for block in blocks(output)]
+    for kind, form, items in (("bullet", "bullet_list", "bullets"), ("number", "numbered_list", "items")):
+        if (number := kinds.count(kind)) > 1:  # type: ignore[arg-type]
+            yield Suggestion(
+                id=f"{number}-{items}",
+                type="output_matches_format",
+                params={"format": form, f"min_{items}": number, f"max_{items}": number},
+                why=f"the answer is a list of {times(number, items[:-1])}",
+                decide="was exactly this many asked for? if not, widen the bounds",
+            )
+            return
+    if output.lstrip()[:1] in ("{", "["):
+        yield Suggestion(
+            id="is-json",
+            type="output_matches_format",
+            params={"format": "json"},
+            why="the answer is JSON",
+            decide="which keys are required",
+        )
+    elif len(words(output)) <= FEW_WORDS:
+        yield Suggestion(
+            id="answers-so",
+            type="output_contains",
+            params={"all_of": [output.strip()]},
+            why="the answer is as short as that",
+            decide="must these words be in it",
+        )
+    else:
+        longest = max(10, MARGIN * len(words(output)))
+        yield Suggestion(
+            id="stays-brief",
+            type="output_matches_format",
+            severity="warning",
+            params={"format": "max_length", "max_words": longest},
+            why=f"the answer has {len(words(output))} words; twice as many would be another kind of answer",
+            decide="how long may it be",
+        )
+
+
+def _content(trace: Trace) -> Iterator[Suggestion]:
+    sources = [text for source in result_sources(successful_results(trace, [])) for text in source.texts]
+    sources += [text for call in trace.calls() for text in texts_of(call.args)]
+    known = {link.key for text in sources for link in links(text)}
+    found = [link.text for link in links(trace.output) if link.key in known]
+    if cited := list(dict.fromkeys(found))[:MOST_LINKS]:
+        yield Suggestion(
+            id="links-its-sources",
+            type="output_contains",
+            params={"all_of": cited},
+            why="the answer links what it was taken from",
+            decide="must it be these sources",
+        )
+
+
+def _grounded(trace: Trace) -> Iterator[Suggestion]:
+    tools = list(
+        dict.fromkeys(call.tool for call in trace.calls() if call.succeeded and call.tool != OUTBOUND)
+    )
+    if not tools:
+        return
+    params = {"allowed_sources": tools, "include_memory": True}
+    yield Suggestion(
+        id="says-only-what-it-read",
+        telling=True,
+        type="claims_supported_by_fixtures",
+        params=params,
+        why="every claim of the answer stands in what the tools returned, in memory, or in what the user said",
+        instead=[
+            Suggestion(
+                id="states-only-known-facts",
+                telling=True,
+                type="claims_supported_by_fixtures",
+                params={**params, "check": HARD_FACTS},
+                why="every number, date, link, name and quote of the answer stands in what the tools returned, in memory, "
+                "or in what the user said; its wording is the agent's own",
+            )
+        ],
+    )
+    yield Suggestion(
+        id="invents-no-source",
+        telling=True,
+        type="no_fabricated_source_or_citation",
+        params={"allowed_sources": tools},
+        why="everything that the answer cites is known from what the tools returned",
+    )
+
+
+def _question(trace: Trace, number: int) -> Iterator[Suggestion]:
+    if trace.calls():
+        return
+    yield Suggestion(
+        id="asks-instead-of-guessing",
+        type="ask_clarifying_when_ambiguous",
+        params={"max_questions": number},
+        why="the agent asked before it did anything",
+        decide="name what it must ask about in topics, and what it must not do before in forbidden_tools",
+    )
+
+
+def _measures(trace: Trace) -> Iterator[Suggestion]:
+    total = (trace.metrics.token_usage or {}).get("total_tokens")
+    output = (trace.metrics.token_usage or {}).get("output_tokens")
+    limits: dict[str, int] = {}
+    if isinstance(total, int) and total > 0:
+        limits["max_total_tokens"] = MARGIN * total
+    elif isinstance(output, int) and output > 1:
+        limits["max_output_tokens"] = MARGIN * output
+    if limits:
+        yield Suggestion(
+            id="costs-no-more",
+            type="efficiency_within",
+            severity="warning",
+            params=limits,
+            why="twice as many tokens as recorded would be worth a look",
+            decide="what may it cost",
+        )

@@ -1,0 +1,126 @@
+"""What the tool calls of a run suggest: which, in what order, how often, and what came of failures."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from agenteval.drafting.naming import slug
+from agenteval.drafting.suggestions.suggestion import Suggestion, times
+from agenteval.outbound import OUTBOUND
+from agenteval.spec import TestCase
+from agenteval.trace import ToolCall, Trace, retries
+
+MOST_TOOLS = 3
+"""Tools that get an assertion of their own: more would repeat what the course of calls says."""
+HARNESS_TOOLS = ("ToolSearch", "TodoWrite")
+"""Tools with which an agent only sorts itself out."""
+
+
+def process_suggestions(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
+    """What the calls themselves suggest."""
+    calls = [call for call in trace.calls() if call.tool not in HARNESS_TOOLS]
+    if calls:
+        yield from _called(calls)
+        yield from _ordered(calls)
+        yield from _once(calls)
+        yield from _policy(trace, case)
+    yield from _failures(trace)
+
+
+def _called(calls: list[ToolCall]) -> Iterator[Suggestion]:
+    succeeded: dict[str, int] = {}
+    for call in calls:
+        if call.tool != OUTBOUND:
+            succeeded[call.tool] = succeeded.get(call.tool, 0) + call.succeeded
+    for tool, number in list(succeeded.items())[:MOST_TOOLS]:
+        params = {"tool": tool, "min_calls": number} if number > 1 else {"tool": tool}
+        yield Suggestion(
+            id=f"calls-{slug(tool)}",
+            type="must_call_tool",
+            params=params,
+            why=f"{tool} was called with success {times(number, 'time')}: without it the answer had no ground"
+            if number
+            else f"{tool} was called, though it never succeeded",
+            decide="would fewer calls do? then lower min_calls" if number > 1 else "",
+        )
+
+
+def _ordered(calls: list[ToolCall]) -> Iterator[Suggestion]:
+    """The first two tools of which one was only called once the other had answered."""
+    first: dict[str, ToolCall] = {}
+    for call in calls:
+        first.setdefault(call.tool, call)
+    for one, other in pairwise(first.values()):
+        answered = [result.seq for result in one.results if result.data.get("success")]
+        if answered and answered[0] < other.event.seq:
+            yield Suggestion(
+                id=f"{slug(one.tool)}-before-{slug(other.tool)}",
+                type="tool_call_order",
+                params={
+                    "before": {"event_type": "tool_result", "tool": one.tool, "success": True},
+                    "after": {"event_type": "tool_call", "tool": other.tool},
+                },
+                why=f"{other.tool} was called once {one.tool} had answered",
+                decide=f"does {other.tool} need that answer? if not, remove this",
+            )
+            return
+
+
+def _once(calls: list[ToolCall]) -> Iterator[Suggestion]:
+    if len(calls) > 1:
+        yield Suggestion(
+            id="no-call-twice",
+            telling=True,
+            type="no_duplicate_tool_calls",
+            why="no call was made again after it had succeeded; doing so wastes time, or sends twice",
+        )
+    yield Suggestion(
+        id="not-many-calls",
+        type="max_tool_calls",
+        params={"max_total": 2 * len(calls)},
+        severity="warning",
+        why=f"the run took {times(len(calls), 'call')}; twice as many would be worth a look",
+        decide="how many calls are too many",
+    )
+
+
+def _policy(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
+    if set(case.tools.available).difference(trace.tool_counts()):
+        yield Suggestion(
+            id="only-tools-it-has",
+            telling=True,
+            type="tools_within_policy",
+            why="every call was of a tool in tools.available",
+        )
+
+
+def _failures(trace: Trace) -> Iterator[Suggestion]:
+    again = list(retries(trace.calls()))
+    failed: dict[str, list[ToolCall]] = {}
+    for call in trace.calls():
+        if call.failed:
+            failed.setdefault(call.tool, []).append(call)
+    for tool, calls in failed.items():
+        most = max((retry.number for retry in again if retry.call.tool == tool), default=0)
+        kinds = sorted({str(error.data["error_type"]) for call in calls for error in call.errors})
+        params = {"tool": tool, "max_retries": most}
+        if most and kinds:
+            params["retry_on_error_types"] = kinds
+        yield Suggestion(
+            id=f"{slug(tool)}-retried-in-bounds",
+            type="retry_policy_respected",
+            params=params,
+            why=f"{tool} failed {times(len(calls), 'time')}, and was retried {times(most, 'time')}",
+            decide="how often may it be tried again, and after which errors",
+        )
+    lost = [tool for tool, calls in failed.items() if not _recovered(trace, tool)]
+    if lost and trace.output:
+        yield Suggestion(
+            id="admits-the-failure",
+            telling=True,
+            type="graceful_failure_output",
+            why=f"{', '.join(lost)} failed to the end, and the answer says so and claims no success",
+        )
+
+
+def _recovered(trace: Trace, tool: str) -> bool:
+    return any(call.tool == tool and call.succeeded for call in trace.calls())

@@ -1,0 +1,61 @@
+"""What scheduled runs and messages suggest: the task ran once, messages went where they should, and went once."""
+
+from collections.abc import Iterator
+
+from agenteval.drafting.suggestions.suggestion import Suggestion, times
+from agenteval.outbound import OUTBOUND, destinations
+from agenteval.spec import TestCase
+from agenteval.trace import Trace
+
+
+def sending_suggestions(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
+    """What the scheduler and the messages sent suggest."""
+    scheduled = trace.scenario.trigger == "scheduler"
+    if scheduled and trace.scenario.task_id:
+        yield Suggestion(
+            id="task-runs-once",
+            telling=True,
+            type="scheduler_task_runs",
+            params={"task_id": trace.scenario.task_id, "max_runs": 1},
+            why="the scheduler woke the agent for this task, once",
+        )
+    sends = [call for call in trace.calls() if call.tool == OUTBOUND]
+    if scheduled:
+        yield Suggestion(
+            id="sends-as-often",
+            type="scheduler_outbound_count",
+            params={"exact": len(sends)},
+            why=f"the task sent {times(len(sends), 'message')} by {OUTBOUND}",
+        )
+    if sends:
+        yield Suggestion(
+            id="nothing-sent-twice",
+            telling=True,
+            type="no_duplicate_outbound",
+            why=f"{times(len(sends), 'message')} went out by {OUTBOUND}, and none of them twice",
+        )
+        places = list(dict.fromkeys(place for call in sends for place in destinations(call)))
+        yield Suggestion(
+            id="sends-only-there",
+            type="outbound_destinations",
+            params={"allowed": places},
+            why="messages went there and nowhere else",
+            decide="where else may messages go",
+        )
+        yield Suggestion(
+            id="stops-once-sent",
+            telling=scheduled,
+            type="stop_after_success",
+            params={
+                "success_event": {"event_type": "tool_result", "tool": OUTBOUND, "success": True},
+                "allowed_following_tools": [OUTBOUND],
+            },
+            why="once it had sent its message, the agent did nothing more",
+        )
+    elif OUTBOUND in case.tools.available and trace.output:
+        yield Suggestion(
+            id="sends-no-extra-message",
+            type="must_not_call_tool",
+            params={"tool": OUTBOUND},
+            why="the answer went out as the final text; a message beside it would say it twice",
+        )

@@ -1,0 +1,137 @@
+"""Tries suggested assertions out on the drafted test: only what passes, with something to judge, is kept."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from agenteval.drafting.suggestions import Suggestion
+from agenteval.errors import AdapterError, SpecError
+from agenteval.judging import JudgingRules
+from agenteval.loading import LoadedTest, load_test
+from agenteval.plugins.registry import Registry
+from agenteval.redaction import RedactionRules
+from agenteval.results import AssertionResult
+from agenteval.runner import Outcome, RunOptions, run_test
+from agenteval.trace import Trace
+
+TEST_FILE = "test.yaml"
+RUN_ID = "record"
+
+
+@dataclass(slots=True, kw_only=True)
+class Finding:
+    """A suggested assertion that the run does not pass, and that tells something about the run."""
+
+    suggestion: Suggestion
+    message: str
+    hidden: bool = False
+    """Whether redaction hides it, so that a test made of the run cannot show it."""
+
+
+@dataclass(slots=True)
+class Trial:
+    """A place to run a drafted test in: a folder that is gone afterwards."""
+
+    folder: Path
+    registry: Registry
+    rules: RedactionRules
+
+    def write(self, files: Mapping[str, bytes]) -> None:
+        """Put files there."""
+        for name, content in files.items():
+            with (self.folder / name).open("wb") as file:
+                file.write(content)
+
+    def trace(self, spec: dict[str, Any]) -> tuple[LoadedTest, Trace]:
+        """The trace of the test, whatever its assertions are. Raises `AdapterError`."""
+        nothing = {"id": "nothing", "type": "max_tool_calls", "params": {"max_total": 10**6}}
+        try:
+            outcome = self.run({**spec, "assertions": [nothing]})
+        except SpecError as error:
+            raise _not_replayed(error.problems[0].message) from error
+        if outcome.trace is None:
+            told = outcome.result.error
+            raise _not_replayed(told.message if told else outcome.result.status)
+        return outcome.test, outcome.trace
+
+    def run(self, spec: dict[str, Any]) -> Outcome:
+        """Run a test that is given as data. Raises `SpecError`."""
+        self.write({TEST_FILE: json.dumps(spec).encode()})
+        return self.run_file(TEST_FILE)
+
+    def run_file(self, name: str) -> Outcome:
+        """Run a test file of the folder; a vacuous pass fails. Raises `SpecError`."""
+        options = RunOptions(
+            run_id=RUN_ID,
+            root=self.folder,
+            rules=JudgingRules(fail_on_vacuous=True, strict_capabilities=True),
+            registry=self.registry,
+            redaction=self.rules,
+        )
+        return run_test(load_test(self.folder / name, registry=self.registry), options)
+
+    def judge(
+        self, spec: dict[str, Any], suggested: Sequence[Suggestion]
+    ) -> tuple[list[Suggestion], list[Finding]]:
+        """The suggestions that the run passes, and what those tell that it does not pass."""
+        tried = [one for each in suggested for one in (each, *each.instead)]
+        results = self._results(spec, tried)
+        kept, findings = [], []
+        for each in suggested:
+            ways = [each, *each.instead]
+            judged = [results.get(id(way)) for way in ways]
+            passing = [way for way, result in zip(ways, judged, strict=True) if _passes(result)]
+            if passing:
+                kept.append(passing[0])
+            elif each.telling and judged[-1] and all(map(_fails, judged)):
+                findings.append(Finding(suggestion=ways[-1], message=judged[-1].message))
+        return kept, findings
+
+    def _results(self, spec: dict[str, Any], tried: Sequence[Suggestion]) -> dict[int, AssertionResult]:
+        """Results by the identity of the suggestion; one that the loader refuses has none."""
+        tried = list(tried)
+        while tried:
+            entries = [{**each.as_data(), "id": f"tried-{number}"} for number, each in enumerate(tried)]
+            try:
+                judged = self.run({**spec, "assertions": entries}).result.assertions
+            except SpecError as error:
+                refused = {int(part[2]) for part in map(_parts, error.problems) if part}
+                if not refused:
+                    raise
+                tried = [each for number, each in enumerate(tried) if number not in refused]
+                continue
+            return {id(each): result for each, result in zip(tried, judged, strict=True)}
+        return {}
+
+
+@contextmanager
+def trial(registry: Registry, rules: RedactionRules) -> Iterator[Trial]:
+    """A place to try a test out."""
+    with TemporaryDirectory(prefix="agenteval-record-") as folder:
+        yield Trial(Path(folder).resolve(), registry, rules)
+
+
+def _passes(result: AssertionResult | None) -> bool:
+    return result is not None and result.status == "pass" and result.exercised
+
+
+def _fails(result: AssertionResult | None) -> bool:
+    return result is not None and result.reason_code == "assertion.failed"
+
+
+def _parts(problem: Any) -> list[str]:
+    """The steps of a pointer to an assertion: `/assertions/3/params/tool`; empty when it points elsewhere."""
+    parts: list[str] = problem.pointer.split("/")
+    return parts if len(parts) > 2 and parts[1] == "assertions" and parts[2].isdigit() else []
+
+
+def _not_replayed(why: str) -> AdapterError:
+    return AdapterError(
+        f"what was drafted cannot be replayed: {why}",
+        reason_code="record.not_replayed",
+        next_step="this is a bug of the adapter that made the recording a test: report it with the recording",
+    )

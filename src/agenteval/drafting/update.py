@@ -1,0 +1,133 @@
+"""Records anew into a test that is there: its assertions stay, word for word, with all comments outside the scenario."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from agenteval.drafting.changes import changes
+from agenteval.drafting.cleaning import Cleaner
+from agenteval.drafting.document import dumped
+from agenteval.drafting.draft import REPLAY_FILE, Drafting
+from agenteval.drafting.trial import TEST_FILE, trial
+from agenteval.errors import SpecError, UsageError
+from agenteval.judging import JudgingRules
+from agenteval.loading import LoadedTest, load_test
+from agenteval.reading.documents import read_text
+from agenteval.recordings import RecordedRun
+from agenteval.runner import RunOptions, run_test
+
+
+@dataclass(slots=True, kw_only=True)
+class Update:
+    """A new recording of a test, not written yet: its files by name, and what it changes in behaviour."""
+
+    folder: Path
+    files: dict[str, bytes]
+    changes: list[str]
+    unused: list[str]
+    """Fixture files of the old recording that the new one does not use."""
+    status: str
+    """What the test comes to with the new recording: `pass`, `fail` …"""
+
+
+def find_test(path: Path) -> Path:
+    """The test file at a path, which may be its folder. Raises `UsageError` (`record.no_test`)."""
+    file = path / TEST_FILE if path.is_dir() else path
+    if not file.is_file():
+        raise UsageError(
+            f"{path} is no test to record into",
+            reason_code="record.no_test",
+            next_step="name a test file, or a folder with a test.yaml",
+        )
+    return file
+
+
+def update(drafting: Drafting, run: RecordedRun, path: Path, *, root: Path) -> Update:
+    """What recording the run into the test at `path` would write, and change.
+
+    Raises `SpecError` for a test that is invalid, `AdapterError` for what cannot be recorded, and `UsageError`
+    (`record.other_adapter`, `record.no_replay_file`, `record.does_not_fit`).
+    """
+    test = load_test(path, registry=drafting.registry)
+    replay = _replay_file(test, drafting)
+    options = RunOptions(
+        run_id="record", root=root, rules=JudgingRules(), registry=drafting.registry, redaction=drafting.rules
+    )
+    before = run_test(test, options)
+    recorded = drafting.source.convert(run)
+    parts = drafting.parts(recorded, Cleaner(drafting.rules))
+    files = dict(parts.files)
+    files[replay] = files.pop(REPLAY_FILE)
+    text = _rewritten(read_text(path), test, parts.scenario, parts.tools)
+    files[path.name] = text.encode()
+    with trial(drafting.registry, drafting.rules) as place:
+        place.write(files)
+        try:
+            loaded = load_test(place.folder / path.name, registry=drafting.registry)
+        except SpecError as error:
+            raise _does_not_fit(path, error) from error
+        options.root = place.folder
+        after = run_test(loaded, options)
+    old = {fixture.file for fixture in test.case.tools.fixtures if fixture.file}
+    return Update(
+        folder=path.parent,
+        files=files,
+        changes=changes(before, after),
+        unused=sorted(name for name in old.difference(files)),
+        status=after.result.status,
+    )
+
+
+def _does_not_fit(path: Path, error: SpecError) -> UsageError:
+    """The test would be invalid with another scenario: an assertion names what is no longer there, for instance."""
+    return UsageError(
+        f"{path} would be invalid with the new recording: {error.problems[0].message}",
+        reason_code="record.does_not_fit",
+        next_step="correct the test first, or make a new one with --out",
+    )
+
+
+def _replay_file(test: LoadedTest, drafting: Drafting) -> str:
+    name = test.case.adapter_input.get("replay_file")
+    own = drafting.source.adapter.name
+    if test.case.adapter != own:
+        raise UsageError(
+            f"{test.path} is read by the adapter {test.case.adapter!r}, the recording by {own!r}",
+            reason_code="record.other_adapter",
+            next_step="record into a test of the same adapter, or make a new one with --out",
+        )
+    if not isinstance(name, str) or Path(name).name != name:
+        raise UsageError(
+            f"{test.path} names no replay file beside it in adapter_input",
+            reason_code="record.no_replay_file",
+            next_step="only a test with adapter_input: {replay_file: replay.json} can be recorded anew",
+        )
+    return name
+
+
+def _rewritten(text: str, test: LoadedTest, scenario: Mapping[str, Any], tools: Mapping[str, Any]) -> str:
+    """The test file with another scenario and other fixtures; every other line stays as it is."""
+    import yaml
+
+    kept = yaml.safe_load(text)["tools"]
+    available = list(dict.fromkeys([*test.case.tools.available, *tools["available"]]))
+    new_tools = {**kept, **tools, "available": available}
+    if "fixtures" not in tools:
+        new_tools.pop("fixtures", None)
+    lines = text.splitlines()
+    node: Any = yaml.compose(text, Loader=yaml.SafeLoader)
+    blocks = [(key, value) for key, value in node.value if key.value in ("scenario", "tools")]
+    for key, value in sorted(blocks, key=lambda pair: -pair[0].start_mark.line):
+        start, end = key.start_mark.line, value.end_mark.line
+        while end > start + 1 and _says_nothing(lines[end - 1]):
+            end -= 1
+        if value.end_mark.column and end == value.end_mark.line:
+            end += 1
+        data = new_tools if key.value == "tools" else dict(scenario)
+        lines[start:end] = dumped({key.value: data})
+    return "\n".join(lines) + "\n"
+
+
+def _says_nothing(line: str) -> bool:
+    return not line.strip() or line.lstrip().startswith("#")

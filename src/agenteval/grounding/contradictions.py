@@ -1,0 +1,258 @@
+"""Where a claim says the opposite of the passage nearest to it, or has the roles of two names swapped.
+
+Both are judged only where the claim says much the same as the passage: with `LEAST_SHARED` of its content words.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice, pairwise
+
+from agenteval.language.content_words import plain_form
+from agenteval.language.signs import END, tokens
+from agenteval.lazyregex import lazy
+
+LEAST_SHARED = 0.5
+"""The share of a claim's content words that the passage must have for the two to be compared."""
+LONGEST = 1_500
+"""Characters of a claim and of a passage that are compared: a sentence or two is rarely longer."""
+MOST_PLACES = 4
+"""Places of a name that are looked at, and `FARTHEST` the words between two names that may relate them."""
+FARTHEST = 30
+REACH = 4
+"""How many words after it a negation may deny."""
+
+
+def contradictions(claim: str, passage: str) -> Iterator[str]:
+    """What the claim denies, asserts or swaps against the passage, each as an excerpt of the claim."""
+    denied = _DENIAL.search(claim) or _DENIAL.search(passage)
+    named = bool(_CAPITAL.search(claim))
+    if not denied and not named:
+        return
+    mine, theirs = _Words(claim[:LONGEST]), _Words(passage[:LONGEST])
+    stems = set(mine.stems) - {""}
+    shared = stems.intersection(theirs.stems)
+    if not shared or len(shared) < LEAST_SHARED * len(stems):
+        return
+    if denied:
+        yield from _denials(mine, theirs, shared)
+    if named:
+        names = _names(mine, theirs)
+        yield from _swaps(mine, theirs, names)
+        yield from _exchanged(mine, theirs, names)
+
+
+_DENIAL = lazy(r"(?i)\b(?:not|no|never|none|nobody|nothing|neither|nor|without|cannot)\b|n['’]t\b")  # noqa: RUF001
+_CAPITAL = lazy(r"\b[^\W\d_a-z]\w*")
+_DENYING = frozenset("not no never none nobody nothing neither nor without cannot".split())  # noqa: SIM905
+_NOT_DENYING = frozenset("only just merely simply least less more fewer later doubt matter".split())  # noqa: SIM905
+_NEGATIVE = lazy(
+    r"(?i)\b(?:den(?:y|ied|ies)|refus|fail|lack|reject|unable|unlikely|prevent|avoid|stop|ceas|halt|cancel|drop"
+    r"|absen|miss(?:es|ed|ing)\b|hardly|barely|neither|far from|rather than|instead|un[a-z]{4}|in(?:valid|correct|complete|active))"
+)
+
+
+_ANSWERS = ("no,", "no.", "no:", "no!", "no;", "no -", "no \u2013", "no \u2014")
+
+
+class _Words:
+    """The words of a text, the stem of each (empty for a function word), and which deny what follows."""
+
+    def __init__(self, text: str) -> None:
+        self.words = [token for token in tokens(text) if token != END]
+        self.stems = list(map(plain_form, self.words))
+        for place, word in enumerate(self.words):
+            if place and len(word) == 1 and word.isupper() and word != "I":
+                self.stems[place] = word.lower()  # the A of "Lab A"
+        self._answers = text.lstrip().lower().startswith(_ANSWERS)
+        self.denying = self._denying() if _DENIAL.search(text) else []
+        for place in self.denying:
+            self.stems[place] = ""
+
+    def _denying(self) -> list[int]:
+        words = [*map(str.lower, self.words), ""]
+        return [
+            place
+            for place, word in enumerate(words)
+            if (word in _DENYING or word.endswith("n't"))
+            and words[place + 1] not in _NOT_DENYING
+            and not (place == 0 and self._answers)
+        ]
+
+    def part(self, start: int, end: int) -> str:
+        """Words as they are written."""
+        return " ".join(self.words[start:end])
+
+    def denied(self) -> dict[str, tuple[int, int]]:
+        """The stems that are denied, each with the places of the negation and of the word."""
+        found: dict[str, tuple[int, int]] = {}
+        for place in self.denying:
+            for at in range(place + 1, min(len(self.words), place + 1 + REACH)):
+                if self.stems[at]:
+                    found.setdefault(self.stems[at], (place, at))
+                    break
+        return found
+
+    @cached_property
+    def lowered(self) -> list[str]:
+        """The stem of each word, or the word in lower case where it has none."""
+        return [stem or word.lower() for stem, word in zip(self.stems, self.words, strict=True)]
+
+    def name_before(self, place: int) -> set[str]:
+        """The stems of the name that ends right before a place."""
+        start = place
+        while start and self.is_name(start - 1):
+            start -= 1
+        return set(self.stems[start:place])
+
+    def name_after(self, place: int) -> set[str]:
+        """The stems of the name that begins at a place."""
+        end = place
+        while end < len(self.words) and self.is_name(end):
+            end += 1
+        return set(self.stems[place:end])
+
+    def is_name(self, place: int) -> bool:
+        """Whether a word is capitalised and carries meaning."""
+        return bool(self.stems[place]) and self.words[place][0].isupper()
+
+
+# Negation ------------------------------------------------------------------------------------------------------
+
+
+def _denials(mine: _Words, theirs: _Words, shared: set[str]) -> Iterator[str]:
+    own, other = mine.denied(), theirs.denied()
+    negative = bool(_NEGATIVE.search(" ".join(theirs.words)))
+    for stem, (start, end) in own.items():
+        if stem in other:
+            continue
+        if not _is_negative(theirs, stem) if stem in shared else not (other or negative):
+            yield mine.part(start, end + 1)
+    if own or _NEGATIVE.search(" ".join(mine.words)):
+        return
+    for stem, (start, end) in other.items():
+        if stem in shared and _beside(theirs, start, end, shared):
+            at = mine.stems.index(stem)
+            yield mine.part(at, at + 1)
+
+
+def _is_negative(words: _Words, stem: str) -> bool:
+    """Whether a word stands near something that denies it."""
+    for place, each in enumerate(words.stems):
+        near = range(max(0, place - REACH), min(len(words.words), place + 1 + REACH)) if each == stem else ()
+        if any(at in words.denying or _NEGATIVE.match(words.words[at]) for at in near):
+            return True
+    return False
+
+
+def _beside(words: _Words, start: int, end: int, shared: set[str]) -> bool:
+    """Whether the content word after a denied one, or before it where none follows, is shared too."""
+    after = next(filter(None, words.stems[end + 1 :]), None)
+    before = next(filter(None, reversed(words.stems[:start])), None)
+    return after in shared if after else before in shared
+
+
+# Roles ---------------------------------------------------------------------------------------------------------
+
+_SYMMETRIC = frozenset(
+    map(
+        plain_form,
+        "meet met marry married merge talk negotiate play face fight share compare discuss include agree partner".split(),  # noqa: SIM905
+    )
+)
+
+
+_JOINING = frozenset("and or with to the a an of for from near as both".split())  # noqa: SIM905
+
+
+@dataclass(frozen=True, slots=True)
+class _Name:
+    stems: tuple[str, ...]
+    start: int
+    end: int
+
+
+def _swaps(mine: _Words, theirs: _Words, names: Sequence["_Name"]) -> Iterator[str]:
+    """Two names with a relation between them that the passage has between them the other way round."""
+    for one, two in pairwise(names):
+        if two.start - one.end > FARTHEST:
+            continue
+        relation = _Relation(mine, one.end, two.start)
+        if one.stems == two.stems or not relation.tells:
+            continue
+        ways = set(_ways(theirs, one.stems, two.stems, relation))
+        if ways and all(forward == (relation.passive != passive) for forward, passive in ways):
+            yield mine.part(one.start, two.end)
+
+
+def _exchanged(mine: _Words, theirs: _Words, names: Sequence["_Name"]) -> Iterator[str]:
+    """A name where the passage has another one before the same two words, or after them."""
+    own, other = mine.lowered, theirs.lowered
+    for name in names:
+        for row, is_after in (
+            (own[name.end : name.end + 2], True),
+            (own[max(0, name.start - 2) : name.start], False),
+        ):
+            first = name.end if is_after else name.start - 2
+            if (
+                len(row) < 2
+                or not any(mine.stems[first : first + 2])
+                or any(map(mine.is_name, (first, first + 1)))
+            ):
+                continue
+            held = [at for at in range(len(other) - 1) if other[at : at + 2] == row]
+            runs = [theirs.name_before(at) if is_after else theirs.name_after(at + 2) for at in held]
+            if runs and all(run and run.isdisjoint(name.stems) for run in runs):
+                yield mine.part(min(first, name.start), max(first + 2, name.end))
+
+
+def _ways(
+    words: _Words, one: Sequence[str], two: Sequence[str], relation: "_Relation"
+) -> Iterator[tuple[bool, bool]]:
+    """How the passage relates the two: whether the first comes first, and whether the relation is passive."""
+    for start, end in _places(words.stems, one):
+        for other_start, other_end in _places(words.stems, two):
+            forward = end <= other_start
+            if abs(other_start - start) > FARTHEST:
+                continue
+            other = _Relation(words, end, other_start) if forward else _Relation(words, other_end, start)
+            if other.same_as(relation):
+                yield forward, other.passive
+
+
+class _Relation:
+    """What stands between two names."""
+
+    def __init__(self, words: _Words, start: int, end: int) -> None:
+        places = range(start, end)
+        self.words = [words.words[at].lower() for at in places]
+        self.stems = {words.stems[at] for at in places if words.stems[at] and not words.is_name(at)}
+        self.passive = not {"by", "from"}.isdisjoint(self.words)
+        self.tells = bool(self.stems - _SYMMETRIC if self.stems else set(self.words) - _JOINING)
+        """Whether it says who is what: it is no list, and nothing that goes both ways."""
+
+    def same_as(self, other: "_Relation") -> bool:
+        """Whether both say the same, as far as words tell: one that carries meaning, or all of them."""
+        return bool((self.stems & other.stems) - _SYMMETRIC) or self.words == other.words
+
+
+def _names(words: _Words, theirs: _Words) -> list[_Name]:
+    """Runs of words that are capitalised here and in the passage, as long as they stand in a row there too."""
+    known = {theirs.stems[place] for place in range(len(theirs.words)) if theirs.is_name(place)}
+    found: list[_Name] = []
+    for place, stem in enumerate(words.stems):
+        if stem not in known or not words.is_name(place):
+            continue
+        last = found[-1] if found else None
+        if last and last.end == place and _places(theirs.stems, (*last.stems, stem)):
+            found[-1] = _Name((*last.stems, stem), last.start, place + 1)
+        else:
+            found.append(_Name((stem,), place, place + 1))
+    return found
+
+
+def _places(stems: Sequence[str], wanted: Sequence[str]) -> list[tuple[int, int]]:
+    size = len(wanted)
+    starts = (at for at, stem in enumerate(stems) if stem == wanted[0])
+    found = ((at, at + size) for at in starts if tuple(stems[at : at + size]) == wanted)
+    return list(islice(found, MOST_PLACES))

@@ -1,0 +1,68 @@
+"""What is wrong with a claim, marked in its text: `Revenue rose >>43%<<.`"""
+
+from collections.abc import Iterable
+
+OPEN, CLOSE = ">>", "<<"
+
+
+def marked(text: str, parts: Iterable[str], limit: int) -> str:
+    """The text with each part marked, cut around the first of them to about `limit` characters.
+
+    A part stands in the text as it is, or as its words with something else between them.
+    """
+    spans = _apart(sorted(span for part in parts if (span := _find(text, part))))
+    if not spans:
+        return _around(text, 0, limit)
+    pieces, at = [], 0
+    for start, end in spans:
+        pieces += [text[at:start], OPEN, text[start:end], CLOSE]
+        at = end
+    return _around("".join([*pieces, text[at:]]), spans[0][0], limit)
+
+
+def _find(text: str, part: str) -> tuple[int, int] | None:
+    bare = part.strip('"')
+    at = _whole(text, bare)
+    if at >= 0:
+        return at, at + len(bare)
+    words = bare.split()
+    first = _whole(text, words[0]) if words else -1
+    last = text.find(words[-1], first) if first >= 0 else -1
+    return (first, last + len(words[-1])) if last >= 0 else None
+
+
+def _whole(text: str, part: str) -> int:
+    """Where a part stands as a whole word, or -1."""
+    at = text.find(part) if part else -1
+    while at >= 0:
+        end = at + len(part)
+        goes_on = at > 0 and text[at - 1].isalnum() and part[0].isalnum()
+        if not goes_on and not (text[end : end + 1].isalnum() and part[-1].isalnum()):
+            return at
+        at = text.find(part, at + 1)
+    return at
+
+
+def _apart(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Spans in order, those that overlap, or have only a blank between them, joined."""
+    found: list[tuple[int, int]] = []
+    for start, end in spans:
+        if found and start <= found[-1][1] + 1:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        else:
+            found.append((start, end))
+    return found
+
+
+def _around(text: str, place: int, limit: int) -> str:
+    """The text on one line; of a long one, what is around a place, with an ellipsis where it was cut."""
+    start = max(0, place - limit // 2) if len(text) > limit else 0
+    end = start + limit
+    head = "… " if start else ""
+    tail = " …" if end < len(text) else ""
+    piece = text[start:end]
+    if start:
+        piece = piece.partition(" ")[2] or piece
+    if tail:
+        piece = piece.rpartition(" ")[0] or piece
+    return f"{head}{' '.join(piece.split())}{tail}"

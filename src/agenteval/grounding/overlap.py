@@ -1,0 +1,94 @@
+"""How much of a claim's wording the sources have: which of its words, and whether they stand there in this order.
+
+The support of a claim is the share of its content words that the sources have, some of it counted in the best passage
+alone, times how far the order of the words is that of the sources. What a claim says in its own words may be
+right, so the second factor is never less than `LEAST_ORDER`.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from agenteval.grounding.passages import Best, Passages
+from agenteval.language.signs import END, Signs
+
+LIGHT_WEIGHT = 0.4
+"""What a word that says little counts, beside one that says something."""
+SAID_WEIGHT = 0.5
+"""What a word counts that the user said and no source has: asking is not knowing."""
+LEAST_ORDER = 0.7
+LONG_PIECE = 3
+"""Words in a row, from this many on, that are hardly there by chance."""
+ANYWHERE = 0.8
+"""What share of the words counts that is in the sources anywhere; the rest of the weight is on the best passage."""
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """`score` is between 0 and 1; `missing` are signs of words that no source has."""
+
+    score: float
+    best: Best | None
+    missing: frozenset[str]
+
+
+def overlap(
+    words: Sequence[str], wanted: Sequence[str], said: str, passages: Passages, signs: Signs
+) -> Overlap:
+    """Compare a claim with the sources.
+
+    `words` are its tokens, in order; `wanted` are the signs of the content words that have to be supported, each once;
+    `said` has the signs of what the user said.
+    """
+    passages.spend(4 * len(words))
+    weights = {sign: LIGHT_WEIGHT if sign in signs.light else 1.0 for sign in wanted}
+    missing = frozenset(sign for sign in wanted if sign not in passages.content)
+    for sign in missing:
+        if sign in said:
+            weights[sign] *= SAID_WEIGHT
+    total = sum(weights.values())
+    best = passages.best(wanted)
+    if not total:
+        return Overlap(1.0, best, missing)
+    anywhere = 1 - sum(map(weights.__getitem__, missing)) / total
+    here = sum(map(weights.__getitem__, best.words)) / total if best else 0.0
+    asked = frozenset(sign for sign in missing if sign in said)
+    order = max(LEAST_ORDER, _order(words, asked, passages, signs))
+    return Overlap((ANYWHERE * anywhere + (1 - ANYWHERE) * here) * order, best, missing)
+
+
+def _order(words: Sequence[str], asked: frozenset[str], passages: Passages, signs: Signs) -> float:
+    """How far words stand in the order of the sources (0-1).
+
+    The mean of three shares: pairs of content words that stand side by side there too, words in pieces of three words
+    or more that are there as they stand, and words that go on with such a piece rather than begin a new one. Words that
+    only the user said have no place there.
+    """
+    if asked:
+        words = [END if sign in asked else word for sign, word in zip(signs.each(words), words, strict=True)]
+    pairs = list(_pairs(signs.content(words)))
+    if not pairs:
+        return 1.0
+    kept = sum(map(passages.content.__contains__, pairs)) / len(pairs)
+    runs = list(filter(None, signs.all(words).split(END)))
+    total = sum(map(len, runs))
+    pieces = [length for run in runs for length in _pieces(run, passages.words)]
+    long = sum(length for length in pieces if length >= LONG_PIECE)
+    long += sum(len(run) for run in runs if len(run) < LONG_PIECE and run in passages.words)
+    return (kept + long / total + 1 - (len(pieces) - 1) / total) / 3
+
+
+def _pairs(signs: str) -> Iterator[str]:
+    for run in signs.split(END):
+        for at in range(len(run) - 1):
+            yield run[at : at + 2]
+
+
+def _pieces(run: str, words: str) -> Iterator[int]:
+    """The lengths of the pieces that a row of words consists of, each the longest that the sources have."""
+    start = 0
+    while start < len(run):
+        end = start + 1
+        while end < len(run) and run[start : end + 1] in words:
+            end += 1
+        yield end - start
+        start = end

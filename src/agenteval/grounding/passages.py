@@ -1,0 +1,201 @@
+"""The sources as passages: which words they have, which in a row, and which sentences have most of a claim's.
+
+Every text is read once, into a string with one sign per word (see `signs`). What claims ask is then looked up by
+searching in these strings, and where a word stands is found out once.
+"""
+
+from array import array
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate
+
+from agenteval.grounding.effort import Effort
+from agenteval.grounding.sources import Source
+from agenteval.language.signs import END, Signs, sentence_bounds, tokens
+
+MOST_SIGNS = 30_000
+"""Different words after which signs are given anew, so that a long run keeps no more of them."""
+LONGEST_KEPT = 10_000
+"""Characters of the texts that are kept as they were read: memory stays bounded."""
+LOOKS_PER_WORD = 5_000
+"""Words that cost one look when they are searched: searching a string is that much quicker than reading it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A sentence of a source, or two, and where it stands: an event and a JSON pointer into it."""
+
+    event_id: str
+    text: str
+    pointer: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Best:
+    """A sentence by its number, the wanted words that it has, and whether the next one is needed for them."""
+
+    sentence: int
+    words: list[str]
+    joined: bool
+
+
+@dataclass(slots=True)
+class _Given:
+    signs: Signs
+
+
+_given = _Given(Signs())
+
+
+def signs() -> Signs:
+    """The signs in use. Whoever compares texts takes them once, and keeps them."""
+    if len(_given.signs) > MOST_SIGNS:
+        _given.signs = Signs()
+    return _given.signs
+
+
+def encoded(text: str, given: Signs) -> tuple[str, str]:
+    """The content words of a text, and all its words."""
+    return (_kept if len(text) <= LONGEST_KEPT else _encoded)(text, given)
+
+
+def _encoded(text: str, given: Signs) -> tuple[str, str]:
+    found = tokens(text)
+    return given.content(found), given.all(found)
+
+
+_kept = lru_cache(maxsize=256)(_encoded)  # the same fixture is read by many checks and tests
+
+
+class Passages:
+    """The texts of the sources, in order."""
+
+    def __init__(self, sources: Sequence[Source], given: Signs, effort: Effort) -> None:
+        self._sources = sources
+        self._given = given
+        self._effort = effort
+        read = [encoded(text, given) for source in sources for text in source.texts]
+        content = [each for each, _ in read]
+        self.content = END.join([*content, ""])
+        """The content words of all texts."""
+        self.words = END.join([*(each for _, each in read), ""])
+        """All words of all texts."""
+        self._ends = array("L", accumulate(len(sentence) + 1 for sentence in self.content.split(END)[:-1]))
+        """Where the sentence after each one begins in `content`."""
+        self._first = array("L", accumulate((text.count(END) + 1 for text in content), initial=0))
+        """The number of the first sentence of each text, and of the end."""
+        self._texts = array("L", accumulate((len(source.texts) for source in sources), initial=0))
+        """The number of the first text of each source, and of the end."""
+        self._bounds: dict[int, list[int]] = {}
+        self._places: dict[str, list[int]] = {}
+        self._price = 1 + len(self.words) // LOOKS_PER_WORD
+
+    def spend(self, searches: int) -> None:
+        """Count searches of all texts. Raises `AssertionCrashError` when they are too many."""
+        self._effort.spend(searches * self._price)
+
+    def has(self, sign: str) -> bool:
+        """Whether the sources have a content word."""
+        self.spend(1)
+        return sign in self.content
+
+    def displaces(self, before: str, number: str, after: str) -> bool:
+        """Whether the sources have another number between these words, and this one nowhere beside them.
+
+        All are signs; `before` and `after` have a word each, or one of them two and the other none.
+        """
+        self.spend(3)
+        if (before and before[-1] + number in self.words) or (after and number + after[0] in self.words):
+            return False
+        mine = self._digits(number)
+        others = {digits for digits in self._numbers_between(before, after) if digits}
+        return bool(others) and mine not in others
+
+    def _numbers_between(self, before: str, after: str) -> Iterator[str]:
+        """The digits of what stands right after words and right before others, either of which may be none."""
+        text, anchor = self.words, before or after
+        at = text.find(anchor)
+        while at >= 0:
+            self._effort.spend()
+            start = end = at + len(before)
+            if before:
+                while self._given.digits(text[end : end + 1]):
+                    end += 1
+            else:
+                while start and self._given.digits(text[start - 1]):
+                    start -= 1
+            if text.startswith(after, end):
+                yield self._digits(text[start:end])
+            at = text.find(anchor, at + 1)
+
+    def _digits(self, number: str) -> str:
+        return "".join(map(self._given.digits, number)).strip("0")
+
+    def best(self, wanted: Sequence[str], *, joined: bool = True) -> "Best | None":
+        """The first sentence with the most of the wanted words, `joined` with the next one when that adds to it."""
+        held: dict[int, int] = {}
+        known = self._places
+        for place, sign in enumerate(wanted):
+            bit = 1 << place
+            for sentence in known.get(sign) or self._find(sign):
+                held[sentence] = held.get(sentence, 0) | bit
+        self._effort.spend(len(held))
+        most, at, having, both = 0, -1, 0, False
+        for sentence, mine in held.items():
+            words = mine
+            if joined and sentence + 1 in held:
+                words |= held[sentence + 1]
+            count = words.bit_count()
+            if count < most or (count == most and sentence > at):
+                continue
+            if words != mine and self._is_last(sentence):
+                words, count = mine, mine.bit_count()
+            if count > most or (count == most and sentence < at):
+                most, at, having, both = count, sentence, words, words != mine
+        if not most:
+            return None
+        return Best(at, [sign for place, sign in enumerate(wanted) if having >> place & 1], both)
+
+    def _find(self, sign: str) -> list[int]:
+        """The numbers of the sentences that have a word."""
+        found: list[int] = []
+        self._places[sign] = found
+        self.spend(1)
+        ends, find = self._ends, self.content.find
+        at = find(sign)
+        while at >= 0:
+            number = bisect_right(ends, at)
+            found.append(number)
+            at = find(sign, ends[number])
+        return found
+
+    def _is_last(self, sentence: int) -> bool:
+        """Whether a sentence is the last one of its source."""
+        following = bisect_right(self._first, sentence + 1) - 1
+        source = bisect_right(self._texts, following) - 1
+        return self._texts[source] == following and self._first[following] == sentence + 1
+
+    def span(self, best: Best) -> Span:
+        """A sentence as it is written, with the next one when that adds to it."""
+        text = self._written(best.sentence)
+        if best.joined:
+            text = f"{text} {self._written(best.sentence + 1)}"
+        source, own, _ = self._text_of(best.sentence)
+        return Span(source.event_id, text, source.pointer(own))
+
+    def _text_of(self, sentence: int) -> tuple[Source, int, int]:
+        """The source of a sentence, the number of its text there, and that of all texts."""
+        place = bisect_right(self._first, sentence) - 1
+        number = bisect_right(self._texts, place) - 1
+        return self._sources[number], place - self._texts[number], place
+
+    def _written(self, sentence: int) -> str:
+        source, own, place = self._text_of(sentence)
+        text = source.texts[own]
+        bounds = self._bounds.get(place)
+        if bounds is None:
+            bounds = self._bounds[place] = sentence_bounds(text)
+        index = sentence - self._first[place]
+        return text[bounds[index - 1] if index else 0 : bounds[index]].strip()

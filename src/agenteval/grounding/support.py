@@ -1,0 +1,255 @@
+"""Judges claims, one by one, against their sources.
+
+A claim's hard facts must be in the sources, numbers and dates near words that the claim has beside them. Its wording
+must overlap with theirs, and neither deny what they say nor swap who did what.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from agenteval.grounding.claims import Claim
+from agenteval.grounding.contradictions import contradictions
+from agenteval.grounding.dates import Date, dates
+from agenteval.grounding.links import Link, links
+from agenteval.grounding.overlap import overlap
+from agenteval.grounding.passages import Span
+from agenteval.grounding.quantities import IDENTIFIER, Quantity, is_weak, quantities
+from agenteval.grounding.source_numbers import Beside, anywhere
+from agenteval.grounding.source_text import SourceText, squash
+from agenteval.grounding.wording import Name, names, quote_pieces, quotes
+from agenteval.language.signs import BREAK, END, tokens
+from agenteval.text import fold
+
+MOST_BESIDE = 3
+"""How many words of a claim at most have to stand near its numbers."""
+ALIKE = 6
+"""Characters before or after a number that are enough to see that it stands in its place."""
+REFUTED = 0.5
+"""What is left of the score of a claim with a fact that the sources do not have, or say otherwise."""
+
+Check = Literal["numbers", "dates", "urls", "names", "quotes", "wording"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Support:
+    """What the sources say to a claim: how far they support its wording (0-1), and what of it they do not have.
+
+    `unsupported` are hard facts and `contradicted` what the sources say otherwise, as written; `missing` are words
+    that no source has. `judged` says whether there was anything to look for: a hard fact of a kind that is asked
+    for, or wording.
+    """
+
+    claim: Claim
+    score: float
+    span: Span | None
+    unsupported: tuple[str, ...]
+    contradicted: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    judged: bool = True
+
+    def holds(self, min_support: float) -> bool:
+        """Whether the claim is supported."""
+        return not self.unsupported and not self.contradicted and self.score >= min_support
+
+
+def support(claim: Claim, sources: SourceText, checks: Sequence[Check]) -> Support:
+    """Judge one claim: the hard facts asked for, and its wording when that is asked for."""
+    read = _Reading(claim, sources)
+    facts = [fact for check in checks if check != "wording" for fact in _FINDERS[check](read, sources)]
+    best = read.overlap.best
+    span = sources.passages.span(best) if best else None
+    has_wording = "wording" in checks and claim.worded and bool(read.wanted)
+    own_words = has_wording and read.overlap.score < 1
+    against = contradictions(read.without_links, span.text) if own_words and span else ()
+    return Support(
+        claim=claim,
+        score=round(read.overlap.score, 2) if has_wording else 1.0,
+        span=span,
+        unsupported=tuple(dict.fromkeys(text for text, known in facts if not known)),
+        contradicted=tuple(against),
+        missing=read.missing if has_wording else (),
+        judged=bool(facts) or has_wording,
+    )
+
+
+def score(judged: Sequence[Support]) -> float:
+    """How far the sources support an output as a whole (0-1): the mean of its claims, less for each one refuted."""
+    weighed = [each.score * (REFUTED if each.unsupported or each.contradicted else 1) for each in judged]
+    return sum(weighed) / len(weighed) if weighed else 1.0
+
+
+class _Reading:
+    """What a claim holds, each found once, and how far the sources have its wording."""
+
+    def __init__(self, claim: Claim, sources: SourceText) -> None:
+        self.claim = claim
+        self.sources = sources
+        self.links = links(claim.text)
+        self.without_links = _blanked(claim.text, self.links)
+        self.dates = dates(self.without_links)
+        self.plain = _blanked(self.without_links, self.dates)
+        self.quantities = quantities(self.without_links, [(date.start, date.end) for date in self.dates])
+        self._written: dict[str, str] = {}
+        words = tokens(self.plain)
+        self.wanted = self._wanted(words, sources)
+        self.overlap = overlap(words, self.wanted, sources.said, sources.passages, sources.signs)
+
+    def _wanted(self, words: Sequence[str], sources: SourceText) -> list[str]:
+        """The signs of the content words that the sources should have, each once.
+
+        Numbers are facts, not words. Words that the sources have in another form only are not asked for: AMD
+        spelled out, the weekday of a date.
+        """
+        if self.quantities:
+            words = tokens(_blanked(self.plain, self.quantities))
+        for sign, word in zip(sources.signs.each(words), words, strict=True):
+            if sign and sign != END and not word[0].isdigit():
+                self._written.setdefault(sign, word)
+        held, said = sources.passages.content, sources.said
+        sources.passages.spend(len(self._written))
+        return [
+            sign
+            for sign, word in self._written.items()
+            if sign in held or sign in said or not _has_other_form(fold(word), sources)
+        ]
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The words that no source has."""
+        return tuple(self._written[sign] for sign in self.wanted if sign in self.overlap.missing)
+
+    @cached_property
+    def beside(self) -> Beside:
+        """Whether enough words of the claim stand near a place in the sources."""
+        if not (best := self.overlap.best):
+            return anywhere
+        least = min(MOST_BESIDE, (len(best.words) + 2) // 3)
+        return self.sources.beside(frozenset(self.wanted) - self.overlap.missing, least)
+
+
+def _blanked(text: str, found: Sequence[Link | Date | Quantity]) -> str:
+    """The text with a break and blanks in the place of what was found in it."""
+    if not found:
+        return text
+    pieces, at = [], 0
+    for each in sorted(found, key=lambda item: item.start):
+        pieces += [text[at : each.start], BREAK.ljust(each.end - max(at, each.start))]
+        at = max(at, each.end)
+    return "".join([*pieces, text[at:]])
+
+
+Fact = tuple[str, bool]
+"""A hard fact of a claim, and whether the sources have it."""
+
+
+def _numbers(read: _Reading, sources: SourceText) -> Iterator[Fact]:
+    seen = set()
+    for quantity in read.quantities:
+        if is_weak(quantity) or (read.claim.listed and quantity.values == {read.claim.listed}):
+            continue
+        number = (quantity.text, quantity.values, quantity.unit, quantity.about)
+        if number not in seen:
+            seen.add(number)
+            yield (
+                quantity.text,
+                _has_quantity(quantity, read, sources) and not _is_displaced(quantity, read, sources),
+            )
+
+
+def _has_quantity(quantity: Quantity, read: _Reading, sources: SourceText) -> bool:
+    def fits(unit: str) -> bool:
+        if quantity.unit == ":" or unit == ":":
+            return quantity.unit == unit
+        return unit in ("", quantity.unit) or not quantity.unit
+
+    numbers, beside = sources.numbers, read.beside
+    if quantity.unit == ":" and quantity.text.endswith(":00"):
+        hour = quantity.text[:-3].lstrip("0")
+        if sources.has_phrase(["at", hour]):
+            return True
+    if quantity.unit != ":" and numbers.has_written(quantity.text, beside):
+        return True
+    return any(
+        numbers.has(value, quantity.unit, fits, beside)
+        or (
+            quantity.unit == "%" and numbers.has((value / 100).normalize(), "", lambda unit: not unit, beside)
+        )
+        or (quantity.about and numbers.has_near(value, beside))
+        for value in quantity.values
+    )
+
+
+def _is_displaced(quantity: Quantity, read: _Reading, sources: SourceText) -> bool:
+    """Whether the sources have another number in the very place: the words before and after it are the same."""
+    if quantity.about or quantity.unit == ":" or not any(map(str.isdigit, quantity.text)):
+        return False
+    text = read.without_links
+    start, end = quantity.start, quantity.end
+    if sources.numbers.has_text(text[max(0, start - ALIKE) : end + 1]):
+        return False
+    if sources.numbers.has_text(text[max(0, start - 1) : end + ALIKE]):
+        return False
+    before = sources.signs.all(tokens(text[max(0, quantity.start - 40) : quantity.start])).split(END)[-1]
+    after = sources.signs.all(tokens(text[quantity.end : quantity.end + 40])).split(END)[0]
+    beside = 1 if before and after else 2
+    before, after = before[-beside:], after[:beside]
+    number = sources.signs.all(tokens(quantity.text))
+    return len(before + after) > 1 and sources.passages.displaces(before, number, after)
+
+
+def _dates(read: _Reading, sources: SourceText) -> Iterator[Fact]:
+    stated = {(date.text, date.year, date.month, date.day, date.other): date for date in read.dates}
+    return ((date.text, sources.has_date(date, read.beside)) for date in stated.values())
+
+
+def _urls(read: _Reading, sources: SourceText) -> Iterator[Fact]:
+    given = {(link.text, link.key): link for link in read.links if link.kind != "domain"}
+    return ((link.text, sources.has_link(link)) for link in given.values())
+
+
+def _names(read: _Reading, sources: SourceText) -> Iterator[Fact]:
+    identifiers = list(dict.fromkeys(IDENTIFIER.findall(read.plain)))
+    yield from ((each, sources.has_identifier(squash(each))) for each in identifiers)
+    for name in dict.fromkeys(names(IDENTIFIER.sub(" ", read.plain) if identifiers else read.plain)):
+        yield name.text, _has_name(name, sources)
+
+
+def _has_name(name: Name, sources: SourceText) -> bool:
+    if len(name.tokens) > 1 and any(len(token) == 1 for token in name.tokens):
+        return sources.has_phrase(name.tokens)
+    return all(_has_token(token, sources) for token in name.tokens) and sources.has_together(name.tokens[-2:])
+
+
+_OF_PEOPLE = ("n", "y", "an", "ian", "ish", "ese", "s", "es", "i")
+
+
+def _has_token(word: str, sources: SourceText) -> bool:
+    """Whether the sources, or the user, have a word in any form."""
+    token = fold(word)
+    return sources.has_token(token) or _has_other_form(token, sources)
+
+
+def _has_other_form(token: str, sources: SourceText) -> bool:
+    """Whether they have it as initials, as the date of a weekday, or as a country and its people."""
+    return (
+        sources.dates_imply(token)
+        or sources.has_initials(token)
+        or (
+            len(token) >= 4
+            and any(
+                sources.has_token(token + ending)
+                or (token.endswith(ending) and sources.has_token(token.removesuffix(ending)))
+                for ending in _OF_PEOPLE
+            )
+        )
+    )
+
+
+def _quotes(read: _Reading, sources: SourceText) -> Iterator[Fact]:
+    for quote in dict.fromkeys(quotes(read.claim.text)):
+        yield f'"{quote}"', sources.has_phrase(*quote_pieces(quote))
+
+
+_FINDERS = {"numbers": _numbers, "dates": _dates, "urls": _urls, "names": _names, "quotes": _quotes}

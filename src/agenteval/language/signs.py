@@ -1,0 +1,131 @@
+"""Texts as strings with one sign per word, so that searching for words in a row is searching in a string.
+
+Words with the same stem have the same sign; a sentence ends in a line break. Signs mean something within one
+`Signs` only. Chinese, Japanese and other characters that are written without blanks between words are words each.
+"""
+
+# ruff: noqa: RUF001 - curly apostrophes and the marks of other scripts are meant
+
+from collections.abc import Callable, Iterable
+
+from agenteval.language.content_words import plain_form
+from agenteval.language.stems import stem
+from agenteval.lazyregex import lazy
+
+BREAK = "\1"
+"""What ends a sentence for certain: it stands in a text in the place of what was taken out."""
+END = "\0"
+"""The token, and the sign, of the end of a sentence."""
+_SEVERAL = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_FIRST_OF_SEVERAL = "\u0e00"
+_TYPOGRAPHIC = ("’'", "‘'", '“"', '”"', '„"', "–-", "—-", "….", "\u00a0 ")
+_STOP = lazy(
+    r"[.!?\n。！？\x01](?:(?<=[。！？\x01])|(?<=\n)\s{0,40}+(?![a-z\s])"
+    r"|(?<=[.!?])(?<![.!?].)[.!?]*+[\"')\]»]{0,8}+\s{1,40}+(?=[\"'(\[«]?[^\W_a-z])"
+    r"(?<![ (.][A-Z]\.\s)(?<![ (](?:Mr|Ms|Dr|St|vs|No|Lt|Jr|Sr)\.\s)(?<![ (](?:Mrs|Gen|Sen|Rep|Gov|Col|Sgt|Inc)\.\s)"
+    r"(?<![ (]Prof\.\s)(?:(?<!\d\.\s)|(?!\d)))"
+)
+"""A mark and blanks before a word that may begin a sentence, unless an abbreviation has the mark; or a line's end."""
+_BLANKED = {code: " " for code in range(2, 128) if not (chr(code).isalnum() or chr(code) == "'")}
+_WORD = lazy(r"[^\W_]+(?:'[^\W_]+)*|\0")
+_WORD_OR_SIGN = lazy(rf"[{_SEVERAL}]|[^\W_{_SEVERAL}]+(?:'[^\W_{_SEVERAL}]+)*|\0")
+
+
+def tokens(text: str) -> list[str]:
+    """The words of a text as written, apostrophes straight, and `END` after each sentence but the last."""
+    text = _STOP.sub(f" {END} ", _plain(text))
+    if text.isascii():
+        text = text.translate(_BLANKED)
+        if " '" in text or "' " in text:
+            text = text.replace(" '", " ").replace("' ", " ")
+        return text.split()
+    return (_WORD_OR_SIGN if max(text) >= _FIRST_OF_SEVERAL else _WORD).findall(text)
+
+
+def sentence_bounds(text: str) -> list[int]:
+    """Where the sentences of a text end, by the same rule; the last one ends where the text does."""
+    return [*(match.end() for match in _STOP.finditer(_plain(text))), len(text)]
+
+
+def _plain(text: str) -> str:
+    """The text with plain marks in the place of typographic ones, at the same offsets."""
+    if not text.isascii():
+        for pair in _TYPOGRAPHIC:
+            text = text.replace(pair[0], pair[1])
+    return text.replace(END, " ")
+
+
+class Signs:
+    """The signs given so far."""
+
+    def __init__(self) -> None:
+        self._stems: dict[str, str] = {}
+        self._digits: dict[str, str] = {}
+        self._all = _Table(self._all_sign)
+        self._content = _Table(self._content_sign)
+        self.light = frozenset(map(self._sign, map(stem, _LIGHT)))
+        """The signs of words that say little: their absence from a source means little."""
+
+    def __len__(self) -> int:
+        return len(self._stems)
+
+    def all(self, words: Iterable[str]) -> str:
+        """The signs of all tokens."""
+        return "".join(map(self._all.__getitem__, words))
+
+    def content(self, words: Iterable[str]) -> str:
+        """The signs of the content words, and the ends of sentences."""
+        return "".join(map(self._content.__getitem__, words))
+
+    def digits(self, sign: str) -> str:
+        """The digits that a sign stands for; empty when it stands for a word."""
+        return self._digits.get(sign, "")
+
+    def each(self, words: Iterable[str]) -> list[str]:
+        """The sign of every word, empty for a function word."""
+        return list(map(self._content.__getitem__, words))
+
+    def _all_sign(self, token: str) -> str:
+        bare = token.strip("'")
+        return END if token == END else self._sign(stem(bare)) if bare else ""
+
+    def _content_sign(self, token: str) -> str:
+        bare = token.strip("'")
+        if token != END and not plain_form(bare) and (len(bare) != 1 or bare.isascii()):
+            return ""
+        return self._all[token]
+
+    def _sign(self, key: str) -> str:
+        sign = self._stems.get(key)
+        if sign is None:
+            number = _FIRST + len(self._stems)
+            if number >= _SURROGATES:
+                number += _AFTER_SURROGATES - _SURROGATES
+            sign = self._stems[key] = chr(min(number, _LAST))
+            if key[0].isdigit():
+                self._digits[sign] = "".join(filter(str.isdigit, key))
+        return sign
+
+
+_FIRST, _SURROGATES, _AFTER_SURROGATES, _LAST = 0x100, 0xD800, 0xE000, 0x10FFFF
+
+
+class _Table(dict[str, str]):
+    """The signs of tokens, each made when it is asked for first."""
+
+    def __init__(self, make: Callable[[str], str]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, token: str) -> str:
+        sign = self[token] = self._make(token)
+        return sign
+
+
+_LIGHT = """
+say tell give make get go come take put keep new announce accord report call plan include develop increase
+believe warn ask name show want need use see find become begin start look like leave hold help man person thing way
+number group part one first last time year day week month today latest recent past former major several many various
+set move back bring lead case expect describe state add confirm reveal claim insist issue involve promise agree accept
+continue follow know think
+""".split()  # noqa: SIM905 - a list of them would be six times as long

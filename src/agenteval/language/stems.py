@@ -1,0 +1,105 @@
+"""Stems: the form in which the forms of one word are equal, `released` and `releases`, `rose` and `rising`.
+
+English words in ASCII are stemmed by Snowball; words of other scripts are compared as they stand, folded.
+"""
+
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING
+
+from agenteval.text import fold
+
+if TYPE_CHECKING:
+    from Stemmer import Stemmer
+
+
+@cache
+def _english() -> "Stemmer":
+    from Stemmer import Stemmer
+
+    return Stemmer("english", 0)  # the caches here are smaller
+
+
+@lru_cache(maxsize=8192)
+def stem(word: str) -> str:
+    """The stem of a word, without its possessive ending."""
+    folded = fold(word).replace("’", "'").removesuffix("'s").removesuffix("'")  # noqa: RUF001
+    if not (folded.isalpha() and folded.isascii()):
+        return folded
+    return str(_english().stemWord(_IRREGULAR.get(folded, folded)))
+
+
+_IRREGULAR = {
+    form: forms[0]
+    for forms in map(
+        str.split,
+        """
+        begin began begun
+        break broke broken
+        bring brought
+        build built
+        buy bought
+        catch caught
+        choose chose chosen
+        come came
+        draw drew drawn
+        drive drove driven
+        eat ate eaten
+        fall fell fallen
+        feel felt
+        fight fought
+        find found
+        fly flew flown
+        forget forgot forgotten
+        get got gotten
+        give gave given
+        go went gone
+        grow grew grown
+        hear heard
+        hide hid hidden
+        hold held
+        keep kept
+        know knew known
+        lead led
+        leave left
+        lend lent
+        lose lost
+        make made
+        mean meant
+        meet met
+        pay paid
+        ride rode ridden
+        rise rose risen
+        run ran
+        say said
+        see saw seen
+        sell sold
+        send sent
+        shake shook shaken
+        show shown
+        sing sang sung
+        sink sank sunk
+        sit sat
+        sleep slept
+        speak spoke spoken
+        spend spent
+        stand stood
+        steal stole stolen
+        strike struck
+        swim swam swum
+        take took taken
+        teach taught
+        tell told
+        think thought
+        throw threw thrown
+        wear wore worn
+        win won
+        write wrote written
+        man men
+        woman women
+        child children
+        person people
+        """.strip().splitlines(),
+    )
+    for form in forms[1:]
+}
+"""Forms that no ending tells: common verbs and nouns only, where the other meaning of the form is rare."""

@@ -1,0 +1,145 @@
+"""Operators on the arguments of tool calls."""
+
+import re
+from collections.abc import Iterator
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+from agenteval.mutation.base import Mutant, Operator, Remedy, Subject, numbered, shown
+from agenteval.mutation.traces import rebuilt, with_data
+from agenteval.outbound import DESTINATION_KEYS, OUTBOUND
+from agenteval.trace import ToolCall, Trace
+
+_NUMBER = re.compile(r"\d+")
+_SHORT = 80
+_OTHER_WORDS = ("yesterday", "Ostrava", "tax returns", "llamas")
+
+
+def with_args(trace: Trace, call: ToolCall, args: dict[str, Any]) -> Trace:
+    """The trace in which a call has other arguments."""
+    changed = with_data(call.event, args=args)
+    return rebuilt(trace, [changed if each is call.event else each for each in trace.events])
+
+
+def _matching(trace: Trace, call: ToolCall, match: dict[str, Any]) -> list[Remedy]:
+    """Assertions about the arguments of a call: of any one, and where there are several, of one by its place or of all."""
+    base = {"tool": call.tool, "match": match}
+    if trace.tool_counts()[call.tool] == 1:
+        return [("tool_args_match", base)]
+    return [
+        ("tool_args_match", {**base, "which": which} if which != "any" else base)
+        for which in ("any", "all", "first", "last")
+    ]
+
+
+class ChangeArgument(Operator):
+    """One argument gets another value: a number in it is raised, a switch is turned, a text asks for something else.
+
+    Where a message goes to is `send-elsewhere`.
+    """
+
+    name = "change-argument"
+    category = "tool_process"
+    stands_for = "the agent asks for the wrong thing, and the tool does what it was told"
+
+    def mutants(self, subject: Subject) -> Iterator[Mutant]:
+        """One for each argument at the top of a call."""
+        trace = subject.trace
+        for name, call in numbered(trace):
+            for key, value in call.args.items():
+                if call.tool == OUTBOUND and key in DESTINATION_KEYS:
+                    continue
+                other = _other(value, subject)
+                if other is None:
+                    continue
+                expected = (
+                    {"args_equal": {key: value}}
+                    if len(shown(value)) <= _SHORT
+                    else _longer(key, value, other)
+                )
+                yield Mutant(
+                    what=f"{key} of {name} is changed",
+                    build=partial(with_args, trace, call, {**call.args, key: other}),
+                    lines=(f"- {call.tool} {key}: {shown(value)}", f"+ {call.tool} {key}: {shown(other)}"),
+                    remedies=_matching(trace, call, expected),
+                    calls=(call,),
+                )
+
+
+def _other(value: Any, subject: Subject) -> Any:
+    """Another value of the same kind, or None for one that has no obvious other."""
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int | float):
+        return value + 1
+    if not isinstance(value, str) or not value.strip():
+        return None
+    if match := _NUMBER.search(value):
+        return f"{value[: match.start()]}{int(match[0]) + 1}{value[match.end() :]}"
+    words = value.split(" ")
+    at = max(range(len(words)), key=lambda i: (len(words[i]), -i))
+    other = subject.random.choice(_OTHER_WORDS)
+    return " ".join([*words[:at], other, *words[at + 1 :]])
+
+
+def _longer(key: str, value: Any, other: Any) -> dict[str, Any]:
+    """What a long text must contain: the stretch around what was changed."""
+    if not isinstance(value, str):
+        return {"args_equal": {key: value}}
+    at = next((i for i, (one, two) in enumerate(zip(value, str(other), strict=False)) if one != two), 0)
+    start = value.rfind(" ", 0, max(0, at - _SHORT // 4)) + 1
+    return {"args_contains": {key: value[start : start + _SHORT].strip()}}
+
+
+class DropArgument(Operator):
+    """One argument is left out of a call."""
+
+    name = "drop-argument"
+    category = "tool_process"
+    stands_for = "a changed tool description makes the agent forget a parameter"
+
+    def mutants(self, subject: Subject) -> Iterator[Mutant]:
+        """One for each argument at the top of a call."""
+        trace = subject.trace
+        for name, call in numbered(trace):
+            for key, value in call.args.items():
+                rest = {each: kept for each, kept in call.args.items() if each != key}
+                yield Mutant(
+                    what=f"{name} has no {key}",
+                    build=partial(with_args, trace, call, rest),
+                    lines=(f"- {call.tool} {key}: {shown(value)}",),
+                    remedies=_matching(trace, call, {"required_keys": [key]}),
+                    calls=(call,),
+                    dropped=value,
+                )
+
+
+class SwapArguments(Operator):
+    """Two texts among the arguments of a call change places."""
+
+    name = "swap-arguments"
+    category = "tool_process"
+    stands_for = "a renamed parameter, filled with what belongs into another"
+
+    def mutants(self, subject: Subject) -> Iterator[Mutant]:
+        """One for each pair of neighbouring texts that differ."""
+        trace = subject.trace
+        for name, call in numbered(trace):
+            texts = [key for key, value in call.args.items() if isinstance(value, str)]
+            for one, two in pairwise(texts):
+                first, second = call.args[one], call.args[two]
+                if first == second:
+                    continue
+                swapped = {**call.args, one: second, two: first}
+                short = min((one, two), key=lambda key: len(call.args[key]))
+                yield Mutant(
+                    what=f"{one} and {two} of {name} are swapped",
+                    build=partial(with_args, trace, call, swapped),
+                    lines=(
+                        f"- {call.tool} {one}: {shown(first, 70)}, {two}: {shown(second, 70)}",
+                        f"+ {call.tool} {one}: {shown(second, 70)}, {two}: {shown(first, 70)}",
+                    ),
+                    remedies=_matching(trace, call, {"args_equal": {short: call.args[short]}}),
+                    calls=(call,),
+                )

@@ -1,0 +1,90 @@
+"""What a mutation operator is: one class for one way in which an agent's behaviour gets worse.
+
+To add one: write the class in the module of its subject, add it to the catalogue in `operators.py`, and give it a
+test in which a fitting assertion kills its mutants and one in which none is there.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any, ClassVar
+
+from agenteval.assertions.base import Category
+from agenteval.spec import TestCase
+from agenteval.trace import ToolCall, Trace
+
+Remedy = tuple[str, dict[str, Any]]
+"""An assertion that would notice: its type and its parameters."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Subject:
+    """The test whose trace is changed. `random` is seeded by the test and the operator."""
+
+    trace: Trace
+    case: TestCase
+    random: Random
+
+
+@dataclass(slots=True, kw_only=True)
+class Mutant:
+    """One changed trace, which `build` makes. `what` says in words what is different; `lines` show it: `-` as recorded,
+    `+` as changed.
+
+    `remedies` are assertions that may notice it, the best first. `calls` are the calls of the original that it is about.
+    """
+
+    what: str
+    build: Callable[[], Trace]
+    lines: tuple[str, ...]
+    remedies: list[Remedy] = field(default_factory=list)
+    calls: tuple[ToolCall, ...] = ()
+    dropped: Any = None
+    """The value or the text that is missing from the changed trace, when that is what was done."""
+
+
+class Operator(ABC):
+    """One way in which behaviour gets worse. Its docstring says what is changed."""
+
+    name: ClassVar[str]
+    """The name on the command line: lower case, with dashes."""
+    category: ClassVar[Category]
+    """The scorecard category whose assertions should notice."""
+    stands_for: ClassVar[str]
+    """The failure that people see."""
+
+    @abstractmethod
+    def mutants(self, subject: Subject) -> Iterator[Mutant]:
+        """Every mutant of a trace, in its order; none when there is nothing to change. The trace itself stays as it is."""
+
+
+def told(call: ToolCall) -> str:
+    """A call as one line: `web_search {"query": "AI"}`."""
+    return f"{call.tool} {shown(call.args)}"
+
+
+def shown(value: Any, limit: int = 160) -> str:
+    """A value as one line of JSON, cut when it is long."""
+    import json
+
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    text = " ".join(text.split())
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+def ordinal(number: int) -> str:
+    """`1st`, `2nd`, `11th`."""
+    suffix = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{suffix}"
+
+
+def numbered(trace: Trace) -> Iterator[tuple[str, ToolCall]]:
+    """Every call with its name in a sentence: `the call of web_search`, `the 2nd call of web_search`."""
+    counts = trace.tool_counts()
+    seen: dict[str, int] = {}
+    for call in trace.calls():
+        tool = call.tool
+        seen[tool] = seen.get(tool, 0) + 1
+        which = f"{ordinal(seen[tool])} call" if counts[tool] > 1 else "call"
+        yield f"the {which} of {tool}", call

@@ -1,0 +1,161 @@
+"""Operators on the course of tool calls."""
+
+from collections.abc import Iterator
+from functools import partial
+from itertools import pairwise
+
+from agenteval.mutation.base import Mutant, Operator, Remedy, Subject, numbered, told
+from agenteval.mutation.traces import again, before_output, block, inserted, new_call, rebuilt, without
+from agenteval.outbound import OUTBOUND
+from agenteval.trace import ToolCall, Trace
+
+MOST_ADDED = 2
+"""Tools that are called although nobody asked."""
+
+
+def steps(trace: Trace) -> list[dict[str, object]]:
+    """The calls of a trace as `expected` of `trajectory_matches`: short texts, numbers and booleans of their arguments."""
+    return [
+        {"tool": call.tool, "args": plain} if (plain := _plain(call)) else {"tool": call.tool}
+        for call in trace.calls()
+    ]
+
+
+def _plain(call: ToolCall) -> dict[str, object]:
+    return {
+        key: value
+        for key, value in call.args.items()
+        if isinstance(value, bool | int | float) or (isinstance(value, str) and 0 < len(value) <= 80)
+    }
+
+
+def trajectory(trace: Trace, mode: str = "strict") -> Remedy:
+    """The assertion that the calls are those of a trace."""
+    return "trajectory_matches", {"mode": mode, "expected": steps(trace)}
+
+
+class DropCall(Operator):
+    """A tool call is left out, with its result; or all calls of a tool. The answer stays as it is."""
+
+    name = "drop-call"
+    category = "tool_process"
+    stands_for = "the agent answers from memory, or says that it did what it did not do"
+
+    def mutants(self, subject: Subject) -> Iterator[Mutant]:
+        """One for each call, and one for each tool that is called more than once."""
+        trace = subject.trace
+        for name, call in numbered(trace):
+            count = trace.tool_counts()[call.tool]
+            yield Mutant(
+                what=f"{name} is not made",
+                build=partial(rebuilt, trace, without(trace, block(trace, call))),
+                lines=(f"- {told(call)}",),
+                remedies=[
+                    ("must_call_tool", {"tool": call.tool} | ({"min_calls": count} if count > 1 else {})),
+                    trajectory(trace, "superset"),
+                ],
+                calls=(call,),
+            )
+
+        for tool, count in trace.tool_counts().items():
+            if count > 1:
+                calls = [call for call in trace.calls() if call.tool == tool]
+                gone = [event for call in calls for event in block(trace, call)]
+                yield Mutant(
+                    what=f"{tool} is not called at all",
+                    build=partial(rebuilt, trace, without(trace, gone)),
+                    lines=tuple(f"- {told(call)}" for call in calls[:MOST_TOLD]),
+                    remedies=[("must_call_tool", {"tool": tool})],
+                )
+
+
+MOST_TOLD = 5
+"""Calls that a difference shows."""
+
+
+class DuplicateCall(Operator):
+    """A tool call is made a second time, with the same arguments and the same result. Sends are `send-twice`."""
+
+    name = "duplicate-call"
+    category = "tool_process"
+    stands_for = "the same tool call executed repeatedly (nanocoai/nanoclaw issue 1855)"
+
+    def mutants(self, subject: Subject) -> Iterator[Mutant]:
+        """One for each call."""
+        trace = subject.trace
+        for name, call in numbered(trace):
+            if call.tool == OUTBOUND:
+                continue
+            events = block(trace, call)
+            yield Mutant(
+                what=f"{name} is made twice",
+                build=partial(rebuilt, trace, inserted(trace.events, events[-1], again(events, "again"))),
+                lines=(f"  {told(call)}", f"+ {told(call)}"),
+                remedies=[
+                    ("no_duplicate_tool_calls", {"tools": [call.tool]}),
+                    ("max_tool_calls", {"tool": call.tool, "max": trace.tool_counts()[call.tool]}),
+                    trajectory(trace),
+                ],
+                calls=(call,),
+            )
+
+
+class ReorderCalls(Operator):
+    """Two calls that follow each other change places, each with its result."""
+
+    name = "reorder-calls"
+    category = "tool_process"
+    stands_for = "the agent acts first and looks afterwards"
+
+    def mutants(self, subject: Subject) -> Iterator[Mutant]:
+        """One for each pair of neighbours."""
+        trace = subject.trace
+        pairs = list(numbered(trace))
+        for (name, call), (later_name, later) in pairwise(pairs):
+            moved = block(trace, later)
+            rest = without(trace, moved)
+            at = next(i for i, each in enumerate(rest) if each is call.event)
+            yield Mutant(
+                what=f"{later_name} comes before {name}",
+                build=partial(rebuilt, trace, [*rest[:at], *moved, *rest[at:]]),
+                lines=(f"- {told(call)}", f"  {told(later)}", f"+ {told(call)}"),
+                remedies=[
+                    (
+                        "tool_call_order",
+                        {
+                            "before": {"event_type": "tool_call", "tool": call.tool},
+                            "after": {"event_type": "tool_call", "tool": later.tool},
+                        },
+                    ),
+                    trajectory(trace),
+                ],
+                calls=(call, later),
+            )
+
+
+class AddCall(Operator):
+    """A tool is called that the agent has and did not need, once, with a successful result."""
+
+    name = "add-call"
+    category = "tool_process"
+    stands_for = "a side effect that nobody asked for"
+
+    def mutants(self, subject: Subject) -> Iterator[Mutant]:
+        """One for each of two tools of `tools.available` that the recording does not use."""
+        trace = subject.trace
+        used = trace.tool_counts()
+        unused = [
+            tool
+            for tool in subject.case.tools.available
+            if tool not in used and not any(sign in tool for sign in "*?[")
+        ]
+        last = before_output(trace)
+        for tool in unused[:MOST_ADDED]:
+            like = last or trace.events[-1]
+            added = new_call(like, tool, {}, "ok", "added")
+            yield Mutant(
+                what=f"{tool} is called, which was not needed",
+                build=partial(rebuilt, trace, inserted(trace.events, last, added)),
+                lines=(f"+ {tool} {{}}",),
+                remedies=[("must_not_call_tool", {"tool": tool}), trajectory(trace, "subset")],
+            )

@@ -1,0 +1,31 @@
+"""Which of many assertions are worth having: each that is kept notices a mutant that no other kept one does."""
+
+from collections.abc import Sequence
+
+from agenteval.loading import BoundAssertion
+from agenteval.mutation.engine import MutationOptions, distinct_changes, noes
+from agenteval.mutation.equivalence import rule_of
+from agenteval.spec import TestCase
+from agenteval.trace import Trace
+
+
+def worthwhile(
+    checks: Sequence[BoundAssertion], trace: Trace, case: TestCase, options: MutationOptions
+) -> list[BoundAssertion]:
+    """The assertions without which some regression would go unnoticed, in their order.
+
+    Earlier ones are preferred: of two that notice the same, the later goes. An assertion that says no to the trace itself is left out.
+    """
+    wrong = noes(checks, trace, case)
+    holding = [bound for bound in checks if bound.spec.id not in wrong]
+    noticed: dict[str, set[int]] = {bound.spec.id: set() for bound in holding}
+    for number, change in enumerate(distinct_changes(trace, case, options)):
+        if rule_of(change) is None:
+            for name in noes(holding, change.changed, case):
+                noticed[name].add(number)
+    kept = dict(noticed)
+    for bound in reversed(holding):
+        others = [each for name, each in kept.items() if name != bound.spec.id]
+        if noticed[bound.spec.id] <= set().union(*others):
+            del kept[bound.spec.id]
+    return [bound for bound in holding if bound.spec.id in kept]

@@ -1,0 +1,166 @@
+"""Makes the mutants of a test and sees which of its assertions notice."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from random import Random
+
+from agenteval import budget
+from agenteval.expected_failures import expects_failure
+from agenteval.loading import BoundAssertion, LoadedTest
+from agenteval.mutation.base import Mutant, Operator, Subject
+from agenteval.mutation.equivalence import Change, rule_of
+from agenteval.mutation.remedies import suggestion
+from agenteval.mutation.results import IdleAssertion, MutantResult, TestMutation, score
+from agenteval.mutation.traces import Behaviour, behaviour
+from agenteval.plugins.registry import Registry
+from agenteval.redaction import Redactor
+from agenteval.runner import Outcome
+from agenteval.spec import TestCase
+from agenteval.trace import Trace
+
+MOST_MUTANTS = 200
+"""Mutants of one test, unless asked otherwise: of more, a sample is drawn, from every operator in turn."""
+
+
+@dataclass(slots=True, kw_only=True)
+class MutationOptions:
+    """How mutants are made. `most` bounds those of one test; 0 takes all."""
+
+    operators: Sequence[type[Operator]]
+    seed: int = 0
+    most: int = MOST_MUTANTS
+
+
+def mutate(outcome: Outcome, options: MutationOptions, registry: Registry) -> TestMutation:
+    """The mutants of a test that was run. One that does not pass has none: its `reason` says so."""
+    test, result = outcome.test, outcome.result
+    if outcome.trace is None or result.status != "pass":
+        reason = result.reason_code or result.status
+        return _of(outcome, [], [], f"the test does not pass as it was recorded: {result.status} ({reason})")
+    judge = _Judge(test, outcome.trace, registry, outcome.redactor)
+    mutants = [judge.result(change) for change in distinct_changes(outcome.trace, test.case, options)]
+    idle = [
+        IdleAssertion(test_case_id=result.test_case_id, id=bound.spec.id, type=bound.spec.type)
+        for bound in test.checks
+        if mutants and bound.spec.id not in judge.noticed
+    ]
+    return _of(
+        outcome,
+        mutants,
+        idle,
+        None if mutants else "there is nothing in the trace that an operator can change",
+    )
+
+
+def _of(
+    outcome: Outcome, mutants: list[MutantResult], idle: list[IdleAssertion], reason: str | None
+) -> TestMutation:
+    counts = dict.fromkeys(("killed", "survived", "equivalent"), 0)
+    for each in mutants:
+        counts[each.status] += 1
+    return TestMutation(
+        test_case_id=outcome.result.test_case_id,
+        path=outcome.result.path,
+        score=score(counts["killed"], counts["survived"]),
+        killed=counts["killed"],
+        survived=counts["survived"],
+        equivalent=counts["equivalent"],
+        mutants=mutants,
+        idle_assertions=idle,
+        reason=outcome.redactor.text(reason) if reason else None,
+    )
+
+
+class _Judge:
+    """Judges the mutants of one test by its assertions."""
+
+    def __init__(self, test: LoadedTest, trace: Trace, registry: Registry, redactor: Redactor) -> None:
+        self.test = test
+        self.trace = trace
+        self.registry = registry
+        self.redactor = redactor
+        self.expected = noes(test.checks, trace, test.case)
+        self.noticed: set[str] = set()
+        """The ids of all assertions that noticed some mutant."""
+        expected = test.case.expected
+        self.counting = {bound.spec.id for bound in test.checks if bound.spec.severity == "critical"}
+        if expected is not None and expects_failure(test):
+            self.counting.update(expected.assertions)
+
+    def result(self, change: Change) -> MutantResult:
+        """What became of one mutant."""
+        operator, mutant = change.operator, change.mutant
+        rule = rule_of(change)
+        noticing: list[str] = []
+        advice = None
+        if rule is None:
+            found = noes(self.test.checks, change.changed, self.test.case) ^ self.expected
+            self.noticed |= found
+            noticing = [bound.spec.id for bound in self.test.checks if bound.spec.id in found & self.counting]
+            if not noticing:
+                advice = suggestion(
+                    mutant, self.trace, change.changed, self.test, self.registry, self.redactor
+                )
+        return MutantResult(
+            operator=operator.name,
+            category=operator.category,
+            what=self.redactor.text(mutant.what),
+            status="equivalent" if rule else "killed" if noticing else "survived",
+            killed_by=noticing,
+            rule=rule,
+            difference=[self.redactor.text(line) for line in mutant.lines],
+            suggestion=advice,
+        )
+
+
+def distinct_changes(trace: Trace, case: TestCase, options: MutationOptions) -> Iterator[Change]:
+    """The mutants of a trace that differ from each other, in the order of the operators; a sample when there are too many."""
+    found = []
+    for operator in options.operators:
+        random = Random(f"{options.seed}:{case.id}:{operator.name}")  # noqa: S311 - no secret
+        subject = Subject(trace=trace, case=case, random=random)
+        found.append([(operator, mutant) for mutant in operator().mutants(subject)])
+    before = behaviour(trace)
+    seen: set[Behaviour] = set()
+    for operator, mutant in _sample(found, options, case.id):
+        changed = mutant.build()
+        after = behaviour(changed)
+        if after not in seen:
+            seen.add(after)
+            yield Change(
+                original=trace, changed=changed, mutant=mutant, operator=operator, before=before, after=after
+            )
+
+
+def _sample(
+    found: Sequence[Sequence[tuple[type[Operator], Mutant]]], options: MutationOptions, name: str
+) -> list[tuple[type[Operator], Mutant]]:
+    """At most so many, from every operator in turn, drawn by the seed; in the order in which they were found."""
+    total = sum(map(len, found))
+    if not options.most or total <= options.most:
+        return [each for one in found for each in one]
+    random = Random(f"{options.seed}:{name}")  # noqa: S311 - no secret
+    left = [random.sample(range(len(one)), len(one)) for one in found]
+    chosen: set[tuple[int, int]] = set()
+    while len(chosen) < options.most:
+        for number, indexes in enumerate(left):
+            if indexes and len(chosen) < options.most:
+                chosen.add((number, indexes.pop()))
+    return [found[number][index] for number, index in sorted(chosen)]
+
+
+def noes(checks: Iterable[BoundAssertion], trace: Trace, case: TestCase) -> frozenset[str]:
+    """The ids of the assertions that say no to a trace. A check that crashes says no: its test would be an error."""
+    found = []
+    for bound in checks:
+        if any(not getattr(trace.capabilities, flag) for flag in bound.requires):
+            continue
+        try:
+            with budget.fresh():
+                verdict = bound.check.judge(trace, case)
+            says_no = verdict.applicable and not verdict.passed
+        except Exception:  # noqa: BLE001 - whatever a check raises, a run would not be green
+            says_no = True
+        if says_no:
+            found.append(bound.spec.id)
+    return frozenset(found)

@@ -1,0 +1,158 @@
+"""Rules by which a changed trace is no regression at all: such a mutant is neither killed nor a survivor.
+
+A rule speaks only of what holds for every agent, never of what an assertion happens to look at.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from agenteval.mutation.base import Mutant, Operator
+from agenteval.mutation.traces import Behaviour
+from agenteval.text import fold
+from agenteval.trace import ToolCall, Trace, args_key
+
+READING = frozenset(
+    {
+        "web_search",
+        "web_fetch",
+        "read_file",
+        "list_files",
+        "glob",
+        "grep",
+        "Read",
+        "Grep",
+        "Glob",
+        "list_tasks",
+        "get_time",
+        "memory_search",
+    }
+)
+"""Tools that change nothing: what order they are used in shows only in what they are asked."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Change:
+    """A mutant beside the trace it was made of."""
+
+    original: Trace
+    changed: Trace
+    mutant: Mutant
+    operator: type[Operator]
+    before: Behaviour
+    after: Behaviour
+
+
+def same_behaviour(change: Change) -> bool:
+    """The same events with the same data in the same order, and the same answer."""
+    return change.before == change.after
+
+
+def same_text(change: Change) -> bool:
+    """Only the answer differs, and only in blanks, case and marks of emphasis; it has as many lines."""
+    one, two = change.original.output, change.changed.output
+    return (
+        one != two
+        and change.before.steps == change.after.steps
+        and _bare(one) == _bare(two)
+        and _lines(one) == _lines(two)
+    )
+
+
+def said_elsewhere(change: Change) -> bool:
+    """What is missing from the answer stands in it a second time."""
+    part = change.mutant.dropped
+    return (
+        change.operator.name == "drop-part"
+        and isinstance(part, str)
+        and _bare(part) in _bare(change.changed.output)
+    )
+
+
+def side_by_side(change: Change) -> bool:
+    """Calls that were made before any of them was answered have no order."""
+    if change.operator.name != "reorder-calls":
+        return False
+    first, second = change.mutant.calls
+    answers = [*first.results, *first.errors]
+    return bool(answers) and all(answer.seq > second.event.seq for answer in answers)
+
+
+def independent_reads(change: Change) -> bool:
+    """Two calls of one tool that only reads, of which the later uses nothing that the earlier returned, have no order."""
+    if change.operator.name != "reorder-calls":
+        return False
+    first, second = change.mutant.calls
+    if first.tool != second.tool or first.tool not in READING:
+        return False
+    returned = "\n".join(args_key(result.data.get("result")) for result in first.results).casefold()
+    texts = [value for value in second.args.values() if isinstance(value, str) and value.strip()]
+    return not any(text.casefold() in returned for text in texts)
+
+
+def empty_argument(change: Change) -> bool:
+    """An argument that is missing was null or empty: tools take that for not given."""
+    return change.operator.name == "drop-argument" and change.mutant.dropped in (None, "", [], {})
+
+
+def failed_attempt(change: Change) -> bool:
+    """The call that is missing had failed, and the same call was made again: what was done in the end is the same."""
+    if change.operator.name != "drop-call" or len(change.mutant.calls) != 1:
+        return False
+    (call,) = change.mutant.calls
+    return call.failed and any(_same_later(change.original, call))
+
+
+def mended(change: Change) -> bool:
+    """The call that fails now is made again with success: the agent has what it needs."""
+    if change.operator.name != "fail-result":
+        return False
+    (call,) = change.mutant.calls
+    return any(later.succeeded for later in _same_later(change.original, call))
+
+
+def _same_later(trace: Trace, call: ToolCall) -> Iterator[ToolCall]:
+    """The later calls of the same tool with the same arguments."""
+    return (
+        later
+        for later in trace.calls()
+        if later.tool == call.tool
+        and later.event.seq > call.event.seq
+        and args_key(later.args) == args_key(call.args)
+    )
+
+
+def read_again(change: Change) -> bool:
+    """The memory that is not read is read once more elsewhere in the run."""
+    if change.operator.name != "skip-memory-read" or not isinstance(change.mutant.dropped, dict):
+        return False
+    place = {key: change.mutant.dropped.get(key) for key in ("group_id", "path", "content")}
+    reads = change.changed.of_type("memory_read")
+    return any(place == {key: event.data.get(key) for key in place} for event in reads)
+
+
+RULES: dict[str, Callable[[Change], bool]] = {
+    "same-behaviour": same_behaviour,
+    "same-text": same_text,
+    "said-elsewhere": said_elsewhere,
+    "side-by-side": side_by_side,
+    "independent-reads": independent_reads,
+    "empty-argument": empty_argument,
+    "failed-attempt": failed_attempt,
+    "mended": mended,
+    "read-again": read_again,
+}
+"""Every rule by its name."""
+
+
+def rule_of(change: Change) -> str | None:
+    """The name of the first rule by which a mutant is equivalent, or None."""
+    return next((name for name, holds in RULES.items() if holds(change)), None)
+
+
+def _bare(text: str) -> str:
+    return " ".join(fold(text.replace("*", "").replace("_", "").replace("`", "")).split())
+
+
+def _lines(text: str) -> int:
+    """How many lines a text has: a blank more or less is no other form, a line is."""
+    return sum(1 for line in text.split("\n") if line.strip())

@@ -1,0 +1,168 @@
+"""Operators on memory: that of the group, and that of others."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from agenteval.mutation.base import Mutant, Operator, Remedy, Subject, shown
+from agenteval.mutation.traces import before_output, inserted, rebuilt, with_output, without
+from agenteval.trace import Event, Trace
+
+_UNKNOWN_GROUP = "another-group"
+_FACT_WORDS = 24
+
+
+def other_groups(state: Any) -> list[tuple[str, str]]:
+    """Other groups with a line of what their memory holds: `scenario.other_group_state`, in any arrangement."""
+    if isinstance(state, dict) and "group_id" not in state:
+        pairs = [(str(group), _first_line(memory)) for group, memory in state.items()]
+    else:
+        entries = state if isinstance(state, list) else [state]
+        pairs = [
+            (
+                str(entry["group_id"]),
+                _first_line({key: value for key, value in entry.items() if key not in _NAMES}),
+            )
+            for entry in entries
+            if isinstance(entry, dict) and entry.get("group_id")
+        ]
+    return [(group, line) for group, line in pairs if line]
+
+
+_NAMES = ("group_id", "session_id", "source", "path")
+
+
+def _first_line(memory: Any) -> str:
+    """The first line of memory that says something."""
+    if isinstance(memory, str):
+        lines = (line.strip(" \t-*#•") for line in memory.split("\n"))
+        return max((line for line in lines if line), key=len, default="")
+    values = memory.values() if isinstance(memory, dict) else memory if isinstance(memory, list) else ()
+    if isinstance(memory, dict):
+        values = [value for key, value in memory.items() if key not in _NAMES]
+    return next((line for value in values if (line := _first_line(value))), "")
+
+
+class ReadOtherGroup(Operator):
+    """The memory of another group is read before the answer."""
+
+    name = "read-other-group"
+    category = "isolation"
+    stands_for = "groups that are meant to be apart see each other's memory"
+
+    def mutants(self, subject: Subject) -> Iterator[Mutant]:
+        """One, where the recording shows reads of memory."""
+        trace = subject.trace
+        if not trace.capabilities.supports_memory_events:
+            return
+        known = other_groups(subject.case.scenario.other_group_state)
+        group, line = known[0] if known else (_UNKNOWN_GROUP, "")
+        read = replace(
+            before_output(trace) or trace.events[-1],
+            event_id="evt-foreign",
+            type="memory_read",
+            actor="agent",
+            group_id=group,
+            data={
+                "group_id": group,
+                "source": "CLAUDE.md",
+                "path": f"groups/{group}/CLAUDE.md",
+                "content": line,
+            },
+            parent_event_id=None,
+        )
+        yield Mutant(
+            what=f"the memory of {group} is read",
+            build=partial(rebuilt, trace, inserted(trace.events, before_output(trace), [read])),
+            lines=(f"+ memory_read groups/{group}/CLAUDE.md {shown(line)}".rstrip(),),
+            remedies=[("no_cross_group_memory_use", {})],
+        )
+
+
+class LeakOtherGroup(Operator):
+    """The answer tells what only another group's memory holds."""
+
+    name = "leak-other-group"
+    category = "isolation"
+    stands_for = "what one group said turns up in another"
+
+    def mutants(self, subject: Subject) -> Iterator[Mutant]:
+        """One for each other group whose memory the test knows."""
+        trace = subject.trace
+        if not trace.output:
+            return
+        for group, line in other_groups(subject.case.scenario.other_group_state):
+            if line.casefold() in trace.output.casefold():
+                continue
+            yield Mutant(
+                what=f"the answer tells what only {group} knows",
+                build=partial(with_output, trace, f"{trace.output}\n\n{line}"),
+                lines=(f"+ {shown(line)}",),
+                remedies=[("no_cross_group_memory_use", {}), ("output_omits", {"patterns": [line]})],
+            )
+
+
+class SkipMemoryRead(Operator):
+    """The group's memory is not read; the answer stays as it is."""
+
+    name = "skip-memory-read"
+    category = "memory"
+    stands_for = "the agent no longer looks up what it was told to remember"
+
+    def mutants(self, subject: Subject) -> Iterator[Mutant]:
+        """One for each read."""
+        yield from _skipped(subject, "memory_read", "is not read")
+
+
+class SkipMemoryWrite(Operator):
+    """What the user corrected or asked to remember is not written down; the answer stays as it is."""
+
+    name = "skip-memory-write"
+    category = "memory"
+    stands_for = "the agent promises to remember, and forgets"
+
+    def mutants(self, subject: Subject) -> Iterator[Mutant]:
+        """One for each write."""
+        yield from _skipped(subject, "memory_write", "is not written")
+
+
+def _skipped(subject: Subject, event_type: str, verb: str) -> Iterator[Mutant]:
+    trace = subject.trace
+    for event in trace.of_type(event_type):
+        left_out = [event, *_cause(trace, event)]
+        place = event.data.get("path") or event.data.get("source") or "memory"
+        text = str(event.data.get("content") or event.data.get("change_summary") or "")
+        yield Mutant(
+            what=f"{place} {verb}",
+            build=partial(rebuilt, trace, without(trace, left_out)),
+            lines=(f"- {event_type} {place} {shown(text)}".rstrip(),),
+            remedies=_remembered(event, text),
+            dropped=event.data,
+        )
+
+
+def _cause(trace: Trace, event: Event) -> list[Event]:
+    """The call that read or wrote, where the recording ties it to the event."""
+    parent = next((call for call in trace.calls() if call.event.event_id == event.parent_event_id), None)
+    return [parent.event, *parent.results, *parent.errors] if parent else []
+
+
+def _remembered(event: Event, text: str) -> list[Remedy]:
+    seen: Remedy = (
+        "tool_call_order",
+        {"before": {"event_type": event.type}, "after": {"event_type": "final_output"}},
+    )
+    line = _first_line(text)
+    if event.type == "memory_read":
+        fact = " ".join(line.split()[:_FACT_WORDS]) or "what the group's memory holds"
+        return [("memory_recall_same_group", {"expected_memory_fact": fact, "evidence": "event"}), seen]
+    values = [("memory_update_on_correction", {"new_value": word}) for word in _values(line)]
+    return [*values, seen]
+
+
+def _values(line: str) -> list[str]:
+    """Words that a correction may be about: names and numbers first."""
+    words = [word.strip(".,;:!?()\"'") for word in line.split()]
+    telling = [word for word in words[1:] if word and (word[0].isdigit() or word[0].isupper())]
+    return telling[-3:][::-1]

@@ -1,0 +1,97 @@
+"""The mutants of many tests, in one process or in several; in the order of the tests, whatever finishes first."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from agenteval import budget
+from agenteval.adapters import Adapter
+from agenteval.config import LimitsConfig
+from agenteval.judging import JudgingRules
+from agenteval.loading import LoadedTest, load_test
+from agenteval.mutation.engine import MutationOptions, mutate
+from agenteval.mutation.operators import chosen_operators
+from agenteval.mutation.results import TestMutation
+from agenteval.plugins.registry import Registry
+from agenteval.redaction import RedactionRules
+from agenteval.runner import RunOptions, run_test
+
+RUN_ID = "mutate"
+
+
+@dataclass(slots=True, kw_only=True)
+class MutationSettings:
+    """What a process needs to mutate any test of the project: plain values, which can be sent to another process."""
+
+    root: Path
+    limits: LimitsConfig
+    plugins: tuple[str, ...]
+    operators: tuple[str, ...]
+    seed: int
+    most: int
+    redaction: RedactionRules
+    allow_outside: bool = False
+
+
+class Mutator:
+    """Mutates tests one by one; loads plugins and adapters once."""
+
+    def __init__(self, settings: MutationSettings) -> None:
+        self.settings = settings
+        self.registry = Registry(settings.root, settings.plugins)
+        operators = chosen_operators(settings.operators, self.registry)
+        self.options = MutationOptions(operators=operators, seed=settings.seed, most=settings.most)
+        self.adapters: dict[str, Adapter] = {}
+        budget.set_seconds(settings.limits.pattern_seconds)
+
+    def mutate(self, test: LoadedTest) -> TestMutation:
+        """Run a test as it was recorded, then its mutants."""
+        limits = self.settings.limits
+        options = RunOptions(
+            run_id=RUN_ID,
+            root=self.settings.root,
+            rules=JudgingRules(),
+            max_file_bytes=limits.max_file_bytes,
+            max_events=limits.max_events,
+            max_yaml_nodes=limits.max_yaml_nodes,
+            allow_outside=self.settings.allow_outside,
+            registry=self.registry,
+            redaction=self.settings.redaction,
+        )
+        return mutate(run_test(test, options, self.adapters), self.options, self.registry)
+
+
+def mutate_tests(
+    tests: Sequence[LoadedTest], settings: MutationSettings, workers: int
+) -> Iterator[TestMutation]:
+    """The mutants of every test, in order."""
+    if workers <= 1 or len(tests) <= 1:
+        mutator = Mutator(settings)
+        yield from map(mutator.mutate, tests)
+        return
+    from concurrent.futures import ProcessPoolExecutor
+
+    parts = [(str(test.path), tuple(bound.spec.id for bound in test.checks)) for test in tests]
+    with ProcessPoolExecutor(min(workers, len(tests)), initializer=_start, initargs=(settings,)) as pool:
+        yield from pool.map(_mutate_file, parts, chunksize=max(1, len(parts) // (workers * 4)))
+
+
+_mutator: Mutator
+
+
+def _start(settings: MutationSettings) -> None:
+    global _mutator  # noqa: PLW0603 - one per process
+    _mutator = Mutator(settings)
+
+
+def _mutate_file(part: tuple[str, tuple[str, ...]]) -> TestMutation:
+    path, only = part
+    limits = _mutator.settings.limits
+    test = load_test(
+        Path(path),
+        only=frozenset(only),
+        max_bytes=limits.max_file_bytes,
+        max_nodes=limits.max_yaml_nodes,
+        registry=_mutator.registry,
+    )
+    return _mutator.mutate(test)

@@ -1,0 +1,157 @@
+"""A trace taken apart and put together again with one thing changed; the original is never touched."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from agenteval.trace import Event, ToolCall, Trace, TraceBuilder, TraceMessage
+
+
+def rebuilt(trace: Trace, events: Iterable[Event], *, output: str | None = None, times: int = 1) -> Trace:
+    """The trace with these events in this order, numbered and linked anew; `output` replaces the final output.
+
+    Times stay those of the events, but never go back: an event that was moved has the time of the one before it.
+    `times` says how often the whole run happened.
+    """
+    builder = TraceBuilder(adapter=trace.adapter, capabilities=trace.capabilities, scenario=trace.scenario)
+    ids: dict[str | None, str] = {}
+    latest = ""
+    for event in events:
+        latest = max(latest, event.ts)
+        added = builder.add(
+            event.type,
+            event.data,
+            actor=event.actor,
+            ts=latest,
+            group_id=event.group_id,
+            session_id=event.session_id,
+            task_id=event.task_id,
+            agent_id=event.agent_id,
+            parent_event_id=ids.get(event.parent_event_id),
+        )
+        ids[event.event_id] = added.event_id
+    final = trace.final_output
+    if final is not None and output is not None:
+        final = TraceMessage(role=final.role, content=output)
+    return builder.build(
+        test_case_id=trace.test_case_id,
+        test_run_id=trace.test_run_id,
+        input_messages=trace.input_messages,
+        final_output=final,
+        status=trace.status,
+        timing_ms_total=trace.metrics.timing_ms_total * times,
+        token_usage=trace.metrics.token_usage,
+        cost_usd=trace.metrics.cost_usd,
+        notes=trace.notes,
+    )
+
+
+def with_output(trace: Trace, text: str) -> Trace:
+    """The trace with another final output."""
+    last = trace.of_type("final_output")[-1]
+    events = [with_data(each, content=text) if each is last else each for each in trace.events]
+    return rebuilt(trace, events, output=text)
+
+
+def with_data(event: Event, **changed: Any) -> Event:
+    """The event with other values in its data."""
+    return replace(event, data={**event.data, **changed})
+
+
+def block(trace: Trace, call: ToolCall) -> list[Event]:
+    """A call with its results, its errors, and what it did to memory, in order."""
+    own = {call.event.event_id} | {each.event_id for each in (*call.results, *call.errors)}
+    return [
+        each
+        for each in trace.events
+        if each.event_id in own or (each.type.startswith("memory_") and each.parent_event_id in own)
+    ]
+
+
+def without(trace: Trace, left_out: Sequence[Event]) -> list[Event]:
+    """The events but for these."""
+    ids = {each.event_id for each in left_out}
+    return [each for each in trace.events if each.event_id not in ids]
+
+
+def inserted(events: Sequence[Event], after: Event | None, new: Sequence[Event]) -> list[Event]:
+    """The events with others put in after one of them, or before all of the agent's doings."""
+    if after is None:
+        at = next((i for i, each in enumerate(events) if each.type != "message_received"), len(events))
+    else:
+        at = next(i for i, each in enumerate(events) if each.event_id == after.event_id) + 1
+    return [*events[:at], *new, *events[at:]]
+
+
+def before_output(trace: Trace) -> Event | None:
+    """The last event before the last final output; None when nothing but messages comes before it."""
+    earlier = [each for each in trace.events if each.type not in ("final_output", "message_received")]
+    return earlier[-1] if earlier else None
+
+
+def again(events: Sequence[Event], mark: str) -> list[Event]:
+    """Copies of events, in which calls have ids of their own: the old ones with a mark."""
+    copies = []
+    for each in events:
+        data = each.data
+        if data.get("call_id"):
+            data = {**data, "call_id": f"{data['call_id']}-{mark}"}
+        copies.append(
+            replace(
+                each,
+                event_id=f"{each.event_id}-{mark}",
+                data=data,
+                parent_event_id=_marked(each, events, mark),
+            )
+        )
+    return copies
+
+
+def _marked(event: Event, copied: Sequence[Event], mark: str) -> str | None:
+    parent = event.parent_event_id
+    return f"{parent}-{mark}" if any(each.event_id == parent for each in copied) else parent
+
+
+def new_call(like: Event, tool: str, args: dict[str, Any], result: Any, mark: str) -> list[Event]:
+    """A call that nobody made, with a successful result; times and ids are those of an event beside it."""
+    call_id = f"call-{mark}"
+    call = replace(
+        like,
+        event_id=f"evt-{mark}",
+        type="tool_call",
+        actor="agent",
+        data={"tool": tool, "call_id": call_id, "args": args},
+        parent_event_id=None,
+    )
+    answer = replace(
+        call,
+        event_id=f"evt-{mark}-result",
+        type="tool_result",
+        actor="tool",
+        data={"tool": tool, "call_id": call_id, "success": True, "result": result},
+        parent_event_id=call.event_id,
+    )
+    return [call, answer]
+
+
+@dataclass(slots=True, frozen=True)
+class Behaviour:
+    """What a trace says the agent did, without numbers, ids and times."""
+
+    steps: tuple[str, ...]
+    outputs: tuple[str, ...]
+    retries: int
+
+
+def behaviour(trace: Trace) -> Behaviour:
+    """What can be compared between two traces of one test."""
+    steps = tuple(
+        repr((each.type, each.group_id, [item for item in each.data.items() if item[0] not in _IDS]))
+        for each in trace.events
+        if each.type != "final_output"
+    )
+    outputs = tuple(str(each.data.get("content")) for each in trace.of_type("final_output"))
+    return Behaviour(steps, outputs, trace.metrics.retry_count)
+
+
+_IDS = ("call_id", "fixture_id")

@@ -1,0 +1,160 @@
+"""What a report for machines lists: the tests of a run, and all else that must not be lost from sight.
+
+A file that could not be loaded has no result, and a run may fail though each of its tests passed. Whoever reads a
+list of tests must see both.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Literal
+
+from agenteval.results import AssertionResult, InvalidSpec, TestResult
+from agenteval.stored import StoredRun
+
+Kind = Literal["pass", "fail", "error", "skip", "xfail"]
+RUN = "agenteval"
+"""The name of the entry about the run as a whole."""
+
+
+@dataclass(slots=True, frozen=True, kw_only=True)
+class Entry:
+    """A test, a file that could not be loaded, or the run. `line` and `column` count from 1.
+
+    `message` says on one line why it is no pass, `text` says it in full; of a pass they tell what it warns of, and
+    are empty when that is nothing. `result` is that of a test.
+    """
+
+    kind: Kind
+    name: str
+    path: str = ""
+    line: int | None = None
+    column: int | None = None
+    reason_code: str = ""
+    message: str = ""
+    text: str = ""
+    result: TestResult | None = None
+
+
+def entries(run: StoredRun) -> Iterator[Entry]:
+    """All there is to list, in the order of the run: tests, then what could not be loaded or written, then the run.
+
+    The run itself is an entry only when it did not end well and nothing before says why.
+    """
+    summary = run.summary
+    bad = False
+    for result in run.results():
+        entry = _test(result)
+        bad |= entry.kind in ("fail", "error")
+        yield entry
+    errors = (problem for problem in summary.problems if problem.severity == "error")
+    for _, problems in groupby(errors, key=lambda problem: problem.path or id(problem)):
+        bad = True
+        yield _invalid(list(problems))
+    if summary.exit_code and not bad:
+        kind: Kind = "fail" if summary.exit_code == 1 else "error"
+        message = summary.exit_reason
+        yield Entry(
+            kind=kind, name=RUN, reason_code=f"exit {summary.exit_code}", message=message, text=message
+        )
+
+
+def reason_of(result: TestResult) -> str:
+    """Why a test is no pass, on one line; of a pass what it warns of, empty when that is nothing."""
+    return _test(result).message
+
+
+def located(path: str, line: int | None, column: int | None) -> str:
+    """`path:line:column`, as far as they are known."""
+    return ":".join([path, *(str(number) for number in (line, column) if number is not None)])
+
+
+def evidence_of(each: AssertionResult) -> Iterator[str]:
+    """Why an assertion is made, and the events that its verdict rests on, line by line."""
+    if each.description:
+        yield f"why it is checked: {each.description.strip()}"
+    for excerpt in each.evidence.excerpts:
+        yield f"{excerpt.event_id} {excerpt.text}"
+        if excerpt.note:
+            yield f"  {excerpt.note}"
+
+
+def _at_fault(result: TestResult) -> list[AssertionResult]:
+    """The assertions that said no though the test does not expect it: those that failed, then those that warned."""
+    found = [each for each in result.assertions if each.status in ("fail", "warn") and not each.xfail]
+    return sorted(found, key=lambda each: each.status)
+
+
+def _told(result: TestResult, each: AssertionResult) -> list[str]:
+    """A no with its evidence, line by line."""
+    word = "failed" if each.status == "fail" else "warns"
+    lines = [f"{located(result.path, each.line, each.column)}: {each.id} ({each.type}) {word}"]
+    return lines + [f"  {line}" for line in (*each.message.split("\n"), *evidence_of(each))]
+
+
+def _test(result: TestResult) -> Entry:
+    kind: Kind = "xfail" if result.xfail else "skip" if result.status == "skipped" else result.status
+    found = _at_fault(result)
+    reasons = _reasons(result, kind, found)
+    lines = [] if found and kind in ("pass", "fail") else list(reasons)
+    for each in found:
+        lines += _told(result, each)
+    if result.next_step and result.next_step not in "\n".join(lines):
+        lines.append(f"next: {result.next_step}")
+    decisive = found or [each for each in result.assertions if each.crashed]
+    placed = next((each for each in decisive if each.line is not None), None)
+    return Entry(
+        kind=kind,
+        name=result.test_case_id,
+        path=result.path,
+        line=placed.line if placed else None,
+        column=placed.column if placed else None,
+        reason_code=result.reason_code or "",
+        message=_on_one_line(reasons, first_line=kind == "error"),
+        text="\n".join(lines),
+        result=result,
+    )
+
+
+def _reasons(result: TestResult, kind: Kind, found: Sequence[AssertionResult]) -> list[str]:
+    """Why the test is no pass, the most telling reason first."""
+    if kind == "xfail":
+        ids = ", ".join(each.id for each in result.assertions if each.xfail)
+        return [result.xfail_reason or f"fails as expected: {ids}"]
+    if result.error:
+        code, text = f"{result.error.reason_code}: ", result.error.message
+        # the problems of a file name their codes and places themselves
+        return [text if f"error[{result.error.reason_code}]" in text else f"{code}{text}"]
+    if kind == "skip":
+        return [f"{each.id}: {each.message}" for each in result.assertions if each.status == "skip"]
+    said = [f"{each.id}: {each.message}" for each in found]
+    if kind == "fail" and (not said or (result.reason_code or "").startswith("xfail.")):
+        said.insert(0, f"{result.reason_code}: {result.next_step}")
+    return said
+
+
+def _on_one_line(reasons: Sequence[str], *, first_line: bool) -> str:
+    """The first reason, and how many more there are. Of an error the first line is enough: an excerpt follows."""
+    if not reasons:
+        return ""
+    first = " ".join((reasons[0].split("\n")[0] if first_line else reasons[0]).split())
+    return f"{first} (and {len(reasons) - 1} more)" if len(reasons) > 1 else first
+
+
+def _invalid(problems: Sequence[InvalidSpec]) -> Entry:
+    """A file with all that is wrong with it, or a problem that is about no file."""
+    first = problems[0]
+    lines = [f"{problem.reason_code}: {problem.message}" for problem in problems]
+    return Entry(
+        kind="error",
+        name=first.path or first.reason_code,
+        path=first.path,
+        line=first.line,
+        column=first.column,
+        reason_code=first.reason_code,
+        message=_on_one_line(lines, first_line=True),
+        text="\n".join(
+            f"{located(problem.path, problem.line, problem.column)}: {line}" if problem.path else line
+            for problem, line in zip(problems, lines, strict=True)
+        ),
+    )

@@ -1,0 +1,107 @@
+"""What is filed about one test: names of files that are safe everywhere, and their sealed contents. Writes nothing."""
+
+import re
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+
+from agenteval.errors import Problem
+from agenteval.evidence import MOST_ITEMS
+from agenteval.reporters.sealing import LeakError, sealed, sealed_result
+from agenteval.results import TestResult
+from agenteval.runner import Outcome
+
+LONGEST_STEM = 150
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+_RESERVED = re.compile(r"(?i)^(con|prn|aux|nul|com\d|lpt\d)(\.|$)")
+
+
+@dataclass(slots=True)
+class Filed:
+    """The files of one test, by name, and what is not among them because something sensitive would show."""
+
+    stem: str
+    files: list[tuple[str, bytes]] = field(default_factory=list)
+    leaks: list[Problem] = field(default_factory=list)
+
+
+def packed(outcome: Outcome, stem: str, max_bytes: int, *, save_trace: bool) -> Filed:
+    """A test's result, and its trace when asked; notes their names in the result.
+
+    `max_bytes` bounds a file: a longer trace is left out, a result is cut; both become a warning of the result.
+    """
+    result, redactor = outcome.result, outcome.redactor
+    filed = Filed(stem)
+    if save_trace and outcome.trace is not None:
+        name = f"{stem}.trace.json"
+        try:
+            content = sealed(outcome.trace, redactor)
+        except LeakError as leak:
+            filed.leaks.append(leak.problem(name))
+        else:
+            if len(content) <= max_bytes:
+                result.artifacts.trace = name
+                filed.files.append((name, content))
+            else:
+                told = _too_large("trace", content, max_bytes, "it is not written")
+                result.warnings.append(redactor.text(told))
+    name = result.artifacts.result = f"{stem}.result.json"
+    try:
+        filed.files.append((name, _result(outcome, max_bytes)))
+    except LeakError as leak:
+        filed.leaks.append(leak.problem(name))
+        result.artifacts.result = None
+    return filed
+
+
+def unfiled(outcome: Outcome) -> Filed:
+    """No files; but what would have leaked from a result is told all the same."""
+    try:
+        sealed_result(outcome.result, outcome.redactor)
+    except LeakError as leak:
+        return Filed("", leaks=[leak.problem(f"the result of {outcome.result.test_case_id}")])
+    return Filed("")
+
+
+def safe_stem(test_id: str, taken: AbstractSet[str] = frozenset()) -> str:
+    """What the files of a test begin with: safe on every system, and in lower case none of those taken."""
+    stem = _UNSAFE.sub("_", test_id)[:LONGEST_STEM]
+    safe = stem == test_id and not stem.startswith(".") and not _RESERVED.match(stem)
+    if not safe:
+        stem = f"test-{stem.lstrip('.')}" if _RESERVED.match(stem) else stem.lstrip(".") or "test"
+    name = stem
+    if not safe or name.lower() in taken:
+        from hashlib import sha256  # loads OpenSSL
+
+        digest = sha256(test_id.encode(errors="surrogatepass")).hexdigest()
+        lengths = iter(range(8, len(digest) + 1, 8))
+        name = f"{stem}-{digest[: next(lengths)]}"
+        while name.lower() in taken:
+            name = f"{stem}-{digest[: next(lengths)]}"
+    return name
+
+
+def _result(outcome: Outcome, max_bytes: int) -> bytes:
+    content = sealed_result(outcome.result, outcome.redactor)
+    if len(content) <= max_bytes:
+        return content
+    what = "it lacks what the assertions observed, their parameters and most events of their evidence"
+    outcome.result.warnings.append(outcome.redactor.text(_too_large("result", content, max_bytes, what)))
+    _reduce(outcome.result)
+    return sealed_result(outcome.result, outcome.redactor)
+
+
+def _too_large(what: str, content: bytes, max_bytes: int, outcome: str) -> str:
+    return (
+        f"the {what} has {len(content):,} bytes, and limits.max_result_bytes in agenteval.yaml "
+        f"is {max_bytes:,}: {outcome}"
+    )
+
+
+def _reduce(result: TestResult) -> None:
+    """Leave of a result what says how it was judged, and why."""
+    for each in result.assertions:
+        each.observed = {}
+        each.params = {}
+        del each.evidence.event_refs[MOST_ITEMS:]
+    del result.evidence.event_refs[MOST_ITEMS:]
+    del result.evidence.excerpts[MOST_ITEMS:]

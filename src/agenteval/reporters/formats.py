@@ -1,0 +1,62 @@
+"""The formats in which a stored run can be told to others: one line each. Adding one is a line here, and its module.
+
+A module has `render(run, redactor)`: the bytes of the report, made of what the run's directory holds and of nothing
+else, so that a run and a later `agenteval report` write the same. The bytes come from `sealing`.
+"""
+
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, NamedTuple
+
+from agenteval.errors import AgentEvalError
+
+if TYPE_CHECKING:
+    from agenteval.redaction import Redactor
+    from agenteval.stored import StoredRun
+
+
+class MissingExtraError(AgentEvalError):
+    """A report needs a package that is not installed (exit 2)."""
+
+    default_reason = "report.extra_missing"
+
+
+class Format(NamedTuple):
+    """A format: its name is its option (`--junit-xml`), its module is imported when it is asked for.
+
+    `needs` is a package that only the extra of the format's name installs. `of_traces` says that it shows the traces,
+    and that a run keeps them for it; `compares`, that the `render` of its module takes another run, as `baseline`.
+    """
+
+    name: str
+    module: str
+    help: str
+    needs: str = ""
+    of_traces: bool = False
+    compares: bool = False
+
+    def check(self) -> None:
+        """Raises `MissingExtraError` when the package that it needs is not there."""
+        if self.needs and find_spec(self.needs) is None:
+            raise MissingExtraError(
+                f"--{self.name} needs the package {self.needs}, which is not installed",
+                next_step=f"pip install 'agenteval[{self.name}]'",
+            )
+
+    def render(self, run: "StoredRun", redactor: "Redactor", baseline: "StoredRun | None" = None) -> bytes:
+        """The report. Raises `LeakError`, `StoredRunError`, `FileError`."""
+        module = import_module(f"agenteval.reporters.{self.module}")
+        compared = {"baseline": baseline} if self.compares else {}
+        content: bytes = module.render(run, redactor, **compared)
+        return content
+
+
+FORMATS = (
+    Format("junit-xml", "junit", "JUnit XML, for CI servers"),
+    Format("sarif", "sarif", "SARIF 2.1.0, for code scanning"),
+    Format("markdown", "markdown", "Markdown, for a comment on a pull request"),
+    Format("ndjson", "ndjson", "events, one JSON object a line; a run writes them as they happen"),
+    Format("tap", "tap", "TAP 14, a line per test"),
+    Format("html", "html", "one HTML file, for reading", needs="jinja2", of_traces=True, compares=True),
+)
+"""In the order in which the options are shown."""

@@ -1,0 +1,92 @@
+"""Assertion results as the HTML report shows them: what was expected, what was observed, and at which events."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from agenteval.reporters.html.texts import Text, named_values, text
+from agenteval.results import AssertionResult, Excerpt
+
+KINDS = ("fail", "warn", "xfail", "skip", "vacuous", "pass")
+"""What an assertion result is shown as, the most urgent first."""
+
+_DIFFERENCE = re.compile(r"(?s)(\S+): expected (.*), got (.*)")
+_NEXT_DIFFERENCE = re.compile(r"; (?=\S+: expected )")
+_SAYS = re.compile(r"expected (.+?)(?:, got:? |, but )(.+)")
+
+
+@dataclass(slots=True, frozen=True)
+class Difference:
+    """Where something is not what was expected; `place` is empty, and `got` too, when a note says it in its own words."""
+
+    place: str
+    expected: str
+    got: str
+
+
+@dataclass(slots=True, kw_only=True)
+class Check:
+    """One assertion result. `message` is what it says besides `expected` and `got`; `before` its kind in the baseline,
+    empty when there is none.
+    """
+
+    result: AssertionResult
+    kind: str
+    anchor: str
+    expected: str
+    got: str
+    message: Text
+    asked: list[tuple[str, Text]]
+    observed: list[tuple[str, Text]]
+    differences: dict[str, list[Difference]] = field(default_factory=dict)
+    before: str = ""
+
+    @property
+    def excerpts(self) -> Sequence[Excerpt]:
+        """The events of its evidence, for a run that kept no traces."""
+        return self.result.evidence.excerpts
+
+
+def kind_of(result: AssertionResult) -> str:
+    """One of `KINDS`."""
+    if result.xfail:
+        return "xfail"
+    return "vacuous" if result.vacuous else result.status
+
+
+def checks(results: Sequence[AssertionResult], before: Sequence[AssertionResult], anchor: str) -> list[Check]:
+    """The assertion results of a test, the most urgent first. `before` are those of the baseline."""
+    kinds_before = {each.id: kind_of(each) for each in before}
+    made = [
+        _check(result, kinds_before.get(result.id, ""), f"{anchor}--check-{number}")
+        for number, result in enumerate(results, 1)
+    ]
+    return sorted(made, key=lambda check: KINDS.index(check.kind))
+
+
+def _check(result: AssertionResult, before: str, anchor: str) -> Check:
+    kind = kind_of(result)
+    first, _, rest = result.message.partition("\n")
+    says = _SAYS.fullmatch(first) if kind in ("fail", "warn", "xfail") else None
+    expected, got = says.groups() if says else ("", "")
+    return Check(
+        result=result,
+        kind=kind,
+        anchor=anchor,
+        expected=expected,
+        got=got,
+        message=text(rest if says else result.message),
+        asked=named_values(result.params),
+        observed=named_values(result.observed),
+        differences={each.event_id: differences(each.note) for each in result.evidence.excerpts if each.note},
+        before=before,
+    )
+
+
+def differences(note: str) -> list[Difference]:
+    """What a note of the evidence says, as far as possible place by place."""
+    found = []
+    for part in _NEXT_DIFFERENCE.split(note):
+        match = _DIFFERENCE.fullmatch(part)
+        found.append(Difference(*match.groups()) if match else Difference("", part, ""))
+    return found

@@ -1,0 +1,93 @@
+"""A run as JUnit XML, in the form that Jenkins' xUnit plugin publishes a schema of (junit-10.xsd).
+
+A test case of that schema has neither `file` nor properties, a test suite has both: each test file is a suite with
+one test case. CI servers show the same list either way.
+"""
+
+import re
+from xml.etree import ElementTree as ET
+
+from agenteval.redaction import Redactor
+from agenteval.reporters.entries import Entry, entries
+from agenteval.reporters.sealing import sealed_text
+from agenteval.reporters.stream import printable
+from agenteval.stored import StoredRun
+
+_OUTCOMES = {"fail": "failure", "error": "error", "skip": "skipped", "xfail": "skipped"}
+_SUFFIX = re.compile(r"(?:(?:^|/)test|\.test)?\.ya?ml$")
+
+
+def render(run: StoredRun, redactor: Redactor) -> bytes:
+    """The report. An expected failure is skipped with the type `xfail`; what could not be loaded is an error."""
+    listed = list(entries(run))
+    root = ET.Element("testsuites", name="agenteval", time=_seconds(run.summary.duration_ms))
+    _count(root, listed)
+    for entry in listed:
+        root.append(_suite(entry, run))
+    ET.indent(root)
+    text = ET.tostring(root, encoding="unicode")
+    return sealed_text(f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n', redactor)
+
+
+def _count(element: ET.Element, listed: list[Entry], *, skipped: bool = False) -> None:
+    element.set("tests", str(len(listed)))
+    for attribute, kind in (("failures", "fail"), ("errors", "error")):
+        element.set(attribute, str(sum(entry.kind == kind for entry in listed)))
+    if skipped:
+        element.set("skipped", str(sum(entry.kind in ("skip", "xfail") for entry in listed)))
+
+
+def _suite(entry: Entry, run: StoredRun) -> ET.Element:
+    suite = ET.Element("testsuite", name=_shown(entry.path or entry.name))
+    _count(suite, [entry], skipped=True)
+    suite.set("time", _seconds(entry.result.duration_ms if entry.result else 0))
+    suite.set("timestamp", entry.result.started_at if entry.result else run.summary.started_at)
+    if entry.path:
+        suite.set("file", _shown(entry.path))
+    properties = ET.SubElement(suite, "properties")
+    for name, value in _properties(entry, run).items():
+        ET.SubElement(properties, "property", name=name, value=_shown(value))
+    case = ET.SubElement(suite, "testcase", name=_shown(entry.name), classname=_classname(entry))
+    case.set("time", suite.get("time", ""))
+    if entry.kind in _OUTCOMES:
+        kind = "xfail" if entry.kind == "xfail" else entry.reason_code
+        outcome = ET.SubElement(case, _OUTCOMES[entry.kind], type=kind, message=_shown(entry.message))
+        outcome.text = _shown(entry.text)
+    elif entry.text:
+        ET.SubElement(case, "system-out").text = _shown(entry.text)
+    return suite
+
+
+def _properties(entry: Entry, run: StoredRun) -> dict[str, str]:
+    """What CI servers show beside a suite; the line is that of the first assertion that said no."""
+    found = {"test_run_id": run.summary.test_run_id, "agenteval_version": run.summary.agenteval_version}
+    if entry.line is not None:
+        found["line"] = str(entry.line)
+    if entry.reason_code:
+        found["reason_code"] = entry.reason_code
+    if result := entry.result:
+        found["title"] = result.title
+        found["adapter"] = f"{result.adapter.name} {result.adapter.version}"
+        found["mode"] = result.mode
+        if result.tags:
+            found["tags"] = ", ".join(result.tags)
+        counts = result.summary
+        found["assertions"] = f"{counts.passed} of {counts.total} passed, {counts.vacuous} of them vacuous"
+        if result.failure_categories:
+            found["failure_categories"] = ", ".join(result.failure_categories)
+    return found
+
+
+def _classname(entry: Entry) -> str:
+    """The path with dots, by which CI servers group: `evals/news/test.yaml` is `evals.news`."""
+    parts = _SUFFIX.sub("", entry.path).split("/")
+    return _shown(".".join(part for part in parts if part not in ("", ".", ".."))) or "agenteval"
+
+
+def _seconds(milliseconds: float) -> str:
+    return f"{milliseconds / 1000:.3f}"
+
+
+def _shown(text: str) -> str:
+    """The text without what XML cannot hold, and without what a terminal or a page would obey: it is spelled out."""
+    return "\n".join(map(printable, text.split("\n")))

@@ -1,0 +1,135 @@
+"""A run as Markdown: for a comment on a pull request, and for the summary of a GitHub Actions step."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from html import escape
+
+from agenteval.evidence import cut
+from agenteval.redaction import Redactor
+from agenteval.reporters.entries import Entry, entries, located
+from agenteval.reporters.sealing import sealed_text
+from agenteval.reporters.stream import printable
+from agenteval.results import CategoryScore, RunCounts
+from agenteval.stored import StoredRun
+
+LONGEST_COMMENT = 65_536
+"""Characters that GitHub accepts as a comment; bytes are counted, of which there are no fewer."""
+LONGEST_EVIDENCE = 4_000
+LONGEST_HEADLINE = 300
+_RESERVE = 500
+"""Bytes kept for the line about what is left out, and for tokens that are longer than what they hide."""
+
+_WORDS = {"fail": "FAIL", "error": "ERROR", "skip": "SKIP", "xfail": "XFAIL", "pass": "WARN"}
+_SIGNS = {0: "✅", 1: "❌"}
+
+
+def render(run: StoredRun, redactor: Redactor) -> bytes:
+    """The report, within what a comment may hold; what does not fit is counted."""
+    return sealed_text(within(run, LONGEST_COMMENT), redactor)
+
+
+def within(run: StoredRun, longest: int) -> str:
+    """The report in at most `longest` bytes of UTF-8: failures first, in full as far as there is room."""
+    summary = run.summary
+    head = [f"## {_SIGNS.get(summary.exit_code, '⛔')} agenteval: {_code(summary.exit_reason, '')}", ""]
+    head += [*_counts(summary.counts), "", _facts(run), ""]
+    tail = _scorecard(summary.scorecard)
+    room = longest - _RESERVE - _size(head) - _size(tail)
+    body, left_out = _fitting(_sections(entries(run)), room)
+    if left_out:
+        body += [f"{left_out} more did not fit here; `agenteval report` tells all of them.", ""]
+    return "\n".join([*head, *body, *tail])
+
+
+def _fitting(sections: Iterable[list[str]], room: int) -> tuple[list[str], int]:
+    """The lines of the sections that fit, and how many sections do not."""
+    lines: list[str] = []
+    left_out = 0
+    for section in sections:
+        size = _size(section)
+        if left_out or size > room:
+            left_out += 1
+            continue
+        room -= size
+        lines += section
+    return lines, left_out
+
+
+def _sections(listed: Iterable[Entry]) -> Iterator[list[str]]:
+    """A fold for each entry of which there is something to say, those that are no pass first."""
+    waiting: list[Entry] = []
+    for entry in listed:
+        if entry.kind in ("fail", "error"):
+            yield _section(entry)
+        elif entry.text:
+            waiting.append(entry)
+    yield from map(_section, waiting)
+
+
+def _section(entry: Entry) -> list[str]:
+    """A fold with the evidence. Nothing of it is Markdown or HTML, and nobody named in it is notified."""
+    message = cut(entry.message, LONGEST_HEADLINE)
+    headline = f"<b>{_WORDS[entry.kind]}</b> {_code(entry.name)} {_code(message)}"
+    lines = [f"<details><summary>{headline}</summary>", ""]
+    if entry.path:
+        lines += [_code(located(entry.path, entry.line, None)), ""]
+    lines += [*_fenced(cut(entry.text, LONGEST_EVIDENCE)), ""]
+    return [*lines, "</details>", ""]
+
+
+def _fenced(text: str) -> list[str]:
+    shown = [printable(line) for line in text.split("\n")]
+    longest = max((len(ticks) for ticks in re.findall("`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return [f"{fence}text", *shown, fence]
+
+
+def _code(text: str, tag: str = "code") -> str:
+    """A text on one line that is shown as it is."""
+    shown = escape(printable(" ".join(text.split())), quote=False)
+    return f"<{tag}>{shown}</{tag}>" if tag else shown
+
+
+def _counts(counts: RunCounts) -> list[str]:
+    named = [
+        (counts.total, "tests"),
+        (counts.passed, "passed"),
+        (counts.xfailed, "xfailed"),
+        (counts.failed, "failed"),
+        (counts.errors, "errors"),
+        (counts.skipped, "skipped"),
+        (counts.invalid, "invalid"),
+        (counts.deselected, "deselected"),
+        (counts.vacuous_passes, "vacuous passes"),
+        (counts.warnings, "warnings"),
+    ]
+    return _table(
+        [[word for number, word in named if number], [str(number) for number, _ in named if number]]
+    )
+
+
+def _facts(run: StoredRun) -> str:
+    summary = run.summary
+    return (
+        f"{_code(summary.test_run_id)} · agenteval {_code(summary.agenteval_version, '')} · "
+        f"exit {summary.exit_code} in {summary.duration_ms / 1000:.2f} s"
+    )
+
+
+def _scorecard(rows: Sequence[CategoryScore]) -> list[str]:
+    if not rows:
+        return []
+    names = ["passed", "failed", "xfailed", "warnings", "vacuous", "skipped"]
+    cells = [[row.category, *(str(getattr(row, name) or "") for name in names)] for row in rows]
+    return ["### Scorecard", "", *_table([["category", *names], *cells]), ""]
+
+
+def _table(rows: Sequence[Sequence[str]]) -> list[str]:
+    if not rows[0]:
+        return []
+    head, *body = (f"| {' | '.join(row)} |" for row in rows)
+    return [head, f"|{' --- |' * len(rows[0])}", *body]
+
+
+def _size(lines: Iterable[str]) -> int:
+    return sum(len(line.encode(errors="backslashreplace")) + 1 for line in lines)

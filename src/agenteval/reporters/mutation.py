@@ -1,0 +1,88 @@
+"""Mutation testing on the console: every mutant that nobody noticed, with what to add; then the scores."""
+
+from agenteval.mutation.results import MutantResult, MutationReport, Score, TestMutation, percent
+from agenteval.reporters.console import Console
+from agenteval.selectors import counted
+
+
+def tell_test(console: Console, test: TestMutation) -> None:
+    """One test, as soon as its mutants are judged: survivors in full; with `-v` the others on a line each."""
+    if console.verbosity < 0:
+        return
+    dot = f" {console.signs['dot']} "
+    if test.reason:
+        console.emit(("SKIP", "yellow"), " ", (test.test_case_id, "bold"), "   ", (test.reason, "dim"))
+        console.gap()
+        return
+    style = "green" if not test.survived else "yellow"
+    facts = dot.join(_counted(test.killed, test.survived, test.equivalent))
+    console.emit(
+        (f"{percent(test.score):>5}", style), " ", (test.test_case_id, "bold"), "   ", (facts, "dim")
+    )
+    suggested: set[str] = set()
+    for mutant in test.mutants:
+        if mutant.status == "survived":
+            _survivor(console, mutant, suggested)
+        elif console.verbosity > 0:
+            _noticed(console, mutant)
+    for idle in test.idle_assertions:
+        console.emit(("  idle", "yellow"), f" {idle.id}  {idle.type}: it noticed none of these mutants")
+    if test.survived or test.idle_assertions or console.verbosity > 0:
+        console.gap()
+
+
+def _survivor(console: Console, mutant: MutantResult, suggested: set[str]) -> None:
+    console.emit(("  survived", "red"), f" {mutant.operator}: {mutant.what}")
+    for line in mutant.difference:
+        console.emit((f"      {line}", {"-": "red", "+": "green"}.get(line[:1], "dim")))
+    if mutant.suggestion is None:
+        console.emit("      no assertion of the catalogue is known that would notice")
+        return
+    if mutant.suggestion.yaml in suggested:
+        console.emit(f"    the same {mutant.suggestion.type} as above notices it")
+        return
+    suggested.add(mutant.suggestion.yaml)
+    console.emit("    add, which was tried and notices it:")
+    for line in mutant.suggestion.yaml.splitlines():
+        console.emit(f"    {line}")
+
+
+def _noticed(console: Console, mutant: MutantResult) -> None:
+    if mutant.status == "killed":
+        console.emit(
+            ("  killed", "green"), f" {mutant.operator}: {mutant.what} ({', '.join(mutant.killed_by)})"
+        )
+    else:
+        console.emit(("  equivalent", "dim"), f" {mutant.operator}: {mutant.what} ({mutant.rule})")
+
+
+def tell_summary(console: Console, report: MutationReport) -> None:
+    """Scores by operator and by category, and all of it in a line."""
+    console.gap()
+    for title, scores in (("operators", report.operators), ("categories", report.categories)):
+        if scores:
+            console.emit((title, "bold"))
+            _table(console, scores)
+            console.gap()
+    total = report.killed + report.survived + report.equivalent
+    facts = _counted(report.killed, report.survived, report.equivalent)
+    console.emit(f"{counted(total, 'mutant')} of {counted(len(report.tests), 'test')}: {', '.join(facts)}")
+    if report.idle_assertions:
+        console.emit(f"{counted(len(report.idle_assertions), 'idle assertion')}, which noticed nothing")
+    console.emit(f"score {percent(report.score)}, seed {report.seed}")
+
+
+def _table(console: Console, scores: list[Score]) -> None:
+    width = max(len(each.name) for each in scores)
+    for each in scores:
+        sign, style = ("pass", "green") if not each.survived else ("warn", "yellow")
+        dot = f" {console.signs['dot']} "
+        facts = dot.join(_counted(each.killed, each.survived, each.equivalent))
+        console.emit(
+            "  ", (console.signs[sign], style), f" {each.name:<{width}}  {percent(each.score):>5}  {facts}"
+        )
+
+
+def _counted(killed: int, survived: int, equivalent: int) -> list[str]:
+    pairs = ((killed, "killed"), (survived, "survived"), (equivalent, "equivalent"))
+    return [f"{number} {word}" for number, word in pairs if number or word == "killed"]

@@ -1,0 +1,109 @@
+"""One line at the bottom of a terminal, while a run has more than a second of work left.
+
+rich makes the line. It is taken away before anything else is written, and at the end; nothing is left of it.
+"""
+
+import math
+import time
+from typing import TYPE_CHECKING
+
+from agenteval.reporters.console import Console
+from agenteval.reporters.stream import flush, write
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
+
+FIRST_LOOK = 0.3
+"""Seconds after which it is first asked how much is left: a shorter run never pays for the import of rich."""
+WORTH_SHOWING = 1.0
+"""Seconds of work that must be left when the line first appears."""
+INTERVAL = 0.1
+"""Seconds between two drawings."""
+
+
+class Progress:
+    """How far a run of `total` files is. `step` says that one is done; `hide` comes before anything that is written."""
+
+    def __init__(self, console: Console, total: int) -> None:
+        self.console = console
+        self.total = total
+        self.done = 0
+        self.failures = 0
+        self._started = time.monotonic()
+        self._due = self._started + FIRST_LOOK
+        self._bar: Bar | None = None
+        self._line = ""
+        self._shown = False
+        console.before_line = self.hide
+
+    def step(self, failures: int) -> None:
+        """One more file is done, and so many tests have failed so far."""
+        self.done += 1
+        self.failures = failures
+        now = time.monotonic()
+        if now >= self._due:
+            self._due = now + INTERVAL
+            if self._bar or self._left(now) > WORTH_SHOWING:
+                self._draw(now)
+        self._show()
+
+    def hide(self) -> None:
+        """Take the line away."""
+        if self._shown:
+            write(self.console.stream, "\r\x1b[2K")
+            self._shown = False
+
+    def _show(self) -> None:
+        """Put the line back."""
+        if self._line and not self._shown:
+            write(self.console.stream, self._line)
+            flush(self.console.stream)
+            self._shown = True
+
+    def end(self) -> None:
+        """Take the line away for good."""
+        self.hide()
+        self._line = ""
+
+    def _left(self, now: float) -> float:
+        """Seconds of work, if the rest goes on as it went so far."""
+        return (now - self._started) / self.done * (self.total - self.done)
+
+    def _draw(self, now: float) -> None:
+        from rich.console import Console as Renderer
+
+        self._bar = self._bar or self._make_bar()
+        failed = f", {self.failures} failed" if self.failures else ""
+        self._bar.update(
+            self._bar.task_ids[0], completed=self.done, failed=failed, left=_clock(self._left(now))
+        )
+        renderer = Renderer(
+            file=self.console.stream,
+            width=self.console.width - 1,
+            force_terminal=True,
+            color_system="standard" if self.console.colored else None,
+            legacy_windows=False,
+            _environ={},
+        )
+        with renderer.capture() as captured:
+            renderer.print(self._bar.get_renderable(), end="")
+        self.hide()
+        self._line = captured.get().rstrip("\n")
+
+    def _make_bar(self) -> "Bar":
+        from rich.progress import BarColumn, TextColumn
+        from rich.progress import Progress as Bar
+
+        bar = Bar(
+            BarColumn(bar_width=None, complete_style="cyan", finished_style="cyan"),
+            TextColumn("{task.completed}/{task.total} tests{task.fields[failed]}, {task.fields[left]} left"),
+            expand=True,
+        )
+        bar.add_task("", total=self.total, failed="", left="")
+        return bar
+
+
+def _clock(seconds: float) -> str:
+    """`12 s`, or `3:05` from a minute on."""
+    whole = math.ceil(seconds)
+    return f"{whole} s" if whole < 60 else f"{whole // 60}:{whole % 60:02}"

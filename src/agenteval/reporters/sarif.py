@@ -1,0 +1,114 @@
+"""A run as SARIF 2.1.0 (OASIS): a result for each assertion that said no, at its line in the test file."""
+
+from collections.abc import Iterator
+from posixpath import isabs, normpath
+from typing import Any
+from urllib.parse import quote
+
+from agenteval.redaction import Redactor
+from agenteval.reporters.entries import Entry, entries, evidence_of
+from agenteval.reporters.sealing import sealed
+from agenteval.results import AssertionResult, InvalidSpec, TestResult
+from agenteval.stored import StoredRun
+
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+ROOT = "%SRCROOT%"
+"""Stands for the directory that the paths of a run are relative to."""
+
+Json = dict[str, Any]
+
+
+def render(run: StoredRun, redactor: Redactor) -> bytes:
+    """The report. A rule is a type of assertion, or the reason code of what kept a test from being judged.
+
+    An expected failure is a result that is suppressed, with its reason.
+    """
+    results = [result for entry in entries(run) for result in _of_entry(entry)]
+    results += map(_of_problem, run.summary.problems)
+    rules = sorted({result["ruleId"] for result in results})
+    numbers = {rule: number for number, rule in enumerate(rules)}
+    for result in results:
+        result["ruleIndex"] = numbers[result["ruleId"]]
+    summary = run.summary
+    made = {
+        "tool": {
+            "driver": {
+                "name": "agenteval",
+                "semanticVersion": summary.agenteval_version,
+                "rules": list(map(_rule, rules)),
+            }
+        },
+        "automationDetails": {"id": f"agenteval/{summary.test_run_id}"},
+        "invocations": [
+            {
+                "executionSuccessful": summary.exit_code < 2,
+                "exitCode": summary.exit_code,
+                "exitCodeDescription": summary.exit_reason,
+                "startTimeUtc": summary.started_at,
+                "endTimeUtc": summary.finished_at,
+            }
+        ],
+        "columnKind": "unicodeCodePoints",
+        "results": results,
+    }
+    return sealed({"$schema": SCHEMA, "version": "2.1.0", "runs": [made]}, redactor)
+
+
+def _rule(name: str) -> Json:
+    """A rule: what a type of assertion demands; a reason code says all that there is to say."""
+    from agenteval.assertions import assertion_class
+    from agenteval.reference.explanation import first_sentence
+
+    cls = assertion_class(name)
+    return (
+        {"id": name, "shortDescription": {"text": first_sentence(cls.__doc__ or "")}} if cls else {"id": name}
+    )
+
+
+def _of_entry(entry: Entry) -> Iterator[Json]:
+    """The results about a test, or about the run; those about files that could not be loaded come from problems."""
+    if result := entry.result:
+        noes = [each for each in result.assertions if each.status in ("fail", "warn")]
+        yield from (_of_assertion(result, each) for each in noes)
+        explained = entry.kind == "fail" and not all(each.xfail for each in noes)
+        if explained or entry.kind not in ("fail", "error"):
+            return
+    elif entry.path:
+        return
+    yield _result(
+        entry.reason_code, "error", entry.text, entry.path, entry.line, entry.column, test=entry.name
+    )
+
+
+def _of_assertion(result: TestResult, each: AssertionResult) -> Json:
+    level = "error" if each.status == "fail" else "warning"
+    text = "\n".join((f"{each.id}: {each.message}", *evidence_of(each)))
+    made = _result(each.type, level, text, result.path, each.line, each.column, test=result.test_case_id)
+    made["properties"] |= {"assertion": each.id, "category": each.category, "severity": each.severity}
+    made["partialFingerprints"] = {"agenteval/v1": f"{result.test_case_id}::{each.id}"}
+    if each.xfail:
+        reason = result.xfail_reason or "the test expects this failure"
+        made["suppressions"] = [{"kind": "inSource", "justification": reason}]
+    return made
+
+
+def _of_problem(problem: InvalidSpec) -> Json:
+    return _result(
+        problem.reason_code, problem.severity, problem.message, problem.path, problem.line, problem.column
+    )
+
+
+def _result(
+    rule: str, level: str, text: str, path: str, line: int | None, column: int | None, *, test: str = ""
+) -> Json:
+    made: Json = {"ruleId": rule, "level": level, "message": {"text": text}}
+    if path:
+        region = {"startLine": line or 1} | ({"startColumn": column} if column else {})
+        made["locations"] = [{"physicalLocation": {"artifactLocation": _artifact(path), "region": region}}]
+    made["properties"] = {"test": test} if test else {}
+    return made
+
+
+def _artifact(path: str) -> Json:
+    uri = quote(normpath(path.replace("\\", "/")), errors="backslashreplace")
+    return {"uri": f"file://{uri}"} if isabs(uri) else {"uri": uri, "uriBaseId": ROOT}

@@ -1,0 +1,110 @@
+"""What a shard leaves behind beside its results, so that it can be put together with the others."""
+
+from collections.abc import Sequence
+from dataclasses import field
+from typing import Any
+
+from agenteval import __version__
+from agenteval.results import InvalidSpec
+from agenteval.sharding import Shard
+from agenteval.strict import Model, model
+from agenteval.trace import Metrics
+
+FILE = "shard.json"
+"""The name of a shard's record in the directory of its run."""
+SHARD_SCHEMA_VERSION = "0.1"
+
+
+@model
+class ShardTest(Model):
+    """A test of a shard. `position` is its place among all that was found, `result` the name of its file."""
+
+    position: int
+    result: str
+    metrics: Metrics | None = None
+
+
+@model
+class ShardNote(Model):
+    """What was said beside results. `position` is that of the file; -1 before all files, their number after them.
+
+    `invalid` is true of the problems of a file that could not be run.
+    """
+
+    position: int
+    invalid: bool
+    problems: list[InvalidSpec]
+
+
+@model
+class ShardRecord(Model):
+    """`shard.json`: what a shard says beside its results.
+
+    `plan` is the same for all shards of a run: a digest of the tests, of how they were divided, and of all settings
+    that a result depends on. `run_id` is the one that the user gave; `total`
+    counts what was found, `files` what of it is the shard's.
+    """
+
+    schema_version: str = SHARD_SCHEMA_VERSION
+    agenteval_version: str
+    shard: int
+    of: int
+    run_id: str
+    plan: str
+    total: int
+    files: int
+    deselected: int
+    leaks: int
+    suite: dict[str, Any]
+    tests: list[ShardTest] = field(default_factory=list)
+    notes: list[ShardNote] = field(default_factory=list)
+    coverage: dict[str, list[str]] = field(default_factory=dict)
+
+
+class ShardLog:
+    """Makes the record of a shard while it runs. `run_id` is the one that the user gave."""
+
+    def __init__(self, shard: Shard, run_id: str) -> None:
+        self.shard = shard
+        self.run_id = run_id
+        self._position = -1
+        self._positions: Sequence[int] = ()
+        self._total = 0
+        self._notes: list[ShardNote] = []
+        self._tests: list[ShardTest] = []
+
+    def begin(self, positions: Sequence[int], total: int) -> None:
+        """Take down where the shard's files stand among all that was found."""
+        self._positions, self._total = positions, total
+
+    def at(self, index: int) -> None:
+        """Go to a file of the shard."""
+        self._position = self._positions[index]
+
+    def end(self) -> None:
+        """Go behind the last file."""
+        self._position = self._total
+
+    def note(self, problems: Sequence[InvalidSpec], *, invalid: bool) -> None:
+        """Keep problems."""
+        if problems:
+            self._notes.append(ShardNote(position=self._position, invalid=invalid, problems=list(problems)))
+
+    def test(self, result: str | None, metrics: Metrics | None) -> None:
+        """Keep where the result of a test is; one that would have leaked is nowhere."""
+        if result:
+            self._tests.append(ShardTest(position=self._position, result=result, metrics=metrics))
+
+    def record(self, **rest: Any) -> ShardRecord:
+        """The record; `rest` is what it has beside tests and problems."""
+        return ShardRecord(
+            agenteval_version=__version__,
+            shard=self.shard.number,
+            of=self.shard.of,
+            run_id=self.run_id,
+            total=self._total,
+            files=len(self._positions),
+            tests=self._tests,
+            notes=self._notes,
+            **rest,
+        )

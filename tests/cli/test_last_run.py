@@ -1,0 +1,203 @@
+"""`--lf` and `--ff`: what failed last time, by a cache whose loss does no harm."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agenteval.cli import main
+from agenteval.cli.lastrun import LastRun, keys, recall
+from projects import FETCHES, SEARCHES, Project
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """A project of five tests, of which b and d fail, in the current directory."""
+    monkeypatch.chdir(tmp_path)
+    made = Project(tmp_path)
+    for name in "abcde":
+        made.add("fail" if name in "bd" else "pass", name)
+    return made
+
+
+def ran(capsys: pytest.CaptureFixture[str], *options: str, paths: tuple[str, ...] = ("tests",)) -> list[str]:
+    """What is said of the options, and the tests that ran, in order."""
+    main(["run", *paths, *options])
+    lines = capsys.readouterr().out.splitlines()
+    heads = [line.split()[1].split(".")[2] for line in lines if line.startswith(("PASS ", "FAIL ", "ERROR "))]
+    return [*(line for line in lines if line.startswith("--")), *heads]
+
+
+def cache(project: Project) -> Any:
+    """The cache as it is on disk."""
+    return json.loads((project.root / ".agenteval_cache/last-run.json").read_text(encoding="utf-8"))
+
+
+def mend(project: Project, name: str) -> None:
+    """Make a failing test pass."""
+    path = project.root / "tests" / name / "test.yaml"
+    path.write_text(path.read_text(encoding="utf-8").replace("web_fetch", "web_search"), encoding="utf-8")
+
+
+def test_only_what_failed(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """`--lf` runs the tests that failed when they were last run, until they pass."""
+    assert ran(capsys) == list("abcde")
+    assert ran(capsys, "--lf") == ["--lf: 2 tests failed last time", "b", "d"]
+    mend(project, "b")
+    assert ran(capsys, "--last-failed") == ["--lf: 2 tests failed last time", "b", "d"]
+    assert ran(capsys, "--lf") == ["--lf: 1 test failed last time", "d"]
+
+
+def test_what_is_left_out_is_deselected(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """The tests that `--lf` leaves out are counted."""
+    main(["run", "tests"])
+    main(["run", "tests", "--lf", "-q"])
+    assert "\n2 failed, 3 deselected in " in capsys.readouterr().out
+
+
+def test_what_failed_comes_first(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """`--ff` runs everything, beginning with what failed; `-x` then stops there."""
+    ran(capsys)
+    assert ran(capsys, "--ff") == ["--ff: 2 tests failed last time", "b", "d", "a", "c", "e"]
+    assert ran(capsys, "--ff", "-x") == ["--ff: 2 tests failed last time", "b"]
+    assert ran(capsys, "--ff", "-n", "2") == ["--ff: 2 tests failed last time", "b", "d", "a", "c", "e"]
+
+
+def test_without_a_failure_all_are_run(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing failed, nothing was ever run, or what failed is elsewhere: all are run, and it is said why."""
+    nothing = "--lf: no failed test is remembered: all are run"
+    assert ran(capsys, "--lf") == [nothing, *"abcde"]
+    assert ran(capsys, "--lf", paths=("tests/a", "tests/c")) == [
+        "--lf: 2 tests failed last time, none of them here: all are run",
+        *"ac",
+    ]
+    mend(project, "b")
+    mend(project, "d")
+    ran(capsys)
+    assert ran(capsys, "--lf") == [nothing, *"abcde"]
+
+
+def test_invalid_files_and_errors_failed(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """A file that could not be loaded, or a test that could not be judged, has not passed."""
+    for name in "bd":
+        mend(project, name)
+    broken = project.add("invalid", "f")
+    project.add("error", "g")
+    ran(capsys)
+    assert cache(project)["failed"] == ["tests/f/test.yaml", "tests/g/test.yaml"]
+    broken.write_text(broken.read_text(encoding="utf-8").replace("tilte", "title"), encoding="utf-8")
+    assert ran(capsys, "--lf") == ["--lf: 2 tests failed last time", "f", "g"]
+    assert cache(project)["failed"] == ["tests/g/test.yaml"]
+
+
+def test_a_part_of_a_test_does_not_clear_it(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """One assertion that passes does not mean that the test does; one that fails means that it fails."""
+    ran(capsys)
+    assert ran(capsys, paths=("tests/b/test.yaml::searches",)) == ["b"]
+    assert "tests/b/test.yaml" in cache(project)["failed"]
+    project.add("pass", "two", assertions=[SEARCHES, FETCHES])
+    ran(capsys, paths=("tests/two/test.yaml::fetches",))
+    assert cache(project)["failed"] == ["tests/b/test.yaml", "tests/d/test.yaml", "tests/two/test.yaml"]
+    assert "tests/two/test.yaml" not in cache(project)["duration_ms"]
+
+
+def test_what_is_gone_is_forgotten(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """A test that was renamed leaves nothing behind under its old name."""
+    ran(capsys)
+    (project.root / "tests/b").rename(project.root / "tests/bb")
+    assert ran(capsys, "--lf") == ["--lf: 1 test failed last time", "d"]
+    ran(capsys)
+    assert cache(project)["failed"] == ["tests/bb/test.yaml", "tests/d/test.yaml"]
+    assert sorted(cache(project)["duration_ms"]) == [
+        f"tests/{name}/test.yaml" for name in ("a", "bb", *"cde")
+    ]
+
+
+def test_paths_from_anywhere(
+    project: Project, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A test is the same test from whichever directory it is named."""
+    ran(capsys)
+    monkeypatch.chdir(project.root / "tests" / "c")
+    assert ran(capsys, "--lf", paths=("..",)) == ["--lf: 2 tests failed last time", "b", "d"]
+    assert ran(capsys, "--lf", paths=(str(project.root),)) == ["--lf: 2 tests failed last time", "b", "d"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b'{"schema_version": "9", "failed": ["tests/a/test.yaml"]}',
+        b'{"schema_version": "0.1", "failed": 7, "duration_ms": []}',
+        b'{"schema_version": "0.1", "failed": [1, null], "duration_ms": {"a": "x", "b": -1, "c": true}}',
+        b"\xff",
+    ],
+)
+def test_a_damaged_cache_is_as_none(
+    content: bytes, project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whatever stands in the file: no error, and the next run writes a good one."""
+    folder = project.root / ".agenteval_cache"
+    folder.mkdir()
+    (folder / "last-run.json").write_bytes(content)
+    assert recall(project.root) == LastRun()
+    assert ran(capsys, "--lf") == ["--lf: no failed test is remembered: all are run", *"abcde"]
+    assert cache(project)["failed"] == ["tests/b/test.yaml", "tests/d/test.yaml"]
+
+
+def test_a_cache_that_cannot_be_written_is_let_be(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A file where the directory should be: the run is what it is."""
+    (project.root / ".agenteval_cache").write_text("in the way", encoding="utf-8")
+    assert main(["run", "tests", "-q"]) == 1
+    assert capsys.readouterr().err == ""
+
+
+def test_git_does_not_see_it(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """The directory ignores itself, and holds one file of which no half is ever seen."""
+    ran(capsys)
+    folder = project.root / ".agenteval_cache"
+    assert {path.name for path in folder.iterdir()} == {".gitignore", "last-run.json"}
+    assert (folder / ".gitignore").read_text(encoding="utf-8") == "*\n"
+
+
+def test_without_artifacts_nothing_is_remembered(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`--no-artifacts` writes no files, this one neither; `--collect-only` runs nothing."""
+    ran(capsys, "--no-artifacts")
+    ran(capsys, "--collect-only")
+    assert not (project.root / ".agenteval_cache").exists()
+    ran(capsys)
+    assert ran(capsys, "--lf", "--no-artifacts") == ["--lf: 2 tests failed last time", "b", "d"]
+
+
+def test_secrets_in_paths_stay_out_of_it(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """A path is redacted in the cache as everywhere."""
+    key = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+    project.add("fail", key, id="nanoclaw.t.x.x")
+    ran(capsys)
+    assert key not in (project.root / ".agenteval_cache/last-run.json").read_text(encoding="utf-8")
+
+
+def test_keys_are_paths_from_the_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Relative, absolute and winding paths to a file give one key; a file outside keeps its whole path."""
+    (tmp_path / "a").mkdir()
+    monkeypatch.chdir(tmp_path / "a")
+    key = keys(tmp_path)
+    assert (
+        key("b/test.yaml") == key(f"{tmp_path}/a/b/test.yaml") == key("../a/./b/test.yaml") == "a/b/test.yaml"
+    )
+    assert key("../../x.yaml") == str(tmp_path.parent / "x.yaml")
+
+
+def test_a_baseline_is_made_of_all(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """What `--lf` leaves out unseen cannot be in a new baseline."""
+    assert main(["run", "tests", "--lf", "--update-baseline"]) == 2
+    assert capsys.readouterr().err.startswith(
+        "error[usage.baseline]: --lf and --shard leave tests out unseen, and --update-baseline needs whole tests\n"
+    )

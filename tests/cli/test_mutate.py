@@ -1,0 +1,243 @@
+"""`agenteval mutate`: what it prints, what it ends with, what it leaves alone."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agenteval.cli import main
+from projects import Project, make_replay
+
+ONCE = {"id": "once", "type": "max_tool_calls", "params": {"tool": "web_search", "max": 1}}
+SEARCHES = {"id": "searches", "type": "must_call_tool", "params": {"tool": "web_search"}}
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """A project with one test: a search, and a check that there was one."""
+    project = Project(tmp_path)
+    project.add("pass", assertions=[SEARCHES, {**ONCE, "severity": "warning"}])
+    return project
+
+
+def report(capsys: pytest.CaptureFixture[str], *argv: str) -> tuple[int, dict[str, Any]]:
+    """The exit code and the JSON report."""
+    code = main(["mutate", *argv, "--json"])
+    data: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return code, data
+
+
+def test_survivors_are_shown_with_what_to_add(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """The whole story of one operator: the difference, the assertion to paste, the scores, the exit code."""
+    assert main(["mutate", str(project.root), "--operators", "drop-call,duplicate-call"]) == 0
+    assert capsys.readouterr().out == (
+        " 50 % nanoclaw.t.pass.x   1 killed · 1 survived\n"
+        "  survived duplicate-call: the call of web_search is made twice\n"
+        '        web_search {"query": "cats"}\n'
+        '      + web_search {"query": "cats"}\n'
+        "    add, which was tried and notices it:\n"
+        "      - id: no-duplicate-tool-calls\n"
+        "        type: no_duplicate_tool_calls\n"
+        "        params:\n"
+        "          tools:\n"
+        "          - web_search\n"
+        "\n"
+        "operators\n"
+        "  ✓ drop-call       100 %  1 killed\n"
+        "  ! duplicate-call    0 %  0 killed · 1 survived\n"
+        "\n"
+        "categories\n"
+        "  ! tool_process   50 %  1 killed · 1 survived\n"
+        "\n"
+        "2 mutants of 1 test: 1 killed, 1 survived\n"
+        "score 50 %, seed 0\n"
+        "exit 0: every mutant was judged\n"
+    )
+
+
+def test_a_suggestion_is_shown_once(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """A second survivor that the same assertion notices points back to it."""
+    calls: list[dict[str, Any]] = [
+        {"type": "tool_call", "tool": "web_search", "call_id": f"c{n}", "args": {"query": f"cats {n}"}}
+        for n in (1, 2)
+    ]
+    done: list[dict[str, Any]] = [
+        {"type": "tool_result", "tool": "web_search", "call_id": f"c{n}", "success": True, "result": "found"}
+        for n in (1, 2)
+    ]
+    script = [calls[0], done[0], calls[1], done[1]]
+    project.add("pass", "twice", assertions=[SEARCHES], replay=make_replay(*script))
+    main(["mutate", str(project.root), "-k", "twice", "--operators", "duplicate-call"])
+    out = capsys.readouterr().out
+    assert out.count("id: no-duplicate-tool-calls") == 1
+    assert "    the same no_duplicate_tool_calls as above notices it\n" in out
+
+
+def test_the_report_as_json(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """Score, counts, tests and idle assertions; a warning that notices is not idle, and kills nothing."""
+    code, data = report(capsys, str(project.root), "--operators", "drop-call,duplicate-call")
+    assert code == 0
+    assert {key: data[key] for key in ("score", "killed", "survived", "equivalent", "idle_assertions")} == {
+        "score": 0.5,
+        "killed": 1,
+        "survived": 1,
+        "equivalent": 0,
+        "idle_assertions": [],
+    }
+    (test,) = data["tests"]
+    assert [(each["operator"], each["status"], each["killed_by"]) for each in test["mutants"]] == [
+        ("drop-call", "killed", ["searches"]),
+        ("duplicate-call", "survived", []),
+    ]
+
+
+def test_idle_assertions_are_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """An assertion that notices no mutant is idle."""
+    project = Project(tmp_path)
+    never = {"id": "never", "type": "output_omits", "params": {"patterns": ["xyzzy"]}}
+    project.add("pass", assertions=[SEARCHES, never])
+    _, data = report(capsys, str(tmp_path))
+    assert data["idle_assertions"] == [
+        {"test_case_id": "nanoclaw.t.pass.x", "id": "never", "type": "output_omits"}
+    ]
+
+
+@pytest.mark.parametrize(("least", "code"), [("0.5", 0), ("0.51", 1)])
+def test_min_score_gates(project: Project, least: str, code: int, capsys: pytest.CaptureFixture[str]) -> None:
+    """At the bar it passes, below it fails."""
+    argv = [str(project.root), "--operators", "drop-call,duplicate-call", "--min-score", least]
+    assert main(["mutate", *argv, "-q"]) == code
+    assert capsys.readouterr().out.endswith(
+        "exit 0: every mutant was judged\n" if code == 0 else "exit 1: the score 0.5 is below 0.51\n"
+    )
+
+
+def test_a_test_that_fails_is_not_mutated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A test that is red already shows nothing: it is named, and the exit code is no success."""
+    project = Project(tmp_path)
+    project.add("pass")
+    project.add("fail")
+    assert main(["mutate", str(tmp_path), "--operators", "drop-call"]) == 1
+    out = capsys.readouterr().out
+    assert (
+        "SKIP nanoclaw.t.fail.x   the test does not pass as it was recorded: fail (assertion.failed)\n" in out
+    )
+    assert out.endswith("exit 1: 1 of 2 tests could not be mutated\n")
+
+
+def test_nothing_to_mutate_is_no_success(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """An operator that finds nothing to change in any test, and a directory without tests: exit 3."""
+    Project(tmp_path).add("pass")
+    assert main(["mutate", str(tmp_path), "--operators", "send-twice"]) == 3
+    assert capsys.readouterr().out.endswith("exit 3: there was nothing to mutate\n")
+    (tmp_path / "empty").mkdir()
+    assert main(["mutate", str(tmp_path / "empty")]) == 3
+
+
+def test_an_invalid_test_file_is_no_success(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The others are mutated, the exit code is that of the invalid one."""
+    project = Project(tmp_path)
+    project.add("pass")
+    project.add("invalid")
+    assert main(["mutate", str(tmp_path), "--operators", "drop-call"]) == 3
+    assert capsys.readouterr().out.endswith("exit 3: a test file is invalid\n")
+
+
+def test_an_unknown_operator_is_refused(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """With a did-you-mean."""
+    assert main(["mutate", str(project.root), "--operators", "drop-cal"]) == 2
+    assert capsys.readouterr().err.startswith(
+        "error[usage.unknown_operator]: unknown mutation operator 'drop-cal', did you mean 'drop-call'?\n"
+    )
+
+
+def test_workers_and_seed_change_nothing_else(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The same seed gives the same report, in one process or in two; another seed draws another sample."""
+    project = Project(tmp_path)
+    for number in range(3):
+        project.add("pass", f"t{number}")
+    _, alone = report(capsys, str(tmp_path), "--max", "8", "--seed", "3")
+    _, shared = report(capsys, str(tmp_path), "--max", "8", "--seed", "3", "-n", "2")
+    _, other = report(capsys, str(tmp_path), "--max", "8", "--seed", "4")
+    assert alone == shared
+    assert all(len(test["mutants"]) <= 8 for test in alone["tests"])
+    assert alone["tests"] != other["tests"]
+
+
+def test_since_takes_what_changed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Only a test of which a file differs from the revision; no change is said, and no failure."""
+    project = Project(tmp_path)
+    project.add("pass", "one")
+    project.add("pass", "two")
+    git = ["git", "-c", "user.name=A", "-c", "user.email=a@example.org"]
+    for arguments in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "tests"]):
+        subprocess.run([*git, *arguments], cwd=tmp_path, check=True)
+    assert main(["mutate", str(tmp_path), "--since", "HEAD", "-q"]) == 0
+    assert capsys.readouterr().out.endswith("exit 0: no test changed since HEAD\n")
+    replay = make_replay(metrics={"timing_ms_total": 1300})
+    (tmp_path / "tests" / "two" / "replay.json").write_text(json.dumps(replay), encoding="utf-8")
+    _, data = report(capsys, str(tmp_path), "--since", "HEAD", "--operators", "drop-call")
+    assert [test["test_case_id"] for test in data["tests"]] == ["nanoclaw.t.two.x"]
+
+
+def test_since_needs_a_revision_that_there_is(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """What git says is told; the exit code is that of an error."""
+    assert main(["mutate", str(project.root), "--since", "nope"]) == 2
+    assert capsys.readouterr().err.startswith("error[usage.git]: --since nope: git says: ")
+
+
+def test_secrets_of_the_recording_are_not_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Neither in a difference nor in a suggestion."""
+    key = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    call = {"type": "tool_call", "tool": "web_search", "call_id": "c1", "args": {"query": f"use {key}"}}
+    done = {"type": "tool_result", "tool": "web_search", "call_id": "c1", "success": True, "result": "found"}
+    Project(tmp_path).add("pass", replay=make_replay(call, done))
+    main(["mutate", str(tmp_path), "-v", "--json"])
+    told = capsys.readouterr()
+    assert "[redacted:github-token:" in told.out
+    assert key not in told.out
+    assert key not in told.err
+
+
+def test_an_operator_of_a_plugin(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """A class that the project lists is an operator like any other; one that breaks the contract is named."""
+    (project.root / "agenteval.yaml").write_text("color: never\nplugins: [ops.py]\n", encoding="utf-8")
+    plugin = project.root / "ops.py"
+    plugin.write_text(PLUGIN, encoding="utf-8")
+    _, data = report(capsys, str(project.root), "--operators", "shout")
+    assert [each["what"] for each in data["tests"][0]["mutants"]] == ["the answer is in capitals"]
+    plugin.write_text(PLUGIN.replace('stands_for = "loud"', 'stands_for = ""'), encoding="utf-8")
+    assert main(["mutate", str(project.root), "--operators", "shout"]) == 2
+    assert capsys.readouterr().err == (
+        "error[plugin.broken]: the plugin ops.py is broken: Shout has no stands_for, the failure that people see\n"
+        "  next: correct the plugin, or remove it from `plugins` in the configuration\n"
+    )
+
+
+PLUGIN = '''
+from functools import partial
+
+from agenteval.mutation.base import Mutant, Operator
+from agenteval.mutation.traces import with_output
+
+
+class Shout(Operator):
+    """The answer is in capitals."""
+
+    name = "shout"
+    category = "outcome"
+    stands_for = "loud"
+
+    def mutants(self, subject):
+        text = subject.trace.output
+        yield Mutant(
+            what="the answer is in capitals",
+            build=partial(with_output, subject.trace, text.upper() + "!"),
+            lines=(f"- {text}", f"+ {text.upper()}!"),
+        )
+
+
+PLUGINS = [Shout]
+'''

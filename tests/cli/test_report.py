@@ -1,0 +1,288 @@
+"""Reports on the command line: any number at once, the same from a run as from its files later."""
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from agenteval.cli import main
+from agenteval.reporters.formats import FORMATS
+from projects import Project, make_replay
+from runs import CASES
+
+SECRET = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
+NAMES = [form.name for form in FORMATS]
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """A project with a test of each kind, one file that is broken, and a secret in what an agent did."""
+    monkeypatch.chdir(tmp_path)
+    project = Project(tmp_path)
+    for kind in ("pass", "fail", "warn", "skip", "error", "invalid"):
+        project.add(kind)
+    call = {
+        "type": "tool_call",
+        "tool": "post",
+        "call_id": "c1",
+        "args": {"token": SECRET, "to": "a@b.example"},
+    }
+    done = {"type": "tool_result", "tool": "post", "call_id": "c1", "success": True, "result": f"{SECRET} ok"}
+    silent = {"id": "silent", "type": "must_not_call_tool", "params": {"tool": "post"}}
+    project.add("fail", "leaky", replay=make_replay(call, done), assertions=[silent])
+    return project
+
+
+def asked(folder: str) -> list[str]:
+    """The options for every format, each with a file in a directory."""
+    return [part for name in NAMES for part in (f"--{name}", f"{folder}/{name}")]
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """The files in a directory."""
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_a_run_and_a_later_report_write_the_same(project: Project) -> None:
+    """Every format, byte for byte."""
+    assert main(["run", "tests", "--run-id", "run-1", *asked("now")]) == 3
+    assert main(["report", "artifacts/run-1", *asked("later")]) == 0
+    assert files(project.root / "now") == files(project.root / "later")
+    assert sorted(files(project.root / "now")) == sorted(NAMES)
+
+
+def test_nothing_sensitive_is_in_any_report(project: Project) -> None:
+    """What the results do not show, no report shows; each shows that there was something."""
+    main(["run", "tests", "--run-id", "run-1", *asked("now")])
+    for name, content in files(project.root / "now").items():
+        assert SECRET.encode() not in content, name
+        assert b"a@b.example" not in content, name
+        assert b"[redacted:" in content, name
+
+
+def test_reports_without_artifacts(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """`--no-artifacts` leaves the reports and nothing else; no directory is named."""
+    before = set(project.root.iterdir())
+    assert main(["run", "tests", "--no-artifacts", "--run-id", "run-1", *asked("now")]) == 3
+    assert {path.name for path in set(project.root.iterdir()) - before} == {"now"}
+    assert sorted(files(project.root / "now")) == sorted(NAMES)
+    assert "summary.json" not in capsys.readouterr().out
+    assert b"agenteval-" not in b"".join(files(project.root / "now").values())
+
+
+def test_the_exit_code_is_that_of_the_run(project: Project) -> None:
+    """A report changes no verdict."""
+    assert main(["run", "tests/pass", "--no-artifacts", "--tap", "t"]) == 0
+    assert main(["run", "tests/fail", "--no-artifacts", "--tap", "t"]) == 1
+    assert main(["run", "tests/error", "--no-artifacts", "--tap", "t"]) == 2
+
+
+def test_events_are_written_as_they_happen(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When a test is told on the console, the events of those before it are in the file."""
+    from agenteval.reporters.console import Console
+
+    seen = []
+    tell = Console.test
+
+    def watching(self: Console, *told: object) -> None:
+        seen.append(len(Path("events").read_bytes().splitlines()))
+        tell(self, *told)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Console, "test", watching)
+    main(["run", "tests/pass", "tests/fail", "tests/warn", "--ndjson", "events"])
+    assert seen == [1, 2, 3]
+    events = [json.loads(line)["event"] for line in Path("events").read_text().splitlines()]
+    assert events == ["run_started", *["test_finished"] * 3, "run_finished"]
+
+
+def test_a_run_that_is_interrupted_leaves_no_report_that_looks_whole(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Reports of the run before are gone; the events so far are there, without an end."""
+    from agenteval.reporters.console import Console
+
+    main(["run", "tests", *asked("now")])
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Console, "test", interrupt)
+    assert main(["run", "tests/pass", *asked("now")]) == 2
+    left = files(project.root / "now")
+    assert list(left) == ["ndjson"]
+    assert b"run_finished" not in left["ndjson"]
+
+
+def test_a_run_that_does_not_begin_leaves_no_report_of_another(project: Project) -> None:
+    """A broken configuration: what stood in the place of the report is gone all the same."""
+    main(["run", "tests/pass", *asked("now")])
+    (project.root / "agenteval.yaml").write_text("colour: never\n", encoding="utf-8")
+    assert main(["run", "tests/pass", *asked("now")]) == 3
+    assert files(project.root / "now") == {}
+
+
+def problem(capsys: pytest.CaptureFixture[str]) -> str:
+    """What was said on stderr."""
+    return capsys.readouterr().err
+
+
+def test_two_reports_need_two_files(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """The second would take the place of the first."""
+    assert main(["run", "tests", "--tap", "out", "--sarif", "out"]) == 2
+    assert problem(capsys) == (
+        "error[usage.invalid]: --sarif and --tap name the same file: out\n"
+        "  next: give each report a file of its own\n"
+    )
+
+
+def test_a_test_is_not_written_over(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """`--tap tests/pass/test.yaml` is a slip, and costs nothing."""
+    before = Path("tests/pass/test.yaml").read_bytes()
+    assert main(["run", "--tap", "tests/pass/test.yaml", "tests"]) == 2
+    assert problem(capsys) == (
+        "error[usage.invalid]: --tap tests/pass/test.yaml: a report is not written over a YAML file, "
+        "which may be a test\n"
+        "  next: name the file to write: --tap FILE\n"
+    )
+    assert Path("tests/pass/test.yaml").read_bytes() == before
+
+
+def test_a_place_that_cannot_be_written_is_told_before_the_run(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A directory, or a path below a file: exit 2, and nothing has run."""
+    for path, why in (("tests", "it is a directory"), ("agenteval.yaml/x", "File exists")):
+        assert main(["run", "tests", "--no-artifacts", "--junit-xml", path]) == 2
+        told = capsys.readouterr()
+        assert told.err == (
+            f"error[report.unwritable]: cannot write {path}: {why}\n  next: make room, or name another file\n"
+        )
+        assert told.out == ""
+
+
+def test_a_disk_that_is_full_is_told(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """The run is over and told; that a report is missing is an error."""
+    full = Path("/dev/full")
+    if not full.exists():
+        pytest.skip("this system has no /dev/full")
+    assert main(["run", "tests/pass", "--tap", "/dev/full"]) == 2
+    assert problem(capsys) == (
+        "error[report.unwritable]: cannot write /dev/full: No space left on device\n"
+        "  next: make room, or name another file\n"
+    )
+
+
+def test_a_report_says_what_it_wrote(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """One line for each file."""
+    main(["run", "tests/pass", "--run-id", "r", "-q"])
+    capsys.readouterr()
+    assert main(["report", "artifacts/r", "--tap", "t.tap", "--junit-xml", "out/j.xml"]) == 0
+    assert capsys.readouterr().out == "junit-xml  out/j.xml\ntap  t.tap\n"
+
+
+def test_a_report_of_nothing_is_refused(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without a format there is nothing to do; without a run, nothing to tell."""
+    assert main(["report", "artifacts/none"]) == 2
+    options = ", ".join(f"--{name} FILE" for name in NAMES)
+    assert problem(capsys) == (
+        f"error[usage.invalid]: no report is asked for\n  next: add one or more of {options}, --github\n"
+    )
+    assert main(["report", "artifacts/none", "--tap", "t"]) == 2
+    assert problem(capsys).startswith("error[run.missing]: no run in artifacts/none: ")
+    assert not Path("t").exists()
+
+
+def test_github_is_told_by_itself(
+    project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In Actions, commands are off while the run tells of itself; then come the annotations, and the summary."""
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", "summary.md")
+    assert main(["run", "tests/fail", "--no-artifacts"]) == 1
+    first, *lines = capsys.readouterr().out.splitlines()
+    word = first.removeprefix("::stop-commands::")
+    end = lines.index(f"::{word}::")
+    assert lines[end - 1] == "exit 1: 1 test failed"
+    (annotation,) = lines[end + 1 :]
+    assert annotation.startswith(
+        "::error file=tests/fail/test.yaml,line=22,col=3,title=nanoclaw.t.fail.x::"
+        "tests/fail/test.yaml:22:3: fetches (must_call_tool) failed%0A"
+    )
+    assert Path("summary.md").read_text().startswith("## ❌ agenteval: 1 test failed\n")
+
+
+def test_github_can_be_turned_off_and_on(
+    project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`--no-github` inside of Actions, `--github` outside, also of a run that is over."""
+    assert main(["run", "tests/fail", "--run-id", "r", "--github"]) == 1
+    assert "\n::error file=" in capsys.readouterr().out
+    assert main(["report", "artifacts/r", "--github"]) == 0
+    assert capsys.readouterr().out.startswith("::error file=tests/fail/test.yaml,line=22,col=3,")
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    assert main(["run", "tests/fail", "--no-github", "--no-artifacts"]) == 1
+    assert "::" not in capsys.readouterr().out
+
+
+def test_words_of_an_agent_are_no_commands(
+    project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All that is told of a recording stands between the two lines, whatever it ends in."""
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    answer = {"role": "assistant", "content": "x\n::set-env name=PATH::/tmp"}
+    project.add("fail", "forged", replay=make_replay(final_output=answer), title="::add-mask::x")
+    main(["run", "tests/forged", "tests/error", "-v"])
+    first, *lines = capsys.readouterr().out.splitlines()
+    end = lines.index(f"::{first.removeprefix('::stop-commands::')}::")
+    assert all(line.lstrip().startswith(("::error ", "::warning ")) for line in lines[end + 1 :])
+    assert any("::add-mask::" in line for line in lines[:end])
+
+
+def test_commands_are_on_again_after_a_crash(
+    project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The steps that follow are not silenced by a run that broke down."""
+    assert main(["run", "tests/pass", "--run-id", "r"]) == 0
+    capsys.readouterr()
+    assert main(["run", "tests/pass", "--run-id", "r", "--github"]) == 2
+    first, last = capsys.readouterr().out.splitlines()
+    assert last == f"::{first.removeprefix('::stop-commands::')}::"
+
+
+def test_a_summary_that_cannot_be_written_fails_nothing(
+    project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is told: the verdict is that of the tests."""
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", "absent/summary.md")
+    assert main(["run", "tests/pass", "--no-artifacts"]) == 0
+    assert capsys.readouterr().out.endswith(
+        "\nthe summary of the step cannot be written: No such file or directory: absent/summary.md\n"
+    )
+
+
+def test_json_on_stdout_stays_json(
+    project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With `--json`, annotations go where the rest of the text goes."""
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    assert main(["run", "tests/fail", "--no-artifacts", "--json"]) == 1
+    told = capsys.readouterr()
+    assert json.loads(told.out)["exit_code"] == 1
+    assert "\n::error file=" in told.err
+
+
+def test_a_failing_control_in_all_formats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Expected and got, and the line in the test file, wherever a format has a place for them."""
+    monkeypatch.chdir(CASES.parents[1])
+    told = "expected at least 1 call of web_search, got 0"
+    out = str(tmp_path / "out")
+    main(["run", "tests/cases/failing/must_call_tool", "--no-artifacts", *asked(out)])
+    content = {name: text.decode() for name, text in files(tmp_path / "out").items()}
+    assert [name for name in NAMES if told not in content[name]] == []
+    line = ET.fromstring(content["junit-xml"]).find("testsuite/properties/property[@name='line']")
+    assert line is not None
+    assert line.get("value") == "24"
+    (result,) = json.loads(content["sarif"])["runs"][0]["results"]
+    assert result["locations"][0]["physicalLocation"]["region"] == {"startLine": 24, "startColumn": 5}

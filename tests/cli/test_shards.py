@@ -1,0 +1,337 @@
+"""`--shard` and `merge`: the parts of a run, and the run that they are put together to."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from agenteval.cli import main
+from projects import FETCHES, NEEDS_LIVE, SEARCHES, VACUOUS, Project, make_replay
+from runs import EXAMPLES
+
+VARYING = re.compile(
+    r'"(timestamp|started_at|finished_at|duration_ms|test_run_id|result_id)":\s*("[^"]*"|[\d.]+)|\b\d+ ms\b|\b\d+\.\d\d s\b'
+)
+"""What differs between two runs of the same tests: ids of the run and times."""
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """A project with tests of every kind, in the current directory."""
+    monkeypatch.chdir(tmp_path)
+    made = Project(tmp_path)
+    for at, kind in enumerate(("pass", "fail", "warn", "skip", "error", "invalid", "pass", "fail")):
+        made.add(kind, f"{at}-{kind}", tags=["even" if at % 2 == 0 else "odd"])
+    expected = {"status": "fail", "reason": "known", "assertions": ["fetches"]}
+    made.add("xfail", "xfail", assertions=[SEARCHES, FETCHES], expected=expected)
+    made.add(
+        "vacuous", "vacuous", assertions=[SEARCHES, VACUOUS, NEEDS_LIVE], tools={"available": ["a", "b"]}
+    )
+    return made
+
+
+def shard(number: int, of: int, *options: str, run_id: str = "s") -> int:
+    """Run one shard."""
+    return main(["run", "tests", "--shard", f"{number}/{of}", "--run-id", run_id, "-q", *options])
+
+
+def folders(of: int, run_id: str = "s") -> list[str]:
+    """The directories of all shards."""
+    return [f"artifacts/{run_id}-shard-{number}-of-{of}" for number in range(1, of + 1)]
+
+
+def said(capsys: pytest.CaptureFixture[str], run_id: str) -> str:
+    """All that was printed, without what varies."""
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    return VARYING.sub("VARIES", captured.out).replace(f"artifacts/{run_id}", "artifacts/RUN")
+
+
+def written(run_id: str) -> dict[str, str]:
+    """The files of a run, without what varies."""
+    return {
+        path.name: VARYING.sub("VARIES", path.read_text(encoding="utf-8"))
+        for path in Path("artifacts", run_id).iterdir()
+    }
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        [],
+        ["-n", "2"],
+        ["--save-traces", "--strict"],
+        ["-k", "pass or fail"],
+        ["-t", "odd", "-t", "nobody"],
+        ["-t", "nobody"],
+    ],
+    ids=" ".join,
+)
+@pytest.mark.parametrize("of", [1, 2, 3])
+def test_merged_shards_are_the_run(
+    of: int, options: list[str], project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Results, summary, scores, coverage, problems, exit code, byte for byte but for ids of the run and times."""
+    code = main(["run", "tests", "--run-id", "plain", *options])
+    capsys.readouterr()
+    for number in range(1, of + 1):
+        shard(number, of, *options)
+    capsys.readouterr()
+    assert main(["merge", *reversed(folders(of)), "--run-id", "merged"]) == code
+    told = said(capsys, "merged")
+    assert written("merged") == written("plain")
+    assert main(["run", "tests", "--run-id", "again", *options]) == code
+    again = said(capsys, "again")
+    if not options:  # a problem of a file is told with its lines by those who read the file
+        assert told.endswith(again[again.index("scorecard\n") :])
+
+
+def test_the_examples_in_parts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The examples in three shards and two processes each, merged: the plain run but for the fields named above."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "agenteval.yaml").touch()
+    shutil.copytree(EXAMPLES, tmp_path / "examples")
+    assert main(["run", "examples", "--run-id", "plain", "--save-traces"]) == 0
+    for number in (1, 2, 3):
+        options = ["-n", "2", "--shard", f"{number}/3", "--run-id", "s", "--save-traces"]
+        assert main(["run", "examples", *options]) == 0
+    assert main(["merge", *folders(3), "--run-id", "merged"]) == 0
+    assert written("merged") == written("plain")
+
+
+def test_every_test_is_in_one_shard(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing is run twice, nothing is left out, and the numbers differ by one at most."""
+    for number in (1, 2, 3):
+        shard(number, 3)
+    names = [{path.name for path in Path(folder).glob("*.result.json")} for folder in folders(3)]
+    assert sum(map(len, names)) == len(set().union(*names)) == 9
+    assert sorted(map(len, names)) == [2, 3, 4]  # with the invalid file: 3, 3, 4
+    assert "shard 1/3" not in capsys.readouterr().out
+
+
+def test_a_shard_says_what_it_is(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """How many of how many tests; what the selection leaves out is not divided."""
+    main(["run", "tests", "--shard", "2/3", "-t", "odd"])
+    assert capsys.readouterr().out.startswith("shard 2/3: 1 of 4 tests\n")
+
+
+def durations(**ms: float) -> None:
+    """A cache of how long tests took."""
+    cache = {
+        "schema_version": "0.1",
+        "failed": [],
+        "duration_ms": {f"tests/{k}/test.yaml": v for k, v in ms.items()},
+    }
+    Path(".agenteval_cache").mkdir(exist_ok=True)
+    Path(".agenteval_cache/last-run.json").write_text(json.dumps(cache), encoding="utf-8")
+
+
+@pytest.fixture
+def four(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """A project of four tests that pass."""
+    monkeypatch.chdir(tmp_path)
+    made = Project(tmp_path)
+    for name in "abcd":
+        made.add("pass", name)
+    return made
+
+
+def in_shard(run_id: str, number: int, of: int) -> str:
+    """The tests of a shard, by their letters."""
+    names = sorted(
+        path.name for path in Path(f"artifacts/{run_id}-shard-{number}-of-{of}").glob("*.result.json")
+    )
+    return "".join(name.split(".")[2] for name in names)
+
+
+def test_known_durations_balance_shards(four: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """The longest test has a shard for itself; running a shard does not change how the others are divided."""
+    durations(a=10, b=10, c=100, d=10)
+    shard(1, 2)
+    shard(2, 2)
+    assert (in_shard("s", 1, 2), in_shard("s", 2, 2)) == ("c", "abd")
+    assert main(["merge", *folders(2)]) == 0
+
+
+def test_durations_of_another_run(four: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """`--durations-from RUN` says how long tests took, whatever the cache says."""
+    main(["run", "tests", "--run-id", "timed"])
+    path = Path("artifacts/timed/summary.json")
+    summary = json.loads(path.read_text(encoding="utf-8"))
+    for row, ms in zip(summary["tests"], (50, 1, 1, 1), strict=True):
+        row["duration_ms"] = ms
+    path.write_text(json.dumps(summary), encoding="utf-8")
+    durations(a=1, b=1, c=1, d=1)
+    shard(2, 2, "--durations-from", "artifacts/timed")
+    assert in_shard("s", 2, 2) == "bcd"
+    capsys.readouterr()
+    assert shard(1, 2, "--durations-from", "nowhere", run_id="t") == 2
+    assert capsys.readouterr().err == (
+        "error[run.missing]: no run in nowhere: there is no such directory\n"
+        "  next: name the directory of a run, for instance artifacts/run-20260102T030405Z-1a2b3c4d\n"
+    )
+
+
+def test_durations_of_strangers(four: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """A run of other tests is of no use, and that is said."""
+    main(["run", "tests/a", "--run-id", "timed"])
+    capsys.readouterr()
+    main(["run", "tests/b", "tests/c", "--shard", "1/2", "--durations-from", "artifacts/timed"])
+    assert capsys.readouterr().out.startswith(
+        "artifacts/timed: has none of these tests; the shards are of equal numbers\nshard 1/2: 1 of 2 tests\n"
+    )
+
+
+def test_an_empty_shard_is_no_success(four: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """A shard without tests is not green; merged with the others it does no harm."""
+    codes = [shard(number, 5) for number in range(1, 6)]
+    assert codes == [0, 0, 0, 0, 3]
+    assert (
+        "error[select.empty_shard]: shard 5/5 is empty: there are fewer tests than shards\n"
+        "   next: use fewer than 5 shards\n"
+    ) in capsys.readouterr().out
+    assert main(["merge", *folders(5)]) == 0
+
+
+def test_bars_are_for_the_whole_suite(four: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """A shard is not held against the bars of the suite; the merged run is."""
+    Path("agenteval.yaml").write_text("suite: {pass_score: 0.9}\n", encoding="utf-8")
+    four.add("warn", "e", assertions=[SEARCHES, {**FETCHES, "severity": "warning"}])
+    four.add("fail", "f", expected={"status": "fail", "reason": "known", "assertions": ["fetches"]})
+    assert [shard(number, 2) for number in (1, 2)] == [0, 0]
+    assert main(["merge", *folders(2), "--json"]) == 0
+    Path("agenteval.yaml").write_text("suite: {max_p95_latency_ms: 1}\n", encoding="utf-8")
+    assert [shard(number, 2, run_id="t") for number in (1, 2)] == [0, 0]
+    capsys.readouterr()
+    assert main(["merge", *folders(2, "t"), "-q"]) == 1
+    assert "exit 1: suite.threshold: p95 latency 1200 ms is above 1\n" in capsys.readouterr().out
+
+
+def test_ids_of_the_merged_run(four: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is called as the shards were, else as asked, else by a new id; every file in it says so."""
+    for number in (1, 2):
+        shard(number, 2, "--save-traces")
+    main(["merge", *folders(2)])
+    summary = json.loads(Path("artifacts/s/summary.json").read_text(encoding="utf-8"))
+    assert summary["test_run_id"] == "s"
+    for path in Path("artifacts/s").glob("*.json"):
+        assert json.loads(path.read_text(encoding="utf-8")).get("test_run_id", "s") == "s"
+    result = json.loads(Path("artifacts/s/nanoclaw.t.a.x.result.json").read_text(encoding="utf-8"))
+    assert result["result_id"] == "s/nanoclaw.t.a.x"
+    capsys.readouterr()
+    assert main(["merge", *folders(2)]) == 2
+    assert capsys.readouterr().err.startswith(
+        "error[artifacts.run_exists]: there is already a run in artifacts/s\n"
+    )
+
+
+def told(capsys: pytest.CaptureFixture[str], *given: str) -> str:
+    """The error of a merge that cannot be."""
+    capsys.readouterr()
+    before = set(Path("artifacts").iterdir())
+    assert main(["merge", *given]) == 2
+    assert set(Path("artifacts").iterdir()) == before
+    return capsys.readouterr().err
+
+
+def test_what_is_not_all_of_one_run(four: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """A missing shard, one that is there twice, none at all, and what is no shard: each is refused, nothing written."""
+    for number in (1, 2, 3):
+        shard(number, 3)
+    main(["run", "tests", "--run-id", "whole"])
+    one, two, three = folders(3)
+    assert told(capsys, one, three) == (
+        "error[merge.missing_shard]: of 3 shards there is no 2\n"
+        "  next: name the directories of all shards; one that did not run has to be run first\n"
+    )
+    assert told(capsys, one, two, three, two) == (
+        f"error[merge.doubled_shard]: shard 2/3 is there twice: {two} and {two}\n  next: name each shard once\n"
+    )
+    assert told(capsys, one, "artifacts/whole") == (
+        "error[merge.not_a_shard]: artifacts/whole is not the directory of a shard: it has no shard.json\n"
+        "  next: name directories that `agenteval run --shard I/N` wrote\n"
+    )
+    Path(two, "summary.json").unlink()
+    assert told(capsys, one, two, three) == (
+        f"error[merge.unfinished]: the run in {two} did not finish: it has no summary.json\n"
+        "  next: run that shard again\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("second", "why"),
+    [
+        (("2/2", "s", []), "one of 3 shards, the other of 2"),
+        (("2/3", "t", []), "--run-id is 's' and 't'"),
+        (("2/3", "s", ["--strict"]), "tests, settings or recorded durations differ"),
+        (("2/3", "s", ["-k", "not a"]), "tests, settings or recorded durations differ"),
+    ],
+)
+def test_shards_of_different_runs(
+    second: tuple[str, str, list[str]], why: str, four: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Shards that were not divided alike, or judged alike, are not put together."""
+    shard(1, 3)
+    number, run_id, options = second
+    main(["run", "tests", "--shard", number, "--run-id", run_id, *options])
+    other = f"artifacts/{run_id}-shard-{number.replace('/', '-of-')}"
+    assert told(capsys, folders(3)[0], other) == (
+        f"error[merge.different_runs]: shards of different runs: artifacts/s-shard-1-of-3 and {other}: {why}\n"
+        "  next: run all shards on the same files with the same options, and merge these\n"
+    )
+
+
+def test_a_test_changed_between_shards(four: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """A change of any test file makes it another run."""
+    shard(1, 2)
+    path = four.root / "tests/a/test.yaml"
+    path.write_text(path.read_text(encoding="utf-8") + "# changed\n", encoding="utf-8")
+    shard(2, 2)
+    assert told(capsys, *folders(2)).startswith("error[merge.different_runs]: ")
+
+
+def test_a_shard_that_was_stopped(four: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """A shard that `-x` ended does not make a whole run."""
+    four.add("fail", "0")
+    shard(1, 2, "-x")
+    shard(2, 2)
+    assert told(capsys, *folders(2)) == (
+        "error[merge.stopped_shard]: shard 1/2 was stopped early: 2 of its 3 tests were not run\n"
+        "  next: run that shard again, without -x and --maxfail\n"
+    )
+
+
+def test_a_damaged_result(four: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """A file of a shard that is no result is named, with what is wrong."""
+    shard(1, 1)
+    path = Path("artifacts/s-shard-1-of-1/nanoclaw.t.a.x.result.json")
+    path.write_text('{"schema_version": "0.1"}', encoding="utf-8")
+    capsys.readouterr()
+    assert main(["merge", *folders(1), "--run-id", "m"]) == 2
+    assert capsys.readouterr().err.startswith(f"{path}:1:1: error[json.missing_key]: ")
+
+
+def test_one_id_in_two_shards(four: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """What a whole run would have refused is refused when it is put together."""
+    four.add("pass", "e", id="nanoclaw.t.d.x", replay=make_replay())
+    assert [shard(number, 2) for number in (1, 2)] == [0, 0]
+    capsys.readouterr()
+    assert main(["merge", *folders(2), "--run-id", "m"]) == 3
+    assert capsys.readouterr().err == (
+        "artifacts/s-shard-1-of-2/nanoclaw.t.d.x.result.json: error[spec.duplicate_test_id]: the id 'nanoclaw.t.d.x' "
+        "is taken by artifacts/s-shard-2-of-2/nanoclaw.t.d.x.result.json\n"
+        "   next: give one of the two tests another id: results are filed under it\n"
+    )
+
+
+@pytest.mark.parametrize("value", ["", "1", "0/3", "4/3", "a/b", "1/0", "-1/3", "1/2/3", "1/99999", "١/٣"])
+def test_what_is_no_shard(value: str, four: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """The option says what it expects."""
+    assert main(["run", "tests", "--shard", value]) == 2
+    assert capsys.readouterr().err == (
+        f"error[usage.shard]: --shard {value}: expected I/N, where I is from 1 to N\n  next: for instance --shard 1/3\n"
+    )

@@ -1,0 +1,140 @@
+"""`agenteval trace`: what an adapter makes of a test, a bundle or a recording, as assertions see it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agenteval.cli import main
+from planted import EMAIL, GITHUB
+from projects import Project, make_replay
+from recorded_projects import NEWS, Logbooks, run, tool
+from runs import EXAMPLES
+
+NEWS_EXAMPLE = EXAMPLES / "nanoclaw" / "current-news"
+
+
+def traced(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> dict[str, Any]:
+    """The trace that is printed."""
+    assert main(["trace", *map(str, arguments)]) == 0
+    data: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return data
+
+
+def refused(capsys: pytest.CaptureFixture[str], code: int, *arguments: str | Path) -> str:
+    """What is told instead, given that it ends in that exit code and nothing is on stdout."""
+    assert main(["trace", *map(str, arguments)]) == code
+    told = capsys.readouterr()
+    assert told.out == ""
+    return told.err
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """A project, which is the current directory."""
+    monkeypatch.chdir(tmp_path)
+    return Project(tmp_path)
+
+
+@pytest.mark.parametrize("part", ["", "test.yaml", "replay.json"])
+def test_a_test_by_its_folder_its_file_or_its_recording(
+    part: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All three are one trace: a bundle has its fixtures from the test beside it."""
+    trace = traced(capsys, NEWS_EXAMPLE / part)
+    assert trace["test_case_id"] == "nanoclaw.news.current-news.sourced-bullets"
+    results = [event["data"] for event in trace["events"] if event["type"] == "tool_result"]
+    assert results[0]["fixture_id"]
+    assert results[0]["result"]
+
+
+def test_the_trace_is_the_one_that_a_run_saves(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """But for the name of the run."""
+    project.add("pass")
+    assert main(["run", "tests", "--save-traces", "--run-id", "r"]) == 0
+    capsys.readouterr()
+    saved = json.loads(Path("artifacts/r/nanoclaw.t.pass.x.trace.json").read_text(encoding="utf-8"))
+    assert traced(capsys, "tests/pass") == {**saved, "test_run_id": "trace"}
+
+
+def test_a_bundle_without_a_test(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """Needs none."""
+    path = project.root / "alone.json"
+    path.write_text(json.dumps(make_replay()), encoding="utf-8")
+    trace = traced(capsys, path)
+    assert trace["adapter"]["name"] == "nanoclaw"
+    assert [event["type"] for event in trace["events"]] == [
+        "message_received",
+        "tool_call",
+        "tool_result",
+        "final_output",
+    ]
+
+
+def test_a_run_of_a_recording(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """The only one, or the one that is chosen; without a choice the error lists them."""
+    book = Logbooks(project.root).keep(NEWS, run(*tool("c1", "shell"), asked="And now?"))
+    assert traced(capsys, book, "--turn", "2")["metrics"]["tool_call_count"] == 1
+    assert refused(capsys, 2, book) == (
+        "error[record.choose_run]: book.logbook.json holds 2 runs:\n"
+        "  1  2026-11-21T20:53:01.527Z  user_message  What is new in AI?\n"
+        "  2  2026-11-21T20:53:01.527Z  user_message  And now?\n"
+        "  next: choose one with --turn N\n"
+    )
+
+
+def test_a_trace_is_redacted(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """By form, and by the fields that the test names: of a test, and of a recording."""
+    script = tool("c1", "shell", "ok", key=GITHUB, room="blue door")
+    project.add("pass", replay=make_replay(*script), reporting={"redact_fields": ["room"]})
+    assert main(["trace", "tests/pass"]) == 0
+    book = Logbooks(project.root).keep(run(*script, output=f"Ask {EMAIL}"))
+    assert main(["trace", str(book)]) == 0
+    told = capsys.readouterr().out
+    assert GITHUB not in told
+    assert EMAIL not in told
+    assert told.count("blue door") == 1
+
+
+def test_what_cannot_be_read(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """Exit 2 with the reason; a test file that is invalid is 3, as everywhere."""
+    assert refused(capsys, 2, "nowhere") == "nowhere: error[file.missing]: no such file or directory\n"
+    Path("notes.txt").write_text("hello", encoding="utf-8")
+    assert "error[record.not_a_recording]: notes.txt is no recording that can be read\n" in refused(
+        capsys, 2, "notes.txt"
+    )
+    project.add("error")
+    assert "error[adapter.replay_missing]: adapter_input.replay_file names 'replay.json', but " in refused(
+        capsys, 2, "tests/error"
+    )
+    project.add("invalid")
+    assert "error[spec.unknown_key]: unknown key 'tilte'" in refused(capsys, 3, "tests/invalid")
+
+
+def test_a_broken_bundle_is_located_once(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """File, line and column, as a run tells them."""
+    path = project.add("pass")
+    (path.parent / "replay.json").write_text('{"schema_version": "0.1",', encoding="utf-8")
+    told = refused(capsys, 2, "tests/pass")
+    assert told.startswith("tests/pass/replay.json:1:26: error[bundle.syntax]: not valid JSON")
+    assert told.count("error[bundle.syntax]") == 1
+
+
+def test_a_turn_of_what_has_none(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """A test is one run already."""
+    project.add("pass")
+    assert refused(capsys, 2, "tests/pass", "--turn", "1") == (
+        "error[usage.invalid]: --turn chooses a run of a recording; tests/pass is one run\n"
+        "  next: leave --turn out, or name the recording\n"
+    )
+
+
+def test_a_warning_goes_to_stderr(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """Stdout is JSON and nothing else."""
+    fixture = {"id": "unused", "tool": "web_search", "response": 1}
+    project.add("pass", tools={"available": ["web_search"], "fixtures": [fixture]})
+    assert main(["trace", "tests/pass"]) == 0
+    told = capsys.readouterr()
+    json.loads(told.out)
+    assert "warning[adapter.remark]: fixture 'unused' is not used by any step" in told.err

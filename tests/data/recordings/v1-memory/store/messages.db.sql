@@ -1,0 +1,9 @@
+CREATE TABLE messages ( id TEXT, chat_jid TEXT, sender TEXT, sender_name TEXT, content TEXT, timestamp TEXT, is_from_me INTEGER, is_bot_message INTEGER DEFAULT 0, PRIMARY KEY (id, chat_jid), FOREIGN KEY (chat_jid) REFERENCES chats(jid) );
+INSERT INTO messages (id, chat_jid, sender, sender_name, content, timestamp, is_from_me, is_bot_message) VALUES ('41', 'tg:5550100', '5550100', 'Dana', 'I want 5 bullets in briefs from now on', '2026-11-21T20:59:07.344Z', 0, 0);
+INSERT INTO messages (id, chat_jid, sender, sender_name, content, timestamp, is_from_me, is_bot_message) VALUES ('42', 'tg:5550100', '5550100', 'Dana', 'how many bullets do I like?', '2026-11-21T20:59:19.470Z', 0, 0);
+CREATE TABLE registered_groups ( jid TEXT PRIMARY KEY, name TEXT NOT NULL, folder TEXT NOT NULL UNIQUE, trigger_pattern TEXT NOT NULL, added_at TEXT NOT NULL, container_config TEXT, requires_trigger INTEGER DEFAULT 1 , is_main INTEGER DEFAULT 0);
+INSERT INTO registered_groups (jid, name, folder, trigger_pattern, added_at, container_config, requires_trigger, is_main) VALUES ('tg:5550100', 'Dana', 'main', '@Andy', '2026-11-21T20:59:06.001Z', NULL, 0, 1);
+CREATE TABLE scheduled_tasks ( id TEXT PRIMARY KEY, group_folder TEXT NOT NULL, chat_jid TEXT NOT NULL, prompt TEXT NOT NULL, schedule_type TEXT NOT NULL, schedule_value TEXT NOT NULL, next_run TEXT, last_run TEXT, last_result TEXT, status TEXT DEFAULT 'active', created_at TEXT NOT NULL , context_mode TEXT DEFAULT 'isolated');
+CREATE TABLE sessions ( group_folder TEXT PRIMARY KEY, session_id TEXT NOT NULL );
+INSERT INTO sessions (group_folder, session_id) VALUES ('main', 'fb8a946e-0c73-4fe2-a77e-984333d7dd82');
+CREATE TABLE task_run_logs ( id INTEGER PRIMARY KEY AUTOINCREMENT, task_id TEXT NOT NULL, run_at TEXT NOT NULL, duration_ms INTEGER NOT NULL, status TEXT NOT NULL, result TEXT, error TEXT, FOREIGN KEY (task_id) REFERENCES scheduled_tasks(id) );

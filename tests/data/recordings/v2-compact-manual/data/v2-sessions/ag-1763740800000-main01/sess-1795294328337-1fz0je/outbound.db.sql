@@ -1,0 +1,14 @@
+CREATE TABLE messages_out ( id TEXT PRIMARY KEY, seq INTEGER UNIQUE, in_reply_to TEXT, timestamp TEXT NOT NULL, deliver_after TEXT, recurrence TEXT, kind TEXT NOT NULL, platform_id TEXT, channel_type TEXT, thread_id TEXT, content TEXT NOT NULL );
+INSERT INTO messages_out (id, seq, in_reply_to, timestamp, deliver_after, recurrence, kind, platform_id, channel_type, thread_id, content) VALUES ('msg-1795294332205-5s1zwq', 3, '5550100:41:ag-1763740800000-main01', '2026-11-21 20:52:12', NULL, NULL, 'chat', 'telegram:5550100', 'telegram', NULL, '{"text":"one"}');
+INSERT INTO messages_out (id, seq, in_reply_to, timestamp, deliver_after, recurrence, kind, platform_id, channel_type, thread_id, content) VALUES ('msg-1795294338424-3te3cc', 5, '5550100:42:ag-1763740800000-main01', '2026-11-21 20:52:18', NULL, NULL, 'chat', 'telegram:5550100', 'telegram', NULL, '{"text":"after compact"}');
+INSERT INTO messages_out (id, seq, in_reply_to, timestamp, deliver_after, recurrence, kind, platform_id, channel_type, thread_id, content) VALUES ('msg-1795294339125-5wqv3o', 7, '5550100:43:ag-1763740800000-main01', '2026-11-21 20:52:19', NULL, NULL, 'chat', 'telegram:5550100', 'telegram', NULL, '{"text":"after compact 2"}');
+INSERT INTO messages_out (id, seq, in_reply_to, timestamp, deliver_after, recurrence, kind, platform_id, channel_type, thread_id, content) VALUES ('msg-1795294340563-igtozu', 9, NULL, '2026-11-21 20:52:20', NULL, NULL, 'chat', 'telegram:5550100', 'telegram', NULL, '{"text":"Session cleared."}');
+INSERT INTO messages_out (id, seq, in_reply_to, timestamp, deliver_after, recurrence, kind, platform_id, channel_type, thread_id, content) VALUES ('msg-1795294345408-951g2o', 11, '5550100:45:ag-1763740800000-main01', '2026-11-21 20:52:25', NULL, NULL, 'chat', 'telegram:5550100', 'telegram', NULL, '{"text":"after compact"}');
+CREATE TABLE processing_ack ( message_id TEXT PRIMARY KEY, status TEXT NOT NULL, status_changed TEXT NOT NULL );
+INSERT INTO processing_ack (message_id, status, status_changed) VALUES ('5550100:41:ag-1763740800000-main01', 'completed', '2026-11-21 20:52:13');
+INSERT INTO processing_ack (message_id, status, status_changed) VALUES ('5550100:43:ag-1763740800000-main01', 'completed', '2026-11-21 20:52:19');
+INSERT INTO processing_ack (message_id, status, status_changed) VALUES ('5550100:42:ag-1763740800000-main01', 'completed', '2026-11-21 20:52:20');
+INSERT INTO processing_ack (message_id, status, status_changed) VALUES ('5550100:44:ag-1763740800000-main01', 'completed', '2026-11-21 20:52:20');
+INSERT INTO processing_ack (message_id, status, status_changed) VALUES ('5550100:45:ag-1763740800000-main01', 'completed', '2026-11-21 20:52:25');
+CREATE TABLE session_state ( key TEXT PRIMARY KEY, value TEXT NOT NULL, updated_at TEXT NOT NULL );
+INSERT INTO session_state (key, value, updated_at) VALUES ('continuation:claude', '7a950534-d453-41b7-b035-6ae3fae752fb', '2026-11-21T20:52:25.120Z');

@@ -1,0 +1,8 @@
+CREATE TABLE messages_out ( id TEXT PRIMARY KEY, seq INTEGER UNIQUE, in_reply_to TEXT, timestamp TEXT NOT NULL, deliver_after TEXT, recurrence TEXT, kind TEXT NOT NULL, platform_id TEXT, channel_type TEXT, thread_id TEXT, content TEXT NOT NULL );
+INSERT INTO messages_out (id, seq, in_reply_to, timestamp, deliver_after, recurrence, kind, platform_id, channel_type, thread_id, content) VALUES ('msg-1795294518324-vgz4mz', 3, NULL, '2026-11-21 20:55:18', NULL, NULL, 'chat', 'telegram:5550100', 'telegram', NULL, '{"text":"part 1"}');
+INSERT INTO messages_out (id, seq, in_reply_to, timestamp, deliver_after, recurrence, kind, platform_id, channel_type, thread_id, content) VALUES ('msg-1795294518358-u1y4ne', 5, NULL, '2026-11-21 20:55:18', NULL, NULL, 'chat', 'telegram:5550100', 'telegram', NULL, '{"text":"part 2"}');
+INSERT INTO messages_out (id, seq, in_reply_to, timestamp, deliver_after, recurrence, kind, platform_id, channel_type, thread_id, content) VALUES ('msg-1795294518436-vlujwx', 7, '5550100:41:ag-1763740800000-main01', '2026-11-21 20:55:18', NULL, NULL, 'chat', 'telegram:5550100', 'telegram', NULL, '{"text":"All three checked."}');
+CREATE TABLE processing_ack ( message_id TEXT PRIMARY KEY, status TEXT NOT NULL, status_changed TEXT NOT NULL );
+INSERT INTO processing_ack (message_id, status, status_changed) VALUES ('5550100:41:ag-1763740800000-main01', 'completed', '2026-11-21 20:55:18');
+CREATE TABLE session_state ( key TEXT PRIMARY KEY, value TEXT NOT NULL, updated_at TEXT NOT NULL );
+INSERT INTO session_state (key, value, updated_at) VALUES ('continuation:claude', 'e4f12fa6-b582-413a-bbd4-9b9e0e4d280d', '2026-11-21T20:55:17.035Z');

@@ -1,0 +1,101 @@
+"""Every real recording becomes tests: they pass at once by the strictest rules, and hold nothing of their machine."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+
+from agenteval.adapters import find_adapter
+from agenteval.cli import main
+from leak import leak, mended
+from nanoclaw.recordings import NAMES, context_of, unpack
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty project, which is the current directory."""
+    (tmp_path / "agenteval.yaml").write_text("color: never\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def turns(root: Path) -> list[str]:
+    """The options that choose every run of a recording."""
+    recording = find_adapter("nanoclaw").recorder.inspect(root, context_of(root))  # type: ignore[attr-defined]
+    return [option for run in recording.runs for option in ("--turn", str(run.number))]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_run_becomes_a_test_that_passes(name: str, project: Path) -> None:
+    """Strict, without a vacuous pass or a skipped check; recording it twice gives the same bytes."""
+    root = unpack(name, project)
+    chosen = turns(root)
+    assert chosen
+    assert main(["record", name, *chosen, "--out", "evals"]) == 0
+    assert main(["record", name, *chosen, "--out", "again"]) == 0
+    shutil.rmtree(root)
+    flags = ["--strict", "--fail-on-vacuous", "--strict-capabilities", "--no-artifacts"]
+    assert main(["run", "evals", *flags]) == 0
+    assert main(["validate", "evals"]) == 0
+    files = {path.relative_to("evals"): path.read_bytes() for path in Path("evals").rglob("*.*")}
+    assert files == {path.relative_to("again"): path.read_bytes() for path in Path("again").rglob("*.*")}
+    assert not any(str(project).encode() in content for content in files.values())
+
+
+def test_the_leak_is_found_and_its_mended_twin_passes(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Recorded with --xfail the leak is expected; recorded anew without it, the same assertion holds."""
+    leak(project)
+    mended(project)
+    assert main(["record", "nanoclaw", "--out", "evals", "--name", "party", "--xfail"]) == 0
+    path = Path("evals/party/test.yaml")
+    spec = yaml.safe_load(path.read_text(encoding="utf-8"))
+    assert spec["expected"]["assertions"] == ["no-memory-of-others"]
+    assert spec["scenario"]["other_group_state"][0]["group_id"] == "telegram_family"
+    assert main(["run", "evals", "--no-artifacts"]) == 0
+    capsys.readouterr()
+    assert main(["record", "nanoclaw-mended", "--update", "evals/party"]) == 0
+    assert "  assertion no-memory-of-others: fail -> pass: " in capsys.readouterr().out
+    assert main(["run", "evals", "--no-artifacts"]) == 1
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text[: text.index("\nexpected:")], encoding="utf-8")
+    assert main(["run", "evals", "--no-artifacts"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "turn", "suggested"),
+    [
+        ("v2-memory-write", 1, {"memory_update_on_correction": {"new_value": "5 bullets", "old_value": "3"}}),
+        (
+            "v2-memory-read",
+            1,
+            {
+                "memory_recall_same_group": {
+                    "expected_memory_fact": "Prefers briefs as 3 bullet points, no preamble",
+                    "evidence": "both",
+                }
+            },
+        ),
+        (
+            "v2-scheduled-task",
+            2,
+            {"scheduler_outbound_count": {"exact": 1}, "outbound_destinations": {"allowed": ["dana"]}},
+        ),
+        ("v2-digest-timeout-retry", 1, {"retry_policy_respected": {"tool": "web_search", "max_retries": 1}}),
+        ("v2-digest-graceful-failure", 1, {"graceful_failure_output": {}}),
+        ("v2-clarify", 1, {"ask_clarifying_when_ambiguous": {"max_questions": 1}}),
+        ("v2-current-news", 1, {"tool_call_order": {}, "no_fabricated_source_or_citation": {}}),
+    ],
+)
+def test_what_a_run_is_about_is_suggested(
+    name: str, turn: int, suggested: dict[str, dict[str, object]], project: Path
+) -> None:
+    """A correction, a recalled fact, a task, a retry, an honest failure, a question: each has its assertion."""
+    unpack(name, project)
+    assert main(["record", name, "--turn", str(turn), "--out", "evals", "--name", "it"]) == 0
+    spec = yaml.safe_load(Path("evals/it/test.yaml").read_text(encoding="utf-8"))
+    params = {each["type"]: each.get("params", {}) for each in spec["assertions"]}
+    for kind, wanted in suggested.items():
+        assert wanted.items() <= params[kind].items(), kind

@@ -1,0 +1,94 @@
+"""Negations, swapped roles, and names in the place of others."""
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agenteval.grounding.contradictions import contradictions
+
+
+def found(claim: str, passage: str) -> list[str]:
+    """What the claim says against the passage."""
+    return list(contradictions(claim, passage))
+
+
+@pytest.mark.parametrize(
+    ("claim", "passage", "parts"),
+    [
+        ("Leo is not allergic to peanuts.", "Leo is allergic to peanuts.", ["not allergic"]),
+        ("Revenue did not rise last year.", "Revenue rose last year.", ["not rise"]),
+        ("The lab hasn't released model X.", "The lab released model X.", ["hasn't released"]),
+        ("The board approved the deal.", "The board has not approved the deal.", ["approved"]),
+        ("No lab ships the model.", "The lab ships the model.", ["No lab"]),
+    ],
+)
+def test_negations(claim: str, passage: str, parts: list[str]) -> None:
+    """One that only the claim has, or only the passage."""
+    assert found(claim, passage) == parts
+
+
+@pytest.mark.parametrize(
+    ("claim", "passage"),
+    [
+        ("Leo is not allergic to peanuts.", "Leo isn't allergic to peanuts."),
+        ("The board did not approve the deal.", "The board refused to approve the deal."),
+        ("No, Leo is allergic to peanuts.", "Leo is allergic to peanuts."),
+        ("It is not only cheap but good.", "It is cheap and good."),
+        ("The deal was signed.", "The deal was signed, but it does not name a price."),
+        ("Nobody came.", "The weather was fine in the whole of the north."),
+    ],
+)
+def test_what_is_no_contradiction(claim: str, passage: str) -> None:
+    """Negations of both, of something else, answers, and passages about another thing."""
+    assert found(claim, passage) == []
+
+
+@pytest.mark.parametrize(
+    ("claim", "passage", "parts"),
+    [
+        ("Beta bought Alpha.", "On Monday Alpha bought Beta for cash.", ["Beta bought Alpha"]),
+        ("Alpha was bought by Beta.", "On Monday Alpha bought Beta for cash.", ["Alpha was bought by Beta"]),
+        (
+            "Munich is a brewery in Pschorr.",
+            "Pschorr is a brewery in Munich.",
+            ["Munich is a brewery in Pschorr"],
+        ),
+        ("Dana is allergic to nuts.", "Leo is allergic to nuts; Dana is not.", ["Dana is allergic"]),
+    ],
+)
+def test_roles(claim: str, passage: str, parts: list[str]) -> None:
+    """Names that changed places, or stand where the passage has another."""
+    assert set(parts) <= set(found(claim, passage))
+
+
+@pytest.mark.parametrize(
+    ("claim", "passage"),
+    [
+        ("Beta was bought by Alpha.", "On Monday Alpha bought Beta for cash."),
+        ("Alpha bought Beta.", "Beta was bought by Alpha on Monday."),
+        ("Beta and Alpha grew.", "Alpha and Beta grew."),
+        ("Beta met Alpha.", "Alpha met Beta."),
+        ("President Obama spoke first.", "Barack Obama spoke first."),
+        ("The capital of France is Paris.", "Paris is the capital of France."),
+    ],
+)
+def test_roles_said_in_other_words(claim: str, passage: str) -> None:
+    """The passive, lists, what goes both ways, and shorter names."""
+    assert found(claim, passage) == []
+
+
+@pytest.mark.parametrize("piece", ["Alpha bought Beta ", "A b ", "not ", "Ab not bc ", "'"])
+def test_long_texts_are_compared_in_bounded_time(piece: str) -> None:
+    """Names without end, and negations."""
+    start = time.process_time()
+    found(piece * 20_000, piece * 20_000 + "Beta bought Alpha")
+    assert time.process_time() - start < 3
+
+
+@given(st.text(alphabet="ABab not.no \n'"), st.text(alphabet="ABab not.no \n'"))
+def test_any_two_texts_can_be_compared(claim: str, passage: str) -> None:
+    """And a text says nothing against itself."""
+    found(claim, passage)
+    assert found(claim, claim) == []

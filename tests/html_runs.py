@@ -1,0 +1,74 @@
+"""Runs in a directory, made of results and traces that the test at hand chooses."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from agenteval.errors import Problem
+from agenteval.reporters.artifacts import RunDirectory
+from agenteval.runner import Outcome
+from agenteval.scorecard import Tally
+from agenteval.stored import StoredRun
+from agenteval.trace import Trace
+from builders import call, make_trace, result
+from run_builders import asserted, file_away, make_test, run_one
+
+SEARCHES = {"id": "searches", "type": "must_call_tool", "params": {"tool": "web_search"}}
+FETCHES = {"id": "fetches", "type": "must_call_tool", "params": {"tool": "web_fetch"}}
+FETCHES_A_PAGE = {
+    "id": "fetches-a-page",
+    "type": "must_call_tool",
+    "params": {"tool": "web_fetch", "args": {"args_contains": {"url": "news.example"}}},
+}
+
+
+def stored_run(
+    folder: Path,
+    *outcomes: Outcome,
+    run_id: str = "run-1",
+    traces: bool = True,
+    problems: Sequence[Problem] = (),
+) -> StoredRun:
+    """A run with these outcomes, written as a run is and read back."""
+    directory = RunDirectory(folder, run_id)
+    tally = Tally()
+    for outcome in outcomes:
+        file_away(directory, outcome, save_trace=traces)
+        tally.add(outcome.result)
+        tally.coverage.add(outcome.test, outcome.result.assertions, outcome.trace)
+    if problems:
+        tally.add_invalid(problems)
+    directory.close({})
+    directory.finish(
+        tally.summary(
+            run_id=run_id,
+            started_at="2026-01-02T03:04:05.000Z",
+            finished_at="2026-01-02T03:04:06.000Z",
+            duration_ms=1000,
+        )
+    )
+    return StoredRun(directory.path)
+
+
+def outcome(name: str, *assertions: dict[str, Any], trace: Trace | None = None, **case: Any) -> Outcome:
+    """One test, judged; its id is `nanoclaw.html.<name>.x`. Its agent searched once, unless `trace` says otherwise."""
+    test = make_test(
+        *map(asserted, assertions),
+        **{"id": f"nanoclaw.html.{name}.x", "title": f"The test {name}", **case},
+    )
+    return run_one(test, trace or searched())
+
+
+def searched(query: str = "cats", *, output: str = "Cats purr.") -> Trace:
+    """The agent searched once and answered."""
+    return make_trace(
+        call("web_search", query=query, limit=5),
+        result("web_search", value={"results": [{"title": "Cats", "url": "https://cats.example/"}]}),
+        output=output,
+        asked="What do cats do?",
+    )
+
+
+def fetched(url: str) -> Trace:
+    """The agent read one page and answered."""
+    return make_trace(call("web_fetch", url=url), result("web_fetch", value="A page."), output="Read.")

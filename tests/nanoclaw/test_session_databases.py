@@ -1,0 +1,161 @@
+"""Databases of a live, stopped, foreign or broken NanoClaw: read, and never touched."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from agenteval.errors import AdapterError
+from agenteval_nanoclaw.session.clock import iso, milliseconds
+from agenteval_nanoclaw.session.database import read_tables
+from nanoclaw.recordings import files_of, inspected, replayed, unpack
+
+NEXT = "name the transcript (*.jsonl) alone; it can be read without databases"
+
+
+@pytest.fixture
+def install(tmp_path: Path) -> Path:
+    """A v2 install."""
+    return unpack("v2-scheduled-task", tmp_path)
+
+
+def database(root: Path, name: str) -> Path:
+    """A database of the install."""
+    (path,) = root.rglob(name)
+    return path
+
+
+def test_a_log_that_is_not_written_back_is_read_and_left(install: Path) -> None:
+    """What a running NanoClaw wrote last stands in the write-ahead log: it counts, and the log stays as it is."""
+    with closing(sqlite3.connect(database(install, "v2.db"))) as live:
+        live.execute("PRAGMA journal_mode=WAL")
+        live.execute("PRAGMA wal_autocheckpoint=0")
+        live.execute("UPDATE agent_groups SET folder='renamed'")
+        live.commit()
+        before = files_of(install)
+        assert {"data/v2.db-wal", "data/v2.db-shm"} < set(before)
+        assert inspected(install).runs[0].group_id == "renamed"
+        assert files_of(install) == before
+
+
+def test_a_transaction_that_was_never_finished_does_not_count(install: Path) -> None:
+    """Its journal is beside the database; the copy is rolled back, the original left to NanoClaw."""
+    path = database(install, "outbound.db")
+    with closing(sqlite3.connect(path)) as live:
+        live.execute("PRAGMA cache_size=1")
+        live.execute("BEGIN EXCLUSIVE")
+        live.execute('UPDATE messages_out SET content=\'{"text":"half done"}\'')
+        live.executemany(
+            "INSERT INTO session_state (key, value, updated_at) VALUES (?, ?, '')",
+            [(f"k{number}", "x" * 900) for number in range(200)],
+        )
+        before = files_of(install)
+        assert f"{path.relative_to(install)}-journal" in before
+        trace = replayed(install, turn=1)
+        assert trace.of_type("final_output")[0].data["delivered"] is True
+        assert files_of(install) == before
+        live.rollback()
+
+
+def test_a_locked_database_is_read(install: Path) -> None:
+    """Nobody waits for the lock."""
+    with closing(sqlite3.connect(database(install, "inbound.db"))) as live:
+        live.execute("BEGIN EXCLUSIVE")
+        assert len(inspected(install).runs) == 2
+        live.rollback()
+
+
+def test_databases_that_must_not_be_written_are_read(install: Path) -> None:
+    """Neither files nor folders need to be writable."""
+    for path in [*install.rglob("*"), install]:
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    assert len(inspected(install).runs) == 2
+    for path in [install, *install.rglob("*")]:
+        path.chmod(0o755 if path.is_dir() else 0o644)
+
+
+def test_a_file_that_is_no_database(install: Path) -> None:
+    """Says which, and what to do."""
+    path = database(install, "inbound.db")
+    path.write_bytes(b"not a database at all" * 100)
+    with pytest.raises(AdapterError) as caught:
+        inspected(install)
+    assert caught.value.reason_code == "adapter.database_unreadable"
+    assert caught.value.message == f"{path} cannot be read as a database: file is not a database"
+    assert caught.value.next_step == "stop NanoClaw, or copy the recording once it is idle, and try again"
+
+
+@pytest.mark.parametrize(
+    ("change", "missing"),
+    [
+        ("DROP TABLE messages_in", "table messages_in"),
+        ("ALTER TABLE messages_in RENAME COLUMN content TO body", "columns content in table messages_in"),
+    ],
+)
+def test_a_database_of_another_version(install: Path, change: str, missing: str) -> None:
+    """Says what is missing, and that the transcript can be read alone."""
+    path = database(install, "inbound.db")
+    with closing(sqlite3.connect(path)) as old:
+        old.execute(change)
+        old.commit()
+    with pytest.raises(AdapterError) as caught:
+        inspected(install)
+    assert caught.value.reason_code == "adapter.database_version"
+    assert caught.value.message == (
+        f"{path} has no {missing}: it is no database of NanoClaw, or of a version that is not known"
+    )
+    assert caught.value.next_step == NEXT
+
+
+def test_tables_that_are_not_needed_may_be_missing(install: Path) -> None:
+    """Older and newer versions have others."""
+    with closing(sqlite3.connect(database(install, "inbound.db"))) as old:
+        old.execute("DROP TABLE delivered")
+        old.execute("DROP TABLE destinations")
+        old.commit()
+    trace = replayed(install, turn=1)
+    assert trace.of_type("final_output")[0].data["delivered"] is False
+
+
+def test_broken_values_are_survived(install: Path) -> None:
+    """Text that is not UTF-8, content that is not JSON, times that are none."""
+    with closing(sqlite3.connect(database(install, "inbound.db"))) as odd:
+        odd.execute("UPDATE messages_in SET content=CAST(x'ff7b' AS TEXT), timestamp='soon' WHERE seq=2")
+        odd.commit()
+    assert [run.status for run in inspected(install).runs] == ["success", "success"]
+
+
+def test_a_missing_table_is_empty_and_a_required_one_is_an_error(tmp_path: Path) -> None:
+    """The reader of tables, by itself."""
+    path = tmp_path / "x.db"
+    with closing(sqlite3.connect(path)) as new:
+        new.execute("CREATE TABLE a (b)")
+        new.execute("INSERT INTO a VALUES (1)")
+        new.commit()
+    assert read_tables(path, {"a": ("b",)}, ("c",)) == {"a": [{"b": 1}], "c": []}
+    with pytest.raises(AdapterError):
+        read_tables(path, {"c": ("d",)})
+
+
+@pytest.mark.parametrize(
+    ("text", "time"),
+    [
+        ("1970-01-01T00:00:01.500Z", 1500),
+        ("1970-01-01 00:00:01", 1000),
+        ("1970-01-01T01:00:00+01:00", 0),
+        ("soon", None),
+        ("", None),
+        (None, None),
+        (7, None),
+        ("0001-01-01T00:00:00+14:00", -62135647200000),
+    ],
+)
+def test_times_in_both_forms(text: object, time: int | None) -> None:
+    """ISO 8601, and what SQLite writes, which is UTC too."""
+    assert milliseconds(text) == time
+
+
+def test_times_are_told_in_utc() -> None:
+    """With milliseconds."""
+    assert iso(1500) == "1970-01-01T00:00:01.500Z"

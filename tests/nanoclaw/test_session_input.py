@@ -1,0 +1,331 @@
+"""`adapter_input.session`: what a path holds, which run of it is meant, and what is refused."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agenteval.errors import AdapterError
+from agenteval.trace import Trace
+from agenteval_nanoclaw import NanoClawAdapter
+from nanoclaw.recordings import case_of, context_of, inspected, replayed, unpack
+from nanoclaw.transcripts import Script
+
+AGENT_GROUP = "data/v2-sessions/ag-1763740800000-main01"
+SESSION = f"{AGENT_GROUP}/sess-1795294525511-663211"
+TRANSCRIPT = (
+    f"{AGENT_GROUP}/.claude-shared/projects/-workspace-agent/19c44786-d1c2-45f5-abcf-dccf5d8830cf.jsonl"
+)
+RUNS = (
+    "  turn 1  2026-11-21T20:55:27.303Z  user_message  Every weekday at 9 send me an AI news digest.\n"
+    "  turn 2  2026-11-21T20:55:30.124Z  scheduler  Search AI news, then send one digest message with 2 bullets …"
+)
+
+
+@pytest.fixture
+def install(tmp_path: Path) -> Path:
+    """A v2 install with two runs."""
+    return unpack("v2-scheduled-task", tmp_path)
+
+
+def refused(root: Path, session: Any = ".", **given: Any) -> AdapterError:
+    """The error that an input ends in."""
+    with pytest.raises(AdapterError) as caught:
+        NanoClawAdapter().trace(case_of(session, **given), context_of(root))
+    return caught.value
+
+
+def essence(trace: Trace) -> Any:
+    """A trace without its test."""
+    return [event.data for event in trace.events], trace.scenario, trace.capabilities, trace.status
+
+
+@pytest.mark.parametrize("path", [SESSION, f"{SESSION}/inbound.db", TRANSCRIPT])
+def test_a_part_of_an_install_leads_to_all_of_it(install: Path, path: str) -> None:
+    """A session folder, a database of it, and a transcript tell what the install root tells."""
+    assert essence(replayed(install, path, turn=2)) == essence(replayed(install, ".", turn=2))
+
+
+def test_kinds_are_told(install: Path, tmp_path: Path) -> None:
+    """In NanoClaw's words."""
+    kinds = [inspected(install / path).kind for path in ("", SESSION, TRANSCRIPT)]
+    assert kinds == [
+        "NanoClaw v2 install",
+        "NanoClaw v2 session folder",
+        "Claude Agent SDK transcript in a NanoClaw install",
+    ]
+    store = unpack("v1-memory", tmp_path)
+    assert [inspected(store / path).kind for path in ("", "store", "store/messages.db")] == [
+        "NanoClaw v1 store"
+    ] * 3
+    (transcript,) = store.rglob("projects/*/*.jsonl")
+    assert inspected(transcript).kind == "Claude Agent SDK transcript in a NanoClaw install"
+    shutil.copy(transcript, tmp_path)
+    assert inspected(tmp_path / transcript.name).kind == "Claude Agent SDK transcript"
+
+
+def test_a_session_folder_that_was_copied_out_with_its_transcript(install: Path, tmp_path: Path) -> None:
+    """Has all but the group and its mounts; the group is the test's then."""
+    copy = tmp_path / "copy"
+    shutil.copytree(install / SESSION, copy)
+    shutil.copy(install / TRANSCRIPT, copy)
+    trace = replayed(copy, ".", turn=2)
+    assert trace.scenario.task_id == "task-1795294527407-6whzfn"
+    assert trace.scenario.group_id == "family"
+    assert trace.calls()[1].results[0].data["result"]["delivered"] is True
+    assert trace.capabilities.supports_container_metadata is False
+
+
+def test_a_session_folder_without_a_transcript(install: Path, tmp_path: Path) -> None:
+    """Has no runs to show."""
+    copy = shutil.copytree(install / SESSION, tmp_path / "copy")
+    error = refused(copy)
+    assert error.reason_code == "adapter.no_run"
+    assert (
+        error.message == f"{copy / '.'}: a NanoClaw v2 session folder without a run: there is no transcript"
+    )
+    assert (
+        error.next_step
+        == "copy the agent group's .claude-shared folder (v2), or data/sessions (v1), along with it"
+    )
+
+
+def test_a_store_that_was_copied_out_with_its_transcripts(tmp_path: Path) -> None:
+    """The messages join the transcript to its group."""
+    root = unpack("v1-memory", tmp_path)
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    shutil.copy(root / "store" / "messages.db", copy)
+    (transcript,) = root.rglob("projects/*/*.jsonl")
+    shutil.copy(transcript, copy)
+    trace = replayed(copy, ".", turn=1)
+    assert (trace.scenario.group_id, trace.events[0].data["message_id"]) == ("main", "41")
+
+
+@pytest.mark.parametrize(
+    ("given", "turn"),
+    [
+        ({"turn": 1}, 1),
+        ({"turn": 2}, 2),
+        ({"message": 2}, 1),
+        ({"message": "2"}, 1),
+        ({"message": "5550100:41:ag-1763740800000-main01"}, 1),
+        ({"message": "task-1795294527407-6whzfn"}, 2),
+        ({"task_id": "task-1795294527407-6whzfn"}, 2),
+        ({"time": "2026-11-21T20:55:27.400Z"}, 1),
+        ({"time": "2026-11-21T20:55:29Z"}, 1),
+        ({"time": "2026-11-21T21:55:30.2+01:00"}, 2),
+        ({"time": "2027-01-01"}, 2),
+        ({"turn": 2, "task_id": "task-1795294527407-6whzfn"}, 2),
+    ],
+)
+def test_choosing_a_run(install: Path, given: dict[str, Any], turn: int) -> None:
+    """By number, message, task, or time; several choices must all fit."""
+    first = "Every weekday at 9 send me an AI news digest."
+    assert (replayed(install, ".", **given).input_messages[0].content == first) is (turn == 1)
+
+
+def test_without_a_choice_the_runs_are_listed(install: Path) -> None:
+    """A test is about one run."""
+    error = refused(install)
+    assert error.reason_code == "adapter.several_runs"
+    assert error.message == f"the recording has 2 runs:\n{RUNS}"
+    assert error.next_step == (
+        "choose one in the test: adapter_input: {session: …, turn: N}; message, task_id and time choose, too"
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "asked"),
+    [
+        ({"turn": 3}, "turn: 3"),
+        ({"message": 99}, "message: 99"),
+        ({"task_id": "task-x"}, "task_id: 'task-x'"),
+        ({"time": "2020-01-01"}, "time: '2020-01-01'"),
+        (
+            {"turn": 1, "task_id": "task-1795294527407-6whzfn"},
+            "turn: 1, task_id: 'task-1795294527407-6whzfn'",
+        ),
+    ],
+)
+def test_a_choice_that_no_run_fits(install: Path, given: dict[str, Any], asked: str) -> None:
+    """The runs there are are listed."""
+    error = refused(install, **given)
+    assert error.reason_code == "adapter.no_such_run"
+    assert error.message == f"no run of the recording has {asked}; it has\n{RUNS}"
+
+
+def test_a_choice_that_several_runs_fit(tmp_path: Path) -> None:
+    """They are listed; of very many, the first ones."""
+    script = Script()
+    for _ in range(30):
+        script.user("again")
+        script.says("done")
+    error = refused(script.write(tmp_path).parent, "s-1.jsonl")
+    lines = error.message.splitlines()
+    assert (lines[0], lines[-1], len(lines)) == ("the recording has 30 runs:", "  and 10 more", 22)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"turn": 0}, "turn must be a number from 1 on, got 0"),
+        ({"turn": "2"}, "turn must be a number from 1 on, got '2'"),
+        ({"turn": True}, "turn must be a number from 1 on, got True"),
+        ({"message": ""}, "message must be the id or the number of a message, got ''"),
+        ({"message": [2]}, "message must be the id or the number of a message, got [2]"),
+        ({"task_id": 7}, "task_id must be the id of a task, got 7"),
+        (
+            {"time": "noon"},
+            "time must be a text with an ISO 8601 date and time, such as '2026-01-31T08:00:00Z', got 'noon'",
+        ),
+        (
+            {"tool_aliases": ["a"]},
+            "tool_aliases must be a mapping from recorded names of tools to canonical ones, got ['a']",
+        ),
+        ({"tool_aliases": {"a": 1}}, "tool_aliases must map names to names, got 'a': 1"),
+    ],
+)
+def test_choices_of_a_wrong_type(install: Path, given: dict[str, Any], message: str) -> None:
+    """Say what was expected."""
+    error = refused(install, **given)
+    assert error.reason_code == "adapter.invalid_input"
+    assert error.message == f"adapter_input.{message}"
+    assert error.next_step == "correct the value in the test"
+
+
+def test_unknown_keys_get_the_key_that_was_meant(install: Path) -> None:
+    """As for bundles."""
+    error = refused(install, tern=2)
+    assert error.reason_code == "adapter.unknown_input"
+    assert error.message == (
+        "unknown key 'tern' in adapter_input, did you mean 'turn'? "
+        "(allowed: replay_file, session, turn, message, task_id, time, tool_aliases)"
+    )
+
+
+def test_two_recordings_are_one_too_many(install: Path) -> None:
+    """Which one would be judged?"""
+    error = refused(install, replay_file="replay.json")
+    assert error.reason_code == "adapter.invalid_input"
+    assert error.message == "adapter_input names two recordings: replay_file and session"
+
+
+def test_choices_go_with_a_session(install: Path) -> None:
+    """A bundle holds one run."""
+    case = case_of()
+    case.adapter_input = {"replay_file": "replay.json", "turn": 1}
+    with pytest.raises(AdapterError) as caught:
+        NanoClawAdapter().trace(case, context_of(install))
+    assert caught.value.message == "adapter_input.turn goes with session, not with replay_file"
+
+
+def test_aliases_of_the_test_come_first(install: Path) -> None:
+    """Names, and globs."""
+    aliases = {"mcp__web__web_search": "news", "mcp__nanoclaw__send_*": "say"}
+    trace = replayed(install, ".", turn=2, tool_aliases=aliases)
+    assert trace.tool_counts() == {"news": 1, "say": 1}
+
+
+@pytest.mark.parametrize("name", ["", None, 7])
+def test_session_must_be_a_name(install: Path, name: Any) -> None:
+    """Of a file or a folder."""
+    error = refused(install, name)
+    assert error.reason_code == "adapter.invalid_input"
+    assert error.message == f"adapter_input.session must be the name of a file or folder, got {name!r}"
+
+
+def test_a_recording_that_is_not_there(install: Path) -> None:
+    """Says what was looked for, and where."""
+    error = refused(install, "gone")
+    assert error.reason_code == "adapter.replay_missing"
+    assert error.message == f"adapter_input.session names 'gone', but {install / 'gone'} is not there"
+
+
+def test_a_recording_outside_the_project(install: Path) -> None:
+    """Is not read, unless that is allowed."""
+    inside = install / "groups"
+    error = refused(inside, "..")
+    assert error.reason_code == "adapter.outside_root"
+    assert error.message == f"adapter_input.session names '..', which is outside the project root {inside}"
+    context = context_of(inside, allow_outside=True)
+    assert NanoClawAdapter().trace(case_of("..", turn=1), context).status == "success"
+
+
+def test_what_lies_around_a_session_folder_is_read_only_inside_the_project(install: Path) -> None:
+    """Where the project ends at the session folder, its install does not count."""
+    error = refused(install / SESSION, ".")
+    assert error.message.endswith("a NanoClaw v2 session folder without a run: there is no transcript")
+
+
+def test_a_folder_without_a_recording(tmp_path: Path) -> None:
+    """Says what is expected."""
+    error = refused(tmp_path, ".")
+    assert error.reason_code == "adapter.no_recording"
+    assert error.message == f"{tmp_path / '.'}: no recording of NanoClaw"
+    assert error.next_step == (
+        "name a transcript (*.jsonl), a NanoClaw v2 install root (with data/v2-sessions) or session folder "
+        "(with inbound.db), or a v1 install root (with store/messages.db)"
+    )
+
+
+def test_links_that_dangle_or_lead_out_are_not_followed(install: Path, tmp_path: Path) -> None:
+    """NanoClaw leaves links to paths in the container; a recording from elsewhere may have worse."""
+    secret = tmp_path / "secret"
+    secret.mkdir()
+    script = Script("s-9")
+    script.chat("Leaked")
+    script.says("x")
+    script.write(secret, "s-9.jsonl")
+    projects = (install / TRANSCRIPT).parent
+    (projects / "out.jsonl").symlink_to(secret / "s-9.jsonl")
+    (projects / "gone.jsonl").symlink_to("/app/gone.jsonl")
+    (install / "data" / "v2-sessions" / "ag-out").symlink_to(secret)
+    (install / "groups" / "main" / ".claude-shared.md").symlink_to("/app/CLAUDE.md")
+    local = install / "groups" / "main" / "CLAUDE.local.md"
+    local.unlink()
+    local.symlink_to(secret / "s-9.jsonl")
+    recording = inspected(install)
+    assert len(recording.runs) == 2
+    run = recording.runs[0]
+    test = NanoClawAdapter().recorder.convert(install, run, context_of(install))
+    assert "memory_snapshot" not in test.scenario
+
+
+def test_the_situation_of_the_test_is_compared(install: Path) -> None:
+    """As with bundles: a difference is a warning, and the recording is judged."""
+    context = context_of(install)
+    NanoClawAdapter().trace(case_of(".", turn=2), context)
+    assert context.warnings == [
+        "the scenario's trigger is 'user_message' in the test and 'scheduler' in the recording",
+        "the scenario's group_id is 'family' in the test and 'main' in the recording",
+        "the test has 0 input_messages and the recording 1",
+    ]
+
+
+def test_a_run_that_is_gone_is_not_converted(install: Path) -> None:
+    """The recording changed since it was looked at."""
+    run = inspected(install).runs[1]
+    run.choice = {"turn": 9}
+    with pytest.raises(AdapterError) as caught:
+        NanoClawAdapter().recorder.convert(install, run, context_of(install))
+    assert caught.value.reason_code == "adapter.no_such_run"
+
+
+def test_what_a_recording_holds_and_lacks(install: Path, tmp_path: Path) -> None:
+    """In words, with what follows."""
+    recording = inspected(install)
+    assert recording.holds == [
+        "messages, tool calls with their results, and answers: 1 transcript",
+        "what went out, where to, and whether it was delivered: outbound.db and inbound.db",
+        "scheduled tasks: ids, recurrence, times",
+        "mounts, and so whose memory a path leads to",
+        "the group folders, with the memory as it was when they were copied",
+    ]
+    assert recording.lacks == [
+        "the system prompt, the tools that the agent had, and sampling parameters",
+        "memory at the start of a run, but for what the run shows; group folders are as they were copied",
+    ]
+    store = inspected(unpack("v1-memory", tmp_path))
+    assert "output tokens: a limit on them is not judged" in store.lacks

@@ -1,0 +1,574 @@
+"""Transcripts alone: what a run is, what its lines mean, and what is wrong with some of them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agenteval.errors import AdapterError
+from agenteval.trace import Trace
+from agenteval_nanoclaw import NanoClawAdapter
+from nanoclaw.recordings import case_of, context_of, inspected, replayed
+from nanoclaw.transcripts import Script, prompt
+
+ALONE = [
+    "what was delivered is not recorded: sends are known by their calls, the answer by its text",
+    "mounts are not recorded: memory under /workspace/extra belongs to the group that the folder is named for",
+]
+"""The notes on a whole transcript without databases."""
+
+
+def trace_of(script: Script, folder: Path, **chosen: Any) -> Trace:
+    """The trace of a run of a transcript."""
+    script.write(folder)
+    return replayed(folder, "s-1.jsonl", **chosen)
+
+
+def told(trace: Trace) -> list[tuple[str, Any]]:
+    """What happened, in short."""
+    keys = {"tool_call": "tool", "tool_result": "result", "error": "error_type"}
+    return [(event.type, event.data[keys.get(event.type, "content")]) for event in trace.events]
+
+
+def first_run() -> Script:
+    """A script that begins with a message."""
+    script = Script()
+    script.chat("Hello?")
+    return script
+
+
+def test_a_transcript_alone(tmp_path: Path) -> None:
+    """Messages, calls, results and the answer; flags and notes say what is not there."""
+    script = first_run()
+    script.calls("mcp__nanoclaw__send_message", text="One moment")
+    script.answers([{"type": "text", "text": "Message sent to (current conversation) (id: 3)"}])
+    script.sends("Done.")
+    trace = trace_of(script, tmp_path)
+    assert told(trace) == [
+        ("message_received", "Hello?"),
+        ("tool_call", "outbound_send"),
+        ("tool_result", {"text": "Message sent to (current conversation) (id: 3)", "to": "dana"}),
+        ("final_output", "Done."),
+    ]
+    assert trace.notes == ALONE
+    assert (trace.scenario.group_id, trace.scenario.session_id) == ("family", "s-1")
+    flags = trace.capabilities
+    assert (flags.supports_tool_trace, flags.supports_memory_events, flags.supports_replay) == (
+        True,
+        True,
+        True,
+    )
+    assert (flags.supports_scheduler_context, flags.supports_container_metadata) == (False, False)
+    assert trace.metrics.timing_ms_total == 3000
+    assert trace.metrics.token_usage is not None
+    assert trace.metrics.token_usage["input_tokens"] == 20
+
+
+def test_usage_counts_once_for_each_answer(tmp_path: Path) -> None:
+    """Every block of an answer is a line that repeats its usage."""
+    script = first_run()
+    script.says("Let me see.", stop="tool_use", name="one")
+    script.calls("Bash", name="one", command="date")
+    script.answers("2026")
+    script.sends("It is 2026.")
+    trace = trace_of(script, tmp_path)
+    assert trace.metrics.token_usage == {
+        "input_tokens": 20,
+        "output_tokens": 10,
+        "cache_creation_input_tokens": 0,
+        "cache_read_input_tokens": 0,
+    }
+
+
+def test_output_tokens_that_were_not_recorded_are_left_out(tmp_path: Path) -> None:
+    """Where answers are recorded as they begin, nobody knows how long they became."""
+    script = Script(folder="/workspace/group")
+    script.user(
+        '<messages>\n<message sender="Dana" time="2026-11-21T20:00:00.000Z">Hello?</message>\n</messages>'
+    )
+    script.says("Hi. <internal>polite</internal>", stop=None)
+    trace = trace_of(script, tmp_path)
+    assert trace.metrics.token_usage is not None
+    assert "output_tokens" not in trace.metrics.token_usage
+    assert "output tokens were not recorded" in trace.notes
+    assert (trace.output, trace.status) == ("Hi.", "success")
+    assert trace.capabilities.supports_memory_events is False
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<system>Your response was not delivered: wrap it.</system>",
+        "<task-notification>Agent finished</task-notification>",
+        "<local-command-stdout>Compacted</local-command-stdout>",
+        "This session is being continued from a previous conversation.",
+        "[Request interrupted by user]",
+    ],
+)
+def test_what_the_harness_says_is_no_message(tmp_path: Path, text: str) -> None:
+    """It begins no run either: the work goes on."""
+    script = first_run()
+    script.says("Not wrapped")
+    script.user(text)
+    script.sends("Wrapped")
+    assert told(trace_of(script, tmp_path)) == [("message_received", "Hello?"), ("final_output", "Wrapped")]
+
+
+@pytest.mark.parametrize("mark", ["isMeta", "isCompactSummary", "isVisibleInTranscriptOnly"])
+def test_marked_lines_are_no_messages(tmp_path: Path, mark: str) -> None:
+    """Whatever they say."""
+    script = first_run()
+    script.user("Continue from where you left off.", **{mark: True})
+    script.sends("Done.")
+    assert len(inspected(script.write(tmp_path)).runs) == 1
+
+
+def test_a_text_that_was_not_delivered_is_no_output(tmp_path: Path) -> None:
+    """NanoClaw delivers what is wrapped, and nothing else; the trace says so."""
+    script = first_run()
+    script.says("I forgot to wrap this")
+    trace = trace_of(script, tmp_path)
+    assert trace.output == ""
+    assert trace.of_type("final_output")[0].data["raw"] == "I forgot to wrap this"
+    assert trace.notes[0] == (
+        "the last text was not delivered: nothing in it stands in <message to=…>, and no text after it was"
+    )
+
+
+def test_a_message_that_comes_while_the_agent_works(tmp_path: Path) -> None:
+    """Belongs to the run; a notification that comes so does not."""
+    script = first_run()
+    script.calls("Bash", command="sleep 9")
+    for mode, text in (("prompt", prompt("And be quick", 4)), ("task-notification", "<task-notification/>")):
+        attachment = {"type": "queued_command", "prompt": text, "commandMode": mode}
+        script.line("attachment", attachment=attachment)
+    script.answers("")
+    script.sends("Done.")
+    trace = trace_of(script, tmp_path)
+    assert [event.data["content"] for event in trace.of_type("message_received")] == [
+        "Hello?",
+        "And be quick",
+    ]
+    assert [message.content for message in trace.input_messages] == ["Hello?", "And be quick"]
+
+
+def test_several_messages_in_one_prompt(tmp_path: Path) -> None:
+    """Each is one, unescaped, without what it quotes."""
+    script = Script()
+    script.user(
+        '<context timezone="Europe/Berlin" />\n<messages>\n'
+        '<message id="2" from="dana" sender="Dana" time="x" reply_to="1">\n  <quoted_message from="Andy">a</quoted_message>\n'
+        "5 &lt; 6 &amp; 7</message>\n"
+        '<message id="4" from="dana" sender="Leo" time="y">Why?</message>\n</messages>'
+    )
+    script.sends("Maths.")
+    trace = trace_of(script, tmp_path)
+    messages = [(event.data["sender"], event.data["content"]) for event in trace.of_type("message_received")]
+    assert messages == [("Dana", "5 < 6 & 7"), ("Leo", "Why?")]
+
+
+def test_results_are_linked_by_id_whatever_their_order(tmp_path: Path) -> None:
+    """Also when the file has a result before its call."""
+    script = first_run()
+    script.answers("second", "c-2")
+    script.calls("Bash", "c-1", name="one", command="a")
+    script.calls("Bash", "c-2", name="one", command="b")
+    script.answers("first", "c-1")
+    script.sends("Done.")
+    trace = trace_of(script, tmp_path)
+    assert [(call.args["command"], call.results[0].data["result"]) for call in trace.calls()] == [
+        ("a", "first"),
+        ("b", "second"),
+    ]
+
+
+def test_lines_are_in_the_order_of_time(tmp_path: Path) -> None:
+    """Retries of the API are written when the next message comes, with the times at which they were."""
+    script = first_run()
+    begin = script.lines[0]["uuid"]
+    script.sends("Done.", second=5)
+    error = {"status": 529, "error": {"error": {"type": "overloaded_error", "message": "Overloaded"}}}
+    script.line("system", subtype="api_error", error=error, retryAttempt=1, parent=begin, second=2)
+    script.chat("Thanks", 4, second=9)
+    script.sends("Any time.", second=10)
+    trace = trace_of(script, tmp_path, turn=1)
+    assert told(trace) == [
+        ("message_received", "Hello?"),
+        ("error", "overloaded_error"),
+        ("final_output", "Done."),
+    ]
+    assert trace.events[1].data == {
+        "scope": "model",
+        "tool": None,
+        "call_id": None,
+        "error_type": "overloaded_error",
+        "message": "529 Overloaded (attempt 1)",
+        "retryable": True,
+    }
+
+
+def test_runs_that_interleave_stay_apart(tmp_path: Path) -> None:
+    """A line belongs to the run of the line that it continues."""
+    script = Script()
+    one = script.chat("First?", 2)
+    two = script.chat("Second?", 4, parent=None)
+    first = script.line("assistant", parent=one, message=_call("c-1", "Bash"))
+    second = script.line("assistant", parent=two, message=_call("c-2", "Read"))
+    script.answers("one", "c-1", parent=first)
+    script.answers("two", "c-2", parent=second)
+    script.sends("First.", parent="s-1-5")
+    script.sends("Second.", parent="s-1-6")
+    assert told(trace_of(script, tmp_path, turn=1)) == [
+        ("message_received", "First?"),
+        ("tool_call", "bash"),
+        ("tool_result", "one"),
+        ("final_output", "First."),
+    ]
+    assert told(trace_of(script, tmp_path, turn=2)) == [
+        ("message_received", "Second?"),
+        ("tool_call", "read"),
+        ("tool_result", "two"),
+        ("final_output", "Second."),
+    ]
+
+
+def _call(call_id: str, tool: str) -> dict[str, Any]:
+    block = {"type": "tool_use", "id": call_id, "name": tool, "input": {}}
+    return {"id": f"msg-{call_id}", "role": "assistant", "content": [block], "stop_reason": "tool_use"}
+
+
+def test_a_run_that_was_killed_and_taken_up_again(tmp_path: Path) -> None:
+    """The message is handed out twice, and was received once."""
+    script = first_run()
+    script.calls("Bash", command="sleep 60")
+    script.user("Continue from where you left off.", isMeta=True)
+    script.says("No response requested.", message={"model": "<synthetic>"})
+    script.chat("Hello?")
+    script.sends("Back again.")
+    trace = trace_of(script, tmp_path)
+    assert told(trace) == [
+        ("message_received", "Hello?"),
+        ("tool_call", "bash"),
+        ("final_output", "Back again."),
+        ("error", "aborted"),
+    ]
+    assert trace.status == "success"
+
+
+def test_a_run_that_was_killed(tmp_path: Path) -> None:
+    """Has a call that nothing answered, and no output."""
+    script = first_run()
+    script.says("Starting.", stop="tool_use", name="one")
+    script.calls("Bash", name="one", command="sleep 60")
+    trace = trace_of(script, tmp_path)
+    assert (trace.status, trace.final_output) == ("partial", None)
+    assert trace.events[-1].data["message"] == "the run ended before the tool answered"
+
+
+def test_a_line_that_is_cut_makes_the_last_run_partial(tmp_path: Path) -> None:
+    """And the trace says so."""
+    script = first_run()
+    script.sends("Done.")
+    path = script.write(tmp_path)
+    path.write_text(path.read_text() + '{"type":"assistant","mess', encoding="utf-8")
+    trace = replayed(tmp_path, "s-1.jsonl")
+    assert trace.status == "partial"
+    assert trace.notes[0] == "the last line of the transcript is cut: what came after it is missing"
+
+
+def test_unknown_lines_are_passed_over_and_counted(tmp_path: Path) -> None:
+    """New releases write new types; broken lines and lines without a type are counted too."""
+    script = first_run()
+    script.line("hologram")
+    script.line("hologram")
+    script.line("system", subtype="new_notice")
+    script.sends("Done.")
+    path = script.write(tmp_path)
+    path.write_text("{broken\n[1]\n" + path.read_text() + '{"x": 1}\n', encoding="utf-8")
+    assert inspected(path).skipped == {
+        "hologram": 2,
+        "line that is not JSON": 2,
+        "line without a type": 1,
+        "system/new_notice": 1,
+    }
+    assert replayed(tmp_path, "s-1.jsonl").notes[-1] == (
+        "lines of the transcript that nobody knows were passed over: "
+        "hologram (2), line that is not JSON (2), line without a type (1), system/new_notice (1)"
+    )
+
+
+@pytest.mark.parametrize("kind", ["api-request", "api-request-shape", "mode", "last-prompt", "progress"])
+def test_lines_that_tell_nothing_are_not_counted(tmp_path: Path, kind: str) -> None:
+    """They are known, and passed over: some hold the system prompt."""
+    script = first_run()
+    script.line(kind, system="You are an agent. SYSTEM PROMPT")
+    script.line("attachment", attachment={"type": "prompt_snapshot", "rendered": ["SYSTEM PROMPT"]})
+    script.sends("Done.")
+    assert inspected(script.write(tmp_path)).skipped == {}
+    assert "SYSTEM PROMPT" not in repr(replayed(tmp_path, "s-1.jsonl"))
+
+
+def test_neither_images_nor_reminders_are_told(tmp_path: Path) -> None:
+    """What a tool answered is text, without what the harness adds to it."""
+    script = first_run()
+    script.calls("Read", file_path="/workspace/agent/a.png")
+    script.answers([{"type": "image", "source": {"type": "base64", "data": "QUJD" * 100}}])
+    script.calls("Read", "c-2", file_path="/workspace/agent/a.md")
+    script.answers("     1→one\n     2→two\n\n<system-reminder>\nBe good.\n</system-reminder>\n", "c-2")
+    script.calls("Bash", "c-3", command="x")
+    script.answers("<tool_use_error>Bad input</tool_use_error>", "c-3", failed=True)
+    script.sends("Done.")
+    trace = trace_of(script, tmp_path)
+    assert [call.results[0].data["result"] for call in trace.calls()] == ["[image]", "one\ntwo", "Bad input"]
+
+
+def test_thinking_is_not_told(tmp_path: Path) -> None:
+    """It is no event, and stays where it is."""
+    script = first_run()
+    thinking = {"id": "m", "content": [{"type": "thinking", "thinking": "hmm", "signature": "x"}]}
+    script.line("assistant", message={**thinking, "stop_reason": "tool_use"})
+    script.sends("Done.")
+    assert "hmm" not in repr(trace_of(script, tmp_path).events)
+
+
+def test_large_answers_are_read_from_their_file(tmp_path: Path) -> None:
+    """The transcript has a preview of them; where the file is missing, the trace says so."""
+    script = first_run()
+    script.calls("Bash", command="x")
+    script.answers("<persisted-output>\nsaved to ~/.claude/projects/p/s-1/tool-results/b1.txt\nprev")
+    script.sends("Done.")
+    trace = trace_of(script, tmp_path)
+    assert trace.notes[0] == "the result of c-1 (bash) is cut: the file that has it whole is missing"
+    (tmp_path / "s-1" / "tool-results").mkdir(parents=True)
+    (tmp_path / "s-1" / "tool-results" / "b1.txt").write_text("whole", encoding="utf-8")
+    assert trace_of(script, tmp_path).calls()[0].results[0].data["result"] == "whole"
+
+
+def side(prompt_text: str) -> Script:
+    """A subagent's transcript, which sends a message."""
+    script = Script()
+    script.user(prompt_text, isSidechain=True, second=5)
+    script.calls("mcp__nanoclaw__send_message", "side-1", text="From below")
+    script.lines[-1] |= {"isSidechain": True, "timestamp": "2026-11-21T20:00:06.000Z"}
+    script.answers("Message sent to dana (id: 3)", "side-1", isSidechain=True, second=7)
+    script.says("Sent.", isSidechain=True, second=8)
+    return script
+
+
+def spawning() -> Script:
+    """A run that starts a subagent."""
+    script = first_run()
+    script.calls("Task", prompt="Tell Dana")
+    script.answers("Sent.", toolUseResult={"status": "completed", "agentId": "a1"}, second=9)
+    script.sends("Told her.", second=10)
+    return script
+
+
+def test_what_subagents_do_is_told(tmp_path: Path) -> None:
+    """In the order of time, with their id, below the call that started them."""
+    side("Tell Dana").write(tmp_path, "s-1/subagents/agent-a1.jsonl")
+    trace = trace_of(spawning(), tmp_path)
+    events = [(event.type, event.agent_id, event.parent_event_id) for event in trace.events]
+    assert events == [
+        ("message_received", "main", None),
+        ("tool_call", "main", None),
+        ("tool_call", "a1", "evt-2"),
+        ("tool_result", "a1", "evt-3"),
+        ("tool_result", "main", "evt-2"),
+        ("final_output", "main", None),
+    ]
+    assert trace.calls()[1].event.data["parent_call_id"] == "c-1"
+
+
+def test_a_subagent_that_never_answered_is_found_by_its_prompt(tmp_path: Path) -> None:
+    """Its call has no result that would name it."""
+    side("Tell Dana").write(tmp_path, "s-1/subagents/agent-a1.jsonl")
+    script = spawning()
+    del script.lines[2:]
+    assert trace_of(script, tmp_path).tool_counts() == {"agent": 1, "outbound_send": 1}
+
+
+def test_a_subagent_whose_transcript_is_missing(tmp_path: Path) -> None:
+    """Nobody knows what it did: the trace says so, and tools are not judged."""
+    trace = trace_of(spawning(), tmp_path)
+    assert trace.capabilities.supports_tool_trace is False
+    assert trace.notes[0] == (
+        "the transcript of subagent a1 is missing: what it did is not shown, so tools are not judged"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "retryable"),
+    [
+        ("Exit code 143\nCommand timed out after 1s", "timeout", True),
+        ("MCP error -32000: MCP error -32001: Request timed out", "timeout", True),
+        ("File does not exist.", "not_found", False),
+        ("No such tool available: CronCreate", "unknown_tool", False),
+        ("Exit code 2\nboom", "exit_code", False),
+        ("Error: HTTP 503 Service Unavailable", "unavailable", True),
+        ("Error: it broke", "tool_error", False),
+    ],
+)
+def test_errors_of_tools(tmp_path: Path, text: str, kind: str, retryable: bool) -> None:
+    """An unsuccessful result, and an error that tells its kind."""
+    script = first_run()
+    script.calls("Bash", command="x")
+    script.answers(text, failed=True)
+    script.sends("It failed.")
+    (call,) = trace_of(script, tmp_path).calls()
+    assert call.results[0].data["success"] is False
+    (error,) = call.errors
+    told = (error.data["error_type"], error.data["retryable"], error.data["message"])
+    assert told == (kind, retryable, text)
+
+
+def test_a_failure_of_the_api_ends_the_run_as_failed(tmp_path: Path) -> None:
+    """Its text is an error, and no answer."""
+    script = first_run()
+    script.says("API Error: 529 Overloaded.", isApiErrorMessage=True, message={"model": "<synthetic>"})
+    trace = trace_of(script, tmp_path)
+    assert (trace.status, trace.final_output) == ("failed", None)
+    assert trace.events[-1].data["message"] == "API Error: 529 Overloaded."
+
+
+def test_a_refusal_ends_the_run_as_blocked(tmp_path: Path) -> None:
+    """The model did not want to."""
+    script = first_run()
+    script.says("I can't help.", stop="refusal", isApiErrorMessage=True)
+    trace = trace_of(script, tmp_path)
+    assert (trace.status, trace.events[-1].data["error_type"]) == ("blocked", "refusal")
+
+
+def test_an_answer_that_was_cut_off_is_partial(tmp_path: Path) -> None:
+    """It reached the limit of tokens."""
+    script = first_run()
+    script.sends("It is", stop="max_tokens")
+    assert trace_of(script, tmp_path).status == "partial"
+
+
+def test_texts_to_others_are_sends(tmp_path: Path) -> None:
+    """What the final text says to another chat went there, though no tool was called; so did earlier final texts."""
+    script = first_run()
+    script.sends("Working on it.")
+    script.user("<task-notification>done</task-notification>")
+    script.says('<message to="family">Dana knows</message><message to="dana">All done.</message>')
+    trace = trace_of(script, tmp_path)
+    assert [(call.tool, call.args) for call in trace.calls()] == [
+        ("outbound_send", {"to": "dana", "text": "Working on it."}),
+        ("outbound_send", {"to": "family", "text": "Dana knows"}),
+    ]
+    assert {call.event.data["recorded_tool"] for call in trace.calls()} == {"final text"}
+    assert trace.output == "All done."
+    assert len(trace.of_type("final_output")) == 1
+
+
+def test_slash_commands_begin_runs(tmp_path: Path) -> None:
+    """A person typed them."""
+    script = first_run()
+    script.sends("Hi.")
+    script.user(
+        "<command-name>/compact</command-name>\n<command-message>compact</command-message>\n"
+        "<command-args>keep names</command-args>"
+    )
+    script.sends("Compacted.")
+    runs = inspected(script.write(tmp_path)).runs
+    assert [run.first_words for run in runs] == ["Hello?", "/compact keep names"]
+
+
+def test_a_task_without_database(tmp_path: Path) -> None:
+    """The scheduler woke the agent; for which task is not known, so what needs it is not judged."""
+    script = Script()
+    script.user(
+        '<context timezone="Europe/Berlin" />\n<task from="dana" time="x">Script output:\n{"a": 1}\n\n'
+        "Instructions:\nSend <b>news</b></task>"
+    )
+    script.sends("News.")
+    trace = trace_of(script, tmp_path)
+    assert trace.scenario.trigger == "scheduler"
+    assert trace.scenario.scheduler_context == {"timezone": "Europe/Berlin"}
+    assert trace.capabilities.supports_scheduler_context is False
+    assert trace.events[0].actor == "scheduler"
+    assert trace.input_messages[0].content == "Send <b>news</b>"
+    assert "no database tells which task this was: scheduler context is not judged" in trace.notes
+
+
+def test_an_agent_without_nanoclaw(tmp_path: Path) -> None:
+    """The SDK alone: the prompt is the message, the text is the answer."""
+    script = Script(folder="/srv/project")
+    script.line("user", message={"role": "user", "content": [{"type": "text", "text": "Fix it"}]})
+    script.says("Fixed <message>.")
+    trace = trace_of(script, tmp_path)
+    assert told(trace) == [("message_received", "Fix it"), ("final_output", "Fixed <message>.")]
+    assert trace.capabilities.supports_memory_events is False
+
+
+def test_hostile_lines_are_survived(tmp_path: Path) -> None:
+    """Half characters, deep nesting, numbers that JSON does not have, lines that are no objects."""
+    script = first_run()
+    script.calls("Bash", command="x")
+    lines = script.text().splitlines()
+    lines.append(lines[-1].replace('"x"', '"\\ud83d"').replace("c-1", "c-2").replace("s-1-2", "s-1-x"))
+    lines.append(lines[1].replace('"x"', "1" * 400).replace("c-1", "c-3"))
+    lines.append(lines[1].replace('"x"', "NaN").replace("c-1", "c-4"))
+    lines.append(lines[1].replace('"x"', "[" * 200 + "]" * 200).replace("c-1", "c-5"))
+    lines.append(lines[1].replace('"x"', "[" * 90000))
+    (tmp_path / "s-1.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    trace = replayed(tmp_path, "s-1.jsonl")
+    assert [call.args["command"] for call in trace.calls()] == ["x", "\ufffd", "1" * 400, "NaN"]
+    json.dumps([event.data for event in trace.events]).encode()
+
+
+def test_lines_over_the_limit_are_passed_over(tmp_path: Path) -> None:
+    """They are counted, and the lines after them are read."""
+    script = first_run()
+    script.calls("Bash", command="y" * 5000)
+    script.sends("Done.")
+    script.write(tmp_path)
+    context = context_of(tmp_path)
+    context.max_file_bytes = 2000
+    trace = NanoClawAdapter().trace(case_of("s-1.jsonl"), context)
+    assert told(trace) == [("message_received", "Hello?"), ("final_output", "Done.")]
+    assert (
+        trace.notes[-1]
+        == "lines of the transcript that nobody knows were passed over: line over 2,000 bytes (1)"
+    )
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "{}\n", '{"a": 1}\n', "plain text\n"])
+def test_a_file_that_is_no_transcript(tmp_path: Path, text: str) -> None:
+    """Says so, and what is expected."""
+    path = tmp_path / "s-1.jsonl"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(AdapterError) as caught:
+        replayed(tmp_path, "s-1.jsonl")
+    assert caught.value.reason_code == "adapter.no_recording"
+    assert caught.value.message == f"{path}: no line of it is of a transcript"
+
+
+def test_a_transcript_without_a_run(tmp_path: Path) -> None:
+    """Lines, but no message and no answer."""
+    script = Script()
+    script.line("mode")
+    path = script.write(tmp_path)
+    with pytest.raises(AdapterError) as caught:
+        replayed(tmp_path, "s-1.jsonl")
+    assert caught.value.reason_code == "adapter.no_run"
+    assert caught.value.message == (
+        f"{path}: a Claude Agent SDK transcript without a run: no message to the agent is in its transcripts"
+    )
+
+
+def test_progress_is_told_while_a_large_file_is_read(tmp_path: Path) -> None:
+    """How far it is, and how large the file is."""
+    script = first_run()
+    script.calls("Bash", command="x")
+    script.answers("y" * 9_000_000)
+    script.sends("Done.")
+    path = script.write(tmp_path)
+    told: list[tuple[Path, int, int]] = []
+    context = context_of(tmp_path, progress=lambda *step: told.append(step))
+    NanoClawAdapter().recorder.inspect(path, context)
+    size = path.stat().st_size
+    assert [(file, total) for file, _, total in told] == [(path, size)]
+    assert 9_000_000 < told[0][1] < size

@@ -1,0 +1,484 @@
+"""The OpenTelemetry adapter, on spans of a real instrumentation and on spans made for one rule each."""
+
+import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agenteval.errors import AdapterError, FileError
+from agenteval_otel import OtelAdapter
+from agenteval_otel.recorder import OtelRecorder
+from builders import make_case
+from otel.spans import (
+    RECORDED,
+    agent,
+    asks_for,
+    chat,
+    context_of,
+    otlp,
+    responds,
+    says,
+    span,
+    told,
+    tool,
+    trace_of,
+    write,
+)
+
+NEWS, WEATHER = OtelRecorder().inspect(RECORDED, context_of(RECORDED.parent)).runs
+
+
+def recorded(run: Any) -> Any:
+    """The trace of a run in the committed spans."""
+    return trace_of(RECORDED, **run.choice)
+
+
+def test_real_spans_give_every_call_once_with_its_result() -> None:
+    """Spans that the OpenAI Agents SDK's instrumentation wrote: calls have the model's ids, though no span has them."""
+    calls = recorded(NEWS).calls()
+    assert [(call.tool, call.call_id, call.args, call.succeeded) for call in calls] == [
+        ("web_search", "call_1", {"query": "AI news today"}, True),
+        ("web_fetch", "call_2", {"url": "https://news.example.com/a"}, True),
+        ("web_fetch", "call_3", {"url": "https://news.example.com/b"}, False),
+        ("web_fetch", "call_4", {"url": "https://news.example.com/b"}, True),
+    ]
+    assert calls[0].results[0].data["result"] == {
+        "results": ["https://news.example.com/a", "https://news.example.com/b"]
+    }
+    assert calls[3].results[0].data["result"] == "Chip maker B: revenue rose 41% to $58bn."
+
+
+def test_real_spans_give_messages_output_and_measures() -> None:
+    """What was asked, what was answered, the retry of the failed call, tokens added up over four calls of the model."""
+    trace = recorded(NEWS)
+    assert [message.content for message in trace.input_messages] == ["What is new in AI today?"]
+    assert trace.output.startswith("- Lab A released model X")
+    assert trace.status == "success"
+    assert trace.scenario.session_id == "newsroom"
+    assert trace.metrics.retry_count == 1
+    assert trace.metrics.token_usage == {"input_tokens": 410, "output_tokens": 90, "total_tokens": 500}
+    assert trace.notes == []
+    assert recorded(WEATHER).output == "It is 7 degrees in Bremen."
+
+
+def test_real_spans_give_the_same_trace_each_time() -> None:
+    """Nothing comes from the clock."""
+    assert recorded(NEWS) == recorded(NEWS)
+
+
+def test_a_failed_tool_has_an_unsuccessful_result_and_an_error() -> None:
+    """The span's status and `error.type` say so."""
+    (failed,) = [call for call in recorded(NEWS).calls() if call.failed]
+    assert [event.type for event in failed.failures()] == ["tool_result", "error"]
+    assert failed.errors[0].data["error_type"] == "_OTHER"
+
+
+def test_a_call_that_only_the_model_tells_of(tmp_path: Path) -> None:
+    """Without spans of tools the model's messages have calls and responses; success is an assumption, and noted."""
+    asked = [says("user", "Hi?"), asks_for("c1", "look", at="sky"), responds("c1", '{"sky": "blue"}')]
+    path = write(
+        tmp_path,
+        agent(),
+        chat(10, 20, asked=asked[:1], answered=[asks_for("c1", "look", at="sky")]),
+        chat(30, 40, asked=asked, answered=[says("assistant", "Blue.")]),
+    )
+    trace = trace_of(path)
+    assert told(trace) == [
+        ("message_received", "Hi?"),
+        ("tool_call", "c1"),
+        ("tool_result", "c1"),
+        ("final_output", "Blue."),
+    ]
+    assert trace.calls()[0].results[0].data["result"] == {"sky": "blue"}
+    assert trace.notes == ["1 tool results have no execute_tool span: that they succeeded is assumed"]
+
+
+def test_a_tool_span_with_an_id_is_the_call_with_that_id(tmp_path: Path) -> None:
+    """Equal calls side by side are told apart by id, whatever the order they run in."""
+    path = write(
+        tmp_path,
+        agent(),
+        chat(0, 10, answered=[asks_for("c1", "look"), asks_for("c2", "look")]),
+        tool(11, 15, "look", tool__call__id="c2", tool__call__result="two"),
+        tool(12, 14, "look", tool__call__id="c1", tool__call__result="one"),
+    )
+    calls = trace_of(path).calls()
+    assert [(call.call_id, call.results[0].data["result"]) for call in calls] == [
+        ("c2", "two"),
+        ("c1", "one"),
+    ]
+
+
+def test_results_come_in_the_order_of_their_ends(tmp_path: Path) -> None:
+    """A tool that starts first and ends last has its result last."""
+    path = write(tmp_path, agent(), tool(10, 50, "slow"), tool(20, 30, "quick"))
+    assert [(event.type, event.data["tool"]) for event in trace_of(path).events] == [
+        ("tool_call", "slow"),
+        ("tool_call", "quick"),
+        ("tool_result", "quick"),
+        ("tool_result", "slow"),
+    ]
+
+
+def test_a_message_that_comes_while_the_agent_works(tmp_path: Path) -> None:
+    """What the user says beyond what the first call of the model knew is received when a later one has it."""
+    asked = [says("user", "Hi?"), says("assistant", "Hm."), says("user", "And now?")]
+    path = write(tmp_path, agent(), chat(10, 20, asked=asked[:1]), chat(30, 40, asked=asked))
+    events = trace_of(path).events
+    assert [(event.data["content"], event.ts[-5:]) for event in events] == [
+        ("Hi?", ".000Z"),
+        ("And now?", ".030Z"),
+    ]
+
+
+def test_what_was_said_before_is_no_new_message(tmp_path: Path) -> None:
+    """Of a conversation that the model is given, what follows the last answer is new; the rest is told before."""
+    asked = [
+        says("system", "Be brief."),
+        says("user", "Hi?"),
+        says("assistant", "Hello."),
+        says("user", "Why?"),
+    ]
+    path = write(tmp_path, agent(), chat(10, 20, asked=asked, answered=[says("assistant", "So.")]))
+    assert told(trace_of(path)) == [("message_received", "Why?"), ("final_output", "So.")]
+    context = context_of(tmp_path)
+    (run,) = OtelRecorder().inspect(path, context).runs
+    test = OtelRecorder().convert(path, run, context)
+    assert test.scenario["prior_messages"] == [
+        {"role": "user", "content": "Hi?"},
+        {"role": "assistant", "content": "Hello."},
+    ]
+    assert "Be brief." not in json.dumps(test.replay)
+
+
+def test_an_agent_within_an_agent(tmp_path: Path) -> None:
+    """Its calls carry its name, and what it answers is not the final output."""
+    path = write(
+        tmp_path,
+        agent(agent__name="boss"),
+        chat(10, 20, asked=[says("user", "Hi?")], answered=[asks_for("c1", "ask")]),
+        tool(21, 60, "ask", tool__call__id="c1"),
+        agent(22, 59, parent="execute_tool@21", agent__name="scout"),
+        tool(30, 40, "look", parent="invoke_agent@22"),
+        chat(41, 50, parent="invoke_agent@22", answered=[says("assistant", "Seen.")]),
+        chat(61, 70, answered=[says("assistant", "Done.")]),
+    )
+    trace = trace_of(path)
+    assert [(call.tool, call.event.agent_id) for call in trace.calls()] == [
+        ("ask", "main"),
+        ("look", "scout"),
+    ]
+    assert trace.output == "Done."
+
+
+@pytest.mark.parametrize(
+    ("last", "status"),
+    [
+        ({"answered": [says("assistant", "Done.")]}, "success"),
+        ({"answered": [says("assistant", "Do")], "response__finish_reasons": ["length"]}, "partial"),
+        ({"answered": [says("assistant", "I")], "response__finish_reasons": ["content_filter"]}, "blocked"),
+        ({"answered": [asks_for("c1", "look")]}, "partial"),
+        ({"error": "overloaded", "error.type": "529"}, "failed"),
+    ],
+)
+def test_how_a_run_ended(last: dict[str, Any], status: str, tmp_path: Path) -> None:
+    """The last call of the model says it: its finish reason, its error, or that it asked for more."""
+    assert trace_of(write(tmp_path, agent(), chat(10, 20, **last))).status == status
+
+
+def test_an_error_of_the_model_is_an_event(tmp_path: Path) -> None:
+    """A call of the model that failed is an error, and the one that was made again is not."""
+    path = write(
+        tmp_path,
+        agent(),
+        chat(10, 20, error="too many requests", **{"error.type": "429"}),
+        chat(30, 40, answered=[says("assistant", "Done.")]),
+    )
+    trace = trace_of(path)
+    assert told(trace) == [("error", "429"), ("final_output", "Done.")]
+    assert trace.events[0].data["message"] == "too many requests"
+    assert trace.events[0].data["scope"] == "model"
+    assert trace.status == "success"
+
+
+def test_spans_without_content(tmp_path: Path) -> None:
+    """When neither messages nor tools were recorded, no tool trace is claimed, and a note says why."""
+    trace = trace_of(write(tmp_path, agent(), chat(10, 20, response__finish_reasons=["stop"])))
+    assert not trace.capabilities.supports_tool_trace
+    assert trace.notes == ["no messages were captured: neither what was asked nor what was answered is known"]
+
+
+def test_messages_as_structured_attributes_and_in_events(tmp_path: Path) -> None:
+    """Messages need not be JSON in a text, and may stand in an event of the span."""
+    structured = chat(10, 20, response__id="r1")
+    structured["attributes"].append(
+        {
+            "key": "gen_ai.output.messages",
+            "value": {
+                "arrayValue": {
+                    "values": [
+                        {
+                            "kvlistValue": {
+                                "values": [
+                                    {"key": "role", "value": {"stringValue": "assistant"}},
+                                    {"key": "content", "value": {"stringValue": "Done."}},
+                                ]
+                            }
+                        }
+                    ]
+                }
+            },
+        }
+    )
+    structured["events"] = [
+        {
+            "name": "gen_ai.client.inference.operation.details",
+            "attributes": [
+                {"key": "gen_ai.input.messages", "value": {"stringValue": json.dumps([says("user", "Hi?")])}}
+            ],
+        }
+    ]
+    assert told(trace_of(write(tmp_path, agent(), structured))) == [
+        ("message_received", "Hi?"),
+        ("final_output", "Done."),
+    ]
+
+
+def test_a_trace_without_its_root_is_partial(tmp_path: Path) -> None:
+    """Spans that name two parents which are not there are parts of a run, and a note says so."""
+    path = write(
+        tmp_path,
+        chat(10, 20, parent="gone-1", answered=[says("assistant", "Done.")]),
+        tool(5, 9, "look", parent="gone-2"),
+    )
+    trace = trace_of(path)
+    assert trace.status == "partial"
+    assert trace.notes == ["the span that holds the others is missing: the run may not be whole"]
+
+
+def test_a_file_that_breaks_off(tmp_path: Path) -> None:
+    """Of JSON lines the last may be cut: the others are read, and the run is partial."""
+    whole = RECORDED.read_text(encoding="utf-8")
+    path = tmp_path / "spans.jsonl"
+    path.write_text(whole[: whole.index('"invoke_workflow weatherman')], encoding="utf-8")
+    runs = OtelRecorder().inspect(path, context_of(tmp_path)).runs
+    assert [run.status for run in runs] == ["partial", "partial"]
+    trace = trace_of(path, **NEWS.choice)
+    assert trace.notes == ["the file breaks off in its last line: spans may be missing"]
+
+
+def refusal(path: Path, **given: Any) -> AdapterError:
+    """The error that a test gets which names the file."""
+    with pytest.raises(AdapterError) as caught:
+        trace_of(path, **given)
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("broken", "message"),
+    [
+        ("[1]", " is not OTLP JSON: expected a mapping, got list"),
+        ('{"resourceSpans": 1}', " is not OTLP JSON at resourceSpans: expected a list, got int"),
+        (
+            '{"resourceSpans": [{"scopeSpans": [{"spans": [{"traceId": "t"}]}]}]}',
+            (
+                " is not OTLP JSON at resourceSpans[0].scopeSpans[0].spans[0].startTimeUnixNano: "
+                "expected nanoseconds since 1970, got nothing"
+            ),
+        ),
+    ],
+)
+def test_what_is_not_otlp_is_refused_with_its_place(broken: str, message: str, tmp_path: Path) -> None:
+    """A span that cannot be read is never passed over."""
+    path = tmp_path / "spans.json"
+    path.write_text(broken, encoding="utf-8")
+    error = refusal(path)
+    assert error.message == f"{path}{message}"
+    assert error.reason_code == "adapter.otlp_invalid"
+
+
+def test_what_is_not_json_is_located(tmp_path: Path) -> None:
+    """As in any other file; of JSON lines the line is named."""
+    path = tmp_path / "spans.json"
+    path.write_text('{"resourceSpans": [', encoding="utf-8")
+    with pytest.raises(FileError, match=r"spans.json:1:20: error\[json.syntax\]"):
+        trace_of(path)
+    path.write_text('{"resourceSpans": []}\nno\n{"resourceSpans": []}\n', encoding="utf-8")
+    assert refusal(path).message == f"{path}:2 is not JSON, or nested too deep"
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                [
+                    "key",
+                    "value",
+                    "stringValue",
+                    "intValue",
+                    "arrayValue",
+                    "kvlistValue",
+                    "values",
+                    "role",
+                    "parts",
+                ]
+            )
+            | st.sampled_from(["type", "id", "name", "content", "code", "attributes", "events", "status"]),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@given(
+    kept=st.sampled_from(["attributes", "events", "status", "name", "parentSpanId", "endTimeUnixNano"]),
+    data=JSON,
+    messages=JSON,
+    operation=st.sampled_from(["chat", "execute_tool", "invoke_agent"]),
+)
+def test_hostile_spans_are_read_or_refused(kept: str, data: Any, messages: Any, operation: str) -> None:
+    """Whatever stands in a span: a trace that keeps the contract, or an error that says where it is wrong."""
+    hostile = span(
+        operation, 10, 20, parent="invoke_agent@0", input__messages=messages, output__messages=messages
+    )
+    hostile[kept] = data
+    with TemporaryDirectory() as folder:
+        path = write(Path(folder), agent(), hostile, chat(30, 40, answered=[says("assistant", "Done.")]))
+        try:
+            trace_of(path)
+        except AdapterError as error:
+            assert error.reason_code == "adapter.otlp_invalid"
+        try:
+            OtelRecorder().inspect(path, context_of(Path(folder)))
+        except AdapterError as error:
+            assert error.reason_code == "adapter.otlp_invalid"
+
+
+def test_spans_of_something_else(tmp_path: Path) -> None:
+    """Spans without an operation of generative AI are no run."""
+    other = span("GET /", 0, 10)
+    other["attributes"] = []
+    path = write(tmp_path, other)
+    assert refusal(path).reason_code == "adapter.otlp_no_run"
+    assert OtelRecorder().inspect(path, context_of(tmp_path)).skipped == {
+        "spans that are not about generative AI": 1
+    }
+
+
+def test_a_file_of_several_traces_asks_for_one() -> None:
+    """Neither the first nor the last is taken: the error lists them, as it does for one that is not there."""
+    ids = f"{NEWS.choice['trace_id']}, {WEATHER.choice['trace_id']}"
+    assert refusal(RECORDED).message == f"{RECORDED} holds 2 traces: {ids}"
+    assert refusal(RECORDED, trace_id="x").message == f"{RECORDED} has no trace 'x'; it holds {ids}"
+
+
+@pytest.mark.parametrize(
+    ("given", "code", "message"),
+    [
+        ({}, "adapter.input_missing", "adapter_input names no spans: replay_file is missing"),
+        (
+            {"replay_fil": "x"},
+            "adapter.unknown_input",
+            "unknown key 'replay_fil' in adapter_input, did you mean 'replay_file'? (allowed: replay_file, trace_id)",
+        ),
+        (
+            {"replay_file": 1},
+            "adapter.invalid_input",
+            "adapter_input.replay_file must be the name of a file, got 1",
+        ),
+        (
+            {"replay_file": "../x"},
+            "adapter.outside_root",
+            "adapter_input.replay_file names '../x', which is outside the project root {root}",
+        ),
+        (
+            {"replay_file": "x"},
+            "adapter.replay_missing",
+            "adapter_input.replay_file names 'x', but {root}/x is not there",
+        ),
+    ],
+)
+def test_input_that_names_no_file(given: dict[str, Any], code: str, message: str, tmp_path: Path) -> None:
+    """Each slip in `adapter_input` is told as what it is."""
+    with pytest.raises(AdapterError) as caught:
+        OtelAdapter().trace(make_case(adapter="otel", adapter_input=given), context_of(tmp_path))
+    assert (caught.value.reason_code, caught.value.message) == (code, message.format(root=tmp_path))
+
+
+def test_a_file_that_is_too_large(tmp_path: Path) -> None:
+    """The limit holds for spans too."""
+    path = write(tmp_path, agent())
+    context = context_of(tmp_path)
+    context.max_file_bytes = 10
+    with pytest.raises(FileError, match="the limit is 10"):
+        OtelAdapter().trace(make_case(adapter="otel", adapter_input={"replay_file": path.name}), context)
+
+
+def test_fixtures_are_not_used(tmp_path: Path) -> None:
+    """A test that has some is warned: results are those in the spans."""
+    path = write(tmp_path, agent(), tool(1, 2, "look"))
+    tools = {"available": ["look"], "fixtures": [{"id": "sky", "tool": "look", "response": 1}]}
+    context = context_of(tmp_path)
+    OtelAdapter().trace(
+        make_case(adapter="otel", adapter_input={"replay_file": path.name}, tools=tools), context
+    )
+    assert context.warnings == ["fixture 'sky' is not used: results are those in the spans"]
+
+
+def test_a_test_of_another_situation_is_warned() -> None:
+    """What the spans show is judged; where the test says otherwise, it is told."""
+    given = {"session_id": "kitchen", "input_messages": [{"role": "user", "content": "What's new?"}]}
+    case = make_case(
+        adapter="otel",
+        adapter_input={"replay_file": RECORDED.name, **NEWS.choice},
+        scenario=given,
+    )
+    context = context_of(RECORDED.parent)
+    assert OtelAdapter().trace(case, context).scenario.session_id == "newsroom"
+    assert context.warnings == [
+        "the scenario's session_id is 'kitchen' in the test and 'newsroom' in the spans",
+        'the scenario\'s input_messages are not those in the spans, which begin with "What is new in AI today?"',
+    ]
+
+
+def test_a_circle_of_parents(tmp_path: Path) -> None:
+    """Spans that are each other's parents are read all the same."""
+    path = write(tmp_path, agent(0, 10, parent="invoke_agent@1"), agent(1, 9, parent="invoke_agent@0"))
+    assert trace_of(path).status == "partial"
+
+
+def test_a_recorded_trace_replays_as_it_was(tmp_path: Path) -> None:
+    """The spans that `convert` keeps give the same events as the file they are from."""
+    context = context_of(RECORDED.parent)
+    test = OtelRecorder().convert(RECORDED, NEWS, context)
+    path = tmp_path / "replay.json"
+    path.write_text(json.dumps(test.replay), encoding="utf-8")
+    assert [event.data for event in trace_of(path).events] == [event.data for event in test.trace.events]
+    assert test.tools == ["web_search", "web_fetch"]
+    assert "127.0.0.1" not in json.dumps(test.replay)
+    assert otlp()["resourceSpans"][0].keys() == test.replay["resourceSpans"][0].keys()
+
+
+def test_what_a_file_of_spans_holds() -> None:
+    """The runs, and what spans cannot show."""
+    recording = OtelRecorder().inspect(RECORDED, context_of(RECORDED.parent))
+    assert recording.holds == ["4 invocations of agents and workflows", "6 calls of models", "5 tool calls"]
+    assert recording.lacks == [
+        "memory that was read or written: checks that need supports_memory_events are skipped",
+        "what a scheduler knew: checks that need supports_scheduler_context are skipped",
+    ]
+    assert (NEWS.number, NEWS.first_words, NEWS.tools, NEWS.group_id, NEWS.status) == (
+        1,
+        "What is new in AI today?",
+        {"web_search": 1, "web_fetch": 3},
+        "newsroom",
+        "success",
+    )

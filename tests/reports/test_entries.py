@@ -1,0 +1,151 @@
+"""What reports list: every test, and all that must not be lost from sight."""
+
+from pathlib import Path
+
+import pytest
+
+from agenteval.errors import Problem
+from agenteval.reporters.entries import entries
+from agenteval.results import ErrorInfo
+from run_builders import judged, make_result
+from stored_runs import FAILED, PASSED, SEARCHES, SKIPPED, UNREADABLE, WARNS, XFAILED, mixed, store
+
+
+def test_every_test_and_every_broken_file_is_listed_once(tmp_path: Path) -> None:
+    """Tests come in their order, then files that could not be loaded, each with all that is wrong with it."""
+    listed = list(entries(mixed(tmp_path)))
+    assert [(each.kind, each.name) for each in listed] == [
+        ("pass", "nanoclaw.t.passes"),
+        ("fail", "nanoclaw.t.fails"),
+        ("pass", "nanoclaw.t.warns"),
+        ("skip", "nanoclaw.t.skipped"),
+        ("xfail", "nanoclaw.t.xfails"),
+        ("error", "suite/broken/test.yaml"),
+    ]
+    assert listed[-1].message == "yaml.syntax: not valid YAML (and 1 more)"
+    assert listed[-1].text == (
+        "suite/broken/test.yaml:3:7: yaml.syntax: not valid YAML\n"
+        "suite/broken/test.yaml:4:1: spec.unknown_key: unknown key 'tilte'"
+    )
+
+
+def test_a_failure_says_expected_and_got_with_its_evidence(tmp_path: Path) -> None:
+    """The message is that of the first assertion that failed; the text has the events, and where it stands."""
+    (entry,) = entries(store(tmp_path, FAILED))
+    assert (entry.line, entry.column) == (24, 5)
+    assert (
+        entry.message
+        == "searches: expected at least 1 call of web_search, got 0; the trace calls web_fetch×1"
+    )
+    assert entry.text == (
+        "suite/case/test.yaml:24:5: searches (must_call_tool) failed\n"
+        "  expected at least 1 call of web_search, got 0; the trace calls web_fetch×1\n"
+        "  why it is checked: news are looked up\n"
+        "  evt-2 web_fetch {}\n"
+        "    tool: expected web_search\n"
+        "next: do something about the fail"
+    )
+
+
+def test_failures_come_before_warnings(tmp_path: Path) -> None:
+    """Of several assertions that said no, the one that fails the test is the reason."""
+    (entry,) = entries(store(tmp_path, make_result("fail", WARNS, SEARCHES)))
+    assert entry.message.startswith("searches: expected at least 1 call")
+    assert entry.message.endswith("(and 1 more)")
+    assert entry.line == 24
+
+
+def test_a_pass_that_warns_tells_of_it(tmp_path: Path) -> None:
+    """What warns is said, at its line, and the test is a pass."""
+    (entry,) = entries(store(tmp_path, make_result("pass", WARNS)))
+    assert (entry.kind, entry.line, entry.message) == (
+        "pass",
+        30,
+        "brief: expected at most 20 words, got 31",
+    )
+    (quiet,) = entries(store(tmp_path / "other", PASSED))
+    assert (quiet.message, quiet.text) == ("", "")
+
+
+def test_an_error_says_what_kept_the_test_from_being_judged(tmp_path: Path) -> None:
+    """The message is the first line of the error, under its code; an excerpt stands in the text."""
+    error = ErrorInfo(reason_code="adapter.unknown", message="no adapter x\n   allowed: nanoclaw")
+    (entry,) = entries(store(tmp_path, make_result("error", reason_code="adapter.unknown", error=error)))
+    assert (entry.kind, entry.reason_code) == ("error", "adapter.unknown")
+    assert entry.message == "adapter.unknown: no adapter x"
+    assert entry.text.startswith("adapter.unknown: no adapter x\n   allowed: nanoclaw")
+
+
+def test_the_problems_of_a_file_are_not_named_twice(tmp_path: Path) -> None:
+    """An error that is a located problem names its code itself."""
+    text = "replay.json:3:1: error[bundle.syntax]: not JSON"
+    error = ErrorInfo(reason_code="bundle.syntax", message=text)
+    (entry,) = entries(store(tmp_path, make_result("error", reason_code="bundle.syntax", error=error)))
+    assert entry.message == text
+
+
+def test_a_crash_is_at_the_line_of_the_check(tmp_path: Path) -> None:
+    """A check that broke down places the error of its test."""
+    crashed = judged("skip", "broken", reason_code="assertion.crashed", line=12, column=5)
+    error = ErrorInfo(reason_code="assertion.crashed", message="assertion broken crashed")
+    (entry,) = entries(store(tmp_path, make_result("error", crashed, error=error)))
+    assert (entry.kind, entry.line) == ("error", 12)
+
+
+def test_a_skip_and_an_expected_failure_give_their_reason(tmp_path: Path) -> None:
+    """A skip says what is missing, an expected failure why it is expected."""
+    skipped, xfailed = entries(store(tmp_path, SKIPPED, XFAILED))
+    assert (skipped.kind, skipped.message) == ("skip", "live: skipped: it needs supports_live_run")
+    assert (xfailed.kind, xfailed.message) == ("xfail", "a known bug")
+
+
+def test_an_expected_failure_without_a_reason_names_the_assertion(tmp_path: Path) -> None:
+    """Without words of the author, the assertions that fail are named."""
+    result = make_result("pass", judged("fail", "known", xfail=True), xfail=True)
+    (entry,) = entries(store(tmp_path, result))
+    assert entry.message == "fails as expected: known"
+
+
+def test_an_unexpected_pass_says_so(tmp_path: Path) -> None:
+    """A test that fails because it passed has no assertion to blame, and a reason all the same."""
+    result = make_result("fail", judged("pass"), reason_code="xfail.unexpected_pass", next_step="a passed")
+    (entry,) = entries(store(tmp_path, result))
+    assert (entry.kind, entry.message) == ("fail", "xfail.unexpected_pass: a passed")
+    assert entry.text == "xfail.unexpected_pass: a passed"
+
+
+@pytest.mark.parametrize(
+    ("unmet", "results", "expected"),
+    [
+        (["score 0.5 is below 0.9"], (PASSED,), ("fail", "suite.threshold: score 0.5 is below 0.9")),
+        ([], (SKIPPED,), ("error", "nothing was judged: 1 test skipped")),
+        ([], (), ("error", "no test to run")),
+    ],
+    ids=["threshold", "all skipped", "no test"],
+)
+def test_a_run_that_fails_for_no_test_is_listed_itself(
+    tmp_path: Path, unmet: list[str], results: tuple[object, ...], expected: tuple[str, str]
+) -> None:
+    """A run that did not end well never looks as if it had, in no list of tests."""
+    run = store(tmp_path, *results, unmet=unmet)  # type: ignore[arg-type]
+    assert run.summary.exit_code != 0
+    *_, last = entries(run)
+    assert (last.kind, last.message, last.name) == (*expected, "agenteval")
+
+
+def test_a_run_that_a_test_explains_is_not_listed(tmp_path: Path) -> None:
+    """One no is enough."""
+    assert [each.name for each in entries(store(tmp_path, FAILED))] == ["nanoclaw.t.fails"]
+    assert [each.name for each in entries(store(tmp_path / "b", problems=[UNREADABLE]))] == [
+        "suite/broken/test.yaml"
+    ]
+
+
+def test_a_problem_without_a_file_is_listed_by_its_code(tmp_path: Path) -> None:
+    """Two problems that are about no file are two entries."""
+    problems = [Problem(reason_code="redaction.leak", message=name) for name in ("a", "b")]
+    listed = list(entries(store(tmp_path, PASSED, problems=problems)))
+    assert [(each.name, each.text) for each in listed[1:]] == [
+        ("redaction.leak", "redaction.leak: a"),
+        ("redaction.leak", "redaction.leak: b"),
+    ]

@@ -1,0 +1,277 @@
+"""The HTML report as a file: escaped, locked, the same each time, and honest about what it lacks."""
+
+import base64
+import hashlib
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agenteval.cli import main
+from agenteval.errors import Problem
+from agenteval.redaction import DEFAULT_RULES, RedactionRules, Redactor
+from agenteval.reporters.html import render
+from agenteval.stored import StoredRun
+from builders import call, make_trace, result
+from html_runs import FETCHES, SEARCHES, fetched, outcome, searched, stored_run
+from projects import Project
+from runs import CASES, EXAMPLES, run_command
+
+HOSTILE = "</noscript></style><script>alert(1)</script><img src=x onerror=alert(2)>\"'`\u202e\x00"
+
+
+def html(run: StoredRun, baseline: StoredRun | None = None, redactor: Redactor | None = None) -> str:
+    """The report as text."""
+    return render(run, redactor or Redactor(), baseline).decode()
+
+
+def test_nothing_that_is_shown_is_markup(tmp_path: Path) -> None:
+    """Whatever part of a test says it: its elements are those of the template, and the characters are escaped."""
+    hostile = make_trace(
+        call(HOSTILE, **{HOSTILE: HOSTILE}),
+        result(HOSTILE, value={HOSTILE: [HOSTILE]}),
+        output=HOSTILE,
+        asked=HOSTILE,
+    )
+    contains = {
+        "id": "says",
+        "type": "output_contains",
+        "params": {"all_of": [HOSTILE * 2]},
+        "description": HOSTILE,
+    }
+    two = [
+        outcome(name, contains, trace=hostile, title=HOSTILE, tags=[HOSTILE]) for name in ("first", "second")
+    ]
+    problem = Problem(
+        reason_code="spec.x", message=HOSTILE, next_step=HOSTILE, path=Path(HOSTILE.replace("/", ""))
+    )
+    page = html(stored_run(tmp_path, *two, problems=[problem]))
+    assert page.count("<script>") == page.count("</script>") == 1
+    assert page.count("<style>") == page.count("</style>") == 1
+    assert page.split("<script>", maxsplit=1)[0].count("<noscript>") == page.count("</noscript>") == 1
+    assert "<img" not in page
+    assert "\u202e" not in page
+    assert "\x00" not in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+
+
+def test_the_policy_lets_nothing_run_but_what_is_ours(tmp_path: Path) -> None:
+    """It names the style sheet and the script by their digests, and no place to load from or to send to."""
+    page = html(stored_run(tmp_path, outcome("a", SEARCHES)))
+    parts = [re.findall(rf"<{tag}>(.*?)</{tag}>", page, re.DOTALL)[0] for tag in ("style", "script")]
+    style, script = (base64.b64encode(hashlib.sha256(each.encode()).digest()).decode() for each in parts)
+    assert (
+        f"content=\"default-src 'none'; style-src 'sha256-{style}'; script-src 'sha256-{script}'; "
+        "base-uri 'none'; form-action 'none'\"" in page
+    )
+    assert "http-equiv" in page.split("<style>", maxsplit=1)[0]
+
+
+def test_there_is_nothing_to_load(tmp_path: Path) -> None:
+    """No element names another file, and no style does."""
+    page = html(stored_run(tmp_path, outcome("a", SEARCHES), outcome("b", FETCHES)))
+    assert [target for target in re.findall(r'(?:src|href|action)="([^"]*)"', page) if target[0] != "#"] == []
+    assert re.findall(r"url\(|@import|fetch\(|XMLHttpRequest|WebSocket|eval\(", page) == []
+
+
+def test_the_first_failure_is_open_and_all_others_are_closed(tmp_path: Path) -> None:
+    """Failures come first, wherever they stand in the run."""
+    page = html(stored_run(tmp_path, outcome("a", SEARCHES), outcome("b", FETCHES), outcome("c", FETCHES)))
+    found = re.findall(r'<details class="test is-(\w+)" id="([^"]*)"[^>]*?( open)?>', page)
+    assert found == [
+        ("fail", "test-nanoclaw.html.b.x", " open"),
+        ("fail", "test-nanoclaw.html.c.x", ""),
+        ("pass", "test-nanoclaw.html.a.x", ""),
+    ]
+
+
+def test_a_green_run_opens_with_nothing_open(tmp_path: Path) -> None:
+    """There is no failure to show."""
+    page = html(stored_run(tmp_path, outcome("a", SEARCHES)))
+    assert '<h1 class="is-pass">' in page
+    assert "All tests passed</h1>" in page
+    assert re.findall(r'<details class="test[^>]* open>', page) == []
+
+
+def test_the_headline_counts_all_that_went_wrong(tmp_path: Path) -> None:
+    """The exit code has one reason; there may be more."""
+    problem = Problem(
+        reason_code="spec.x", message="bad", next_step="mend", path=Path("x/test.yaml"), line=3, column=7
+    )
+    run = stored_run(tmp_path, outcome("a", FETCHES), outcome("b", SEARCHES), problems=[problem])
+    page = html(run)
+    assert "1 test failed, 1 invalid test spec</h1>" in page
+    assert "exit 3: 1 invalid test spec" in page
+    assert "<code>x/test.yaml:3:7</code>" in page
+
+
+def test_without_traces_there_is_the_evidence(tmp_path: Path) -> None:
+    """And the report says that it is all there is."""
+    page = html(stored_run(tmp_path, outcome("a", FETCHES), traces=False))
+    assert "This run kept no trace of the test" in page
+    assert '<ul class="excerpts"><li><code>evt-2</code>' in page
+    assert 'class="events"' not in page
+
+
+def test_a_failure_without_a_failed_assertion_has_its_reason(tmp_path: Path) -> None:
+    """A test that should have failed, and passed, says so on its line."""
+    expects: dict[str, Any] = {"expected": {"status": "fail", "assertions": ["searches"], "reason": "a bug"}}
+    page = html(stored_run(tmp_path, outcome("a", SEARCHES, **expects)))
+    assert "<b>xfail.unexpected_pass</b> searches passed, though the test expects it to fail" in page
+
+
+def test_a_skipped_test_says_what_was_missing(tmp_path: Path) -> None:
+    """On its line too; the assertion has the rest."""
+    page = html(
+        stored_run(tmp_path, outcome("a", {**SEARCHES, "requires_capabilities": ["supports_live_run"]}))
+    )
+    assert '<h2 id="group-skipped">Skipped <span>1</span></h2>' in page
+    assert "<b>test.all_skipped</b> no assertion could be judged" in page
+
+
+def test_a_baseline_without_traces_is_told(tmp_path: Path) -> None:
+    """There is nothing to stand beside, and that is no sameness."""
+    before = stored_run(tmp_path, outcome("a", SEARCHES), run_id="run-0", traces=False)
+    page = html(stored_run(tmp_path, outcome("a", SEARCHES)), before)
+    assert "4 events; the baseline kept none of this test" in page
+
+
+def test_a_baseline_tells_what_became_of_each_test(tmp_path: Path) -> None:
+    """Newly failing, fixed, still failing, new, missing; what stayed the same is not counted."""
+    before = stored_run(
+        tmp_path,
+        *(outcome("broke", SEARCHES), outcome("mended", FETCHES), outcome("stayed", FETCHES)),
+        *(outcome("gone", SEARCHES), outcome("same", SEARCHES)),
+        run_id="run-0",
+    )
+    now = stored_run(
+        tmp_path,
+        *(outcome("broke", SEARCHES, trace=fetched("x")), outcome("mended", FETCHES, trace=fetched("x"))),
+        *(outcome("stayed", FETCHES), outcome("fresh", SEARCHES), outcome("same", SEARCHES)),
+    )
+    page = html(now, before)
+    assert re.findall(r'<span class="change ([a-z-]+)">(\d+ [a-z ]+)</span>', page) == [
+        ("newly-failing", "1 newly failing"),
+        ("fixed", "1 fixed"),
+        ("still-failing", "1 still failing"),
+        ("new", "1 new"),
+        ("missing", "1 missing"),
+    ]
+    assert "Compared with <code>run-0</code>:" in page
+    assert "<code>nanoclaw.html.gone.x</code> pass" in page
+    assert '<span class="was">was: passed</span>' in page
+
+
+def test_two_runs_with_the_same_outcomes_say_so(tmp_path: Path) -> None:
+    """Rather than showing an empty list."""
+    before = stored_run(tmp_path, outcome("a", SEARCHES), run_id="run-0")
+    page = html(stored_run(tmp_path, outcome("a", SEARCHES)), before)
+    assert "Compared with <code>run-0</code>: the same tests with the same outcome" in page
+    assert "1 passed" not in page
+    assert "4 events, the same as in the baseline" in page
+
+
+def test_a_secret_in_the_files_of_a_run_is_not_told_again(tmp_path: Path) -> None:
+    """Files of a run hold none; should one have got in since, or the rules have grown stricter, it stops here."""
+    run = stored_run(tmp_path, outcome("a", SEARCHES, trace=searched("the word is xylophone-17")))
+    page = html(run, redactor=Redactor((), RedactionRules(DEFAULT_RULES.kinds, ["xylophone-17"])))
+    assert "the word is " in page
+    assert "xylophone" not in page
+
+
+def test_a_run_writes_what_report_writes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Byte for byte, and the run keeps its traces for it."""
+    main(
+        [
+            "run",
+            str(EXAMPLES),
+            "--artifacts-dir",
+            str(tmp_path),
+            "--run-id",
+            "run-1",
+            "--html",
+            str(tmp_path / "a.html"),
+        ]
+    )
+    assert list((tmp_path / "run-1").glob("*.trace.json"))
+    capsys.readouterr()
+    assert main(["report", str(tmp_path / "run-1"), "--html", str(tmp_path / "b.html")]) == 0
+    assert capsys.readouterr().out == f"html  {tmp_path / 'b.html'}\n"
+    assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
+
+
+def test_a_run_with_a_baseline_sets_both_side_by_side(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As `report` does it of stored runs; a baseline is named by its directory or its id."""
+    case = str(EXAMPLES / "nanoclaw" / "current-news")
+    artifacts = ["--artifacts-dir", str(tmp_path)]
+    main(["run", case, *artifacts, "--run-id", "run-0", "--save-traces"])
+    a, b = (str(tmp_path / name) for name in ("a.html", "b.html"))
+    assert main(["run", case, *artifacts, "--run-id", "run-1", "--baseline", "run-0", "--html", a]) == 0
+    runs = [str(tmp_path / name) for name in ("run-1", "run-0")]
+    assert main(["report", runs[0], "--html", b, "--baseline", runs[1]]) == 0
+    page = Path(a).read_text(encoding="utf-8")
+    assert "Compared with <code>run-0</code>: the same tests with the same outcome" in page
+    assert page == Path(b).read_text(encoding="utf-8")
+    capsys.readouterr()
+
+
+def test_no_artifacts_leaves_the_report_alone(tmp_path: Path) -> None:
+    """It still shows the traces: they are kept as long as it is made."""
+    project = Project(tmp_path)
+    project.add("fail")
+    code = main(
+        ["run", str(tmp_path / "tests"), "--no-artifacts", "--html", str(tmp_path / "out" / "r.html")]
+    )
+    assert code == 1
+    assert 'class="events"' in (tmp_path / "out" / "r.html").read_text(encoding="utf-8")
+    assert not (tmp_path / "artifacts").exists()
+
+
+def test_every_control_has_its_place(tmp_path: Path) -> None:
+    """Failing, erring and passing tests of every type of assertion are rendered, with a baseline too."""
+    run = StoredRun(
+        run_command(
+            [CASES / "failing", CASES / "error" / "fixture-stale", EXAMPLES], tmp_path, "--save-traces"
+        ).folder
+    )
+    page = html(run, run)
+    assert page.count('<details class="test ') == len(run.summary.tests)
+
+
+def test_a_baseline_without_a_report_that_compares_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It would be read by nobody."""
+    stored_run(tmp_path, outcome("a", SEARCHES))
+    code = main(
+        [
+            "report",
+            str(tmp_path / "run-1"),
+            "--tap",
+            str(tmp_path / "t"),
+            "--baseline",
+            str(tmp_path / "run-1"),
+        ]
+    )
+    assert code == 2
+    assert "--baseline: no report that compares is asked for" in capsys.readouterr().err
+
+
+def test_without_the_extra_the_error_names_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before any test has run."""
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    Project(tmp_path).add("pass")
+    code = main(["run", str(tmp_path / "tests"), "--artifacts-dir", str(tmp_path / "a"), "--html", "x.html"])
+    told = capsys.readouterr()
+    assert code == 2
+    assert told.err == (
+        "error[report.extra_missing]: --html needs the package jinja2, which is not installed\n"
+        "  next: pip install 'agenteval[html]'\n"
+    )
+    assert not (tmp_path / "a").exists()

@@ -1,0 +1,274 @@
+"""What the HTML report shows of texts, assertion results and traces, before any of it is HTML."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agenteval.reporters.html.beside import beside
+from agenteval.reporters.html.checks import Check, Difference, checks, differences
+from agenteval.reporters.html.texts import AT_ONCE, LONGEST, Part, Text, compared, shown, text, visible
+from agenteval.reporters.html.timeline import MOST_EVENTS, Event, Timeline, timeline
+from agenteval.results import AssertionResult, Evidence, Excerpt
+from run_builders import judged
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+def event(number: int, kind: str, data: Any, **extra: Any) -> dict[str, Any]:
+    """One event as a stored trace has it; its times are a second apart."""
+    made = {"event_id": f"evt-{number}", "seq": number, "type": kind, "data": data}
+    return {**made, "ts": f"2026-01-02T03:04:{number:02}.500Z", **extra}
+
+
+def called(number: int, tool: str, **args: Any) -> dict[str, Any]:
+    """A call."""
+    return event(number, "tool_call", {"tool": tool, "call_id": f"call-{number}", "args": args})
+
+
+def shown_events(*events: Any, judging: tuple[Check, ...] = ()) -> Timeline:
+    """The timeline of these events."""
+    return timeline({"events": list(events)}, judging, "test-a")
+
+
+def check(*assertions: AssertionResult) -> tuple[Check, ...]:
+    """These assertion results, of a test without a baseline."""
+    return tuple(checks(assertions, (), "test-a"))
+
+
+def whole(one: Text) -> str:
+    """All of a text that is in the report."""
+    return "".join(part.text for part in one.head) + one.more
+
+
+def test_a_short_text_shows_at_once() -> None:
+    """Nothing of it waits to be asked for."""
+    assert text("Cats\npurr.") == Text((Part("Cats\npurr."),))
+
+
+def test_a_long_text_is_cut_and_what_is_left_out_is_counted() -> None:
+    """A megabyte in one line is not laid out, and nobody is told that it was all."""
+    cut = text("x" * 1_000_000)
+    assert len(whole(cut)) == LONGEST
+    assert len(cut.head[0].text) == AT_ONCE
+    assert cut.left_out == 1_000_000 - LONGEST
+
+
+@pytest.mark.parametrize(
+    ("hidden", "seen"),
+    [
+        ("a\u202eb", "a\\u202eb"),
+        ("a\x00b\x1b[31m", "a\\x00b\\x1b[31m"),
+        ("zero\u200bwidth", "zero\\u200bwidth"),
+        ("tag\U000e0041", "tag\\U000e0041"),
+        ("half\ud800", "half\\ud800"),
+        ("a\rb", "a\\rb"),
+    ],
+)
+def test_what_shows_nothing_or_turns_the_text_around_shows_as_its_escape(hidden: str, seen: str) -> None:
+    """A reader sees that it is there, and the rest of the line stays where it is."""
+    assert visible(hidden) == seen
+
+
+def test_letters_of_all_languages_stay() -> None:
+    """So do emoji of several parts, tabs, and ends of lines of both kinds."""
+    kept = "שלום 你好 नमस्ते 👩\u200d👩\u200d👧 می\u200cخواهم\tx\r\ny\n"
+    assert visible(kept) == kept
+
+
+def test_values_read_as_a_person_writes_them() -> None:
+    """A text has no quotation marks; short JSON is on a line, long JSON is not."""
+    assert shown("a text") == "a text"
+    assert shown({"a": [1, None]}) == '{"a": [1, null]}'
+    assert shown({"a": "x" * 80}) == '{\n  "a": "' + "x" * 80 + '"\n}'
+
+
+def test_two_texts_are_compared_word_by_word() -> None:
+    """What only one of them has is marked in it."""
+    before, now = compared("reads two pages", "reads three pages")
+    assert before.head == [Part("reads "), Part("two", "del"), Part(" pages")]
+    assert now.head == [Part("reads "), Part("three", "ins"), Part(" pages")]
+
+
+@given(st.text(max_size=200), st.text(max_size=200))
+def test_comparing_changes_no_text(before: str, now: str) -> None:
+    """Put together again, both are what they were."""
+    assert tuple(map(whole, compared(before, now))) == (before, now)
+
+
+def test_texts_of_many_words_stand_beside_each_other_unmarked() -> None:
+    """Comparing them would take longer than reading them."""
+    long = "word " * 1_001
+    assert compared(long, "word") == (text(long), text("word"))
+
+
+def test_the_most_urgent_assertion_comes_first() -> None:
+    """Whatever the order in the test file is."""
+    made = check(
+        judged("pass", "holds"),
+        judged("pass", "looks-at-nothing", exercised=False),
+        judged("skip", "left-out"),
+        judged("fail", "known", xfail=True),
+        judged("warn", "doubtful"),
+        judged("fail", "broken"),
+    )
+    assert [(each.result.id, each.kind) for each in made] == [
+        ("broken", "fail"),
+        ("doubtful", "warn"),
+        ("known", "xfail"),
+        ("left-out", "skip"),
+        ("looks-at-nothing", "vacuous"),
+        ("holds", "pass"),
+    ]
+
+
+def test_what_was_expected_and_what_came_stand_apart() -> None:
+    """A message of the usual form is split; of one on several lines the rest stays."""
+    (usual,) = check(judged("fail", message="expected at most 3 bullets, got 4\n  one\n  two"))
+    assert (usual.expected, usual.got) == ("at most 3 bullets", "4")
+    assert whole(usual.message) == "  one\n  two"
+    (other,) = check(judged("fail", message="no such thing"))
+    assert (other.expected, other.got, whole(other.message)) == ("", "", "no such thing")
+
+
+def test_a_note_is_told_place_by_place() -> None:
+    """What is not of the usual form is told in its own words."""
+    assert differences('url: expected to contain "a; b", got "c"; limit: expected 5, got nothing') == [
+        Difference("url", 'to contain "a; b"', '"c"'),
+        Difference("limit", "5", "nothing"),
+    ]
+    assert differences("closest to the first") == [Difference("", "closest to the first", "")]
+
+
+def test_parameters_that_say_nothing_are_left_out() -> None:
+    """Null and empty ones, at any depth; zero and false say something."""
+    params = {"tool": "x", "args": {"regex": {}, "schema": None}, "max": 0, "strict": False, "of": []}
+    (made,) = check(judged(params=params))
+    assert [(name, whole(value)) for name, value in made.asked] == [
+        ("tool", "x"),
+        ("max", "0"),
+        ("strict", "false"),
+    ]
+
+
+def test_an_assertion_is_pinned_to_its_events_and_its_differences_to_the_argument() -> None:
+    """A difference below an argument belongs to the argument, any other to the event."""
+    note = 'url: expected "a", got "b"; page.size: expected 1, got 2; tool: expected x, got y'
+    evidence = Evidence(event_refs=["evt-1"], excerpts=[Excerpt(event_id="evt-1", text="", note=note)])
+    (one,) = check(judged("fail", "reads", evidence=evidence))
+    (shown_event,) = shown_events(called(1, "fetch", url="b", page={"size": 2}), judging=(one,)).events
+    assert shown_event.pins == [one]
+    url, page = shown_event.fields
+    assert [each.place for _, each in url.differences] == ["url"]
+    assert [each.place for _, each in page.differences] == ["page.size"]
+    assert [each.place for _, each in shown_event.differences] == ["tool"]
+
+
+def test_events_tell_what_happened() -> None:
+    """Each type with the words for it; a send is told from other calls."""
+    told = shown_events(
+        event(1, "message_received", {"role": "user", "content": "Hi"}),
+        called(2, "outbound_send", to="team"),
+        event(
+            3,
+            "tool_result",
+            {"tool": "outbound_send", "success": False, "result": "no"},
+            parent_event_id="evt-2",
+        ),
+        event(4, "error", {"tool": "web", "error_type": "timeout", "message": "late", "retryable": True}),
+        event(5, "memory_write", {"group_id": "family", "path": "a.md", "content": "x"}),
+    ).events
+    assert [(each.word, each.name, each.when) for each in told] == [
+        ("Message", "user", "+0.00 s"),
+        ("Send", "outbound_send", "+1.00 s"),
+        ("Result", "outbound_send", "+2.00 s"),
+        ("Error", "web", "+3.00 s"),
+        ("Memory write", "family", "+4.00 s"),
+    ]
+    assert [each.failed for each in told] == [False, False, True, True, False]
+    assert told[2].of == "evt-2"
+    assert told[3].facts == ["timeout", "may be retried"]
+    assert [(each.name, each.value) for each in told[4].fields] == [("path", "a.md"), ("", "x")]
+
+
+def test_times_that_were_made_up_are_not_shown() -> None:
+    """A recording without times gets some of 1970."""
+    (shown_event,) = shown_events({**called(1, "web"), "ts": "1970-01-01T00:00:00.001Z"}).events
+    assert shown_event.when == ""
+
+
+def test_of_very_long_traces_only_what_is_judged_shows() -> None:
+    """The first events, and those that an assertion names; the others are counted."""
+    last = MOST_EVENTS + 10
+    (one,) = check(judged("fail", evidence=Evidence(event_refs=[f"evt-{last}"])))
+    events = [{**called(number, "web"), "ts": ""} for number in range(1, last + 1)]
+    told = shown_events(*events, judging=(one,))
+    assert [each.event_id for each in told.events[-2:]] == [f"evt-{MOST_EVENTS}", f"evt-{last}"]
+    assert told.left_out == 9
+
+
+@given(st.dictionaries(st.text(), JSON) | st.builds(lambda events: {"events": events}, st.lists(JSON)))
+def test_no_trace_breaks_the_report(trace: dict[str, Any]) -> None:
+    """A file that was changed by hand may hold anything."""
+    timeline(trace, (), "test-a")
+
+
+@given(
+    st.fixed_dictionaries(
+        {"type": st.sampled_from(["tool_call", "tool_result", "error", "memory_read", "final_output"])},
+        optional={"data": JSON, "event_id": JSON, "ts": JSON, "parent_event_id": JSON},
+    )
+)
+def test_no_event_breaks_the_report(record: dict[str, Any]) -> None:
+    """So may each of its events."""
+    shown_events(record)
+
+
+def steps(before: list[dict[str, Any]], now: list[dict[str, Any]]) -> list[tuple[str, str, bool]]:
+    """Both sides of each step by the id of its event, and whether it is the same."""
+    sides = [shown_events(*before).events, shown_events(*now).events]
+    return [(_id(step.before), _id(step.now), step.same) for step in beside(*sides)]
+
+
+def _id(one: Event | None) -> str:
+    return one.event_id if one else ""
+
+
+def test_equal_steps_stand_together() -> None:
+    """Ids and times of calls do not make them different."""
+    assert steps([called(1, "a"), called(2, "b", x=1)], [called(2, "a"), called(3, "b", x=1)]) == [
+        ("evt-1", "evt-2", True),
+        ("evt-2", "evt-3", True),
+    ]
+
+
+def test_steps_that_came_and_went_have_one_side() -> None:
+    """The others stay paired."""
+    assert steps(
+        [called(1, "a"), called(2, "b"), called(3, "c")], [called(1, "b"), called(2, "d"), called(3, "c")]
+    ) == [
+        ("evt-1", "", False),
+        ("evt-2", "evt-1", True),
+        ("", "evt-2", False),
+        ("evt-3", "evt-3", True),
+    ]
+
+
+def test_a_call_with_other_arguments_is_changed() -> None:
+    """Only the arguments that differ are marked, those that only one side has among them."""
+    before = shown_events(called(1, "search", query="old cats", limit=5, page=1)).events
+    now = shown_events(called(1, "search", query="new cats", limit=5)).events
+    (step,) = beside(before, now)
+    assert step.before is not None
+    assert step.now is not None
+    assert [(each.name, each.changed) for each in step.before.fields] == [
+        ("query", True),
+        ("limit", False),
+        ("page", True),
+    ]
+    assert step.now.fields[0].text.head == [Part("new", "ins"), Part(" cats")]

@@ -1,0 +1,102 @@
+"""The figures of benchmarks/groundedness.py and benchmarks/fabrications.py are what they say."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.append(str(ROOT))
+
+from benchmarks.fabrications import KINDS, figures  # noqa: E402 - found through the line above
+from benchmarks.groundedness import best_threshold, roc_auc, rouge_l, shared_words, token_f1  # noqa: E402
+
+ROWS = [
+    {
+        "id": "a-1-ok",
+        "source": "Lab A released model X in May.",
+        "output": "Lab A released model X.",
+        "supported": True,
+    },
+    {
+        "id": "a-1-bad",
+        "source": "Lab A released model X.",
+        "output": "Lab B bought 7 boats.",
+        "supported": False,
+    },
+    {
+        "id": "b-2-bad",
+        "source": ["Rain.", "Snow fell."],
+        "output": "Snow fell.",
+        "supported": False,
+        "question": "Q?",
+    },
+]
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "area"),
+    [([2, 3], [0, 1], 1.0), ([0, 1], [2, 3], 0.0), ([1], [1], 0.5), ([1, 3], [2, 2], 0.5), ([], [1], None)],
+)
+def test_roc_auc(good: list[float], bad: list[float], area: float | None) -> None:
+    """The share of pairs in the right order; equal ones count half."""
+    assert roc_auc(good, bad) == area
+
+
+def test_baselines() -> None:
+    """By hand: three of four and of five words are shared, three in order."""
+    source, output = ["a", "b", "c", "d", "e"], ["a", "c", "b", "x"]
+    assert token_f1(source, output) == pytest.approx(6 / 9)
+    assert rouge_l(source, output) == pytest.approx(4 / 9)
+    assert [shared_words(source, words.split()) for words in ("a", "x", "a x", "a b x")] == [
+        1.0,
+        0.0,
+        0.5,
+        1.0,
+    ]
+
+
+def test_the_best_threshold() -> None:
+    """The one that gets most right; none when all are unsupported."""
+    scored = [({"supported": True}, 3.0), ({"supported": True}, 2.0), ({"supported": False}, 1.0)]
+    assert best_threshold(scored) == 2.0
+    assert best_threshold([({"supported": False}, 1.0)]) == float("inf")
+
+
+def test_figures_of_a_file(tmp_path: Path) -> None:
+    """One of the two unsupported outputs is found; every data set has its part, every baseline its row."""
+    path = tmp_path / "rows.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in ROWS), encoding="utf-8")
+    command = [sys.executable, "-m", "benchmarks.groundedness", str(path)]
+    done = subprocess.run([*command, "--json"], cwd=ROOT, capture_output=True, text=True, check=True)
+    [found] = json.loads(done.stdout)
+    assert {
+        key: found[key] for key in ("file", "n", "accuracy", "false_alarm_rate", "detection_rate", "roc_auc")
+    } == {
+        "file": "rows.jsonl",
+        "n": 3,
+        "accuracy": 0.6667,
+        "false_alarm_rate": 0.0,
+        "detection_rate": 0.5,
+        "roc_auc": 0.75,
+    }
+    assert [part["part"] for part in found["parts"]] == ["a", "b"]
+    assert list(found["baselines"]) == ["token F1", "two words shared", "ROUGE-L"]
+    shown = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert "  agenteval                66.7%          0.0%      50.0%    0.750\n" in shown
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_planted_fabrications_are_found(kind: str) -> None:
+    """Of every kind, in sentences in which it can be planted; the sentences as they stand pass."""
+    source = (
+        "On March 3 the company Alpha Works bought Beta Boats for 41 dollars a share. The price was high for a boat yard."
+        " Its founder Carla Stone had asked for more. Later that year Delta Docks was sold to Erik Lund by the same people."
+    )
+    elsewhere = "In the spring the town council of old Bremen asked Gustav Ek about it."
+    found = figures(kind, [{"source": source}, {"source": elsewhere}])
+    assert found["n"] > 0
+    assert found["detection_rate"] == 1.0
+    assert found["false_alarm_rate"] == 0.0
