@@ -90,7 +90,7 @@ class Hooks:
         if report.when == "call" and NAME in report.keywords:
             self.ran = True
             self.remarks += [(report.nodeid, text) for name, text in report.sections if name == REMARKS]
-            self.vacuous += report.passed and bool(dict(report.user_properties).get(f"{NAME}.vacuous"))
+            self.vacuous += report.passed and bool(dict(report.user_properties).get("agenteval.vacuous"))
 
     def pytest_terminal_summary(self, terminalreporter: "pytest.TerminalReporter") -> None:
         """Tell what passed tests remark, how many had nothing to judge, and which plugins are broken."""

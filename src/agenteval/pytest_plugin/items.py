@@ -8,7 +8,7 @@ import pytest
 
 from agenteval.errors import AgentEvalError, SpecError
 from agenteval.loading import LoadedTest
-from agenteval.pytest_plugin import NAME, REMARKS
+from agenteval.pytest_plugin import REMARKS
 from agenteval.pytest_plugin.project import Project
 from agenteval.redaction import Redactor
 from agenteval.reporters.stream import printable
@@ -149,7 +149,7 @@ def properties(result: TestResult) -> list[tuple[str, object]]:
         "failure_categories": ", ".join(result.failure_categories),
         "vacuous": result.summary.vacuous,
     }
-    return [(f"{NAME}.{name}", value) for name, value in facts.items() if value != ""]
+    return [("agenteval." + name, value) for name, value in facts.items() if value != ""]
 
 
 @pytest.hookimpl(wrapper=True)
