@@ -189,7 +189,7 @@ def secret_forms() -> tuple[re.Pattern[str], ...]:
     """The patterns of all rules of detect-secrets that know a form."""
     from detect_secrets.core.plugins.util import get_mapping_from_secret_type_to_class
 
-    rules = get_mapping_from_secret_type_to_class().values()
+    rules: Any = get_mapping_from_secret_type_to_class().values()
     return tuple(form for rule in rules for form in getattr(rule, "denylist", ()))
 
 
@@ -553,7 +553,7 @@ def claims_overlap(run: Run, params: Json) -> Found:
     observed, supported = [], 0
     for claim in claims:
         first, *_ = claim.split(maxsplit=1)
-        facts = [fact.rstrip(".,:") for fact in FACT.findall(claim) if fact != first]
+        facts = [fact.rstrip(".,:") for fact in FACT.findall(claim) if not first.startswith(fact)]
         missing = [fact for fact in facts if fact.lower() not in sources]
         words = set(WORD.findall(URL.sub("", claim).lower()))
         best = max((len(words & span) for span in spans), default=0)

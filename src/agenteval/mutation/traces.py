@@ -41,9 +41,8 @@ def rebuilt(trace: Trace, events: Iterable[Event], *, output: str | None = None,
         final_output=final,
         status=trace.status,
         timing_ms_total=trace.metrics.timing_ms_total * times,
-        token_usage=usage and {
-            name: count * times if isinstance(count, int) else count for name, count in usage.items()
-        },
+        token_usage=usage
+        and {name: count * times if isinstance(count, int) else count for name, count in usage.items()},
         cost_usd=cost and cost * times,
         notes=trace.notes,
     )
