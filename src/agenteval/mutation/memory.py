@@ -54,7 +54,7 @@ class ReadOtherGroup(Operator):
     def mutants(self, subject: Subject) -> Iterator[Mutant]:
         """One, where the recording shows reads of memory."""
         trace = subject.trace
-        if not trace.capabilities.supports_memory_events:
+        if not trace.capabilities.supports_memory_events or not trace.events:
             return
         known = other_groups(subject.case.scenario.other_group_state)
         group, line = known[0] if known else (_UNKNOWN_GROUP, "")
