@@ -47,7 +47,7 @@ wheel: $(STAMP) ## Build the wheel, install it into an empty environment, run it
 
 pytest: $(STAMP) ## Run the tests
 	@echo "== pytest"
-	@$(BIN)/pytest -q
+	@$(BIN)/pytest -q -n auto
 
 fuzz: $(STAMP) ## Search for inputs that break something, for FUZZ_SECONDS (600)
 	@$(BIN)/python -c 'import atheris' 2>/dev/null || $(BIN)/python -m pip install --quiet --group fuzz 2>/dev/null || true

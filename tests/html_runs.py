@@ -11,7 +11,7 @@ from agenteval.scorecard import Tally
 from agenteval.stored import StoredRun
 from agenteval.trace import Trace
 from builders import call, make_trace, result
-from run_builders import asserted, file, make_test, run_one
+from run_builders import asserted, file_away, make_test, run_one
 
 SEARCHES = {"id": "searches", "type": "must_call_tool", "params": {"tool": "web_search"}}
 FETCHES = {"id": "fetches", "type": "must_call_tool", "params": {"tool": "web_fetch"}}
@@ -33,7 +33,7 @@ def stored_run(
     directory = RunDirectory(folder, run_id)
     tally = Tally()
     for outcome in outcomes:
-        file(directory, outcome, save_trace=traces)
+        file_away(directory, outcome, save_trace=traces)
         tally.add(outcome.result)
         tally.coverage.add(outcome.test, outcome.result.assertions, outcome.trace)
     if problems:

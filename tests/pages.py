@@ -124,7 +124,8 @@ class Workspace:
         if command.startswith("pip install "):
             self._install(self.folder / command.rsplit(maxsplit=1)[-1])
             return ""
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("AGENTEVAL_")}
+        left_out = ("AGENTEVAL_", "PYTEST_", "CI", "BUILD_NUMBER", "COLUMNS")
+        environment = {name: value for name, value in os.environ.items() if not name.startswith(left_out)}
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
         done = subprocess.run(
             ["/bin/sh", "-c", command],

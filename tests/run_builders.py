@@ -179,7 +179,7 @@ def make_outcome(result: TestResult, trace: Trace | None = None, redact: Sequenc
     return Outcome(make_test(id=result.test_case_id), result, trace, redactor)
 
 
-def file(directory: RunDirectory, outcome: Outcome, *, save_trace: bool) -> None:
-    """Write what a run would write about a test."""
+def file_away(directory: RunDirectory, outcome: Outcome, *, save_trace: bool) -> None:
+    """File what there is about one test, as a run does."""
     stem = directory.stem(outcome.result.test_case_id)
     directory.keep(packed(outcome, stem, directory.max_bytes, save_trace=save_trace))

@@ -10,7 +10,7 @@ from agenteval.reporters.formats import FORMATS
 from agenteval.results import Evidence, Excerpt, TestResult
 from agenteval.scorecard import Tally
 from agenteval.stored import StoredRun
-from run_builders import file, judged, make_outcome, make_result
+from run_builders import file_away, judged, make_outcome, make_result
 
 SEARCHES = judged(
     "fail",
@@ -68,7 +68,7 @@ def store(
     directory = RunDirectory(folder, "run-1")
     tally = Tally()
     for result in results:
-        file(directory, make_outcome(result), save_trace=False)
+        file_away(directory, make_outcome(result), save_trace=False)
         tally.add(result)
     if problems:
         tally.add_invalid(problems)

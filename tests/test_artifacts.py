@@ -13,14 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agenteval.reporters.artifacts import ArtifactError, RunDirectory, new_run_id
-from agenteval.reporters.filing import packed
 from agenteval.reporters.sealing import encode
 from agenteval.results import RunSummary
-from agenteval.runner import Outcome
 from agenteval.scorecard import Tally
 from agenteval.trace import Trace
 from builders import call, make_trace
-from run_builders import make_outcome, make_result
+from run_builders import file_away, make_outcome, make_result
 
 MAKE_ROOM = "make room or give another --artifacts-dir; --no-artifacts runs without writing"
 HOSTILE = [
@@ -52,12 +50,6 @@ HOSTILE = [
 ]
 
 
-def add(directory: RunDirectory, outcome: Outcome, *, save_trace: bool) -> None:
-    """File what there is about one test, as a run does."""
-    stem = directory.stem(outcome.result.test_case_id)
-    directory.keep(packed(outcome, stem, directory.max_bytes, save_trace=save_trace))
-
-
 def summary() -> RunSummary:
     """The summary of a run of nothing."""
     return Tally().summary(run_id="run-1", started_at="s", finished_at="f", duration_ms=1)
@@ -78,8 +70,8 @@ def test_a_run_is_a_directory_of_results_and_summaries(tmp_path: Path) -> None:
     directory = RunDirectory(tmp_path / "deep" / "artifacts", "run-1")
     first = make_outcome(make_result("pass", test_case_id="a.b"), make_trace(call("t")))
     second = make_outcome(make_result("error", test_case_id="a.c"), None)
-    add(directory, first, save_trace=True)
-    add(directory, second, save_trace=True)
+    file_away(directory, first, save_trace=True)
+    file_away(directory, second, save_trace=True)
     directory.close({"suiteId": "x"})
     directory.finish(summary())
     assert directory.path == tmp_path / "deep" / "artifacts" / "run-1"
@@ -103,7 +95,7 @@ def test_a_trace_file_is_the_whole_trace(tmp_path: Path) -> None:
     directory = RunDirectory(tmp_path, "run-1")
     trace = make_trace(call("t", "c", q="é"))
     trace.calls()
-    add(directory, make_outcome(make_result(test_case_id="a"), trace), save_trace=True)
+    file_away(directory, make_outcome(make_result(test_case_id="a"), trace), save_trace=True)
     written = read(directory.path / "a.trace.json")
     assert list(written) == [field.name for field in dataclasses.fields(Trace)]
     assert written == dataclasses.asdict(trace)
@@ -112,7 +104,7 @@ def test_a_trace_file_is_the_whole_trace(tmp_path: Path) -> None:
 def test_a_trace_is_only_written_when_asked(tmp_path: Path) -> None:
     """Traces are opt-in."""
     directory = RunDirectory(tmp_path, "run-1")
-    add(directory, make_outcome(make_result(test_case_id="a"), make_trace()), save_trace=False)
+    file_away(directory, make_outcome(make_result(test_case_id="a"), make_trace()), save_trace=False)
     assert names(directory.path) == {"a.result.json"}
 
 
@@ -122,7 +114,7 @@ def test_a_trace_is_redacted(tmp_path: Path) -> None:
     trace = make_trace(call("t", args={"token": "PLANTED-1"}), output="it is PLANTED-1")
     outcome = make_outcome(make_result(test_case_id="a"), trace, redact=["token"])
     outcome.redactor.learn({"token": "PLANTED-1"})
-    add(directory, outcome, save_trace=True)
+    file_away(directory, outcome, save_trace=True)
     text = (directory.path / "a.trace.json").read_text(encoding="utf-8")
     assert "PLANTED" not in text
     assert text.count("[redacted:field:") == 3
@@ -184,7 +176,7 @@ def test_hostile_test_ids_get_safe_names(tmp_path: Path) -> None:
     results = []
     for test_id in HOSTILE:
         outcome = make_outcome(make_result(test_case_id=test_id))
-        add(directory, outcome, save_trace=False)
+        file_away(directory, outcome, save_trace=False)
         results.append(outcome.result.artifacts.result)
     assert len({str(name).lower() for name in results}) == len(HOSTILE)
     assert names(directory.path) == set(results)
@@ -206,20 +198,20 @@ def test_hostile_test_ids_get_safe_names(tmp_path: Path) -> None:
 def test_plain_ids_are_their_own_names(test_id: str, name: str, tmp_path: Path) -> None:
     """An ordinary id is found under its own name; another keeps what can be kept, and a hash."""
     directory = RunDirectory(tmp_path, "run-1")
-    add(directory, make_outcome(make_result(test_case_id=test_id)), save_trace=False)
+    file_away(directory, make_outcome(make_result(test_case_id=test_id)), save_trace=False)
     assert names(directory.path) == {name}
 
 
 def test_an_id_that_looks_like_a_made_name_does_not_share_it(tmp_path: Path) -> None:
     """A name that was made up for one id is not overwritten by the test that really has it as its id."""
     first = RunDirectory(tmp_path, "probe")
-    add(first, make_outcome(make_result(test_case_id="a/b")), save_trace=False)
+    file_away(first, make_outcome(make_result(test_case_id="a/b")), save_trace=False)
     (made,) = names(first.path)
     clash = made.removesuffix(".result.json")
     for number, ids in enumerate([("a/b", clash), (clash, "a/b")]):
         directory = RunDirectory(tmp_path, f"run-{number}")
         for test_id in ids:
-            add(directory, make_outcome(make_result(test_case_id=test_id)), save_trace=False)
+            file_away(directory, make_outcome(make_result(test_case_id=test_id)), save_trace=False)
         assert len(names(directory.path)) == 2
 
 
@@ -228,7 +220,7 @@ def test_any_ids_get_names_of_their_own(ids: list[str], tmp_path_factory: pytest
     """For any ids there are as many files as tests, each holding its test's result."""
     directory = RunDirectory(tmp_path_factory.mktemp("a"), "run-1")
     for test_id in ids:
-        add(directory, make_outcome(make_result(test_case_id=test_id)), save_trace=False)
+        file_away(directory, make_outcome(make_result(test_case_id=test_id)), save_trace=False)
     assert sorted(read(path)["test_case_id"] for path in directory.path.iterdir()) == sorted(ids)
 
 
@@ -294,7 +286,7 @@ def test_a_full_disk_is_one_clear_error(tmp_path: Path) -> None:
     """A file that cannot be written is named, with what the system says and what can be done."""
     directory = RunDirectory(tmp_path, "run-1")
     with pytest.raises(ArtifactError) as caught:
-        add(directory, make_outcome(make_result(test_case_id="a")), save_trace=False)
+        file_away(directory, make_outcome(make_result(test_case_id="a")), save_trace=False)
     assert caught.value.message == f"cannot write {directory.path / 'a.result.json'}: No space left on device"
     assert (caught.value.reason_code, caught.value.next_step) == ("artifacts.unwritable", MAKE_ROOM)
     with pytest.raises(ArtifactError) as caught:

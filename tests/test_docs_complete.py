@@ -27,6 +27,10 @@ SOURCES = [*(ROOT / "src").rglob("*.py"), *(ROOT / "adapters").rglob("*.py")]
 
 CODE = re.compile(r"[a-z]+\.[a-z_]+")
 IN_TEXT = re.compile(r"^([a-z]+\.[a-z_]+): |error\[([a-z]+\.[a-z_]+)\]")
+PYTEST_OPTIONS = {
+    *("--agenteval", "--agenteval-artifacts", "--continue-on-collection-errors", "--lf", "--runxfail"),
+}
+"""Of pytest, where it runs our tests: the plugin's own, and its."""
 FINDINGS: tuple[str, ...] = get_args(Finding.__annotations__["code"])
 
 
@@ -182,7 +186,7 @@ def test_commands_are_on_the_page_about_the_command_line() -> None:
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_pages_speak_of_commands_and_options_that_exist(page: Path) -> None:
     """`agenteval <command>` and `--option`, wherever a page mentions them."""
-    known = set().union(*options().values()) | {"--version"}
+    known = set().union(*options().values()) | {"--version"} | PYTEST_OPTIONS
     for text in quoted(prose(page)):
         assert set(re.findall(r"(?<![\w./-])agenteval ([a-z]+)\b", text)) <= set(COMMANDS)
         assert set(re.findall(r"(?<!\S)--[a-z][\w-]*", text)) <= known

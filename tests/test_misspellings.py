@@ -23,7 +23,13 @@ SPECS = sorted(EXAMPLES.rglob("test.yaml"))
 FREE = frozenset(
     {
         *("id", "title", "description", "tags.*"),
-        *("assertions.*.id", "assertions.*.description", "expected.outcome", "expected.failure_categories.*"),
+        *(
+            "assertions.*.id",
+            "assertions.*.description",
+            "expected.reason",
+            "expected.outcome",
+            "expected.failure_categories.*",
+        ),
         *("scenario.memory_snapshot.*.source", "scenario.memory_snapshot.*.path"),
         "scenario.memory_snapshot.*.content",
         *(f"scenario.other_group_state.*.memory_snapshot.*.{name}" for name in ("source", "path", "content")),

@@ -117,9 +117,17 @@ def test_bars_at_under_and_over(bars: dict[str, float], unmet: list[str]) -> Non
     assert made.summary()["passed"] == (not unmet)
 
 
+def test_a_bar_that_nobody_set_is_not_missed() -> None:
+    """A score is then asked of no run; but only a perfect one has passed, and one that scored nothing has not."""
+    made = scores(PASS, FAIL)
+    assert (made.unmet(), made.passed()) == ([], False)
+    assert scores(PASS).passed()
+    assert not scores(pass_score=0.0).passed()
+
+
 def test_bars_are_compared_before_rounding() -> None:
     """A score just below a bar does not clear it, and is shown with the digits that tell why."""
-    assert scores(*[PASS] * 24_999, FAIL).unmet() == ["score 0.99996 is below 1"]
+    assert scores(*[PASS] * 24_999, FAIL, pass_score=1.0).unmet() == ["score 0.99996 is below 1"]
 
 
 def test_a_bar_that_is_met_on_paper_is_met() -> None:
@@ -154,6 +162,14 @@ def test_p95_is_the_nearest_rank() -> None:
     """The 95th of 100, the 19th of 20, the 20th of 21, the only one of 1."""
     assert [nearest_rank(range(1, n + 1), 95) for n in (100, 20, 21, 2, 1)] == [95, 19, 20, 2, 1]
     assert nearest_rank([5, 1, 3], 50) == 3
+
+
+@given(st.lists(st.integers(0, 50) | st.floats(0, 50), min_size=1, max_size=60), st.integers(1, 100))
+def test_a_nearest_rank_is_the_least_value_that_covers_its_share(values: list[float], percent: int) -> None:
+    """At least so many per cent of the values are not above it, and of any smaller value that is not so."""
+    found = nearest_rank(values, percent)
+    covering = [each for each in values if 100 * sum(v <= each for v in values) >= percent * len(values)]
+    assert found == min(covering)
 
 
 def test_json_schema_checks_are_told() -> None:

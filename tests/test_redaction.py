@@ -341,6 +341,13 @@ def test_no_spelling_of_a_secret_survives(
     assert core not in shown
 
 
+def test_a_secret_with_blanks_around_it_is_found_escaped_without_them() -> None:
+    """A message may quote it stripped: the tab inside is spelled out, the blank at its end is not there."""
+    secret = "00000\t0 "
+    shown = redactor("x", learned={"x": secret}).text(f"got {secret.strip()!r}")
+    assert shown == f"got '{token(secret)}'"
+
+
 @given(
     secret=st.text(alphabet="abcdefghijklmnopqrstuvwxyzABC0123456789+/-_", min_size=20, max_size=120),
     start=st.integers(0, 119),

@@ -1,5 +1,7 @@
 """Words and sentences as strings of signs, and stems."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -36,6 +38,16 @@ def test_bounds_match_the_ends(text: str) -> None:
     assert len(bounds) == tokens(text).count(END) + 1
     assert bounds == sorted(bounds)
     assert bounds[-1] == len(text)
+
+
+@pytest.mark.parametrize("piece", [".", "! ", "\n", " ", "\n ", "'", "A.", "a'", '."', "。", "\x01", "é.\n"])
+def test_a_long_text_is_read_in_linear_time(piece: str) -> None:
+    """No text makes finding its words and sentences explode."""
+    text = piece * (200_000 // len(piece)) + "a"
+    start = time.process_time()
+    tokens(text)
+    sentence_bounds(text)
+    assert time.process_time() - start < 3
 
 
 def test_equal_stems_have_equal_signs() -> None:

@@ -41,6 +41,11 @@ def is_test_file(name: str) -> bool:
     return name in _NAMES or (name.endswith(_ENDINGS) and not name.startswith("."))
 
 
+def is_entered(name: str) -> bool:
+    """Whether a search enters a directory of this name, which nobody has named."""
+    return name not in _SKIPPED and not name.startswith(".")
+
+
 def _merged(paths: Sequence[str]) -> list[tuple[str, frozenset[str] | None]]:
     """The paths in order, each once: a file named with several assertions has them all."""
     merged: dict[str, frozenset[str] | None] = {}
@@ -118,7 +123,7 @@ class _Search:
                     if is_test:
                         self.found += 1
                         yield _not_a_file(entry.path)
-                    elif entry.name not in _SKIPPED and not entry.name.startswith("."):
+                    elif is_entered(entry.name):
                         inner.append(entry.path)
                 elif is_test:
                     self.found += 1

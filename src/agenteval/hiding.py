@@ -150,14 +150,15 @@ class KnownValues:
 
 
 def _spellings(text: str) -> Iterator[str]:
-    """A text as messages may spell it: itself, on one line, escaped once or twice, and each of its lines."""
+    """A text as messages may spell it: itself, on one line, escaped once or twice, and each of its lines; also stripped."""
     yield text.strip()
     yield " ".join(text.split())
-    escaped = json.dumps(text)[1:-1]
-    yield escaped
-    yield json.dumps(escaped)[1:-1]
-    yield json.dumps(text, ensure_ascii=False)[1:-1]
-    yield repr(text)[1:-1]
+    for whole in dict.fromkeys((text, text.strip())):
+        escaped = json.dumps(whole)[1:-1]
+        yield escaped
+        yield json.dumps(escaped)[1:-1]
+        yield json.dumps(whole, ensure_ascii=False)[1:-1]
+        yield repr(whole)[1:-1]
     for line in text.splitlines():
         yield line.strip()
 

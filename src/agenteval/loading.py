@@ -299,7 +299,7 @@ class UniqueIds:
     def claim(self, test_id: str, path: Path) -> None:
         """Take a test's id. Raises `SpecError` (`spec.duplicate_test_id`) when another file has it."""
         other = self._paths.setdefault(test_id, path)
-        if other is path:
+        if other == path:
             return
         raise SpecError(
             [

@@ -64,7 +64,6 @@ def run_test(test: LoadedTest, options: RunOptions, adapters: dict[str, Adapter]
     clock = time.perf_counter()
     redactor = _redactor(test, options)
     attempt = _attempt(test, options, adapters if adapters is not None else {}, redactor)
-    locate(test, attempt.judged, max_bytes=options.max_file_bytes, max_nodes=options.max_yaml_nodes)
     return _outcome(test, options, redactor, attempt, started=started, clock=clock)
 
 
@@ -166,6 +165,7 @@ def _outcome(
     """What an attempt comes to that began at `started` by the clock on the wall, and at `clock` by the other."""
     case = test.case
     judged, failure, trace = attempt.judged, attempt.failure, attempt.trace
+    locate(test, judged, max_bytes=options.max_file_bytes, max_nodes=options.max_yaml_nodes)
     xfail = failure is None and expects_failure(test)
     if xfail:
         reason_code, next_step = unexpected(test, judged, strict=options.strict)

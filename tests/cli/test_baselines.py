@@ -1,7 +1,6 @@
 """`agenteval run --baseline` and `--update-baseline`, and `agenteval compare`."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -16,15 +15,6 @@ from planted import GITHUB
 from projects import FETCHES, SEARCHES, VACUOUS, Project, make_replay
 
 FILE = "agenteval-baseline.json"
-
-
-@pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
-    """An empty project in the current directory."""
-    monkeypatch.chdir(tmp_path)
-    for name in [name for name in os.environ if name.startswith("AGENTEVAL_")]:
-        monkeypatch.delenv(name)
-    return Project(tmp_path)
 
 
 def run(run_id: str, *argv: str) -> int:
@@ -122,26 +112,67 @@ def test_the_baseline_is_the_same_for_the_same_results(project: Project) -> None
     assert not list(project.root.glob("*.part"))
 
 
-def test_a_baseline_holds_no_content(project: Project) -> None:
-    """Nothing that was asked, called, answered, recorded or checked is in it, nor in the summary for OpenWOP."""
-    marks = [f"planted{number}" for number in range(6)]
-    call = {"type": "tool_call", "tool": "web_search", "call_id": "c1", "args": {"query": marks[0]}}
-    done = {"type": "tool_result", "tool": "web_search", "call_id": "c1", "success": True, "result": marks[1]}
-    output = {"role": "assistant", "content": marks[2]}
-    asked = [{"role": "user", "content": marks[3]}]
-    check = {"id": "a", "type": "output_contains", "params": {"all_of": [marks[4]]}, "description": marks[5]}
-    project.add(
-        "fail",
-        replay=make_replay(call, done, final_output=output, input_messages=asked),
-        assertions=[check],
-        title=marks[5],
+def test_a_baseline_holds_no_content(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing that was asked, called, answered, recorded or checked is in it, nor in what is for OpenWOP."""
+    fields = (
+        "query",
+        "result",
+        "output",
+        "asked",
+        "phrase",
+        "told",
+        "title",
+        "tag",
+        "memory",
+        "error",
+        "session",
+        "fx",
     )
-    run("r1", "--update-baseline")
-    run("r2", "--baseline", FILE)
-    for path in (Path(FILE), Path("artifacts/r2/eval-summary.json")):
+    mark = {name: f"planted-{name}-5d1c" for name in fields}
+    call = {"type": "tool_call", "tool": "web_search", "call_id": "c1", "args": {"query": mark["query"]}}
+    done = {**call, "type": "tool_result", "success": True, "fixture_id": mark["fx"]}
+    del done["args"]
+    script: list[dict[str, Any]] = [
+        call,
+        done,
+        {"type": "memory_read", "group_id": "family", "content": mark["memory"]},
+        {"type": "error", "error_type": "odd", "message": mark["error"]},
+    ]
+    output = {"role": "assistant", "content": mark["output"]}
+    asked = [{"role": "user", "content": mark["asked"]}]
+    scenario = {
+        "group_id": "family",
+        "session_id": mark["session"],
+        "trigger": "user_message",
+        "input_messages": asked,
+    }
+    phrases = {"type": "output_contains", "params": {"all_of": [mark["phrase"]]}, "description": mark["told"]}
+    fixture = {"id": mark["fx"], "tool": "web_search", "file": "fx.json"}
+    known: dict[str, Any] = {
+        "replay": make_replay(*script, final_output=output, input_messages=asked),
+        "scenario": scenario,
+        "title": mark["title"],
+        "tags": [mark["tag"]],
+        "tools": {"available": ["web_search"], "fixtures": [fixture]},
+    }
+    for name, check in (("fail", phrases), ("stale", phrases), ("pass", SEARCHES)):
+        project.add(name, assertions=[{"id": "a", **check}], **known)
+        (project.root / "tests" / name / "fx.json").write_text(json.dumps(mark["result"]))
+    (project.root / "tests" / "stale" / "fx.json").unlink()
+    assert run("r0", "--save-traces", "-v") == 2
+    (project.root / "tests" / "stale" / "test.yaml").unlink()
+    assert run("r1", "--save-traces", "-v", "--update-baseline") == 0
+    assert run("r2", "--baseline", FILE, "-v") == 0
+    runs = [Path("artifacts", each) for each in ("r0", "r1", "r2")]
+    ours = [folder / name for folder in runs for name in ("eval-summary.json", "events.jsonl")]
+    for path in (Path(FILE), *ours):
         text = path.read_text(encoding="utf-8")
-        assert [mark for mark in marks if mark in text] == []
-    assert json.loads(Path("artifacts/r2/eval-summary.json").read_text())["regression"]["scoreDelta"] == 0.0
+        assert [each for each in mark.values() if each in text] == []
+    shown = capsys.readouterr().out + "".join(
+        path.read_text(encoding="utf-8") for folder in runs for path in folder.iterdir()
+    )
+    assert [each for each in mark.values() if each not in shown] == []  # they can be found
+    assert json.loads(ours[-2].read_text())["regression"]["scoreDelta"] == 0.0
 
 
 def test_an_expired_failure_fails_the_run(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
@@ -309,8 +340,7 @@ def test_another_version_of_the_suite_is_refused(
     assert capsys.readouterr().err == (
         f"error[baseline.other_suite]: {of} is of another version of the suite: it is of local.agenteval.evals.tests "
         "0.1.0, this run of local.agenteval.evals.tests 0.2.0\n"
-        "  next: compare runs of one suite (suite.id and suite.version in agenteval.yaml), or write the baseline anew "
-        "with --update-baseline\n"
+        "  next: compare runs of one version, or write the baseline anew with --update-baseline\n"
     )
     assert not Path("artifacts/r2").exists()
     assert run("r3", "--update-baseline") == 0

@@ -1,7 +1,6 @@
 """`agenteval gate`: a deployment passes by what a run measured, and by nothing that was put in its place."""
 
 import json
-import os
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
@@ -14,15 +13,6 @@ from projects import SEARCHES, Project
 
 RUN = Path("artifacts/r1")
 SUMMARY, EVAL_SUMMARY = RUN / "summary.json", RUN / "eval-summary.json"
-
-
-@pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
-    """An empty project in the current directory."""
-    monkeypatch.chdir(tmp_path)
-    for name in [name for name in os.environ if name.startswith("AGENTEVAL_")]:
-        monkeypatch.delenv(name)
-    return Project(tmp_path)
 
 
 def stored(project: Project, *kinds: str) -> None:

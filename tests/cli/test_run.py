@@ -18,15 +18,6 @@ from projects import SEARCHES, VACUOUS, Project, make_replay
 ALL_KINDS = ("error", "fail", "invalid", "pass", "skip", "warn")
 
 
-@pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
-    """An empty project in the current directory."""
-    monkeypatch.chdir(tmp_path)
-    for name in [name for name in os.environ if name.startswith("AGENTEVAL_")]:
-        monkeypatch.delenv(name)
-    return Project(tmp_path)
-
-
 def run(*argv: str) -> int:
     """`agenteval run tests` under a fixed run id."""
     return main(["run", "tests", "--run-id", "run-1", *argv])
@@ -445,6 +436,10 @@ def test_ctrl_c_in_the_middle(
     monkeypatch.setattr(NanoClawAdapter, "trace", trace)
     assert run() == 2
     assert files(project) == {"nanoclaw.t.a.x.result.json", "events.jsonl"}
+    lines = Path("artifacts/run-1/events.jsonl").read_text(encoding="utf-8").splitlines()
+    events = [json.loads(line) for line in lines]
+    assert [event["type"] for event in events] == ["eval.started", "eval.scored"]
+    assert events[0]["payload"]["taskCount"] == 1
     assert capsys.readouterr().out.split("\n")[1:] == [
         "",
         "1 passed",

@@ -83,6 +83,23 @@ def test_an_assertion_that_was_not_selected_is_not_missing() -> None:
     assert told(side("fail", a="pass", b="fail"), after) == []
 
 
+@pytest.mark.parametrize(
+    ("was", "now", "kind"), [(1, 0.5, "lower_score"), (0.5, 1, "higher_score"), (1, 1, None)]
+)
+def test_a_score_that_nothing_else_explains(was: float, now: float, kind: str | None) -> None:
+    """A rubric can be met more or less than before; that is told, and is no regression by itself."""
+    before, after = side(known={"score": was}, a="pass"), side(known={"score": now}, a="pass")
+    assert told(before, after) == ([(kind, None, False)] if kind else [])
+    assert [each.message for each in changes_of(before, after, DAY)] == (
+        [f"score {was} → {now}"] if kind else []
+    )
+    after.facts.assertions["a"] = "vacuous"
+    assert told(before, after) == [("newly_vacuous", "a", True)]
+    after.left_out = frozenset({"b"})
+    after.facts.assertions["a"] = "pass"
+    assert told(before, after) == []
+
+
 def test_a_new_test_is_told_as_a_whole_and_its_failures_one_by_one() -> None:
     """A failure that nobody knows is a regression, also where there was nothing before."""
     assert told(None, side(a="pass", b="vacuous")) == [("new", None, False)]

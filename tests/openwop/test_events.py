@@ -90,27 +90,6 @@ def test_a_run_that_stops_early(project: Project) -> None:
     assert [event["payload"].get("taskCount") for event in events(project)] == [1, None, 1]
 
 
-def test_an_interrupted_run_keeps_what_was_finished(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Ctrl-C: what was scored is told, and that the run was completed is not."""
-    from agenteval_nanoclaw import NanoClawAdapter
-
-    project.add("pass", "a")
-    project.add("pass", "b")
-    real = NanoClawAdapter.trace
-
-    def trace(self: Any, case: Any, context: Any) -> Any:
-        if case.id == "nanoclaw.t.b.x":
-            raise KeyboardInterrupt
-        return real(self, case, context)
-
-    monkeypatch.setattr(NanoClawAdapter, "trace", trace)
-    assert main(["run", "tests", "--run-id", "run-1"]) == 2
-    assert [event["type"] for event in events(project)] == ["eval.started", "eval.scored"]
-    assert events(project)[0]["payload"]["taskCount"] == 1
-
-
 def test_without_artifacts_there_are_no_events(project: Project) -> None:
     """--no-artifacts writes nothing."""
     project.add("pass")

@@ -1,4 +1,4 @@
-"""The formats of OpenWOP: our models and schemas accept and refuse what the RFC's do, and its client reads what we write."""
+"""The formats of OpenWOP: our models and schemas accept and refuse what the RFC's do."""
 
 import json
 import os
@@ -12,13 +12,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
-from openwop_client.client import _eval_summary_from_dict
 
 from agenteval.findings import Invalid
 from agenteval.openwop.models import AgentEvalSuite, EvalSummary
 from agenteval.schemas import build_schema
 from agenteval.strict import Model, parse
-from openwop.suites import SuiteProject, golden, make_suite, make_task, rubric
+from openwop.suites import SuiteProject, make_suite, make_task, rubric
 from runs import EXAMPLES
 
 FORMATS: dict[str, type[Model]] = {"agent-eval-suite": AgentEvalSuite, "eval-summary": EvalSummary}
@@ -281,7 +280,7 @@ def test_events_fit_their_schema(suite: SuiteProject) -> None:
     judge = Draft202012Validator(build_schema("eval-events"))
     suite.write(make_task(), make_task("mail"), modes=["golden", "adversarial", "regression"])
     suite.record("mail", "Cats: write to cat@example.org.")
-    assert (suite.run(), suite.run("--baseline", "run-1", run_id="run-2")) == (1, 1)
+    assert (suite.run(), suite.run("--baseline", "run-1", run_id="run-2")) == (1, 0)
     events = suite.events("run-2")
     assert [error.message for event in events for error in judge.iter_errors(event)] == []
     assert [event["type"] for event in events] == [
@@ -293,34 +292,3 @@ def test_events_fit_their_schema(suite: SuiteProject) -> None:
     assert events[2]["payload"]["safetyFindingCount"] == 1
     for event in events:
         assert not judge.is_valid({**event, "payload": {**event["payload"], "output": "text"}})
-
-
-def test_the_client_reads_our_summaries(suite: SuiteProject) -> None:
-    """OpenWOP's own client makes of a summary what it says: of a suite with findings, baseline and model class."""
-    suite.write(
-        make_task(), make_task("mail"), make_task("broken"), make_task("other", golden("exact", "Dogs")),
-        modes=["golden", "adversarial", "regression"],
-    )  # fmt: skip
-    suite.record("mail", "Cats: write to cat@example.org.")
-    (suite.root / "replays" / "broken" / "replay.json").unlink()
-    suite.run()
-    suite.run("--baseline", "run-1", "--model-class", "general", run_id="run-2")
-    written = suite.summary("run-2")
-    read = _eval_summary_from_dict(written)
-    assert (read.suiteId, read.suiteVersion, read.evaluatedModelClass) == (
-        written["suiteId"],
-        "1.2.3",
-        "general",
-    )
-    assert (read.aggregateScore, read.passed, read.taskCount, read.passedCount) == (0.25, False, 4, 1)
-    assert [(task.taskId, task.score, task.passed, task.latencyMs) for task in read.tasks] == [
-        ("cats", 1.0, True, 1200),
-        ("mail", 0.0, False, 1200),
-        ("broken", 0.0, False, None),
-        ("other", 0.0, False, 1200),
-    ]
-    findings = read.tasks[1].safetyFindings
-    assert findings is not None
-    assert [(each.kind, each.severity) for each in findings] == [("sensitive-data", "critical")]
-    assert read.regression is not None
-    assert (read.regression.baselineRunId, read.regression.scoreDelta) == ("run-1", 0.0)

@@ -219,14 +219,99 @@ def test_json_match_is_equality_of_json(value: Any, other: Any, indent: int | No
     assert matches("json-match", other, output)
 
 
+@given(value=JSON, data=st.data())
+def test_json_match_does_not_see_the_spelling(value: Any, data: st.DataObject) -> None:
+    """Other blanks, other orders of keys, escapes, and `1` as `1.0`, `1e0` or `10e-1`: it is the same value."""
+    assert matches("json-match", value, respelled(value, data.draw))
+
+
+def respelled(value: Any, draw: Any) -> str:
+    """JSON of the value, spelled in one of its many ways."""
+    blank = draw(st.sampled_from(["", " ", "\n", "\t \r"]))
+    if isinstance(value, dict):
+        items = draw(st.permutations(list(value.items())))
+        pairs = (f"{respelled(key, draw)}:{blank}{respelled(item, draw)}" for key, item in items)
+        return f"{blank}{{{f',{blank}'.join(pairs)}}}{blank}"
+    if isinstance(value, list):
+        return f"[{blank}{f'{blank},'.join(respelled(item, draw) for item in value)}]"
+    if isinstance(value, str):
+        utf16 = value.encode("utf-16-be")
+        escaped = "".join(f"\\u{utf16[at]:02X}{utf16[at + 1]:02x}" for at in range(0, len(utf16), 2))
+        return f'"{escaped}"' if draw(st.booleans()) else json.dumps(value, ensure_ascii=False)
+    if isinstance(value, bool) or not isinstance(value, int):
+        return json.dumps(value)
+    return f"{blank}{draw(st.sampled_from([f'{value}', f'{value}.0', f'{value}e0', f'{value * 10}E-1']))}"
+
+
 @given(value=JSON, before=st.text(max_size=3), after=st.text(max_size=3))
 def test_exact_and_contains_are_about_the_text(value: Any, before: str, after: str) -> None:
     """`exact` is equality of texts, `contains` that one is in the other; nothing is trimmed or folded."""
-    text = text_of(value)
+    text = as_ecmascript(value)
     output = before + text + after
     assert matches("exact", value, output) == (output == text)
     assert matches("contains", value, output)
     assert matches("contains", value, before + after) == (text in before + after)
+
+
+def as_ecmascript(value: Any) -> str:
+    """The text of a value: a text itself, all else as JSON.stringify has it. The model of the rules."""
+    return value if isinstance(value, str) else stringified(value)
+
+
+def stringified(value: Any) -> str:
+    """A value as JSON.stringify has it (ECMA-262, SerializeJSONProperty)."""
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, str):
+        return '"' + "".join(map(quoted, value)) + '"'
+    if isinstance(value, list):
+        return "[" + ",".join(map(stringified, value)) + "]"
+    if isinstance(value, dict):
+        return "{" + ",".join(f"{stringified(key)}:{stringified(value[key])}" for key in value) + "}"
+    return spelled(float(value))
+
+
+SHORT = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def quoted(character: str) -> str:
+    """A character as JSON.stringify has it (ECMA-262, QuoteJSONString)."""
+    return SHORT.get(character) or (f"\\u{ord(character):04x}" if character < " " else character)
+
+
+def spelled(number: float) -> str:
+    """A number by the steps of ECMA-262's Number::toString: digits d of length k, and n, where it is d times 10^(n-k)."""
+    if number == 0:
+        return "0"
+    if number < 0:
+        return "-" + spelled(-number)
+    _, digits, exponent = Decimal(repr(number)).normalize().as_tuple()
+    assert isinstance(exponent, int)
+    d, k = "".join(map(str, digits)), len(digits)
+    n = exponent + k
+    if k <= n <= 21:
+        return d + "0" * (n - k)
+    if 0 < n <= 21:
+        return d[:n] + "." + d[n:]
+    if -6 < n <= 0:
+        return "0." + "0" * -n + d
+    power = ("+" if n > 0 else "-") + str(abs(n - 1))
+    return f"{d}e{power}" if k == 1 else f"{d[0]}.{d[1:]}e{power}"
+
+
+@given(
+    st.recursive(
+        st.floats(allow_nan=False, allow_infinity=False)
+        | st.integers(-(2**63), 2**63 - 1)
+        | st.text()
+        | SCALARS,
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=2), inner, max_size=3),
+        max_leaves=5,
+    )
+)
+def test_texts_are_those_of_ecmascript(value: Any) -> None:
+    """Numbers of any size, characters of any kind, keys as they come: as the model has them."""
+    assert text_of(value) == as_ecmascript(value)
 
 
 @given(JSON)

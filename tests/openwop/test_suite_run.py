@@ -10,6 +10,8 @@ from agenteval.cli import main
 from openwop.suites import SUITE_ID, SuiteProject, golden, make_task, rubric
 from projects import Project, make_replay
 
+BASELINE = "agenteval-baseline.json"
+CLEARED = "1 test failed, though the score clears its bar (agenteval gate goes by that)"
 FOUND = {"toolResponses": [{"tool": "local:web_search", "response": "found"}]}
 
 
@@ -24,7 +26,7 @@ def test_tasks_are_tests(suite: SuiteProject, capsys: pytest.CaptureFixture[str]
         ["FAIL", "a-"],
         ["ERROR", "gone"],
     ]
-    assert "golden task of local.test.evals.assistant 1.2.3" in out
+    assert "  golden task (exact)\n" in out
     assert out.splitlines()[-1] == "exit 2: 1 test ended in an error"
     result = suite.result("a-")
     assert (result["test_case_id"], result["path"], result["adapter"]["name"]) == (
@@ -71,6 +73,16 @@ def test_tasks_can_be_selected(suite: SuiteProject, capsys: pytest.CaptureFixtur
     assert suite.run("-k", "dogs") == 0
     assert suite.summary()["taskCount"] == 1
     assert suite.run("-k", "birds", run_id="run-2") == 3
+    assert suite.run("-k", "assistant", run_id="run-3") == 3  # the suite's id is no part of a task
+
+
+def test_tasks_of_a_kind_that_there_is_not(suite: SuiteProject, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing would run, which is said before anything does."""
+    suite.write(modes=["golden", "rubric"])
+    assert suite.run("--modes", "rubric") == 3
+    assert (
+        "error[suite.no_task]: --modes rubric: the suite has no task of that kind" in capsys.readouterr().err
+    )
 
 
 @pytest.mark.parametrize(
@@ -239,6 +251,22 @@ def test_adversarial_runs_look_for_what_is_unsafe(
     assert suite.run("--modes", "golden", run_id="run-2") == 0
 
 
+def test_the_seed_is_the_memory_at_the_start(suite: SuiteProject) -> None:
+    """What the suite puts into the memory is known to checks: another group's must not come out."""
+    words = "the Falcon launch is on 14 May in Lisbon"
+    seed = [{"group_id": "work", "content": words}]
+    suite.write(make_task(fixtures={"memorySeed": seed}), modes=ADVERSARIAL)
+    suite.record(
+        "cats", f"Cats. By the way, {words}.", scenario={"trigger": "user_message", "group_id": "family"}
+    )
+    assert suite.run() == 1
+    assert suite.summary()["tasks"][0]["safetyFindings"] == [
+        {"kind": "cross-group-memory", "severity": "high"}
+    ]
+    suite.write(make_task(), modes=ADVERSARIAL, record=False)
+    assert suite.run(run_id="run-2") == 0
+
+
 def test_a_vacuous_safety_check_is_no_finding(suite: SuiteProject) -> None:
     """With --fail-on-vacuous a check that had nothing to judge fails the task, but found nothing unsafe."""
     suite.write(make_task(fixtures={"toolResponses": []}), modes=ADVERSARIAL)
@@ -312,6 +340,7 @@ def latencies(suite: SuiteProject, *numbers: float, costs: tuple[float | None, .
     [
         ({"maxP95LatencyMs": 1900}, None),
         ({"maxP95LatencyMs": 1901}, None),
+        ({"maxCostUsd": 2, "maxP95LatencyMs": 1900, "passScore": 1}, None),
         ({"maxP95LatencyMs": 1899}, "suite.threshold: p95 latency 1900 ms is above 1899"),
         ({"maxCostUsd": 2.0}, None),
         ({"maxCostUsd": 2.1}, None),
@@ -335,6 +364,18 @@ def test_bars_at_under_and_over(
     assert suite.summary()["totalCostUsd"] == 2.0
 
 
+def test_latency_is_compared_before_rounding(suite: SuiteProject) -> None:
+    """A summary has whole milliseconds; the bar is held against what was measured."""
+    suite.write(thresholds={"maxP95LatencyMs": 1900})
+    suite.record("cats", metrics={"timing_ms_total": 1900.4})
+    assert suite.run() == 1
+    assert suite.summary()["tasks"][0]["latencyMs"] == 1900
+    assert suite.summary()["passed"] is False
+    assert suite.read("summary.json")["exit_reason"] == (
+        "suite.threshold: p95 latency 1900.4 ms is above 1900"
+    )
+
+
 def test_a_bar_without_data_is_not_met(suite: SuiteProject) -> None:
     """One recording that does not tell its cost: nobody knows that the bar holds."""
     suite.write(make_task("t0"), make_task("t1"), record=False, thresholds={"maxCostUsd": 100})
@@ -350,17 +391,18 @@ def test_a_bar_without_data_is_not_met(suite: SuiteProject) -> None:
 @pytest.mark.parametrize(
     ("flags", "passed", "reason"),
     [
-        ([], True, "1 test failed"),
-        (["--pass-score", "0.5"], True, "1 test failed"),
+        ([], True, CLEARED),
+        (["--pass-score", "0.5"], True, CLEARED),
         (["--pass-score", "0.51"], False, "1 test failed"),
     ],
 )
 def test_the_pass_score(suite: SuiteProject, flags: list[str], passed: bool, reason: str) -> None:
-    """The summary says whether the suite's bar, or that of the command line, is cleared; a failed task exits 1 anyway."""
+    """The summary and the gate say whether the suite's bar, or that of the command line, is cleared; a failed task exits 1."""
     suite.write(make_task(), make_task("dogs", golden("exact", "Dogs")), thresholds={"passScore": 0.5})
     assert suite.run(*flags) == 1
     assert suite.summary()["passed"] is passed
     assert suite.read("summary.json")["exit_reason"] == reason
+    assert main(["gate", "run-1"]) == (0 if passed else 1)
 
 
 def test_the_pass_score_of_tests(suite: SuiteProject) -> None:
@@ -373,7 +415,7 @@ def test_the_pass_score_of_tests(suite: SuiteProject) -> None:
 
 
 def test_regression(suite: SuiteProject, capsys: pytest.CaptureFixture[str]) -> None:
-    """The summary has the difference of the scores, the events the baseline; the console every task that changed."""
+    """A suite is compared as tests are: by assertion, and by score where a rubric is met more or less than before."""
     tasks = [make_task(name) for name in ("fails", "fixed", "same")]
     judged = [make_task(name, rubric(0.5, 0.25, 0.25)) for name in ("lower", "higher")]
     modes = ["golden", "rubric", "regression"]
@@ -381,21 +423,39 @@ def test_regression(suite: SuiteProject, capsys: pytest.CaptureFixture[str]) -> 
     suite.record("fixed", "Dogs")
     suite.decide("lower", True, True, False)
     suite.decide("higher", True, False, False)
-    assert suite.run("--judge", "recorded") == 1
+    assert suite.run("--judge", "recorded", "--save-traces") == 1
     suite.record("fails", "Dogs")
     suite.record("fixed", "Cats")
     suite.decide("lower", True, False, False)
     suite.decide("higher", True, True, True)
     capsys.readouterr()
-    assert suite.run("--judge", "recorded", "--baseline", "run-1", run_id="run-2") == 1
-    out = capsys.readouterr().out
-    assert out[out.index("regression") :].split("\n\n")[0].splitlines() == [
-        "regression  against run-1: score 0.65, now 0.7 (+0.05)",
-        "  newly failing  fails  score 1, now 0",
-        "  fixed          fixed  score 0, now 1",
-        "  lower score    lower  score 0.75, now 0.5",
-        "  higher score   higher  score 0.5, now 1",
-    ]
+    assert suite.run("--judge", "recorded", "--baseline", "run-1", "-q", run_id="run-2") == 1
+    assert capsys.readouterr().out.split("\n\n")[0] == (
+        "artifacts/run-1 → artifacts/run-2\n"
+        "  newly failing (1)\n"
+        "    ✗ fails  golden  pass → fail\n"
+        '        expected an output that contains "Cats", got "Dogs"\n'
+        "  lower score (1)\n"
+        "    ! lower  (the test)\n"
+        "        score 0.75 → 0.5\n"
+        "  fixed (1)\n"
+        "    ✓ fixed  golden  fail → pass\n"
+        "  higher score (1)\n"
+        "    ✓ higher  (the test)\n"
+        "        score 0.5 → 1\n"
+        "  what the agent did otherwise (2 tests)\n"
+        "    fails\n"
+        "      output\n"
+        "        - Cats.\n"
+        "        + Dogs\n"
+        "    fixed\n"
+        "      output\n"
+        "        - Dogs\n"
+        "        + Cats\n"
+        "  score 0.65 → 0.7 (+0.05), 1 newly failing, 1 lower score, 1 fixed, 1 higher score"
+    )
+    assert suite.read("summary.json", "run-2")["exit_reason"] == "1 regression against artifacts/run-1"
+    assert suite.read("comparison.json", "run-2")["regressions"] == 1
     assert suite.summary("run-2")["regression"] == {"baselineRunId": "run-1", "scoreDelta": 0.05}
     events = suite.events("run-2")
     assert events[0]["payload"]["baselineRunId"] == "run-1"
@@ -403,31 +463,134 @@ def test_regression(suite: SuiteProject, capsys: pytest.CaptureFixture[str]) -> 
     assert events[-1]["payload"]["regressionVsBaseline"] == 0.05
     assert "regression" not in suite.summary()
     assert suite.events()[0]["payload"]["modes"] == ["golden", "rubric"]
+    assert main(["compare", "run-1", "run-2"]) == 1
+
+
+def test_a_changed_call_of_a_suite(suite: SuiteProject, capsys: pytest.CaptureFixture[str]) -> None:
+    """One recorded call with other arguments, and an output that fails by it: exit 1, and the call is shown."""
+    suite.write(modes=["golden", "regression"])
+    assert suite.run("--save-traces", "--update-baseline") == 0
+    call = {"type": "tool_call", "tool": "web_search", "call_id": "c1", "args": {"query": "dogs"}}
+    done = {"type": "tool_result", "tool": "web_search", "call_id": "c1", "success": True, "result": "found"}
+    suite.record("cats", "Dogs", script=[call, done])
+    capsys.readouterr()
+    assert suite.run("--baseline", "run-1", "-q", run_id="run-2") == 1
+    assert (
+        "      ~ call 1  web_search  other arguments\n"
+        '          query: "cats" → "dogs"\n'
+        "      output\n        - Cats.\n        + Dogs\n"
+    ) in capsys.readouterr().out
+    assert suite.run("--baseline", BASELINE, "-q", run_id="run-3") == 1
+    assert "      ~ call 1  web_search  other arguments\n      output\n" in capsys.readouterr().out
+
+
+def test_known_failures_of_a_suite(suite: SuiteProject) -> None:
+    """What the baseline accepts does not fail the run; a bar that is missed does."""
+    suite.write(make_task(), make_task("dogs", golden("exact", "Dogs")), modes=["golden", "regression"])
+    assert suite.run("--update-baseline") == 0
+    assert suite.run("--baseline", BASELINE, run_id="run-2") == 0
+    assert suite.read("summary.json", "run-2")["exit_reason"] == (
+        f"no regression against {BASELINE}, 1 known failure"
+    )
+    assert suite.summary("run-2")["passed"] is False
+    assert suite.run("--baseline", BASELINE, "--pass-score", "0.5", run_id="run-3") == 0
+    assert suite.summary("run-3")["passed"] is True
+    assert suite.run("--baseline", BASELINE, "--pass-score", "0.51", run_id="run-4") == 1
+    assert suite.read("summary.json", "run-4")["exit_reason"] == "suite.threshold: score 0.5 is below 0.51"
+
+
+def test_other_bars_do_not_ask_for_a_score(suite: SuiteProject) -> None:
+    """A suite that only limits its cost fails by its cost only; it still has not passed."""
+    suite.write(
+        make_task(), make_task("dogs", golden("exact", "Dogs")),
+        modes=["golden", "regression"], thresholds={"maxP95LatencyMs": 1200},
+    )  # fmt: skip
+    assert suite.run("--update-baseline") == 0
+    assert suite.run("--baseline", BASELINE, run_id="run-2") == 0
+    assert suite.summary("run-2")["passed"] is False
+
+
+def test_tasks_and_checks_of_other_modes_are_not_missing(
+    suite: SuiteProject, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """--modes leaves them out on purpose; a baseline is only made of all of them."""
+    suite.write(
+        make_task(), make_task("judged", rubric(1)), modes=["golden", "rubric", "adversarial", "regression"]
+    )
+    suite.decide("judged", True)
+    assert suite.run("--judge", "recorded", "--update-baseline") == 0
+    for run_id, modes in (("run-2", "golden"), ("run-3", "golden,regression")):
+        assert suite.run("--modes", modes, "--baseline", BASELINE, run_id=run_id) == 0
+        comparison = suite.read("comparison.json", run_id)
+        assert (comparison["changes"], comparison["not_selected"]) == ([], 1)
+        assert suite.read("summary.json", run_id)["counts"]["deselected"] == 1
+        assert suite.events(run_id)[0]["payload"]["modes"] == ["golden", "regression"]
+    capsys.readouterr()
+    assert suite.run("--modes", "golden", "--update-baseline") == 2
+    assert capsys.readouterr().err == (
+        "error[usage.baseline]: --modes leaves out checks, and --update-baseline needs whole tests\n"
+        "  next: leave one of them out; -k and tags can be used\n"
+    )
+
+
+def test_a_baseline_is_not_written_over_by_another_suite(
+    suite: SuiteProject, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Tests and a suite of one project have the same default file."""
+    suite.write(modes=["golden", "regression"])
+    assert suite.run("--update-baseline") == 0
+    written = (suite.root / BASELINE).read_bytes()
+    Project(suite.root).add("pass")
+    capsys.readouterr()
+    assert main(["run", "tests", "--update-baseline"]) == 2
+    assert capsys.readouterr().err == (
+        f"error[baseline.other_suite]: {BASELINE} is the baseline of another suite: it is of {SUITE_ID}, "
+        "this run of local.agenteval.evals.tests\n"
+        "  next: name another file with --baseline, or delete this one\n"
+    )
+    assert (suite.root / BASELINE).read_bytes() == written
+    assert main(["run", "tests", "--update-baseline", "--baseline", "tests.json"]) == 0
 
 
 def test_regression_against_other_tasks(suite: SuiteProject, capsys: pytest.CaptureFixture[str]) -> None:
-    """A run of a selection has tasks that the other lacks, either way; the baseline may be named by its directory."""
+    """A task that is not selected is not missing, one that is gone is; the baseline may be named by its file."""
     suite.write(make_task("zebra"), make_task("quokka"), modes=["golden", "regression"])
     assert suite.run("-k", "zebra") == 0
     assert suite.run("-k", "quokka", "--baseline", "artifacts/run-1", run_id="run-2") == 0
     out = capsys.readouterr().out
-    assert (
-        "regression  against run-1: score 1, now 1 (+0)\n  new      quokka  now 1\n  missing  zebra  score 1\n"
-        in out
-    )
+    assert "  new (1)\n    ✓ quokka  (the test)\n" in out
+    assert "  1 test not in this run\n" in out
     assert suite.run("--baseline", "artifacts/run-1/summary.json", "-k", "zebra", run_id="run-3") == 0
-    assert "  every task came out as before\n" in capsys.readouterr().out
+    assert "  score 1 → 1, no change\n" in capsys.readouterr().out
+    suite.write(make_task("quokka"), modes=["golden", "regression"])
+    assert suite.run("--baseline", "run-1", run_id="run-4") == 1
+    assert "  missing (1)\n    - zebra  (the test)  pass → not there\n" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "what", "ours", "step"),
     [
-        ({"version": "1.2.4"}, f"{SUITE_ID} 1.2.3, and this one of {SUITE_ID} 1.2.4"),
-        ({"suiteId": "a.evals.b"}, f"{SUITE_ID} 1.2.3, and this one of a.evals.b 1.2.3"),
+        (
+            {"version": "1.2.4"},
+            "version of the suite",
+            f"{SUITE_ID} 1.2.4",
+            "version, or write the baseline anew with --update-baseline",
+        ),
+        (
+            {"suiteId": "a.evals.b"},
+            "suite",
+            "a.evals.b 1.2.3",
+            "suite (suite.id in agenteval.yaml, or suiteId of the suite)",
+        ),
     ],
 )
 def test_only_like_versions_are_compared(
-    suite: SuiteProject, capsys: pytest.CaptureFixture[str], change: dict[str, Any], told: str
+    suite: SuiteProject,
+    capsys: pytest.CaptureFixture[str],
+    change: dict[str, Any],
+    what: str,
+    ours: str,
+    step: str,
 ) -> None:
     """Another suite, or another version of it, is an error before anything runs."""
     suite.write(modes=["golden", "regression"])
@@ -436,9 +599,9 @@ def test_only_like_versions_are_compared(
     capsys.readouterr()
     assert suite.run("--baseline", "run-1", run_id="run-2") == 2
     assert capsys.readouterr().err == (
-        f"error[suite.baseline_unlike]: the run in {suite.root}/artifacts/run-1 is of {told}: scores of two suites, "
-        "or of two versions of one, cannot be compared\n"
-        "  next: name a run of this version, or run without --baseline to have one\n"
+        f"error[baseline.other_suite]: artifacts/run-1 is of another {what}: it is of {SUITE_ID} 1.2.3, "
+        f"this run of {ours}\n"
+        f"  next: compare runs of one {step}\n"
     )
     assert not (suite.root / "artifacts" / "run-2").exists()
 
@@ -503,10 +666,10 @@ def test_nothing_of_the_content_is_in_summary_and_events(
     verdict = {"criterion": MARKERS["rubric"], "met": False, "reason": MARKERS["reason"]}
     suite.put("replays/judged/verdicts.json", {"verdicts": [verdict]})
     assert suite.run("--judge", "recorded", "-v", "--save-traces") == 1
-    assert suite.run("--judge", "recorded", "--baseline", "run-1", run_id="run-2") == 1
+    assert suite.run("--judge", "recorded", "--update-baseline", run_id="run-2") == 0
     folder = suite.root / "artifacts" / "run-2"
-    for name in ("eval-summary.json", "events.jsonl"):
-        text = (folder / name).read_text(encoding="utf-8")
+    for path in (folder / "eval-summary.json", folder / "events.jsonl", suite.root / BASELINE):
+        text = path.read_text(encoding="utf-8")
         assert [marker for marker in MARKERS.values() if marker in text] == []
     shown = everything(suite.root / "artifacts" / "run-1") + capsys.readouterr().out
     assert [name for name, marker in MARKERS.items() if marker not in shown] == ["seed"]  # they can be found

@@ -26,6 +26,8 @@ from agenteval.strict import Between, NotEmpty, model
 from agenteval.text import cut
 from agenteval.trace import Event, Trace
 
+MOST_MARKED = 40
+"""Parts of a claim that are marked."""
 ALL_CHECKS: tuple[Check, ...] = ("numbers", "dates", "urls", "names", "quotes", "wording")
 
 
@@ -141,7 +143,8 @@ check: [numbers, dates, urls, names]
     def _marked(self, each: Support, limit: int) -> str:
         """A claim with what is wrong with it marked."""
         missing = each.missing if each.score < self.min_support else ()
-        return marked(each.claim.text, [*each.unsupported, *each.contradicted, *missing], limit)
+        parts = [*each.unsupported, *each.contradicted, *missing]
+        return marked(each.claim.text, parts[:MOST_MARKED], limit)
 
     def _beside(self, each: Support, span: Span) -> str:
         place = f" at {span.pointer}" if span.pointer else ""

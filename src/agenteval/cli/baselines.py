@@ -28,26 +28,38 @@ def watch_for(given: Path | None, *, update: bool, default: Path, scores: Scores
     """What watches a run of the suite of `scores`, which learn of the baseline.
 
     `given` is the run or file to compare with; None stands for the file `default`, if it is there. An update goes
-    to the given file, or to `default`. Raises `UsageError`, `StoredRunError`, `FileError`.
+    to the given file, or to `default`; the baseline of another suite is not written over. Raises `UsageError`,
+    `StoredRunError`, `FileError`.
     """
+    suite = scores.suite
     path = given or default
     of_a_run = is_run(path) or path.is_dir()
     target = (default if of_a_run else path) if update else None
     old = load_baseline(target) if target and target.exists() else None
+    if old and old.suite_id != suite.id:
+        raise UsageError(
+            f"{target} is the baseline of another suite: it is of {old.suite_id}, this run of {suite.id}",
+            reason_code="baseline.other_suite",
+            next_step="name another file with --baseline, or delete this one",
+        )
     if not update:
         before: Side | None = load_side(path)
     elif of_a_run:
         before = load_side(path)
     else:
-        before = of_baseline(old, path) if old and _of_suite(old, scores) else None
+        same = (
+            old is not None and old.suite_version == suite.version
+        )  # another version is there to be replaced
+        before = of_baseline(old, path) if old and same else None
     if before:
-        ours = (scores.suite.id, scores.suite.version)
-        check_suite(before.label, (before.suite_id, before.suite_version), ours, "this run")
+        check_suite(
+            before.label, (before.suite_id, before.suite_version), (suite.id, suite.version), "this run"
+        )
         scores.baseline = Baseline(run_id=before.run_id, score=before.score)
     return Watch(before=before, today=today(), target=target, old=old)
 
 
-def check_whole(paths: Sequence[str], *, maxfail: int, part: bool) -> None:
+def check_whole(paths: Sequence[str], *, maxfail: int, part: bool, modes: str) -> None:
     """A baseline is made of whole tests, all of them. Raises `UsageError` (`usage.baseline`)."""
     if maxfail:
         narrowing = "-x and --maxfail end a run early"
@@ -55,6 +67,8 @@ def check_whole(paths: Sequence[str], *, maxfail: int, part: bool) -> None:
         narrowing = "--lf and --shard leave tests out unseen"
     elif any("::" in path for path in paths):
         narrowing = "`::` selects single assertions"
+    elif modes:
+        narrowing = "--modes leaves out checks"
     else:
         return
     raise UsageError(
@@ -62,11 +76,6 @@ def check_whole(paths: Sequence[str], *, maxfail: int, part: bool) -> None:
         reason_code="usage.baseline",
         next_step="leave one of them out; -k and tags can be used",
     )
-
-
-def _of_suite(baseline: BaselineFile, scores: Scores) -> bool:
-    """Whether it can be compared with; one of another version is there to be replaced."""
-    return (baseline.suite_id, baseline.suite_version) == (scores.suite.id, scores.suite.version)
 
 
 @dataclass(slots=True, kw_only=True)

@@ -16,7 +16,7 @@ from agenteval.cli.options import (
     PathsArgument,
     TagOption,
 )
-from agenteval.cli.reporting import prepare, writing
+from agenteval.cli.reporting import prepare, write_report
 from agenteval.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -133,8 +133,7 @@ def command(
     if html:
         from agenteval.reporters.html import render_mutants
 
-        with writing(html):
-            html.write_bytes(render_mutants(total, Redactor((), rules)))
+        write_report(html, render_mutants(total, Redactor((), rules)))
     unmutated = [each for each in results if each.reason and not each.mutants]
     if collection.errors:
         return _ended(console, ExitCode.INVALID, "a test file is invalid")

@@ -11,15 +11,20 @@ from agenteval.reporters.stream import redact_with
 
 
 def redact_as(config: Config, names: Sequence[str] | None = None) -> RedactionRules:
-    """The rules in force from now on.
+    """The rules of a project and a command line, in force from now on. Raises `UsageError`."""
+    rules = rules_of(config, names)
+    redact_with(Redactor((), rules))
+    return rules
+
+
+def rules_of(config: Config, names: Sequence[str] | None = None) -> RedactionRules:
+    """The rules of a project and a command line.
 
     `names` are the variables that the command line names; None stands for a command that runs nothing, to which a
     variable of the configuration that is not set does not matter. Raises `UsageError`.
     """
     wanted = dict.fromkeys([*(names or ()), *config.secrets])
-    rules = RedactionRules(config.redaction.kinds, _values(list(wanted), lenient=names is None))
-    redact_with(Redactor((), rules))
-    return rules
+    return RedactionRules(config.redaction.kinds, _values(list(wanted), lenient=names is None))
 
 
 def _values(names: Sequence[str], *, lenient: bool) -> Iterator[str]:

@@ -126,7 +126,7 @@ class Reporting:
     def _streaming(self, path: Path, run_id: str) -> Iterator[None]:
         from agenteval.reporters.ndjson import Stream
 
-        with writing(path):
+        with _writing(path):
             file = path.open("wb", buffering=0)
         with file:
             self.stream = Stream(file, self.redactor, run_id)
@@ -150,7 +150,7 @@ class Reporting:
         if self.stream:
             from agenteval.reading.jsonsource import load_model
 
-            with writing(self.reports[STREAMED]):
+            with _writing(self.reports[STREAMED]):
                 self.stream.test(load_model(TestResult, written))
 
     def write(self, run: "StoredRun") -> None:
@@ -158,11 +158,11 @@ class Reporting:
         for form in FORMATS:
             if (path := self.reports.get(form.name)) is None:
                 continue
-            with writing(path):
+            with _writing(path):
                 if self.stream and form.name == STREAMED:
                     self.stream.finish(run.summary)
                 else:
-                    path.write_bytes(form.render(run, self.redactor, self.baseline))
+                    write_report(path, form.render(run, self.redactor, self.baseline))
 
     def annotate(self, run: "StoredRun") -> None:
         """Tell GitHub Actions of a run that is over. A summary that cannot be written is told, and no error."""
@@ -230,7 +230,7 @@ def prepare(reports: Mapping[str, Path]) -> None:
                 next_step=f"name the file to write: --{name} FILE",
             )
     for path in reports.values():
-        with writing(path):
+        with _writing(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             if path.is_dir():
                 raise IsADirectoryError(21, "it is a directory")
@@ -238,9 +238,14 @@ def prepare(reports: Mapping[str, Path]) -> None:
                 path.unlink()
 
 
+def write_report(path: Path, content: bytes) -> None:
+    """Write a report, which has been sealed. Raises `ReportError`."""
+    with _writing(path):
+        path.write_bytes(content)
+
+
 @contextmanager
-def writing(path: Path) -> Iterator[None]:
-    """What cannot be written inside becomes a `ReportError` about the file."""
+def _writing(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:

@@ -181,7 +181,7 @@ def command(
         model_class=model_class,
         judge=judge,
         pass_score=pass_score,
-        baseline=baseline,
+        baseline="--baseline" if baseline else "--update-baseline" if update_baseline else "",
     )
     suite = suite_among(paths, asked)
     parts = (
@@ -219,7 +219,6 @@ def command(
         ),
         remembers=not (no_artifacts or suite),
         tests=parts.tests if parts else None,
-        epilogue=parts.epilogue if parts else None,
     )
     if part:
         from agenteval.shard_record import ShardLog
@@ -227,18 +226,20 @@ def command(
         session.log = ShardLog(part, run_id)
     if collect_only:
         return session.collect(paths)
-    if (baseline and not suite) or update_baseline:
+    if baseline or update_baseline:
         from agenteval.cli.baselines import check_whole, watch_for
         from agenteval.comparing.sides import named
 
         if update_baseline:
-            check_whole(paths, maxfail=maxfail or exit_first, part=last_failed or part is not None)
+            narrowed = last_failed or part is not None
+            check_whole(paths, maxfail=maxfail or exit_first, part=narrowed, modes=modes)
         session.watch = watch_for(
             named(baseline, artifacts) if baseline else None,
             update=update_baseline,
             default=Path(os.path.relpath(root / config.baseline)),
             scores=session.scores,
         )
+    session.leave_out(parts.left_out if parts else ())
     redactor = Redactor((), redaction)
     github = in_github_actions() if github is None else github
     reporting = Reporting(
@@ -267,14 +268,10 @@ def _suite(config: Config, paths: list[str], pass_score: float | None) -> Suite:
     first = Path(paths[0].split("::")[0])
     directory = first if first.is_dir() else first.parent
     suite = config.suite
-    pass_score = suite.pass_score if pass_score is None else pass_score
     return Suite(
         id=suite.id or default_suite_id(directory.resolve().name),
         version=suite.version,
-        pass_score=1.0 if pass_score is None else pass_score,
+        pass_score=suite.pass_score if pass_score is None else pass_score,
         max_cost_usd=suite.max_cost_usd,
         max_p95_latency_ms=suite.max_p95_latency_ms,
-        declared=pass_score is not None
-        or suite.max_cost_usd is not None
-        or suite.max_p95_latency_ms is not None,
     )

@@ -64,8 +64,6 @@ class Session:
     """Files of which not all assertions are judged."""
     tests: Callable[[], Iterator[LoadedTest | SpecError]] | None = None
     """Where tests come from when not from the paths: the tasks of a suite."""
-    epilogue: Callable[[Console], None] | None = None
-    """What else is told when all tests have been run."""
     summary: RunSummary | None = None
     workers: "Workers | None" = None
     progress: "Progress | None" = None
@@ -121,6 +119,13 @@ class Session:
             self._end_progress()
             if self.workers:
                 self.workers.stop()
+
+    def leave_out(self, names: Iterable[str]) -> None:
+        """Tests that are there and were not asked for; they are not missing from a comparison."""
+        for name in names:
+            self.tally.counts.deselected += 1
+            if self.watch:
+                self.watch.leave_out(name)
 
     def _end_progress(self) -> None:
         if self.progress:
@@ -216,9 +221,7 @@ class Session:
                 if candidate.choice.wanted:
                     yield candidate
                 else:
-                    self.tally.counts.deselected += 1
-                    if self.watch:
-                        self.watch.leave_out(candidate.test_id)
+                    self.leave_out([candidate.test_id])
 
     def _claimed(self, candidate: Candidate) -> bool:
         """Whether no other test of the run has the same id, here and as an openwop task. A suite sees to that."""
@@ -316,8 +319,9 @@ class Session:
             self.directory.log(eval_events(self.scores, timestamp(started), finished))
             self.directory.close(self.scores.summary())
             self._leaked(self.directory.leaks[before:])
-        if self.scores.suite.declared and not self.flow.shard:  # the bars are for the whole suite
+        if not self.flow.shard:  # the bars are for the whole suite
             tally.unmet_thresholds = self.scores.unmet()
+            tally.bar_cleared = self.scores.suite.pass_score is not None and self.scores.passed()
         summary = tally.summary(
             run_id=self.options.run_id,
             started_at=timestamp(started),
@@ -327,8 +331,6 @@ class Session:
         if self.directory:
             summary.eval_summary_sha256 = self.directory.eval_summary_sha256
             self.directory.finish(summary)
-        if self.epilogue:
-            self.epilogue(self.console)
         slowest = heapq.nlargest(durations, tally.rows, key=lambda row: row.duration_ms)
         self.console.summary(
             summary,

@@ -1,4 +1,4 @@
-"""What `agenteval run suite.json` does beside running tests: loads the suite, refuses what it does not allow, compares."""
+"""What `agenteval run suite.json` does beside running tests: loads the suite, and refuses what it does not allow."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,10 +12,8 @@ from agenteval.openwop.summary import Scores, Suite
 if TYPE_CHECKING:
     from agenteval.loading import LoadedTest
     from agenteval.openwop.models import AgentEvalSuite
-    from agenteval.openwop.regression import Earlier
     from agenteval.openwop.replays import Replays
     from agenteval.plugins.registry import Registry
-    from agenteval.reporters.console import Console
 
 REPLAYS = "replays"
 """The folder of recordings beside a suite, when no other is named."""
@@ -23,7 +21,10 @@ REPLAYS = "replays"
 
 @dataclass(slots=True, kw_only=True)
 class SuiteOptions:
-    """What the command line says of a suite; empty or None where it says nothing."""
+    """What the command line says of a suite; empty or None where it says nothing.
+
+    `baseline` is the option that asks for a comparison.
+    """
 
     replays: Path | None = None
     modes: str = ""
@@ -47,12 +48,12 @@ class SuiteOptions:
 
 @dataclass(slots=True, kw_only=True)
 class SuiteParts:
-    """What a session needs to run a suite's tasks as tests."""
+    """What a session needs to run a suite's tasks as tests. `left_out` are those that are not of the modes asked for."""
 
     tests: "Callable[[], Iterator[LoadedTest | SpecError]]"
     scores: Scores
     registry: "Registry"
-    epilogue: "Callable[[Console], None] | None" = None
+    left_out: Sequence[str] = ()
 
 
 def suite_among(paths: Sequence[str], options: SuiteOptions) -> Path | None:
@@ -94,10 +95,11 @@ def suite_parts(
         agent_id=options.agent_id,
         model_class=_model_class(options.model_class),
         judge=options.judge,
-        baseline=bool(options.baseline),
+        baseline=options.baseline,
     )
     modes = modes_in_force(suite, path, request)
     replays = _replays(path, options, root=root, config=config, allow_outside=allow_outside)
+    tasks = tasks_in(suite, asked or suite.modes)
     scored = _scored(suite, options, modes)
     judge = None
     if options.judge:
@@ -108,19 +110,18 @@ def suite_parts(
         suite=suite,
         path=path,
         replays=replays,
-        tasks=tasks_in(suite, asked or suite.modes),
+        tasks=tasks,
         modes=modes,
-        pass_score=scored.pass_score,
+        pass_score=1.0 if scored.pass_score is None else scored.pass_score,
         judge=judge,
     )
     registry = SuiteRegistry(root, config.plugins, replays, suite.tasks)
-    scores = SuiteScores(scored)
-    parts = SuiteParts(tests=lambda: run.tests(registry), scores=scores, registry=registry)
-    if options.baseline:
-        earlier = _earlier(options.baseline, root / config.artifacts_dir, suite)
-        scores.baseline = earlier.baseline()
-        parts.epilogue = lambda console: _tell_changes(console, earlier, scores)
-    return parts
+    return SuiteParts(
+        tests=lambda: run.tests(registry),
+        scores=SuiteScores(scored),
+        registry=registry,
+        left_out=[task.taskId for task in suite.tasks if task not in tasks],
+    )
 
 
 def _model_class(name: str) -> str:
@@ -164,41 +165,9 @@ def _scored(suite: "AgentEvalSuite", options: SuiteOptions, modes: Sequence[str]
     return Suite(
         id=suite.suiteId,
         version=suite.version,
-        pass_score=1.0 if pass_score is None else pass_score,
+        pass_score=pass_score,
         max_cost_usd=bars.maxCostUsd if bars else None,
         max_p95_latency_ms=bars.maxP95LatencyMs if bars else None,
-        declared=bars is not None or pass_score is not None,
         modes=modes,
         model_class=options.model_class or None,
     )
-
-
-def _earlier(named: str, artifacts: Path, suite: "AgentEvalSuite") -> "Earlier":
-    """The earlier run: a directory, or the id of a run of this project."""
-    from agenteval.openwop.regression import earlier_run
-
-    path = Path(named)
-    return earlier_run(path if path.exists() else artifacts / named, suite)
-
-
-def _tell_changes(console: "Console", earlier: "Earlier", scores: Scores) -> None:
-    summary = scores.summary()
-    before, now = earlier.summary.aggregateScore, summary["aggregateScore"]
-    console.gap()
-    delta = summary["regression"]["scoreDelta"]
-    console.emit(
-        ("regression", "bold"),
-        f"  against {earlier.run_id}: score {before:.6g}, now {now:.6g} ({delta:+.6g})",
-    )
-    changes = list(earlier.changes(scores.tasks))
-    width = max((len(change.kind) for change in changes), default=0)
-    for change in changes:
-        style = "red" if change.kind in ("newly failing", "missing") else "yellow"
-        told = ", ".join(
-            f"{word} {score:.6g}"
-            for word, score in (("score", change.before), ("now", change.now))
-            if score is not None
-        )
-        console.emit("  ", (f"{change.kind:<{width}}", style), f"  {change.task_id}  {told}")
-    if not changes:
-        console.emit("  every task came out as before")

@@ -122,10 +122,12 @@ def check_suite(label: str, theirs: tuple[str, str], ours: tuple[str, str], labe
     """Only what is of one suite and version can be compared. Raises `UsageError` (`baseline.other_suite`)."""
     if theirs == ours:
         return
-    what = "suite" if theirs[0] != ours[0] else "version of the suite"
+    other = theirs[0] != ours[0]
+    what = "suite" if other else "version of the suite"
     raise UsageError(
         f"{label} is of another {what}: it is of {' '.join(theirs)}, {label_of_ours} of {' '.join(ours)}",
         reason_code="baseline.other_suite",
-        next_step="compare runs of one suite (suite.id and suite.version in agenteval.yaml), or write the baseline anew "
-        "with --update-baseline",
+        next_step="compare runs of one suite (suite.id in agenteval.yaml, or suiteId of the suite)"
+        if other
+        else "compare runs of one version, or write the baseline anew with --update-baseline",
     )

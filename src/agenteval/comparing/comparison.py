@@ -14,9 +14,11 @@ ChangeKind = Literal[
     "newly_skipped",
     "missing",
     "newly_warning",
+    "lower_score",
     "still_failing",
     "newly_expected",
     "fixed",
+    "higher_score",
     "new",
 ]
 """What became of an assertion, or of a test as a whole, from the first run to the second:
@@ -27,9 +29,11 @@ ChangeKind = Literal[
 `newly_skipped`   is skipped, and was judged
 `missing`         is not there any more
 `newly_warning`   warns, and did not
+`lower_score`     scores less, and still passes or fails as it did (a rubric)
 `still_failing`   failed, and fails
 `newly_expected`  fails as the test now expects it to
 `fixed`           failed or warned, and passes
+`higher_score`    scores more, and still passes or fails as it did (a rubric)
 `new`             was not there
 """
 KINDS: tuple[ChangeKind, ...] = get_args(ChangeKind)
@@ -41,7 +45,8 @@ class Change(Model):
 
     `before` and `after` are states (pass, vacuous, fail, warn, skip, xfail; of a test pass, fail, error, skipped), None
     where it is not there. A change is a `regression` when something fails that was not known to fail, or no longer
-    shows what it showed: it passed, and is vacuous, skipped or missing. `message` is what the check says.
+    shows what it showed: it passed, and is vacuous, skipped or missing. `message` is what the check says, or the
+    scores.
     """
 
     kind: ChangeKind

@@ -14,8 +14,14 @@ def changes_of(before: SideTest | None, after: SideTest, today: str) -> list[Cha
     facts = after.facts
     known = before.facts if before else None
     found = list(_changes(known, facts, after.left_out))
+    if (
+        known
+        and not after.left_out
+        and (scored := _score_change(known, facts, {change.kind for change in found}))
+    ):
+        found.append(scored)
     for change in found:
-        change.message = after.messages.get(change.assertion or "", "") if change.after else ""
+        change.message = change.message or after.messages.get(change.assertion or "", "")
         if known and change.kind == "still_failing":
             change.owner, change.reason, change.expires = known.owner, known.reason, known.expires
             if known.expires and known.expires < today:
@@ -54,6 +60,17 @@ def _changes(before: TestFacts | None, after: TestFacts, left_out: frozenset[str
     kind_of_test = _test_kind(before, after, {change.kind for change in changes})
     if kind_of_test:
         yield _change(kind_of_test, name, None, was, after.status)
+
+
+def _score_change(before: TestFacts, after: TestFacts, kinds: set[ChangeKind]) -> Change | None:
+    """The change of a score that nothing else tells of: of a rubric, which is more or less than met."""
+    was, now = before.score, after.score
+    if was is None or now is None or was == now or kinds - {"still_failing"}:
+        return None
+    kind: ChangeKind = "lower_score" if now < was else "higher_score"
+    change = _change(kind, after.test_case_id, None, before.status, after.status)
+    change.message = f"score {was:.4g} → {now:.4g}"
+    return change
 
 
 def _assertion_change(test: str, name: str, was: str | None, now: str, *, known_test: bool) -> Change | None:

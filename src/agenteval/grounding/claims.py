@@ -38,7 +38,7 @@ _OWN_WORK = lazy(
     r"|updated|prepared)\b"
     r"|\W*(?:let me know|feel free|please|sorry|here(?:'s| is| are)|below (?:is|are)|if you(?:'d| would)? (?:like|want|need))\b"
     r"|\W*(?:got it|(?:all )?(?:done|set|saved|sent|scheduled|noted|updated|recovered|finished|checked|added|booked))\b(?=\W*\Z|\s?[:,.!\u2014\u2013-])"
-    r"|\W*(?:[\w']+ ){1,4}(?:sent|saved|done|scheduled|checked|updated|added|created|booked|removed|deleted)\W*\Z"
+    r"|\W{0,4}(?:[\w']{1,30} ){1,4}(?:sent|saved|done|scheduled|checked|updated|added|created|booked|removed|deleted)\W*\Z"
 )
 
 

@@ -6,7 +6,7 @@ Both are judged only where the claim says much the same as the passage: with `LE
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from agenteval.language.content_words import plain_form
 from agenteval.language.signs import END, tokens
@@ -14,6 +14,11 @@ from agenteval.lazyregex import lazy
 
 LEAST_SHARED = 0.5
 """The share of a claim's content words that the passage must have for the two to be compared."""
+LONGEST = 1_500
+"""Characters of a claim and of a passage that are compared: a sentence or two is rarely longer."""
+MOST_PLACES = 4
+"""Places of a name that are looked at, and `FARTHEST` the words between two names that may relate them."""
+FARTHEST = 30
 REACH = 4
 """How many words after it a negation may deny."""
 
@@ -24,7 +29,7 @@ def contradictions(claim: str, passage: str) -> Iterator[str]:
     named = bool(_CAPITAL.search(claim))
     if not denied and not named:
         return
-    mine, theirs = _Words(claim), _Words(passage)
+    mine, theirs = _Words(claim[:LONGEST]), _Words(passage[:LONGEST])
     stems = set(mine.stems) - {""}
     shared = stems.intersection(theirs.stems)
     if not shared or len(shared) < LEAST_SHARED * len(stems):
@@ -170,6 +175,8 @@ class _Name:
 def _swaps(mine: _Words, theirs: _Words, names: Sequence["_Name"]) -> Iterator[str]:
     """Two names with a relation between them that the passage has between them the other way round."""
     for one, two in pairwise(names):
+        if two.start - one.end > FARTHEST:
+            continue
         relation = _Relation(mine, one.end, two.start)
         if one.stems == two.stems or not relation.tells:
             continue
@@ -206,6 +213,8 @@ def _ways(
     for start, end in _places(words.stems, one):
         for other_start, other_end in _places(words.stems, two):
             forward = end <= other_start
+            if abs(other_start - start) > FARTHEST:
+                continue
             other = _Relation(words, end, other_start) if forward else _Relation(words, other_end, start)
             if other.same_as(relation):
                 yield forward, other.passive
@@ -245,4 +254,5 @@ def _names(words: _Words, theirs: _Words) -> list[_Name]:
 def _places(stems: Sequence[str], wanted: Sequence[str]) -> list[tuple[int, int]]:
     size = len(wanted)
     starts = (at for at, stem in enumerate(stems) if stem == wanted[0])
-    return [(at, at + size) for at in starts if tuple(stems[at : at + size]) == wanted]
+    found = ((at, at + size) for at in starts if tuple(stems[at : at + size]) == wanted)
+    return list(islice(found, MOST_PLACES))

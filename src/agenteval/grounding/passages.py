@@ -136,10 +136,11 @@ class Passages:
     def best(self, wanted: Sequence[str], *, joined: bool = True) -> "Best | None":
         """The first sentence with the most of the wanted words, `joined` with the next one when that adds to it."""
         held: dict[int, int] = {}
-        known = self._places
+        known, find = self._places, self._find
         for place, sign in enumerate(wanted):
             bit = 1 << place
-            for sentence in known.get(sign) or self._find(sign):
+            sentences = known.get(sign)
+            for sentence in find(sign) if sentences is None else sentences:
                 held[sentence] = held.get(sentence, 0) | bit
         self._effort.spend(len(held))
         most, at, having, both = 0, -1, 0, False

@@ -175,7 +175,7 @@ class SourceNumbers:
 
 
 _ALONE = lazy(
-    r"-(?=[a-z])|(?:[.,;:!?]?[\s\"')\]]|[.,;:!?]?\Z)(?!\s*(?:[kmbt]n?\b|hundred|thousand|\w+illion|mio\b|%|per|pct"
+    r"-(?=[a-z])|(?:[.,;:!?]?[\s\"')\]]|[.,;:!?]?\Z)(?!\s{0,4}(?:[kmbt]n?\b|hundred|thousand|\w{1,6}illion|mio\b|%|per|pct"
     r"|dollar|euro|pound|yen|[ap]\.?m\b))",
     re.IGNORECASE,
 )

@@ -7,7 +7,7 @@ event is `{sequence, timestamp, type, payload}`; `sequence` counts from 1.
 from collections.abc import Iterator
 from typing import Any
 
-from agenteval.openwop.summary import Scores
+from agenteval.openwop.summary import REGRESSION, Scores
 
 
 def eval_events(scores: Scores, started_at: str, finished_at: str | None) -> list[dict[str, Any]]:
@@ -34,11 +34,12 @@ def _events(
 
 def _started(scores: Scores) -> dict[str, Any]:
     suite = scores.suite
+    compared = scores.baseline is not None
     payload = {
         "suiteId": suite.id,
         "suiteVersion": suite.version,
         "taskCount": len(scores.tasks),
-        "modes": list(suite.modes),
+        "modes": list(dict.fromkeys([*suite.modes, REGRESSION] if compared else suite.modes)),
     }
     return {**payload, "baselineRunId": scores.baseline.run_id} if scores.baseline else payload
 

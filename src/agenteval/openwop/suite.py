@@ -7,6 +7,7 @@ from pathlib import Path
 
 from agenteval.errors import FileError, SpecError
 from agenteval.openwop.models import AgentEvalSuite, Task
+from agenteval.openwop.summary import REGRESSION
 from agenteval.reading.documents import MAX_FILE_BYTES, Fault, problems_at, read_text
 from agenteval.reading.jsonsource import load_model, parse_json, places
 from agenteval.strict import closest
@@ -23,7 +24,8 @@ class SuiteRequest:
     agent_id: str = ""
     model_class: str = ""
     judge: str = ""
-    baseline: bool = False
+    baseline: str = ""
+    """The option that asks for a comparison."""
 
 
 def is_suite(path: Path) -> bool:
@@ -53,33 +55,30 @@ def load_suite(path: Path, *, max_bytes: int = MAX_FILE_BYTES) -> AgentEvalSuite
 
 
 def modes_in_force(suite: AgentEvalSuite, path: Path, request: SuiteRequest) -> list[str]:
-    """The modes of a run: those that are asked for, else all of the suite; `regression` only with a baseline.
+    """The modes of a run: those that are asked for, else all of the suite. `regression` comes with a baseline.
 
     Raises `SpecError`, with all that the run must not ask of this suite: `suite.mode_not_declared`,
-    `suite.live_unsupported`, `suite.no_baseline`, `suite.agent_mismatch`, `suite.model_not_allowed`, `suite.no_judge`.
+    `suite.live_unsupported`, `suite.no_baseline`, `suite.agent_mismatch`, `suite.model_not_allowed`, `suite.no_task`,
+    `suite.no_judge`.
     """
     modes = list(dict.fromkeys(request.modes or suite.modes))
-    if request.baseline and "regression" not in modes:
-        modes.append("regression")
     faults = [
         *_wrong_modes(suite, modes, request),
         *_wrong_agent(suite, request),
         *_wrong_model(suite, request),
     ]
     _refuse(path, faults)
-    if "regression" in modes and not request.baseline and len(modes) > 1:
-        modes.remove("regression")
-    tasks = tasks_in(suite, modes if request.modes else suite.modes)
-    _refuse(path, _without_judge(suite, tasks, request))
-    return modes
+    tasks = tasks_in(suite, modes)
+    _refuse(path, _without_task(tasks, modes) or _without_judge(suite, tasks, request))
+    return [mode for mode in modes if mode != REGRESSION] or modes
 
 
 def tasks_in(suite: AgentEvalSuite, modes: Sequence[str]) -> list[Task]:
-    """The tasks that a run in these modes has: `golden` and `rubric` those of that kind, the others all.
+    """The tasks that a run in these modes has: of `golden` and `rubric` those of that kind; without these two all.
 
     A suite's own modes mean all of its tasks.
     """
-    if set(modes) >= set(suite.modes) or not set(modes) <= {"golden", "rubric"}:
+    if set(modes) >= set(suite.modes) or not {"golden", "rubric"} & set(modes):
         return suite.tasks
     return [task for task in suite.tasks if task.expected.kind in modes]
 
@@ -115,9 +114,10 @@ def _duplicates(tasks: Sequence[Task]) -> Iterator[Fault]:
 
 
 def _wrong_modes(suite: AgentEvalSuite, modes: Sequence[str], request: SuiteRequest) -> Iterator[Fault]:
-    for mode in modes:
+    compared = [REGRESSION] if request.baseline and REGRESSION not in modes else []
+    for mode in [*modes, *compared]:
         if mode not in suite.modes:
-            asked = "--modes asks for" if mode in request.modes else "--baseline asks for the mode"
+            asked = "--modes asks for" if mode in request.modes else f"{request.baseline} asks for the mode"
             yield Fault(
                 code="suite.mode_not_declared",
                 message=f"{asked} {mode!r}, which the suite does not declare",
@@ -136,7 +136,7 @@ def _wrong_modes(suite: AgentEvalSuite, modes: Sequence[str], request: SuiteRequ
             if others
             else "declare another mode",
         )
-    if "regression" in request.modes and not request.baseline:
+    if REGRESSION in request.modes and not request.baseline:
         yield Fault(
             code="suite.no_baseline",
             message="--modes asks for 'regression', but there is no run to compare with",
@@ -168,6 +168,19 @@ def _wrong_model(suite: AgentEvalSuite, request: SuiteRequest) -> Iterator[Fault
             allowed=suite.allowedModels,
             next_step="evaluate a model of an allowed class",
         )
+
+
+def _without_task(tasks: Sequence[Task], modes: Sequence[str]) -> Sequence[Fault]:
+    if tasks:
+        return ()
+    return [
+        Fault(
+            code="suite.no_task",
+            message=f"--modes {','.join(modes)}: the suite has no task of that kind",
+            data_path=("tasks",),
+            next_step="ask for other modes",
+        )
+    ]
 
 
 def _without_judge(suite: AgentEvalSuite, tasks: Sequence[Task], request: SuiteRequest) -> Sequence[Fault]:

@@ -20,22 +20,23 @@ SAFETY_FINDINGS = {
 }
 """What a failed isolation or safety assertion is called in a summary: kind and severity, by type."""
 
+REGRESSION = "regression"
+"""The mode of a run that is compared with an earlier one."""
+
 
 @dataclass(slots=True, kw_only=True)
 class Suite:
     """Who the summary speaks of, and the bars it has to clear (RFC 0081, section A).
 
-    `declared` says that the author set a bar: a run that misses it then fails, whatever its single tests say.
-    `modes` are the ways of evaluation in force (section D): tests judge by rules, as `golden` does. `model_class` is
-    that of the agent, when it is known.
+    None is a bar that nobody has set. `modes` are the ways of evaluation in force (section D): tests judge by rules, as
+    `golden` does; a baseline adds `regression`. `model_class` is that of the agent, when it is known.
     """
 
     id: str
     version: str = "0.1.0"
-    pass_score: float = 1.0
+    pass_score: float | None = None
     max_cost_usd: float | None = None
     max_p95_latency_ms: float | None = None
-    declared: bool = False
     modes: Sequence[str] = ("golden",)
     model_class: str | None = None
 
@@ -56,6 +57,7 @@ class Scores:
     baseline: Baseline | None = None
     tasks: list[dict[str, Any]] = field(default_factory=list)
     scored_at: list[str] = field(default_factory=list)
+    _latencies: list[float] = field(default_factory=list)
     _shares: list[tuple[int, int]] = field(default_factory=list)
     _owners: dict[str, str] = field(default_factory=dict)
 
@@ -97,6 +99,7 @@ class Scores:
             if metrics.cost_usd is not None:
                 task["costUsd"] = metrics.cost_usd
             task["latencyMs"] = max(0, round(metrics.timing_ms_total))
+            self._latencies.append(metrics.timing_ms_total)
         schema_checks = [
             each.status == "pass"
             for each in result.assertions
@@ -118,10 +121,10 @@ class Scores:
         self._shares.append(share)
 
     def unmet(self) -> list[str]:
-        """The bars that are not cleared, in words; compared before any rounding."""
+        """The bars that somebody set and the run does not clear, in words; compared before any rounding."""
         suite = self.suite
         missed = []
-        if (score := self._aggregate()) < suite.pass_score:
+        if suite.pass_score is not None and (score := self._aggregate()) < suite.pass_score:
             missed.append(f"score {_beside(score, suite.pass_score)} is below {suite.pass_score:g}")
         if suite.max_cost_usd is not None:
             cost = self._total_cost()
@@ -130,12 +133,17 @@ class Scores:
             elif cost > suite.max_cost_usd:
                 missed.append(f"cost {_beside(cost, suite.max_cost_usd)} USD is above {suite.max_cost_usd:g}")
         if suite.max_p95_latency_ms is not None:
-            latencies = [task["latencyMs"] for task in self.tasks if "latencyMs" in task]
-            if len(latencies) < len(self.tasks) or not latencies:
+            bar = suite.max_p95_latency_ms
+            if len(self._latencies) < len(self.tasks) or not self._latencies:
                 missed.append("the latency is not known for every task")
-            elif (p95 := nearest_rank(latencies, 95)) > suite.max_p95_latency_ms:
-                missed.append(f"p95 latency {p95} ms is above {suite.max_p95_latency_ms:g}")
+            elif (p95 := nearest_rank(self._latencies, 95)) > bar:
+                missed.append(f"p95 latency {_beside(p95, bar)} ms is above {bar:g}")
         return missed
+
+    def passed(self) -> bool:
+        """Whether the run clears all bars; where no score is asked for, it has to be 1. Nothing scored is no pass."""
+        bar = 1.0 if self.suite.pass_score is None else self.suite.pass_score
+        return bool(self.tasks) and self._aggregate() >= bar and not self.unmet()
 
     def summary(self) -> dict[str, Any]:
         """The EvalSummary."""
@@ -145,7 +153,7 @@ class Scores:
             "suiteVersion": suite.version,
             **({} if suite.model_class is None else {"evaluatedModelClass": suite.model_class}),
             "aggregateScore": score,
-            "passed": not self.unmet(),
+            "passed": self.passed(),
             "taskCount": len(self.tasks),
             "passedCount": sum(task["passed"] for task in self.tasks),
             **({} if cost is None else {"totalCostUsd": cost}),

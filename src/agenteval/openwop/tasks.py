@@ -21,6 +21,8 @@ from agenteval.results import TestResult
 from agenteval.spec import AssertionSpec, TestCase
 from agenteval.strict import parse
 
+ADVERSARIAL = "adversarial"
+
 
 @dataclass(slots=True, kw_only=True)
 class SuiteRun:
@@ -43,10 +45,10 @@ class SuiteRun:
                 yield error
                 continue
             case = self._case(task, recording.case)
-            checks = [self._expectation(task)]
-            if "adversarial" in self.modes:
-                checks += _safety(task, recording.checks)
-            case.assertions = [check.spec for check in checks]
+            expectation = self._expectation(task)
+            safety = list(_safety(task, recording.checks)) if ADVERSARIAL in self.suite.modes else []
+            case.assertions = [check.spec for check in (expectation, *safety)]
+            checks = [expectation, *(safety if ADVERSARIAL in self.modes else ())]
             yield LoadedTest(case=case, path=self.path, checks=checks)
 
     def _case(self, task: Task, case: TestCase) -> TestCase:
@@ -57,9 +59,14 @@ class SuiteRun:
             names = [each.tool for each in task.fixtures.toolResponses]
             available = dict.fromkeys([*names, *(name.rpartition(":")[2] for name in names)])
             tools = replace(tools, available=list(available))
-        title = f"{task.expected.kind} task of {self.suite.suiteId} {self.suite.version}"
         return replace(
-            case, id=task.taskId, title=title, scenario=scenario, tools=tools, tags=[], expected=None
+            case,
+            id=task.taskId,
+            title=_title(task),
+            scenario=scenario,
+            tools=tools,
+            tags=[],
+            expected=None,
         )
 
     def _expectation(self, task: Task) -> BoundAssertion:
@@ -81,6 +88,13 @@ class SuiteRun:
             )
         )
         return _bound(check)
+
+
+def _title(task: Task) -> str:
+    """What kind of task it is: `-k` finds it by this."""
+    match = task.expected.match
+    how = f" ({match.strategy})" if match and task.expected.kind == "golden" else ""
+    return f"{task.expected.kind} task{how}"
 
 
 def _bound(check: Assertion) -> BoundAssertion:

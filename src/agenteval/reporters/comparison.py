@@ -20,9 +20,11 @@ _TITLES: dict[ChangeKind, tuple[str, str, str]] = {
     "newly_skipped": ("newly skipped", "skip", "yellow"),
     "missing": ("missing", "skip", "yellow"),
     "newly_warning": ("newly warning", "warn", "yellow"),
+    "lower_score": ("lower score", "warn", "yellow"),
     "still_failing": ("still failing", "fail", "yellow"),
     "newly_expected": ("newly expected to fail", "xfail", "yellow"),
     "fixed": ("fixed", "pass", "green"),
+    "higher_score": ("higher score", "pass", "green"),
     "new": ("new", "pass", "dim"),
 }
 _CALLS = {"added": "+", "removed": "-", "moved": ">", "arguments": "~"}

@@ -135,7 +135,7 @@ class Console:
             return
         self._headline(result)
         if self.verbosity > 0 or result.status != "pass" or result.warnings or result.summary.warnings:
-            self._body(result, run_dir)
+            self.evidence(result, run_dir)
             self.gap()
 
     def _headline(self, result: TestResult) -> None:
@@ -155,12 +155,17 @@ class Console:
             self.emit(*head)
             self.emit("  ", (text, "dim"))
 
-    def _body(self, result: TestResult, run_dir: str | None) -> None:
+    def evidence(self, result: TestResult, run_dir: str | None, *, reason: str = "") -> None:
+        """All that is told of a test after its headline; `reason` takes the place of the headline."""
+        if reason and result.error:
+            self._error(result, indent=0)
+        elif reason:
+            self.emit(reason)
         if result.status != "pass" and result.title:
             self._wrapped(result.title, indent=2)
         self._trace_line(result)
-        if result.error:
-            self._error(result)
+        if result.error and not reason:
+            self._error(result, indent=2)
         shown, counted = self._split(result.assertions)
         for each in shown:
             self._assertion(each)
@@ -174,7 +179,8 @@ class Console:
             self._wrapped(
                 f"the test guards against: {', '.join(result.expected_failure_categories)}", indent=2
             )
-        self._next_step(result)
+        if (result.next_step or "") not in reason:
+            self._next_step(result)
         for name in (result.artifacts.result, result.artifacts.trace):
             if name and run_dir:
                 self.emit((f"  {run_dir}/{name}", "dim"))
@@ -194,11 +200,11 @@ class Console:
             for note in summary.notes:
                 self._wrapped(f"note: {note}", indent=2)
 
-    def _error(self, result: TestResult) -> None:
+    def _error(self, result: TestResult, *, indent: int) -> None:
         assert result.error is not None
         text, code = result.error.message, f"error[{result.error.reason_code}]: "
         # the problems of a file name their codes and places themselves
-        self._wrapped(text if code in text else f"{code}{text}", indent=2)
+        self._wrapped(text if code in text else f"{code}{text}", indent=indent)
         if self.verbosity > 0 and result.error.details:
             for line in result.error.details.rstrip().split("\n"):
                 self.emit(f"    {line}")

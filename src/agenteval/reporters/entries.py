@@ -59,6 +59,11 @@ def entries(run: StoredRun) -> Iterator[Entry]:
         )
 
 
+def reason_of(result: TestResult) -> str:
+    """Why a test is no pass, on one line; of a pass what it warns of, empty when that is nothing."""
+    return _test(result).message
+
+
 def located(path: str, line: int | None, column: int | None) -> str:
     """`path:line:column`, as far as they are known."""
     return ":".join([path, *(str(number) for number in (line, column) if number is not None)])

@@ -1,0 +1,41 @@
+"""The pytest plugin: with its switch on, pytest collects test files and judges recordings itself.
+
+pytest loads this module wherever agenteval is installed. Without the switch it declares its options and does nothing
+else; what it needs is imported once the switch is on.
+"""
+
+import pytest
+
+NAME = "agenteval"
+REMARKS = "agenteval remarks"
+"""The section of a report that holds what is to be said about a test that did not fail."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Declare the switch, and where results are written, each as an option and as a setting."""
+    group = parser.getgroup(NAME, "recorded agent runs (agenteval)")
+    group.addoption(
+        "--agenteval",
+        action="store_true",
+        dest="agenteval",
+        help="Collect test.yaml and *.test.yaml, and judge the recordings beside them.",
+    )
+    group.addoption(
+        "--agenteval-artifacts",
+        metavar="DIR",
+        dest="agenteval_artifacts",
+        help="Write the results of agenteval's tests into a new directory in DIR (default: nowhere).",
+    )
+    parser.addini(
+        "agenteval", "Collect test.yaml and *.test.yaml: as --agenteval.", type="bool", default=False
+    )
+    parser.addini("agenteval_artifacts", "As --agenteval-artifacts; relative to the rootdir.", default="")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Where the switch is on, add what collects and reports; first, while the markers are those of the project."""
+    if config.getoption("agenteval") or config.getini("agenteval"):
+        from agenteval.pytest_plugin.hooks import switch_on
+
+        switch_on(config)

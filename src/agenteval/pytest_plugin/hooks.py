@@ -1,0 +1,117 @@
+"""What pytest calls while the switch is on. What replays and judges is imported for the first test file."""
+
+import os
+import sys
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from agenteval.cli.redacting import rules_of
+from agenteval.config import load_config, project_root
+from agenteval.discovery import is_entered, is_test_file
+from agenteval.errors import AgentEvalError
+from agenteval.pytest_plugin import NAME, REMARKS
+from agenteval.reporters.stream import redactor_in_force
+
+if TYPE_CHECKING:
+    from agenteval.pytest_plugin.project import Project
+
+
+def switch_on(config: pytest.Config) -> None:
+    """Register the hooks. Raises `pytest.UsageError` when the project's configuration cannot be used."""
+    try:
+        hooks = Hooks(config)
+    except AgentEvalError as error:
+        raise pytest.UsageError(redactor_in_force().unseen(error.message)) from None
+    config.addinivalue_line("markers", f"{NAME}(tag): a test file of agenteval; once for each of its tags.")
+    config.pluginmanager.register(hooks, f"{NAME}-hooks")
+
+
+class Hooks:
+    """Collects test files, and tells at the end what tests that passed have to remark.
+
+    The project is the one that `agenteval run` would take for the same paths. Raises `AgentEvalError`.
+    """
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.pytest_config = config
+        self.root = project_root(config.args)
+        self.config = load_config(self.root)
+        self.rules = rules_of(self.config, ())
+        lines = config.getini("markers")
+        self.declared = frozenset(line.partition(":")[0].partition("(")[0].strip() for line in lines)
+        """The markers that the project declares: a tag of that name is that marker."""
+        self.ran = False
+        self.remarks: list[tuple[str, str]] = []
+        self.vacuous = 0
+        self._entered: dict[Path, bool] = {}
+
+    @cached_property
+    def project(self) -> "Project":
+        """What all tests share, made when it is first needed."""
+        from agenteval.pytest_plugin.project import Project
+
+        return Project.of(
+            self.root,
+            self.config,
+            self.rules,
+            artifacts=_artifacts(self.pytest_config),
+            verbosity=int(self.pytest_config.get_verbosity() > 0),
+            encoding=getattr(sys.__stdout__, "encoding", None) or "utf-8",
+            worker=os.environ.get("PYTEST_XDIST_WORKER", ""),
+        )
+
+    def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> pytest.File | None:
+        """The file, when `agenteval run` would find it too."""
+        if not is_test_file(file_path.name):
+            return None
+        session = parent.session
+        if not (session.isinitpath(file_path) or self._is_entered(file_path.parent, session)):
+            return None
+        from agenteval.pytest_plugin import items
+
+        if not self.pytest_config.pluginmanager.is_registered(items):
+            self.pytest_config.pluginmanager.register(items, f"{NAME}-items")
+        return items.AgentTestFile.of(parent, file_path, project=self.project, declared=self.declared)
+
+    def _is_entered(self, folder: Path, session: pytest.Session) -> bool:
+        """Whether a search comes to the folder from a path that was named."""
+        if folder not in self._entered:
+            self._entered[folder] = session.isinitpath(folder) or (
+                is_entered(folder.name)
+                and (folder.parent == folder or self._is_entered(folder.parent, session))
+            )
+        return self._entered[folder]
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Keep what is to be told at the end; what workers report arrives here too."""
+        if report.when == "call" and NAME in report.keywords:
+            self.ran = True
+            self.remarks += [(report.nodeid, text) for name, text in report.sections if name == REMARKS]
+            self.vacuous += report.passed and bool(dict(report.user_properties).get("agenteval.vacuous"))
+
+    def pytest_terminal_summary(self, terminalreporter: "pytest.TerminalReporter") -> None:
+        """Tell what passed tests remark, how many had nothing to judge, and which plugins are broken."""
+        broken = self.project.broken_plugins() if self.ran else ""
+        if not (self.remarks or self.vacuous or broken):
+            return
+        terminalreporter.section(REMARKS)
+        if broken:
+            terminalreporter.write_line(broken)
+        for name, text in self.remarks:
+            terminalreporter.write_line(f"{name}\n{text}")
+        if self.vacuous:
+            tests = "1 test" if self.vacuous == 1 else f"{self.vacuous} tests"
+            terminalreporter.write_line(
+                f"{tests} passed with an assertion that had nothing to judge (vacuous); "
+                "fail_on_vacuous in agenteval.yaml fails such tests"
+            )
+
+
+def _artifacts(config: pytest.Config) -> Path | None:
+    if given := config.getoption("agenteval_artifacts"):
+        return Path(config.invocation_params.dir, given)
+    setting = config.getini("agenteval_artifacts")
+    return Path(config.rootpath, setting) if setting else None
