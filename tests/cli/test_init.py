@@ -200,7 +200,7 @@ def test_the_first_test_may_be_a_recorded_run(book: Path, capsys: pytest.Capture
         "created  .github/workflows/agenteval.yml",
         "updated  .gitignore",
         "  logbook.web.what-is-new-in-ai.as-recorded: 5 assertions, all pass as expected",
-        "  7 suggestions left out: what they would notice the others notice",
+        "  7 suggestions left out: the others notice as much",
         "  3 lines marked `decide:` wait for a person",
         "next: agenteval run evals",
     ]

@@ -95,7 +95,7 @@ def test_a_recorded_test_passes_at_once(project: Logbooks, capsys: pytest.Captur
         "written  evals/what-is-new-in-ai/replay.json",
         "written  evals/what-is-new-in-ai/fx.web_search.news.json",
         "  logbook.web.what-is-new-in-ai.as-recorded: 5 assertions, all pass as expected",
-        "  7 suggestions left out: what they would notice the others notice",
+        "  7 suggestions left out: the others notice as much",
         "  3 lines marked `decide:` wait for a person",
         "next: agenteval run evals/what-is-new-in-ai",
     ]

@@ -77,7 +77,7 @@ def remarks_on(draft: "Draft", console: "Console", *, expecting: bool = False) -
     console.emit(f"  {draft.test_id}: {_count(len(draft.kept), 'assertion')}, all pass as expected")
     if draft.left_out:
         number = _count(len(draft.left_out), "suggestion")
-        console.emit(f"  {number} left out: what they would notice the others notice")
+        console.emit(f"  {number} left out: the others notice as much")
     if expecting and not draft.findings:
         console.emit("  ! the run passes all that was suggested: there is no failure to expect")
     for finding in draft.findings:
