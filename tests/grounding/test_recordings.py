@@ -34,7 +34,7 @@ def judged(trace: Trace) -> Verdict:
 
 
 @pytest.mark.parametrize(("name", "original"), list(sources()))
-def test_honest_outputs_raise_no_alarm(name: str, original: bool, tmp_path: Path) -> None:  # noqa: FBT001
+def test_honest_outputs_raise_no_alarm(name: str, original: bool, tmp_path: Path) -> None:
     """Every output of a recording passes, unless it says what no result has, or there is no result at all."""
     root = unpack(name, tmp_path, original=original)
     for run in inspected(root).runs:

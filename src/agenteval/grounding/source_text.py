@@ -43,6 +43,7 @@ class SourceText:
         self._effort = Effort()
         self._folded = _Folded(self._all)
         self._with = self._folded.having
+        self._dated: dict[int, list[Date]] = {}
         self.signs = signs()
 
     # Words -----------------------------------------------------------------------------------------------------
@@ -151,8 +152,14 @@ class SourceText:
             and (not date.year or each.year or self.numbers.has(Decimal(date.year), "", any_unit))
             and beside(number, each.start)
             for number in sorted(candidates)
-            for each in self._effort.spent_on(dates(self.numbers.texts[number]))
+            for each in self._effort.spent_on(self._dates_of(number))
         )
+
+    def _dates_of(self, number: int) -> list[Date]:
+        """The dates of a source, found once."""
+        if number not in self._dated:
+            self._dated[number] = dates(self.numbers.texts[number])
+        return self._dated[number]
 
     @cached_property
     def numbers(self) -> SourceNumbers:
