@@ -19,7 +19,7 @@ from agenteval.grounding.quantities import IDENTIFIER
 from agenteval.grounding.source_numbers import Beside, SourceNumbers, any_unit, anywhere
 from agenteval.grounding.sources import Source
 from agenteval.grounding.wording import tokens as exact_tokens
-from agenteval.language.signs import END
+from agenteval.language.signs import END, tokens
 from agenteval.lazyregex import lazy
 from agenteval.text import fold
 
@@ -83,7 +83,7 @@ class SourceText:
             if number >= len(self._own):
                 return True
             near = self.numbers.texts[number][max(0, offset - NEAR) : offset + NEAR]
-            return len(words.intersection(encoded(near, self.signs)[0])) >= least
+            return len(words.intersection(self.signs.content(tokens(near)))) >= least
 
         return stand
 
