@@ -82,3 +82,15 @@ def test_a_change_in_a_recorded_output_is_found(
     assert judged(trace).passed
     changed = TraceMessage(role="assistant", content=trace.output.replace(said, instead, 1))
     assert not judged(replace(trace, final_output=changed)).passed
+
+
+def test_a_time_that_a_tool_told_may_be_repeated(tmp_path: Path) -> None:
+    """An output that repeats a result with a timestamp passes, and fails with another hour in it."""
+    trace = replayed(unpack("v2-scheduled-task", tmp_path), turn=1)
+    told = next(
+        text for event in trace.of_type("tool_result") if "runs at: 2026-" in (text := event.data["result"])
+    )
+    hour = told[told.index("T2") + 1 :][:2]
+    assert judged(replace(trace, final_output=TraceMessage(role="assistant", content=told))).passed
+    wrong = TraceMessage(role="assistant", content=told.replace(f"T{hour}:", "T04:"))
+    assert not judged(replace(trace, final_output=wrong)).passed

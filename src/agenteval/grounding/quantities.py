@@ -61,7 +61,7 @@ IDENTIFIER = lazy(
 )
 """Letters and digits in one: GPT-4, H100, v1.2.3, 10.0.1. They are names, not numbers."""
 
-_IDENTIFIER_SIGN = lazy(r"[A-Za-z]-?\d|\d\.\d")
+_IDENTIFIER_SIGN = lazy(r"\d(?:(?<=[A-Za-z]\d)|(?<=[A-Za-z]-\d)|\.\d)")
 
 _DIGIT = lazy(r"\d")
 _TIME_SIGN = lazy(r"\d(?::\d| ?[ap]\.?m)", re.IGNORECASE)

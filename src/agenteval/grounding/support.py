@@ -210,8 +210,10 @@ def _urls(read: _Reading, sources: SourceText) -> Iterator[Fact]:
 
 
 def _names(read: _Reading, sources: SourceText) -> Iterator[Fact]:
-    found = list(dict.fromkeys(match.group() for match in identifiers(read.plain)))
-    yield from ((each, sources.has_identifier(squash(each))) for each in found)
+    found = list(identifiers(read.plain))
+    after_dates = {date.end for date in read.dates}  # the T20 of 2026-11-21T20:55 is no name
+    own = dict.fromkeys(match.group() for match in found if match.start() not in after_dates)
+    yield from ((each, sources.has_identifier(squash(each))) for each in own)
     for name in dict.fromkeys(names(IDENTIFIER.sub(" ", read.plain) if found else read.plain)):
         yield name.text, _has_name(name, sources)
 
