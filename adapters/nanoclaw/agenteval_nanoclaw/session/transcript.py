@@ -93,6 +93,8 @@ class Index:
     lines: list[Line] = field(default_factory=list)
     skipped: dict[str, int] = field(default_factory=dict)
     """Lines that were passed over because nobody knows them, by type."""
+    damaged: list[int] = field(default_factory=list)
+    """The numbers of lines that cannot be read: no JSON, or too long. What they told is missing."""
     cut: bool = False
     """Whether the last line is not whole."""
     folder: str = ""
@@ -120,10 +122,12 @@ def read_index(path: Path, *, max_line: int, progress: Progress | None = None) -
         if record is None:
             if data is None:
                 _count(index, f"line over {max_line:,} bytes")
+                index.damaged.append(number)
             elif not whole:
                 index.cut = True
             elif data.strip():
                 _count(index, "line that is not JSON")
+                index.damaged.append(number)
             continue
         objects += "type" in record
         _add(index, places, record, Line(0, number, offset, len(data or b""), -1, -1, ""))
