@@ -106,7 +106,7 @@ class Index:
 def read_index(path: Path, *, max_line: int, progress: Progress | None = None) -> Index:
     """The index of a transcript. `max_line` is the size from which on a line is passed over, in bytes.
 
-    `progress` is told now and then how far it is.
+    `progress` is told now and then how far it is, and when it is done.
 
     Raises `AdapterError` (`adapter.no_recording`) when the file cannot be read, or no line of it is of a transcript.
     """
@@ -131,6 +131,8 @@ def read_index(path: Path, *, max_line: int, progress: Progress | None = None) -
             continue
         objects += "type" in record
         _add(index, places, record, Line(0, number, offset, len(data or b""), -1, -1, ""))
+    if progress and told:
+        progress(path, size := path.stat().st_size, size)
     if not objects:
         raise AdapterError(
             f"{path}: no line of it is of a transcript",
