@@ -391,6 +391,16 @@ def test_runs_that_begin_alike_get_ids_of_their_own(project: Logbooks, tmp_path:
     assert spec(Path("elsewhere", name))["id"] == ids[0]
 
 
+def test_an_error_lists_no_more_runs_than_can_be_read(
+    project: Logbooks, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The rest is counted, and shown by --list."""
+    record(project.keep(*[NEWS] * 22), "--out", "evals", code=2)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[20] == "  20  2026-11-21T20:53:01.527Z  user_message  What is new in AI?"
+    assert lines[21:] == ["  and 2 more: --list shows them", "  next: choose one with --turn N"]
+
+
 def test_a_person_who_types_nothing(project: Logbooks, monkeypatch: pytest.MonkeyPatch) -> None:
     """Leaves with nothing written."""
     type_in(monkeypatch, "\n")
