@@ -2,7 +2,7 @@
 
 import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -46,6 +46,8 @@ class RunOptions:
     allow_outside: bool = False
     registry: Registry = BUILT_IN
     redaction: RedactionRules = DEFAULT_RULES
+    progress: Callable[[Path, int, int], None] | None = None
+    """Told by adapters how far the reading of a large file is: the file, the bytes of it that are read, its size."""
 
 
 @dataclass(slots=True)
@@ -101,6 +103,7 @@ def _attempt(
         run_id=options.run_id,
         max_file_bytes=options.max_file_bytes,
         allow_outside=options.allow_outside,
+        progress=options.progress,
     )
     attempt = _Attempt(AdapterInfo(name=test.case.adapter, version=UNKNOWN_VERSION), context.warnings)
     try:

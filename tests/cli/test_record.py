@@ -381,6 +381,39 @@ def test_a_person_is_asked(
     assert "make tests of which runs?" in capsys.readouterr().out
 
 
+def test_runs_that_begin_alike_get_ids_of_their_own(project: Logbooks, tmp_path: Path) -> None:
+    """Recorded into one folder of the project or folders in it, they are one valid suite; again gives the same bytes."""
+    first = project.keep(NEWS)
+    record(first, "--out", "evals/one")
+    other = tmp_path / "other.logbook.json"
+    text = first.read_text(encoding="utf-8").replace("news", "reports")
+    other.write_text(text, encoding="utf-8")
+    record(other, "--out", "evals/two")
+    name = "what-is-new-in-ai"
+    ids = [spec(Path("evals", each, name))["id"] for each in ("one", "two")]
+    assert ids == [
+        f"logbook.web.{name}.as-recorded",
+        f"logbook.web.{name}-2026-11-21-20-53-01.as-recorded",
+    ]
+    assert main(["validate", "evals"]) == 0
+    before = contents(Path("evals"))
+    record(other, "--out", "evals/two", "--force")
+    record(first, "--out", "evals/one", "--force")
+    assert contents(Path("evals")) == before
+    record(first, "--out", "elsewhere")
+    assert spec(Path("elsewhere", name))["id"] == ids[0]
+
+
+def test_an_error_lists_no_more_runs_than_can_be_read(
+    project: Logbooks, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The rest is counted, and shown by --list."""
+    record(project.keep(*[NEWS] * 22), "--out", "evals", code=2)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[20] == "  20  2026-11-21T20:53:01.527Z  user_message  What is new in AI?"
+    assert lines[21:] == ["  and 2 more: --list shows them", "  next: choose one with --turn N"]
+
+
 def test_a_person_who_types_nothing(project: Logbooks, monkeypatch: pytest.MonkeyPatch) -> None:
     """Leaves with nothing written."""
     type_in(monkeypatch, "\n")
@@ -515,6 +548,7 @@ def test_reading_a_large_recording_shows_how_far_it_is(
         monkeypatch.setattr(sys, "stderr", stream)
         progress = ReadingProgress()
         progress(tmp_path / "big.jsonl", 50_000_000, 200_000_000)
+        progress(tmp_path / "big.jsonl", 200_000_000, 200_000_000)
         progress.clear()
     assert terminal.getvalue() == "\r\x1b[Kreading big.jsonl  25 % of 200 MB\r\x1b[K"
     assert pipe.getvalue() == ""

@@ -97,6 +97,19 @@ def test_a_trace_is_redacted(project: Project, capsys: pytest.CaptureFixture[str
     assert told.count("blue door") == 1
 
 
+def test_neither_home_folders_nor_files_in_base64_are_told(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of a recording: they belong to a person."""
+    home, blob = "/" + "home/dana/notes", "aB3" * 200
+    script = tool("c1", "shell", f"data:image/png;base64,{blob} in {home}", path=home, image=blob)
+    book = Logbooks(project.root).keep(run(*script))
+    told = str(traced(capsys, book))
+    assert "dana" not in told
+    assert "aB3aB3" not in told
+    assert "~/notes" in told
+
+
 def test_what_cannot_be_read(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     """Exit 2 with the reason; a test file that is invalid is 3, as everywhere."""
     assert refused(capsys, 2, "nowhere") == "nowhere: error[file.missing]: no such file or directory\n"

@@ -1,5 +1,6 @@
 """Databases of a live, stopped, foreign or broken NanoClaw: read, and never touched."""
 
+import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -11,7 +12,7 @@ from agenteval_nanoclaw.session.clock import iso, milliseconds
 from agenteval_nanoclaw.session.database import read_tables
 from nanoclaw.recordings import files_of, inspected, replayed, unpack
 
-NEXT = "name the transcript (*.jsonl) alone; it can be read without databases"
+NEXT = "copy the transcript (*.jsonl) to another folder and name the copy; it is read without databases"
 
 
 @pytest.fixture
@@ -136,6 +137,23 @@ def test_a_missing_table_is_empty_and_a_required_one_is_an_error(tmp_path: Path)
     assert read_tables(path, {"a": ("b",)}, ("c",)) == {"a": [{"b": 1}], "c": []}
     with pytest.raises(AdapterError):
         read_tables(path, {"c": ("d",)})
+
+
+@pytest.mark.parametrize("linked", [False, True])
+def test_a_log_that_is_a_link_is_not_read(tmp_path: Path, linked: bool) -> None:
+    """A write-ahead log belongs beside its database."""
+    copy = tmp_path / "copy.db"
+    with closing(sqlite3.connect(tmp_path / "x.db")) as live:
+        live.execute("PRAGMA journal_mode=WAL")
+        live.execute("CREATE TABLE a (b)")
+        live.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        live.execute("INSERT INTO a VALUES (1)")
+        live.commit()
+        shutil.copyfile(tmp_path / "x.db", copy)
+        log = shutil.copyfile(tmp_path / "x.db-wal", tmp_path / ("log" if linked else "copy.db-wal"))
+    if linked:
+        (tmp_path / "copy.db-wal").symlink_to(log)
+    assert read_tables(copy, {"a": ("b",)})["a"] == ([] if linked else [{"b": 1}])
 
 
 @pytest.mark.parametrize(

@@ -293,6 +293,15 @@ def test_links_that_dangle_or_lead_out_are_not_followed(install: Path, tmp_path:
     assert "memory_snapshot" not in test.scenario
 
 
+def test_databases_behind_links_that_lead_out_are_not_read(install: Path, tmp_path: Path) -> None:
+    """Their recording is as it would be without them."""
+    (install / SESSION / "outbound.db").rename(tmp_path / "outbound.db")
+    (install / SESSION / "outbound.db").symlink_to(tmp_path / "outbound.db")
+    trace = replayed(install, turn=1)
+    assert "delivered" not in trace.of_type("final_output")[0].data
+    assert trace.notes[-1].startswith("what was delivered is not recorded")
+
+
 def test_the_situation_of_the_test_is_compared(install: Path) -> None:
     """As with bundles: a difference is a warning, and the recording is judged."""
     context = context_of(install)

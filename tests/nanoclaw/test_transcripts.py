@@ -277,6 +277,33 @@ def test_a_line_that_is_cut_makes_the_last_run_partial(tmp_path: Path) -> None:
     assert trace.notes[0] == "the last line of the transcript is cut: what came after it is missing"
 
 
+@pytest.mark.parametrize("broken", ["{broken", "{" + "x" * 3_000])
+def test_a_run_with_a_line_that_cannot_be_read_is_partial(tmp_path: Path, broken: str) -> None:
+    """It may have held a call: tools are not judged. Other runs of the transcript are whole."""
+    script = first_run()
+    script.sends("Done.")
+    script.chat("More", seq=4)
+    script.sends("More done.")
+    path = script.write(tmp_path)
+    lines = path.read_text(encoding="utf-8").splitlines()
+    path.write_text("\n".join([lines[0], broken, *lines[1:]]) + "\n", encoding="utf-8")
+    context = context_of(tmp_path)
+    context.max_file_bytes = 2_000
+    trace, whole = (NanoClawAdapter().trace(case_of("s-1.jsonl", turn=turn), context) for turn in (1, 2))
+    assert trace.status == "partial"
+    assert not trace.capabilities.supports_tool_trace
+    assert (
+        trace.notes[0]
+        == "1 line of this run cannot be read: what is missing is not shown, so tools are not judged"
+    )
+    assert whole.status == "success"
+    assert whole.capabilities.supports_tool_trace
+    assert NanoClawAdapter().recorder.inspect(path, context).lacks[-1] == (
+        "all that the agent and its subagents did in run 1: lines or transcripts are missing or damaged, "
+        "so tools are not judged (supports_tool_trace: false)"
+    )
+
+
 def test_unknown_lines_are_passed_over_and_counted(tmp_path: Path) -> None:
     """New releases write new types; broken lines and lines without a type are counted too."""
     script = first_run()
@@ -387,6 +414,25 @@ def test_a_subagent_that_never_answered_is_found_by_its_prompt(tmp_path: Path) -
     script = spawning()
     del script.lines[2:]
     assert trace_of(script, tmp_path).tool_counts() == {"agent": 1, "outbound_send": 1}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            '{"type":"assistant","mess',
+            "a part of the transcript of subagent a1 cannot be read: what it did there",
+        ),
+        ("", "the transcript of subagent a1 is missing: what it did"),
+    ],
+)
+def test_a_subagent_whose_transcript_is_damaged(tmp_path: Path, text: str, told: str) -> None:
+    """Cut in a line, or with nothing in it: it is said, and tools are not judged."""
+    path = side("Tell Dana").write(tmp_path, "s-1/subagents/agent-a1.jsonl")
+    path.write_text(text and path.read_text(encoding="utf-8") + text, encoding="utf-8")
+    trace = trace_of(spawning(), tmp_path)
+    assert not trace.capabilities.supports_tool_trace
+    assert f"{told} is not shown, so tools are not judged" in trace.notes
 
 
 def test_a_subagent_whose_transcript_is_missing(tmp_path: Path) -> None:
@@ -560,7 +606,7 @@ def test_a_transcript_without_a_run(tmp_path: Path) -> None:
 
 
 def test_progress_is_told_while_a_large_file_is_read(tmp_path: Path) -> None:
-    """How far it is, and how large the file is."""
+    """How far it is, how large the file is, and that it is done."""
     script = first_run()
     script.calls("Bash", command="x")
     script.answers("y" * 9_000_000)
@@ -570,5 +616,5 @@ def test_progress_is_told_while_a_large_file_is_read(tmp_path: Path) -> None:
     context = context_of(tmp_path, progress=lambda *step: told.append(step))
     NanoClawAdapter().recorder.inspect(path, context)
     size = path.stat().st_size
-    assert [(file, total) for file, _, total in told] == [(path, size)]
-    assert 9_000_000 < told[0][1] < size
+    assert [(file, total) for file, _, total in told] == [(path, size), (path, size)]
+    assert 9_000_000 < told[0][1] < told[1][1] == size

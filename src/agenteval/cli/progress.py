@@ -16,8 +16,10 @@ class ReadingProgress:
         self.shown = False
 
     def __call__(self, path: Path, done: int, total: int) -> None:
-        """So many bytes of the file are read."""
-        if self.shows:
+        """So many bytes of the file are read. The line is taken away once all are."""
+        if done >= total:
+            self.clear()
+        elif self.shows:
             share = 100 * done // max(total, 1)
             write(sys.stderr, f"{CLEAR}reading {printable(path.name)}  {share} % of {total / 1e6:,.0f} MB")
             flush(sys.stderr)

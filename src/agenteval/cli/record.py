@@ -1,6 +1,8 @@
 """`agenteval record SOURCE`: the runs in a real recording, and chosen ones as tests."""
 
+import os
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -196,10 +198,16 @@ class OpenRecording:
         from agenteval.drafting.source import chosen_runs
         from agenteval.drafting.writing import must_be_free, write_files
 
+        place = Path(os.path.abspath(out))  # noqa: PTH100 - without `..`
+        self.drafting.neighbours = _tests_beside(place, self.root)
         drafts: list[Draft] = []
         for run in chosen_runs(self.drafting.source, turns):
             draft = self.drafting.draft(
-                run, name=name, header=editor_header(out / "test", self.root), taken=[d.name for d in drafts]
+                run,
+                name=name,
+                header=editor_header(out / "test", self.root),
+                taken=[d.name for d in drafts],
+                out=place,
             )
             must_be_free(out / draft.name, draft.files, force=force)
             drafts.append(draft)
@@ -238,6 +246,20 @@ class OpenRecording:
 
         self.progress.clear()
         remark(self.drafting.source.context.warnings, self.drafting.source.path)
+
+
+def _tests_beside(out: Path, root: Path) -> dict[Path, str]:
+    """The test files in the folder of the project that `out` is in: a run may meet them all. What cannot be read is not there."""
+    from agenteval.discovery import Selected, discover
+
+    inside = out.relative_to(root).parts if out.is_relative_to(root) else ()
+    top = root / inside[0] if inside else out
+    texts = {}
+    for found in discover([str(top)]) if top.is_dir() else ():
+        if isinstance(found, Selected):
+            with suppress(OSError):
+                texts[found.path] = found.path.read_text(encoding="utf-8", errors="replace")
+    return texts
 
 
 def _seal(data: Any) -> bytes:

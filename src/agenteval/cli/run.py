@@ -24,6 +24,7 @@ from agenteval.cli.options import (
     WorkersOption,
     shard_of,
 )
+from agenteval.cli.progress import ReadingProgress
 from agenteval.cli.redacting import redact_as
 from agenteval.cli.reporting import (
     GithubOption,
@@ -205,6 +206,7 @@ def command(
             allow_outside=allow_outside,
             registry=parts.registry if parts else Registry(root, config.plugins),
             redaction=redaction,
+            progress=None if no_progress else ReadingProgress(),
         ),
         console=console,
         scores=parts.scores if parts else Scores(_suite(config, paths, pass_score)),

@@ -58,7 +58,11 @@ def command(
     progress = ReadingProgress()
     source = None if test else _recording(path, config, registry, adapter, progress)
     if source:
-        trace, redactor = _of_recording(source, turn, rules)
+        from agenteval.drafting.cleaning import scrubbed_data
+        from agenteval.redaction import plain
+
+        made, redactor = _of_recording(source, turn, rules)
+        trace = scrubbed_data(plain(made))
         progress.clear()
     elif turn is not None:
         raise UsageError(

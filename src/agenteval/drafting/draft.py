@@ -1,7 +1,7 @@
 """From one recorded run to the files of a test that passes at once."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,7 @@ from typing import Any
 from agenteval.assertions import assertion_class
 from agenteval.drafting.cleaning import Cleaner
 from agenteval.drafting.document import DECIDE, document
-from agenteval.drafting.naming import fixture_file, test_id, test_name
+from agenteval.drafting.naming import distinct_ids, fixture_file, id_in, test_id, test_name
 from agenteval.drafting.source import Source
 from agenteval.drafting.suggestions import Suggestion, suggestions
 from agenteval.drafting.trial import TEST_FILE, Finding, Trial, trial
@@ -63,11 +63,20 @@ class Drafting:
     seal: Seal
     expect_failures: bool = False
     """Whether suggestions that tell of a bug, since the run does not pass them, become expected failures."""
+    neighbours: Mapping[Path, str] = field(default_factory=dict)
+    """The test files that are beside those that are drafted, by path: what they say. No other gets their ids."""
 
     def draft(
-        self, run: RecordedRun, *, name: str = "", header: str = "", taken: Sequence[str] = ()
+        self,
+        run: RecordedRun,
+        *,
+        name: str = "",
+        header: str = "",
+        taken: Sequence[str] = (),
+        out: Path | None = None,
     ) -> Draft:
-        """One run as a test. `header` is the line for editors; `taken` are names of tests made beside it.
+        """One run as a test, for a folder in `out`. `header` is the line for editors; `taken` are names of tests
+        made beside it.
 
         Raises `AdapterError`: what the recorder says, `record.not_replayed`, or `record.nothing_to_assert`.
         """
@@ -101,17 +110,23 @@ class Drafting:
                 )
             if expected:
                 spec["expected"] = _expected(shown)
-            text = document(
-                spec,
-                [*kept, *expected],
-                header=header,
-                heading=self._heading(run, cleaner),
-                closing=[
-                    *([] if expected else _closing(findings)),
-                    *map(_told_as_hidden, hidden),
-                    *_told_as_left_out(left_out),
-                ],
-            )
+            own = out / name / TEST_FILE if out else None
+            others = {id_in(text): text for path, text in self.neighbours.items() if path != own}
+            for each in distinct_ids(spec["id"], run):
+                spec["id"] = each
+                text = document(
+                    spec,
+                    [*kept, *expected],
+                    header=header,
+                    heading=self._heading(run, cleaner),
+                    closing=[
+                        *([] if expected else _closing(findings)),
+                        *map(_told_as_hidden, hidden),
+                        *_told_as_left_out(left_out),
+                    ],
+                )
+                if others.get(spec["id"], text) == text:  # free, or the same test once more
+                    break
             files = {TEST_FILE: text.encode(), **parts.files}
             place.write(files)
             _must_pass(place)

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Iterator
 
 from agenteval.recordings import RecordedRun
 from agenteval.trace import Trace
@@ -32,6 +33,21 @@ def test_name(run: RecordedRun, first_words: str) -> str:
 def test_id(adapter: str, trace: Trace, name: str) -> str:
     """`<adapter>.<area>.<behavior>.<expectation>` (SPEC 19)."""
     return f"{slug(adapter) or 'adapter'}.{_area(trace)}.{name}.as-recorded"
+
+
+def distinct_ids(test_id: str, run: RecordedRun) -> Iterator[str]:
+    """The id, and what it becomes where other tests have it: with the time of the run, then with its number too."""
+    before, _, after = test_id.rpartition(".")
+    time = "-".join(re.findall(r"\d+", run.started_at)[:6])
+    yield test_id
+    yield f"{before}-{time}.{after}"
+    yield f"{before}-{time}-{run.number}.{after}"
+
+
+def id_in(text: str) -> str:
+    """The id that a test file gives, as far as its lines tell; empty when they do not."""
+    found = re.search(r"""^id:[ \t]*["']?([\w.-]+)""", text, re.MULTILINE)
+    return found[1] if found else ""
 
 
 def _area(trace: Trace) -> str:

@@ -12,6 +12,8 @@ from agenteval.recordings import NOT_THIS_KIND, RecordedRun, RecordedTest, Recor
 
 NO_RECORDING = ("record.not_a_recording", NOT_THIS_KIND)
 """The reason codes of a path that is nothing any adapter, or the one that was named, knows."""
+MOST_LISTED = 20
+"""Runs that an error lists."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -121,9 +123,12 @@ def chosen_runs(source: Source, turns: Sequence[int]) -> list[RecordedRun]:
 
 
 def _listed(recording: Recording) -> str:
-    return "\n".join(
-        f"  {run.number}  {run.started_at}  {run.trigger}  {run.first_words}" for run in recording.runs
-    )
+    runs = recording.runs
+    lines = [
+        f"  {run.number}  {run.started_at}  {run.trigger}  {run.first_words}" for run in runs[:MOST_LISTED]
+    ]
+    more = [f"  and {len(runs) - MOST_LISTED} more: --list shows them"] if len(runs) > MOST_LISTED else []
+    return "\n".join([*lines, *more])
 
 
 @contextmanager

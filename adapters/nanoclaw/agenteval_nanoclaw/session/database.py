@@ -33,7 +33,7 @@ def read_tables(
 
     with TemporaryDirectory(prefix="agenteval-") as folder:
         try:
-            copy = _copied(path, Path(folder))
+            copy = _copied(path.resolve(), Path(folder))
             with closing(sqlite3.connect(copy)) as connection:
                 connection.row_factory = sqlite3.Row
                 connection.text_factory = _text
@@ -76,8 +76,10 @@ def _state(path: Path) -> dict[str, tuple[int, int] | None]:
     found: dict[str, tuple[int, int] | None] = {}
     for suffix in BESIDE:
         try:
-            status = Path(f"{path}{suffix}").stat()
-            found[suffix] = (status.st_size, status.st_mtime_ns)
+            beside = Path(f"{path}{suffix}")
+            status = beside.stat()
+            foreign = suffix and beside.is_symlink()  # a log is beside its database, never elsewhere
+            found[suffix] = None if foreign else (status.st_size, status.st_mtime_ns)
         except FileNotFoundError:
             found[suffix] = None
     return found
@@ -92,7 +94,7 @@ def _check(connection: Any, path: Path, required: Mapping[str, Sequence[str]]) -
             raise AdapterError(
                 f"{path} has no {what}: it is no database of NanoClaw, or of a version that is not known",
                 reason_code="adapter.database_version",
-                next_step="name the transcript (*.jsonl) alone; it can be read without databases",
+                next_step="copy the transcript (*.jsonl) to another folder and name the copy; it is read without databases",
             )
 
 

@@ -18,6 +18,10 @@ def notes_on(run: Run, reading: Reading, generation: str, sayings: Sayings, usag
         yield "no message began this run: what came before it is missing"
     for agent in sayings.missing:
         yield f"the transcript of subagent {agent} is missing: what it did is not shown, so tools are not judged"
+    for agent in sayings.damaged:
+        yield f"a part of the transcript of subagent {agent} cannot be read: what it did there is not shown, so tools are not judged"
+    if run.damaged:
+        yield f"{counted(run.damaged, 'line')} of this run cannot be read: what is missing is not shown, so tools are not judged"
     if not usage.output_is_recorded:
         yield "output tokens were not recorded"
     if generation != "v2":

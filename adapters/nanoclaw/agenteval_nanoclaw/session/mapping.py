@@ -266,14 +266,15 @@ class _Teller:
             return "failed"
         answered = final.last.line.time if final else 0
         unfinished = any(not call.answered and call.time >= answered for call in self.calls.values())
-        cut = self.run.last and self.run.index.cut
+        cut = self.run.damaged or (self.run.last and self.run.index.cut)
         if final is None or final.stop_reason in CUT_OFF or unfinished or cut or "processing" in acknowledged:
             return "partial"
         return "success"
 
     def _flags(self) -> None:
         flags = self.builder.capabilities
-        flags.supports_tool_trace = not self.sayings.missing
+        gaps = self.sayings.missing or self.sayings.damaged or self.run.damaged
+        flags.supports_tool_trace = not gaps
         flags.supports_memory_events = self.generation == "v2" or self.memory.told
         stored = self.run.session is not None
         flags.supports_scheduler_context = self.run.task is not None if self.run.by_scheduler else stored

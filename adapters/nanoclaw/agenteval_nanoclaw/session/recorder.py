@@ -1,10 +1,11 @@
 """A recording for people, and for `agenteval record`: the runs in it, and a run as the files of a test."""
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from agenteval.adapters import AdapterContext
 from agenteval.recordings import RecordedRun, RecordedTest, Recording
-from agenteval.trace import AdapterInfo
+from agenteval.trace import AdapterInfo, Trace
 from agenteval_nanoclaw.session.choosing import choose, first_words
 from agenteval_nanoclaw.session.clock import iso
 from agenteval_nanoclaw.session.context import scenario_of
@@ -15,6 +16,7 @@ from agenteval_nanoclaw.session.runs import Run
 
 UNKNOWN_GROUP = "unknown-group"
 """The group of a run whose recording does not tell it."""
+MOST_NAMED = 10
 
 
 class SessionRecorder:
@@ -26,11 +28,17 @@ class SessionRecorder:
     def inspect(self, source: Path, context: AdapterContext) -> Recording:
         """The runs in a source, and what it holds."""
         reading = read_recording(source, context, within=None)
+        runs, gaps = [], []
+        for run in reading.runs:
+            trace = self._tell(run, reading).trace
+            runs.append(_told(run, trace, reading))
+            if not trace.capabilities.supports_tool_trace:
+                gaps.append(run.number)
         return Recording(
             kind=reading.source.what,
-            runs=[self._run(run, reading) for run in reading.runs],
+            runs=runs,
             holds=holds(reading),
-            lacks=lacks(reading),
+            lacks=[*lacks(reading), *_incomplete(gaps)],
             skipped=dict(sorted(reading.skipped.items())),
         )
 
@@ -41,19 +49,28 @@ class SessionRecorder:
         reading = read_recording(source, context, within=None)
         return converted(choose(reading.runs, run.choice), reading, self._tell)
 
-    def _run(self, run: Run, reading: Reading) -> RecordedRun:
-        trace = self._tell(run, reading).trace
-        return RecordedRun(
-            number=run.number,
-            choice={"turn": run.number},
-            started_at=iso(run.started),
-            group_id=scenario_of(run, reading, UNKNOWN_GROUP).group_id or UNKNOWN_GROUP,
-            trigger=trace.scenario.trigger,
-            first_words=first_words(run),
-            tools=trace.tool_counts(),
-            status=trace.status,
-        )
-
     def _tell(self, run: Run, reading: Reading) -> Told:
         ids = ("recording", "record")
         return tell(run, reading, aliases={}, ids=ids, adapter=self.adapter, default_group=UNKNOWN_GROUP)
+
+
+def _told(run: Run, trace: Trace, reading: Reading) -> RecordedRun:
+    return RecordedRun(
+        number=run.number,
+        choice={"turn": run.number},
+        started_at=iso(run.started),
+        group_id=scenario_of(run, reading, UNKNOWN_GROUP).group_id or UNKNOWN_GROUP,
+        trigger=trace.scenario.trigger,
+        first_words=first_words(run),
+        tools=trace.tool_counts(),
+        status=trace.status,
+    )
+
+
+def _incomplete(numbers: Sequence[int]) -> Iterator[str]:
+    if numbers:
+        shown = ", ".join(map(str, numbers[:MOST_NAMED])) + ", …" * (len(numbers) > MOST_NAMED)
+        yield (
+            f"all that the agent and its subagents did in run {shown}: lines or transcripts are missing or damaged, "
+            "so tools are not judged (supports_tool_trace: false)"
+        )

@@ -5,6 +5,7 @@ belong to the run of the line that they continue, whatever their place in the fi
 at the same time stay apart. A message that is handed to the agent again, since it was killed, begins no new run.
 """
 
+from bisect import bisect_left
 from dataclasses import dataclass, field
 
 from agenteval_nanoclaw.session.clock import milliseconds
@@ -37,6 +38,8 @@ class Run:
     received: list[Received] = field(default_factory=list)
     timezone: str = ""
     session: Session | None = None
+    damaged: int = 0
+    """How many of its lines cannot be read."""
     last: bool = False
     """Whether it is the last one of its transcript."""
 
@@ -82,6 +85,10 @@ def split(transcript: Transcript, index: Index) -> list[Run]:
         run.lines.append(line)
         run_of[line.place] = run
         line.prompt = None  # its messages are known now
+    for number in index.damaged:
+        before = bisect_left(index.lines, number, key=lambda line: line.number) - 1
+        if before >= 0:  # it belongs to the run of what stands before it
+            run_of[before].damaged += 1
     runs = [run for run in runs if run.received or any(line.type == "assistant" for line in run.lines)]
     if runs:
         runs[-1].last = True

@@ -51,10 +51,12 @@ class Said:
 
 @dataclass(slots=True)
 class Sayings:
-    """All lines of a run in the order of time, and the subagents whose transcripts are not there."""
+    """All lines of a run in the order of time, and the subagents whose transcripts are not there, or not whole."""
 
     lines: list[Said]
     missing: list[str] = field(default_factory=list)
+    damaged: list[str] = field(default_factory=list)
+    """Subagents of whose transcripts a part cannot be read."""
 
 
 def read_sayings(run: Run, source: Source, *, max_line: int) -> Sayings:
@@ -75,7 +77,14 @@ def read_sayings(run: Run, source: Source, *, max_line: int) -> Sayings:
             if agent not in inline:
                 sayings.missing.append(agent or call)
             continue
-        lines = list(_sidechain(path, agent, call, max_line))
+        try:
+            index = read_index(path, max_line=max_line)
+        except AdapterError:
+            sayings.missing.append(agent)
+            continue
+        if index.cut or index.damaged:
+            sayings.damaged.append(agent)
+        lines = [Said(line, record, agent, call) for line, record in read_records(path, index.lines)]
         sayings.lines += lines
         waiting += _spawned(lines, files)
     sayings.lines.sort(key=lambda said: (said.line.time, said.agent != MAIN, said.line.number))
@@ -86,15 +95,6 @@ def _side(record: Record) -> tuple[str, str]:
     if not record.get("isSidechain"):
         return MAIN, ""
     return text_of(record.get("agentId")) or "subagent", ""
-
-
-def _sidechain(path: Path, agent: str, call: str, max_line: int) -> Iterator[Said]:
-    try:
-        index = read_index(path, max_line=max_line)
-    except AdapterError:
-        return
-    for line, record in read_records(path, index.lines):
-        yield Said(line, record, agent, call)
 
 
 def _spawned(lines: Iterable[Said], files: dict[str, Path]) -> Iterator[tuple[str, str]]:

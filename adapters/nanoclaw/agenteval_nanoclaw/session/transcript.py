@@ -93,6 +93,8 @@ class Index:
     lines: list[Line] = field(default_factory=list)
     skipped: dict[str, int] = field(default_factory=dict)
     """Lines that were passed over because nobody knows them, by type."""
+    damaged: list[int] = field(default_factory=list)
+    """The numbers of lines that cannot be read: no JSON, or too long. What they told is missing."""
     cut: bool = False
     """Whether the last line is not whole."""
     folder: str = ""
@@ -104,7 +106,7 @@ class Index:
 def read_index(path: Path, *, max_line: int, progress: Progress | None = None) -> Index:
     """The index of a transcript. `max_line` is the size from which on a line is passed over, in bytes.
 
-    `progress` is told now and then how far it is.
+    `progress` is told now and then how far it is, and when it is done.
 
     Raises `AdapterError` (`adapter.no_recording`) when the file cannot be read, or no line of it is of a transcript.
     """
@@ -120,13 +122,17 @@ def read_index(path: Path, *, max_line: int, progress: Progress | None = None) -
         if record is None:
             if data is None:
                 _count(index, f"line over {max_line:,} bytes")
+                index.damaged.append(number)
             elif not whole:
                 index.cut = True
             elif data.strip():
                 _count(index, "line that is not JSON")
+                index.damaged.append(number)
             continue
         objects += "type" in record
         _add(index, places, record, Line(0, number, offset, len(data or b""), -1, -1, ""))
+    if progress and told:
+        progress(path, size := path.stat().st_size, size)
     if not objects:
         raise AdapterError(
             f"{path}: no line of it is of a transcript",

@@ -40,7 +40,7 @@ def read_store(source: Source) -> Store:
             mounts = _mounts(configs.get(owner))
             store.groups[owner] = Group(folder=text_of(row["folder"]), owner=owner, mounts=mounts)
     for folder in source.sessions:
-        store.sessions.append(_session(folder))
+        store.sessions.append(_session(folder, source))
         if folder.owner and folder.owner not in store.groups:
             store.groups[folder.owner] = Group(folder=folder.owner, owner=folder.owner)
     return store
@@ -61,12 +61,12 @@ def _mounts(config: Row | None) -> list[Mount] | None:
     ]
 
 
-def _session(folder: SessionFolder) -> Session:
+def _session(folder: SessionFolder, source: Source) -> Session:
     session = Session(id=folder.path.name, owner=folder.owner)
     acknowledged: dict[str, Row] = {}
     delivered: dict[str, Row] = {}
     inside = folder.path / "inbound.db"
-    if inside.is_file():
+    if inside.is_file() and source.allowed(inside):
         tables = read_tables(inside, IN_TABLES, IN_OPTIONAL)
         session.inbound = [_inbound(row, session.id) for row in tables["messages_in"]]
         session.destinations = [_destination(row) for row in tables["destinations"]]
@@ -74,8 +74,8 @@ def _session(folder: SessionFolder) -> Session:
         for row in tables["session_routing"]:
             session.routing = text_of(row["channel_type"]), text_of(row["platform_id"])
     outside = folder.path / "outbound.db"
-    session.outbound_is_stored = outside.is_file()
-    if outside.is_file():
+    session.outbound_is_stored = outside.is_file() and source.allowed(outside)
+    if session.outbound_is_stored:
         tables = read_tables(outside, OUT_TABLES, OUT_OPTIONAL)
         acknowledged = {text_of(row["message_id"]): row for row in tables["processing_ack"]}
         states = {text_of(row["key"]): text_of(row["value"]) for row in tables["session_state"]}
