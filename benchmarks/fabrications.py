@@ -1,9 +1,12 @@
-"""How many planted fabrications the check finds, by kind: `python -m benchmarks.fabrications FILE… [--json]`.
+"""How many planted fabrications the check finds, by kind: `python -m benchmarks.fabrications FILE… [--recordings FOLDER]`.
 
 The files are those of `benchmarks.groundedness`. An honest output is a sentence of a source as it stands; a
 fabricated one is the same with one thing changed: a number, a date, a name, a URL, a quote, a negation put in or taken
 out, or two names on either side of a verb swapped. The choice is random with a fixed seed, so that every run is the
 same. What is put in may well stand somewhere else in the source. An honest output that fails is a false alarm.
+
+With `--recordings`, what real runs said and what their tools returned comes first, each sentence changed in several
+ways; the files fill up to 200 of each kind.
 """
 
 import argparse
@@ -15,6 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks import recorded
 from benchmarks.groundedness import CASE, CHECK, trace_of
 
 from agenteval.language.content_words import plain_form
@@ -24,6 +28,8 @@ Json = dict[str, Any]
 Planted = tuple[str, str, str]
 """A source, an output that it supports, and one that it does not."""
 MOST = 200
+WAYS = 8
+"""How often each sentence of a run is changed."""
 SEED = 20_261_122
 
 
@@ -31,30 +37,35 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Plant and count."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
+    parser.add_argument(
+        "--recordings", type=Path, metavar="FOLDER", help="recordings of NanoClaw, each a folder"
+    )
     parser.add_argument("--json", action="store_true", help="print a list of figures by kind")
     parser.add_argument("--missed", action="store_true", help="print what was missed, and the false alarms")
     options = parser.parse_args(arguments)
     rows = [json.loads(line) for path in options.files for line in path.read_text("utf-8").splitlines()]
-    found = [figures(kind, rows, show=options.missed) for kind in KINDS]
+    runs = list(recorded.rows(options.recordings)) if options.recordings else []
+    found = [figures(kind, rows, runs, show=options.missed) for kind in KINDS]
     if options.json:
         print(json.dumps(found, indent=2))
     else:
-        print(f"{'':<10}{'planted':>8}{'found':>8}{'false alarms':>14}")
+        print(f"{'':<10}{'planted':>8}{'recorded':>10}{'found':>8}{'false alarms':>14}")
         for each in found:
             share, alarms = each["detection_rate"], each["false_alarm_rate"]
-            print(f"{each['kind']:<10}{each['n']:>8}{share:>8.1%}{alarms:>14.1%}")
+            print(f"{each['kind']:<10}{each['n']:>8}{each['recorded']:>10}{share:>8.1%}{alarms:>14.1%}")
     return 0
 
 
-def figures(kind: str, rows: Sequence[Json], *, show: bool = False) -> Json:
-    """The share of planted fabrications of one kind that are found."""
+def figures(kind: str, rows: Sequence[Json], runs: Sequence[Json] = (), *, show: bool = False) -> Json:
+    """The share of planted fabrications of one kind that are found; `recorded` are those planted in `runs`."""
     chance = random.Random(f"{SEED} {kind}")
     pool = list(
         dict.fromkeys((source, text) for row in rows for source in _sources(row) for text in _said(source))
     )
     chance.shuffle(pool)
     names = sorted({name for _, text in pool for name in NAME.findall(text)})
-    planted: list[Planted] = []
+    planted = _in_runs(kind, runs, names, chance)
+    of_runs = len(planted)
     for source, text in pool:
         planted += KINDS[kind](source, text, names, chance)
         if len(planted) >= MOST:
@@ -71,9 +82,34 @@ def figures(kind: str, rows: Sequence[Json], *, show: bool = False) -> Json:
     return {
         "kind": kind,
         "n": len(planted),
+        "recorded": of_runs,
         "detection_rate": round(1 - len(missed) / count, 4),
         "false_alarm_rate": round(len(alarms) / count, 4),
     }
+
+
+def _in_runs(kind: str, runs: Sequence[Json], names: Sequence[str], chance: random.Random) -> list[Planted]:
+    """What is planted in the sentences of runs: of their outputs, as far as they are honest, and their results."""
+    pool = dict.fromkeys(
+        (source, text)
+        for run in runs
+        for source in _sources(run)
+        for text in (*_lines(source), *(line for line in _lines(run["output"]) if passes(source, line)))
+        if kind != "quote" or text in source
+    )
+    each = (
+        made
+        for _ in range(WAYS)
+        for source, text in pool
+        for made in KINDS[kind](source, text, names, chance)
+    )
+    return [made for made in dict.fromkeys(each) if made[1] != made[2]][: MOST // 2]
+
+
+def _lines(text: str) -> Iterator[str]:
+    """The sentences of a text, none longer than a line, without the marks of lists."""
+    for line in text.splitlines():
+        yield from _said(line.strip("•*- "))
 
 
 def passes(source: str, output: str) -> bool:

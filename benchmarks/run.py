@@ -11,6 +11,7 @@ import os
 import platform
 import shutil
 import statistics
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -133,6 +134,7 @@ class Bench:
         yield self.one_test()
         yield from self.many_tests()
         yield self.two_workers()
+        yield self.mutants()
         yield from self.big_recording()
         yield self.growth_with_events()
         yield self.long_transcript()
@@ -179,6 +181,21 @@ class Bench:
         pairs = [(self.agenteval(suite, "-n", "2"), self.agenteval(suite)) for _ in repeats]
         what = f"{self.plan.suite} tests, wall time, -n 2 / one process"
         return wall_ratio(what, pairs, target=0.625)
+
+    def mutants(self) -> Row:
+        """How long one mutant takes: made, compared with the recording, judged by all assertions of its test."""
+        suite = copies(self.plan.suite // 2, self.folder / "mutants")
+        command = ["mutate", str(suite), "-q", "-n", "2"]
+        listed = subprocess.run(
+            [sys.executable, "-S", "-m", "agenteval", *command, "--json"],
+            env=self.env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True,
+        )  # fmt: skip
+        report = json.loads(listed.stdout)
+        number = report["killed"] + report["survived"] + report["equivalent"]
+        spent = min((self.run("agenteval", *command) for _ in range(3)), key=lambda each: each.wall)
+        detail = f"{number / spent.wall:,.0f} of {number:,} a second, {1000 * spent.cpu / number:.2f} ms of CPU time"
+        value = 1000 * spent.wall / number
+        return Row(what="1 mutant, wall time, -n 2", value=value, unit="ms", target=1.0, detail=detail)
 
     def big_recording(self) -> Iterator[Row]:
         """One test with a recording of 10 MB, without and with the check that reads all of its results."""

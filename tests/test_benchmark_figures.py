@@ -10,7 +10,8 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.append(str(ROOT))
 
-from benchmarks.fabrications import KINDS, figures  # noqa: E402 - found through the line above
+from benchmarks import recorded  # noqa: E402 - found through the line above
+from benchmarks.fabrications import KINDS, figures  # noqa: E402
 from benchmarks.groundedness import best_threshold, roc_auc, rouge_l, shared_words, token_f1  # noqa: E402
 
 ROWS = [
@@ -99,4 +100,16 @@ def test_planted_fabrications_are_found(kind: str) -> None:
     found = figures(kind, [{"source": source}, {"source": elsewhere}])
     assert found["n"] > 0
     assert found["detection_rate"] == 1.0
+    assert found["false_alarm_rate"] == 0.0
+
+
+def test_fabrications_are_planted_in_recorded_runs() -> None:
+    """What the tools of real runs returned and what the agent said is changed too, and counted apart."""
+    runs = list(recorded.rows(ROOT / "tests" / "data" / "recordings"))
+    ids = [run["id"] for run in runs]
+    assert "v2-current-news-1" in ids
+    assert "v2-compact-manual-1" not in ids  # no tool was called
+    found = figures("number", [], runs)
+    assert found["n"] == found["recorded"] > 20
+    assert found["detection_rate"] >= 0.95
     assert found["false_alarm_rate"] == 0.0

@@ -13,6 +13,7 @@ from agenteval.cli import main
 from agenteval.config import Config, load_config
 from agenteval.schemas import schema_text
 from agenteval.strict import parse
+from recorded_projects import NEWS, Logbooks, run
 
 MADE = (
     "agenteval.yaml",
@@ -175,6 +176,60 @@ def names(config: Any) -> set[str]:
         inner = [each.name for each in fields(value)] if is_dataclass(value) else [""]
         found |= {f"{field.name}.{name}" for name in inner}
     return found
+
+
+@pytest.fixture
+def book(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A recording of two runs, in a project that is the current directory."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".gitignore").touch()
+    return Logbooks(tmp_path).keep(NEWS, run(asked="And the weather?", output="Which town do you mean?"))
+
+
+def test_the_first_test_may_be_a_recorded_run(book: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is made as `agenteval record` makes it, passes at once, and stands where the made-up one would."""
+    assert main(["init", "--from", str(book), "--turn", "1"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "kept     agenteval.yaml",
+        "created  evals/what-is-new-in-ai/test.yaml",
+        "created  evals/what-is-new-in-ai/replay.json",
+        "created  evals/what-is-new-in-ai/fx.web_search.news.json",
+        "created  .agenteval/test-case.schema.json",
+        "created  .vscode/settings.json",
+        "created  .vscode/extensions.json",
+        "created  .github/workflows/agenteval.yml",
+        "updated  .gitignore",
+        "  logbook.web.what-is-new-in-ai.as-recorded: 5 assertions, all pass as expected",
+        "  7 suggestions left out: the others notice as much",
+        "  3 lines marked `decide:` wait for a person",
+        "next: agenteval run evals",
+    ]
+    assert main(["run", "evals", "--strict", "--fail-on-vacuous", "--strict-capabilities"]) == 0
+    assert main(["record", str(book), "--turn", "1", "--out", "evals", "--name", "again"]) == 0
+    first, again = (Path("evals", name, "test.yaml").read_text() for name in ("what-is-new-in-ai", "again"))
+    assert first.replace("what-is-new-in-ai", "again") == again
+
+
+def test_what_cannot_be_recorded_makes_no_project(book: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Several runs ask for a choice, and a turn for a recording: nothing is written before."""
+    assert main(["init", "new", "--from", str(book)]) == 2
+    assert capsys.readouterr().err.startswith("error[record.choose_run]: book.logbook.json holds 2 runs:\n")
+    assert main(["init", "new", "--turn", "1"]) == 2
+    assert capsys.readouterr().err == (
+        "error[usage.invalid]: --turn chooses a run of a recording\n  next: name the recording with --from SOURCE\n"
+    )
+    assert not Path("new").exists()
+
+
+def test_a_recorded_first_test_is_kept(book: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What a person made of it stays as it is."""
+    assert main(["init", "--from", str(book), "--turn", "1"]) == 0
+    test = Path("evals/what-is-new-in-ai/test.yaml")
+    test.write_text("mine", encoding="utf-8")
+    capsys.readouterr()
+    assert main(["init", "--from", str(book), "--turn", "1"]) == 0
+    assert f"kept     {test}\n" in capsys.readouterr().out
+    assert test.read_text(encoding="utf-8") == "mine"
 
 
 def test_workflow_runs_the_tests_and_keeps_artifacts(

@@ -94,26 +94,39 @@ def test_a_recorded_test_passes_at_once(project: Logbooks, capsys: pytest.Captur
         "written  evals/what-is-new-in-ai/test.yaml",
         "written  evals/what-is-new-in-ai/replay.json",
         "written  evals/what-is-new-in-ai/fx.web_search.news.json",
-        "  logbook.web.what-is-new-in-ai.as-recorded: 12 assertions, all pass as expected",
-        "  5 lines marked `decide:` wait for a person",
+        "  logbook.web.what-is-new-in-ai.as-recorded: 5 assertions, all pass as expected",
+        "  7 suggestions left out: the others notice as much",
+        "  3 lines marked `decide:` wait for a person",
         "next: agenteval run evals/what-is-new-in-ai",
     ]
     assert main(["validate", "evals"]) == 0
     assert main(["run", "evals", "--strict", "--fail-on-vacuous", "--strict-capabilities"]) == 0
     assert types(Path("evals/what-is-new-in-ai")) == [
-        "must_call_tool",
-        "must_call_tool",
-        "tool_call_order",
-        "no_duplicate_tool_calls",
-        "max_tool_calls",
-        "tools_within_policy",
-        "must_not_call_tool",
-        "output_matches_format",
-        "output_contains",
         "claims_supported_by_fixtures",
-        "no_fabricated_source_or_citation",
-        "no_sensitive_data",
+        "no_duplicate_tool_calls",
+        "must_not_call_tool",
+        "output_contains",
+        "tool_call_order",
     ]
+
+
+def test_what_is_left_out_is_told_in_the_file(project: Logbooks) -> None:
+    """A suggestion that notices no regression but those that others notice is only named, at the end."""
+    record(project.keep(NEWS), "--out", "evals")
+    text = Path("evals/what-is-new-in-ai/test.yaml").read_text(encoding="utf-8")
+    assert text.endswith(
+        "# Left out, since what these would notice is noticed above: output_matches_format,\n"
+        "# no_fabricated_source_or_citation, no_sensitive_data, must_call_tool, must_call_tool, max_tool_calls,\n"
+        "# tools_within_policy.\n"
+    )
+
+
+def test_what_is_left_out_is_told_as_json(project: Logbooks, capsys: pytest.CaptureFixture[str]) -> None:
+    """By id and type."""
+    record(project.keep(NEWS), "--out", "evals", "--json")
+    (made,) = json.loads(capsys.readouterr().out)["tests"]
+    assert made["left_out"][0] == {"id": "stays-brief", "type": "output_matches_format"}
+    assert len(made["left_out"]) == 7
 
 
 def test_each_assertion_says_why(project: Logbooks) -> None:
@@ -123,7 +136,7 @@ def test_each_assertion_says_why(project: Logbooks) -> None:
     lines = text.splitlines()
     firsts = [number for number, line in enumerate(lines) if line.startswith("  - id: ")]
     starts = [number for number in firsts if number > lines.index("assertions:")]
-    assert len(starts) == 12
+    assert len(starts) == 5
     assert all(lines[number - 1].startswith("  # ") for number in starts)
     assert "# decide: say in a line what this test is for\ntitle: " in text
     assert "  # decide: must it be these sources\n" in text

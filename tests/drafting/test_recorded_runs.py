@@ -1,5 +1,6 @@
 """Every real recording becomes tests: they pass at once by the strictest rules, and hold nothing of their machine."""
 
+import json
 import shutil
 from pathlib import Path
 
@@ -43,6 +44,26 @@ def test_each_run_becomes_a_test_that_passes(name: str, project: Path) -> None:
     assert not any(str(project).encode() in content for content in files.values())
 
 
+@pytest.mark.parametrize(
+    ("name", "turn"), [("v2-current-news", "1"), ("v2-memory-write", "1"), ("v2-scheduled-task", "2")]
+)
+def test_each_assertion_kills_a_mutant_that_no_other_kills(
+    name: str, turn: str, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Mutation testing of the test that was made says so, of every assertion; the most telling come first."""
+    unpack(name, project)
+    assert main(["record", name, "--turn", turn, "--out", "evals", "--name", "it"]) == 0
+    spec = yaml.safe_load(Path("evals/it/test.yaml").read_text(encoding="utf-8"))
+    critical = [each["id"] for each in spec["assertions"] if each.get("severity") != "warning"]
+    capsys.readouterr()
+    assert main(["mutate", "evals", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    alone = {each["killed_by"][0] for each in report["tests"][0]["mutants"] if len(each["killed_by"]) == 1}
+    assert alone == set(critical)
+    assert report["idle_assertions"] == []
+    assert [each["id"] for each in spec["assertions"]][: len(critical)] == critical
+
+
 def test_the_leak_is_found_and_its_mended_twin_passes(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -81,7 +102,7 @@ def test_the_leak_is_found_and_its_mended_twin_passes(
         (
             "v2-scheduled-task",
             2,
-            {"scheduler_outbound_count": {"exact": 1}, "outbound_destinations": {"allowed": ["dana"]}},
+            {"stop_after_success": {}, "outbound_destinations": {"allowed": ["dana"]}},
         ),
         ("v2-digest-timeout-retry", 1, {"retry_policy_respected": {"tool": "web_search", "max_retries": 1}}),
         ("v2-digest-graceful-failure", 1, {"graceful_failure_output": {}}),

@@ -34,3 +34,11 @@ def test_a_stronger_one_makes_weaker_ones_superfluous() -> None:
     """What two assertions notice, one that notices both may replace; it is kept for what it alone notices."""
     strict = check("trajectory_matches", "course", expected=[{"tool": "web_search"}, {"tool": "web_fetch"}])
     assert kept(strict, check("must_call_tool", "fetches", tool="web_fetch")) == ["course"]
+
+
+def test_a_warning_takes_the_place_of_no_critical_one() -> None:
+    """A warning notices and kills nothing: the critical one stays, and the warning for what it alone notices."""
+    course = check("trajectory_matches", "course", expected=[{"tool": "web_search"}, {"tool": "web_fetch"}])
+    searches = check("must_call_tool", "searches", tool="web_search")
+    assert kept(searches, {**course, "severity": "warning"}) == ["searches", "course"]
+    assert kept(course, {**searches, "severity": "warning"}) == ["course"]

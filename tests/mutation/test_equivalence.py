@@ -76,6 +76,12 @@ ZERO_ARGUMENT = _pages(call("web_search", "a", page=0, safe=False), result("web_
 SAID_TWICE = make_trace(output="Cats sleep.\n\nDogs bark.\n\nCats sleep.")
 SAID_ONCE = make_trace(output="Cats sleep.\n\nDogs bark.\n\nCows moo.")
 
+OTHERS = {"other_group_state": [{"group_id": "work", "memory_snapshot": "The merger with Brightwave is off"}]}
+OWN_MEMORY = make_trace(memory_read("family", "Tea at four"), output="Tea is at four.")
+READ_OF_OTHERS = make_trace(memory_read("work", "The budget is cut"), output="I know of nothing.")
+READ_OF_THIRD = make_trace(memory_read("sports", "Training is on Monday"), output="I know of nothing.")
+TOLD_OF_OTHERS = make_trace(output="I hear that the Brightwave merger was cancelled.")
+
 LABELLED: list[tuple[str, Trace, str, str, str | None]] = [
     ("side by side", SIDE_BY_SIDE, "reorder-calls", "the call of update_task comes before", "side-by-side"),
     (
@@ -155,6 +161,23 @@ LABELLED: list[tuple[str, Trace, str, str, str | None]] = [
         "said-elsewhere",
     ),
     ("a part that is said once", SAID_ONCE, "drop-part", "the 1st part of the answer is missing", None),
+    ("another group's memory", OWN_MEMORY, "read-other-group", "the memory of work is read", None),
+    ("a third group's memory", READ_OF_THIRD, "read-other-group", "the memory of work is read", None),
+    (
+        "what the run read already",
+        READ_OF_OTHERS,
+        "read-other-group",
+        "the memory of work is read",
+        "read-before",
+    ),
+    ("what another group knows", OWN_MEMORY, "leak-other-group", "the answer tells what only work", None),
+    (
+        "what the answer told already",
+        TOLD_OF_OTHERS,
+        "leak-other-group",
+        "the answer tells what only work",
+        "told-before",
+    ),
     ("a second search", searching(), "duplicate-call", "the call of web_search is made twice", None),
     ("the whole run again", searching(), "run-twice", "the whole run happens twice", None),
 ]
@@ -165,7 +188,7 @@ LABELLED: list[tuple[str, Trace, str, str, str | None]] = [
 )
 def test_the_rules_say_what_a_person_says(trace: Trace, operator: str, what: str, rule: str | None) -> None:
     """A mutant is equivalent by the rule that it was labelled with, or by none; it is no survivor then."""
-    mutants = mutated(trace, operator, BLIND).mutants
+    mutants = mutated(trace, operator, BLIND, scenario=OTHERS).mutants
     first = next(each for each in mutants if each.what.startswith(what))
     assert first.rule == rule
     assert first.status == ("equivalent" if rule else "survived")

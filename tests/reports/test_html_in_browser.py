@@ -1,40 +1,23 @@
-"""The HTML report in a real browser: what a person sees and does, and what a hostile agent cannot do.
+"""The HTML report in a real browser: what a person sees and does, and what a hostile agent cannot do."""
 
-They need Chromium, of Debian's packages for instance (`apt-get install chromium`), and are skipped where there is none.
-"""
-
-import shutil
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect, sync_playwright
+from playwright.sync_api import Locator, Page, expect
 
 from agenteval.redaction import Redactor
 from agenteval.reporters.html import render
 from agenteval.stored import StoredRun
+from browsing import PHONE, SAYS, Open
 from builders import call, error, make_trace, memory_read, result
 from html_runs import FETCHES, FETCHES_A_PAGE, SEARCHES, fetched, outcome, searched, stored_run
 from runs import CASES, EXAMPLES, run_command
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt-get install chromium")
-
 KNOWN: dict[str, Any] = {"expected": {"status": "fail", "assertions": ["fetches"], "reason": "a known bug"}}
 WARNS = {**FETCHES, "id": "warns", "severity": "warning"}
 VACUOUS = {"id": "vacuous", "type": "no_duplicate_outbound"}
-PHONE = {"width": 390, "height": 844}
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """One browser for all tests here."""
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")
@@ -62,34 +45,6 @@ def written(run: StoredRun, path: Path, baseline: StoredRun | None = None) -> Pa
     """The report of a run, in a file."""
     path.write_bytes(render(run, Redactor(), baseline))
     return path
-
-
-Open = Callable[..., Page]
-
-
-@pytest.fixture
-def visit(browser: Browser) -> Iterator[Open]:
-    """Opens a report. At the end nothing may have been requested, complained about, or thrown."""
-    contexts: list[BrowserContext] = []
-    wrong: list[str] = []
-
-    def visited(path: Path, anchor: str = "", **options: Any) -> Page:
-        context = browser.new_context(**options)
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(5000)
-        page.on("console", lambda message: wrong.append(f"console: {message.text}"))
-        page.on("pageerror", lambda error: wrong.append(f"thrown: {error}"))
-        page.on("dialog", lambda dialog: wrong.append(f"dialog: {dialog.message}"))
-        page.on("request", lambda request: wrong.append(f"request: {request.url}"))
-        page.goto(path.as_uri() + anchor)
-        assert wrong.pop(0) == f"request: {path.as_uri()}"
-        return page
-
-    yield visited
-    for context in contexts:
-        context.close()
-    assert wrong == []
 
 
 def test_of(page: Page, name: str) -> Locator:
@@ -251,14 +206,6 @@ def test_a_baseline_stands_beside_the_run(visit: Open, folder: Path) -> None:
     assert boxes[1]
     assert boxes[0]["y"] == boxes[1]["y"]
     assert boxes[0]["x"] < boxes[1]["x"]
-
-
-SAYS = (
-    "</noscript></script></style></textarea><script>document.title = 'taken'</script>"
-    "<img src=https://evil.example/x onerror=\"document.title = 'taken'\"><iframe src=https://evil.example/></iframe>"
-    "<style>* { display: none }</style><base href=https://evil.example/><meta http-equiv=refresh content=0>"
-    "<a href=javascript:alert(1)>click</a>{{ 7 * 7 }}{% raw %}&lt;b&gt;\u202eright to left\x00\x1b[31m"
-)
 
 
 def test_hostile_words_do_nothing(visit: Open, folder: Path) -> None:

@@ -3,16 +3,22 @@
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
 from agenteval.errors import ExitCode, UsageError
 
+if TYPE_CHECKING:
+    from agenteval.drafting.draft import Draft
+
 _TEMPLATES = Path(__file__).parent.parent / "templates" / "init"
 
 _IGNORED = ("artifacts/", ".agenteval_cache/")
 """What a run writes beside the tests."""
+
+_HEADER = "# yaml-language-server: $schema=../../.agenteval/test-case.schema.json"
+"""What tells editors the schema of a test in a folder of `evals/`."""
 
 
 class _File(NamedTuple):
@@ -26,6 +32,16 @@ def command(
     folder: Annotated[
         Path, typer.Argument(metavar="[DIR]", help="The project to add tests to.", show_default="here")
     ] = Path(),
+    source: Annotated[
+        Path | None,
+        typer.Option(
+            "--from", metavar="SOURCE", help="Make the first test from a recording, as agenteval record does."
+        ),
+    ] = None,
+    turn: Annotated[
+        int | None,
+        typer.Option("--turn", metavar="N", min=1, help="With --from: the run to make the test of."),
+    ] = None,
 ) -> ExitCode:
     """Add a first test, its replay, a configuration, a CI workflow, the schema for editors and settings for VS Code.
 
@@ -33,19 +49,40 @@ def command(
     """
     from agenteval.reporters.console import Console
 
+    if turn and not source:
+        raise UsageError(
+            "--turn chooses a run of a recording", next_step="name the recording with --from SOURCE"
+        )
     console = Console(sys.stdout)
-    for path, done in _make_all(folder):
+    draft = _drafted(source, turn, folder) if source else None
+    for path, done in _make_all(folder, draft):
         console.emit(f"{done:<7}  {path}")
+    if draft:
+        from agenteval.cli.recording_report import remarks_on
+
+        remarks_on(draft, console)
     console.emit(f"next: agenteval run {folder / 'evals'}")
     return ExitCode.PASSED
 
 
-def _make_all(folder: Path) -> Iterator[tuple[Path, str]]:
+def _drafted(source: Path, turn: int | None, folder: Path) -> "Draft":
+    """The test of a recorded run. Raises `AgentEvalError`, before anything is written."""
+    from agenteval.cli.record import OpenRecording
+    from agenteval.drafting.source import chosen_runs
+
+    recording = OpenRecording.open(source, folder)
+    (run,) = chosen_runs(recording.drafting.source, [turn] if turn else [])
+    draft = recording.drafting.draft(run, header=_HEADER)
+    recording.remarks()
+    return draft
+
+
+def _make_all(folder: Path, draft: "Draft | None") -> Iterator[tuple[Path, str]]:
     from agenteval.config import config_files
 
     pyproject = folder / "pyproject.toml"
     in_pyproject = config_files(folder) == [pyproject]
-    for file in _files():
+    for file in _files(draft):
         path = folder / file.path
         if in_pyproject and file.path == "agenteval.yaml":
             yield pyproject, "kept"  # a second configuration would be an error
@@ -55,21 +92,32 @@ def _make_all(folder: Path) -> Iterator[tuple[Path, str]]:
     yield path, _ignore(path)
 
 
-def _files() -> list[_File]:
-    def template(name: str) -> Callable[[], str]:
-        return lambda: (_TEMPLATES / name).read_text(encoding="utf-8")
+def _files(draft: "Draft | None") -> list[_File]:
+    return [
+        _File("agenteval.yaml", _template("agenteval.yaml")),
+        *(_recorded(draft) if draft else _first_test()),
+        _File(".agenteval/test-case.schema.json", _schema),
+        _File(".vscode/settings.json", _template("vscode-settings.json")),
+        _File(".vscode/extensions.json", _template("vscode-extensions.json")),
+        _File(".github/workflows/agenteval.yml", _template("workflow.yml")),
+    ]
 
+
+def _first_test() -> list[_File]:
     fixture = "fx.web_search.ai_news.json"
     return [
-        _File("agenteval.yaml", template("agenteval.yaml")),
-        _File("evals/first-test/test.yaml", template("test.yaml")),
-        _File("evals/first-test/replay.json", template("replay.json")),
-        _File(f"evals/first-test/{fixture}", template(fixture)),
-        _File(".agenteval/test-case.schema.json", _schema),
-        _File(".vscode/settings.json", template("vscode-settings.json")),
-        _File(".vscode/extensions.json", template("vscode-extensions.json")),
-        _File(".github/workflows/agenteval.yml", template("workflow.yml")),
+        _File("evals/first-test/test.yaml", _template("test.yaml")),
+        _File("evals/first-test/replay.json", _template("replay.json")),
+        _File(f"evals/first-test/{fixture}", _template(fixture)),
     ]
+
+
+def _recorded(draft: "Draft") -> list[_File]:
+    return [_File(f"evals/{draft.name}/{name}", content.decode) for name, content in draft.files.items()]
+
+
+def _template(name: str) -> Callable[[], str]:
+    return lambda: (_TEMPLATES / name).read_text(encoding="utf-8")
 
 
 def _schema() -> str:

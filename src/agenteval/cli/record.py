@@ -78,7 +78,7 @@ def command(
             "--out makes a new test, --update records into one", next_step="leave one of them out"
         )
     _must_be_a_name(name, chosen)
-    recording = _Recording.open(path, out or into, adapter=adapter, xfail=xfail, as_json=as_json)
+    recording = OpenRecording.open(path, out or into, adapter=adapter, xfail=xfail, as_json=as_json)
     source, console = recording.drafting.source, recording.console
     if inspecting:
         inspected(source, console, as_json=as_json)
@@ -129,7 +129,7 @@ def _answer(console: "Console", question: str) -> str:
     return sys.stdin.readline().strip()
 
 
-def _asked_for_runs(recording: "_Recording") -> list[int]:
+def _asked_for_runs(recording: "OpenRecording") -> list[int]:
     """The numbers that a person types; none for nothing."""
     answer = _answer(recording.console, "make tests of which runs? (numbers, nothing to leave) ")
     words = answer.replace(",", " ").split()
@@ -139,7 +139,7 @@ def _asked_for_runs(recording: "_Recording") -> list[int]:
 
 
 @dataclass(slots=True, kw_only=True)
-class _Recording:
+class OpenRecording:
     """One `record` command: the recording it reads, the project it writes into, and where it tells of that."""
 
     drafting: "Drafting"
@@ -150,8 +150,14 @@ class _Recording:
 
     @classmethod
     def open(
-        cls, path: Path, target: Path | None, *, adapter: str, xfail: bool, as_json: bool
-    ) -> "_Recording":
+        cls,
+        path: Path,
+        target: Path | None,
+        *,
+        adapter: str = "",
+        xfail: bool = False,
+        as_json: bool = False,
+    ) -> "OpenRecording":
         """Find out what the source is. Raises `AgentEvalError`."""
         from agenteval.cli.progress import ReadingProgress
         from agenteval.cli.redacting import redact_as

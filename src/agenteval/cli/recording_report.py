@@ -56,9 +56,6 @@ def drafted(
     drafts: "Sequence[Draft]", out: Path, console: "Console", *, as_json: bool, expecting: bool
 ) -> None:
     """The tests that were written, and what a person has to look at. `expecting` is whether failures were asked for."""
-    from agenteval.drafting.document import DECIDE
-    from agenteval.drafting.trial import TEST_FILE
-
     if as_json:
         write_json(sys.stdout, {"tests": [_draft_data(draft, out) for draft in drafts]})
         return
@@ -66,21 +63,28 @@ def drafted(
         folder = out / draft.name
         for name in draft.files:
             console.emit(f"written  {folder / name}")
-        open_questions = draft.files[TEST_FILE].count(f"{DECIDE}: ".encode())
-        console.emit(f"  {draft.test_id}: {_count(len(draft.kept), 'assertion')}, all pass as expected")
-        if expecting and not draft.findings:
-            console.emit("  ! the run passes all that was suggested: there is no failure to expect")
-        for finding in draft.findings:
-            kept = any(each is finding.suggestion for each in draft.kept)
-            how = "expected to fail" if kept else "hidden by redaction" if finding.hidden else "left out"
-            console.emit(
-                f"  ! the run does not pass {finding.suggestion.type} ({how}): {cut(finding.message)}"
-            )
-        console.emit(
-            f"  {_count(open_questions, 'line')} marked `decide:` {_wait(open_questions)} for a person"
-        )
+        remarks_on(draft, console, expecting=expecting)
     console.emit(f"next: agenteval run {out / drafts[0].name if len(drafts) == 1 else out}")
     console.flush()
+
+
+def remarks_on(draft: "Draft", console: "Console", *, expecting: bool = False) -> None:
+    """What a test asks for, what was left out of it, and what a person has to decide."""
+    from agenteval.drafting.document import DECIDE
+    from agenteval.drafting.trial import TEST_FILE
+
+    open_questions = draft.files[TEST_FILE].count(f"{DECIDE}: ".encode())
+    console.emit(f"  {draft.test_id}: {_count(len(draft.kept), 'assertion')}, all pass as expected")
+    if draft.left_out:
+        number = _count(len(draft.left_out), "suggestion")
+        console.emit(f"  {number} left out: the others notice as much")
+    if expecting and not draft.findings:
+        console.emit("  ! the run passes all that was suggested: there is no failure to expect")
+    for finding in draft.findings:
+        kept = any(each is finding.suggestion for each in draft.kept)
+        how = "expected to fail" if kept else "hidden by redaction" if finding.hidden else "left out"
+        console.emit(f"  ! the run does not pass {finding.suggestion.type} ({how}): {cut(finding.message)}")
+    console.emit(f"  {_count(open_questions, 'line')} marked `decide:` {_wait(open_questions)} for a person")
 
 
 def updated(made: "Update", test: Path, console: "Console", *, as_json: bool) -> None:
@@ -134,6 +138,7 @@ def _draft_data(draft: "Draft", out: Path) -> dict[str, object]:
             {"id": each.suggestion.id, "type": each.suggestion.type, "message": each.message}
             for each in draft.findings
         ],
+        "left_out": [{"id": each.id, "type": each.type} for each in draft.left_out],
     }
 
 

@@ -37,6 +37,8 @@ class Draft:
     files: dict[str, bytes]
     kept: list[Suggestion]
     findings: list[Finding]
+    left_out: list[Suggestion]
+    """What the run passes, and what would notice no regression that `kept` does not notice."""
     trace: Trace
     spec: dict[str, Any] = field(default_factory=dict)
     """The test file as data."""
@@ -98,6 +100,8 @@ class Drafting:
                 expected
             ):  # what a run with a bug called and said is no example: only what holds for any run is kept
                 kept = [each for each in kept if each.telling]
+            passed, kept = kept, place.worthwhile(spec, kept, trace)
+            left_out = [each for each in passed if each not in kept]
             if not kept and not expected:
                 raise AdapterError(
                     f"run {run.number} shows nothing that a test could ask for: no tool call, no answer, no memory",
@@ -115,7 +119,11 @@ class Drafting:
                     [*kept, *expected],
                     header=header,
                     heading=self._heading(run, cleaner),
-                    closing=[*([] if expected else _closing(findings)), *map(_told_as_hidden, hidden)],
+                    closing=[
+                        *([] if expected else _closing(findings)),
+                        *map(_told_as_hidden, hidden),
+                        *_told_as_left_out(left_out),
+                    ],
                 )
                 if others.get(spec["id"], text) == text:  # free, or the same test once more
                     break
@@ -128,6 +136,7 @@ class Drafting:
             files=files,
             kept=[*kept, *expected],
             findings=[*findings, *hidden],
+            left_out=left_out,
             trace=trace,
             spec=spec,
         )
@@ -193,6 +202,11 @@ def _told_as_hidden(finding: Finding) -> str:
         f"{DECIDE}: the run does not pass {finding.suggestion.type}, which this test cannot show, since what is "
         f"sensitive is redacted: {finding.message}"
     )
+
+
+def _told_as_left_out(left_out: Sequence[Suggestion]) -> list[str]:
+    names = ", ".join(each.type for each in left_out)
+    return [f"Left out, since what these would notice is noticed above: {names}."] if names else []
 
 
 def _expected(findings: Sequence[Finding]) -> dict[str, Any]:

@@ -91,6 +91,28 @@ class Trial:
                 findings.append(Finding(suggestion=ways[-1], message=judged[-1].message))
         return kept, findings
 
+    def worthwhile(
+        self, spec: dict[str, Any], suggested: Sequence[Suggestion], trace: Trace
+    ) -> list[Suggestion]:
+        """The suggestions without which some regression would go unnoticed, the most telling first.
+
+        Regressions are the mutants of the run (`agenteval mutate`), of which a sample is taken when there are many.
+        """
+        from agenteval.mutation.choosing import worthwhile
+        from agenteval.mutation.engine import MutationOptions
+        from agenteval.mutation.operators import all_operators
+
+        ranked = sorted(suggested, key=lambda each: (each.severity != "critical", not each.telling))
+        if not ranked:
+            return []
+        self.write(
+            {TEST_FILE: json.dumps({**spec, "assertions": [each.as_data() for each in ranked]}).encode()}
+        )
+        test = load_test(self.folder / TEST_FILE, registry=self.registry)
+        options = MutationOptions(operators=all_operators(self.registry))
+        worth = {bound.spec.id for bound in worthwhile(test.checks, trace, test.case, options)}
+        return [each for each in ranked if each.id in worth]
+
     def _results(self, spec: dict[str, Any], tried: Sequence[Suggestion]) -> dict[int, AssertionResult]:
         """Results by the identity of the suggestion; one that the loader refuses has none."""
         tried = list(tried)

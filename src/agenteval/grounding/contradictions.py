@@ -25,7 +25,7 @@ REACH = 4
 
 def contradictions(claim: str, passage: str) -> Iterator[str]:
     """What the claim denies, asserts or swaps against the passage, each as an excerpt of the claim."""
-    denied = _DENIAL.search(claim) or _DENIAL.search(passage)
+    denied = _denies(claim) or _denies(passage)
     named = bool(_CAPITAL.search(claim))
     if not denied and not named:
         return
@@ -42,7 +42,9 @@ def contradictions(claim: str, passage: str) -> Iterator[str]:
         yield from _exchanged(mine, theirs, names)
 
 
-_DENIAL = lazy(r"(?i)\b(?:not|no|never|none|nobody|nothing|neither|nor|without|cannot)\b|n['’]t\b")  # noqa: RUF001
+_DENIAL = lazy(
+    r"n(?:(?<!\wn)(?:o(?:t|ne|body|thing|r)?|e(?:ver|ither))\b|['’]t\b)|without(?<!\wwithout)\b|cannot(?<!\wcannot)\b"  # noqa: RUF001
+)
 _CAPITAL = lazy(r"\b[^\W\d_a-z]\w*")
 _DENYING = frozenset("not no never none nobody nothing neither nor without cannot".split())  # noqa: SIM905
 _NOT_DENYING = frozenset("only just merely simply least less more fewer later doubt matter".split())  # noqa: SIM905
@@ -55,6 +57,11 @@ _NEGATIVE = lazy(
 _ANSWERS = ("no,", "no.", "no:", "no!", "no;", "no -", "no \u2013", "no \u2014")
 
 
+def _denies(text: str) -> bool:
+    """Whether a text has a word that denies something."""
+    return bool(_DENIAL.search(text.lower()))
+
+
 class _Words:
     """The words of a text, the stem of each (empty for a function word), and which deny what follows."""
 
@@ -65,7 +72,7 @@ class _Words:
             if place and len(word) == 1 and word.isupper() and word != "I":
                 self.stems[place] = word.lower()  # the A of "Lab A"
         self._answers = text.lstrip().lower().startswith(_ANSWERS)
-        self.denying = self._denying() if _DENIAL.search(text) else []
+        self.denying = self._denying() if _denies(text) else []
         for place in self.denying:
             self.stems[place] = ""
 
@@ -122,7 +129,7 @@ class _Words:
 
 def _denials(mine: _Words, theirs: _Words, shared: set[str]) -> Iterator[str]:
     own, other = mine.denied(), theirs.denied()
-    negative = bool(_NEGATIVE.search(" ".join(theirs.words)))
+    negative = bool(own) and bool(_NEGATIVE.search(" ".join(theirs.words)))
     for stem, (start, end) in own.items():
         if stem in other:
             continue

@@ -85,7 +85,7 @@ def _numeric_signs(text: str) -> list[int]:
 
 
 def _months(text: str) -> list[int]:
-    """Where words begin like a month, in order."""
+    """Where words begin like a month and have digits near them, in order."""
     folded = text.lower()
     if len(folded) != len(text):
         folded = "".join(sign.lower() if len(sign.lower()) == 1 else sign for sign in text)
@@ -93,7 +93,9 @@ def _months(text: str) -> list[int]:
     for month in MONTHS:
         at = folded.find(month)
         while at >= 0:
-            if at == 0 or not folded[at - 1].isalpha():
+            if (at == 0 or not folded[at - 1].isalpha()) and _DIGIT.search(
+                text, max(0, at - _BEFORE), at + _AFTER
+            ):
                 found.append(at)
             at = folded.find(month, at + 3)
     return sorted(found)

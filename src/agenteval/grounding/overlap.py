@@ -84,11 +84,20 @@ def _pairs(signs: str) -> Iterator[str]:
 
 
 def _pieces(run: str, words: str) -> Iterator[int]:
-    """The lengths of the pieces that a row of words consists of, each the longest that the sources have."""
-    start = 0
-    while start < len(run):
+    """The lengths of the pieces that a row of words consists of, each the longest that the sources have.
+
+    A longer piece stands nowhere before the first place of a shorter one, so that the search goes on from there.
+    """
+    start, size = 0, len(run)
+    while start < size:
         end = start + 1
-        while end < len(run) and run[start : end + 1] in words:
+        at = 0
+        while end < size:
+            at = words.find(run[start : end + 1], at)
+            if at < 0:
+                break
             end += 1
+            while end < size and words.startswith(run[end], at + end - start):
+                end += 1
         yield end - start
         start = end

@@ -13,7 +13,7 @@ from itertools import accumulate
 
 from agenteval.grounding.effort import Effort
 from agenteval.grounding.sources import Source
-from agenteval.language.signs import END, Signs, sentence_bounds, tokens
+from agenteval.language.signs import END, Signs, sentence_bounds
 
 MOST_SIGNS = 30_000
 """Different words after which signs are given anew, so that a long run keeps no more of them."""
@@ -58,15 +58,12 @@ def signs() -> Signs:
 
 def encoded(text: str, given: Signs) -> tuple[str, str]:
     """The content words of a text, and all its words."""
-    return (_kept if len(text) <= LONGEST_KEPT else _encoded)(text, given)
+    return _kept(text, given) if len(text) <= LONGEST_KEPT else given.read(text)
 
 
-def _encoded(text: str, given: Signs) -> tuple[str, str]:
-    found = tokens(text)
-    return given.content(found), given.all(found)
-
-
-_kept = lru_cache(maxsize=256)(_encoded)  # the same fixture is read by many checks and tests
+@lru_cache(maxsize=256)  # the same fixture is read by many checks and tests
+def _kept(text: str, given: Signs) -> tuple[str, str]:
+    return given.read(text)
 
 
 class Passages:

@@ -6,7 +6,7 @@ and `5 pm` is `17:00`. A sign is not compared: a fall of 5 % is -5 %.
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
@@ -61,6 +61,8 @@ IDENTIFIER = lazy(
 )
 """Letters and digits in one: GPT-4, H100, v1.2.3, 10.0.1. They are names, not numbers."""
 
+_IDENTIFIER_SIGN = lazy(r"\d(?:(?<=[A-Za-z]\d)|(?<=[A-Za-z]-\d)|\.\d)")
+
 _DIGIT = lazy(r"\d")
 _TIME_SIGN = lazy(r"\d(?::\d| ?[ap]\.?m)", re.IGNORECASE)
 _TIME = lazy(
@@ -85,7 +87,7 @@ def quantities(text: str, skip: Sequence[tuple[int, int]] = ()) -> list[Quantity
     times = list(_times(text)) if _TIME_SIGN.search(text) else []
     taken = [
         *skip,
-        *(match.span() for match in IDENTIFIER.finditer(text)),
+        *(match.span() for match in identifiers(text)),
         *((quantity.start, quantity.end) for quantity in times),
     ]
     found = [*_digits(text, digit.start())]
@@ -132,6 +134,11 @@ def _digits(text: str, first: int) -> Iterator[Quantity]:
             start=match.start(),
             end=match.end(),
         )
+
+
+def identifiers(text: str) -> Iterable[re.Match[str]]:
+    """The names with digits in them; most texts have no sign of one."""
+    return IDENTIFIER.finditer(text) if _IDENTIFIER_SIGN.search(text) else ()
 
 
 def _is_about(before: str) -> bool:
@@ -228,9 +235,7 @@ _TENS_NAMES = ("", "", *_TENS)
 
 def _spelled(text: str) -> Iterator[Quantity]:
     """Numbers in words. "One" is too often no number, nor are "first" and "second", to be taken at their word."""
-    if _ALL_WORDS.isdisjoint(_LETTERS.findall(text.lower())):
-        return
-    for match in _SPELLED.finditer(text):
+    for match in _spelled_in(text):
         unit = ""
         if match["ordinal"]:
             value, unit = _ORDINALS[match["ordinal"].lower()], "th"
@@ -249,6 +254,27 @@ def _spelled(text: str) -> Iterator[Quantity]:
             start=match.start(),
             end=match.end(),
         )
+
+
+def _spelled_in(text: str) -> Iterator[re.Match[str]]:
+    """Where numbers stand in words. Only the places of such words are looked at: most words are others."""
+    lower = text.lower()
+    known = _ALL_WORDS.intersection(_LETTERS.findall(lower))
+    if len(lower) != len(text):
+        yield from _SPELLED.finditer(text) if known else ()
+        return
+    end = 0
+    for at in sorted(at for word in known for at in _occurrences(lower, word)):
+        if at >= end and (match := _SPELLED.match(text, at)):
+            end = match.end()
+            yield match
+
+
+def _occurrences(text: str, word: str) -> Iterator[int]:
+    at = text.find(word)
+    while at >= 0:
+        yield at
+        at = text.find(word, at + 1)
 
 
 def is_weak(quantity: Quantity) -> bool:

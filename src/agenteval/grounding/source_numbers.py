@@ -220,11 +220,11 @@ def any_unit(unit: str) -> bool:  # noqa: ARG001 - any unit will do
 
 
 _RUN = lazy(
-    r"(\d+(?:[,.\u00a0\u202f]\d+)*)(?:[ -]?([hkmbtHKMBT])(?=[nm]?\b|undred|housand|illion|rillion|io\b))?"
+    r"(\d\d*(?:[,.\u00a0\u202f]\d+)*)(?:[ -]?([hkmbtHKMBT])(?=[nm]?\b|undred|housand|illion|rillion|io\b))?"
 )
-"""A number in digits, and the first letter of the scale that may follow."""
+"""A number in digits, and the first letter of the scale that may follow. What begins in `\\d\\d*` is found quicker than `\\d+`."""
 _SPACED_SIGN = lazy(r"\d[.,] \d")
-_SPACED = lazy(r"(\d{1,3}(?:, \d{3}(?!\d))+(?:\. ?\d+)?|\d{1,9}\. \d+)(?!\d)(?: ?([hkmbtHKMBT]))?")
+_SPACED = lazy(r"(\d(?:\d{0,2}(?:, \d{3}(?!\d))+(?:\. ?\d+)?|\d{0,8}\. \d+))(?!\d)(?: ?([hkmbtHKMBT]))?")
 """A number that a tokenizer has taken apart: `13, 000` and `98. 7`, which may be two numbers as well."""
 _SEPARATOR = lazy(r"[,.\u00a0\u202f]+")
 _POWERS = {"h": (2,), "k": (3,), "t": (3, 12), "m": (6,), "b": (9,)}

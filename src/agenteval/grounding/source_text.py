@@ -19,7 +19,7 @@ from agenteval.grounding.quantities import IDENTIFIER
 from agenteval.grounding.source_numbers import Beside, SourceNumbers, any_unit, anywhere
 from agenteval.grounding.sources import Source
 from agenteval.grounding.wording import tokens as exact_tokens
-from agenteval.language.signs import END
+from agenteval.language.signs import END, tokens
 from agenteval.lazyregex import lazy
 from agenteval.text import fold
 
@@ -43,6 +43,7 @@ class SourceText:
         self._effort = Effort()
         self._folded = _Folded(self._all)
         self._with = self._folded.having
+        self._dated: dict[int, list[Date]] = {}
         self.signs = signs()
 
     # Words -----------------------------------------------------------------------------------------------------
@@ -82,7 +83,7 @@ class SourceText:
             if number >= len(self._own):
                 return True
             near = self.numbers.texts[number][max(0, offset - NEAR) : offset + NEAR]
-            return len(words.intersection(encoded(near, self.signs)[0])) >= least
+            return len(words.intersection(self.signs.content(tokens(near)))) >= least
 
         return stand
 
@@ -151,8 +152,14 @@ class SourceText:
             and (not date.year or each.year or self.numbers.has(Decimal(date.year), "", any_unit))
             and beside(number, each.start)
             for number in sorted(candidates)
-            for each in self._effort.spent_on(dates(self.numbers.texts[number]))
+            for each in self._effort.spent_on(self._dates_of(number))
         )
+
+    def _dates_of(self, number: int) -> list[Date]:
+        """The dates of a source, found once."""
+        if number not in self._dated:
+            self._dated[number] = dates(self.numbers.texts[number])
+        return self._dated[number]
 
     @cached_property
     def numbers(self) -> SourceNumbers:

@@ -15,7 +15,7 @@ from agenteval.grounding.dates import Date, dates
 from agenteval.grounding.links import Link, links
 from agenteval.grounding.overlap import overlap
 from agenteval.grounding.passages import Span
-from agenteval.grounding.quantities import IDENTIFIER, Quantity, is_weak, quantities
+from agenteval.grounding.quantities import IDENTIFIER, Quantity, identifiers, is_weak, quantities
 from agenteval.grounding.source_numbers import Beside, anywhere
 from agenteval.grounding.source_text import SourceText, squash
 from agenteval.grounding.wording import Name, names, quote_pieces, quotes
@@ -210,9 +210,11 @@ def _urls(read: _Reading, sources: SourceText) -> Iterator[Fact]:
 
 
 def _names(read: _Reading, sources: SourceText) -> Iterator[Fact]:
-    identifiers = list(dict.fromkeys(IDENTIFIER.findall(read.plain)))
-    yield from ((each, sources.has_identifier(squash(each))) for each in identifiers)
-    for name in dict.fromkeys(names(IDENTIFIER.sub(" ", read.plain) if identifiers else read.plain)):
+    found = list(identifiers(read.plain))
+    after_dates = {date.end for date in read.dates}  # the T20 of 2026-11-21T20:55 is no name
+    own = dict.fromkeys(match.group() for match in found if match.start() not in after_dates)
+    yield from ((each, sources.has_identifier(squash(each))) for each in own)
+    for name in dict.fromkeys(names(IDENTIFIER.sub(" ", read.plain) if found else read.plain)):
         yield name.text, _has_name(name, sources)
 
 

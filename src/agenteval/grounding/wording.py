@@ -32,7 +32,10 @@ class Name:
     tokens: tuple[str, ...]
 
 
-_CAPITALISED = lazy(r"(?!\d)[A-ZÀ-ÖØ-ÞĀ-ŽΑ-ΩА-Я][\w’'&-]*|(?<![a-z])[a-z]{1,12}[A-Z]\w*")
+_CAPITAL_FIRST = r"[A-ZÀ-ÖØ-ÞĀ-ŽΑ-ΩА-Я][\w’'&-]*"
+_CAPITALISED = lazy(_CAPITAL_FIRST)
+_CAPITALISED_ANYWHERE = lazy(rf"{_CAPITAL_FIRST}|(?<![a-z])[a-z]{{1,12}}[A-Z]\w*")
+_CAPITAL_INSIDE = lazy(r"[a-z][A-Z]")
 _TITLES = frozenset(["mr", "mrs", "ms", "dr", "prof", "sir"])
 _OPENERS = frozenset(
     re.findall(
@@ -73,7 +76,8 @@ def names(text: str) -> list[Name]:
 def _runs(text: str) -> Iterator[list[re.Match[str]]]:
     """Capitalised words with only a blank between them."""
     run: list[re.Match[str]] = []
-    for match in _CAPITALISED.finditer(text):
+    pattern = _CAPITALISED_ANYWHERE if _CAPITAL_INSIDE.search(text) else _CAPITALISED
+    for match in pattern.finditer(text):
         before = text[match.start() - 1 : match.start()]
         if before and (before.isalnum() or before in "_@/.#-'’"):
             continue
@@ -108,8 +112,14 @@ def _has_unusual_capitals(word: str) -> bool:
 
 def _is_titled(text: str) -> bool:
     """Whether all words that carry meaning are capitalised, and there are enough of them to tell."""
-    meaning = [word for word in _TOKEN.findall(text[:2000]) if word[0].isalpha() and plain_form(word)]
-    return len(meaning) >= 5 and all(word[0].isupper() for word in meaning)
+    count = 0
+    for match in _TOKEN.finditer(text[:2000]):
+        word = match.group()
+        if word[0].isalpha() and plain_form(word):
+            if not word[0].isupper():
+                return False
+            count += 1
+    return count >= 5
 
 
 _QUOTE = lazy(r"\"([^\"]+)\"|“([^“”]+)”|„([^„“”]+)[“”]|«([^«»]+)»")

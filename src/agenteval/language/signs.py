@@ -33,10 +33,15 @@ _WORD_OR_SIGN = lazy(rf"[{_SEVERAL}]|[^\W_{_SEVERAL}]+(?:'[^\W_{_SEVERAL}]+)*|\0
 
 def tokens(text: str) -> list[str]:
     """The words of a text as written, apostrophes straight, and `END` after each sentence but the last."""
+    return _tokens(text, bare=True)
+
+
+def _tokens(text: str, *, bare: bool) -> list[str]:
+    """The same; when they need not be `bare`, quotation marks may be left around words."""
     text = _STOP.sub(f" {END} ", _plain(text))
     if text.isascii():
         text = text.translate(_BLANKED)
-        if " '" in text or "' " in text:
+        if bare and (" '" in text or "' " in text):
             text = text.replace(" '", " ").replace("' ", " ")
         return text.split()
     return (_WORD_OR_SIGN if max(text) >= _FIRST_OF_SEVERAL else _WORD).findall(text)
@@ -63,6 +68,7 @@ class Signs:
         self._digits: dict[str, str] = {}
         self._all = _Table(self._all_sign)
         self._content = _Table(self._content_sign)
+        self._both = _Table(lambda token: (self._content[token] or _NONE) + (self._all[token] or _NONE))
         self.light = frozenset(map(self._sign, map(stem, _LIGHT)))
         """The signs of words that say little: their absence from a source means little."""
 
@@ -76,6 +82,11 @@ class Signs:
     def content(self, words: Iterable[str]) -> str:
         """The signs of the content words, and the ends of sentences."""
         return "".join(map(self._content.__getitem__, words))
+
+    def read(self, text: str) -> tuple[str, str]:
+        """The signs of the content words of a text, and of all its words, with the ends of its sentences."""
+        signs = "".join(map(self._both.__getitem__, _tokens(text, bare=False)))
+        return signs[::2].replace(_NONE, ""), signs[1::2].replace(_NONE, "")
 
     def digits(self, sign: str) -> str:
         """The digits that a sign stands for; empty when it stands for a word."""
@@ -107,6 +118,8 @@ class Signs:
         return sign
 
 
+_NONE = "\2"
+"""What stands in the place of a sign for a word that has none."""
 _FIRST, _SURROGATES, _AFTER_SURROGATES, _LAST = 0x100, 0xD800, 0xE000, 0x10FFFF
 
 

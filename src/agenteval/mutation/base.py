@@ -42,6 +42,8 @@ class Mutant:
     calls: tuple[ToolCall, ...] = ()
     dropped: Any = None
     """The value or the text that is missing from the changed trace, when that is what was done."""
+    added: Any = None
+    """The value or the text that only the changed trace has, when that is what was done."""
 
 
 class Operator(ABC):

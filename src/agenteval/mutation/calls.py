@@ -150,7 +150,7 @@ class AddCall(Operator):
             if tool not in used and not any(sign in tool for sign in "*?[")
         ]
         last = before_output(trace)
-        for tool in unused[:MOST_ADDED]:
+        for tool in unused[:MOST_ADDED] if trace.events else ():
             like = last or trace.events[-1]
             added = new_call(like, tool, {}, "ok", "added")
             yield Mutant(

@@ -14,7 +14,8 @@ def worthwhile(
 ) -> list[BoundAssertion]:
     """The assertions without which some regression would go unnoticed, in their order.
 
-    Earlier ones are preferred: of two that notice the same, the later goes. An assertion that says no to the trace itself is left out.
+    Earlier ones are preferred: of two that notice the same, the later goes. What only a warning notices kills no mutant,
+    so a warning takes the place of no critical one. An assertion that says no to the trace itself is left out.
     """
     wrong = noes(checks, trace, case)
     holding = [bound for bound in checks if bound.spec.id not in wrong]
@@ -23,9 +24,13 @@ def worthwhile(
         if rule_of(change) is None:
             for name in noes(holding, change.changed, case):
                 noticed[name].add(number)
-    kept = dict(noticed)
+    kept = list(holding)
     for bound in reversed(holding):
-        others = [each for name, each in kept.items() if name != bound.spec.id]
-        if noticed[bound.spec.id] <= set().union(*others):
-            del kept[bound.spec.id]
-    return [bound for bound in holding if bound.spec.id in kept]
+        equals = [each for each in kept if each is not bound and _weighs_as_much(each, bound)]
+        if noticed[bound.spec.id] <= set().union(*(noticed[each.spec.id] for each in equals)):
+            kept.remove(bound)
+    return kept
+
+
+def _weighs_as_much(one: BoundAssertion, other: BoundAssertion) -> bool:
+    return one.spec.severity == "critical" or other.spec.severity != "critical"

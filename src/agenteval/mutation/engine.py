@@ -42,7 +42,7 @@ def mutate(outcome: Outcome, options: MutationOptions, registry: Registry) -> Te
     idle = [
         IdleAssertion(test_case_id=result.test_case_id, id=bound.spec.id, type=bound.spec.type)
         for bound in test.checks
-        if mutants and bound.spec.id not in judge.noticed
+        if mutants and bound.spec.id not in judge.noticed | judge.expected
     ]
     return _of(
         outcome,
@@ -80,6 +80,7 @@ class _Judge:
         self.registry = registry
         self.redactor = redactor
         self.expected = noes(test.checks, trace, test.case)
+        """The ids of those that say no to the recording itself: in a test that is expected to fail they are not idle."""
         self.noticed: set[str] = set()
         """The ids of all assertions that noticed some mutant."""
         expected = test.case.expected

@@ -130,6 +130,23 @@ def read_again(change: Change) -> bool:
     return any(place == {key: event.data.get(key) for key in place} for event in reads)
 
 
+def read_before(change: Change) -> bool:
+    """The memory of the other group that is read once more was read by the recorded run already."""
+    if change.operator.name != "read-other-group":
+        return False
+    group = change.mutant.added["group_id"]
+    return any(event.data.get("group_id") == group for event in change.original.of_type("memory_read"))
+
+
+def told_before(change: Change) -> bool:
+    """What the answer tells of another group's memory is what the recorded answer told already."""
+    if change.operator.name != "leak-other-group":
+        return False
+    from agenteval.language.leaks import Answer, Known, leaks
+
+    return any(leaks([change.mutant.added], Known([]), Answer(change.original.output)))
+
+
 RULES: dict[str, Callable[[Change], bool]] = {
     "same-behaviour": same_behaviour,
     "same-text": same_text,
@@ -140,6 +157,8 @@ RULES: dict[str, Callable[[Change], bool]] = {
     "failed-attempt": failed_attempt,
     "mended": mended,
     "read-again": read_again,
+    "read-before": read_before,
+    "told-before": told_before,
 }
 """Every rule by its name."""
 

@@ -54,7 +54,7 @@ class ReadOtherGroup(Operator):
     def mutants(self, subject: Subject) -> Iterator[Mutant]:
         """One, where the recording shows reads of memory."""
         trace = subject.trace
-        if not trace.capabilities.supports_memory_events:
+        if not trace.capabilities.supports_memory_events or not trace.events:
             return
         known = other_groups(subject.case.scenario.other_group_state)
         group, line = known[0] if known else (_UNKNOWN_GROUP, "")
@@ -77,6 +77,7 @@ class ReadOtherGroup(Operator):
             build=partial(rebuilt, trace, inserted(trace.events, before_output(trace), [read])),
             lines=(f"+ memory_read groups/{group}/CLAUDE.md {shown(line)}".rstrip(),),
             remedies=[("no_cross_group_memory_use", {})],
+            added=read.data,
         )
 
 
@@ -100,6 +101,7 @@ class LeakOtherGroup(Operator):
                 build=partial(with_output, trace, f"{trace.output}\n\n{line}"),
                 lines=(f"+ {shown(line)}",),
                 remedies=[("no_cross_group_memory_use", {}), ("output_omits", {"patterns": [line]})],
+                added=line,
             )
 
 

@@ -12,7 +12,7 @@ ERROR = {"error": "500 Internal Server Error"}
 
 
 class FailResult(Operator):
-    """A successful result becomes an error, and the agent goes on as if nothing had happened."""
+    """A successful result becomes an error, nothing is written to memory, and the agent goes on all the same."""
 
     name = "fail-result"
     category = "recovery"
@@ -26,11 +26,12 @@ class FailResult(Operator):
                 continue
             last = call.results[-1]
             broken = with_data(last, success=False, result=ERROR)
+            happens = without(trace, [each for each in block(trace, call) if each.type == "memory_write"])
             happened = {"event_type": "tool_result", "tool": call.tool, "success": True}
             this = {**happened, "args": {"args_equal": call.args}}
             yield Mutant(
                 what=f"{name} fails, and the agent goes on",
-                build=partial(rebuilt, trace, [broken if each is last else each for each in trace.events]),
+                build=partial(rebuilt, trace, [broken if each is last else each for each in happens]),
                 lines=(f"  {told(call)}", "- ok", "+ failed: 500 Internal Server Error"),
                 remedies=[
                     ("claims_supported_by_fixtures", {"allowed_sources": [call.tool]}),

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from agenteval.mutation.arguments import with_args
 from agenteval.mutation.base import Mutant, Operator, Remedy, Subject, numbered, shown, told
 from agenteval.mutation.traces import again, block, inserted, rebuilt, with_data, without
 from agenteval.outbound import DESTINATION_KEYS, OUTBOUND, destinations
@@ -51,41 +50,48 @@ class SendElsewhere(Operator):
     stands_for = "a reply leaks to another channel (nanocoai/nanoclaw issue 1902)"
 
     def mutants(self, subject: Subject) -> Iterator[Mutant]:
-        """One for each send that names its destination."""
+        """One for each send of which the arguments, or else the tool's answer, name the destination."""
         trace = subject.trace
         everywhere = sorted({each for _, call in _sends(trace) for each in destinations(call)})
         for name, call in _sends(trace):
-            key = next(
-                (key for key in call.args if key in DESTINATION_KEYS and isinstance(call.args[key], str)),
-                None,
-            )
-            if key is None:
+            place = _place(call)
+            if place is None:
                 continue
+            key, here = place
             yield Mutant(
                 what=f"the message of {name} goes to {ELSEWHERE}",
                 build=partial(_redirected, trace, call, key),
-                lines=(f"- {OUTBOUND} {key}: {shown(call.args[key])}", f"+ {OUTBOUND} {key}: {ELSEWHERE}"),
-                remedies=[
-                    ("outbound_destinations", {"allowed": everywhere}),
-                    (
-                        "tool_args_match",
-                        {"tool": OUTBOUND, "match": {"args_equal": {key: call.args[key]}}, "which": "all"},
-                    ),
-                ],
+                lines=(f"- {OUTBOUND} {key}: {shown(here)}", f"+ {OUTBOUND} {key}: {ELSEWHERE}"),
+                remedies=[("outbound_destinations", {"allowed": everywhere})],
                 calls=(call,),
             )
 
 
+def _place(call: ToolCall) -> tuple[str, str] | None:
+    """The name and the value of a send's destination: as asked for, else as the tool reports it."""
+    told = [call.args, *(each.data.get("result") for each in call.results)]
+    return next(
+        (
+            (key, value)
+            for each in told
+            if isinstance(each, dict)
+            for key, value in each.items()
+            if key in DESTINATION_KEYS and isinstance(value, str)
+        ),
+        None,
+    )
+
+
 def _redirected(trace: Trace, call: ToolCall, key: str) -> Trace:
     """The trace in which a message goes elsewhere; what the tool reports back about that goes with it."""
-    moved = with_args(trace, call, {**call.args, key: ELSEWHERE})
-    results = {each.call_id: each for each in moved.calls()}[call.call_id].results if call.call_id else []
-    told_back = {each.event_id: _reported(each.data.get("result"), key) for each in results}
+    changed = {id(each): _reported(each.data.get("result"), key) for each in call.results}
     events = [
-        with_data(each, result=told_back[each.event_id]) if told_back.get(each.event_id) else each
-        for each in moved.events
+        with_data(each, result=report) if (report := changed.get(id(each))) else each for each in trace.events
     ]
-    return rebuilt(moved, events)
+    if key in call.args:
+        asked = with_data(call.event, args={**call.args, key: ELSEWHERE})
+        events = [asked if each is call.event else each for each in events]
+    return rebuilt(trace, events)
 
 
 def _reported(result: Any, key: str) -> dict[str, Any] | None:

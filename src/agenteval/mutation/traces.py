@@ -11,7 +11,7 @@ def rebuilt(trace: Trace, events: Iterable[Event], *, output: str | None = None,
     """The trace with these events in this order, numbered and linked anew; `output` replaces the final output.
 
     Times stay those of the events, but never go back: an event that was moved has the time of the one before it.
-    `times` says how often the whole run happened.
+    `times` says how often the whole run happened, and was paid for.
     """
     builder = TraceBuilder(adapter=trace.adapter, capabilities=trace.capabilities, scenario=trace.scenario)
     ids: dict[str | None, str] = {}
@@ -33,6 +33,7 @@ def rebuilt(trace: Trace, events: Iterable[Event], *, output: str | None = None,
     final = trace.final_output
     if final is not None and output is not None:
         final = TraceMessage(role=final.role, content=output)
+    usage, cost = trace.metrics.token_usage, trace.metrics.cost_usd
     return builder.build(
         test_case_id=trace.test_case_id,
         test_run_id=trace.test_run_id,
@@ -40,8 +41,9 @@ def rebuilt(trace: Trace, events: Iterable[Event], *, output: str | None = None,
         final_output=final,
         status=trace.status,
         timing_ms_total=trace.metrics.timing_ms_total * times,
-        token_usage=trace.metrics.token_usage,
-        cost_usd=trace.metrics.cost_usd,
+        token_usage=usage
+        and {name: count * times if isinstance(count, int) else count for name, count in usage.items()},
+        cost_usd=cost and cost * times,
         notes=trace.notes,
     )
 

@@ -18,13 +18,13 @@ __all__ = ["Suggestion", "suggestions"]
 
 
 def suggestions(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
-    """What the run suggests, in the order in which a test reads well. Ids are unique."""
+    """What the run suggests, what is most particular to it first. Ids are unique."""
     taken: set[str] = set()
     for each in chain(
-        process_suggestions(trace, case),
         sending_suggestions(trace, case),
         memory_suggestions(trace, case),
         output_suggestions(trace),
+        process_suggestions(trace, case),
     ):
         if each.id not in taken:
             taken.add(each.id)

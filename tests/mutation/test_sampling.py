@@ -1,0 +1,62 @@
+"""A long run has more mutants than anybody waits for: a sample is drawn, from every operator, by the seed."""
+
+from collections import Counter
+
+import pytest
+
+from agenteval.mutation.engine import MutationOptions, distinct_changes
+from agenteval.mutation.operators import OPERATORS
+from agenteval.trace import Trace
+from builders import Step, call, make_case, make_trace, result
+
+CALLS = 60
+CASE = make_case()
+
+
+@pytest.fixture(scope="module")
+def long() -> Trace:
+    """Many searches, each with two arguments: hundreds of mutants of the same kinds."""
+    steps: list[Step] = []
+    for number in range(CALLS):
+        steps.append(call("web_search", f"c{number}", query=f"cats {number}", limit=number))
+        steps.append(result("web_search", f"c{number}", f"Cat {number} sleeps"))
+    return make_trace(*steps, output="Cats sleep 13 hours.")
+
+
+def drawn(trace: Trace, most: int, seed: int = 0) -> list[tuple[str, str]]:
+    """Operator and words of each mutant of a sample."""
+    options = MutationOptions(operators=OPERATORS, seed=seed, most=most)
+    return [(each.operator.name, each.mutant.what) for each in distinct_changes(trace, CASE, options)]
+
+
+def test_without_a_bound_all_are_made(long: Trace) -> None:
+    """One of each kind for each call and each of its arguments."""
+    counts = Counter(operator for operator, _ in drawn(long, 0))
+    assert (counts["drop-call"], counts["duplicate-call"]) == (CALLS + 1, CALLS)
+    assert (counts["change-argument"], counts["drop-argument"]) == (2 * CALLS, 2 * CALLS)
+
+
+def test_a_sample_has_of_every_operator(long: Trace) -> None:
+    """Operators take turns: those with few mutants have all of theirs in it, the others about as many each."""
+    every = Counter(operator for operator, _ in drawn(long, 0))
+    sample = Counter(operator for operator, _ in drawn(long, 60))
+    assert sum(sample.values()) == 60
+    assert set(sample) == set(every)
+    many = [sample[name] for name, count in every.items() if count >= CALLS - 1]
+    assert max(many) - min(many) <= 1
+    assert all(sample[name] == count for name, count in every.items() if count <= 2)
+
+
+def test_a_sample_is_of_the_whole_run(long: Trace) -> None:
+    """It keeps the order in which mutants are made, and does not just take the first."""
+    all_of_them, sample = drawn(long, 0), drawn(long, 60)
+    places = [all_of_them.index(each) for each in sample]
+    assert places == sorted(places)
+    dropped = [what for operator, what in sample if operator == "drop-call"]
+    assert any(int("".join(filter(str.isdigit, what)) or 0) > CALLS // 2 for what in dropped)
+
+
+def test_the_seed_draws_the_sample(long: Trace) -> None:
+    """The same one again, another one for another seed."""
+    assert drawn(long, 60) == drawn(long, 60)
+    assert drawn(long, 60, seed=1) != drawn(long, 60)
