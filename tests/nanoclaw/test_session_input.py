@@ -1,11 +1,15 @@
 """`adapter_input.session`: what a path holds, which run of it is meant, and what is refused."""
 
+import json
 import shutil
+import sys
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from agenteval.cli import main
 from agenteval.errors import AdapterError
 from agenteval.trace import Trace
 from agenteval_nanoclaw import NanoClawAdapter
@@ -338,3 +342,41 @@ def test_what_a_recording_holds_and_lacks(install: Path, tmp_path: Path) -> None
     ]
     store = inspected(unpack("v1-memory", tmp_path))
     assert "output tokens: a limit on them is not judged" in store.lacks
+
+
+class Terminal(StringIO):
+    """A stream that a person looks at."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_run_shows_how_far_the_reading_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a terminal, in one line of stderr that is taken away again; not with --no-progress."""
+    script = Script()
+    script.chat("Read it")
+    for number in range(4):
+        script.calls("Bash", f"c-{number}", command="x")
+        script.answers("y" * 3_000_000, f"c-{number}")
+    script.sends("Done.")
+    script.write(tmp_path)
+    spec = {
+        "schema_version": "0.1",
+        "id": "nanoclaw.tools.large.read",
+        "title": "Large",
+        "adapter": "nanoclaw",
+        "mode": "replay",
+        "scenario": {"group_id": "main", "trigger": "user_message", "input_messages": []},
+        "tools": {"available": ["bash"]},
+        "assertions": [{"id": "a", "type": "must_call_tool", "params": {"tool": "bash"}}],
+        "adapter_input": {"session": "s-1.jsonl"},
+    }
+    (tmp_path / "test.yaml").write_text(json.dumps(spec), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    for arguments, shown in (([], True), (["--no-progress"], False)):
+        terminal = Terminal()
+        monkeypatch.setattr(sys, "stderr", terminal)
+        assert main(["run", "test.yaml", "--no-artifacts", *arguments]) == 0
+        told = terminal.getvalue()
+        assert told.startswith("\r\x1b[Kreading s-1.jsonl  ") is shown
+        assert told.endswith("of 12 MB\r\x1b[K") is shown

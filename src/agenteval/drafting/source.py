@@ -48,7 +48,8 @@ def find_source(path: Path, registry: Registry, context: AdapterContext, *, adap
         except AdapterError as error:
             if error.reason_code != NOT_THIS_KIND or adapter:
                 raise
-            refusals.append(f"{reader.name}: {error.message}")
+            expected = f" ({error.next_step})" if error.next_step else ""
+            refusals.append(f"{reader.name}: {error.message}{expected}")
             continue
         source = Source(path=path, adapter=reader, recorder=recorder, recording=recording, context=context)
         if recording.runs or adapter:
