@@ -45,6 +45,7 @@ LEADS_NOWHERE = "leads nowhere inside the schema, and nothing is fetched; put wh
             "$schema names no known draft: 'http://json-schema.org/draft-03/schema#'",
         ),
         ({"$schema": [1]}, "$schema names no known draft: [1]"),
+        ({"$schema": "http://["}, "$schema names no known draft: 'http://['"),
         ({"$ref": "https://x.example/s.json"}, f"$ref 'https://x.example/s.json' {LEADS_NOWHERE}"),
         ({"$ref": "file:///etc/hosts"}, f"$ref 'file:///etc/hosts' {LEADS_NOWHERE}"),
         ({"items": {"$ref": "#/$defs/x"}}, f"$ref '#/$defs/x' {LEADS_NOWHERE}"),

@@ -91,7 +91,12 @@ def _draft(name: Any) -> Any:
 
     if name is None:
         return Draft202012Validator
-    found = validator_for({"$schema": name}, default=cast("Any", None)) if isinstance(name, str) else None
+    if not isinstance(name, str):
+        return None
+    try:
+        found = validator_for({"$schema": name}, default=cast("Any", None))
+    except ValueError:  # what is no address: "http://["
+        return None
     return None if found is Draft3Validator else found
 
 
