@@ -114,7 +114,8 @@ def main() -> int:
     if "atheris" in engines and find_spec("atheris") is None:
         engines.remove("atheris")
         print("atheris is not installed here: only hypothesis is used", flush=True)
-    folder = ROOT / "artifacts" / "fuzz" / time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+    started = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+    folder = ROOT / "artifacts" / "fuzz" / f"{started}-{os.getpid()}"  # another may start in the same second
     print(f"{'target':<14}{'engine':<12}{'inputs':>10}  {'time':>8}  {'slowest':>9}  findings", flush=True)
     tried = []
     for target, engine, seconds in plan(given.seconds, given.target or list(SHARES), engines):
