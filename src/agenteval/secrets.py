@@ -146,7 +146,7 @@ _FORM = (
 )
 """What a word that could be a key begins with, or has beside it.
 
-Each branch begins with one plain sign: where none of these signs stands, no branch is tried, a third of the time.
+Each alternative begins with one plain sign, so that none is tried where no such sign stands: a quarter of the time.
 """
 _BEFORE, _AFTER = 36, 36
 _LINE_BEFORE = rb"PRIVATE KEY|PuTTY-User|hooks\.slack"
@@ -171,9 +171,11 @@ def _has_form(data: bytes) -> bool:
 
 _KEY = b"key"
 _NAME_WORDS = (b"password", b"passwd", b"passphrase", b"pwd", b"secret", b"token", b"authorization", _KEY)
+"""All names in full, but for what stands before `key`. Looked for one by one: far faster than one pattern."""
 _WHOSE_KEY = rf"{_WHOSE}\Z".encode()
 _LONGEST_WHOSE = len("encryption_")
 _ASSIGNED = rb"[ \t]{0,8}[\\\"'=:]"
+"""How all begins that may stand between a name and its value, as `_CREDENTIAL` and JSON have it."""
 
 
 def _has_assignment(data: bytes) -> bool:

@@ -2,8 +2,8 @@
 
 Values are built straight from the parser's events, through libyaml when PyYAML has it, so that depth and number
 of nodes are checked while the file is read. Plain scalars mean what they mean to PyYAML's safe loader, except
-that dates and base-60 numbers stay text. Positions are worked out in a second pass, only when something is wrong,
-but for those of lists' items.
+that dates and base-60 numbers stay text. Where items of lists begin is noted on the way; all other positions are
+worked out in a second pass, only when something is wrong.
 """
 
 from collections.abc import Callable, Sequence
@@ -67,9 +67,7 @@ Starts = dict[int, list[int]]
 """Where in the text the items of a list begin that are no plain scalars: offsets, by the `id` of the list."""
 
 
-def load_yaml(
-    text: str, path: Path, *, max_nodes: int = MAX_YAML_NODES, starts: Starts | None = None
-) -> Any:
+def load_yaml(text: str, path: Path, *, max_nodes: int = MAX_YAML_NODES, starts: Starts | None = None) -> Any:
     """The data of one YAML document: dict, list, str, int, float, bool and None. An alias shares its value.
 
     `starts` is filled for all lists of the data, and holds as long as the data is kept.
