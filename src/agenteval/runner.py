@@ -80,7 +80,8 @@ def not_run(test: LoadedTest, options: RunOptions, failure: Failure) -> Outcome:
 def _redactor(test: LoadedTest, options: RunOptions) -> Redactor:
     redactor = Redactor(test.case.reporting.redact_fields, options.redaction)
     redactor.learn_fields(test.case)
-    redactor.learn_secrets(test.written.data if test.written else test.case)  # the file is shorter: no defaults
+    read = test.written.data if test.written else test.case  # the file is shorter: it has no defaults
+    redactor.learn_secrets(read)
     return redactor
 
 
