@@ -14,7 +14,6 @@ from agenteval.errors import AgentEvalError, ExitCode, UsageError
 from agenteval.redaction import Redactor
 from agenteval.reporters.console import Console
 from agenteval.reporters.formats import FORMATS
-from agenteval.results import TestResult
 
 if TYPE_CHECKING:
     from agenteval.reporters.ndjson import Stream
@@ -32,6 +31,11 @@ GithubOption = Annotated[
         show_default=False,
     ),
 ]
+"""Of a run."""
+ToldGithubOption = Annotated[
+    bool, typer.Option("--github", help="Annotations and a summary for GitHub Actions.")
+]
+"""Of a command that tells of runs that are over: they have annotated what they found, if they were in Actions."""
 
 
 class ReportError(AgentEvalError):
@@ -148,10 +152,10 @@ class Reporting:
     def add(self, written: Path) -> None:
         """A test has ended; its result is in the file."""
         if self.stream:
-            from agenteval.reading.jsonsource import load_model
+            from agenteval.stored import load_result
 
             with _writing(self.reports[STREAMED]):
-                self.stream.test(load_model(TestResult, written))
+                self.stream.test(load_result(written))
 
     def write(self, run: "StoredRun") -> None:
         """Write all reports of a run that is over. Raises `ReportError`, `LeakError`, `StoredRunError`, `FileError`."""
