@@ -99,3 +99,14 @@ def test_a_summary_of_other_content_is_located(folder: Path) -> None:
         StoredRun(folder)
     assert error.value.problems[0].line is not None
     assert "exit_code" in error.value.problems[0].message
+
+
+def test_files_of_a_run_have_no_bounds(folder: Path) -> None:
+    """A result may be larger than what people write: it is bounded where it is written."""
+    run = StoredRun(folder)
+    (result, *_) = run.results()
+    large = 65 * 2**20
+    result.warnings.append("x" * large)
+    assert result.artifacts.result is not None
+    (folder / result.artifacts.result).write_bytes(encode(result))
+    assert len(next(run.results()).warnings[-1]) == large

@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
 
+from agenteval.comparing.known import known_failures
 from agenteval.results import AssertionResult, InvalidSpec, TestResult
 from agenteval.stored import StoredRun
 
-Kind = Literal["pass", "fail", "error", "skip", "xfail"]
+Kind = Literal["pass", "fail", "error", "skip", "xfail", "known"]
+"""`known` is a failure that the run's baseline accepts."""
 RUN = "agenteval"
 """The name of the entry about the run as a whole."""
 
@@ -43,8 +45,9 @@ def entries(run: StoredRun) -> Iterator[Entry]:
     """
     summary = run.summary
     bad = False
+    known = known_failures(run)
     for result in run.results():
-        entry = _test(result)
+        entry = _test(result, known.get(result.test_case_id, ""))
         bad |= entry.kind in ("fail", "error")
         yield entry
     errors = (problem for problem in summary.problems if problem.severity == "error")
@@ -92,11 +95,14 @@ def _told(result: TestResult, each: AssertionResult) -> list[str]:
     return lines + [f"  {line}" for line in (*each.message.split("\n"), *evidence_of(each))]
 
 
-def _test(result: TestResult) -> Entry:
+def _test(result: TestResult, known: str = "") -> Entry:
+    """`known` says why its failure is accepted."""
     kind: Kind = "xfail" if result.xfail else "skip" if result.status == "skipped" else result.status
     found = _at_fault(result)
     reasons = _reasons(result, kind, found)
     lines = [] if found and kind in ("pass", "fail") else list(reasons)
+    if known:
+        kind, reasons, lines = "known", [known], [known, *lines]
     for each in found:
         lines += _told(result, each)
     if result.next_step and result.next_step not in "\n".join(lines):

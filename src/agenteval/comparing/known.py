@@ -1,0 +1,31 @@
+"""Failures that a run was allowed, because its baseline knows them: no news to whoever reads a report."""
+
+from agenteval.comparing.comparison import Change
+from agenteval.stored import StoredRun
+
+
+def known_failures(run: StoredRun) -> dict[str, str]:
+    """Why a failure does not count, by the id of the test: what `comparison.json` says of it.
+
+    A test that got worse in any way is not among them, nor one whose day has passed. Raises `FileError`.
+    """
+    comparison = run.comparison
+    if comparison is None:
+        return {}
+    worse = {change.test_case_id for change in comparison.changes if change.regression}
+    known: dict[str, str] = {}
+    for change in comparison.of_kind("still_failing"):
+        if change.test_case_id not in worse:
+            known.setdefault(change.test_case_id, _told(comparison.before.label, change))
+    return {
+        row.test_case_id: known[row.test_case_id]
+        for row in run.summary.tests
+        if row.status == "fail" and row.test_case_id in known
+    }
+
+
+def _told(baseline: str, change: Change) -> str:
+    """Which baseline knows it, and what people have written there."""
+    until = f"until {change.expires}" if change.expires else None
+    noted = " · ".join(each for each in (change.owner, change.reason, until) if each)
+    return f"known failure of {baseline}{f': {noted}' if noted else ''}"
