@@ -233,13 +233,28 @@ def prepare(reports: Mapping[str, Path]) -> None:
                 f"--{name} {path}: a report is not written over a YAML file, which may be a test",
                 next_step=f"name the file to write: --{name} FILE",
             )
+        if _is_stdout(path):
+            raise UsageError(
+                f"--{name} {path}: a report is not written to stdout, where other text goes",
+                next_step=f"name the file to write: --{name} FILE",
+            )
     for path in reports.values():
         with _writing(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             if path.is_dir():
                 raise IsADirectoryError(21, "it is a directory")
-            if path.is_file():
+            if path.is_symlink():  # it was put there to lead elsewhere
+                path.write_bytes(b"")
+            elif path.is_file():
                 path.unlink()
+
+
+def _is_stdout(path: Path) -> bool:
+    """Whether a path is `-`, or leads to the file or terminal that stdout is."""
+    try:
+        return str(path) == "-" or (path.is_symlink() and os.path.samestat(path.stat(), os.fstat(1)))
+    except OSError:  # a link that leads nowhere, a stdout that is closed
+        return False
 
 
 def write_report(path: Path, content: bytes) -> None:
