@@ -57,6 +57,9 @@ def test_what_is_no_run_is_refused(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(StoredRunError) as missing:
         StoredRun(tmp_path / "absent")
     assert missing.value.message == f"no run in {tmp_path / 'absent'}: there is no such directory"
+    with pytest.raises(StoredRunError) as file:
+        StoredRun(folder / "events.jsonl")
+    assert file.value.message == f"no run in {folder / 'events.jsonl'}: it is a file"
     with pytest.raises(StoredRunError) as several:
         StoredRun(tmp_path)
     assert (

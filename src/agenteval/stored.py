@@ -37,8 +37,9 @@ class StoredRun:
     def __init__(self, path: Path) -> None:
         self.path = path.parent if path.name == SUMMARY else path
         if not self.path.is_dir():
+            why = "it is a file" if path.exists() else "there is no such directory"
             raise StoredRunError(
-                f"no run in {path}: there is no such directory",
+                f"no run in {path}: {why}",
                 reason_code="run.missing",
                 next_step="name the directory of a run, for instance artifacts/run-20260102T030405Z-1a2b3c4d",
             )

@@ -207,6 +207,14 @@ def test_a_report_says_what_it_wrote(project: Project, capsys: pytest.CaptureFix
     assert capsys.readouterr().out == "junit-xml  out/j.xml\ntap  t.tap\n"
 
 
+def test_a_run_is_named_by_its_id(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """As where runs are compared."""
+    main(["run", "tests/pass", "--run-id", "run-1"])
+    capsys.readouterr()
+    assert main(["report", "run-1", "--tap", "t"]) == 0
+    assert capsys.readouterr().out == "tap  t\n"
+
+
 def test_a_report_of_nothing_is_refused(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     """Without a format there is nothing to do; without a run, nothing to tell."""
     assert main(["report", "artifacts/none"]) == 2

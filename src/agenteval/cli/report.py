@@ -21,7 +21,9 @@ from agenteval.stored import StoredRun
 
 @with_reports
 def command(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="The directory of a run.", show_default=False)],
+    run: Annotated[
+        Path, typer.Argument(metavar="RUN", help="The directory of a run, or its id.", show_default=False)
+    ],
     github: ToldGithubOption = False,
     baseline: Annotated[
         Path | None,
@@ -42,10 +44,9 @@ def command(
     root = project_root([str(run)])
     config = load_config(root)
     redaction = redact_as(config)
-    stored = StoredRun(run)
-    before = (
-        StoredRun(named(baseline, Path(os.path.relpath(root / config.artifacts_dir)))) if baseline else None
-    )
+    runs = Path(os.path.relpath(root / config.artifacts_dir))
+    stored = StoredRun(named(run, runs))
+    before = StoredRun(named(baseline, runs)) if baseline else None
     prepare(reports)
     console = Console(sys.stdout)
     reporting = Reporting(
