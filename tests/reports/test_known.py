@@ -5,6 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
 
 from agenteval.comparing.comparison import KINDS, Change, ChangeKind, ComparedSide, Comparison
 from agenteval.comparing.known import known_failures
@@ -12,6 +14,7 @@ from agenteval.reporters.entries import entries
 from agenteval.reporters.github import annotations
 from agenteval.reporters.sealing import encode
 from agenteval.stored import StoredRun
+from browsing import Open
 from run_builders import make_result
 from stored_runs import FAILED, PASSED, rendered, store
 
@@ -156,3 +159,18 @@ def test_a_bar_that_was_missed_is_told_beside_it(tmp_path: Path) -> None:
     """A known failure is no reason for the run to fail, so that another one is listed."""
     stored = compared(store(tmp_path, PASSED, FAILED, unmet=["score 0.5 is below 1"], known=1), change())
     assert [(each.kind, each.name) for each in entries(stored)][2:] == [("fail", "agenteval")]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_html_is_as_accessible_with_it(run: StoredRun, visit: Open, tmp_path: Path, scheme: str) -> None:
+    """Filtered for, opened, and read: the reason and the assertion that failed; axe-core finds nothing."""
+    path = tmp_path / "report.html"
+    path.write_text(rendered("html", run), encoding="utf-8")
+    page = visit(path, color_scheme=scheme, bypass_csp=True)
+    page.get_by_role("button", name="Known failure 1").click()
+    expect(page.get_by_role("status")).to_have_text("1 of 2 tests shown")
+    page.get_by_role("button", name="Open all").click()
+    expect(page.locator(".test.is-known .callout")).to_have_text(SAID.replace("known", "Known", 1))
+    expect(page.locator(".test.is-known .check.is-fail summary b")).to_have_text("searches")
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
