@@ -105,6 +105,23 @@ def test_a_run_without_a_comparison_knows_nothing(tmp_path: Path) -> None:
     assert known_failures(store(tmp_path, FAILED)) == {}
 
 
+def test_what_no_test_shows_is_told_of_the_run(tmp_path: Path) -> None:
+    """Tests that are missing or judge less than in the baseline have failed nowhere, and are regressions."""
+    stored = compared(
+        store(tmp_path, PASSED, FAILED),
+        change("newly_failing", regression=True),
+        change("newly_vacuous", name=PASSED.test_case_id, regression=True),
+        Change(kind="missing", test_case_id="nanoclaw.t.gone", regression=True),
+        Change(kind="missing", test_case_id="nanoclaw.t.failed", regression=False),
+    )
+    *_, failed, entry = entries(stored)
+    assert (failed.kind, failed.name) == ("fail", NAME)
+    assert (entry.kind, entry.name, entry.message) == ("fail", "agenteval", "1 test failed")
+    assert entry.text == (
+        "1 test failed\nnewly vacuous: nanoclaw.t.passes searches\nmissing: nanoclaw.t.gone (the test)"
+    )
+
+
 def test_junit_shows_it_as_skipped(run: StoredRun) -> None:
     """A CI server stays green as the run does; the evidence is in the text."""
     shown = rendered("junit-xml", run)

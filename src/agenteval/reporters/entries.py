@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import Literal
 
 from agenteval.comparing.known import known_failures
-from agenteval.results import AssertionResult, InvalidSpec, TestResult
+from agenteval.results import AssertionResult, InvalidSpec, RunSummary, TestResult
 from agenteval.stored import StoredRun
 
 Kind = Literal["pass", "fail", "error", "skip", "xfail", "known"]
@@ -41,25 +41,40 @@ class Entry:
 def entries(run: StoredRun) -> Iterator[Entry]:
     """All there is to list, in the order of the run: tests, then what could not be loaded or written, then the run.
 
-    The run itself is an entry only when it did not end well and nothing before says why.
+    The run itself is an entry only when it did not end well and nothing before says why, or not all of it.
     """
-    summary = run.summary
-    bad = False
+    told: set[str] = set()
     known = known_failures(run)
     for result in run.results():
         entry = _test(result, known.get(result.test_case_id, ""))
-        bad |= entry.kind in ("fail", "error")
+        if entry.kind in ("fail", "error"):
+            told.add(entry.name)
         yield entry
-    errors = (problem for problem in summary.problems if problem.severity == "error")
+    errors = (problem for problem in run.summary.problems if problem.severity == "error")
     for _, problems in groupby(errors, key=lambda problem: problem.path or id(problem)):
-        bad = True
-        yield _invalid(list(problems))
-    if summary.exit_code and not bad:
-        kind: Kind = "fail" if summary.exit_code == 1 else "error"
-        message = summary.exit_reason
-        yield Entry(
-            kind=kind, name=RUN, reason_code=f"exit {summary.exit_code}", message=message, text=message
-        )
+        entry = _invalid(list(problems))
+        told.add(entry.name)
+        yield entry
+    lost = list(_lost(run, told))
+    if run.summary.exit_code and (lost or not told):
+        yield _about_the_run(run.summary, lost)
+
+
+def _lost(run: StoredRun, told: set[str]) -> Iterator[str]:
+    """What got worse from the baseline in tests that did not fail: those that are missing or judge less."""
+    for change in run.comparison.changes if run.comparison else ():
+        if change.regression and change.test_case_id not in told:
+            yield f"{change.kind.replace('_', ' ')}: {change.test_case_id} {change.assertion or '(the test)'}"
+
+
+def _about_the_run(summary: RunSummary, lost: Sequence[str]) -> Entry:
+    return Entry(
+        kind="fail" if summary.exit_code == 1 else "error",
+        name=RUN,
+        reason_code=f"exit {summary.exit_code}",
+        message=summary.exit_reason,
+        text="\n".join([summary.exit_reason, *lost]),
+    )
 
 
 def reason_of(result: TestResult) -> str:
