@@ -111,7 +111,7 @@ def test_what_no_test_shows_is_told_of_the_run(tmp_path: Path) -> None:
         store(tmp_path, PASSED, FAILED),
         change("newly_failing", regression=True),
         change("newly_vacuous", name=PASSED.test_case_id, regression=True),
-        Change(kind="missing", test_case_id="nanoclaw.t.gone", regression=True),
+        Change(kind="missing", test_case_id="nanoclaw.t.gone", before="pass", regression=True),
         Change(kind="missing", test_case_id="nanoclaw.t.failed", regression=False),
     )
     *_, failed, entry = entries(stored)
@@ -120,6 +120,11 @@ def test_what_no_test_shows_is_told_of_the_run(tmp_path: Path) -> None:
     assert entry.text == (
         "1 test failed\nnewly vacuous: nanoclaw.t.passes searches\nmissing: nanoclaw.t.gone (the test)"
     )
+    page = " ".join(rendered("html", stored).split())
+    said = '</b> <code>nanoclaw.t.gone</code></p><p class="says">The test: pass in the baseline, not there now.</p>'
+    assert f"<b>missing{said}" in page
+    assert "Assertion searches: fail in the baseline, fail now." in page
+    assert "nanoclaw.t.failed" not in page
 
 
 def test_junit_shows_it_as_skipped(run: StoredRun) -> None:

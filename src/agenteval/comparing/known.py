@@ -1,4 +1,4 @@
-"""Failures that a run was allowed, because its baseline knows them: no news to whoever reads a report."""
+"""What a run's comparison with its baseline means to whoever reads a report: which failures are no news, and what else is."""
 
 from agenteval.comparing.comparison import Change
 from agenteval.stored import StoredRun
@@ -22,6 +22,13 @@ def known_failures(run: StoredRun) -> dict[str, str]:
         for row in run.summary.tests
         if row.status == "fail" and row.test_case_id in known
     }
+
+
+def unseen_regressions(run: StoredRun) -> list[Change]:
+    """What got worse in tests that did not fail: they are missing, or judge less than they did. Raises `FileError`."""
+    failed = {row.test_case_id for row in run.summary.tests if row.status in ("fail", "error")}
+    changes = run.comparison.changes if run.comparison else ()
+    return [change for change in changes if change.regression and change.test_case_id not in failed]
 
 
 def _told(baseline: str, change: Change) -> str:

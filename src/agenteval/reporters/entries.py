@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
 
-from agenteval.comparing.known import known_failures
+from agenteval.comparing.comparison import Change
+from agenteval.comparing.known import known_failures, unseen_regressions
 from agenteval.results import AssertionResult, InvalidSpec, RunSummary, TestResult
 from agenteval.stored import StoredRun
 
@@ -43,37 +44,32 @@ def entries(run: StoredRun) -> Iterator[Entry]:
 
     The run itself is an entry only when it did not end well and nothing before says why, or not all of it.
     """
-    told: set[str] = set()
+    bad = False
     known = known_failures(run)
     for result in run.results():
         entry = _test(result, known.get(result.test_case_id, ""))
-        if entry.kind in ("fail", "error"):
-            told.add(entry.name)
+        bad |= entry.kind in ("fail", "error")
         yield entry
     errors = (problem for problem in run.summary.problems if problem.severity == "error")
     for _, problems in groupby(errors, key=lambda problem: problem.path or id(problem)):
-        entry = _invalid(list(problems))
-        told.add(entry.name)
-        yield entry
-    lost = list(_lost(run, told))
-    if run.summary.exit_code and (lost or not told):
-        yield _about_the_run(run.summary, lost)
+        bad = True
+        yield _invalid(list(problems))
+    unseen = unseen_regressions(run)
+    if run.summary.exit_code and (unseen or not bad):
+        yield _about_the_run(run.summary, unseen)
 
 
-def _lost(run: StoredRun, told: set[str]) -> Iterator[str]:
-    """What got worse from the baseline in tests that did not fail: those that are missing or judge less."""
-    for change in run.comparison.changes if run.comparison else ():
-        if change.regression and change.test_case_id not in told:
-            yield f"{change.kind.replace('_', ' ')}: {change.test_case_id} {change.assertion or '(the test)'}"
-
-
-def _about_the_run(summary: RunSummary, lost: Sequence[str]) -> Entry:
+def _about_the_run(summary: RunSummary, unseen: Sequence[Change]) -> Entry:
+    lines = [
+        f"{change.kind.replace('_', ' ')}: {change.test_case_id} {change.assertion or '(the test)'}"
+        for change in unseen
+    ]
     return Entry(
         kind="fail" if summary.exit_code == 1 else "error",
         name=RUN,
         reason_code=f"exit {summary.exit_code}",
         message=summary.exit_reason,
-        text="\n".join([summary.exit_reason, *lost]),
+        text="\n".join([summary.exit_reason, *lines]),
     )
 
 

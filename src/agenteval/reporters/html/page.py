@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from agenteval.comparing.known import known_failures
+from agenteval.comparing.known import known_failures, unseen_regressions
 from agenteval.reporters.html.beside import Step, beside
 from agenteval.reporters.html.checks import Check, checks
 from agenteval.reporters.html.texts import counted
@@ -115,6 +115,7 @@ class Page:
         self.baseline = baseline
         self.summary: RunSummary = run.summary
         self._known = known_failures(run)
+        self.unseen_regressions = unseen_regressions(run)
         self._places = {id(row): number for number, row in enumerate(run.summary.tests, 1)}
         self._before = {row.test_case_id: row for row in baseline.summary.tests} if baseline else {}
         rows = [row for row in run.summary.tests if row.result is not None]
