@@ -1,7 +1,11 @@
 """What a run's comparison with its baseline means to whoever reads a report: which failures are no news, and what else is."""
 
-from agenteval.comparing.comparison import Change
+from typing import TYPE_CHECKING
+
 from agenteval.stored import StoredRun
+
+if TYPE_CHECKING:
+    from agenteval.comparing.comparison import Change
 
 
 def known_failures(run: StoredRun) -> dict[str, str]:
@@ -24,14 +28,14 @@ def known_failures(run: StoredRun) -> dict[str, str]:
     }
 
 
-def unseen_regressions(run: StoredRun) -> list[Change]:
+def unseen_regressions(run: StoredRun) -> "list[Change]":
     """What got worse in tests that did not fail: they are missing, or judge less than they did. Raises `FileError`."""
     failed = {row.test_case_id for row in run.summary.tests if row.status in ("fail", "error")}
     changes = run.comparison.changes if run.comparison else ()
     return [change for change in changes if change.regression and change.test_case_id not in failed]
 
 
-def _told(baseline: str, change: Change) -> str:
+def _told(baseline: str, change: "Change") -> str:
     """Which baseline knows it, and what people have written there."""
     until = f"until {change.expires}" if change.expires else None
     noted = " · ".join(each for each in (change.owner, change.reason, until) if each)

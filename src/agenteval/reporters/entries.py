@@ -7,12 +7,14 @@ list of tests must see both.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from agenteval.comparing.comparison import Change
 from agenteval.comparing.known import known_failures, unseen_regressions
 from agenteval.results import AssertionResult, InvalidSpec, RunSummary, TestResult
 from agenteval.stored import StoredRun
+
+if TYPE_CHECKING:
+    from agenteval.comparing.comparison import Change
 
 Kind = Literal["pass", "fail", "error", "skip", "xfail", "known"]
 """`known` is a failure that the run's baseline accepts."""
@@ -59,7 +61,7 @@ def entries(run: StoredRun) -> Iterator[Entry]:
         yield _about_the_run(run.summary, unseen)
 
 
-def _about_the_run(summary: RunSummary, unseen: Sequence[Change]) -> Entry:
+def _about_the_run(summary: RunSummary, unseen: "Sequence[Change]") -> Entry:
     lines = [
         f"{change.kind.replace('_', ' ')}: {change.test_case_id} {change.assertion or '(the test)'}"
         for change in unseen
