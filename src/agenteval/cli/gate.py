@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from agenteval.cli.options import a_number
 from agenteval.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ def command(
             metavar="X",
             min=0,
             max=1,
+            callback=a_number,
             help="Pass when the score is at least X, whatever bars the run had.",
         ),
     ] = None,

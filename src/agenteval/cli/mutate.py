@@ -15,6 +15,7 @@ from agenteval.cli.options import (
     ExpressionOption,
     PathsArgument,
     TagOption,
+    a_number,
 )
 from agenteval.cli.reporting import prepare, write_report
 from agenteval.errors import ExitCode, UsageError
@@ -55,7 +56,12 @@ def command(
     min_score: Annotated[
         float | None,
         typer.Option(
-            "--min-score", metavar="X", min=0, max=1, help="Exit 1 below this share of noticed mutants."
+            "--min-score",
+            metavar="X",
+            min=0,
+            max=1,
+            callback=a_number,
+            help="Exit 1 below this share of noticed mutants.",
         ),
     ] = None,
     json_output: Annotated[
