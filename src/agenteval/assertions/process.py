@@ -441,7 +441,7 @@ forbid_following:
         if owner is not None and owner.event is own_call:
             return True
         tool = tool_of(event, trace)
-        return any(name_matches(pattern, tool) for pattern in self.allowed_following_tools)
+        return bool(tool) and any(name_matches(pattern, tool) for pattern in self.allowed_following_tools)
 
 
 def called(trace: Trace) -> str:
