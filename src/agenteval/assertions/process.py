@@ -395,6 +395,12 @@ forbid_following:
     allowed_following_tools: list[Name] = field(default_factory=list)
     """Tools that may be used after it all the same: names, or globs."""
 
+    def __post_init__(self) -> None:
+        if "*" in self.allowed_following_tools and not self.forbid_following:
+            raise ValueError(
+                "allowed_following_tools allows every tool, and nothing else is forbidden to follow"
+            )
+
     def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all
         """Judge one trace."""
         successes = self.success_event.find(trace)

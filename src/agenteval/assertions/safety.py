@@ -59,6 +59,10 @@ allow: ['*@example.com']
     allow: list[Name] = field(default_factory=list)
     """Values that may stand there all the same: as they are written, case aside, or globs."""
 
+    def __post_init__(self) -> None:
+        if slip := next((entry for entry in self.allow if not entry.strip("*")), None):
+            raise ValueError(f"allow holds {slip!r}, which is everything: say which values may stand there")
+
     def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all
         """Judge one trace."""
         blind = [
@@ -273,7 +277,7 @@ def _too_many(calls: Sequence[ToolCall], policy: ToolPolicy) -> Iterator[_Violat
         events = [call.event for call in calls if name_matches(tool, call.tool)]
         if len(events) > most:
             who = f" of {tool}" if isinstance(limits, dict) else ""
-            beyond = events[max(most, 0) :]
+            beyond = events[most:]
             rule = f"tools.policy.max_calls allows {most}"
             text = f"{counted(len(events), 'call')}{who} where {rule} ({_listed(beyond)} too many)"
             yield _Violation(tool, "tools.policy.max_calls", text, beyond)

@@ -107,7 +107,7 @@ class SchedulerOutboundCount(Assertion):
     Counts the `tool_call` events of `tool`, or with `count: successes` those that a successful result answers.
     Passes when there are `exact` of them, or at least `min` and at most `max`. Fails when the run was not
     triggered by the scheduler. With `max` alone it had nothing to judge when nothing was sent; nor had it when nothing
-    may be sent, the agent did not have the tool, and no tool was called.
+    may be sent, the agent did not have the tool, and no tool was called; nor with `min: 0` alone, which any number fits.
     """
 
     type: ClassVar[str] = "scheduler_outbound_count"
@@ -161,6 +161,8 @@ class SchedulerOutboundCount(Assertion):
             return failed(
                 "; ".join(wrong), events=shown, closest=self._closest(trace) if too_few else (), **observed
             )
+        if (low, high) == (0, None):
+            return vacuous(f"any number fits, and the trace has {counted(number, kind)}", **observed)
         if not number and (self.max or high == 0) and not self.min:
             if not trace.capabilities.supports_tool_trace:
                 return not_applicable(
