@@ -19,7 +19,7 @@ from agenteval.reading.documents import (
     problems_at,
     read_text,
 )
-from agenteval.strict import Between, Matching, Model, NotPlain, closest, model, parse
+from agenteval.strict import Between, Matching, Model, NotEmpty, NotPlain, closest, model, parse
 
 PREFIX = "AGENTEVAL_"
 """What the environment variables that configure begin with: AGENTEVAL_ARTIFACTS_DIR, AGENTEVAL_SUITE_ID …"""
@@ -111,7 +111,7 @@ def _plugin_fault(name: str) -> str:
 class Config(Model):
     """What a project sets once for all runs; the command line overrides it."""
 
-    artifacts_dir: str = "artifacts"
+    artifacts_dir: Annotated[str, NotEmpty()] = "artifacts"
     """Where runs are written, relative to the project root."""
     strict: bool = False
     """Warnings fail a test."""
@@ -121,13 +121,13 @@ class Config(Model):
     """A missing capability fails an assertion instead of skipping it."""
     save_traces: bool = False
     """Write every test's normalized trace."""
-    baseline: str = "agenteval-baseline.json"
+    baseline: Annotated[str, NotEmpty()] = "agenteval-baseline.json"
     """The file that `--update-baseline` writes, relative to the project root."""
     color: Literal["auto", "always", "never"] = "auto"
     """Whether the console uses colour."""
     plugins: list[Annotated[str, _PluginName()]] = field(default_factory=list)
     """Modules whose assertion types and adapters can be used: files relative to the project's root, or dotted names."""
-    secrets: list[str] = field(default_factory=list)
+    secrets: list[Annotated[str, NotEmpty()]] = field(default_factory=list)
     """Environment variables whose values are redacted wherever they stand."""
     redaction: RedactionConfig = field(default_factory=RedactionConfig)
     """What is redacted without being named."""
