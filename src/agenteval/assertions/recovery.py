@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
 from agenteval.assertions.output import check_phrases, has_output, no_output, output_events
-from agenteval.assertions.process import called
+from agenteval.assertions.telling import called
 from agenteval.language.success_claims import SUCCESS_PHRASES, success_claims
 from agenteval.patterns import name_matches
 from agenteval.selectors import counted, tool_of

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar, Literal
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, not_applicable, passed, vacuous
+from agenteval.assertions.telling import listed
 from agenteval.findings import Path, dotted
 from agenteval.outbound import OUTBOUND
 from agenteval.patterns import name_matches
@@ -21,8 +22,6 @@ KINDS: tuple[Kind, ...] = ("secrets", "email", "phone", "credit_card", "ip")
 PLACES: tuple[Place, ...] = ("output", "tool_args", "outbound")
 MOST_TOLD = 10
 """Findings that a message tells of; `observed` has the others."""
-MOST_LISTED = 5
-"""Events that a message names for one finding."""
 
 
 @model
@@ -258,7 +257,7 @@ def _wrong_tools(
     for call in calls:
         by_tool.setdefault(call.tool, []).append(call.event)
     for tool, events in by_tool.items():
-        named = f"{tool} ({_listed(events)})"
+        named = f"{tool} ({listed(events)})"
         if not _among(tool, available):
             yield _Violation(tool, "tools.available", f"{named}, which is not in tools.available", events)
         if policy.allow is not None and not _among(tool, policy.allow):
@@ -279,14 +278,9 @@ def _too_many(calls: Sequence[ToolCall], policy: ToolPolicy) -> Iterator[_Violat
             who = f" of {tool}" if isinstance(limits, dict) else ""
             beyond = events[most:]
             rule = f"tools.policy.max_calls allows {most}"
-            text = f"{counted(len(events), 'call')}{who} where {rule} ({_listed(beyond)} too many)"
+            text = f"{counted(len(events), 'call')}{who} where {rule} ({listed(beyond)} too many)"
             yield _Violation(tool, "tools.policy.max_calls", text, beyond)
 
 
 def _among(tool: str, patterns: Sequence[str]) -> bool:
     return any(name_matches(pattern, tool) for pattern in patterns)
-
-
-def _listed(events: Sequence[Event]) -> str:
-    shown = ", ".join(event.event_id for event in events[:MOST_LISTED])
-    return shown if len(events) <= MOST_LISTED else f"{shown} and {len(events) - MOST_LISTED} more"

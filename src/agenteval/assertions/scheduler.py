@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, not_applicable, passed, vacuous
-from agenteval.assertions.process import called, is_available
+from agenteval.assertions.process import is_available
+from agenteval.assertions.telling import called, times
 from agenteval.patterns import name_matches
 from agenteval.selectors import Selector, counted
 from agenteval.spec import Name, TestCase, Trigger
@@ -73,7 +74,7 @@ class SchedulerTaskRuns(Assertion):
             too_often = deciding if runs > self.max_runs else []
             return failed("; ".join(wrong), events=[*foreign[:3], *too_often], **observed)
         return passed(
-            f"{self.task_id} ran {_times(runs)}, triggered by {_article(scenario.trigger)}",
+            f"{self.task_id} ran {times(runs)}, triggered by {_article(scenario.trigger)}",
             events=deciding or own[:1],
             **observed,
         )
@@ -90,10 +91,6 @@ def _runs(events: Sequence[Event]) -> tuple[list[Event], list[Event]]:
 
 def _and_more(events: Sequence[Event]) -> str:
     return f" and {counted(len(events) - 1, 'other event')}" if len(events) > 1 else ""
-
-
-def _times(number: int) -> str:
-    return "once" if number == 1 else f"{number} times"
 
 
 def _article(trigger: str) -> str:
