@@ -135,8 +135,10 @@ def test_a_file_with_the_other_ending(tmp_path: Path) -> None:
     """It would be passed over in silence."""
     (tmp_path / "agenteval.yml").write_text("strict: true\n", encoding="utf-8")
     assert told(tmp_path) == [
-        "agenteval.yml: error[config.misnamed]: the configuration is read from agenteval.yaml, not from this file\n"
-        "   next: rename it to agenteval.yaml"
+        (
+            "agenteval.yml: error[config.misnamed]: the configuration is read from agenteval.yaml, not from this file\n"
+            "   next: rename it to agenteval.yaml"
+        )
     ]
 
 
