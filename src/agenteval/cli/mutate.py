@@ -15,6 +15,7 @@ from agenteval.cli.options import (
     ExpressionOption,
     OptionalPathsArgument,
     TagOption,
+    a_number,
 )
 from agenteval.cli.reporting import prepare, write_report
 from agenteval.errors import ExitCode, UsageError
@@ -55,7 +56,12 @@ def command(
     min_score: Annotated[
         float | None,
         typer.Option(
-            "--min-score", metavar="X", min=0, max=1, help="Exit 1 below this share of noticed mutants."
+            "--min-score",
+            metavar="X",
+            min=0,
+            max=1,
+            callback=a_number,
+            help="Exit 1 below this share of noticed mutants.",
         ),
     ] = None,
     json_output: Annotated[
@@ -107,7 +113,7 @@ def command(
         return _listed(console, chosen)
     selection = Selection(expression, tags or (), exclude_tags or ())
     collection = collect(paths or [], limits=config.limits, registry=registry)
-    tests = [test for test in collection.tests if selection.wants(test)]
+    selected = tests = [test for test in collection.tests if selection.wants(test)]
     collection.problems += selection.unknown_tags()
     for problem in collection.problems:
         console.problem(problem)
@@ -140,7 +146,11 @@ def command(
     if collection.errors:
         return _ended(console, ExitCode.INVALID, "a test file is invalid")
     if total.score is None:
-        if since and not tests and collection.tests:
+        if collection.tests and not selected:
+            return _ended(
+                console, ExitCode.INVALID, f"the selection leaves none of {len(collection.tests)} tests"
+            )
+        if since and selected and not tests:
             return _ended(console, ExitCode.PASSED, f"no test changed since {since}")
         return _ended(console, ExitCode.INVALID, "there was nothing to mutate")
     if unmutated:
@@ -181,6 +191,12 @@ def _changed_since(revision: str, root: Path) -> set[Path]:
 
     Raises `UsageError` (`usage.git`).
     """
+    if revision.startswith("-"):  # git would take it for an option, of which some write files
+        raise UsageError(
+            f"--since {revision}: no revision begins with a dash",
+            reason_code="usage.git",
+            next_step=NAME_A_REVISION,
+        )
     folder = Path(os.fsdecode(_git(["rev-parse", "--show-toplevel"], root, revision)).rstrip("\n"))
     asked = (
         ["diff", "--name-only", "-z", revision, "--"],
@@ -188,6 +204,9 @@ def _changed_since(revision: str, root: Path) -> set[Path]:
     )
     names = [name for arguments in asked for name in _git(arguments, folder, revision).split(b"\0") if name]
     return {folder / os.fsdecode(name) for name in names}
+
+
+NAME_A_REVISION = "name a commit, a branch or a tag of the project's repository"
 
 
 def _git(arguments: list[str], folder: Path, revision: str) -> bytes:
@@ -202,7 +221,7 @@ def _git(arguments: list[str], folder: Path, revision: str) -> bytes:
         raise UsageError(
             f"--since {revision}: git says: {said}",
             reason_code="usage.git",
-            next_step="name a commit, a branch or a tag of the project's repository",
+            next_step=NAME_A_REVISION,
         ) from error
 
 

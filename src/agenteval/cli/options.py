@@ -1,5 +1,6 @@
 """Arguments and options that several commands share."""
 
+from math import isnan
 from typing import Annotated
 
 import typer
@@ -78,6 +79,13 @@ AdapterOption = Annotated[
     str,
     typer.Option("--adapter", metavar="NAME", help="The adapter that reads it, when several could."),
 ]
+
+
+def a_number(value: float | None) -> float | None:
+    """Refuse NaN, which passes for a number in every range: a bar of NaN would stop nothing."""
+    if value is not None and isnan(value):
+        raise typer.BadParameter("nan is not a number.")
+    return value
 
 
 def _known_color(value: str | None) -> str | None:

@@ -22,6 +22,7 @@ from agenteval.cli.options import (
     TagOption,
     VerboseOption,
     WorkersOption,
+    a_number,
     shard_of,
 )
 from agenteval.cli.progress import ReadingProgress
@@ -146,7 +147,14 @@ def command(
     ] = "",
     pass_score: Annotated[
         float | None,
-        typer.Option("--pass-score", metavar="X", min=0, max=1, help="The score that the run must reach."),
+        typer.Option(
+            "--pass-score",
+            metavar="X",
+            min=0,
+            max=1,
+            callback=a_number,
+            help="The score that the run must reach.",
+        ),
     ] = None,
     github: GithubOption = None,
     *,

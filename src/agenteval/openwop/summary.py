@@ -125,19 +125,21 @@ class Scores:
         suite = self.suite
         missed = []
         if suite.pass_score is not None and (score := self._aggregate()) < suite.pass_score:
-            missed.append(f"score {_beside(score, suite.pass_score)} is below {suite.pass_score:g}")
+            missed.append(f"score {_beside(score, suite.pass_score)} is below {suite.pass_score:.15g}")
         if suite.max_cost_usd is not None:
             cost = self._total_cost()
             if cost is None:
                 missed.append("the cost is not known for every task")
             elif cost > suite.max_cost_usd:
-                missed.append(f"cost {_beside(cost, suite.max_cost_usd)} USD is above {suite.max_cost_usd:g}")
+                missed.append(
+                    f"cost {_beside(cost, suite.max_cost_usd)} USD is above {suite.max_cost_usd:.15g}"
+                )
         if suite.max_p95_latency_ms is not None:
             bar = suite.max_p95_latency_ms
             if len(self._latencies) < len(self.tasks) or not self._latencies:
                 missed.append("the latency is not known for every task")
             elif (p95 := nearest_rank(self._latencies, 95)) > bar:
-                missed.append(f"p95 latency {_beside(p95, bar)} ms is above {bar:g}")
+                missed.append(f"p95 latency {_beside(p95, bar)} ms is above {bar:.15g}")
         return missed
 
     def passed(self) -> bool:
@@ -219,8 +221,13 @@ def _share(result: TestResult) -> tuple[int, int]:
 
 def _beside(value: float, bar: float) -> str:
     """The value with as many digits as it takes to be seen to differ from the bar."""
-    texts = ((f"{value:.{digits}g}", f"{bar:.{digits}g}") for digits in range(4, 17))
+    texts = ((_rounded(value, digits), _rounded(bar, digits)) for digits in range(4, 17))
     return next((text for text, other in texts if text != other), repr(value))
+
+
+def _rounded(value: float, digits: int) -> str:
+    """To so many significant digits, and not as a power of ten: 21230 for 21234."""
+    return f"{float(f'{value:.{digits}g}'):.16g}"
 
 
 _UNFIT = re.compile(r"[^a-z0-9]+")
