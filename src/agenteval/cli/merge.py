@@ -69,7 +69,7 @@ def command(
     session.tally.counts.deselected = first.deselected
     times = [(each.run.summary.started_at, each.run.summary.finished_at) for each in shards]
     code = session.retell(
-        merged(shards, run_id, redactor),
+        merged(shards, run_id, redactor, session.examiner),
         started_at=min(start for start, _ in times),
         finished_at=max(end for _, end in times),
     )

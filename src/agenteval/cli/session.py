@@ -79,6 +79,9 @@ class Session:
             max_bytes=self.directory.max_bytes if self.directory else 0,
             save_traces=self.save_traces,
             compares=self.watch is not None,
+            scores=self.scores,
+            console=self.console,
+            folder=self._shown_folder(),
         )
 
     def collect(self, paths: list[str]) -> ExitCode:
@@ -192,7 +195,7 @@ class Session:
     def _run_all(self, found: Iterable[Candidate | SpecError], maxfail: int) -> bool:
         """Run tests and report each; whether the run was stopped early."""
         for candidate in self._tests(found):
-            self._report(self._judged(candidate), candidate.test)
+            self._report(self._judged(candidate))
             if candidate.found.only is not None:
                 self.parts.add(str(candidate.found.path))
             failures = self.tally.counts.failed + self.tally.counts.errors
@@ -249,7 +252,7 @@ class Session:
         judged = candidate.judged
         stem: Stem = self.directory.stem if self.directory else str
         if judged:
-            name = stem(judged.result.test_case_id) if self.directory else ""
+            name = stem(judged.counted.row.test_case_id) if self.directory else ""
             if name == judged.filed.stem:
                 return judged
             candidate, stem = self.examiner.look(candidate.found), lambda _: name
@@ -272,25 +275,24 @@ class Session:
         for problem in problems:
             self.console.problem(problem)
 
-    def _report(self, judged: Judged, test: LoadedTest | None = None) -> None:
+    def _report(self, judged: Judged) -> None:
         """Write what there is to write about a test, count it, tell it."""
         if self.directory:
             self.directory.keep(judged.filed)
-        result = judged.result
-        self.tally.add(result)
+        self.tally.add(judged.counted)
         self.tally.coverage.include(judged.looked)
-        self.scores.add(result, judged.metrics, test)
+        self.scores.add(judged.scored)
         if self.watch and judged.seen:
-            score = None if result.status == "skipped" else self.scores.tasks[-1]["score"]
-            self.watch.add(result, judged.seen, score)
+            self.watch.add(judged.seen)
+        file = judged.counted.row.result
         if self.log:
-            self.log.test(result.artifacts.result, judged.metrics)
+            self.log.test(file, judged.metrics)
         if judged.filed.leaks:
             self._leaked(judged.filed.leaks)
         else:
-            self.console.test(result, self._shown_folder())
-            if self.on_result and self.directory and result.artifacts.result:
-                self.on_result(self.directory.path / result.artifacts.result)
+            self.console.tell(judged.story)
+            if self.on_result and self.directory and file:
+                self.on_result(self.directory.path / file)
 
     def _shown_folder(self) -> str | None:
         return str(self.directory.path) if self.directory and self.shows_files else None

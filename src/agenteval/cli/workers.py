@@ -118,7 +118,7 @@ class Workers:
     def _hand_out(self) -> None:
         share = max(1, min(LARGEST_SHARE, len(self._waiting) // (4 * len(self._workers))))
         for worker in self._workers:
-            if not self._waiting or len(worker.given) > share // 2:
+            if not self._waiting or len(worker.given) > share:
                 continue
             if self._bytes > MOST_WAITING and self._waiting[0] != self._next:
                 continue
