@@ -22,7 +22,7 @@ CATEGORIES: tuple[str, ...] = get_args(Category)
 
 
 @dataclass(slots=True)
-class Counted:
+class Tallied:
     """What of a test is added up. `marks` has the category of each assertion, and what it came to there."""
 
     row: TestRow
@@ -30,7 +30,7 @@ class Counted:
     marks: list[tuple[str, str]]
 
 
-def counted(result: TestResult) -> Counted:
+def tallied(result: TestResult) -> Tallied:
     """What is added up of a result."""
     row = TestRow(
         test_case_id=result.test_case_id,
@@ -43,7 +43,7 @@ def counted(result: TestResult) -> Counted:
         xfail=result.xfail,
     )
     marks = [(each.category, _mark(each)) for each in result.assertions]
-    return Counted(row, result.summary.warnings, marks)
+    return Tallied(row, result.summary.warnings, marks)
 
 
 _MARKS = {"pass": "passed", "fail": "failed", "warn": "warnings", "skip": "skipped"}
@@ -73,7 +73,7 @@ class Tally:
         self.coverage = CoverageTally()
         self._scores = {name: CategoryScore(category=name) for name in CATEGORIES}
 
-    def add(self, test: Counted) -> None:
+    def add(self, test: Tallied) -> None:
         """Count one test."""
         counts, row = self.counts, test.row
         counts.total += 1

@@ -149,8 +149,8 @@ def test_what_cannot_cross_is_judged_by_the_run_itself(
     )
     for at in range(4):
         check = {"id": "says", "type": "output_contains", "params": {"all_of": ["2"]}}
-        given = {"adapter": "canned", "adapter_input": {"answer": f"{at}"}, "assertions": [check]}
-        project.add("pass", f"{at}", **given)
+        answer = {"answer": f"{at}"}
+        project.add("pass", f"{at}", adapter="canned", adapter_input=answer, assertions=[check])
     alone = run(capsys, "run-a")
     assert run(capsys, "run-b", "-n", "2") == alone
     assert written(project, "run-b") == written(project, "run-a")

@@ -15,7 +15,7 @@ from agenteval.reporters.console import Console
 from agenteval.reporters.filing import Filed, packed, unfiled
 from agenteval.results import TestResult
 from agenteval.runner import RunOptions, not_run, run_test
-from agenteval.scorecard import Counted, counted
+from agenteval.scorecard import Tallied, tallied
 from agenteval.selection import WANTED, Choice, Selection
 from agenteval.trace import Metrics
 
@@ -35,7 +35,7 @@ class Judged:
 
     filed: Filed
     story: Sequence[str]
-    counted: Counted
+    tallied: Tallied
     scored: Scored | None
     metrics: Metrics | None
     looked: CoverageTally
@@ -129,7 +129,7 @@ class Examiner:
         return Judged(
             filed=filed,
             story=self.console.story(result, self.folder),
-            counted=counted(result),
+            tallied=tallied(result),
             scored=self.scores.scored(result, metrics, test),
             metrics=metrics,
             looked=looked,

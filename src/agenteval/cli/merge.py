@@ -37,9 +37,12 @@ def command(
 
     Exit codes: those of the run; 2 when they are not all the shards of one run.
     """
-    from agenteval.cli.merging import merged, read_shards
+    from datetime import datetime
+
+    from agenteval.cli.examining import Examiner
+    from agenteval.cli.ledger import Ledger
+    from agenteval.cli.merging import Told, merged, read_shards
     from agenteval.cli.redacting import redact_as
-    from agenteval.cli.session import Session, print_summary
     from agenteval.config import load_config, project_root
     from agenteval.judging import JudgingRules
     from agenteval.openwop.summary import Scores, Suite
@@ -57,22 +60,33 @@ def command(
     run_id = run_id or first.run_id or new_run_id()
     redactor = Redactor((), rules)
     parent = artifacts_dir or Path(os.path.relpath(root / config.artifacts_dir))
-    session = Session(
+    ledger = Ledger(
         options=RunOptions(run_id=run_id, root=root, rules=JudgingRules(), redaction=rules),
         console=Console(
             sys.stderr if json_output else sys.stdout, verbosity=verbose - quiet, color=color or config.color
         ),
         scores=Scores(Suite(**first.suite)),
+        directory=RunDirectory(parent, run_id, redactor=redactor),
+    )
+    ledger.tally.counts.deselected = first.deselected
+    examiner = Examiner(
+        options=ledger.options,
         selection=Selection(),
+        scores=ledger.scores,
+        console=ledger.console,
+        folder=ledger.folder,
     )
-    session.directory = RunDirectory(parent, run_id, redactor=redactor)
-    session.tally.counts.deselected = first.deselected
-    times = [(each.run.summary.started_at, each.run.summary.finished_at) for each in shards]
-    code = session.retell(
-        merged(shards, run_id, redactor, session.examiner),
-        started_at=min(start for start, _ in times),
-        finished_at=max(end for _, end in times),
-    )
+    for part in merged(shards, run_id, redactor, examiner):
+        if not isinstance(part, Told):
+            ledger.enter(part)
+        elif part.invalid:
+            ledger.invalid(part.problems)
+        else:
+            ledger.warn(part.problems)
+    summaries = [shard.run.summary for shard in shards]
+    started = datetime.fromisoformat(min(each.started_at for each in summaries)).timestamp()
+    finished = datetime.fromisoformat(max(each.finished_at for each in summaries)).timestamp()
+    code = ledger.close(started, (finished - started) * 1000)
     if json_output:
-        print_summary(session)
+        ledger.print_summary()
     return code
