@@ -245,7 +245,7 @@ def test_a_crash_of_ours_is_told_as_in_one_process(
 )
 def test_how_many_processes(asked: str, files: int, number: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """`auto` is one process for each processor, and one in all for fewer than a hundred tests."""
-    monkeypatch.setattr("agenteval.cli.flow._processors", lambda: 3)
+    monkeypatch.setattr("agenteval.cli.flow.processors", lambda: 3)
     assert Flow(workers=asked).processes(files) == number
 
 

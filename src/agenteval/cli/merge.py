@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from agenteval.cli.options import ColorOption, JsonOption, QuietOption, VerboseOption
+from agenteval.cli.options import ArtifactsDirOption, ColorOption, JsonOption, QuietOption, VerboseOption
 from agenteval.errors import ExitCode
 
 
@@ -18,10 +18,7 @@ def command(
             metavar="DIR...", help="The directories of all shards of one run.", show_default=False
         ),
     ],
-    artifacts_dir: Annotated[
-        Path | None,
-        typer.Option("--artifacts-dir", metavar="DIR", help="Where the run is written (default: artifacts)."),
-    ] = None,
+    artifacts_dir: ArtifactsDirOption = None,
     run_id: Annotated[
         str,
         typer.Option(

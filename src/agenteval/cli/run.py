@@ -13,6 +13,7 @@ from agenteval.cli.flow import Flow
 from agenteval.cli.ledger import Ledger
 from agenteval.cli.options import (
     AllowOutsideOption,
+    ArtifactsDirOption,
     ColorOption,
     ExcludeTagOption,
     ExpressionOption,
@@ -84,10 +85,7 @@ def command(
         bool, typer.Option("--strict-capabilities", help="A missing capability fails instead of skipping.")
     ] = False,
     allow_outside: AllowOutsideOption = False,
-    artifacts_dir: Annotated[
-        Path | None,
-        typer.Option("--artifacts-dir", metavar="DIR", help="Where runs are written (default: artifacts)."),
-    ] = None,
+    artifacts_dir: ArtifactsDirOption = None,
     run_id: Annotated[
         str, typer.Option("--run-id", metavar="ID", help="The name of this run's directory.")
     ] = "",
