@@ -2,15 +2,23 @@
 
 import os
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from agenteval.cli.options import ArtifactsDirOption, ColorOption, JsonOption, QuietOption, VerboseOption
+from agenteval.cli.reporting import Reporting, ToldGithubOption, prepare, with_reports
 from agenteval.errors import ExitCode
 
+if TYPE_CHECKING:
+    from agenteval.cli.ledger import Ledger
+    from agenteval.cli.merging import StoredShard
+    from agenteval.redaction import Redactor
 
+
+@with_reports
 def command(
     folders: Annotated[
         list[Path],
@@ -29,16 +37,16 @@ def command(
     quiet: QuietOption = False,
     verbose: VerboseOption = False,
     color: ColorOption = None,
+    github: ToldGithubOption = False,
+    *,
+    reports: Mapping[str, Path],
 ) -> ExitCode:
-    """Put the shards of a run together: the same results, files and exit code as of a run without shards.
+    """Put the shards of a run together: the same results, files, reports and exit code as of a run without shards.
 
     Exit codes: those of the run; 2 when they are not all the shards of one run.
     """
-    from datetime import datetime
-
-    from agenteval.cli.examining import Examiner
     from agenteval.cli.ledger import Ledger
-    from agenteval.cli.merging import Told, merged, read_shards
+    from agenteval.cli.merging import read_shards
     from agenteval.cli.redacting import redact_as
     from agenteval.config import load_config, project_root
     from agenteval.judging import JudgingRules
@@ -47,8 +55,8 @@ def command(
     from agenteval.reporters.artifacts import RunDirectory, new_run_id
     from agenteval.reporters.console import Console
     from agenteval.runner import RunOptions
-    from agenteval.selection import Selection
 
+    prepare(reports)
     root = project_root()
     config = load_config(root)
     rules = redact_as(config)
@@ -63,9 +71,27 @@ def command(
             sys.stderr if json_output else sys.stdout, verbosity=verbose - quiet, color=color or config.color
         ),
         scores=Scores(Suite(**first.suite)),
-        directory=RunDirectory(parent, run_id, redactor=redactor),
     )
     ledger.tally.counts.deselected = first.deselected
+    reporting = Reporting(reports, github=github, redactor=redactor, console=ledger.console)
+    with reporting.during(run_id, parent):
+        ledger.directory = RunDirectory(parent, run_id, redactor=redactor)
+        if reporting.stream:
+            ledger.on_result = reporting.add
+        code = _retold(shards, ledger, redactor)
+    if json_output:
+        ledger.print_summary()
+    return code
+
+
+def _retold(shards: "Sequence[StoredShard]", ledger: "Ledger", redactor: "Redactor") -> ExitCode:
+    """Enter what the shards came to, and close the run: it began with the first of them, and ended with the last."""
+    from datetime import datetime
+
+    from agenteval.cli.examining import Examiner
+    from agenteval.cli.merging import Told, merged
+    from agenteval.selection import Selection
+
     examiner = Examiner(
         options=ledger.options,
         selection=Selection(),
@@ -73,7 +99,7 @@ def command(
         console=ledger.console,
         folder=ledger.folder,
     )
-    for part in merged(shards, run_id, redactor, examiner):
+    for part in merged(shards, ledger.options.run_id, redactor, examiner):
         if not isinstance(part, Told):
             ledger.enter(part)
         elif part.invalid:
@@ -83,7 +109,4 @@ def command(
     summaries = [shard.run.summary for shard in shards]
     started = datetime.fromisoformat(min(each.started_at for each in summaries)).timestamp()
     finished = datetime.fromisoformat(max(each.finished_at for each in summaries)).timestamp()
-    code = ledger.close(started, (finished - started) * 1000)
-    if json_output:
-        ledger.print_summary()
-    return code
+    return ledger.close(started, (finished - started) * 1000)
