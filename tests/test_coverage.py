@@ -10,7 +10,7 @@ from agenteval.assertions.base import Assertion, Category, Verdict, not_applicab
 from agenteval.assertions.looks import Looks
 from agenteval.coverage import CoverageTally
 from agenteval.results import CategoryScore, Coverage
-from agenteval.scorecard import Tally
+from agenteval.scorecard import Tally, tallied
 from agenteval.selectors import Selector
 from agenteval.spec import Name, TestCase
 from agenteval.strict import NotEmpty, model, parse
@@ -173,7 +173,7 @@ def covered(*checks: Any, trace: Any = TRACE) -> Coverage:
     """The coverage of a run of one test."""
     tally = Tally()
     outcome = run_one(make_test(*checks, tools=AVAILABLE), trace)
-    tally.add(outcome.result)
+    tally.add(tallied(outcome.result))
     tally.coverage.add(outcome.test, outcome.result.assertions, outcome.trace)
     return tally.summary(run_id="r", started_at="s", finished_at="f", duration_ms=1).coverage
 

@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from agenteval.cli.flow import AUTO, processors
 from agenteval.cli.options import (
     AllowOutsideOption,
     ColorOption,
     ExcludeTagOption,
     ExpressionOption,
     OptionalPathsArgument,
+    QuietOption,
     TagOption,
+    WorkersOption,
     a_number,
 )
 from agenteval.cli.reporting import prepare, write_report
@@ -44,9 +47,7 @@ def command(
     seed: Annotated[
         int, typer.Option("--seed", metavar="N", help="What is drawn by lot follows from it.")
     ] = 0,
-    workers: Annotated[
-        str, typer.Option("-n", "--workers", metavar="N|auto", help="Processes to use.")
-    ] = "1",
+    workers: WorkersOption = "1",
     since: Annotated[
         str,
         typer.Option(
@@ -74,7 +75,7 @@ def command(
         bool, typer.Option("--list-operators", help="Tell what can be changed, and stop.")
     ] = False,
     allow_outside: AllowOutsideOption = False,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Only the summary.")] = False,
+    quiet: QuietOption = False,
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Every mutant of every test.")] = False,
     color: ColorOption = None,
 ) -> ExitCode:
@@ -131,7 +132,7 @@ def command(
         allow_outside=allow_outside,
     )
     results = []
-    for each in mutate_tests(tests, settings, _number(workers)):
+    for each in mutate_tests(tests, settings, processors() if workers == AUTO else int(workers)):
         results.append(each)
         tell_test(console, each)
     total = report(seed, results)
@@ -176,14 +177,6 @@ def _listed(console: "Console", operators: "Sequence[type[Operator]]") -> ExitCo
         console.emit((f"  stands for: {each.stands_for}", "dim"))
     console.flush()
     return ExitCode.PASSED
-
-
-def _number(workers: str) -> int:
-    if workers == "auto":
-        return os.cpu_count() or 1
-    if not workers.isdecimal() or int(workers) < 1:
-        raise UsageError(f"-n {workers}: expected a number of processes, or auto")
-    return int(workers)
 
 
 def _changed_since(revision: str, root: Path) -> set[Path]:

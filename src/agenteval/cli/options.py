@@ -1,6 +1,7 @@
 """Arguments and options that several commands share."""
 
 from math import isnan
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -75,6 +76,10 @@ AllowOutsideOption = Annotated[
     typer.Option("--allow-outside", help="Let tests name files outside the project."),
 ]
 
+ArtifactsDirOption = Annotated[
+    Path | None,
+    typer.Option("--artifacts-dir", metavar="DIR", help="Where runs are written (default: artifacts)."),
+]
 AdapterOption = Annotated[
     str,
     typer.Option("--adapter", metavar="NAME", help="The adapter that reads it, when several could."),

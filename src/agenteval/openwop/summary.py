@@ -50,8 +50,18 @@ class Baseline:
 
 
 @dataclass(slots=True)
+class Scored:
+    """A test as a task of the summary. `share` is its score as an exact fraction, `latency_ms` exact, `at` ISO 8601."""
+
+    task: dict[str, Any]
+    share: tuple[int, int]
+    latency_ms: float | None
+    at: str
+
+
+@dataclass(slots=True)
 class Scores:
-    """The tasks of a run, scored one by one; `scored_at` has the time of each, ISO 8601."""
+    """Scores tests as tasks, and keeps the tasks of a run; `scored_at` has the time of each, ISO 8601."""
 
     suite: Suite
     baseline: Baseline | None = None
@@ -85,10 +95,12 @@ class Scores:
         """The score of a test as an exact fraction: what was reached, of how much."""
         return _share(result)
 
-    def add(self, result: TestResult, metrics: Metrics | None, test: LoadedTest | None = None) -> None:
+    def scored(
+        self, result: TestResult, metrics: Metrics | None, test: LoadedTest | None = None
+    ) -> Scored | None:
         """Score one test; `metrics` are those of its trace, if there is one. A skipped test is no task."""
         if result.status == "skipped":
-            return
+            return None
         passed, judged = share = self.share(result, test)
         task: dict[str, Any] = {
             "taskId": self.task_id(result),
@@ -99,7 +111,6 @@ class Scores:
             if metrics.cost_usd is not None:
                 task["costUsd"] = metrics.cost_usd
             task["latencyMs"] = max(0, round(metrics.timing_ms_total))
-            self._latencies.append(metrics.timing_ms_total)
         schema_checks = [
             each.status == "pass"
             for each in result.assertions
@@ -116,9 +127,17 @@ class Scores:
         ]
         if findings:
             task["safetyFindings"] = findings
-        self.tasks.append(task)
-        self.scored_at.append(result.finished_at)
-        self._shares.append(share)
+        return Scored(task, share, metrics.timing_ms_total if metrics else None, result.finished_at)
+
+    def add(self, scored: Scored | None) -> None:
+        """Add a task to the summary; None is a test that is none."""
+        if scored is None:
+            return
+        self.tasks.append(scored.task)
+        self.scored_at.append(scored.at)
+        self._shares.append(scored.share)
+        if scored.latency_ms is not None:
+            self._latencies.append(scored.latency_ms)
 
     def unmet(self) -> list[str]:
         """The bars that somebody set and the run does not clear, in words; compared before any rounding."""

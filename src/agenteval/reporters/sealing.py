@@ -1,7 +1,7 @@
 """JSON that may leave the process: redacted, encoded, and looked at once more before anybody gets it."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from agenteval.errors import AgentEvalError, Problem
@@ -43,8 +43,11 @@ def sealed(data: Any, redactor: Redactor, *, one_line: bool = False) -> bytes:
     return _checked(shown, shown, redactor, one_line=one_line)
 
 
-def sealed_lines(items: Iterable[Any], redactor: Redactor) -> bytes:
+def sealed_lines(items: Sequence[Any], redactor: Redactor) -> bytes:
     """Data as JSON, one item a line: the bytes that may be written. Raises `LeakError` as `sealed` does."""
+    content = b"".join(encode(item, one_line=True) for item in items)
+    if not redactor.may_show_in(content):
+        return content
     return b"".join(sealed(item, redactor, one_line=True) for item in items)
 
 
