@@ -140,6 +140,18 @@ def test_a_test_that_fails_is_not_mutated(tmp_path: Path, capsys: pytest.Capture
     assert out.endswith("exit 1: 1 of 2 tests could not be mutated\n")
 
 
+def test_operators_that_were_picked_need_not_fit_every_test(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A test without retries has none to drop, which is no failure when another test has one."""
+    examples = Path(__file__).resolve().parents[2] / "examples" / "nanoclaw"
+    argv = [str(examples / name) for name in ("clarifying-question", "scheduler-digest-timeout-recovery")]
+    assert main(["mutate", *argv, "--operators", "drop-retry"]) == 0
+    out = capsys.readouterr().out
+    assert "   there is nothing in the trace that an operator can change\n" in out
+    assert out.endswith("exit 0: every mutant was judged\n")
+
+
 def test_nothing_to_mutate_is_no_success(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """An operator that finds nothing to change in any test, and a directory without tests: exit 3."""
     Project(tmp_path).add("pass")

@@ -87,6 +87,7 @@ def command(
     from agenteval.cli.collection import collect
     from agenteval.cli.redacting import redact_as
     from agenteval.config import load_config, project_root
+    from agenteval.mutation.engine import NOTHING_TO_CHANGE
     from agenteval.mutation.operators import chosen_operators
     from agenteval.mutation.results import report
     from agenteval.mutation.runs import MutationSettings, mutate_tests
@@ -143,7 +144,8 @@ def command(
         from agenteval.reporters.html import render_mutants
 
         write_report(html, render_mutants(total, Redactor((), rules)))
-    unmutated = [each for each in results if each.reason and not each.mutants]
+    expected = {NOTHING_TO_CHANGE} if names else set()  # operators that were picked need not fit every test
+    unmutated = [each for each in results if not each.mutants and each.reason not in expected]
     if collection.errors:
         return _ended(console, ExitCode.INVALID, "a test file is invalid")
     if total.score is None:

@@ -22,6 +22,10 @@ MOST_MUTANTS = 200
 """Mutants of one test, unless asked otherwise: of more, a sample is drawn, from every operator in turn."""
 
 
+NOTHING_TO_CHANGE = "there is nothing in the trace that an operator can change"
+"""Why a test that passes has no mutants."""
+
+
 @dataclass(slots=True, kw_only=True)
 class MutationOptions:
     """How mutants are made. `most` bounds those of one test; 0 takes all."""
@@ -48,7 +52,7 @@ def mutate(outcome: Outcome, options: MutationOptions, registry: Registry) -> Te
         outcome,
         mutants,
         idle,
-        None if mutants else "there is nothing in the trace that an operator can change",
+        None if mutants else NOTHING_TO_CHANGE,
     )
 
 
