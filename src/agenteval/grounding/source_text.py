@@ -44,6 +44,7 @@ class SourceText:
         self._folded = _Folded(self._all)
         self._with = self._folded.having
         self._dated: dict[int, list[Date]] = {}
+        self._linked: dict[int, list[Link]] = {}
         self.signs = signs()
 
     # Words -----------------------------------------------------------------------------------------------------
@@ -175,15 +176,19 @@ class SourceText:
         return any(
             each.key == link.key
             for number in numbers
-            for text in self._all[number].texts
-            if sign in fold(text) or "xn--" in sign
-            for each in self._effort.spent_on(links(text))
+            for each in self._effort.spent_on(self._links_of(number))
         ) or any(each.key == link.key for each in self.called_links)
+
+    def _links_of(self, number: int) -> list[Link]:
+        """The references of a source, found once."""
+        if number not in self._linked:
+            self._linked[number] = [link for text in self._all[number].texts for link in links(text)]
+        return self._linked[number]
 
     @cached_property
     def links(self) -> list[Link]:
         """The references of all texts."""
-        return [link for text in _texts(self._all) for link in links(text)]
+        return [link for number in range(len(self._all)) for link in self._links_of(number)]
 
     @cached_property
     def called_links(self) -> list[Link]:
