@@ -16,10 +16,11 @@ from statistics import mean
 from time import process_time
 from typing import Any
 
+from benchmarks.groundedness import CASE, CHECK, trace_of
+
 from agenteval.assertions.groundedness import NoFabricatedSourceOrCitation
 from agenteval.strict import parse
 from agenteval.trace import Trace
-from benchmarks.groundedness import CASE, CHECK, trace_of
 
 Json = dict[str, Any]
 ROUNDS = 10

@@ -116,8 +116,12 @@ class SourceNumbers:
                 at = folded.find(word)
                 while at >= 0:
                     self._effort.spend()
-                    yield number, at
-                    at = folded.find(word, at + 1)
+                    end = at + len(word)
+                    if not (
+                        folded[at - 1 : at].isalnum() or folded[end : end + 1].isalnum()
+                    ):  # the ten of often
+                        yield number, at
+                    at = folded.find(word, end)
 
     def folded(self, number: int) -> str:
         """A source in lower case, each character in its place."""

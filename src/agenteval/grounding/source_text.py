@@ -109,16 +109,10 @@ class SourceText:
         return 2 <= len(token) <= 6 and token in self._initials
 
     @cached_property
-    def _initials(self) -> frozenset[str]:
-        found: set[str] = set()
-        for run in {run for text in _texts(self._all) for run in _CAPITALISED_RUN.findall(text)}:
-            capitals = [word[0].lower() for word in run.split() if word[0].isupper()]
-            found |= {
-                "".join(capitals[start:end])
-                for start in range(len(capitals))
-                for end in range(start + 2, len(capitals) + 1)
-            }
-        return frozenset(found)
+    def _initials(self) -> str:
+        """The first letters of each run of capitalised words."""
+        runs = {run for text in _texts(self._all) for run in _CAPITALISED_RUN.findall(text)}
+        return " ".join("".join(word[0].lower() for word in run.split() if word[0].isupper()) for run in runs)
 
     def has_identifier(self, squashed: str) -> bool:
         """Whether a text has a name with digits in it, such as GPT-4, given without its punctuation."""
