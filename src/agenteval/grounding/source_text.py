@@ -11,17 +11,14 @@ from decimal import Decimal
 from functools import cached_property
 from itertools import chain
 
-from agenteval.grounding.dates import DAYS, MONTHS, Date, dates
+from agenteval.grounding.dates import DAYS, MONTHS, Date
 from agenteval.grounding.effort import Effort
 from agenteval.grounding.links import Link, links
 from agenteval.grounding.passages import Passages, encoded, signs
-from agenteval.grounding.quantities import IDENTIFIER
+from agenteval.grounding.reading import Reading, reading
 from agenteval.grounding.source_numbers import Beside, SourceNumbers, any_unit, anywhere
 from agenteval.grounding.sources import Source
-from agenteval.grounding.wording import tokens as exact_tokens
 from agenteval.language.signs import END, tokens
-from agenteval.lazyregex import lazy
-from agenteval.text import fold
 
 NEAR = 250
 """How many characters around a number or a date are near it."""
@@ -41,10 +38,8 @@ class SourceText:
         self._all = self._own + _with_text(said)
         self._called = called
         self._effort = Effort()
-        self._folded = _Folded(self._all)
-        self._with = self._folded.having
-        self._dated: dict[int, list[Date]] = {}
-        self._linked: dict[int, list[Link]] = {}
+        self._read = [reading(source.texts) for source in self._all]
+        self._with = _Having(self._read).sources
         self.signs = signs()
 
     # Words -----------------------------------------------------------------------------------------------------
@@ -83,7 +78,7 @@ class SourceText:
         def stand(number: int, offset: int) -> bool:
             if number >= len(self._own):
                 return True
-            near = self.numbers.texts[number][max(0, offset - NEAR) : offset + NEAR]
+            near = self._read[number].text[max(0, offset - NEAR) : offset + NEAR]
             return len(words.intersection(self.signs.content(tokens(near)))) >= least
 
         return stand
@@ -97,34 +92,22 @@ class SourceText:
             candidates.intersection_update(self._with(token))
         wanted = [f" {' '.join(piece)} " for piece in pieces]
         for number in sorted(candidates):
-            for text in self._all[number].texts:
-                self._effort.spend(len(text) // 20)
-                stream = f" {' '.join(exact_tokens(text))} "
+            for stream in self._read[number].streams:
+                self._effort.spend(len(stream) // 20)
                 if all(piece in stream for piece in wanted):
                     return True
         return False
 
     def has_initials(self, token: str) -> bool:
         """Whether a token stands for a run of capitalised words: `amd` for Advanced Micro Devices."""
-        return 2 <= len(token) <= 6 and token in self._initials
-
-    @cached_property
-    def _initials(self) -> str:
-        """The first letters of each run of capitalised words."""
-        runs = {run for text in _texts(self._all) for run in _CAPITALISED_RUN.findall(text)}
-        return " ".join("".join(word[0].lower() for word in run.split() if word[0].isupper()) for run in runs)
+        return 2 <= len(token) <= 6 and any(token in source.initials for source in self._read)
 
     def has_identifier(self, squashed: str) -> bool:
         """Whether a text has a name with digits in it, such as GPT-4, given without its punctuation."""
         first = next((place for place, sign in enumerate(squashed) if sign.isdigit()), 0)
         letters, digit = squashed[:first], squashed[first : first + 1]
         candidates = {*self._with(letters + digit), *self._with(f"{letters}-{digit}" if letters else digit)}
-        return any(
-            squash(match.group()) == squashed
-            for number in sorted(candidates)
-            for text in self._all[number].texts
-            for match in self._effort.spent_on(IDENTIFIER.finditer(text))
-        )
+        return any(squashed in self._read[number].identifiers for number in self._effort.spent_on(candidates))
 
     # Dates and numbers -----------------------------------------------------------------------------------------
 
@@ -132,8 +115,8 @@ class SourceText:
     def _dates(self) -> list[Date]:
         """The dates, each once."""
         found: dict[object, Date] = {}
-        for text in _texts(self._all):
-            for date in dates(text):
+        for source in self._read:
+            for date in source.dates:
                 found.setdefault((date.year, date.month, date.day, date.other), date)
         return list(found.values())
 
@@ -147,19 +130,13 @@ class SourceText:
             and (not date.year or each.year or self.numbers.has(Decimal(date.year), "", any_unit))
             and beside(number, each.start)
             for number in sorted(candidates)
-            for each in self._effort.spent_on(self._dates_of(number))
+            for each in self._effort.spent_on(self._read[number].dates)
         )
-
-    def _dates_of(self, number: int) -> list[Date]:
-        """The dates of a source, found once."""
-        if number not in self._dated:
-            self._dated[number] = dates(self.numbers.texts[number])
-        return self._dated[number]
 
     @cached_property
     def numbers(self) -> SourceNumbers:
         """The numbers of all texts."""
-        return SourceNumbers(self._all, self._with, self._effort)
+        return SourceNumbers(self._read, self._with, self._effort)
 
     # References ------------------------------------------------------------------------------------------------
 
@@ -170,19 +147,13 @@ class SourceText:
         return any(
             each.key == link.key
             for number in numbers
-            for each in self._effort.spent_on(self._links_of(number))
+            for each in self._effort.spent_on(self._read[number].links)
         ) or any(each.key == link.key for each in self.called_links)
-
-    def _links_of(self, number: int) -> list[Link]:
-        """The references of a source, found once."""
-        if number not in self._linked:
-            self._linked[number] = [link for text in self._all[number].texts for link in links(text)]
-        return self._linked[number]
 
     @cached_property
     def links(self) -> list[Link]:
         """The references of all texts."""
-        return [link for number in range(len(self._all)) for link in self._links_of(number)]
+        return [link for source in self._read for link in source.links]
 
     @cached_property
     def called_links(self) -> list[Link]:
@@ -190,24 +161,18 @@ class SourceText:
         return [link for text in _texts(self._called) for link in links(text)]
 
 
-_CAPITALISED_RUN = lazy(
-    r"[A-Z](?<!\w[A-Z])[\w'-]{1,30}(?: (?:of |for |and |the )?[A-Z](?<!\w[A-Z])[\w'-]{1,30}){1,5}"
-)
+class _Having:
+    """Which sources have a piece in their text. It knows of nothing that asks it, so that nothing outlives its last use."""
 
-
-class _Folded:
-    """The folded texts of the sources. It knows of nothing that asks it, so that nothing outlives its last use."""
-
-    def __init__(self, sources: Sequence[Source]) -> None:
-        self.texts = [fold("\n".join(source.texts)).replace("’", "'") for source in sources]  # noqa: RUF001
-        """Each source in one piece, its apostrophes straight."""
+    def __init__(self, read: Sequence[Reading]) -> None:
+        self._read = read
         self._places: dict[str, array[int]] = {}
 
-    def having(self, piece: str) -> "array[int]":
+    def sources(self, piece: str) -> "array[int]":
         """The numbers of the sources whose folded text has a piece."""
         found = self._places.get(piece)
         if found is None:
-            numbers = [number for number, text in enumerate(self.texts) if piece in text]
+            numbers = [number for number, source in enumerate(self._read) if piece in source.folded]
             found = self._places[piece] = array("L", numbers)
         return found
 
@@ -238,8 +203,3 @@ def _without_blanks(source: Source) -> Source:
 
 def _texts(sources: Iterable[Source]) -> Iterator[str]:
     return (text for source in sources for text in source.texts)
-
-
-def squash(text: str) -> str:
-    """Letters and digits only, folded."""
-    return "".join(filter(str.isalnum, fold(text)))

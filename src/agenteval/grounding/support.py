@@ -16,8 +16,9 @@ from agenteval.grounding.links import Link, links
 from agenteval.grounding.overlap import overlap
 from agenteval.grounding.passages import Span
 from agenteval.grounding.quantities import IDENTIFIER, Quantity, identifiers, is_weak, quantities
+from agenteval.grounding.reading import squash
 from agenteval.grounding.source_numbers import Beside, anywhere
-from agenteval.grounding.source_text import SourceText, squash
+from agenteval.grounding.source_text import SourceText
 from agenteval.grounding.wording import Name, names, quote_pieces, quotes
 from agenteval.language.signs import BREAK, END, tokens
 from agenteval.text import fold
