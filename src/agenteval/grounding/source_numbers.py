@@ -6,6 +6,7 @@ A number never goes on over the end of a line, nor does anything that tells how 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
+from functools import lru_cache
 from itertools import chain
 
 from agenteval.grounding.dates import MONTHS, dates
@@ -14,8 +15,8 @@ from agenteval.grounding.quantities import NEARLY, quantities, spellings
 from agenteval.grounding.reading import SPACED, SPACED_SIGN, Reading
 from agenteval.lazyregex import lazy
 
-MOST_KEPT = 500
-"""Pieces whose numbers are kept."""
+MOST_KEPT = 1000
+"""Lines whose numbers are kept: near one number there are others, and other checks read the same fixture."""
 AROUND = 60
 """How many characters before and after a number tell how it is meant."""
 
@@ -29,7 +30,6 @@ class SourceNumbers:
         self._effort = effort
         self._with = having
         self._sources = sources
-        self._read: dict[str, list[tuple[Decimal, str]]] = {}
 
     def has(
         self, value: Decimal, unit: str, fits: Callable[[str], bool], beside: "Beside | None" = None
@@ -107,16 +107,14 @@ class SourceNumbers:
         """Where such a number may stand in words."""
         for word in spellings(low, high):
             for number in self._with(word):
-                folded = self._sources[number].lowered
-                at = folded.find(word)
+                text = self._sources[number].lowered
+                at = text.find(word)
                 while at >= 0:
                     self._effort.spend()
                     end = at + len(word)
-                    if not (
-                        folded[at - 1 : at].isalnum() or folded[end : end + 1].isalnum()
-                    ):  # the ten of often
+                    if not (text[at - 1 : at].isalnum() or text[end : end + 1].isalnum()):  # the ten of often
                         yield number, at
-                    at = folded.find(word, end)
+                    at = text.find(word, end)
 
     def _numbers_at(self, number: int, offset: int) -> list[tuple[Decimal, str]]:
         """The numbers around a place, of its line; the years of its dates are numbers, their days are not."""
@@ -125,16 +123,18 @@ class SourceNumbers:
         start = max(start, text.rfind("\n", start, offset) + 1)
         stop = text.find("\n", offset, end)
         line = text[_at_word(text, start) : stop if stop >= 0 else _at_word(text, end)]
-        if line not in self._read:
-            if len(self._read) >= MOST_KEPT:
-                self._read.clear()
-            stated = dates(line)
-            found = quantities(line, [(date.start, date.end) for date in stated])
-            if SPACED_SIGN.search(line):
-                found += quantities(SPACED.sub(lambda match: match.group().replace(" ", ""), line))
-            numbers = [(value, quantity.unit) for quantity in found for value in quantity.values]
-            self._read[line] = numbers + [(Decimal(date.year), "") for date in stated if date.year]
-        return self._read[line]
+        return _numbers_in(line)
+
+
+@lru_cache(maxsize=MOST_KEPT)
+def _numbers_in(line: str) -> list[tuple[Decimal, str]]:
+    """The numbers of a line, each in all its readings and with its unit."""
+    stated = dates(line)
+    found = quantities(line, [(date.start, date.end) for date in stated])
+    if SPACED_SIGN.search(line):
+        found += quantities(SPACED.sub(lambda match: match.group().replace(" ", ""), line))
+    numbers = [(value, quantity.unit) for quantity in found for value in quantity.values]
+    return numbers + [(Decimal(date.year), "") for date in stated if date.year]
 
 
 _ALONE = lazy(
