@@ -5,7 +5,7 @@ Both are judged only where the claim says much the same as the passage: with `LE
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import islice, pairwise
 
 from agenteval.language.content_words import plain_form
@@ -29,7 +29,7 @@ def contradictions(claim: str, passage: str) -> Iterator[str]:
     named = bool(_CAPITAL.search(claim))
     if not denied and not named:
         return
-    mine, theirs = _Words(claim[:LONGEST], denied=denied), _Words(passage[:LONGEST], denied=denied)
+    mine, theirs = _Words(claim[:LONGEST]), _of_passage(passage[:LONGEST])
     stems = set(mine.stems) - {""}
     shared = stems.intersection(theirs.stems)
     if not shared or len(shared) < LEAST_SHARED * len(stems):
@@ -65,7 +65,7 @@ def _denies(text: str) -> bool:
 class _Words:
     """The words of a text, the stem of each (empty for a function word), and which deny what follows."""
 
-    def __init__(self, text: str, *, denied: bool) -> None:
+    def __init__(self, text: str) -> None:
         self.words = [token for token in tokens(text) if token != END]
         self.stems = list(map(plain_form, self.words))
         for place in [at for at, word in enumerate(self.words) if len(word) == 1]:
@@ -73,7 +73,7 @@ class _Words:
             if place and word.isupper() and word != "I":
                 self.stems[place] = word.lower()  # the A of "Lab A"
         self._answers = text.lstrip().lower().startswith(_ANSWERS)
-        self.denying = self._denying() if denied and _denies(text) else []
+        self.denying = self._denying() if _denies(text) else []
         for place in self.denying:
             self.stems[place] = ""
 
@@ -124,6 +124,11 @@ class _Words:
     def names(self) -> list[bool]:
         """Whether each word is capitalised and carries meaning."""
         return [bool(stem) and word[0].isupper() for stem, word in zip(self.stems, self.words, strict=True)]
+
+
+@lru_cache(maxsize=128)  # several claims are nearest to the same passage, also of several tests
+def _of_passage(text: str) -> _Words:
+    return _Words(text)
 
 
 # Negation ------------------------------------------------------------------------------------------------------

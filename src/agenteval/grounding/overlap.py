@@ -47,7 +47,7 @@ def overlap(
         if sign in said:
             weights[sign] *= SAID_WEIGHT
     total = sum(weights.values())
-    best = passages.best(wanted)
+    best = passages.best([sign for sign in wanted if sign not in missing])
     if not total:
         return Overlap(1.0, best, missing)
     anywhere = 1 - sum(map(weights.__getitem__, lacking)) / total  # in one order: sums of floats depend on it

@@ -18,7 +18,7 @@ from agenteval.grounding.passages import Passages, encoded, signs
 from agenteval.grounding.reading import Reading, reading
 from agenteval.grounding.source_numbers import Beside, SourceNumbers, any_unit, anywhere
 from agenteval.grounding.sources import Source
-from agenteval.language.signs import END, tokens
+from agenteval.language.signs import END, words
 
 NEAR = 250
 """How many characters around a number or a date are near it."""
@@ -60,9 +60,9 @@ class SourceText:
         self.passages.spend(1)
         return sign in self.passages.words or sign in self.said or self.dates_imply(token)
 
-    def has_together(self, words: Sequence[str]) -> bool:
+    def has_together(self, tokens: Sequence[str]) -> bool:
         """Whether words stand in one sentence or two in a row, if the sources have all of them."""
-        found = [sign for sign in dict.fromkeys(self.signs.each(words)) if sign and self.passages.has(sign)]
+        found = [sign for sign in dict.fromkeys(self.signs.each(tokens)) if sign and self.passages.has(sign)]
         best = self.passages.best(found) if len(found) > 1 else None
         return best is None or len(best.words) == len(found)
 
@@ -72,14 +72,14 @@ class SourceText:
             return any(date.month == MONTHS.index(token) + 1 for date in self._dates)
         return token in DAYS and any(_weekday(date) == token for date in self._dates)
 
-    def beside(self, words: frozenset[str], least: int) -> Beside:
-        """Whether so many of these words stand near a place in a source, or the source is what the user said."""
+    def beside(self, signs: frozenset[str], least: int) -> Beside:
+        """Whether so many of these words, given as signs, stand near a place in a source, or the source is what the user said."""
 
         def stand(number: int, offset: int) -> bool:
             if number >= len(self._own):
                 return True
             near = self._read[number].text[max(0, offset - NEAR) : offset + NEAR]
-            return len(words.intersection(self.signs.content(tokens(near)))) >= least
+            return len(signs.intersection(self.signs.content(words(near)))) >= least
 
         return stand
 

@@ -39,12 +39,23 @@ def tokens(text: str) -> list[str]:
 def _tokens(text: str, *, bare: bool) -> list[str]:
     """The same; when they need not be `bare`, quotation marks may be left around words."""
     text = _STOP.sub(f" {END} ", _plain(text))
-    if text.isascii():
+    if bare and text.isascii():
         text = text.translate(_BLANKED)
-        if bare and (" '" in text or "' " in text):
+        if " '" in text or "' " in text:
             text = text.replace(" '", " ").replace("' ", " ")
         return text.split()
+    return _words(text)
+
+
+def _words(text: str) -> list[str]:
+    if text.isascii():
+        return text.translate(_BLANKED).split()
     return (_WORD_OR_SIGN if max(text) >= _FIRST_OF_SEVERAL else _WORD).findall(text)
+
+
+def words(text: str) -> list[str]:
+    """The words of a text alone, with whatever quotation marks stand around them."""
+    return _words(_plain(text))
 
 
 def sentence_bounds(text: str) -> list[int]:
