@@ -23,13 +23,22 @@ REACH = 4
 """How many words after it a negation may deny."""
 
 
-def contradictions(claim: str, passage: str) -> Iterator[str]:
+def contradictions(claim: str, passage: str) -> tuple[str, ...]:
     """What the claim denies, asserts or swaps against the passage, each as an excerpt of the claim."""
+    return _kept(claim[:LONGEST], passage[:LONGEST])
+
+
+@lru_cache(maxsize=256)  # an output is judged again with each of its mutants
+def _kept(claim: str, passage: str) -> tuple[str, ...]:
+    return tuple(_found(claim, passage))
+
+
+def _found(claim: str, passage: str) -> Iterator[str]:
     denied = _denies(claim) or _denies(passage)
     named = bool(_CAPITAL.search(claim))
     if not denied and not named:
         return
-    mine, theirs = _Words(claim[:LONGEST]), _of_passage(passage[:LONGEST])
+    mine, theirs = _Words(claim), _Words(passage)
     stems = set(mine.stems) - {""}
     shared = stems.intersection(theirs.stems)
     if not shared or len(shared) < LEAST_SHARED * len(stems):
@@ -124,11 +133,6 @@ class _Words:
     def names(self) -> list[bool]:
         """Whether each word is capitalised and carries meaning."""
         return [bool(stem) and word[0].isupper() for stem, word in zip(self.stems, self.words, strict=True)]
-
-
-@lru_cache(maxsize=128)  # several claims are nearest to the same passage, also of several tests
-def _of_passage(text: str) -> _Words:
-    return _Words(text)
 
 
 # Negation ------------------------------------------------------------------------------------------------------
