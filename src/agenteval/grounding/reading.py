@@ -7,7 +7,6 @@ is read by many checks and tests.
 from array import array
 from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
-from itertools import chain
 
 from agenteval.grounding.dates import Date, dates
 from agenteval.grounding.links import Link, links
@@ -65,32 +64,31 @@ class Reading:
         return " ".join(letters).lower()
 
     @cached_property
-    def _runs(self) -> tuple["array[float]", "array[int]"]:
-        """Every number in digits, in each way it may be read, and its rank among the numbers."""
-        values, ranks = array("d"), array("L")
-        found = _RUN.findall(self.text)
-        if SPACED_SIGN.search(self.text):
-            found += [(run.replace(" ", ""), scale) for run, scale in SPACED.findall(self.text)]
-        for rank, (run, scale) in enumerate(found):
-            if not scale and run.isdigit():
-                values.append(float(run))
-                ranks.append(rank)
+    def _numbers(self) -> tuple["array[float]", "array[int]"]:
+        """Every number in digits, in each way it may be read, and where it stands."""
+        values, places = array("d"), array("L")
+        text, spaced = self.text, False
+        for match in _RUN.finditer(text):
+            run, scale = match.groups()
+            if scale or not run.isdigit():
+                found = _readings(run, scale)
+                values.extend(found)
+                places.extend((match.start(),) * len(found))
             else:
-                readings = _readings(run, scale)
-                values.extend(readings)
-                ranks.extend((rank,) * len(readings))
-        return values, ranks
-
-    @cached_property
-    def _starts(self) -> "array[int]":
-        """Where the numbers stand, by rank."""
-        found = chain(_RUN.finditer(self.text), SPACED.finditer(self.text))
-        return array("L", (match.start() for match in found))
+                values.append(float(run))
+                places.append(match.start())
+            end = match.end()
+            spaced = spaced or (text[end : end + 2] in (". ", ", ") and text[end + 2 : end + 3].isdigit())
+        for match in SPACED.finditer(text) if spaced else ():
+            found = _readings(match.group(1).replace(" ", ""), match.group(2))
+            values.extend(found)
+            places.extend((match.start(),) * len(found))
+        return values, places
 
     def numbers_within(self, least: float, most: float) -> Iterator[int]:
         """Where numbers in digits within these bounds stand, by any reading of them."""
-        values, ranks = self._runs
-        return (self._starts[ranks[index]] for index in _within(values, least, most))
+        values, places = self._numbers
+        return (places[index] for index in _within(values, least, most))
 
 
 def reading(texts: Sequence[str]) -> Reading:
