@@ -47,6 +47,11 @@ class Reading:
         return [link for text in self.texts for link in links(text)]
 
     @cached_property
+    def link_keys(self) -> frozenset[str]:
+        """The references as they are compared."""
+        return frozenset(link.key for link in self.links)
+
+    @cached_property
     def dates(self) -> list[Date]:
         """The dates, in order; their offsets are those in `text`."""
         return dates(self.text)

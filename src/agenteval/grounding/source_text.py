@@ -56,7 +56,7 @@ class SourceText:
 
     def has_token(self, token: str) -> bool:
         """Whether a text has a word, in any form with the same stem, or a date implies it."""
-        sign = self.signs.all([token]) if token else END
+        sign = self.signs.one(token) if token else END
         self.passages.spend(1)
         return sign in self.passages.words or sign in self.said or self.dates_imply(token)
 
@@ -68,9 +68,11 @@ class SourceText:
 
     def dates_imply(self, token: str) -> bool:
         """Whether a date of the sources is in this month or on this day of the week."""
+        if token not in _MONTHS_AND_DAYS:
+            return False
         if token in MONTHS:
             return any(date.month == MONTHS.index(token) + 1 for date in self._dates)
-        return token in DAYS and any(_weekday(date) == token for date in self._dates)
+        return any(_weekday(date) == token for date in self._dates)
 
     def beside(self, signs: frozenset[str], least: int) -> Beside:
         """Whether so many of these words, given as signs, stand near a place in a source, or the source is what the user said."""
@@ -100,7 +102,11 @@ class SourceText:
 
     def has_initials(self, token: str) -> bool:
         """Whether a token stands for a run of capitalised words: `amd` for Advanced Micro Devices."""
-        return 2 <= len(token) <= 6 and any(token in source.initials for source in self._read)
+        return 2 <= len(token) <= 6 and token in self._initials
+
+    @cached_property
+    def _initials(self) -> str:
+        return " ".join([source.initials for source in self._read])
 
     def has_identifier(self, squashed: str) -> bool:
         """Whether a text has a name with digits in it, such as GPT-4, given without its punctuation."""
@@ -145,9 +151,7 @@ class SourceText:
         sign = link.host or (link.key.split("/")[0] if link.kind == "doi" else link.key)
         numbers = range(len(self._all)) if "xn--" in sign else self._with(sign)
         return any(
-            each.key == link.key
-            for number in numbers
-            for each in self._effort.spent_on(self._read[number].links)
+            link.key in self._read[number].link_keys for number in self._effort.spent_on(numbers)
         ) or any(each.key == link.key for each in self.called_links)
 
     @cached_property
@@ -159,6 +163,9 @@ class SourceText:
     def called_links(self) -> list[Link]:
         """The references in the arguments of calls: a page that was fetched is known."""
         return [link for text in _texts(self._called) for link in links(text)]
+
+
+_MONTHS_AND_DAYS = frozenset((*MONTHS, *DAYS))
 
 
 class _Having:

@@ -86,6 +86,10 @@ class Signs:
     def __len__(self) -> int:
         return len(self._stems)
 
+    def one(self, word: str) -> str:
+        """The sign of a token."""
+        return self._all[word]
+
     def all(self, words: Iterable[str]) -> str:
         """The signs of all tokens."""
         return "".join(map(self._all.__getitem__, words))
