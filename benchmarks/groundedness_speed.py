@@ -40,12 +40,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measure on outputs put together from the files."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
+    parser.add_argument("--size", choices=SIZES, action="append", help="measure outputs of this size only")
     parser.add_argument("--json", action="store_true", help="print a list of figures by size and check")
     options = parser.parse_args(arguments)
     files = [[json.loads(line) for line in path.read_text("utf-8").splitlines()] for path in options.files]
     found = [
         figures(size, list(outputs(files, *limits)), check)
         for size, limits in SIZES.items()
+        if size in (options.size or SIZES)
         for check in CHECKS
     ]
     print(json.dumps(found, indent=2) if options.json else "\n".join(as_text(found)))
@@ -105,12 +107,12 @@ def figures(size: str, made: Sequence[Sequence[Json]], check: str) -> Json:
 
 def as_text(found: Sequence[Json]) -> Iterator[str]:
     """The figures as a table."""
-    yield f"{'':<18}{'n':>4}{'words':>7}{'sources':>10}{'ms':>7}{'range':>14}{'read before':>13}"
+    yield f"{'':<18}{'n':>4}{'words':>7}{'sources':>10}{'ms':>7}{'range':>15}{'read before':>13}"
     for each in found:
         spread = f"{each['ms_least']:.2f} - {each['ms_most']:.2f}"
         yield (
             f"{each['size'] + ', ' + each['check']:<18}{each['n']:>4}{each['words']:>7}"
-            f"{each['characters'] / 1000:>7.1f} kB{each['ms']:>7.2f}{spread:>14}{each['ms_read_before']:>13.2f}"
+            f"{each['characters'] / 1000:>7.1f} kB{each['ms']:>7.2f}{spread:>15}{each['ms_read_before']:>13.2f}"
         )
 
 
