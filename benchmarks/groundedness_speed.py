@@ -2,7 +2,7 @@
 
 The files are those of `benchmarks.groundedness`. Their rows are put together, in order, to outputs of bullets, each
 with a link to the source it is about, one tool result per source: long ones of about 200 words against 20 kB of
-sources, short ones of about 40 words against 2 kB. Both checks judge each output. CPU time in milliseconds, the least
+sources, short ones of about 40 words against 2 kB. The check of claims judges each output, then both checks do. CPU time in milliseconds, the least
 of several rounds for each output, in a process that has read many texts before. In every round all texts and links are
 other ones, by a number in them, unless they are `read before`: a run checks the same fixtures several times.
 """
@@ -10,7 +10,7 @@ other ones, by a number in them, unless they are `read before`: a run checks the
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from statistics import mean
 from time import process_time
@@ -31,7 +31,6 @@ MOST = 30
 CITED = parse(NoFabricatedSourceOrCitation, {})
 CHECKS: dict[str, Callable[[Trace], Any]] = {
     "claims": lambda trace: CHECK.judge(trace, CASE),
-    "citations": lambda trace: CITED.judge(trace, CASE),
     "both": lambda trace: (CHECK.judge(trace, CASE), CITED.judge(trace, CASE)),
 }
 
@@ -43,30 +42,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--size", choices=SIZES, action="append", help="measure outputs of this size only")
     parser.add_argument("--json", action="store_true", help="print a list of figures by size and check")
     options = parser.parse_args(arguments)
-    files = [[json.loads(line) for line in path.read_text("utf-8").splitlines()] for path in options.files]
-    found = [
-        figures(size, list(outputs(files, *limits)), check)
-        for size, limits in SIZES.items()
-        if size in (options.size or SIZES)
-        for check in CHECKS
-    ]
+    found = []
+    for path in options.files:
+        rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+        for size in options.size or SIZES:
+            made = list(outputs(rows, *SIZES[size]))
+            found += [{"file": path.name, "size": size, **figures(made, check)} for check in CHECKS]
     print(json.dumps(found, indent=2) if options.json else "\n".join(as_text(found)))
     return 0
 
 
-def outputs(files: Iterable[Sequence[Json]], least_words: int, least_size: int) -> Iterator[list[Json]]:
+def outputs(rows: Sequence[Json], least_words: int, least_size: int) -> Iterator[list[Json]]:
     """The rows of each output: so many that it has enough words and its sources are long enough."""
-    for rows in files:
-        pending: list[Json] = []
-        made = 0
-        for row in rows:
-            said = sum(len(each["output"].split()) for each in pending)
-            pending.append(row if said < least_words else {**row, "output": ""})
-            if said >= least_words and sum(map(len, {each["source"] for each in pending})) >= least_size:
-                yield pending
-                pending, made = [], made + 1
-            if made == MOST:
-                break
+    pending: list[Json] = []
+    made = 0
+    for row in rows:
+        said = sum(len(each["output"].split()) for each in pending)
+        pending.append(row if said < least_words else {**row, "output": ""})
+        if said >= least_words and sum(map(len, {each["source"] for each in pending})) >= least_size:
+            yield pending
+            pending, made = [], made + 1
+        if made == MOST:
+            break
 
 
 def row_of(parts: Sequence[Json], mark: int) -> Json:
@@ -79,8 +76,8 @@ def row_of(parts: Sequence[Json], mark: int) -> Json:
     return {"source": sources, "output": "\n".join(said)}
 
 
-def figures(size: str, made: Sequence[Sequence[Json]], check: str) -> Json:
-    """The means over all outputs of a size."""
+def figures(made: Sequence[Sequence[Json]], check: str) -> Json:
+    """The means over outputs."""
     judge = CHECKS[check]
     new = [[10.0] * len(made), [10.0] * len(made)]
     for mark in range(1, ROUNDS + 1):
@@ -93,9 +90,9 @@ def figures(size: str, made: Sequence[Sequence[Json]], check: str) -> Json:
     rows = [row_of(parts, 1) for parts in made]
     first, again = ([1000 * seconds for seconds in best] for best in new)
     return {
-        "size": size,
         "check": check,
         "n": len(made),
+        "claims": round(mean(sum(bool(part["output"]) for part in parts) for parts in made)),
         "words": round(mean(len(" ".join(part["output"] for part in parts).split()) for parts in made)),
         "characters": round(mean(sum(map(len, row["source"])) for row in rows)),
         "ms": round(mean(first), 2),
@@ -107,11 +104,14 @@ def figures(size: str, made: Sequence[Sequence[Json]], check: str) -> Json:
 
 def as_text(found: Sequence[Json]) -> Iterator[str]:
     """The figures as a table."""
-    yield f"{'':<18}{'n':>4}{'words':>7}{'sources':>10}{'ms':>7}{'range':>15}{'read before':>13}"
+    file = None
     for each in found:
+        if each["file"] != file:
+            file = each["file"]
+            yield f"{file:<36}{'n':>4}{'claims':>8}{'words':>7}{'sources':>10}{'ms':>7}{'range':>15}{'read before':>13}"
         spread = f"{each['ms_least']:.2f} - {each['ms_most']:.2f}"
         yield (
-            f"{each['size'] + ', ' + each['check']:<18}{each['n']:>4}{each['words']:>7}"
+            f"  {each['size'] + ', ' + each['check']:<34}{each['n']:>4}{each['claims']:>8}{each['words']:>7}"
             f"{each['characters'] / 1000:>7.1f} kB{each['ms']:>7.2f}{spread:>15}{each['ms_read_before']:>13.2f}"
         )
 
