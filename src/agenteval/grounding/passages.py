@@ -18,8 +18,9 @@ from agenteval.language.signs import END, Signs, sentence_bounds
 MOST_SIGNS = 30_000
 """Different words after which signs are given anew, so that a long run keeps no more of them."""
 LONGEST_KEPT = 10_000
-"""Characters of the texts that are kept as they were read, and of all sources together: memory stays bounded."""
+"""Characters of the texts that are kept as they were read: memory stays bounded."""
 LONGEST_INDEX_KEPT = 50_000
+"""Characters of all sources of an output whose index is kept."""
 LOOKS_PER_WORD = 5_000
 """Words that cost one look when they are searched: searching a string is that much quicker than reading it."""
 
@@ -127,6 +128,7 @@ class _Index:
 
 
 def _index(texts: tuple[tuple[str, ...], ...], given: Signs) -> _Index:
+    """The words of the texts of each source."""
     short = sum(map(len, chain.from_iterable(texts))) <= LONGEST_INDEX_KEPT
     return _kept_index(texts, given) if short else _Index(texts, given)
 

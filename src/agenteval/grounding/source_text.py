@@ -2,7 +2,7 @@
 
 Sources are long and claims are few, so nothing is indexed beforehand. Each question first asks, with plain
 substring search in the folded text, which sources could have the thing at all; only these are read closely, one
-by one, until one has it. What was read closely is kept, within bounds: memory stays a small multiple of the text.
+by one, until one has it. What was read closely is kept (see `reading`): memory stays a small multiple of the text.
 """
 
 from array import array
