@@ -10,6 +10,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.append(str(ROOT))
 
+from benchmarks import groundedness_speed as speed  # noqa: E402
 from benchmarks import recorded  # noqa: E402 - found through the line above
 from benchmarks.fabrications import KINDS, figures  # noqa: E402
 from benchmarks.groundedness import best_threshold, roc_auc, rouge_l, shared_words, token_f1  # noqa: E402
@@ -87,6 +88,36 @@ def test_figures_of_a_file(tmp_path: Path) -> None:
     assert list(found["baselines"]) == ["token F1", "two words shared", "ROUGE-L"]
     shown = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     assert "  agenteval                66.7%          0.0%      50.0%    0.750\n" in shown
+
+
+def test_outputs_for_the_speed_are_put_together() -> None:
+    """Until both are long enough: what is said, with a link to its source, and the sources, which go on alone."""
+    rows = [{"source": f"Page {n} has ten words.", "output": "It has ten words."} for n in range(7)]
+    [first, second] = speed.outputs(rows, 8, 60)
+    assert [len(first), len(second)] == [3, 3]
+    made = speed.row_of(first, 9)
+    assert made["output"] == (
+        "- It has ten words. (https://news.example.com/9/0)\n- It has ten words. (https://news.example.com/9/1)"
+    )
+    assert made["source"][2] == "https://news.example.com/9/2\nPage 2 has ten words. Page 9."
+
+
+def test_the_speed_is_told_by_size_and_check(tmp_path: Path) -> None:
+    """How many outputs there are, how long, and what judging one of them takes."""
+    rows = [{"source": f"Page {n} has a few words. " * 30, "output": "Few words. " * 15} for n in range(4)]
+    path = tmp_path / "rows.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    command = [sys.executable, "-m", "benchmarks.groundedness_speed", str(path), "--size", "short"]
+    done = subprocess.run([*command, "--json"], cwd=ROOT, capture_output=True, text=True, check=True)
+    found = json.loads(done.stdout)
+    assert [(each["size"], each["check"], each["n"], each["words"]) for each in found] == [
+        ("short", "claims", 1, 60),
+        ("short", "both", 1, 60),
+    ]
+    assert all(0 < each["ms_least"] <= each["ms"] <= each["ms_most"] for each in found)
+    shown = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert shown.splitlines()[0].startswith("rows.jsonl ")
+    assert shown.splitlines()[1].split()[:5] == ["short,", "claims", "1", "2", "60"]
 
 
 @pytest.mark.parametrize("kind", list(KINDS))

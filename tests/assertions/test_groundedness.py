@@ -290,6 +290,34 @@ def test_facts_that_the_user_said_need_no_support() -> None:
     assert unsupported(judge(CLAIMS, {"include_input": False}, trace)) == [["May 5", "Oslo"]]
 
 
+def test_a_claim_without_a_word_of_the_sources_scores_zero() -> None:
+    """Exactly, whatever the order in which the weights of its words are added up: never -0."""
+    for number in range(40):
+        words = " ".join(f"w{letter}{number}" for letter in "abcdefghij")
+        verdict = read(
+            "Something else.", f"They said that new plans and people {words} help.", check=["wording"]
+        )
+        assert "(wording supported 0, needed 0.66)" in verdict.message
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        'The coach said: "We never give up on it. We will go on until the last day."',
+        'The coach said "we never give up on it. We will go on until the last day" on Friday, and Bremen "agreed".',
+        '"We never give up on it. We will go on", the coach said on Friday, "until the last day."',
+    ],
+)
+def test_a_quotation_may_run_over_the_end_of_a_sentence(output: str) -> None:
+    """What stands between the end of it and the next one is no quotation; the next one is."""
+    source = (
+        'The coach said on Friday: "We never give up on it. We will go on until the last day." Bremen agreed.'
+    )
+    assert read(source, output, check=["quotes"]).passed
+    changed = read(source, f'{output} He added "until the first day".', check=["quotes"])
+    assert [fact for facts in unsupported(changed) for fact in facts] == ['"until the first day"']
+
+
 def test_min_support_is_the_authors() -> None:
     """Half of the words of this claim are in the source, in their order."""
     assert not read("The red fox ran.", "The red fox slept soundly.", include_input=False).passed

@@ -10,7 +10,8 @@ from typing import Literal
 
 from agenteval.grounding.dates import DAYS, MONTHS
 from agenteval.grounding.links import Link, links, within
-from agenteval.grounding.source_text import SourceText, squash
+from agenteval.grounding.reading import squash
+from agenteval.grounding.source_text import SourceText
 from agenteval.grounding.wording import tokens as exact_tokens
 from agenteval.language.content_words import plain_form
 from agenteval.language.signs import END, tokens

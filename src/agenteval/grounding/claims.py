@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from agenteval.language.questions import is_question
 from agenteval.lazyregex import lazy
@@ -42,7 +43,8 @@ _OWN_WORK = lazy(
 )
 
 
-def claims(output: str) -> list[Claim]:
+@lru_cache(maxsize=32)  # an output is judged again with each of its mutants
+def claims(output: str) -> tuple[Claim, ...]:
     """What an output claims: its claim units, without questions, greetings, headings and lists of sources."""
     found: list[Claim] = []
     parts = [block for block in blocks(output) if block.kind not in ("code", "rule")]
@@ -58,7 +60,7 @@ def claims(output: str) -> list[Claim]:
         for place, piece in enumerate(pieces):
             leads_in = place == len(pieces) - 1 and _leads_in(piece, listed)
             found += _claim(piece, leads_in=leads_in, listed=listed if leads_in else 0)
-    return found
+    return tuple(found)
 
 
 def _leads_in(piece: str, listed: int) -> bool:

@@ -5,7 +5,7 @@ Both are judged only where the claim says much the same as the passage: with `LE
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import islice, pairwise
 
 from agenteval.language.content_words import plain_form
@@ -23,13 +23,22 @@ REACH = 4
 """How many words after it a negation may deny."""
 
 
-def contradictions(claim: str, passage: str) -> Iterator[str]:
+def contradictions(claim: str, passage: str) -> tuple[str, ...]:
     """What the claim denies, asserts or swaps against the passage, each as an excerpt of the claim."""
+    return _kept(claim[:LONGEST], passage[:LONGEST])
+
+
+@lru_cache(maxsize=256)  # an output is judged again with each of its mutants
+def _kept(claim: str, passage: str) -> tuple[str, ...]:
+    return tuple(_found(claim, passage))
+
+
+def _found(claim: str, passage: str) -> Iterator[str]:
     denied = _denies(claim) or _denies(passage)
     named = bool(_CAPITAL.search(claim))
     if not denied and not named:
         return
-    mine, theirs = _Words(claim[:LONGEST]), _Words(passage[:LONGEST])
+    mine, theirs = _Words(claim), _Words(passage)
     stems = set(mine.stems) - {""}
     shared = stems.intersection(theirs.stems)
     if not shared or len(shared) < LEAST_SHARED * len(stems):
@@ -68,8 +77,9 @@ class _Words:
     def __init__(self, text: str) -> None:
         self.words = [token for token in tokens(text) if token != END]
         self.stems = list(map(plain_form, self.words))
-        for place, word in enumerate(self.words):
-            if place and len(word) == 1 and word.isupper() and word != "I":
+        for place in [at for at, word in enumerate(self.words) if len(word) == 1]:
+            word = self.words[place]
+            if place and word.isupper() and word != "I":
                 self.stems[place] = word.lower()  # the A of "Lab A"
         self._answers = text.lstrip().lower().startswith(_ANSWERS)
         self.denying = self._denying() if _denies(text) else []
@@ -108,20 +118,21 @@ class _Words:
     def name_before(self, place: int) -> set[str]:
         """The stems of the name that ends right before a place."""
         start = place
-        while start and self.is_name(start - 1):
+        while start and self.names[start - 1]:
             start -= 1
         return set(self.stems[start:place])
 
     def name_after(self, place: int) -> set[str]:
         """The stems of the name that begins at a place."""
         end = place
-        while end < len(self.words) and self.is_name(end):
+        while end < len(self.words) and self.names[end]:
             end += 1
         return set(self.stems[place:end])
 
-    def is_name(self, place: int) -> bool:
-        """Whether a word is capitalised and carries meaning."""
-        return bool(self.stems[place]) and self.words[place][0].isupper()
+    @cached_property
+    def names(self) -> list[bool]:
+        """Whether each word is capitalised and carries meaning."""
+        return [bool(stem) and word[0].isupper() for stem, word in zip(self.stems, self.words, strict=True)]
 
 
 # Negation ------------------------------------------------------------------------------------------------------
@@ -201,13 +212,9 @@ def _exchanged(mine: _Words, theirs: _Words, names: Sequence["_Name"]) -> Iterat
             (own[max(0, name.start - 2) : name.start], False),
         ):
             first = name.end if is_after else name.start - 2
-            if (
-                len(row) < 2
-                or not any(mine.stems[first : first + 2])
-                or any(map(mine.is_name, (first, first + 1)))
-            ):
+            if len(row) < 2 or not any(mine.stems[first : first + 2]) or any(mine.names[first : first + 2]):
                 continue
-            held = [at for at in range(len(other) - 1) if other[at : at + 2] == row]
+            held = [at for at, word in enumerate(other[:-1]) if word == row[0] and other[at + 1] == row[1]]
             runs = [theirs.name_before(at) if is_after else theirs.name_after(at + 2) for at in held]
             if runs and all(run and run.isdisjoint(name.stems) for run in runs):
                 yield mine.part(min(first, name.start), max(first + 2, name.end))
@@ -233,7 +240,7 @@ class _Relation:
     def __init__(self, words: _Words, start: int, end: int) -> None:
         places = range(start, end)
         self.words = [words.words[at].lower() for at in places]
-        self.stems = {words.stems[at] for at in places if words.stems[at] and not words.is_name(at)}
+        self.stems = {words.stems[at] for at in places if words.stems[at] and not words.names[at]}
         self.passive = not {"by", "from"}.isdisjoint(self.words)
         self.tells = bool(self.stems - _SYMMETRIC if self.stems else set(self.words) - _JOINING)
         """Whether it says who is what: it is no list, and nothing that goes both ways."""
@@ -245,10 +252,10 @@ class _Relation:
 
 def _names(words: _Words, theirs: _Words) -> list[_Name]:
     """Runs of words that are capitalised here and in the passage, as long as they stand in a row there too."""
-    known = {theirs.stems[place] for place in range(len(theirs.words)) if theirs.is_name(place)}
+    known = {stem for stem, named in zip(theirs.stems, theirs.names, strict=True) if named}
     found: list[_Name] = []
     for place, stem in enumerate(words.stems):
-        if stem not in known or not words.is_name(place):
+        if stem not in known or not words.names[place]:
             continue
         last = found[-1] if found else None
         if last and last.end == place and _places(theirs.stems, (*last.stems, stem)):

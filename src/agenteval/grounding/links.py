@@ -38,6 +38,9 @@ _TOP_LEVEL = (
 _DOMAIN = lazy(
     rf"(?<![\w@./-])(?:[A-Za-z0-9](?:[A-Za-z0-9-]{{0,61}})\.){{1,5}}(?:{_TOP_LEVEL})\b(?![\w@-]|\.\w)(?P<path>/[^\s<>\"'`|]*)?"
 )
+_OF_HOST = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-."
+_LONGEST_HOST = 5 * 64
+"""Characters before the top level of a domain, at most."""
 _EMAIL = lazy(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+")
 _TRACKING = lazy(
     r"utm_\w+|gclid|fbclid|dclid|msclkid|mc_[ce]id|igshid|yclid|_ga|ref|ref_src|spm|cmpid", re.IGNORECASE
@@ -113,13 +116,20 @@ def _arxiv_ids(text: str) -> Iterator[Link]:
 
 
 def _domains(text: str) -> Iterator[Link]:
-    for match in _DOMAIN.finditer(text):
-        written = trim(match.group())
-        end = match.start() + len(written)
+    """Domains by their top level: only what stands around one is read, as a domain begins where a word does."""
+    end = 0
+    for sign in _DOMAIN_SIGN.finditer(text):
+        at = sign.start()
+        before = text[max(end, at - _LONGEST_HOST) : at]
+        match = _DOMAIN.match(text, at - len(before) + len(before.rstrip(_OF_HOST))) if at >= end else None
+        if not match:
+            continue
+        end = match.end()
+        start, written = match.start(), trim(match.group())
         key, host = _normal("https://" + written)
         kind: Literal["url", "domain"] = "url" if "/" in written.rstrip("/") else "domain"
         if host:
-            yield Link(kind=kind, text=written, key=key, host=host, start=match.start(), end=end)
+            yield Link(kind=kind, text=written, key=key, host=host, start=start, end=start + len(written))
 
 
 def trim(url: str) -> str:

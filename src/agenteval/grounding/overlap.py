@@ -41,15 +41,16 @@ def overlap(
     """
     passages.spend(4 * len(words))
     weights = {sign: LIGHT_WEIGHT if sign in signs.light else 1.0 for sign in wanted}
-    missing = frozenset(sign for sign in wanted if sign not in passages.content)
-    for sign in missing:
+    lacking = [sign for sign in wanted if sign not in passages.content]
+    missing = frozenset(lacking)
+    for sign in lacking:
         if sign in said:
             weights[sign] *= SAID_WEIGHT
     total = sum(weights.values())
-    best = passages.best(wanted)
+    best = passages.best([sign for sign in wanted if sign not in missing])
     if not total:
         return Overlap(1.0, best, missing)
-    anywhere = 1 - sum(map(weights.__getitem__, missing)) / total
+    anywhere = 1 - sum(map(weights.__getitem__, lacking)) / total  # in one order: sums of floats depend on it
     here = sum(map(weights.__getitem__, best.words)) / total if best else 0.0
     asked = frozenset(sign for sign in missing if sign in said)
     order = max(LEAST_ORDER, _order(words, asked, passages, signs))

@@ -9,7 +9,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, chain
 
 from agenteval.grounding.effort import Effort
 from agenteval.grounding.sources import Source
@@ -19,6 +19,8 @@ MOST_SIGNS = 30_000
 """Different words after which signs are given anew, so that a long run keeps no more of them."""
 LONGEST_KEPT = 10_000
 """Characters of the texts that are kept as they were read: memory stays bounded."""
+LONGEST_INDEX_KEPT = 50_000
+"""Characters of all sources of an output whose index is kept."""
 LOOKS_PER_WORD = 5_000
 """Words that cost one look when they are searched: searching a string is that much quicker than reading it."""
 
@@ -66,14 +68,12 @@ def _kept(text: str, given: Signs) -> tuple[str, str]:
     return given.read(text)
 
 
-class Passages:
-    """The texts of the sources, in order."""
+class _Index:
+    """The words of texts, and where they stand. `texts` has those of each source; it does not matter whose they are."""
 
-    def __init__(self, sources: Sequence[Source], given: Signs, effort: Effort) -> None:
-        self._sources = sources
-        self._given = given
-        self._effort = effort
-        read = [encoded(text, given) for source in sources for text in source.texts]
+    def __init__(self, texts: Sequence[Sequence[str]], given: Signs) -> None:
+        self.texts = list(chain.from_iterable(texts))
+        read = [encoded(text, given) for text in self.texts]
         content = [each for each, _ in read]
         self.content = END.join([*content, ""])
         """The content words of all texts."""
@@ -81,12 +81,76 @@ class Passages:
         """All words of all texts."""
         self._ends = array("L", accumulate(len(sentence) + 1 for sentence in self.content.split(END)[:-1]))
         """Where the sentence after each one begins in `content`."""
-        self._first = array("L", accumulate((text.count(END) + 1 for text in content), initial=0))
+        self.first = array("L", accumulate((text.count(END) + 1 for text in content), initial=0))
         """The number of the first sentence of each text, and of the end."""
-        self._texts = array("L", accumulate((len(source.texts) for source in sources), initial=0))
+        self.sources = array("L", accumulate(map(len, texts), initial=0))
         """The number of the first text of each source, and of the end."""
         self._bounds: dict[int, list[int]] = {}
-        self._places: dict[str, list[int]] = {}
+        self._places: dict[str, array[int]] = {}
+
+    def sentences_with(self, sign: str) -> "array[int]":
+        """The numbers of the sentences that have a word."""
+        found = self._places.get(sign)
+        if found is not None:
+            return found
+        found = array("L")
+        ends, find = self._ends, self.content.find
+        at = find(sign)
+        while at >= 0:
+            number = bisect_right(ends, at)
+            found.append(number)
+            at = find(sign, ends[number])
+        if found:  # kept: only words that are there, so that it cannot grow without end
+            self._places[sign] = found
+        return found
+
+    def is_last(self, sentence: int) -> bool:
+        """Whether a sentence is the last one of its source."""
+        following = bisect_right(self.first, sentence + 1) - 1
+        source = bisect_right(self.sources, following) - 1
+        return self.sources[source] == following and self.first[following] == sentence + 1
+
+    def text_of(self, sentence: int) -> tuple[int, int]:
+        """The number of the source that has a sentence, and of its text there."""
+        text = bisect_right(self.first, sentence) - 1
+        source = bisect_right(self.sources, text) - 1
+        return source, text - self.sources[source]
+
+    def written(self, sentence: int) -> str:
+        """A sentence as it is written."""
+        place = bisect_right(self.first, sentence) - 1
+        text = self.texts[place]
+        bounds = self._bounds.get(place)
+        if bounds is None:
+            bounds = self._bounds[place] = sentence_bounds(text)
+        index = sentence - self.first[place]
+        return text[bounds[index - 1] if index else 0 : bounds[index]].strip()
+
+
+def _index(texts: tuple[tuple[str, ...], ...], given: Signs) -> _Index:
+    """The words of the texts of each source."""
+    short = sum(map(len, chain.from_iterable(texts))) <= LONGEST_INDEX_KEPT
+    return _kept_index(texts, given) if short else _Index(texts, given)
+
+
+@lru_cache(maxsize=32)  # both checks of a test, its mutants, and other tests read the same sources
+def _kept_index(texts: tuple[tuple[str, ...], ...], given: Signs) -> _Index:
+    return _Index(texts, given)
+
+
+class Passages:
+    """The texts of the sources, in order."""
+
+    def __init__(self, sources: Sequence[Source], given: Signs, effort: Effort) -> None:
+        self._sources = sources
+        self._given = given
+        self._effort = effort
+        self._index = _index(tuple(tuple(source.texts) for source in sources), given)
+        self.content = self._index.content
+        """The content words of all texts."""
+        self.words = self._index.words
+        """All words of all texts."""
+        self._asked: set[str] = set()
         self._price = 1 + len(self.words) // LOOKS_PER_WORD
 
     def spend(self, searches: int) -> None:
@@ -132,12 +196,11 @@ class Passages:
 
     def best(self, wanted: Sequence[str], *, joined: bool = True) -> "Best | None":
         """The first sentence with the most of the wanted words, `joined` with the next one when that adds to it."""
+        self._spend_on(wanted)
         held: dict[int, int] = {}
-        known, find = self._places, self._find
         for place, sign in enumerate(wanted):
             bit = 1 << place
-            sentences = known.get(sign)
-            for sentence in find(sign) if sentences is None else sentences:
+            for sentence in self._index.sentences_with(sign):
                 held[sentence] = held.get(sentence, 0) | bit
         self._effort.spend(len(held))
         most, at, having, both = 0, -1, 0, False
@@ -148,7 +211,7 @@ class Passages:
             count = words.bit_count()
             if count < most or (count == most and sentence > at):
                 continue
-            if words != mine and self._is_last(sentence):
+            if words != mine and self._index.is_last(sentence):
                 words, count = mine, mine.bit_count()
             if count > most or (count == most and sentence < at):
                 most, at, having, both = count, sentence, words, words != mine
@@ -156,44 +219,18 @@ class Passages:
             return None
         return Best(at, [sign for place, sign in enumerate(wanted) if having >> place & 1], both)
 
-    def _find(self, sign: str) -> list[int]:
-        """The numbers of the sentences that have a word."""
-        found: list[int] = []
-        self._places[sign] = found
-        self.spend(1)
-        ends, find = self._ends, self.content.find
-        at = find(sign)
-        while at >= 0:
-            number = bisect_right(ends, at)
-            found.append(number)
-            at = find(sign, ends[number])
-        return found
-
-    def _is_last(self, sentence: int) -> bool:
-        """Whether a sentence is the last one of its source."""
-        following = bisect_right(self._first, sentence + 1) - 1
-        source = bisect_right(self._texts, following) - 1
-        return self._texts[source] == following and self._first[following] == sentence + 1
+    def _spend_on(self, wanted: Sequence[str]) -> None:
+        """Count a search for each word that was not asked for before."""
+        new = set(wanted) - self._asked
+        if new:
+            self._asked |= new
+            self.spend(len(new))
 
     def span(self, best: Best) -> Span:
         """A sentence as it is written, with the next one when that adds to it."""
-        text = self._written(best.sentence)
+        text = self._index.written(best.sentence)
         if best.joined:
-            text = f"{text} {self._written(best.sentence + 1)}"
-        source, own, _ = self._text_of(best.sentence)
+            text = f"{text} {self._index.written(best.sentence + 1)}"
+        number, own = self._index.text_of(best.sentence)
+        source = self._sources[number]
         return Span(source.event_id, text, source.pointer(own))
-
-    def _text_of(self, sentence: int) -> tuple[Source, int, int]:
-        """The source of a sentence, the number of its text there, and that of all texts."""
-        place = bisect_right(self._first, sentence) - 1
-        number = bisect_right(self._texts, place) - 1
-        return self._sources[number], place - self._texts[number], place
-
-    def _written(self, sentence: int) -> str:
-        source, own, place = self._text_of(sentence)
-        text = source.texts[own]
-        bounds = self._bounds.get(place)
-        if bounds is None:
-            bounds = self._bounds[place] = sentence_bounds(text)
-        index = sentence - self._first[place]
-        return text[bounds[index - 1] if index else 0 : bounds[index]].strip()

@@ -50,8 +50,9 @@ _SCALES = {
 }
 _CURRENCIES = {"$": "$", "usd": "$", "dollar": "$", "€": "€", "eur": "€", "euro": "€", "£": "£", "gbp": "£"}
 _CURRENCIES |= {"pound": "£", "¥": "¥", "yen": "¥", "jpy": "¥"}
+_CURRENCY = lazy(r"(?<![\w.])(?:[$€£¥] ?|(?:USD|EUR|GBP|JPY) ?)\Z")
+_LONGEST_CURRENCY = len("USD ")
 _NUMBER = lazy(
-    r"(?<![\w.])(?P<before>[$€£¥] ?|(?:USD|EUR|GBP|JPY) ?)?"
     r"(?P<digits>\d{1,3}(?:[,\u00a0\u202f]\d{3})+(?:\.\d+)?(?!\d)|\d+(?:\.\d+)*)"
     r"(?:(?P<ordinal>st|nd|rd|th)\b|[ -]?(?P<scale>hundred|thousand|million|billion|trillion|mio|bn|mn|mm|tn|[kKmMbBT])(?![\w]))?"
     r"(?:[ -]?(?P<after>%|percentage points?|percent|per cent|pct|US dollars?|dollars?|euros?|pounds?|yen|USD|EUR|GBP)(?!\w))?"
@@ -63,7 +64,7 @@ IDENTIFIER = lazy(
 
 _IDENTIFIER_SIGN = lazy(r"\d(?:(?<=[A-Za-z]\d)|(?<=[A-Za-z]-\d)|\.\d)")
 
-_DIGIT = lazy(r"\d")
+_DIGITS = lazy(r"\d+")
 _TIME_SIGN = lazy(r"\d(?::\d| ?[ap]\.?m)", re.IGNORECASE)
 _TIME = lazy(
     r"(?:(?<![\w:.])|(?<=\dT))(?P<hour>[012]?\d):(?P<minute>[0-5]\d)(?::[0-5]\d(?:\.\d+)?)? ?(?P<half>[ap]\.?m\b)?"
@@ -76,13 +77,11 @@ _ABOUT = (
     *("more than", "less than", "up to", "at least"),
 )
 _SIGNS = ("$", "€", "£", "¥")
-_LONGEST_CURRENCY = len("USD ")
 
 
 def quantities(text: str, skip: Sequence[tuple[int, int]] = ()) -> list[Quantity]:
     """The numbers of a text, in order, without those inside the spans to skip. Part of a name is none: H100."""
-    digit = _DIGIT.search(text)
-    if not digit:
+    if not _DIGITS.search(text):
         return [q for q in _spelled(text) if not _Spans(skip).hit(q.start, q.end)]
     times = list(_times(text)) if _TIME_SIGN.search(text) else []
     taken = [
@@ -90,7 +89,7 @@ def quantities(text: str, skip: Sequence[tuple[int, int]] = ()) -> list[Quantity
         *(match.span() for match in identifiers(text)),
         *((quantity.start, quantity.end) for quantity in times),
     ]
-    found = [*_digits(text, digit.start())]
+    found = [*_digits(text)]
     spelled = [*_spelled(text)]
     if taken:
         blocked = _Spans(taken)
@@ -113,10 +112,21 @@ class _Spans:
         return at > 0 and any(stop > start for _, stop in self.starts[max(0, at - 2) : at])
 
 
-def _digits(text: str, first: int) -> Iterator[Quantity]:
-    """The numbers in digits; `first` is where the first digit stands, which a currency may precede."""
-    for match in _NUMBER.finditer(text, max(0, first - _LONGEST_CURRENCY)):
-        before, digits, ordinal, scale, after = match.groups()
+def _digits(text: str) -> Iterator[Quantity]:
+    """The numbers in digits, each with the currency before it."""
+    end = 0
+    for run in _DIGITS.finditer(text):
+        start = run.start()
+        if start < end:
+            continue
+        currency = _CURRENCY.search(text, max(end, start - _LONGEST_CURRENCY), start)
+        if not currency and start and (text[start - 1] in "._" or text[start - 1].isalnum()):
+            continue
+        match = _NUMBER.match(text, start)
+        if not match:
+            continue
+        start, end = currency.start() if currency else start, match.end()
+        digits, ordinal, scale, after = match.groups()
         if not digits.isdigit():
             digits = _SEPARATORS.sub("", digits)
         if digits.count(".") > 1 or len(digits) > 40:
@@ -125,14 +135,14 @@ def _digits(text: str, first: int) -> Iterator[Quantity]:
             value = Decimal(digits)
         except InvalidOperation:
             continue
-        unit = _unit(before, ordinal, after)
+        unit = _unit(currency and currency.group(), ordinal, after)
         yield Quantity(
-            text=match.group(),
+            text=text[start:end],
             values=frozenset(_readings(value, scale or "", unit)),
             unit=unit,
-            about=_is_about(text[max(0, match.start() - 20) : match.start()]),
-            start=match.start(),
-            end=match.end(),
+            about=_is_about(text[max(0, start - 20) : start]),
+            start=start,
+            end=end,
         )
 
 

@@ -4,20 +4,19 @@ A number never goes on over the end of a line, nor does anything that tells how 
 """
 
 import re
-from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
-from functools import cached_property
+from functools import lru_cache
 from itertools import chain
 
 from agenteval.grounding.dates import MONTHS, dates
 from agenteval.grounding.effort import Effort
 from agenteval.grounding.quantities import NEARLY, quantities, spellings
-from agenteval.grounding.sources import Source
+from agenteval.grounding.reading import SPACED, SPACED_SIGN, Reading
 from agenteval.lazyregex import lazy
 
-MOST_KEPT = 500
-"""Pieces whose numbers are kept."""
+MOST_KEPT = 1000
+"""Lines whose numbers are kept: near one number there are others, and other checks read the same fixture."""
 AROUND = 60
 """How many characters before and after a number tell how it is meant."""
 
@@ -26,14 +25,11 @@ class SourceNumbers:
     """The numbers of sources. `having` tells which sources have a piece in their folded text, by their index."""
 
     def __init__(
-        self, sources: Sequence[Source], having: Callable[[str], Iterable[int]], effort: Effort
+        self, sources: Sequence[Reading], having: Callable[[str], Iterable[int]], effort: Effort
     ) -> None:
         self._effort = effort
         self._with = having
-        self.texts = ["\n".join(source.texts) for source in sources]
-        """Each source in one piece."""
-        self._offsets: dict[int, array[int]] = {}
-        self._read: dict[str, list[tuple[Decimal, str]]] = {}
+        self._sources = sources
 
     def has(
         self, value: Decimal, unit: str, fits: Callable[[str], bool], beside: "Beside | None" = None
@@ -55,7 +51,7 @@ class SourceNumbers:
         Quicker than reading all numbers, and enough for most that are right.
         """
         for source in self._with(number.lower()):
-            text = self.texts[source]
+            text = self._sources[source].text
             at = text.find(number)
             while at >= 0:
                 self._effort.spend()
@@ -66,7 +62,7 @@ class SourceNumbers:
 
     def has_text(self, piece: str) -> bool:
         """Whether a source has a piece of text."""
-        return any(piece in text for text in self.texts)
+        return any(piece in source.text for source in self._sources)
 
     def has_near(self, value: Decimal, beside: "Beside | None" = None) -> bool:
         """Whether a text has about this number, whatever its unit, but more exactly: `about 60` for 58.4."""
@@ -102,76 +98,43 @@ class SourceNumbers:
 
     def _in_digits(self, least: float, most: float) -> Iterator["Place"]:
         """Where numbers in digits within these bounds stand."""
-        values, places = self._runs
-        for index in _within(values, least, most):
-            self._effort.spend()
-            number = places[2 * index]
-            yield number, self._starts(number)[places[2 * index + 1]]
+        for number, source in enumerate(self._sources):
+            for at in source.numbers_within(least, most):
+                self._effort.spend()
+                yield number, at
 
     def _in_words(self, low: Decimal, high: Decimal) -> Iterator["Place"]:
         """Where such a number may stand in words."""
         for word in spellings(low, high):
             for number in self._with(word):
-                folded = self.folded(number)
-                at = folded.find(word)
+                text = self._sources[number].lowered
+                at = text.find(word)
                 while at >= 0:
                     self._effort.spend()
-                    yield number, at
-                    at = folded.find(word, at + 1)
-
-    def folded(self, number: int) -> str:
-        """A source in lower case, each character in its place."""
-        text = self.texts[number]
-        lower = text.lower()
-        return (
-            lower
-            if len(lower) == len(text)
-            else "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
-        )
-
-    @cached_property
-    def _runs(self) -> tuple["array[float]", "array[int]"]:
-        """Every number in digits, in each way it may be read, and the source and the rank where each stands."""
-        values, places = array("d"), array("L")
-        for number, text in enumerate(self.texts):
-            runs = _RUN.findall(text)
-            if _SPACED_SIGN.search(text):
-                runs += [(run.replace(" ", ""), scale) for run, scale in _SPACED.findall(text)]
-            for rank, (run, scale) in enumerate(runs):
-                if not scale and run.isdigit():
-                    values.append(float(run))
-                    places.extend((number, rank))
-                else:
-                    found = _readings(run, scale)
-                    values.extend(found)
-                    places.extend((number, rank) * len(found))
-        return values, places
-
-    def _starts(self, number: int) -> "array[int]":
-        """Where the numbers of a source stand, by rank."""
-        if number not in self._offsets:
-            text = self.texts[number]
-            found = chain(_RUN.finditer(text), _SPACED.finditer(text))
-            self._offsets[number] = array("L", (match.start() for match in found))
-        return self._offsets[number]
+                    end = at + len(word)
+                    if not (text[at - 1 : at].isalnum() or text[end : end + 1].isalnum()):  # the ten of often
+                        yield number, at
+                    at = text.find(word, end)
 
     def _numbers_at(self, number: int, offset: int) -> list[tuple[Decimal, str]]:
         """The numbers around a place, of its line; the years of its dates are numbers, their days are not."""
-        text = self.texts[number]
+        text = self._sources[number].text
         start, end = max(0, offset - AROUND), min(len(text), offset + AROUND)
         start = max(start, text.rfind("\n", start, offset) + 1)
         stop = text.find("\n", offset, end)
         line = text[_at_word(text, start) : stop if stop >= 0 else _at_word(text, end)]
-        if line not in self._read:
-            if len(self._read) >= MOST_KEPT:
-                self._read.clear()
-            stated = dates(line)
-            found = quantities(line, [(date.start, date.end) for date in stated])
-            if _SPACED_SIGN.search(line):
-                found += quantities(_SPACED.sub(lambda match: match.group().replace(" ", ""), line))
-            numbers = [(value, quantity.unit) for quantity in found for value in quantity.values]
-            self._read[line] = numbers + [(Decimal(date.year), "") for date in stated if date.year]
-        return self._read[line]
+        return _numbers_in(line)
+
+
+@lru_cache(maxsize=MOST_KEPT)
+def _numbers_in(line: str) -> list[tuple[Decimal, str]]:
+    """The numbers of a line, each in all its readings and with its unit."""
+    stated = dates(line)
+    found = quantities(line, [(date.start, date.end) for date in stated])
+    if SPACED_SIGN.search(line):
+        found += quantities(SPACED.sub(lambda match: match.group().replace(" ", ""), line))
+    numbers = [(value, quantity.unit) for quantity in found for value in quantity.values]
+    return numbers + [(Decimal(date.year), "") for date in stated if date.year]
 
 
 _ALONE = lazy(
@@ -217,43 +180,3 @@ def anywhere(number: int, offset: int) -> bool:  # noqa: ARG001 - any place will
 
 def any_unit(unit: str) -> bool:  # noqa: ARG001 - any unit will do
     return True
-
-
-_RUN = lazy(
-    r"(\d\d*(?:[,.\u00a0\u202f]\d+)*)(?:[ -]?([hkmbtHKMBT])(?=[nm]?\b|undred|housand|illion|rillion|io\b))?"
-)
-"""A number in digits, and the first letter of the scale that may follow. What begins in `\\d\\d*` is found quicker than `\\d+`."""
-_SPACED_SIGN = lazy(r"\d[.,] \d")
-_SPACED = lazy(r"(\d(?:\d{0,2}(?:, \d{3}(?!\d))+(?:\. ?\d+)?|\d{0,8}\. \d+))(?!\d)(?: ?([hkmbtHKMBT]))?")
-"""A number that a tokenizer has taken apart: `13, 000` and `98. 7`, which may be two numbers as well."""
-_SEPARATOR = lazy(r"[,.\u00a0\u202f]+")
-_POWERS = {"h": (2,), "k": (3,), "t": (3, 12), "m": (6,), "b": (9,)}
-
-
-def _readings(run: str, letter: str | None) -> list[float]:
-    """What digits may mean: separated groups one number or several, a letter after them a scale or nothing."""
-    if not letter and run.isdigit():
-        return [float(run)]
-    run = run.rstrip(",.\u00a0\u202f")
-    written = [run]
-    if not run.isdigit():
-        if "," in run or "\u00a0" in run or "\u202f" in run:
-            written = [run.replace(",", "").replace("\u00a0", "").replace("\u202f", "")]
-        if written[0] != run or run.count(".") > 1:
-            written += _SEPARATOR.split(run)
-    powers = (0, *_POWERS[letter.lower()]) if letter else (0,)
-    return [float(f"{digits}e{power}") for digits in written if digits.count(".") <= 1 for power in powers]
-
-
-def _within(values: "array[float]", least: float, most: float) -> Iterator[int]:
-    """The indexes of the values within the bounds, in order."""
-    if least != most:
-        yield from (index for index, value in enumerate(values) if least <= value <= most)
-        return
-    index = -1
-    try:
-        while True:
-            index = values.index(least, index + 1)
-            yield index
-    except ValueError:
-        return

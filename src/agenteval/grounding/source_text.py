@@ -2,7 +2,7 @@
 
 Sources are long and claims are few, so nothing is indexed beforehand. Each question first asks, with plain
 substring search in the folded text, which sources could have the thing at all; only these are read closely, one
-by one, until one has it. What was read closely is kept, within bounds: memory stays a small multiple of the text.
+by one, until one has it. What was read closely is kept (see `reading`): memory stays a small multiple of the text.
 """
 
 from array import array
@@ -11,17 +11,14 @@ from decimal import Decimal
 from functools import cached_property
 from itertools import chain
 
-from agenteval.grounding.dates import DAYS, MONTHS, Date, dates
+from agenteval.grounding.dates import DAYS, MONTHS, Date
 from agenteval.grounding.effort import Effort
 from agenteval.grounding.links import Link, links
 from agenteval.grounding.passages import Passages, encoded, signs
-from agenteval.grounding.quantities import IDENTIFIER
+from agenteval.grounding.reading import Reading, reading
 from agenteval.grounding.source_numbers import Beside, SourceNumbers, any_unit, anywhere
 from agenteval.grounding.sources import Source
-from agenteval.grounding.wording import tokens as exact_tokens
-from agenteval.language.signs import END, tokens
-from agenteval.lazyregex import lazy
-from agenteval.text import fold
+from agenteval.language.signs import END, words
 
 NEAR = 250
 """How many characters around a number or a date are near it."""
@@ -41,9 +38,8 @@ class SourceText:
         self._all = self._own + _with_text(said)
         self._called = called
         self._effort = Effort()
-        self._folded = _Folded(self._all)
-        self._with = self._folded.having
-        self._dated: dict[int, list[Date]] = {}
+        self._read = [reading(source.texts) for source in self._all]
+        self._with = _Having(self._read).sources
         self.signs = signs()
 
     # Words -----------------------------------------------------------------------------------------------------
@@ -60,30 +56,32 @@ class SourceText:
 
     def has_token(self, token: str) -> bool:
         """Whether a text has a word, in any form with the same stem, or a date implies it."""
-        sign = self.signs.all([token]) if token else END
+        sign = self.signs.one(token) if token else END
         self.passages.spend(1)
         return sign in self.passages.words or sign in self.said or self.dates_imply(token)
 
-    def has_together(self, words: Sequence[str]) -> bool:
+    def has_together(self, tokens: Sequence[str]) -> bool:
         """Whether words stand in one sentence or two in a row, if the sources have all of them."""
-        found = [sign for sign in dict.fromkeys(self.signs.each(words)) if sign and self.passages.has(sign)]
+        found = [sign for sign in dict.fromkeys(self.signs.each(tokens)) if sign and self.passages.has(sign)]
         best = self.passages.best(found) if len(found) > 1 else None
         return best is None or len(best.words) == len(found)
 
     def dates_imply(self, token: str) -> bool:
         """Whether a date of the sources is in this month or on this day of the week."""
+        if token not in _MONTHS_AND_DAYS:
+            return False
         if token in MONTHS:
             return any(date.month == MONTHS.index(token) + 1 for date in self._dates)
-        return token in DAYS and any(_weekday(date) == token for date in self._dates)
+        return any(_weekday(date) == token for date in self._dates)
 
-    def beside(self, words: frozenset[str], least: int) -> Beside:
-        """Whether so many of these words stand near a place in a source, or the source is what the user said."""
+    def beside(self, signs: frozenset[str], least: int) -> Beside:
+        """Whether so many of these words, given as signs, stand near a place in a source, or the source is what the user said."""
 
         def stand(number: int, offset: int) -> bool:
             if number >= len(self._own):
                 return True
-            near = self.numbers.texts[number][max(0, offset - NEAR) : offset + NEAR]
-            return len(words.intersection(self.signs.content(tokens(near)))) >= least
+            near = self._read[number].text[max(0, offset - NEAR) : offset + NEAR]
+            return len(signs.intersection(self.signs.content(words(near)))) >= least
 
         return stand
 
@@ -96,9 +94,8 @@ class SourceText:
             candidates.intersection_update(self._with(token))
         wanted = [f" {' '.join(piece)} " for piece in pieces]
         for number in sorted(candidates):
-            for text in self._all[number].texts:
-                self._effort.spend(len(text) // 20)
-                stream = f" {' '.join(exact_tokens(text))} "
+            for stream in self._read[number].streams:
+                self._effort.spend(len(stream) // 20)
                 if all(piece in stream for piece in wanted):
                     return True
         return False
@@ -108,28 +105,15 @@ class SourceText:
         return 2 <= len(token) <= 6 and token in self._initials
 
     @cached_property
-    def _initials(self) -> frozenset[str]:
-        found: set[str] = set()
-        for run in {run for text in _texts(self._all) for run in _CAPITALISED_RUN.findall(text)}:
-            capitals = [word[0].lower() for word in run.split() if word[0].isupper()]
-            found |= {
-                "".join(capitals[start:end])
-                for start in range(len(capitals))
-                for end in range(start + 2, len(capitals) + 1)
-            }
-        return frozenset(found)
+    def _initials(self) -> str:
+        return " ".join([source.initials for source in self._read])
 
     def has_identifier(self, squashed: str) -> bool:
         """Whether a text has a name with digits in it, such as GPT-4, given without its punctuation."""
         first = next((place for place, sign in enumerate(squashed) if sign.isdigit()), 0)
         letters, digit = squashed[:first], squashed[first : first + 1]
         candidates = {*self._with(letters + digit), *self._with(f"{letters}-{digit}" if letters else digit)}
-        return any(
-            squash(match.group()) == squashed
-            for number in sorted(candidates)
-            for text in self._all[number].texts
-            for match in self._effort.spent_on(IDENTIFIER.finditer(text))
-        )
+        return any(squashed in self._read[number].identifiers for number in self._effort.spent_on(candidates))
 
     # Dates and numbers -----------------------------------------------------------------------------------------
 
@@ -137,8 +121,8 @@ class SourceText:
     def _dates(self) -> list[Date]:
         """The dates, each once."""
         found: dict[object, Date] = {}
-        for text in _texts(self._all):
-            for date in dates(text):
+        for source in self._read:
+            for date in source.dates:
                 found.setdefault((date.year, date.month, date.day, date.other), date)
         return list(found.values())
 
@@ -152,19 +136,13 @@ class SourceText:
             and (not date.year or each.year or self.numbers.has(Decimal(date.year), "", any_unit))
             and beside(number, each.start)
             for number in sorted(candidates)
-            for each in self._effort.spent_on(self._dates_of(number))
+            for each in self._effort.spent_on(self._read[number].dates)
         )
-
-    def _dates_of(self, number: int) -> list[Date]:
-        """The dates of a source, found once."""
-        if number not in self._dated:
-            self._dated[number] = dates(self.numbers.texts[number])
-        return self._dated[number]
 
     @cached_property
     def numbers(self) -> SourceNumbers:
         """The numbers of all texts."""
-        return SourceNumbers(self._all, self._with, self._effort)
+        return SourceNumbers(self._read, self._with, self._effort)
 
     # References ------------------------------------------------------------------------------------------------
 
@@ -173,17 +151,13 @@ class SourceText:
         sign = link.host or (link.key.split("/")[0] if link.kind == "doi" else link.key)
         numbers = range(len(self._all)) if "xn--" in sign else self._with(sign)
         return any(
-            each.key == link.key
-            for number in numbers
-            for text in self._all[number].texts
-            if sign in fold(text) or "xn--" in sign
-            for each in self._effort.spent_on(links(text))
+            link.key in self._read[number].link_keys for number in self._effort.spent_on(numbers)
         ) or any(each.key == link.key for each in self.called_links)
 
     @cached_property
     def links(self) -> list[Link]:
         """The references of all texts."""
-        return [link for text in _texts(self._all) for link in links(text)]
+        return [link for source in self._read for link in source.links]
 
     @cached_property
     def called_links(self) -> list[Link]:
@@ -191,24 +165,21 @@ class SourceText:
         return [link for text in _texts(self._called) for link in links(text)]
 
 
-_CAPITALISED_RUN = lazy(
-    r"[A-Z](?<!\w[A-Z])[\w'-]{1,30}(?: (?:of |for |and |the )?[A-Z](?<!\w[A-Z])[\w'-]{1,30}){1,5}"
-)
+_MONTHS_AND_DAYS = frozenset((*MONTHS, *DAYS))
 
 
-class _Folded:
-    """The folded texts of the sources. It knows of nothing that asks it, so that nothing outlives its last use."""
+class _Having:
+    """Which sources have a piece in their text. It knows of nothing that asks it, so that nothing outlives its last use."""
 
-    def __init__(self, sources: Sequence[Source]) -> None:
-        self.texts = [fold("\n".join(source.texts)).replace("’", "'") for source in sources]  # noqa: RUF001
-        """Each source in one piece, its apostrophes straight."""
+    def __init__(self, read: Sequence[Reading]) -> None:
+        self._read = read
         self._places: dict[str, array[int]] = {}
 
-    def having(self, piece: str) -> "array[int]":
+    def sources(self, piece: str) -> "array[int]":
         """The numbers of the sources whose folded text has a piece."""
         found = self._places.get(piece)
         if found is None:
-            numbers = [number for number, text in enumerate(self.texts) if piece in text]
+            numbers = [number for number, source in enumerate(self._read) if piece in source.folded]
             found = self._places[piece] = array("L", numbers)
         return found
 
@@ -239,8 +210,3 @@ def _without_blanks(source: Source) -> Source:
 
 def _texts(sources: Iterable[Source]) -> Iterator[str]:
     return (text for source in sources for text in source.texts)
-
-
-def squash(text: str) -> str:
-    """Letters and digits only, folded."""
-    return "".join(filter(str.isalnum, fold(text)))

@@ -11,15 +11,15 @@ from typing import Literal
 
 from agenteval.grounding.claims import Claim
 from agenteval.grounding.contradictions import contradictions
-from agenteval.grounding.dates import Date, dates
-from agenteval.grounding.links import Link, links
 from agenteval.grounding.overlap import overlap
 from agenteval.grounding.passages import Span
-from agenteval.grounding.quantities import IDENTIFIER, Quantity, identifiers, is_weak, quantities
+from agenteval.grounding.quantities import Quantity, is_weak
+from agenteval.grounding.reading import squash
 from agenteval.grounding.source_numbers import Beside, anywhere
-from agenteval.grounding.source_text import SourceText, squash
-from agenteval.grounding.wording import Name, names, quote_pieces, quotes
-from agenteval.language.signs import BREAK, END, tokens
+from agenteval.grounding.source_text import SourceText
+from agenteval.grounding.statements import statement
+from agenteval.grounding.wording import Name
+from agenteval.language.signs import END, tokens
 from agenteval.text import fold
 
 MOST_BESIDE = 3
@@ -62,7 +62,7 @@ def support(claim: Claim, sources: SourceText, checks: Sequence[Check]) -> Suppo
     span = sources.passages.span(best) if best else None
     has_wording = "wording" in checks and claim.worded and bool(read.wanted)
     own_words = has_wording and read.overlap.score < 1
-    against = contradictions(read.without_links, span.text) if own_words and span else ()
+    against = contradictions(read.stated.without_links, span.text) if own_words and span else ()
     return Support(
         claim=claim,
         score=round(read.overlap.score, 2) if has_wording else 1.0,
@@ -81,29 +81,22 @@ def score(judged: Sequence[Support]) -> float:
 
 
 class _Reading:
-    """What a claim holds, each found once, and how far the sources have its wording."""
+    """A claim beside its sources: what it states, and how far they have its wording."""
 
     def __init__(self, claim: Claim, sources: SourceText) -> None:
         self.claim = claim
         self.sources = sources
-        self.links = links(claim.text)
-        self.without_links = _blanked(claim.text, self.links)
-        self.dates = dates(self.without_links)
-        self.plain = _blanked(self.without_links, self.dates)
-        self.quantities = quantities(self.without_links, [(date.start, date.end) for date in self.dates])
+        self.stated = statement(claim.text)
         self._written: dict[str, str] = {}
-        words = tokens(self.plain)
-        self.wanted = self._wanted(words, sources)
-        self.overlap = overlap(words, self.wanted, sources.said, sources.passages, sources.signs)
+        self.wanted = self._wanted(sources)
+        self.overlap = overlap(self.stated.words, self.wanted, sources.said, sources.passages, sources.signs)
 
-    def _wanted(self, words: Sequence[str], sources: SourceText) -> list[str]:
+    def _wanted(self, sources: SourceText) -> list[str]:
         """The signs of the content words that the sources should have, each once.
 
-        Numbers are facts, not words. Words that the sources have in another form only are not asked for: AMD
-        spelled out, the weekday of a date.
+        Words that the sources have in another form only are not asked for: AMD spelled out, the weekday of a date.
         """
-        if self.quantities:
-            words = tokens(_blanked(self.plain, self.quantities))
+        words = self.stated.wording
         for sign, word in zip(sources.signs.each(words), words, strict=True):
             if sign and sign != END and not word[0].isdigit():
                 self._written.setdefault(sign, word)
@@ -129,24 +122,13 @@ class _Reading:
         return self.sources.beside(frozenset(self.wanted) - self.overlap.missing, least)
 
 
-def _blanked(text: str, found: Sequence[Link | Date | Quantity]) -> str:
-    """The text with a break and blanks in the place of what was found in it."""
-    if not found:
-        return text
-    pieces, at = [], 0
-    for each in sorted(found, key=lambda item: item.start):
-        pieces += [text[at : each.start], BREAK.ljust(each.end - max(at, each.start))]
-        at = max(at, each.end)
-    return "".join([*pieces, text[at:]])
-
-
 Fact = tuple[str, bool]
 """A hard fact of a claim, and whether the sources have it."""
 
 
 def _numbers(read: _Reading, sources: SourceText) -> Iterator[Fact]:
     seen = set()
-    for quantity in read.quantities:
+    for quantity in read.stated.quantities:
         if is_weak(quantity) or (read.claim.listed and quantity.values == {read.claim.listed}):
             continue
         number = (quantity.text, quantity.values, quantity.unit, quantity.about)
@@ -185,7 +167,7 @@ def _is_displaced(quantity: Quantity, read: _Reading, sources: SourceText) -> bo
     """Whether the sources have another number in the very place: the words before and after it are the same."""
     if quantity.about or quantity.unit == ":" or not any(map(str.isdigit, quantity.text)):
         return False
-    text = read.without_links
+    text = read.stated.without_links
     start, end = quantity.start, quantity.end
     if sources.numbers.has_text(text[max(0, start - ALIKE) : end + 1]):
         return False
@@ -200,22 +182,18 @@ def _is_displaced(quantity: Quantity, read: _Reading, sources: SourceText) -> bo
 
 
 def _dates(read: _Reading, sources: SourceText) -> Iterator[Fact]:
-    stated = {(date.text, date.year, date.month, date.day, date.other): date for date in read.dates}
+    stated = {(date.text, date.year, date.month, date.day, date.other): date for date in read.stated.dates}
     return ((date.text, sources.has_date(date, read.beside)) for date in stated.values())
 
 
 def _urls(read: _Reading, sources: SourceText) -> Iterator[Fact]:
-    given = {(link.text, link.key): link for link in read.links if link.kind != "domain"}
+    given = {(link.text, link.key): link for link in read.stated.links if link.kind != "domain"}
     return ((link.text, sources.has_link(link)) for link in given.values())
 
 
 def _names(read: _Reading, sources: SourceText) -> Iterator[Fact]:
-    found = list(identifiers(read.plain))
-    after_dates = {date.end for date in read.dates}  # the T20 of 2026-11-21T20:55 is no name
-    own = dict.fromkeys(match.group() for match in found if match.start() not in after_dates)
-    yield from ((each, sources.has_identifier(squash(each))) for each in own)
-    for name in dict.fromkeys(names(IDENTIFIER.sub(" ", read.plain) if found else read.plain)):
-        yield name.text, _has_name(name, sources)
+    yield from ((each, sources.has_identifier(squash(each))) for each in read.stated.identifiers)
+    yield from ((name.text, _has_name(name, sources)) for name in read.stated.names)
 
 
 def _has_name(name: Name, sources: SourceText) -> bool:
@@ -250,8 +228,7 @@ def _has_other_form(token: str, sources: SourceText) -> bool:
 
 
 def _quotes(read: _Reading, sources: SourceText) -> Iterator[Fact]:
-    for quote in dict.fromkeys(quotes(read.claim.text)):
-        yield f'"{quote}"', sources.has_phrase(*quote_pieces(quote))
+    return ((f'"{quote}"', sources.has_phrase(*pieces)) for quote, pieces in read.stated.quotes.items())
 
 
 _FINDERS = {"numbers": _numbers, "dates": _dates, "urls": _urls, "names": _names, "quotes": _quotes}

@@ -122,13 +122,20 @@ def _is_titled(text: str) -> bool:
     return count >= 5
 
 
-_QUOTE = lazy(r"\"([^\"]+)\"|“([^“”]+)”|„([^„“”]+)[“”]|«([^«»]+)»")
+_OTHER_QUOTES = r"“([^“”]+)”|„([^„“”]+)[“”]|«([^«»]+)»"
+_QUOTE = lazy(rf"\"([^\"]+)\"|{_OTHER_QUOTES}")
+_TIGHT_QUOTE = lazy(rf"\"([^\s\"](?:[^\"]*[^\s\"])?)\"|{_OTHER_QUOTES}")
+"""The same without blanks inside the marks."""
 _ELLIPSIS = lazy(r"\[?(?:\.{3,}|…)\]?")
 
 
 def quotes(text: str) -> list[str]:
-    """What stands in quotation marks and has three words or more."""
-    found = ["".join(part or "" for part in match.groups()) for match in _QUOTE.finditer(text)]
+    """What stands in quotation marks and has three words or more.
+
+    Where a mark is without its other half, as when a quotation began a sentence before, blanks tell which ones open.
+    """
+    pattern = _TIGHT_QUOTE if text.count('"') % 2 else _QUOTE
+    found = ["".join(part or "" for part in match.groups()) for match in pattern.finditer(text)]
     return [quote for quote in found if len(tokens(quote)) >= 3]
 
 

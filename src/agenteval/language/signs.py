@@ -39,12 +39,23 @@ def tokens(text: str) -> list[str]:
 def _tokens(text: str, *, bare: bool) -> list[str]:
     """The same; when they need not be `bare`, quotation marks may be left around words."""
     text = _STOP.sub(f" {END} ", _plain(text))
-    if text.isascii():
+    if bare and text.isascii():
         text = text.translate(_BLANKED)
-        if bare and (" '" in text or "' " in text):
+        if " '" in text or "' " in text:
             text = text.replace(" '", " ").replace("' ", " ")
         return text.split()
+    return _words(text)
+
+
+def _words(text: str) -> list[str]:
+    if text.isascii():
+        return text.translate(_BLANKED).split()
     return (_WORD_OR_SIGN if max(text) >= _FIRST_OF_SEVERAL else _WORD).findall(text)
+
+
+def words(text: str) -> list[str]:
+    """The words of a text alone, with whatever quotation marks stand around them."""
+    return _words(_plain(text))
 
 
 def sentence_bounds(text: str) -> list[int]:
@@ -74,6 +85,10 @@ class Signs:
 
     def __len__(self) -> int:
         return len(self._stems)
+
+    def one(self, word: str) -> str:
+        """The sign of a token."""
+        return self._all[word]
 
     def all(self, words: Iterable[str]) -> str:
         """The signs of all tokens."""

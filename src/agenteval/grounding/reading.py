@@ -1,0 +1,154 @@
+"""One source as it is read: its text in one piece, and what stands in it.
+
+Each kind of thing is found when it is first asked for, and kept, also from one output to the next: the same fixture
+is read by many checks and tests.
+"""
+
+from array import array
+from collections.abc import Iterator, Sequence
+from functools import cached_property, lru_cache
+
+from agenteval.grounding.dates import Date, dates
+from agenteval.grounding.links import Link, links
+from agenteval.grounding.quantities import IDENTIFIER
+from agenteval.grounding.wording import tokens
+from agenteval.lazyregex import lazy
+from agenteval.text import fold
+
+LONGEST_KEPT = 10_000
+"""Characters of the sources that are kept as they were read: memory stays bounded."""
+
+
+class Reading:
+    """What one source holds. `texts` are its texts, `text` is all of them, a line each."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self.texts = texts
+        self.text = "\n".join(texts)
+        self.folded = fold(self.text).replace("’", "'")  # noqa: RUF001
+        """The text folded, apostrophes straight."""
+
+    @cached_property
+    def lowered(self) -> str:
+        """The text in lower case, each character in its place."""
+        lower = self.text.lower()
+        if len(lower) == len(self.text):
+            return lower
+        return "".join(sign.lower() if len(sign.lower()) == 1 else sign for sign in self.text)
+
+    @cached_property
+    def streams(self) -> list[str]:
+        """The tokens of each text, with a blank before and after each."""
+        return [f" {' '.join(tokens(text))} " for text in self.texts]
+
+    @cached_property
+    def links(self) -> list[Link]:
+        """The references, in order."""
+        return [link for text in self.texts for link in links(text)]
+
+    @cached_property
+    def link_keys(self) -> frozenset[str]:
+        """The references as they are compared."""
+        return frozenset(link.key for link in self.links)
+
+    @cached_property
+    def dates(self) -> list[Date]:
+        """The dates, in order; their offsets are those in `text`."""
+        return dates(self.text)
+
+    @cached_property
+    def identifiers(self) -> frozenset[str]:
+        """The names with digits in them, squashed."""
+        return frozenset(squash(match.group()) for text in self.texts for match in IDENTIFIER.finditer(text))
+
+    @cached_property
+    def initials(self) -> str:
+        """The first letters of each run of capitalised words, in lower case, a blank after each run."""
+        runs = dict.fromkeys(run for text in self.texts for run in _CAPITALISED_RUN.findall(text))
+        letters = ("".join(word[0] for word in run.split() if word[0].isupper()) for run in runs)
+        return " ".join(letters).lower()
+
+    @cached_property
+    def _numbers(self) -> tuple["array[float]", "array[int]"]:
+        """Every number in digits, in each way it may be read, and where it stands."""
+        values, places = array("d"), array("L")
+        text, spaced = self.text, False
+        for match in _RUN.finditer(text):
+            run, scale = match.groups()
+            if scale or not run.isdigit():
+                found = _readings(run, scale)
+                values.extend(found)
+                places.extend((match.start(),) * len(found))
+            else:
+                values.append(float(run))
+                places.append(match.start())
+            end = match.end()
+            spaced = spaced or (text[end : end + 2] in (". ", ", ") and text[end + 2 : end + 3].isdigit())
+        for match in SPACED.finditer(text) if spaced else ():
+            found = _readings(match.group(1).replace(" ", ""), match.group(2))
+            values.extend(found)
+            places.extend((match.start(),) * len(found))
+        return values, places
+
+    def numbers_within(self, least: float, most: float) -> Iterator[int]:
+        """Where numbers in digits within these bounds stand, by any reading of them."""
+        values, places = self._numbers
+        return (places[index] for index in _within(values, least, most))
+
+
+def reading(texts: Sequence[str]) -> Reading:
+    """What the texts of a source hold."""
+    return _kept(tuple(texts)) if sum(map(len, texts)) <= LONGEST_KEPT else Reading(texts)
+
+
+@lru_cache(maxsize=64)
+def _kept(texts: tuple[str, ...]) -> Reading:
+    return Reading(texts)
+
+
+def squash(text: str) -> str:
+    """Letters and digits only, folded."""
+    return "".join(filter(str.isalnum, fold(text)))
+
+
+_CAPITALISED_RUN = lazy(
+    r"[A-Z](?<!\w[A-Z])[\w'-]{1,30}(?: (?:of |for |and |the )?[A-Z](?<!\w[A-Z])[\w'-]{1,30}){1,5}"
+)
+_RUN = lazy(
+    r"(\d\d*(?:[,.\u00a0\u202f]\d+)*)(?:[ -]?([hkmbtHKMBT])(?=[nm]?\b|undred|housand|illion|rillion|io\b))?"
+)
+"""A number in digits, and the first letter of the scale that may follow. What begins in `\\d\\d*` is found quicker than `\\d+`."""
+SPACED_SIGN = lazy(r"\d[.,] \d")
+SPACED = lazy(r"(\d(?:\d{0,2}(?:, \d{3}(?!\d))+(?:\. ?\d+)?|\d{0,8}\. \d+))(?!\d)(?: ?([hkmbtHKMBT]))?")
+"""A number that a tokenizer has taken apart: `13, 000` and `98. 7`, which may be two numbers as well."""
+_SEPARATOR = lazy(r"[,.\u00a0\u202f]+")
+_POWERS = {"h": (2,), "k": (3,), "t": (3, 12), "m": (6,), "b": (9,)}
+
+
+def _readings(run: str, letter: str | None) -> list[float]:
+    """What digits may mean: separated groups one number or several, a letter after them a scale or nothing."""
+    if not letter and run.isdigit():
+        return [float(run)]
+    run = run.rstrip(",.\u00a0\u202f")
+    written = [run]
+    if not run.isdigit():
+        if "," in run or "\u00a0" in run or "\u202f" in run:
+            written = [run.replace(",", "").replace("\u00a0", "").replace("\u202f", "")]
+        if written[0] != run or run.count(".") > 1:
+            written += _SEPARATOR.split(run)
+    powers = (0, *_POWERS[letter.lower()]) if letter else (0,)
+    return [float(f"{digits}e{power}") for digits in written if digits.count(".") <= 1 for power in powers]
+
+
+def _within(values: "array[float]", least: float, most: float) -> Iterator[int]:
+    """The indexes of the values within the bounds, in order."""
+    if least != most:
+        yield from (index for index, value in enumerate(values) if least <= value <= most)
+        return
+    index = -1
+    try:
+        while True:
+            index = values.index(least, index + 1)
+            yield index
+    except ValueError:
+        return

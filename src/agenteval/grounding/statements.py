@@ -1,0 +1,75 @@
+"""What the text of a claim states, whatever the sources say: its links, dates, quantities, names, quotes and words.
+
+Statements are kept: an output is judged again with each of its mutants, and many outputs say the same.
+"""
+
+from collections.abc import Sequence
+from functools import cached_property, lru_cache
+
+from agenteval.grounding.dates import Date, dates
+from agenteval.grounding.links import Link, links
+from agenteval.grounding.quantities import IDENTIFIER, Quantity, identifiers, quantities
+from agenteval.grounding.wording import Name, names, quote_pieces, quotes
+from agenteval.language.signs import BREAK, tokens
+
+LONGEST_KEPT = 2_000
+"""Characters of the claims that are kept as they were read: memory stays bounded."""
+
+
+class Statement:
+    """What a text states. The offsets of dates are those in `without_links`, as are those of quantities."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.links = links(text)
+        self.without_links = _blanked(text, self.links)
+        self.dates = dates(self.without_links)
+        self.plain = _blanked(self.without_links, self.dates)
+        """The text without links and dates."""
+        self.quantities = quantities(self.without_links, [(date.start, date.end) for date in self.dates])
+        self.words = tokens(self.plain)
+        """The tokens of `plain`."""
+
+    @cached_property
+    def wording(self) -> list[str]:
+        """The tokens without quantities: numbers are facts, not words."""
+        return tokens(_blanked(self.plain, self.quantities)) if self.quantities else self.words
+
+    @cached_property
+    def identifiers(self) -> list[str]:
+        """The names with digits in them, each once."""
+        after_dates = {date.end for date in self.dates}  # the T20 of 2026-11-21T20:55 is no name
+        found = (match for match in identifiers(self.plain) if match.start() not in after_dates)
+        return list(dict.fromkeys(match.group() for match in found))
+
+    @cached_property
+    def names(self) -> list[Name]:
+        """The names without digits in them, each once."""
+        has_identifiers = any(True for _ in identifiers(self.plain))
+        return list(dict.fromkeys(names(IDENTIFIER.sub(" ", self.plain) if has_identifiers else self.plain)))
+
+    @cached_property
+    def quotes(self) -> dict[str, list[list[str]]]:
+        """The quotes, and the tokens of each, piece by piece."""
+        return {quote: quote_pieces(quote) for quote in quotes(self.text)}
+
+
+def statement(text: str) -> Statement:
+    """What a text states."""
+    return _kept(text) if len(text) <= LONGEST_KEPT else Statement(text)
+
+
+@lru_cache(maxsize=256)
+def _kept(text: str) -> Statement:
+    return Statement(text)
+
+
+def _blanked(text: str, found: Sequence[Link | Date | Quantity]) -> str:
+    """The text with a break and blanks in the place of what was found in it."""
+    if not found:
+        return text
+    pieces, at = [], 0
+    for each in sorted(found, key=lambda item: item.start):
+        pieces += [text[at : each.start], BREAK.ljust(each.end - max(at, each.start))]
+        at = max(at, each.end)
+    return "".join([*pieces, text[at:]])
