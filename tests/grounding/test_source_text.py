@@ -105,15 +105,15 @@ def test_initials_of_capitalised_words() -> None:
 
 
 def test_time_grows_with_the_text_only() -> None:
-    """Ten thousand sources are asked in a second, also for what none of them has."""
+    """Ten thousand sources are asked in less than a second of CPU time, also for what none of them has."""
     known = sources(
         *(f"Gauge {number} at the old bridge showed a low river. Boats wait." for number in range(10_000))
     )
-    start = time.perf_counter()
+    start = time.process_time()
     best = known.passages.best(known.signs.each(["gauge", "low", "boat"]))
     assert best is not None
     assert len(best.words) == 3
     assert not known.numbers.has(Decimal(123_456), "", lambda unit: not unit)
     assert not known.has_token("zebra")
     assert not known.has_date(dates("May 5, 2026")[0])
-    assert time.perf_counter() - start < 3
+    assert time.process_time() - start < 3
