@@ -105,7 +105,7 @@ def test_initials_of_capitalised_words() -> None:
 
 
 def test_time_grows_with_the_text_only() -> None:
-    """Ten thousand sources are asked in less than a second of CPU time, also for what none of them has."""
+    """Ten thousand sources are asked in less than three seconds of CPU time, also for what none of them has."""
     known = sources(
         *(f"Gauge {number} at the old bridge showed a low river. Boats wait." for number in range(10_000))
     )
