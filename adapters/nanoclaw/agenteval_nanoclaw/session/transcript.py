@@ -5,10 +5,10 @@ continues; then only the lines of one run are read again, whole.
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from agenteval.errors import AdapterError
 from agenteval_nanoclaw.session.clock import milliseconds
@@ -237,14 +237,10 @@ def _said(content: Any) -> str | None:
     return content if isinstance(content, str) and content and not is_harness(content) else None
 
 
-def read_records(path: Path, lines: Iterable[Line]) -> Iterator[tuple[Line, Record]]:
-    """The lines themselves, in the order given."""
-    with path.open("rb") as file:
-        for line in lines:
-            file.seek(line.offset)
-            record = parse_line(file.read(line.length))
-            if record is not None:
-                yield line, record
+def read_record(file: BinaryIO, line: Line) -> Record | None:
+    """A line itself, of the open transcript that it is in; None when the file has changed since."""
+    file.seek(line.offset)
+    return parse_line(file.read(line.length))
 
 
 def parse_line(data: bytes) -> Record | None:
