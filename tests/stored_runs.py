@@ -63,8 +63,12 @@ def store(
     problems: Sequence[Problem] = (),
     remarks: Sequence[Problem] = (),
     unmet: Sequence[str] = (),
+    known: int = 0,
 ) -> StoredRun:
-    """A run with these results. `problems` are those of one file that could not be loaded."""
+    """A run with these results. `problems` are those of one file that could not be loaded.
+
+    `known` failures are accepted by the baseline.
+    """
     directory = RunDirectory(folder, "run-1")
     tally = Tally()
     for result in results:
@@ -73,6 +77,8 @@ def store(
     if problems:
         tally.add_invalid(problems)
     tally.add_problems(remarks)
+    if known:
+        tally.compare("base.json", regressions=0, known_failures=known)
     tally.unmet_thresholds = list(unmet)
     directory.close({})
     at = "2026-01-01T00:00:0{}.000Z".format

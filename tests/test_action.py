@@ -112,7 +112,7 @@ def test_the_action_runs_and_reports(tmp_path: Path) -> None:
     assert outputs == {"exit-code": "1", "folder": str(tmp_path / "agenteval")}
     assert f"::error file={CONTROL}/test.yaml,line=24,col=5,title=" in told
     made = {path.name for path in (tmp_path / "agenteval").iterdir()}
-    assert made == {"runs", "junit.xml", "agenteval.sarif", "comment.md", "events.ndjson"}
+    assert made == {"runs", "report.html", "junit.xml", "agenteval.sarif", "comment.md", "events.ndjson"}
     assert len(list((tmp_path / "agenteval" / "runs").glob("*/summary.json"))) == 1
 
 
@@ -166,6 +166,6 @@ def test_the_action_installs_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert code == 0, told
     assert calls.read_text().splitlines() == [
         f"-m venv {tmp_path}/agenteval-environment",
-        "-m pip install --quiet --disable-pip-version-check /source",
+        "-m pip install --quiet --disable-pip-version-check /source jinja2",
     ]
     assert outputs == {"program": f"{tmp_path}/agenteval-environment/bin/agenteval"}

@@ -69,6 +69,42 @@ def test_the_value_beside_a_name_is_found(text: str, value: str) -> None:
     assert might_hold(text.encode())
 
 
+NAMES = (
+    *("password", "passwd", "passphrase", "pwd", "secret", "token", "authorization"),
+    *(f"{whose}{between}key" for between in ("", "-", "_") for whose in ("api", "access", "account")),
+    *(f"{whose}_key" for whose in ("encryption", "private", "secret", "signing")),
+)
+
+
+@given(
+    before=st.text(alphabet="ab _-\n\"'", max_size=20),
+    name=st.sampled_from([spelled for name in NAMES for spelled in (name, name.upper(), name.title())]),
+    after=st.builds(
+        "{}{}{}{}".format,
+        *(st.text("\\", max_size=8), st.sampled_from(["", '"', "'"]), st.text(" \t", max_size=8)),
+        st.sampled_from(["=", ":", ":=", "=>"]),
+    ),
+)
+def test_each_name_is_seen_with_each_sign_of_assignment(before: str, name: str, after: str) -> None:
+    """Whatever stands before it, in any case, escaped up to eight times, with blanks before the sign."""
+    assert (CREDENTIAL, "a1b2c3d4") in shown(f"{before}{name}{after} a1b2c3d4")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the token is here, and the secret too",
+        '{"tokens": 12, "secretly": "x", "passwords": [], "api_keys": 1}',
+        '{"key": "a", "turkey": "b", "x_key": "c"}',
+        "run-20261122T045600Z-bcdfa6e6 toolu_012zIERkZuWD1RgPXFDRmONk3A",
+        "requires_capabilities output-matches-format-of-lists",
+    ],
+)
+def test_everyday_texts_pass_the_sieve(text: str) -> None:
+    """Names without a sign, other keys, ids: these are in every recording, and none is looked at twice."""
+    assert not might_hold(text.encode())
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -57,6 +57,9 @@ def test_what_is_no_run_is_refused(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(StoredRunError) as missing:
         StoredRun(tmp_path / "absent")
     assert missing.value.message == f"no run in {tmp_path / 'absent'}: there is no such directory"
+    with pytest.raises(StoredRunError) as file:
+        StoredRun(folder / "events.jsonl")
+    assert file.value.message == f"no run in {folder / 'events.jsonl'}: it is a file"
     with pytest.raises(StoredRunError) as several:
         StoredRun(tmp_path)
     assert (
@@ -99,3 +102,14 @@ def test_a_summary_of_other_content_is_located(folder: Path) -> None:
         StoredRun(folder)
     assert error.value.problems[0].line is not None
     assert "exit_code" in error.value.problems[0].message
+
+
+def test_files_of_a_run_have_no_bounds(folder: Path) -> None:
+    """A result may be larger than what people write: it is bounded where it is written."""
+    run = StoredRun(folder)
+    (result, *_) = run.results()
+    large = 65 * 2**20
+    result.warnings.append("x" * large)
+    assert result.artifacts.result is not None
+    (folder / result.artifacts.result).write_bytes(encode(result))
+    assert len(next(run.results()).warnings[-1]) == large

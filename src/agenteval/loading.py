@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from agenteval import budget
 from agenteval.assertions.base import Assertion
@@ -20,13 +20,13 @@ from agenteval.reading.documents import (
     problems_at,
     read_text,
 )
-from agenteval.reading.yamlsource import load_yaml, place, places
+from agenteval.reading.yamlsource import Starts, load_yaml, place, places
 from agenteval.spec import SCHEMA_VERSION, AssertionSpec, TestCase
 from agenteval.strict import closest, parse
 from agenteval.trace import CAPABILITY_FLAGS
 from agenteval.vocabulary import misspelt_names
 
-__all__ = ["BoundAssertion", "LoadedTest", "Selected", "UniqueIds", "discover", "load_test"]
+__all__ = ["BoundAssertion", "LoadedTest", "Selected", "UniqueIds", "Written", "discover", "load_test"]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -42,14 +42,26 @@ class BoundAssertion:
     plugin: str = ""
 
 
+class Written(NamedTuple):
+    """What a test file says: its text, its data, and the offsets in the text at which its assertions begin."""
+
+    text: str
+    data: Any
+    starts: list[int]
+
+
 @dataclass(slots=True, kw_only=True)
 class LoadedTest:
-    """A valid test, ready to run. `warnings` are about the file, not about the agent."""
+    """A valid test, ready to run. `warnings` are about the file, not about the agent.
+
+    `written` is what `case` was made of; None when it is of no test file alone.
+    """
 
     case: TestCase
     path: Path
     checks: list[BoundAssertion]
     warnings: list[Problem] = field(default_factory=list)
+    written: Written | None = None
 
 
 def load_test(
@@ -72,7 +84,8 @@ def load_test(
     """
     try:
         text = read_text(path, max_bytes=max_bytes)
-        data = load_yaml(text, path, max_nodes=max_nodes)
+        starts: Starts = {}
+        data = load_yaml(text, path, max_nodes=max_nodes, starts=starts)
     except FileError as error:
         raise SpecError(error.problems) from None
     loader = _Loader(text, data, registry)
@@ -87,7 +100,8 @@ def load_test(
     if only is not None:
         checks = _chosen(checks, only, path)
     warnings = [] if _follows_convention(case) else [_unconventional_id(case, text, path)]
-    return LoadedTest(case=case, path=path, checks=checks, warnings=warnings)
+    written = Written(text, data, starts[id(data["assertions"])])
+    return LoadedTest(case=case, path=path, checks=checks, warnings=warnings, written=written)
 
 
 class _Loader:

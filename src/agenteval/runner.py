@@ -79,7 +79,9 @@ def not_run(test: LoadedTest, options: RunOptions, failure: Failure) -> Outcome:
 
 def _redactor(test: LoadedTest, options: RunOptions) -> Redactor:
     redactor = Redactor(test.case.reporting.redact_fields, options.redaction)
-    redactor.learn(test.case)
+    redactor.learn_fields(test.case)
+    read = test.written.data if test.written else test.case  # the file is shorter: it has no defaults
+    redactor.learn_secrets(read)
     return redactor
 
 
@@ -125,10 +127,10 @@ LEARNED_AT_ONCE = 256
 def learn_trace(redactor: Redactor, trace: Trace) -> None:
     """Show the redactor all that a trace holds; what is the same in every event is left out."""
     redactor.learn_fields(trace)
-    redactor.learn_secrets([trace.scenario, trace.input_messages, trace.final_output, trace.notes])
-    events = trace.events
-    for start in range(0, len(events), LEARNED_AT_ONCE):
-        redactor.learn_secrets([event.data for event in events[start : start + LEARNED_AT_ONCE]])
+    parts = [trace.scenario, trace.input_messages, trace.final_output, trace.notes]
+    parts += [event.data for event in trace.events]
+    for start in range(0, len(parts), LEARNED_AT_ONCE):
+        redactor.learn_secrets(parts[start : start + LEARNED_AT_ONCE])
 
 
 def _adapter_failure(error: AdapterError, redactor: Redactor) -> Failure:
@@ -168,7 +170,7 @@ def _outcome(
     """What an attempt comes to that began at `started` by the clock on the wall, and at `clock` by the other."""
     case = test.case
     judged, failure, trace = attempt.judged, attempt.failure, attempt.trace
-    locate(test, judged, max_bytes=options.max_file_bytes, max_nodes=options.max_yaml_nodes)
+    locate(test, judged)
     xfail = failure is None and expects_failure(test)
     if xfail:
         reason_code, next_step = unexpected(test, judged, strict=options.strict)

@@ -70,10 +70,8 @@ CREDENTIAL = "credential"
 KINDS = tuple(sorted({BASIC_AUTH, CREDENTIAL, *(r.kind for r in LIBRARY), *(kind for kind, _ in OWN)}))
 """All kinds that are told apart."""
 
-_NAMES = (
-    r"(?:pass(?:word|wd|phrase)|pwd|secret|token|authorization"
-    r"|(?:api|access|account|encryption|private|secret|signing)[_-]?key)"
-)
+_WHOSE = r"(?:api|access|account|encryption|private|secret|signing)[_-]?"
+_NAMES = rf"(?:pass(?:word|wd|phrase)|pwd|secret|token|authorization|{_WHOSE}key)"
 _SECRET_NAME = rf"(?i:{_NAMES})\Z"
 _CREDENTIAL = rf"""(?ixm)(?P<name>{_NAMES})\\{{0,8}}["']?[ \t]{{0,8}}(?:=>|:=|=|:)[ \t]{{0,8}}(?:
     "(?P<double>(?:\\.|[^"\\\n]){{1,4096}})
@@ -110,7 +108,7 @@ def detect(text: str) -> list[Found]:
 
 def might_hold(data: bytes) -> bool:
     """Whether a text, or JSON in UTF-8, has the looks of holding a secret: false means that `detect` finds none."""
-    return _has_form(data) or (b"://" in data and b"@" in data) or _has_assignment(data)
+    return _has_form(data) or (b"@" in data and b"://" in data) or _has_assignment(data)
 
 
 def names_secret(key: str) -> bool:
@@ -143,12 +141,15 @@ _WORD_SIGNS = bytes(
 _FORM = (
     rb"A3T|A[KSB]IA|ACCA|AIza|gh[pousr]_|github_pat_|gl(?:pat|dt|ft|soat|rt|cbt|imt|ptt|agent)-|gloas-|GR1348941"
     rb"|eyJ|T3BlbkFJ|sk-(?:ant|proj|svcacct|admin)-|pypi-AgE|npm_|_authToken=|SG\.|xox[a-z]-|sq0csp-"
-    rb"|[sr]k_live_|AccountKey=|-us[0-9]|[0-9]{8}:[\w-]{35}|[MNO][\w-]{23,25}\.[\w-]{6}\.[\w-]{27}"
-    rb"|(?:AC|SK)[a-z0-9]{32}|earer "
+    rb"|sk_live_|rk_live_|AccountKey=|-us[0-9]|:(?<=[0-9]{8}:)[\w-]{35}|\.(?<=[\w-]{24}\.)[\w-]{6}\.[\w-]{27}"
+    rb"|AC[a-z0-9]{32}|SK[a-z0-9]{32}|earer "
 )
-"""What a word that could be a key begins with, or has beside it."""
+"""What a word that could be a key begins with, or has beside it.
+
+Each alternative begins with one plain sign, so that none is tried where no such sign stands: a quarter of the time.
+"""
 _BEFORE, _AFTER = 36, 36
-_LINES_BEFORE = (b"PRIVATE KEY", b"PuTTY-User", b"hooks.slack")
+_LINE_BEFORE = rb"PRIVATE KEY|PuTTY-User|hooks\.slack"
 _FAR_BEFORE = 128
 
 
@@ -159,35 +160,36 @@ def _has_form(data: bytes) -> bool:
     while start >= 0:
         end = words.find(b" ", start)
         word = data[start:end]
-        if not word.islower() or b"-us" in word or b"xox" in word:
+        if not word.islower() or word.find(b"-us") >= 0 or word.find(b"xox") >= 0:  # half the time of `in`
             if _compiled(_FORM).search(data, max(0, start - _BEFORE), end + _AFTER):
                 return True
-            before = data[max(0, start - _FAR_BEFORE) : start]
-            if any(line in before for line in _LINES_BEFORE):
+            if _compiled(_LINE_BEFORE).search(data, max(0, start - _FAR_BEFORE), start):
                 return True
         start = words.find(_LONG_WORD, end)
     return False
 
 
-_NAME_ENDS = (b'word"', b'wd"', b'hrase"', b'ecret"', b'oken"', b'key"', b'zation"')
-_NAME_SIGNS = bytes(
-    ord('"') if chr(code) in "\\'=:" else ord(chr(code).lower()) if code < 128 else code
-    for code in range(256)
-)
-"""Letters in lower case, and all that may follow the name of a value as a quote; blanks are left out."""
-_NAMED = rf"{_NAMES}\"".encode()
-_LONGEST_NAME = 16
+_KEY = b"key"
+_NAME_WORDS = (b"password", b"passwd", b"passphrase", b"pwd", b"secret", b"token", b"authorization", _KEY)
+"""All names in full, but for what stands before `key`. Looked for one by one: far faster than one pattern."""
+_WHOSE_KEY = rf"{_WHOSE}\Z".encode()
+_LONGEST_WHOSE = len("encryption_")
+_ASSIGNED = rb"[ \t]{0,8}[\\\"'=:]"
+"""How all begins that may stand between a name and its value, as `_CREDENTIAL` and JSON have it."""
 
 
 def _has_assignment(data: bytes) -> bool:
     """Whether a name such as `password` is followed by a sign of assignment, or by a quote."""
-    ends = data.translate(_NAME_SIGNS, b" \t")
-    for end in _NAME_ENDS:
-        at = ends.find(end)
+    lowered = data.lower()
+    for word in _NAME_WORDS:
+        at = lowered.find(word)
         while at >= 0:
-            if _compiled(_NAMED).search(ends, max(0, at - _LONGEST_NAME), at + len(end)):
+            end = at + len(word)
+            if _compiled(_ASSIGNED).match(lowered, end) and (
+                word != _KEY or _compiled(_WHOSE_KEY).search(lowered, max(0, at - _LONGEST_WHOSE), at)
+            ):
                 return True
-            at = ends.find(end, at + 1)
+            at = lowered.find(word, end)
     return False
 
 

@@ -1,16 +1,24 @@
 """A run read back from its directory: what reports, comparisons and gates are made of, the same as from the run itself."""
 
 import os
+import sys
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agenteval.errors import AgentEvalError
 from agenteval.reading.jsonsource import load_json, load_model
 from agenteval.results import RunSummary, TestResult, TestRow
 
+if TYPE_CHECKING:
+    from agenteval.comparing.comparison import Comparison
+
 SUMMARY = "summary.json"
+COMPARISON = "comparison.json"
 EVAL_SUMMARY = "eval-summary.json"
+_ANY_SIZE = sys.maxsize
+"""What a run could write can be read; limits of the configuration are for what people write."""
 
 
 class StoredRunError(AgentEvalError):
@@ -29,8 +37,9 @@ class StoredRun:
     def __init__(self, path: Path) -> None:
         self.path = path.parent if path.name == SUMMARY else path
         if not self.path.is_dir():
+            why = "it is a file" if path.exists() else "there is no such directory"
             raise StoredRunError(
-                f"no run in {path}: there is no such directory",
+                f"no run in {path}: {why}",
                 reason_code="run.missing",
                 next_step="name the directory of a run, for instance artifacts/run-20260102T030405Z-1a2b3c4d",
             )
@@ -40,7 +49,7 @@ class StoredRun:
                 reason_code="run.incomplete",
                 next_step="name the directory of one run that finished",
             )
-        self.summary = load_model(RunSummary, self.path / SUMMARY)
+        self.summary = load_model(RunSummary, self.path / SUMMARY, max_bytes=_ANY_SIZE)
 
     def results(self) -> Iterator[TestResult]:
         """The results of the run, in its order; read one by one. Raises `StoredRunError` for one that is missing."""
@@ -54,18 +63,28 @@ class StoredRun:
 
     def stored_result(self, name: str) -> TestResult:
         """The result in a file of the run. Raises `StoredRunError`, `FileError`."""
-        return load_model(TestResult, self._file(name))
+        return load_result(self._file(name))
 
     def trace(self, result: TestResult) -> dict[str, Any] | None:
         """The stored trace of a test as plain data, or None when the run did not keep it."""
         if result.artifacts.trace is None:
             return None
-        trace: dict[str, Any] = load_json(self._file(result.artifacts.trace))
+        trace: dict[str, Any] = load_json(self._file(result.artifacts.trace), max_bytes=_ANY_SIZE)
         return trace
+
+    @cached_property
+    def comparison(self) -> "Comparison | None":
+        """What changed from its baseline, when the run was compared with one. Raises `FileError`."""
+        path = self.path / COMPARISON
+        if not path.is_file():
+            return None
+        from agenteval.comparing.comparison import Comparison
+
+        return load_model(Comparison, path, max_bytes=_ANY_SIZE)
 
     def eval_summary(self) -> Any:
         """The run's EvalSummary, as it was written. Raises `StoredRunError`, `FileError`."""
-        return load_json(self._file(EVAL_SUMMARY))
+        return load_json(self._file(EVAL_SUMMARY), max_bytes=_ANY_SIZE)
 
     def _file(self, name: str) -> Path:
         """A file of the run; a summary names only files beside it."""
@@ -83,6 +102,11 @@ class StoredRun:
                 next_step="run the tests again",
             )
         return path
+
+
+def load_result(path: Path) -> TestResult:
+    """The result in a file that a run has written. Raises `FileError`."""
+    return load_model(TestResult, path, max_bytes=_ANY_SIZE)
 
 
 def _runs_below(path: Path) -> str:

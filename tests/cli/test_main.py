@@ -1,5 +1,6 @@
 """`main`: every outcome of the command line ends in an exit code and at most one message."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -38,6 +39,17 @@ def test_help(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     out, err = capsys.readouterr()
     assert "Usage: agenteval" in out
     assert err == ""
+
+
+@pytest.mark.parametrize("argv", [["--help"], ["run", "--help"], ["explain"]], ids=" ".join)
+def test_a_reader_of_help_that_has_gone(argv: list[str]) -> None:
+    """`agenteval --help | head -0`: nothing is said of it, whoever prints."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "agenteval", *argv]
+    done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writing)
+    assert done.stderr == ""
 
 
 def test_no_command_shows_help(capsys: pytest.CaptureFixture[str]) -> None:

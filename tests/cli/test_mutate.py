@@ -93,6 +93,19 @@ def test_the_report_as_json(project: Project, capsys: pytest.CaptureFixture[str]
     ]
 
 
+def test_operators_are_listed_without_a_path(capsys: pytest.CaptureFixture[str]) -> None:
+    """There is nothing to change then; to mutate, a path has to be named."""
+    assert main(["mutate", "--list-operators"]) == 0
+    assert capsys.readouterr().out.startswith(
+        "drop-call  tool_process\n"
+        "  A tool call is left out, with its result; or all calls of a tool. The answer stays as it is.\n"
+    )
+    assert main(["mutate"]) == 2
+    assert capsys.readouterr().err == (
+        "error[usage.invalid]: Missing argument 'PATH...'.\n  next: agenteval mutate --help\n"
+    )
+
+
 def test_idle_assertions_are_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """An assertion that notices no mutant is idle."""
     project = Project(tmp_path)

@@ -139,6 +139,19 @@ def test_without_redaction_they_show(project: Project, capsys: pytest.CaptureFix
     )
 
 
+def test_what_stands_under_the_authors_own_keys_is_hidden(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A password that only an `x-` key of the test names is found where the recording quotes it without a name."""
+    replay = make_replay(final_output={"role": "assistant", "content": f"It is {PASSWORD}."})
+    own: dict[str, Any] = {"x-login": {"password": PASSWORD}, "reporting": {"save_trace": True}}
+    project.add("fail", replay=replay, **own)
+    assert main(["run", "tests", "-v"]) == 1
+    where = texts(project, capsys)
+    assert seen(where) == {}
+    assert token(PASSWORD, "credential") in where["nanoclaw.t.fail.x.trace.json"]
+
+
 def test_verdicts_are_those_of_the_real_values(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     """The same assertions fail, and pass, with detection and without."""
     plant(project)

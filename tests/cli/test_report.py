@@ -1,6 +1,8 @@
 """Reports on the command line: any number at once, the same from a run as from its files later."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -148,6 +150,30 @@ def test_a_test_is_not_written_over(project: Project, capsys: pytest.CaptureFixt
     assert Path("tests/pass/test.yaml").read_bytes() == before
 
 
+@pytest.mark.parametrize("name", ["-", "/dev/stdout"])
+def test_stdout_is_no_file(name: str, project: Project) -> None:
+    """What the console says would stand in the midst of the report."""
+    command = [sys.executable, "-m", "agenteval", "run", "tests/pass", "--tap", name]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        f"error[usage.invalid]: --tap {name}: a report is not written to stdout, where other text goes\n"
+        "  next: name the file to write: --tap FILE\n"
+    )
+
+
+def test_a_link_is_followed_and_not_removed(project: Project) -> None:
+    """Who has put it there wants the report elsewhere; that of an earlier run is gone before this one begins."""
+    project.root.joinpath("elsewhere").write_text("earlier")
+    link = project.root / "link.tap"
+    link.symlink_to("elsewhere")
+    assert main(["run", "tests", "-k", "(", "--tap", "link.tap"]) == 2
+    assert (project.root / "elsewhere").read_bytes() == b""
+    assert main(["run", "tests/pass", "--tap", "link.tap"]) == 0
+    assert link.is_symlink()
+    assert (project.root / "elsewhere").read_text().startswith("TAP version 14\n")
+
+
 def test_a_place_that_cannot_be_written_is_told_before_the_run(
     project: Project, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -179,6 +205,14 @@ def test_a_report_says_what_it_wrote(project: Project, capsys: pytest.CaptureFix
     capsys.readouterr()
     assert main(["report", "artifacts/r", "--tap", "t.tap", "--junit-xml", "out/j.xml"]) == 0
     assert capsys.readouterr().out == "junit-xml  out/j.xml\ntap  t.tap\n"
+
+
+def test_a_run_is_named_by_its_id(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """As where runs are compared."""
+    main(["run", "tests/pass", "--run-id", "run-1"])
+    capsys.readouterr()
+    assert main(["report", "run-1", "--tap", "t"]) == 0
+    assert capsys.readouterr().out == "tap  t\n"
 
 
 def test_a_report_of_nothing_is_refused(project: Project, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from agenteval.cli import main
+from agenteval.reporters.formats import FORMATS
 from projects import FETCHES, NEEDS_LIVE, SEARCHES, VACUOUS, Project, make_replay
 from runs import EXAMPLES
 
@@ -335,3 +336,40 @@ def test_what_is_no_shard(value: str, four: Project, capsys: pytest.CaptureFixtu
     assert capsys.readouterr().err == (
         f"error[usage.shard]: --shard {value}: expected I/N, where I is from 1 to N\n  next: for instance --shard 1/3\n"
     )
+
+
+def test_merged_shards_are_reported_as_the_run(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """Every format, and what GitHub Actions shows, are those of the merged run, as `report` would write them."""
+    for number in (1, 2):
+        shard(number, 2)
+    capsys.readouterr()
+    names = [form.name for form in FORMATS]
+    asked = [[part for name in names for part in (f"--{name}", f"{at}/{name}")] for at in ("now", "later")]
+    assert main(["merge", *folders(2), "--run-id", "merged", "--github", *asked[0]]) == 3
+    told = capsys.readouterr().out
+    assert re.match(r"::stop-commands::agenteval-[0-9a-f]{32}\n", told)
+    assert told.count("\n::error file=tests/") == 4
+    assert main(["report", "artifacts/merged", *asked[1]]) == 0
+    for name in names:
+        assert Path("now", name).read_bytes() == Path("later", name).read_bytes()
+    assert Path("now", "tap").read_text().startswith("TAP version 14\n1..10\n")
+
+
+def test_merging_annotates_only_when_asked(
+    project: Project, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Inside of Actions the shards have done so already."""
+    for number in (1, 2):
+        shard(number, 2)
+    capsys.readouterr()
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    assert main(["merge", *folders(2)]) == 3
+    assert "::" not in capsys.readouterr().out
+
+
+def test_a_report_of_shards_that_cannot_be_merged_is_not_there(project: Project) -> None:
+    """Nor is that of an earlier merge, which could be taken for it."""
+    shard(1, 2)
+    Path("tap").touch()
+    assert main(["merge", folders(2)[0], "--tap", "tap"]) == 2
+    assert not Path("tap").exists()

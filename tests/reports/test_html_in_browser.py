@@ -102,6 +102,19 @@ def test_assertions_and_events_lead_to_each_other(visit: Open, mixed: Path) -> N
     assert "lit" not in (event.get_attribute("class") or "")
 
 
+def test_the_search_hides_nothing_that_is_linked_to(visit: Open, mixed: Path) -> None:
+    """The line of the test stands below the search, however many lines that takes."""
+    page = visit(mixed, "#test-nanoclaw.html.broken.x", viewport={"width": 700, "height": 500})
+    bar, line = (
+        page.locator(".tools").bounding_box(),
+        test_of(page, "broken").locator("summary").first.bounding_box(),
+    )
+    assert bar is not None
+    assert line is not None
+    assert bar["height"] > 80  # more than one line
+    assert line["y"] >= bar["y"] + bar["height"]
+
+
 def test_a_link_to_an_event_opens_its_test(visit: Open, mixed: Path) -> None:
     """Also one of a closed test, from outside."""
     page = visit(mixed, "#test-nanoclaw.html.sound.x--event-4")

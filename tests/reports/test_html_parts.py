@@ -8,7 +8,17 @@ from hypothesis import strategies as st
 
 from agenteval.reporters.html.beside import beside
 from agenteval.reporters.html.checks import Check, Difference, checks, differences
-from agenteval.reporters.html.texts import AT_ONCE, LONGEST, Part, Text, compared, shown, text, visible
+from agenteval.reporters.html.texts import (
+    AT_ONCE,
+    LONGEST,
+    Part,
+    Text,
+    compared,
+    shortened,
+    shown,
+    text,
+    visible,
+)
 from agenteval.reporters.html.timeline import MOST_EVENTS, Event, Timeline, timeline
 from agenteval.results import AssertionResult, Evidence, Excerpt
 from run_builders import judged
@@ -134,6 +144,22 @@ def test_what_was_expected_and_what_came_stand_apart() -> None:
     assert whole(usual.message) == "  one\n  two"
     (other,) = check(judged("fail", message="no such thing"))
     assert (other.expected, other.got, whole(other.message)) == ("", "", "no such thing")
+
+
+def test_words_of_an_agent_part_nothing() -> None:
+    """Behind a semicolon stands what is about single places, and what is quoted."""
+    for said in (
+        'expected no "cutoff" in the output; it occurs in line 1: "My cutoff is past, but I looked"',
+        'expected the arguments to match, 1 of 1 does not; evt-4: to: expected "a", got "b"',
+    ):
+        (made,) = check(judged("fail", message=said))
+        assert (made.expected, made.got, whole(made.message)) == ("", "", said)
+
+
+def test_a_long_reason_on_the_line_of_a_test_is_cut_visibly() -> None:
+    """At 240 characters, with an ellipsis."""
+    assert shortened("x" * 240) == "x" * 240
+    assert shortened("x" * 241) == "x" * 239 + "…"
 
 
 def test_a_note_is_told_place_by_place() -> None:

@@ -117,6 +117,8 @@ def _other(error: BaseException, argv: Sequence[str]) -> int:
     if isinstance(error, OSError):
         where = error.filename or "standard output or error"
         return _fail(f"error[usage.io]: {error.strerror or error}: {where}", ExitCode.ERROR)
+    if isinstance(error.__context__, BrokenPipeError):  # rich, which prints the help, exits then
+        return _closed_pipe()
     import traceback
 
     details = f"\n{traceback.format_exc()}" if any(map(_asks_for_details, argv)) else ""

@@ -2,15 +2,18 @@
 
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from agenteval.cli.options import ColorOption, JsonOption, QuietOption, VerboseOption
+from agenteval.cli.reporting import Reporting, ToldGithubOption, prepare, with_reports
 from agenteval.errors import ExitCode
 
 
+@with_reports
 def command(
     folders: Annotated[
         list[Path],
@@ -32,8 +35,11 @@ def command(
     quiet: QuietOption = False,
     verbose: VerboseOption = False,
     color: ColorOption = None,
+    github: ToldGithubOption = False,
+    *,
+    reports: Mapping[str, Path],
 ) -> ExitCode:
-    """Put the shards of a run together: the same results, files and exit code as of a run without shards.
+    """Put the shards of a run together: the same results, files, reports and exit code as of a run without shards.
 
     Exit codes: those of the run; 2 when they are not all the shards of one run.
     """
@@ -49,6 +55,7 @@ def command(
     from agenteval.runner import RunOptions
     from agenteval.selection import Selection
 
+    prepare(reports)
     root = project_root()
     config = load_config(root)
     rules = redact_as(config)
@@ -65,14 +72,18 @@ def command(
         scores=Scores(Suite(**first.suite)),
         selection=Selection(),
     )
-    session.directory = RunDirectory(parent, run_id, redactor=redactor)
     session.tally.counts.deselected = first.deselected
     times = [(each.run.summary.started_at, each.run.summary.finished_at) for each in shards]
-    code = session.retell(
-        merged(shards, run_id, redactor),
-        started_at=min(start for start, _ in times),
-        finished_at=max(end for _, end in times),
-    )
+    reporting = Reporting(reports, github=github, redactor=redactor, console=session.console)
+    with reporting.during(run_id, parent):
+        session.directory = RunDirectory(parent, run_id, redactor=redactor)
+        if reporting.stream:
+            session.on_result = reporting.add
+        code = session.retell(
+            merged(shards, run_id, redactor),
+            started_at=min(start for start, _ in times),
+            finished_at=max(end for _, end in times),
+        )
     if json_output:
         print_summary(session)
     return code

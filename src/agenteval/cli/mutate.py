@@ -13,7 +13,7 @@ from agenteval.cli.options import (
     ColorOption,
     ExcludeTagOption,
     ExpressionOption,
-    PathsArgument,
+    OptionalPathsArgument,
     TagOption,
 )
 from agenteval.cli.reporting import prepare, write_report
@@ -27,7 +27,7 @@ MOST_MUTANTS = 200
 
 
 def command(
-    paths: PathsArgument,
+    paths: OptionalPathsArgument = None,
     expression: ExpressionOption = "",
     tags: TagOption = None,
     exclude_tags: ExcludeTagOption = None,
@@ -90,9 +90,11 @@ def command(
     from agenteval.reporters.stream import write_json
     from agenteval.selection import Selection
 
+    if not (paths or list_operators):
+        raise UsageError("Missing argument 'PATH...'.", next_step="agenteval mutate --help")
     if html:
         prepare({"html": html})
-    root = project_root(paths)
+    root = project_root(paths or ())
     config = load_config(root)
     rules = redact_as(config)
     registry = Registry(root, config.plugins)
@@ -104,7 +106,7 @@ def command(
     if list_operators:
         return _listed(console, chosen)
     selection = Selection(expression, tags or (), exclude_tags or ())
-    collection = collect(paths, limits=config.limits, registry=registry)
+    collection = collect(paths or [], limits=config.limits, registry=registry)
     tests = [test for test in collection.tests if selection.wants(test)]
     collection.problems += selection.unknown_tags()
     for problem in collection.problems:

@@ -9,14 +9,14 @@ from agenteval.sharding import Shard
 
 COLORS = ("auto", "always", "never")
 
-PathsArgument = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="PATH...",
-        help="Test files, directories (searched for test.yaml and *.test.yaml), or file::assertion-id.",
-        show_default=False,
-    ),
-]
+_PATHS = typer.Argument(
+    metavar="PATH...",
+    help="Test files, directories (searched for test.yaml and *.test.yaml), or file::assertion-id.",
+    show_default=False,
+)
+PathsArgument = Annotated[list[str], _PATHS]
+OptionalPathsArgument = Annotated[list[str] | None, _PATHS]
+"""Of a command that can also tell something without any."""
 ExpressionOption = Annotated[
     str,
     typer.Option("-k", metavar="EXPR", help="Only tests that match: words with and, or, not, parentheses."),

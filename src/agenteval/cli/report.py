@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from agenteval.cli.redacting import redact_as
-from agenteval.cli.reporting import GithubOption, Reporting, compares, prepare, with_reports
+from agenteval.cli.reporting import Reporting, ToldGithubOption, compares, prepare, with_reports
 from agenteval.comparing.sides import named
 from agenteval.config import load_config, project_root
 from agenteval.errors import ExitCode, UsageError
@@ -21,8 +21,10 @@ from agenteval.stored import StoredRun
 
 @with_reports
 def command(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="The directory of a run.", show_default=False)],
-    github: GithubOption = None,
+    run: Annotated[
+        Path, typer.Argument(metavar="RUN", help="The directory of a run, or its id.", show_default=False)
+    ],
+    github: ToldGithubOption = False,
     baseline: Annotated[
         Path | None,
         typer.Option("--baseline", metavar="RUN", help="The run that --html sets beside this one."),
@@ -42,14 +44,13 @@ def command(
     root = project_root([str(run)])
     config = load_config(root)
     redaction = redact_as(config)
-    stored = StoredRun(run)
-    before = (
-        StoredRun(named(baseline, Path(os.path.relpath(root / config.artifacts_dir)))) if baseline else None
-    )
+    runs = Path(os.path.relpath(root / config.artifacts_dir))
+    stored = StoredRun(named(run, runs))
+    before = StoredRun(named(baseline, runs)) if baseline else None
     prepare(reports)
     console = Console(sys.stdout)
     reporting = Reporting(
-        reports, github=bool(github), redactor=Redactor((), redaction), console=console, baseline=before
+        reports, github=github, redactor=Redactor((), redaction), console=console, baseline=before
     )
     reporting.write(stored)
     for name, path in reports.items():

@@ -14,7 +14,6 @@ from agenteval.errors import AgentEvalError, ExitCode, UsageError
 from agenteval.redaction import Redactor
 from agenteval.reporters.console import Console
 from agenteval.reporters.formats import FORMATS
-from agenteval.results import TestResult
 
 if TYPE_CHECKING:
     from agenteval.reporters.ndjson import Stream
@@ -32,6 +31,11 @@ GithubOption = Annotated[
         show_default=False,
     ),
 ]
+"""Of a run."""
+ToldGithubOption = Annotated[
+    bool, typer.Option("--github", help="Annotations and a summary for GitHub Actions.")
+]
+"""Of a command that tells of runs that are over: they have annotated what they found, if they were in Actions."""
 
 
 class ReportError(AgentEvalError):
@@ -148,10 +152,10 @@ class Reporting:
     def add(self, written: Path) -> None:
         """A test has ended; its result is in the file."""
         if self.stream:
-            from agenteval.reading.jsonsource import load_model
+            from agenteval.stored import load_result
 
             with _writing(self.reports[STREAMED]):
-                self.stream.test(load_model(TestResult, written))
+                self.stream.test(load_result(written))
 
     def write(self, run: "StoredRun") -> None:
         """Write all reports of a run that is over. Raises `ReportError`, `LeakError`, `StoredRunError`, `FileError`."""
@@ -229,13 +233,28 @@ def prepare(reports: Mapping[str, Path]) -> None:
                 f"--{name} {path}: a report is not written over a YAML file, which may be a test",
                 next_step=f"name the file to write: --{name} FILE",
             )
+        if _is_stdout(path):
+            raise UsageError(
+                f"--{name} {path}: a report is not written to stdout, where other text goes",
+                next_step=f"name the file to write: --{name} FILE",
+            )
     for path in reports.values():
         with _writing(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             if path.is_dir():
                 raise IsADirectoryError(21, "it is a directory")
-            if path.is_file():
+            if path.is_symlink():  # it was put there to lead elsewhere
+                path.write_bytes(b"")
+            elif path.is_file():
                 path.unlink()
+
+
+def _is_stdout(path: Path) -> bool:
+    """Whether a path is `-`, or leads to the file or terminal that stdout is."""
+    try:
+        return str(path) == "-" or (path.is_symlink() and os.path.samestat(path.stat(), os.fstat(1)))
+    except OSError:  # a link that leads nowhere, a stdout that is closed
+        return False
 
 
 def write_report(path: Path, content: bytes) -> None:

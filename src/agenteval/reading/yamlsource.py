@@ -2,7 +2,8 @@
 
 Values are built straight from the parser's events, through libyaml when PyYAML has it, so that depth and number
 of nodes are checked while the file is read. Plain scalars mean what they mean to PyYAML's safe loader, except
-that dates and base-60 numbers stay text. Positions are worked out in a second pass, only when something is wrong.
+that dates and base-60 numbers stay text. Where items of lists begin is noted on the way; all other positions are
+worked out in a second pass, only when something is wrong.
 """
 
 from collections.abc import Callable, Sequence
@@ -62,15 +63,21 @@ class _DuplicateKey(Exception):  # noqa: N818 - the same
         self.key = key
 
 
-def load_yaml(text: str, path: Path, *, max_nodes: int = MAX_YAML_NODES) -> Any:
+Starts = dict[int, list[int]]
+"""Where in the text the items of a list begin that are no plain scalars: offsets, by the `id` of the list."""
+
+
+def load_yaml(text: str, path: Path, *, max_nodes: int = MAX_YAML_NODES, starts: Starts | None = None) -> Any:
     """The data of one YAML document: dict, list, str, int, float, bool and None. An alias shares its value.
+
+    `starts` is filled for all lists of the data, and holds as long as the data is kept.
 
     Raises `FileError`, located: `yaml.syntax`, `yaml.duplicate_key`, `yaml.tag`, `yaml.too_deep`,
     `yaml.too_many_nodes`, `yaml.recursive_alias`, `yaml.key_not_string`, `yaml.number`,
     `yaml.multiple_documents` or `yaml.empty`. `path` is only named in it.
     """
     try:
-        return _Reader(text, max_nodes).document()
+        return _Reader(text, max_nodes, {} if starts is None else starts).document()
     except _Refused as refused:
         refusal = refused
     except _DuplicateKey as duplicate:
@@ -145,7 +152,8 @@ _OPEN = (None, -1)
 class _Reader:
     """Builds the data of one text."""
 
-    def __init__(self, text: str, max_nodes: int) -> None:
+    def __init__(self, text: str, max_nodes: int, starts: Starts) -> None:
+        self.starts = starts
         next_event = events(text)
         self.next_event = next_event if len(text) < max_nodes else _counted(next_event, max_nodes)
         self.max_nodes = max_nodes
@@ -206,6 +214,7 @@ class _Reader:
         """The sequence that has just begun."""
         next_event = self.next_event
         made: list[Any] = []
+        starts = self.starts[id(made)] = []
         while True:
             event = next_event()
             if type(event) is ScalarEvent and event.anchor is None and event.tag is None:
@@ -217,6 +226,7 @@ class _Reader:
                 self.count(len(made), event)
                 return made
             else:
+                starts.append(event.start_mark.index)
                 made.append(self.node(event, depth))
 
     def node(self, event: Any, depth: int) -> Any:

@@ -7,12 +7,17 @@ list of tests must see both.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from agenteval.results import AssertionResult, InvalidSpec, TestResult
+from agenteval.comparing.known import known_failures, unseen_regressions
+from agenteval.results import AssertionResult, InvalidSpec, RunSummary, TestResult
 from agenteval.stored import StoredRun
 
-Kind = Literal["pass", "fail", "error", "skip", "xfail"]
+if TYPE_CHECKING:
+    from agenteval.comparing.comparison import Change
+
+Kind = Literal["pass", "fail", "error", "skip", "xfail", "known"]
+"""`known` is a failure that the run's baseline accepts."""
 RUN = "agenteval"
 """The name of the entry about the run as a whole."""
 
@@ -39,24 +44,35 @@ class Entry:
 def entries(run: StoredRun) -> Iterator[Entry]:
     """All there is to list, in the order of the run: tests, then what could not be loaded or written, then the run.
 
-    The run itself is an entry only when it did not end well and nothing before says why.
+    The run itself is an entry only when it did not end well and nothing before says why, or not all of it.
     """
-    summary = run.summary
     bad = False
+    known = known_failures(run)
     for result in run.results():
-        entry = _test(result)
+        entry = _test(result, known.get(result.test_case_id, ""))
         bad |= entry.kind in ("fail", "error")
         yield entry
-    errors = (problem for problem in summary.problems if problem.severity == "error")
+    errors = (problem for problem in run.summary.problems if problem.severity == "error")
     for _, problems in groupby(errors, key=lambda problem: problem.path or id(problem)):
         bad = True
         yield _invalid(list(problems))
-    if summary.exit_code and not bad:
-        kind: Kind = "fail" if summary.exit_code == 1 else "error"
-        message = summary.exit_reason
-        yield Entry(
-            kind=kind, name=RUN, reason_code=f"exit {summary.exit_code}", message=message, text=message
-        )
+    unseen = unseen_regressions(run)
+    if run.summary.exit_code and (unseen or not bad):
+        yield _about_the_run(run.summary, unseen)
+
+
+def _about_the_run(summary: RunSummary, unseen: "Sequence[Change]") -> Entry:
+    lines = [
+        f"{change.kind.replace('_', ' ')}: {change.test_case_id} {change.assertion or '(the test)'}"
+        for change in unseen
+    ]
+    return Entry(
+        kind="fail" if summary.exit_code == 1 else "error",
+        name=RUN,
+        reason_code=f"exit {summary.exit_code}",
+        message=summary.exit_reason,
+        text="\n".join([summary.exit_reason, *lines]),
+    )
 
 
 def reason_of(result: TestResult) -> str:
@@ -92,11 +108,14 @@ def _told(result: TestResult, each: AssertionResult) -> list[str]:
     return lines + [f"  {line}" for line in (*each.message.split("\n"), *evidence_of(each))]
 
 
-def _test(result: TestResult) -> Entry:
+def _test(result: TestResult, known: str = "") -> Entry:
+    """`known` says why its failure is accepted."""
     kind: Kind = "xfail" if result.xfail else "skip" if result.status == "skipped" else result.status
     found = _at_fault(result)
     reasons = _reasons(result, kind, found)
     lines = [] if found and kind in ("pass", "fail") else list(reasons)
+    if known:
+        kind, reasons, lines = "known", [known], [known, *lines]
     for each in found:
         lines += _told(result, each)
     if result.next_step and result.next_step not in "\n".join(lines):

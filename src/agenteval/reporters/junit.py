@@ -13,12 +13,13 @@ from agenteval.reporters.sealing import sealed_text
 from agenteval.reporters.stream import printable
 from agenteval.stored import StoredRun
 
-_OUTCOMES = {"fail": "failure", "error": "error", "skip": "skipped", "xfail": "skipped"}
+_OUTCOMES = {"fail": "failure", "error": "error", "skip": "skipped", "xfail": "skipped", "known": "skipped"}
+_TYPES = {"xfail": "xfail", "known": "known_failure"}
 _SUFFIX = re.compile(r"(?:(?:^|/)test|\.test)?\.ya?ml$")
 
 
 def render(run: StoredRun, redactor: Redactor) -> bytes:
-    """The report. An expected failure is skipped with the type `xfail`; what could not be loaded is an error."""
+    """The report. Failures that are expected or known are skipped, with the type `xfail` or `known_failure`; what could not be loaded is an error."""
     listed = list(entries(run))
     root = ET.Element("testsuites", name="agenteval", time=_seconds(run.summary.duration_ms))
     _count(root, listed)
@@ -34,7 +35,7 @@ def _count(element: ET.Element, listed: list[Entry], *, skipped: bool = False) -
     for attribute, kind in (("failures", "fail"), ("errors", "error")):
         element.set(attribute, str(sum(entry.kind == kind for entry in listed)))
     if skipped:
-        element.set("skipped", str(sum(entry.kind in ("skip", "xfail") for entry in listed)))
+        element.set("skipped", str(sum(_OUTCOMES.get(entry.kind) == "skipped" for entry in listed)))
 
 
 def _suite(entry: Entry, run: StoredRun) -> ET.Element:
@@ -50,7 +51,7 @@ def _suite(entry: Entry, run: StoredRun) -> ET.Element:
     case = ET.SubElement(suite, "testcase", name=_shown(entry.name), classname=_classname(entry))
     case.set("time", suite.get("time", ""))
     if entry.kind in _OUTCOMES:
-        kind = "xfail" if entry.kind == "xfail" else entry.reason_code
+        kind = _TYPES.get(entry.kind, entry.reason_code)
         outcome = ET.SubElement(case, _OUTCOMES[entry.kind], type=kind, message=_shown(entry.message))
         outcome.text = _shown(entry.text)
     elif entry.text:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
+from agenteval.comparing.known import known_failures
 from agenteval.evidence import cut
 from agenteval.redaction import Redactor
 from agenteval.reporters.entries import Entry, entries, located
@@ -19,7 +20,14 @@ LONGEST_HEADLINE = 300
 _RESERVE = 500
 """Bytes kept for the line about what is left out, and for tokens that are longer than what they hide."""
 
-_WORDS = {"fail": "FAIL", "error": "ERROR", "skip": "SKIP", "xfail": "XFAIL", "pass": "WARN"}
+_WORDS = {
+    "fail": "FAIL",
+    "error": "ERROR",
+    "skip": "SKIP",
+    "xfail": "XFAIL",
+    "known": "KNOWN",
+    "pass": "WARN",
+}
 _SIGNS = {0: "✅", 1: "❌"}
 
 
@@ -32,7 +40,7 @@ def within(run: StoredRun, longest: int) -> str:
     """The report in at most `longest` bytes of UTF-8: failures first, in full as far as there is room."""
     summary = run.summary
     head = [f"## {_SIGNS.get(summary.exit_code, '⛔')} agenteval: {_code(summary.exit_reason, '')}", ""]
-    head += [*_counts(summary.counts), "", _facts(run), ""]
+    head += [*_counts(summary.counts, len(known_failures(run))), "", _facts(run), ""]
     tail = _scorecard(summary.scorecard)
     room = longest - _RESERVE - _size(head) - _size(tail)
     body, left_out = _fitting(_sections(entries(run)), room)
@@ -90,12 +98,13 @@ def _code(text: str, tag: str = "code") -> str:
     return f"<{tag}>{shown}</{tag}>" if tag else shown
 
 
-def _counts(counts: RunCounts) -> list[str]:
+def _counts(counts: RunCounts, known: int) -> list[str]:
     named = [
         (counts.total, "tests"),
         (counts.passed, "passed"),
         (counts.xfailed, "xfailed"),
-        (counts.failed, "failed"),
+        (known, "known failures"),
+        (counts.failed - known, "failed"),
         (counts.errors, "errors"),
         (counts.skipped, "skipped"),
         (counts.invalid, "invalid"),

@@ -21,7 +21,7 @@ Json = dict[str, Any]
 def render(run: StoredRun, redactor: Redactor) -> bytes:
     """The report. A rule is a type of assertion, or the reason code of what kept a test from being judged.
 
-    An expected failure is a result that is suppressed, with its reason.
+    An expected or a known failure is a result that is suppressed, with its reason.
     """
     results = [result for entry in entries(run) for result in _of_entry(entry)]
     results += map(_of_problem, run.summary.problems)
@@ -69,15 +69,23 @@ def _of_entry(entry: Entry) -> Iterator[Json]:
     """The results about a test, or about the run; those about files that could not be loaded come from problems."""
     if result := entry.result:
         noes = [each for each in result.assertions if each.status in ("fail", "warn")]
-        yield from (_of_assertion(result, each) for each in noes)
-        explained = entry.kind == "fail" and not all(each.xfail for each in noes)
-        if explained or entry.kind not in ("fail", "error"):
+        yield from (_suppressed(_of_assertion(result, each), entry) for each in noes)
+        explained = entry.kind in ("fail", "known") and not all(each.xfail for each in noes)
+        if explained or entry.kind not in ("fail", "known", "error"):
             return
     elif entry.path:
         return
-    yield _result(
+    made = _result(
         entry.reason_code, "error", entry.text, entry.path, entry.line, entry.column, test=entry.name
     )
+    yield _suppressed(made, entry)
+
+
+def _suppressed(made: Json, entry: Entry) -> Json:
+    """A result; of a known failure with the reason why it is accepted, which stands outside of the test file."""
+    if entry.kind == "known":
+        made.setdefault("suppressions", []).append({"kind": "external", "justification": entry.message})
+    return made
 
 
 def _of_assertion(result: TestResult, each: AssertionResult) -> Json:

@@ -11,7 +11,7 @@ from agenteval.stored import StoredRun
 
 
 def render(run: StoredRun, redactor: Redactor) -> bytes:
-    """The report. What fails as expected is marked as TAP marks known bugs; what could not be loaded is not ok."""
+    """The report. What fails as expected, or is known to, is marked as TAP marks known bugs; what could not be loaded is not ok."""
     lines = ["TAP version 14"]
     points = [line for number, entry in enumerate(entries(run), 1) for line in _point(number, entry)]
     count = sum(not line.startswith(" ") for line in points)
@@ -22,7 +22,7 @@ def render(run: StoredRun, redactor: Redactor) -> bytes:
 def _point(number: int, entry: Entry) -> list[str]:
     ok = "ok" if entry.kind in ("pass", "skip") else "not ok"
     line = f"{ok} {number} - {_escaped(entry.name)}"
-    if directive := {"skip": "SKIP", "xfail": "TODO"}.get(entry.kind):
+    if directive := {"skip": "SKIP", "xfail": "TODO", "known": "TODO"}.get(entry.kind):
         line += f" # {directive} {_escaped(entry.message)}".rstrip()
     return [line, *_diagnosis(entry)] if entry.kind in ("fail", "error") else [line]
 

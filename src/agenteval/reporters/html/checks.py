@@ -12,7 +12,8 @@ KINDS = ("fail", "warn", "xfail", "skip", "vacuous", "pass")
 
 _DIFFERENCE = re.compile(r"(?s)(\S+): expected (.*), got (.*)")
 _NEXT_DIFFERENCE = re.compile(r"; (?=\S+: expected )")
-_SAYS = re.compile(r"expected (.+?)(?:, got:? |, but )(.+)")
+_SAYS = re.compile(r"expected ([^;]+?)(?:, got:? |, but )(.+)")
+"""What a semicolon parts from what was expected is about single places, or quotes the agent."""
 
 
 @dataclass(slots=True, frozen=True)

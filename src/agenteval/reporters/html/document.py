@@ -9,7 +9,7 @@ from typing import Any
 from agenteval.mutation.results import MutationReport, percent
 from agenteval.redaction import Redactor
 from agenteval.reporters.html.page import CHANGES, CHECK_WORDS, KINDS, Page
-from agenteval.reporters.html.texts import counted, visible
+from agenteval.reporters.html.texts import counted, shortened, visible
 from agenteval.reporters.sealing import sealed_text
 from agenteval.stored import StoredRun
 
@@ -60,7 +60,7 @@ def _environment(redactor: Redactor) -> Any:
         lstrip_blocks=True,
     )
     environment.globals.update(KINDS=KINDS, CHANGES=CHANGES, CHECK_WORDS=CHECK_WORDS)
-    environment.filters.update(count=counted, percent=percent)
+    environment.filters.update(count=counted, percent=percent, shortened=shortened)
     return environment
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from agenteval.comparing.known import known_failures, unseen_regressions
 from agenteval.reporters.html.beside import Step, beside
 from agenteval.reporters.html.checks import Check, checks
 from agenteval.reporters.html.texts import counted
@@ -15,6 +16,7 @@ from agenteval.stored import StoredRun
 KINDS = {
     "fail": "Failed",
     "error": "Error",
+    "known": "Known failure",
     "skipped": "Skipped",
     "xfail": "Expected failure",
     "pass": "Passed",
@@ -23,6 +25,7 @@ KINDS = {
 GROUPS = {
     "fail": "Failed",
     "error": "Ended in an error",
+    "known": "Failed as the baseline knows",
     "skipped": "Skipped",
     "xfail": "Failed as expected",
     "pass": "Passed",
@@ -45,17 +48,21 @@ CHECK_WORDS = {
 
 _ANCHOR = re.compile(r"[A-Za-z0-9._-]{1,200}")
 _REASONS_IN_A_ROW = 4
-_NO = frozenset(("fail", "error"))
+_NO = frozenset(("fail", "error", "known"))
 
 
 @dataclass(slots=True, kw_only=True)
 class Test:
-    """One test. `before` is its kind in the baseline, empty when it was not there or there is no baseline."""
+    """One test. `before` is its kind in the baseline, empty when it was not there or there is no baseline.
+
+    `known` says why its failure is accepted.
+    """
 
     __test__ = False
 
     result: TestResult
     kind: str
+    known: str
     anchor: str
     before: str
     change: str
@@ -107,6 +114,8 @@ class Page:
         self.run = run
         self.baseline = baseline
         self.summary: RunSummary = run.summary
+        self._known = known_failures(run)
+        self.unseen_regressions = unseen_regressions(run)
         self._places = {id(row): number for number, row in enumerate(run.summary.tests, 1)}
         self._before = {row.test_case_id: row for row in baseline.summary.tests} if baseline else {}
         rows = [row for row in run.summary.tests if row.result is not None]
@@ -114,7 +123,7 @@ class Page:
         self.groups = [
             Group(kind=kind, title=title, rows=chosen, page=self)
             for kind, title in GROUPS.items()
-            if (chosen := [row for row in rows if kind_of(row) == kind])
+            if (chosen := [row for row in rows if self._kind(row) == kind])
         ]
 
     @property
@@ -123,7 +132,10 @@ class Page:
         counts = self.summary.counts
         wrong = [
             counted(number, "test") + said
-            for number, said in ((counts.failed, " failed"), (counts.errors, " ended in an error"))
+            for number, said in (
+                (counts.failed - len(self._known), " failed"),
+                (counts.errors, " ended in an error"),
+            )
             if number
         ]
         if counts.invalid:
@@ -170,7 +182,8 @@ class Page:
         same = bool(steps) and all(step.same for step in steps)
         return Test(
             result=result,
-            kind=kind_of(row),
+            kind=self._kind(row),
+            known=self._known.get(name, ""),
             anchor=anchor,
             before=kind_of(row_before) if row_before else "",
             change=self._change(row),
@@ -183,6 +196,9 @@ class Page:
             anchors={each.event_id: each.anchor for each in events.events} if events else {},
         )
 
+    def _kind(self, row: TestRow) -> str:
+        return "known" if row.test_case_id in self._known else kind_of(row)
+
     def _result_before(self, row: TestRow | None) -> TestResult | None:
         if self.baseline is None or row is None or row.result is None:
             return None
@@ -192,7 +208,7 @@ class Page:
         if self.baseline is None:
             return ""
         before = self._before.get(row.test_case_id)
-        was, now = before is not None and kind_of(before) in _NO, kind_of(row) in _NO
+        was, now = before is not None and kind_of(before) in _NO, self._kind(row) in _NO
         if was and now:
             return "still-failing"
         if now:
@@ -203,7 +219,7 @@ class Page:
 
 
 def kind_of(row: TestRow) -> str:
-    """One of `KINDS`."""
+    """One of `KINDS`, for a run of which nobody knows what its baseline accepted."""
     return "xfail" if row.xfail else row.status
 
 

@@ -160,7 +160,16 @@
     root.dataset.theme = themes.kept = now === "dark" ? "light" : "dark";
   });
 
-  document.querySelector(".tools").hidden = $("theme").hidden = false;
+  // What is scrolled to stands below the search, which is as high as its filters need.
+  const tools = find.form;
+  const leaveRoom = () => {
+    const over = getComputedStyle(tools).position === "sticky";
+    root.style.scrollPaddingTop = over ? `${tools.offsetHeight + 8}px` : "";
+  };
+
+  tools.hidden = $("theme").hidden = false;
+  leaveRoom();
+  new ResizeObserver(leaveRoom).observe(tools);
   for (const test of tests) if (test.open) unfold(test);
   addEventListener("hashchange", follow);
   follow();

@@ -8,6 +8,8 @@ from typing import Any
 
 from agenteval.alignment import stretches
 
+ON_THE_LINE = 240
+"""Characters of a text that show on the line of a test."""
 AT_ONCE = 1_200
 """Characters of a text that show without being asked for."""
 LONGEST = 20_000
@@ -51,6 +53,11 @@ def visible(text: str) -> str:
 
 def _escape(match: re.Match[str]) -> str:
     return match[0].encode("unicode_escape", "backslashreplace").decode()
+
+
+def shortened(value: str) -> str:
+    """The text as it stands on the line of a test, which is opened for the rest."""
+    return value if len(value) <= ON_THE_LINE else value[: ON_THE_LINE - 1] + "…"
 
 
 def text(value: str) -> Text:
