@@ -7,7 +7,7 @@ from typing import Any
 from agenteval.errors import Problem
 from agenteval.reporters.artifacts import RunDirectory
 from agenteval.runner import Outcome
-from agenteval.scorecard import Tally
+from agenteval.scorecard import Tally, tallied
 from agenteval.stored import StoredRun
 from agenteval.trace import Trace
 from builders import call, make_trace, result
@@ -34,7 +34,7 @@ def stored_run(
     tally = Tally()
     for outcome in outcomes:
         file_away(directory, outcome, save_trace=traces)
-        tally.add(outcome.result)
+        tally.add(tallied(outcome.result))
         tally.coverage.add(outcome.test, outcome.result.assertions, outcome.trace)
     if problems:
         tally.add_invalid(problems)

@@ -8,7 +8,7 @@ from agenteval.redaction import Redactor
 from agenteval.reporters.artifacts import RunDirectory
 from agenteval.reporters.formats import FORMATS
 from agenteval.results import Evidence, Excerpt, TestResult
-from agenteval.scorecard import Tally
+from agenteval.scorecard import Tally, tallied
 from agenteval.stored import StoredRun
 from run_builders import file_away, judged, make_outcome, make_result
 
@@ -73,7 +73,7 @@ def store(
     tally = Tally()
     for result in results:
         file_away(directory, make_outcome(result), save_trace=False)
-        tally.add(result)
+        tally.add(tallied(result))
     if problems:
         tally.add_invalid(problems)
     tally.add_problems(remarks)

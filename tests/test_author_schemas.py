@@ -19,6 +19,9 @@ GOOD: list[dict[str, Any]] = [
     {"properties": {"pattern": {"type": "string"}, "$ref": {"type": "string"}}},
     {"properties": {"child": {"$ref": "#"}}},
     {"$ref": "#/elsewhere", "elsewhere": {"pattern": "^a"}},
+    {"note": "mine", "x-tpye": 1, "example": 3, "nullable": True, "discriminator": {"propertyName": "kind"}},
+    {"properties": {"requird": {"type": "string"}}, "enum": [{"tpye": 1}], "default": {"tpye": 1}},
+    {"$schema": "http://json-schema.org/draft-04/schema#", "maximum": 3, "exclusiveMaximum": True},
     {"$ref": "http://json-schema.org/draft-07/schema#"},
     {"$schema": "http://json-schema.org/draft-04/schema#", "additionalProperties": False, "items": {}},
     {"$schema": "http://json-schema.org/draft-06/schema#", "dependencies": {"a": ["b"], "c": {}, "d": True}},
@@ -39,6 +42,20 @@ LEADS_NOWHERE = "leads nowhere inside the schema, and nothing is fetched; put wh
     [
         ({"type": "strin"}, "type: 'strin' is not valid under any of the given schemas"),
         ({"pattern": 3}, "pattern: 3 is not of type 'string'"),
+        ({"requird": ["a"]}, "requird is no keyword, and would be ignored; did you mean 'required'?"),
+        (
+            {"properties": {"a": {"tpye": "string"}}},
+            "tpye is no keyword, and would be ignored; did you mean 'type'?",
+        ),
+        ({"min_length": 3}, "min_length is no keyword, and would be ignored; did you mean 'minLength'?"),
+        (
+            {"items": {"dependencies": {"a": ["b"]}}},
+            "dependencies is a keyword of another draft, and would be ignored; name that draft with $schema",
+        ),
+        (
+            {"$schema": "http://json-schema.org/draft-04/schema#", "const": 1},
+            "const is a keyword of another draft, and would be ignored; name that draft with $schema",
+        ),
         ({"$schema": "https://x.example/s"}, "$schema names no known draft: 'https://x.example/s'"),
         (
             {"$schema": "http://json-schema.org/draft-03/schema#", "type": "odd"},

@@ -131,6 +131,17 @@ def test_two_files(tmp_path: Path) -> None:
     )
 
 
+def test_a_file_with_the_other_ending(tmp_path: Path) -> None:
+    """It would be passed over in silence."""
+    (tmp_path / "agenteval.yml").write_text("strict: true\n", encoding="utf-8")
+    assert told(tmp_path) == [
+        (
+            "agenteval.yml: error[config.misnamed]: the configuration is read from agenteval.yaml, not from this file\n"
+            "   next: rename it to agenteval.yaml"
+        )
+    ]
+
+
 def test_what_is_wrong_in_a_yaml_file(tmp_path: Path) -> None:
     """All of it, located."""
     yaml_file(tmp_path, "strit: true\ncolor: red\nsuite:\n  id: all\n  pass_score: 2\n")
@@ -145,6 +156,16 @@ def test_what_is_wrong_in_a_yaml_file(tmp_path: Path) -> None:
         "agenteval.yaml:2:8: error[config.wrong_value]: color: expected one of auto, always, never, got 'red'",
         f"agenteval.yaml:4:7: error[config.wrong_value]: suite.id: {SUITE_ID}, got 'all'",
         "agenteval.yaml:5:15: error[config.wrong_value]: suite.pass_score: expected at most 1, got the number 2",
+    ]
+
+
+def test_an_empty_name_is_refused(tmp_path: Path) -> None:
+    """It would mean the project itself, and no variable at all."""
+    yaml_file(tmp_path, "artifacts_dir: ''\nbaseline: ''\nsecrets: ['']\n")
+    assert [text.split("\n")[0] for text in told(tmp_path)] == [
+        "agenteval.yaml:1:16: error[config.wrong_value]: artifacts_dir: expected something that is not empty, got ''",
+        "agenteval.yaml:2:11: error[config.wrong_value]: baseline: expected something that is not empty, got ''",
+        "agenteval.yaml:3:11: error[config.wrong_value]: secrets[0]: expected something that is not empty, got ''",
     ]
 
 
@@ -176,6 +197,24 @@ def test_what_is_wrong_in_pyproject(tmp_path: Path) -> None:
         f"pyproject.toml:8:13: error[config.wrong_value]: suite.version: {VERSION}, got '2026-01-01'",
         "pyproject.toml:9:14: error[config.wrong_type]: suite.pass_score: expected a number, got 'nan'",
     ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[ tool . agenteval ]\nstrict = true\n",
+        '["tool"."agenteval"]\nstrict = true\n',
+        "tool.agenteval.strict = true\n",
+        "[tool]\nagenteval = {strict = true}\n",
+        "tool = {agenteval = {strict = true}}\n",
+        "[tool]\nagenteval.strict = true\n",
+        "[project]\nname = 'x'\n\t[tool.'agenteval']\nstrict = true\n",
+    ],
+)
+def test_the_table_may_be_spelt_in_any_way(tmp_path: Path, text: str) -> None:
+    """What TOML takes for the same table is the same table: no setting is passed over."""
+    toml_file(tmp_path, text)
+    assert load_config(tmp_path, {}).strict
 
 
 def test_an_inline_table_is_pointed_at(tmp_path: Path) -> None:

@@ -54,6 +54,11 @@ def shown(tell: Tell, *, width: int = PLAIN_WIDTH, encoding: str = "utf-8", **op
     return screen.text()
 
 
+def tell_test(console: Console, result: TestResult, run_dir: str | None) -> None:
+    """What a run says of a test."""
+    console.tell(console.story(result, run_dir))
+
+
 SEND = 'outbound_send {"channel": "group-ops", "content": "- Eval tooling matures"}'
 
 
@@ -152,14 +157,14 @@ FAIL nanoclaw.scheduler.daily-digest.single-outbound
 @pytest.mark.parametrize(("width", "expected"), [(140, WIDE), (80, NARROW)])
 def test_a_failing_test(width: int, expected: str) -> None:
     """A failure in full: status, id, time, adapter, trace, expected and got, evidence, files, how to run it again."""
-    assert shown(lambda console: console.test(digest(), "artifacts/run-1"), width=width) == expected
+    assert shown(lambda console: tell_test(console, digest(), "artifacts/run-1"), width=width) == expected
     assert max(map(len, expected.split("\n"))) <= width
 
 
 def test_long_lines_hang_and_excerpts_do_not_wrap() -> None:
     """A long line goes on two columns further in than it began; the caret of an excerpt stays where it points."""
     message = f"r.json:1:2: error[adapter.x]: bad\n      {'word ' * 9}end\n   1 | {'x' * 70}\n     |  ^\n"
-    text = shown(lambda console: console.test(error_result(message), None), width=40)
+    text = shown(lambda console: tell_test(console, error_result(message), None), width=40)
     assert text.split("\n")[3:9] == [
         "  r.json:1:2: error[adapter.x]: bad",
         "        word word word word word word",
@@ -172,17 +177,17 @@ def test_long_lines_hang_and_excerpts_do_not_wrap() -> None:
 
 def test_without_artifacts_no_files_are_named() -> None:
     """`--no-artifacts` shows no paths that do not exist."""
-    text = shown(lambda console: console.test(digest(artifacts=Artifacts()), None))
+    text = shown(lambda console: tell_test(console, digest(artifacts=Artifacts()), None))
     assert "artifacts/" not in text
     assert text.endswith("  agenteval run examples/nanoclaw/scheduler-daily-digest/test.yaml\n\n")
 
 
 def test_a_passing_test_is_one_line() -> None:
     """A pass needs no attention, but says when some of it judged nothing."""
-    text = shown(lambda console: console.test(make_result("pass", judged()), "a"))
+    text = shown(lambda console: tell_test(console, make_result("pass", judged()), "a"))
     assert text == "PASS nanoclaw.test.case.holds   12 ms · nanoclaw 0.1.0 · replay\n"
     vacuous = make_result("pass", judged(), judged(exercised=False))
-    assert shown(lambda console: console.test(vacuous, "a")) == (
+    assert shown(lambda console: tell_test(console, vacuous, "a")) == (
         "PASS nanoclaw.test.case.holds   12 ms · nanoclaw 0.1.0 · replay · 1 vacuous\n"
     )
 
@@ -190,7 +195,7 @@ def test_a_passing_test_is_one_line() -> None:
 def test_a_pass_with_warnings_tells_of_them() -> None:
     """What only warns is shown, though the test passes."""
     warned = make_result("pass", judged("warn", "polite"), warnings=["fixture fx is not used"])
-    assert shown(lambda console: console.test(warned, None)).split("\n")[1:] == [
+    assert shown(lambda console: tell_test(console, warned, None)).split("\n")[1:] == [
         "  trace success · tools none · retries 0",
         "  ! polite  must_call_tool  warning",
         "      polite says warn",
@@ -204,7 +209,7 @@ def test_a_skipped_test_says_why() -> None:
     """A test of which nothing was judged is never mistaken for a pass."""
     skipped = make_result("skipped", judged("skip", "m", message="skipped: it needs x"))
     assert (
-        shown(lambda console: console.test(skipped, None))
+        shown(lambda console: tell_test(console, skipped, None))
         == """\
 SKIP nanoclaw.test.case.holds   12 ms · nanoclaw 0.1.0 · replay
   A test case
@@ -227,7 +232,7 @@ def error_result(message: str, details: str = "", **overrides: Any) -> TestResul
 def test_an_error_says_what_to_do() -> None:
     """An error shows its code, its message and the next step."""
     assert (
-        shown(lambda console: console.test(error_result("no such file"), None))
+        shown(lambda console: tell_test(console, error_result("no such file"), None))
         == """\
 ERROR nanoclaw.test.case.holds   12 ms · nanoclaw 0.1.0 · replay
   A test case
@@ -243,7 +248,7 @@ def test_a_located_error_is_not_said_twice() -> None:
     """The problems of a file bring their codes, their places and their next steps along."""
     message = "r.json:1:2: error[adapter.x]: bad\n   1 | {x\n     |  ^\n  next: record it again"
     assert (
-        shown(lambda console: console.test(error_result(message), None))
+        shown(lambda console: tell_test(console, error_result(message), None))
         == """\
 ERROR nanoclaw.test.case.holds   12 ms · nanoclaw 0.1.0 · replay
   A test case
@@ -260,9 +265,9 @@ ERROR nanoclaw.test.case.holds   12 ms · nanoclaw 0.1.0 · replay
 def test_a_crash_shows_its_traceback_when_asked() -> None:
     """`-v` tells where it happened; without it there is no traceback."""
     crashed = error_result("boom", "Traceback:\n  in boom")
-    assert "Traceback" not in shown(lambda console: console.test(crashed, None))
+    assert "Traceback" not in shown(lambda console: tell_test(console, crashed, None))
     assert "    Traceback:\n      in boom\n" in shown(
-        lambda console: console.test(crashed, None), verbosity=1
+        lambda console: tell_test(console, crashed, None), verbosity=1
     )
 
 
@@ -272,12 +277,12 @@ def test_a_crashed_check_is_told_once() -> None:
     result = make_result(
         "error", crashed, judged("pass"), error=ErrorInfo(reason_code="assertion.crashed", message="boom")
     )
-    assert shown(lambda console: console.test(result, None)).count("boom") == 1
+    assert shown(lambda console: tell_test(console, result, None)).count("boom") == 1
 
 
 def test_verbose_shows_every_assertion() -> None:
     """`-v`: all assertions with their messages, and the notes of the trace."""
-    text = shown(lambda console: console.test(digest(), None), verbosity=1)
+    text = shown(lambda console: tell_test(console, digest(), None), verbosity=1)
     assert "  ✓ p0  must_call_tool  critical\n      p0 says pass\n" in text
     assert "  ○ idle  must_call_tool  critical  vacuous\n      idle says pass\n" in text
     assert "  - memory  must_call_tool  critical\n      skipped: it needs" in text
@@ -287,7 +292,7 @@ def test_verbose_shows_every_assertion() -> None:
 
 def test_quiet_shows_no_tests() -> None:
     """`-q`: only the summary."""
-    assert shown(lambda console: console.test(digest(), "a"), verbosity=-1) == ""
+    assert shown(lambda console: tell_test(console, digest(), "a"), verbosity=-1) == ""
 
 
 def row(test_id: str, status: Any, reason_code: str | None = None) -> TestRow:
@@ -458,7 +463,7 @@ def test_colour_adds_nothing_but_colour() -> None:
     """Without its escape codes a coloured text is the plain one: colour carries no meaning alone."""
 
     def tell(console: Console) -> None:
-        console.test(digest(), "a")
+        tell_test(console, digest(), "a")
         console.summary(make_summary(), summary_path="s")
 
     colored = shown(tell, color="always")
@@ -477,7 +482,7 @@ def test_a_terminal_says_how_wide_it_is(columns: str, width: int, monkeypatch: p
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
 def test_a_stream_that_cannot_show_signs(encoding: str) -> None:
     """In a poor encoding the marks are plain, and what cannot be shown is spelled out; nothing crashes."""
-    text = shown(lambda c: c.test(digest(title="日本 — ok"), "a"), encoding=encoding, width=80)
+    text = shown(lambda c: tell_test(c, digest(title="日本 — ok"), "a"), encoding=encoding, width=80)
     assert "FAIL nanoclaw.scheduler.daily-digest.single-outbound\n  12 ms - nanoclaw 0.1.0 - replay" in text
     assert "  x single-send  scheduler_outbound_count  critical\n" in text
     assert "  ok 6 passed - o 1 of them vacuous - - 1 skipped\n" in text
@@ -533,7 +538,7 @@ def test_nothing_an_agent_wrote_reaches_the_terminal_raw() -> None:
     )
 
     def tell(console: Console) -> None:
-        console.test(result, nasty)
+        tell_test(console, result, nasty)
         console.summary(
             make_summary(tests=[row(nasty, "error", nasty)], exit_reason=nasty),
             slowest=[(nasty, 1)],

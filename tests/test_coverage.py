@@ -6,15 +6,15 @@ from typing import Annotated, Any, ClassVar
 import pytest
 
 from agenteval.assertions import assertion_class, assertion_types
-from agenteval.assertions.base import Assertion, Category, not_applicable, passed, vacuous
+from agenteval.assertions.base import Assertion, Category, Verdict, not_applicable, passed, vacuous
 from agenteval.assertions.looks import Looks
 from agenteval.coverage import CoverageTally
 from agenteval.results import CategoryScore, Coverage
-from agenteval.scorecard import Tally
+from agenteval.scorecard import Tally, tallied
 from agenteval.selectors import Selector
-from agenteval.spec import Name
+from agenteval.spec import Name, TestCase
 from agenteval.strict import NotEmpty, model, parse
-from agenteval.trace import EVENT_TYPES
+from agenteval.trace import EVENT_TYPES, Trace
 from builders import call, make_trace, memory_read, memory_write, result
 from projects import Project
 from run_builders import asserted, make_test, run_one, says
@@ -150,6 +150,10 @@ class Courteous(Assertion):
     first: Selector | None = None
     """A selector."""
 
+    def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - it is polite by nature
+        """Judge one trace."""
+        return passed("please and thank you")
+
 
 @pytest.mark.parametrize(
     ("params", "expected"),
@@ -169,7 +173,7 @@ def covered(*checks: Any, trace: Any = TRACE) -> Coverage:
     """The coverage of a run of one test."""
     tally = Tally()
     outcome = run_one(make_test(*checks, tools=AVAILABLE), trace)
-    tally.add(outcome.result)
+    tally.add(tallied(outcome.result))
     tally.coverage.add(outcome.test, outcome.result.assertions, outcome.trace)
     return tally.summary(run_id="r", started_at="s", finished_at="f", duration_ms=1).coverage
 

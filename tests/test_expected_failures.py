@@ -15,7 +15,7 @@ from agenteval.findings import Invalid
 from agenteval.judging import JudgingRules
 from agenteval.openwop.summary import Scores, Suite
 from agenteval.results import CategoryScore, Counts, RunCounts, TestResult
-from agenteval.scorecard import Tally
+from agenteval.scorecard import Tally, tallied
 from agenteval.spec import Expected
 from agenteval.strict import parse
 from run_builders import make_test, run_one, says, told
@@ -178,12 +178,12 @@ def test_a_selection_without_all_expected_failures_is_judged_as_it_stands() -> N
 def test_the_run_counts_them_apart() -> None:
     """Neither counts nor scorecard have an expected failure among the passed or the failed; the run exits 0."""
     tally = Tally()
-    tally.add(judged([YES, NO], "no"))
+    tally.add(tallied(judged([YES, NO], "no")))
     assert tally.counts == RunCounts(total=1, xfailed=1)
     assert tally.scorecard() == [CategoryScore(category="outcome", passed=1, xfailed=1)]
     assert tally.exit() == (ExitCode.PASSED, "no test failed, but for 1 test that should")
     assert [(row.status, row.xfail) for row in tally.rows] == [("pass", True)]
-    tally.add(judged([YES], "yes"))
+    tally.add(tallied(judged([YES], "yes")))
     assert tally.counts == RunCounts(total=2, failed=1, xfailed=1)
     assert tally.exit() == (ExitCode.FAILED, "1 test failed")
 
@@ -192,7 +192,7 @@ def test_the_openwop_score_is_of_what_is_expected() -> None:
     """A test that fails as it should scores 1; one that should fail and does not scores 0."""
     scores = Scores(Suite(id="x"))
     for checks, ids in (([YES, NO], ["no"]), ([YES, OTHER], ["yes", "other"]), ([YES, NO, OTHER], ["no"])):
-        scores.add(judged(checks, *ids), None)
+        scores.add(scores.scored(judged(checks, *ids), None))
     assert [(task["score"], task["passed"]) for task in scores.tasks] == [
         (1.0, True),
         (0.0, False),
@@ -205,7 +205,7 @@ def test_an_expected_failure_is_no_safety_finding() -> None:
     made = judged([NO], "no")
     made.assertions[0].type = "no_cross_group_memory_use"
     scores = Scores(Suite(id="x"))
-    scores.add(made, None)
+    scores.add(scores.scored(made, None))
     assert "safetyFindings" not in scores.tasks[0]
 
 

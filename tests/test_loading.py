@@ -339,6 +339,19 @@ def test_an_unconventional_id_is_a_warning(tmp_path: Path, test_id: str) -> None
     )
 
 
+def test_a_policy_that_nothing_judges_is_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would be read and broken in silence; the assertion that judges it is all it takes."""
+    path = write(tmp_path, HEAD + "  policy: {deny: [outbound_send]}\n" + BODY)
+    (warning,) = load_test(path).warnings
+    assert warning.severity == "warning"
+    assert warning.render().split("\n")[0] == (
+        f"{path}:12:11: warning[spec.policy_not_judged]: "
+        "no assertion of the test judges tools.policy: breaking it fails nothing"
+    )
+    monkeypatch.setattr("agenteval.conventions.JUDGES_POLICY", "called")
+    assert load_test(path).warnings == []
+
+
 def test_one_assertion_is_selected(tmp_path: Path) -> None:
     """The others are not judged; the case still has them."""
     second = BODY[12:].replace("id: a", "id: b")

@@ -34,10 +34,8 @@ def scores(*tests: tuple[str, list[AssertionResult], Trace | None], **suite: Any
     """A run of tests, each a status, assertion results and a trace."""
     made = Scores(Suite(id=SUITE, **suite))
     for number, (status, assertions, trace) in enumerate(tests, 1):
-        made.add(
-            make_result(status, *assertions, test_case_id=f"nanoclaw.t.{number}"),
-            trace.metrics if trace else None,
-        )
+        result = make_result(status, *assertions, test_case_id=f"nanoclaw.t.{number}")
+        made.add(made.scored(result, trace.metrics if trace else None))
     return made
 
 
@@ -115,6 +113,12 @@ def test_bars_at_under_and_over(bars: dict[str, float], unmet: list[str]) -> Non
     )
     assert made.unmet() == unmet
     assert made.summary()["passed"] == (not unmet)
+
+
+def test_large_figures_are_written_out() -> None:
+    """Not as powers of ten."""
+    made = scores(("pass", [judged("pass")], trace_of(0.1, 21_234_567)), max_p95_latency_ms=12_000_000.5)
+    assert made.unmet() == ["p95 latency 21230000 ms is above 12000000.5"]
 
 
 def test_a_bar_that_nobody_set_is_not_missed() -> None:
@@ -249,9 +253,8 @@ def test_the_summary_has_no_content() -> None:
         reason="PLANTED-9",
     )
     made = Scores(Suite(id=SUITE))
-    made.add(
-        make_result("fail", failed, title="PLANTED-10", failure_categories=["PLANTED-11"]), trace.metrics
-    )
+    leaky = make_result("fail", failed, title="PLANTED-10", failure_categories=["PLANTED-11"])
+    made.add(made.scored(leaky, trace.metrics))
     assert "PLANTED" not in json.dumps(made.summary())
 
 
@@ -290,5 +293,6 @@ def test_any_run_is_valid_by_the_normative_schema(runs: list[Any], directory: st
     for status, assertions, metrics, test_id in runs:
         kinds = [judged(each, kind="no_cross_group_memory_use") for each in assertions]
         trace = trace_of(*metrics) if metrics else None
-        made.add(make_result(status, *kinds, test_case_id=test_id), trace.metrics if trace else None)
+        result = make_result(status, *kinds, test_case_id=test_id)
+        made.add(made.scored(result, trace.metrics if trace else None))
     validator.validate(json.loads(json.dumps(made.summary())))

@@ -7,7 +7,7 @@ import pytest
 from agenteval import __version__
 from agenteval.errors import ExitCode, Problem
 from agenteval.results import Artifacts, CategoryScore, Coverage, InvalidSpec, RunCounts, RunSummary, TestRow
-from agenteval.scorecard import CATEGORIES, Tally
+from agenteval.scorecard import CATEGORIES, Tally, tallied
 from run_builders import judged, make_result
 
 
@@ -15,7 +15,7 @@ def tally(*statuses: str, invalid: int = 0, unmet: tuple[str, ...] = ()) -> Tall
     """A tally of tests with these statuses and so many invalid specs."""
     made = Tally()
     for status in statuses:
-        made.add(make_result(status))
+        made.add(tallied(make_result(status)))
     for _ in range(invalid):
         made.add_invalid([Problem(reason_code="spec.x", message="is wrong")])
     made.unmet_thresholds = list(unmet)
@@ -59,7 +59,7 @@ def test_a_path_without_tests_is_no_invalid_spec() -> None:
 def test_tests_are_counted_by_status() -> None:
     """Each test is counted once, with its warnings and vacuous passes; an invalid spec is no test."""
     made = tally("pass", "fail", "error", "skipped", invalid=1)
-    made.add(make_result("pass", judged("warn"), judged("pass", exercised=False)))
+    made.add(tallied(make_result("pass", judged("warn"), judged("pass", exercised=False))))
     assert made.counts == RunCounts(
         total=5, passed=2, failed=1, errors=1, skipped=1, invalid=1, vacuous_passes=1, warnings=1
     )
@@ -68,15 +68,14 @@ def test_tests_are_counted_by_status() -> None:
 def test_assertions_are_counted_by_category() -> None:
     """The scorecard has a line for each category that occurred, in the order of SPEC 10."""
     made = Tally()
-    made.add(make_result("fail", judged("fail", category="memory"), judged("pass", category="outcome")))
-    made.add(
-        make_result(
-            "pass",
-            judged("pass", category="outcome", exercised=False),
-            judged("warn", category="outcome"),
-            judged("skip", category="scheduler"),
-        )
-    )
+    failed = [judged("fail", category="memory"), judged("pass", category="outcome")]
+    made.add(tallied(make_result("fail", *failed)))
+    passed = [
+        judged("pass", category="outcome", exercised=False),
+        judged("warn", category="outcome"),
+        judged("skip", category="scheduler"),
+    ]
+    made.add(tallied(make_result("pass", *passed)))
     assert made.scorecard() == [
         CategoryScore(category="outcome", passed=2, warnings=1, vacuous=1),
         CategoryScore(category="memory", failed=1),
@@ -88,7 +87,7 @@ def test_the_summary_holds_a_row_per_test_and_every_problem() -> None:
     """`summary.json` is the run: what ran, what was wrong with what did not, and why it ended as it did."""
     made = Tally()
     artifacts = Artifacts(result="a.result.json")
-    made.add(make_result("fail", judged("fail"), test_case_id="a.b", artifacts=artifacts))
+    made.add(tallied(make_result("fail", judged("fail"), test_case_id="a.b", artifacts=artifacts)))
     problem = Problem(
         reason_code="spec.unknown_key", message="no such key", path=Path("x/test.yaml"), line=3, column=5
     )

@@ -12,7 +12,6 @@ from agenteval.selectors import (
     MISSING,
     ArgsMatch,
     Selector,
-    args_contain,
     counted,
     equal,
     lookup,
@@ -110,12 +109,15 @@ def test_a_value_equals_itself(value: Any) -> None:
         ({"tags": ["a"]}, False),
         ({"tags": "a"}, False),
         ({"absent": None}, False),
-        ({}, True),
+        ({"place": "CAFE\u0301"}, True),
+        ({"query": ""}, False),
+        ({"cursor": ""}, True),
     ],
 )
-def test_args_contain_compares_strings_by_substring(wanted: dict[str, Any], contained: bool) -> None:
-    """Strings by substring whatever the case, everything else by equality; an absent key matches nothing."""
-    assert args_contain({"query": "Latest AI news", "limit": 5, "tags": ["a", "b"]}, wanted) is contained
+def test_args_contains_compares_strings_by_substring(wanted: dict[str, Any], contained: bool) -> None:
+    """Whatever the case and the form of accents, everything else by equality; nothing but itself has the empty text."""
+    args = {"query": "Latest AI news", "limit": 5, "tags": ["a", "b"], "place": "caf\u00e9", "cursor": ""}
+    assert (ArgsMatch(args_contains=wanted).differences(args) == []) is contained
 
 
 @pytest.mark.parametrize(
@@ -126,6 +128,8 @@ def test_args_contain_compares_strings_by_substring(wanted: dict[str, Any], cont
         ({"args_contains": {"query": "ai"}}, ['query: expected to contain "ai", got "weather"']),
         ({"args_contains": {"page": 3}}, ["page: expected to be 3, got 2"]),
         ({"args_contains": {"lang": "en"}}, ['lang: expected to contain "en", got nothing']),
+        ({"args_contains": {"query": ""}}, ['query: expected to be "", got "weather"']),
+        ({"regex": {"deep.list.0": "^u\u0308$"}}, []),
         ({"args_equal": {"query": "Weather"}}, ['query: expected "Weather", got "weather"']),
         ({"args_equal": {"page": True}}, ["page: expected true, got 2"]),
         ({"args_equal": {"nothing": None}}, []),
@@ -156,6 +160,10 @@ def test_differences_name_each_argument_with_expected_and_got(
         (
             {},
             "nothing to match: give at least one of required_keys, args_contains, args_equal, regex, json_schema",
+        ),
+        (
+            {"regex": {"query": ""}},
+            "the pattern of query is empty, and matches every text: use required_keys for any",
         ),
         ({"regex": {"query": "("}}, "the pattern '(' is not a regular expression: missing ) at position 1"),
         (
@@ -220,6 +228,7 @@ TRACE = make_trace(
         ({"tool": "web_search"}, ["evt-3", "evt-4", "evt-5", "evt-6"]),
         ({"tool": "web_*", "event_type": "tool_result"}, ["evt-6", "evt-8"]),
         ({"tool": "WEB_*"}, []),
+        ({"tool": "*"}, ["evt-3", "evt-4", "evt-5", "evt-6", "evt-7", "evt-8", "evt-9"]),
         ({"call_id": "c2"}, ["evt-5", "evt-6"]),
         ({"event_type": "tool_result", "success": True}, ["evt-6"]),
         ({"event_type": "tool_result", "success": False}, ["evt-8"]),
@@ -237,7 +246,10 @@ TRACE = make_trace(
 def test_a_selector_finds_the_events_that_hold_all_its_conditions(
     selector: dict[str, Any], found: list[str]
 ) -> None:
-    """A call without an outcome neither succeeded nor failed; results are matched by the arguments of their call."""
+    """A call without an outcome neither succeeded nor failed; results are matched by the arguments of their call.
+
+    Any tool is not no tool: a message is no event of a tool.
+    """
     assert [event.event_id for event in parse(Selector, selector).find(TRACE)] == found
 
 

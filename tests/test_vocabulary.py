@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agenteval.errors import Problem, SpecError
 from agenteval.loading import load_test
-from agenteval.vocabulary import slip_of
+from agenteval.misspelling import slip_of
 from builders import make_spec
 
 SCENARIO = make_spec()["scenario"]

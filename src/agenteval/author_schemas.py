@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from agenteval import budget
 from agenteval.errors import AssertionCrashError
+from agenteval.misspelling import slip_of
 from agenteval.patterns import pattern_error, search, shown
 
 MOST_DIFFERENCES = 10
@@ -226,6 +227,7 @@ def _problems(schema: dict[str, Any], draft: Any) -> Iterator[str]:
         if not isinstance(contents, dict):
             continue  # true and false
         keywords.update(contents)
+        yield from _ignored(contents, draft)
         if "$schema" in contents and contents is not schema:
             yield "$schema stands inside the schema, where it changes the rules; put it at the top"
         for inner in resource.subresources():
@@ -248,6 +250,26 @@ def _problems(schema: dict[str, Any], draft: Any) -> Iterator[str]:
                 pending.append((dialect.create_resource(target.contents), target.resolver))
     if {"unevaluatedProperties", "patternProperties"} <= keywords:
         yield "unevaluatedProperties together with patternProperties cannot be judged under a time limit"
+
+
+def _ignored(contents: dict[str, Any], draft: Any) -> Iterator[str]:
+    """Keywords that were meant to judge and would not: misspelt ones, and those of other drafts."""
+    from jsonschema import Draft4Validator, Draft201909Validator, Draft202012Validator
+
+    judging = draft.VALIDATORS
+    drafts = (Draft4Validator, Draft201909Validator, Draft202012Validator)
+    others = {keyword for each in drafts for keyword in each.VALIDATORS} - _JUDGED_WITH_ANOTHER
+    for keyword in contents:
+        if keyword in judging or keyword in _JUDGED_WITH_ANOTHER:
+            continue
+        if keyword in others:
+            yield f"{keyword} is a keyword of another draft, and would be ignored; name that draft with $schema"
+        elif meant := slip_of(keyword, (each for each in judging if each != "not")):  # a `note` is none
+            yield f"{keyword} is no keyword, and would be ignored; did you mean {meant!r}?"
+
+
+_JUDGED_WITH_ANOTHER = frozenset({"exclusiveMaximum", "exclusiveMinimum"})
+"""Keywords that draft 4 judges beside `maximum` and `minimum`."""
 
 
 def _resolved(reference: str, resolver: Any) -> Any:

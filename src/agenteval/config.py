@@ -19,7 +19,7 @@ from agenteval.reading.documents import (
     problems_at,
     read_text,
 )
-from agenteval.strict import Between, Matching, Model, NotPlain, closest, model, parse
+from agenteval.strict import Between, Matching, Model, NotEmpty, NotPlain, closest, model, parse
 
 PREFIX = "AGENTEVAL_"
 """What the environment variables that configure begin with: AGENTEVAL_ARTIFACTS_DIR, AGENTEVAL_SUITE_ID …"""
@@ -28,8 +28,10 @@ MAX_RESULT_BYTES = 128 * 2**20
 """The default limit on a file that a run writes about one test, in bytes."""
 
 _FILE = "agenteval.yaml"
+_MISNAMED = "agenteval.yml"
 _PYPROJECT = "pyproject.toml"
-_TABLE = "[tool.agenteval"
+_TABLES = ("\n[tool.agenteval", "\ntool.agenteval", "\n[tool]", "\ntool={")
+"""How the table may begin, without blanks and quotes."""
 _ROOT_MARKS = (_FILE, _PYPROJECT, ".git")
 
 
@@ -111,7 +113,7 @@ def _plugin_fault(name: str) -> str:
 class Config(Model):
     """What a project sets once for all runs; the command line overrides it."""
 
-    artifacts_dir: str = "artifacts"
+    artifacts_dir: Annotated[str, NotEmpty()] = "artifacts"
     """Where runs are written, relative to the project root."""
     strict: bool = False
     """Warnings fail a test."""
@@ -121,13 +123,13 @@ class Config(Model):
     """A missing capability fails an assertion instead of skipping it."""
     save_traces: bool = False
     """Write every test's normalized trace."""
-    baseline: str = "agenteval-baseline.json"
+    baseline: Annotated[str, NotEmpty()] = "agenteval-baseline.json"
     """The file that `--update-baseline` writes, relative to the project root."""
     color: Literal["auto", "always", "never"] = "auto"
     """Whether the console uses colour."""
     plugins: list[Annotated[str, _PluginName()]] = field(default_factory=list)
     """Modules whose assertion types and adapters can be used: files relative to the project's root, or dotted names."""
-    secrets: list[str] = field(default_factory=list)
+    secrets: list[Annotated[str, NotEmpty()]] = field(default_factory=list)
     """Environment variables whose values are redacted wherever they stand."""
     redaction: RedactionConfig = field(default_factory=RedactionConfig)
     """What is redacted without being named."""
@@ -164,7 +166,7 @@ def load_config(root: Path, environment: Mapping[str, str] | None = None) -> Con
     """The configuration in force: defaults, then the project's file, then `AGENTEVAL_*` of the environment.
 
     Raises `SpecError` with everything that is wrong: `config.unknown_key`, `config.wrong_type`,
-    `config.wrong_value`, `config.two_files`, `config.syntax`, `config.unknown_variable`,
+    `config.wrong_value`, `config.two_files`, `config.misnamed`, `config.syntax`, `config.unknown_variable`,
     `config.wrong_variable`, and what reading a file raises. A variable that is empty counts as not set.
     """
     environment = os.environ if environment is None else environment
@@ -183,7 +185,7 @@ def config_files(root: Path) -> list[Path]:
     own, shared = root / _FILE, root / _PYPROJECT
     files = [own] if os.path.lexists(own) else []
     try:
-        in_shared = shared.is_file() and _TABLE in read_text(shared)
+        in_shared = shared.is_file() and _may_configure(read_text(shared))
     except FileError:
         in_shared = False
     return [*files, shared] if in_shared else files
@@ -192,6 +194,12 @@ def config_files(root: Path) -> list[Path]:
 def _from_file(root: Path) -> Any:
     """What the project's file says; known to be valid."""
     own, shared = root / _FILE, root / _PYPROJECT
+    if os.path.lexists(root / _MISNAMED):
+        message = f"the configuration is read from {_FILE}, not from this file"
+        step = f"rename it to {_FILE}"
+        raise FileError(
+            [problem_at(None, code="config.misnamed", message=message, path=root / _MISNAMED, next_step=step)]
+        )
     table = _from_toml(shared) if shared.is_file() else None
     if not os.path.lexists(own):
         return table or {}
@@ -212,7 +220,7 @@ def _from_file(root: Path) -> Any:
 def _from_toml(path: Path) -> Any:
     """What the table in pyproject.toml says, or None when there is no such table."""
     text = read_text(path)
-    if _TABLE not in text:
+    if not _may_configure(text):
         return None
     import tomllib
 
@@ -225,6 +233,14 @@ def _from_toml(path: Path) -> Any:
         raise FileError([problem_at(place, code="config.syntax", message=message, path=path)]) from None
     table = tool.get("agenteval") if isinstance(tool, dict) else None
     return None if table is None else _checked(plain(table), text, path, find_places)
+
+
+def _may_configure(text: str) -> bool:
+    """Whether a pyproject.toml can have the table: reading it as TOML takes longer than a small run."""
+    if "agenteval" not in text:
+        return False
+    bare = "\n" + text.translate({ord(sign): None for sign in " \t\"'"})
+    return any(table in bare for table in _TABLES)
 
 
 def _checked(data: Any, text: str, path: Path, places: Places) -> Any:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from agenteval import budget
 from agenteval.assertions.base import Assertion
+from agenteval.conventions import remarks
 from agenteval.discovery import Selected, discover
 from agenteval.errors import FileError, PluginError, Problem, SpecError
 from agenteval.findings import Finding, Invalid, dotted
@@ -99,7 +100,7 @@ def load_test(
         raise SpecError(problems_at(loader.faults, text=text, places=places, path=path))
     if only is not None:
         checks = _chosen(checks, only, path)
-    warnings = [] if _follows_convention(case) else [_unconventional_id(case, text, path)]
+    warnings = list(remarks(case, text, path))
     written = Written(text, data, starts[id(data["assertions"])])
     return LoadedTest(case=case, path=path, checks=checks, warnings=warnings, written=written)
 
@@ -282,26 +283,6 @@ def _chosen(checks: list[BoundAssertion], only: frozenset[str], path: Path) -> l
             ]
         )
     return [bound for bound in checks if bound.spec.id in only]
-
-
-def _follows_convention(case: TestCase) -> bool:
-    """Whether the id is `<adapter>.<area>.<behavior>.<expectation>` (SPEC 19)."""
-    parts = case.id.split(".")
-    plain = all(part.isascii() and part.replace("-", "").replace("_", "").isalnum() for part in parts)
-    return plain and len(parts) == 4 and parts[0] == case.adapter
-
-
-def _unconventional_id(case: TestCase, text: str, path: Path) -> Problem:
-    problem = problem_at(
-        place(text, ("id",)),
-        code="spec.id_convention",
-        message=f"the id {case.id!r} is not of the form <adapter>.<area>.<behavior>.<expectation>",
-        path=path,
-        data_path=("id",),
-        next_step=f"for instance {case.adapter}.memory.same-group-recall.brief-bullets",
-    )
-    problem.severity = "warning"
-    return problem
 
 
 class UniqueIds:

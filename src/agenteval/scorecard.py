@@ -1,19 +1,62 @@
 """The scorecard (SPEC 10) and the run summary: results added up, one at a time."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import get_args
 
 from agenteval import __version__
 from agenteval.assertions.base import Category
 from agenteval.coverage import CoverageTally
 from agenteval.errors import ExitCode, Problem
-from agenteval.results import CategoryScore, InvalidSpec, RunCounts, RunSummary, TestResult, TestRow
+from agenteval.results import (
+    AssertionResult,
+    CategoryScore,
+    InvalidSpec,
+    RunCounts,
+    RunSummary,
+    TestResult,
+    TestRow,
+)
 
 CATEGORIES: tuple[str, ...] = get_args(Category)
 
 
+@dataclass(slots=True)
+class Tallied:
+    """What of a test is added up. `marks` has the category of each assertion, and what it came to there."""
+
+    row: TestRow
+    warnings: int
+    marks: list[tuple[str, str]]
+
+
+def tallied(result: TestResult) -> Tallied:
+    """What is added up of a result."""
+    row = TestRow(
+        test_case_id=result.test_case_id,
+        path=result.path,
+        status=result.status,
+        reason_code=result.reason_code,
+        duration_ms=result.duration_ms,
+        vacuous=result.summary.vacuous,
+        result=result.artifacts.result,
+        xfail=result.xfail,
+    )
+    marks = [(each.category, _mark(each)) for each in result.assertions]
+    return Tallied(row, result.summary.warnings, marks)
+
+
+_MARKS = {"pass": "passed", "fail": "failed", "warn": "warnings", "skip": "skipped"}
+
+
+def _mark(result: AssertionResult) -> str:
+    if result.xfail:
+        return "xfailed"
+    return "vacuous" if result.vacuous and result.status == "pass" else _MARKS[result.status]
+
+
 class Tally:
-    """Adds results up while a run goes on. It keeps one short row per test, and no result."""
+    """Adds tests up while a run goes on. It keeps one short row of each, and no result."""
 
     def __init__(self) -> None:
         self.counts = RunCounts()
@@ -30,47 +73,28 @@ class Tally:
         self.coverage = CoverageTally()
         self._scores = {name: CategoryScore(category=name) for name in CATEGORIES}
 
-    def add(self, result: TestResult) -> None:
+    def add(self, test: Tallied) -> None:
         """Count one test."""
-        counts = self.counts
+        counts, row = self.counts, test.row
         counts.total += 1
-        if result.xfail:
+        if row.xfail:
             counts.xfailed += 1
-        elif result.status == "pass":
+        elif row.status == "pass":
             counts.passed += 1
-        elif result.status == "fail":
+        elif row.status == "fail":
             counts.failed += 1
-        elif result.status == "error":
+        elif row.status == "error":
             counts.errors += 1
         else:
             counts.skipped += 1
-        counts.vacuous_passes += result.summary.vacuous
-        counts.warnings += result.summary.warnings
-        for each in result.assertions:
-            score = self._scores[each.category]
-            if each.xfail:
-                score.xfailed += 1
-            elif each.status == "pass":
+        counts.vacuous_passes += row.vacuous
+        counts.warnings += test.warnings
+        for category, mark in test.marks:
+            score = self._scores[category]
+            if mark == "vacuous":
                 score.passed += 1
-                score.vacuous += each.vacuous
-            elif each.status == "fail":
-                score.failed += 1
-            elif each.status == "warn":
-                score.warnings += 1
-            else:
-                score.skipped += 1
-        self.rows.append(
-            TestRow(
-                test_case_id=result.test_case_id,
-                path=result.path,
-                status=result.status,
-                reason_code=result.reason_code,
-                duration_ms=result.duration_ms,
-                vacuous=result.summary.vacuous,
-                result=result.artifacts.result,
-                xfail=result.xfail,
-            )
-        )
+            setattr(score, mark, getattr(score, mark) + 1)
+        self.rows.append(row)
 
     def compare(self, baseline: str, *, regressions: int, known_failures: int) -> None:
         """Judge the run against a baseline: tests whose failure it knows do not fail the run, and regressions do."""

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 from agenteval.author_schemas import schema_differences, schema_error
 from agenteval.patterns import is_glob, name_matches, pattern_error, search, shown
 from agenteval.strict import Model, model
+from agenteval.text import composed, fold
 from agenteval.trace import Event, EventType, Trace
 
 
@@ -16,7 +17,7 @@ class ArgsMatch(Model):
     required_keys: list[str] = field(default_factory=list)
     """Keys that must be present."""
     args_contains: dict[str, Any] = field(default_factory=dict)
-    """Strings by substring (case-insensitively), everything else by equality."""
+    """Strings by substring (case-insensitively; the empty one is in none but itself), everything else by equality."""
     args_equal: dict[str, Any] = field(default_factory=dict)
     """Values that must be equal."""
     regex: dict[str, str] = field(default_factory=dict)
@@ -35,7 +36,11 @@ class ArgsMatch(Model):
     def __post_init__(self) -> None:
         if not any(getattr(self, name) for name in self.MATCHERS):
             raise ValueError(f"nothing to match: give at least one of {', '.join(self.MATCHERS)}")
-        for pattern in self.regex.values():
+        for key, pattern in self.regex.items():
+            if not pattern:
+                raise ValueError(
+                    f"the pattern of {key} is empty, and matches every text: use required_keys for any"
+                )
             if error := pattern_error(pattern):
                 raise ValueError(f"the pattern {shown(pattern)} is not a regular expression: {error}")
         if self.json_schema is not None and (error := schema_error(self.json_schema)):
@@ -47,7 +52,7 @@ class ArgsMatch(Model):
         for key, want in self.args_contains.items():
             got = lookup(args, key)
             if not _contains(got, want):
-                verb = "to contain" if isinstance(want, str) else "to be"
+                verb = "to contain" if want and isinstance(want, str) else "to be"
                 found.append(f"{key}: expected {verb} {show(want)}, got {show(got)}")
         for key, want in self.args_equal.items():
             got = lookup(args, key)
@@ -56,7 +61,7 @@ class ArgsMatch(Model):
         for key, pattern in self.regex.items():
             got = lookup(args, key)
             text = show(got) if isinstance(got, int | float) else got
-            if not isinstance(text, str) or not search(pattern, text):
+            if not isinstance(text, str) or not search(composed(pattern), composed(text)):
                 found.append(f"{key}: expected a match of /{pattern}/, got {show(got)}")
         if self.json_schema is not None:
             found += schema_differences(self.json_schema, args)
@@ -95,7 +100,7 @@ class Selector(Model):
         """Whether the event is meant."""
         if self.event_type is not None and event.type != self.event_type:
             return False
-        if self.tool is not None and not name_matches(self.tool, tool_of(event, trace)):
+        if self.tool is not None and not _is_of(self.tool, tool_of(event, trace)):
             return False
         if self.call_id is not None and _call_id(event, trace) != self.call_id:
             return False
@@ -128,7 +133,7 @@ class Selector(Model):
             if self.tool is None:
                 near = self.event_type is None or event.type == self.event_type
             else:
-                near = name_matches(self.tool, tool) or tool in similar
+                near = _is_of(self.tool, tool) or tool in similar
             if near and (found := self._differences(event, trace)):
                 far = similar.index(tool) + 1 if tool in similar else 0
                 ranked.append(((far, event.type != self.event_type, len(found), event.seq), event, found))
@@ -150,7 +155,7 @@ class Selector(Model):
         if self.event_type is not None and event.type != self.event_type:
             found.append(f"event_type: expected {self.event_type}, got {event.type}")
         tool = tool_of(event, trace)
-        if self.tool is not None and not name_matches(self.tool, tool):
+        if self.tool is not None and not _is_of(self.tool, tool):
             found.append(f"tool: expected {self.tool}, got {tool}")
         call_id = _call_id(event, trace)
         if self.call_id is not None and call_id != self.call_id:
@@ -185,6 +190,11 @@ def tool_of(event: Event, trace: Trace) -> str:
         return str(tool)
     call = trace.call_of(event)
     return call.tool if call else ""
+
+
+def _is_of(pattern: str, tool: str) -> bool:
+    """Whether a tool is meant; `*` means any tool, but not the events that have none."""
+    return bool(tool) and name_matches(pattern, tool)
 
 
 def _call_id(event: Event, trace: Trace) -> str | None:
@@ -242,14 +252,9 @@ def equal(got: Any, want: Any) -> bool:
 
 
 def _contains(got: Any, want: Any) -> bool:
-    if isinstance(got, str) and isinstance(want, str):
-        return want.casefold() in got.casefold()
+    if want and isinstance(got, str) and isinstance(want, str):
+        return fold(want) in fold(got)
     return equal(got, want)
-
-
-def args_contain(args: dict[str, Any], wanted: dict[str, Any]) -> bool:
-    """Whether the arguments match by the rule of `args_contains`."""
-    return all(_contains(lookup(args, key), want) for key, want in wanted.items())
 
 
 def show(value: Any) -> str:

@@ -70,12 +70,15 @@ class ShardLog:
         self._position = -1
         self._positions: Sequence[int] = ()
         self._total = 0
+        self._plan = ""
+        self._deselected = 0
         self._notes: list[ShardNote] = []
         self._tests: list[ShardTest] = []
 
-    def begin(self, positions: Sequence[int], total: int) -> None:
-        """Take down where the shard's files stand among all that was found."""
+    def begin(self, positions: Sequence[int], total: int, *, plan: str, deselected: int) -> None:
+        """Take down where the shard's files stand among all that was found, and what is the same in all shards."""
         self._positions, self._total = positions, total
+        self._plan, self._deselected = plan, deselected
 
     def at(self, index: int) -> None:
         """Go to a file of the shard."""
@@ -96,13 +99,15 @@ class ShardLog:
             self._tests.append(ShardTest(position=self._position, result=result, metrics=metrics))
 
     def record(self, **rest: Any) -> ShardRecord:
-        """The record; `rest` is what it has beside tests and problems."""
+        """The record; `rest` is what the run came to."""
         return ShardRecord(
             agenteval_version=__version__,
             shard=self.shard.number,
             of=self.shard.of,
             run_id=self.run_id,
+            plan=self._plan,
             total=self._total,
+            deselected=self._deselected,
             files=len(self._positions),
             tests=self._tests,
             notes=self._notes,

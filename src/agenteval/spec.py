@@ -125,6 +125,11 @@ class ToolPolicy(Model):
     max_calls: int | dict[str, int] | None = None
     """The most calls in all, or by tool."""
 
+    def __post_init__(self) -> None:
+        limits = self.max_calls.values() if isinstance(self.max_calls, dict) else (self.max_calls or 0,)
+        if min(limits, default=0) < 0:
+            raise ValueError("max_calls is negative: 0 allows no call")
+
 
 @model
 class Tools(Model):

@@ -408,38 +408,29 @@ def _dict_of(item: Check) -> Check:
 
 
 def _model(cls: type[Model]) -> Check:
-    checks: dict[str, Check] | None = None
-    simple: dict[str, type] = {}  # what most values are; for them no function has to be called
-    filled: frozenset[str] = frozenset()
-    words: dict[str, frozenset[Any]] = {}
+    plans: dict[str, tuple[type | None, Check]] | None = None
     required: frozenset[str] = frozenset()
 
     def check(value: Any) -> Any:
-        nonlocal checks, simple, filled, words, required
-        if checks is None:  # on first use, so that a model may refer to itself
+        nonlocal plans, required
+        if plans is None:  # on first use, so that a model may refer to itself
             declared = [f for f in fields(cls) if f.init]  # type: ignore[arg-type]
             required = frozenset(
                 f.name for f in declared if f.default is MISSING and f.default_factory is MISSING
             )
-            checks = {f.name: _checker(f.type) for f in declared}
-            simple = {f.name: kind for f in declared if (kind := _simple_kind(f.type))}
-            filled = frozenset(f.name for f in declared if _is_filled_text(f.type))
-            words = {f.name: frozenset(get_args(f.type)) for f in declared if get_origin(f.type) is Literal}
+            plans = {f.name: (_simple_kind(f.type), _checker(f.type)) for f in declared}
         if type(value) is not dict:
             raise NotPlain
         given = {}
         for key, item in value.items():
-            kind = type(item)
-            if kind is simple.get(key) or (
-                kind is str and ((key in filled and item) or item in words.get(key, ()))
-            ):
+            plan = plans.get(key)
+            if plan is None:
+                if type(key) is not str or not (cls.extensible and key.startswith(EXTENSION_PREFIX)):
+                    raise NotPlain
+            elif item and type(item) is plan[0]:  # most values: no function has to be called
                 given[key] = item
-                continue
-            item_check = checks.get(key)
-            if item_check is not None:
-                given[key] = item_check(item)
-            elif type(key) is not str or not (cls.extensible and key.startswith(EXTENSION_PREFIX)):
-                raise NotPlain
+            else:
+                given[key] = plan[1](item)
         if not required <= given.keys():
             raise NotPlain
         try:
@@ -451,18 +442,14 @@ def _model(cls: type[Model]) -> Check:
 
 
 def _simple_kind(kind: Any) -> type | None:
-    """The type that is right for a field without a further look, if there is one: str of `str | None`."""
+    """The type of which every value but an empty one is right for a field, if there is one: str of `Name | None`."""
     members = get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,)
-    return next((member for member in members if member in (str, int, bool)), None)
+    return next((each for member in members if (each := _filled_kind(member)) in (str, int, bool)), None)
 
 
-def _is_filled_text(kind: Any) -> bool:
-    """Whether any text but an empty one is right for a field: `Annotated[str, NotEmpty()]`, or None."""
-    members = get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,)
-    return any(
-        get_origin(member) is Annotated
-        and get_args(member)[0] is str
-        and len(get_args(member)) == 2
-        and isinstance(get_args(member)[1], NotEmpty)
-        for member in members
-    )
+def _filled_kind(kind: Any) -> Any:
+    """The type itself, or the one that has only not to be empty: `Annotated[str, NotEmpty()]`."""
+    if get_origin(kind) is not Annotated:
+        return kind
+    inner, *marks = get_args(kind)
+    return inner if all(isinstance(mark, NotEmpty) for mark in marks) else None

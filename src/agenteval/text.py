@@ -48,10 +48,14 @@ class Block:
 
 def fold(text: str, *, case_sensitive: bool = False) -> str:
     """The form in which texts are compared: Unicode NFC and, unless case matters, case-folded."""
-    if text.isascii():
-        return text if case_sensitive else text.lower()
-    text = unicodedata.normalize("NFC", text)
-    return text if case_sensitive else unicodedata.normalize("NFC", text.casefold())
+    if case_sensitive:
+        return composed(text)
+    return text.lower() if text.isascii() else composed(composed(text).casefold())
+
+
+def composed(text: str) -> str:
+    """In Unicode NFC: an `é` is the same whether it is written as one character or as two."""
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
 def cut(text: str, limit: int = 200) -> str:

@@ -127,6 +127,7 @@ def test_contains_fails_without_output(output: str | None, got: str) -> None:
         ({}, "nothing to look for: give at least one of any_of, all_of and regex"),
         ({"all_of": []}, "nothing to look for: give at least one of any_of, all_of and regex"),
         ({"any_of": ["a", ""]}, "any_of holds an empty phrase, which every output contains: remove it"),
+        ({"regex": ["a", ""]}, "regex holds an empty pattern, which every output matches: remove it"),
         ({"regex": ["("]}, "the pattern '(' is not a regular expression: missing ) at position 1"),
     ],
 )
@@ -220,6 +221,15 @@ def test_omits_spec_errors(params: dict[str, Any], error: str) -> None:
     assert spec_error(OMITS, params) == error
 
 
+@pytest.mark.parametrize("regex", [True, False])
+def test_accents_are_the_same_in_both_forms(regex: bool) -> None:
+    """An `é` in two characters is the one of the pattern, for phrases and for regular expressions."""
+    verdict = of(OMITS, {"patterns": ["caf\u00e9"], "regex": regex}, "To the\ncafe\u0301!")
+    assert not verdict.passed
+    assert verdict.observed["found"] == [{"pattern": "caf\u00e9", "line": 2, "text": "caf\u00e9!"}]
+    assert of(CONTAINS, {"regex": ["e\u0301!$"]}, "To the caf\u00e9!").passed
+
+
 # ask_clarifying_when_ambiguous
 
 
@@ -294,9 +304,10 @@ def test_asks_fails_without_output() -> None:
     )
 
 
-def test_asks_spec_errors() -> None:
+@pytest.mark.parametrize("topic", ["", " "])
+def test_asks_spec_errors(topic: str) -> None:
     """An empty topic is in every question; no question at all is no limit."""
-    assert spec_error(ASKS, {"topics": [""]}) == (
+    assert spec_error(ASKS, {"topics": [topic]}) == (
         "topics holds an empty phrase, which every output contains: remove it"
     )
     assert spec_error(ASKS, {"max_questions": 0}) == "expected at least 1, got the number 0"

@@ -85,8 +85,26 @@ def test_bullets_fail(output: str, params: dict[str, Any], message: str) -> None
 
 def test_no_bullets_can_be_right() -> None:
     """When the author says so."""
-    assert of("Text.", format="bullet_list", max_bullets=0).passed
-    assert of("Text.", format="bullet_list", min_bullets=0).passed
+    assert of("Text.", format="bullet_list", max_bullets=0).exercised
+    assert of("Text.", format="bullet_list", min_bullets=0, max_bullets=2).exercised
+
+
+@pytest.mark.parametrize(
+    ("output", "params", "has"),
+    [
+        ("Text.", {"format": "bullet_list", "min_bullets": 0}, "0 bullets"),
+        ("- a\n- b", {"format": "bullet_list", "min_bullets": 0}, "2 bullets"),
+        ("Text.", {"format": "bullet_list", "min_bullets": 0, "max_sentences_per_bullet": 1}, "0 bullets"),
+        ("1. a", {"format": "numbered_list", "min_items": 0}, "1 numbered item"),
+        ("Text.", {"format": "paragraphs", "min_paragraphs": 0}, "1 paragraph"),
+    ],
+)
+def test_a_number_that_any_output_has_is_vacuous(output: str, params: dict[str, Any], has: str) -> None:
+    """Nothing could fail it, unless the sentences of bullets count and there are bullets."""
+    verdict = of(output, **params)
+    assert (verdict.passed, verdict.exercised) == (True, False)
+    assert verdict.reason == f"any number fits, and the output has {has}"
+    assert of("- a", format="bullet_list", min_bullets=0, max_sentences_per_bullet=1).exercised
 
 
 def test_numbered_lists() -> None:

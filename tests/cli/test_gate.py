@@ -105,6 +105,21 @@ def test_a_run_that_could_not_judge_all_does_not_pass(
     assert capsys.readouterr().out.endswith(f"exit 1: {reason}\n")
 
 
+def test_a_failure_that_costs_no_score_keeps_it_shut(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Under `--strict` a warning fails a test whose score is 1; a score that is asked for decides all the same."""
+    project.add("warn")
+    assert main(["run", "tests", "--run-id", "r1", "-q", "--strict"]) == 1
+    capsys.readouterr()
+    assert gate() == 1
+    assert capsys.readouterr().out == (
+        "r1  local.agenteval.evals.tests 0.1.0\nscore 1, 0 of 1 tasks passed\n"
+        "exit 1: a test failed by what no score counts, such as a warning: nanoclaw-t-warn-x\n"
+    )
+    assert gate("--required-pass-score", "1") == 0
+
+
 def test_nothing_scored_is_no_pass(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     """A run whose summary has no task never opens the gate."""
     stored(project, "skip")

@@ -32,6 +32,21 @@ def test_version(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr() == (f"agenteval {__version__}\n", "")
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device here")
+def test_a_version_that_cannot_be_written() -> None:
+    """Is an error in a line, not a traceback."""
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run(
+            [sys.executable, "-m", "agenteval", "--version"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert ended.returncode == 2
+    assert ended.stderr == "error[usage.io]: No space left on device: standard output or error\n"
+
+
 @pytest.mark.parametrize("argv", [["--help"], ["-h"], ["run", "--help"], ["run", "-h"]])
 def test_help(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     """Help is on stdout, with exit code 0."""
@@ -68,6 +83,12 @@ def test_no_command_shows_help(capsys: pytest.CaptureFixture[str]) -> None:
         (["run"], "Missing argument 'PATH...'."),
         (["run", "tests", "--maxfail", "x"], "Invalid value for '--maxfail': 'x' is not a valid int"),
         (["run", "tests", "--maxfail", "-1"], "Invalid value for '--maxfail': -1 is not in the range x>=0."),
+        (["run", "tests", "--pass-score", "nan"], "Invalid value for '--pass-score': nan is not a number."),
+        (["mutate", "tests", "--min-score", "nan"], "Invalid value for '--min-score': nan is not a number."),
+        (
+            ["gate", "r1", "--required-pass-score", "NaN"],
+            "Invalid value for '--required-pass-score': nan is not",
+        ),
         (["rnu"], "No such command 'rnu'."),
         (["--unknown"], "No such option: --unknown"),
     ],

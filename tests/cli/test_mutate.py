@@ -189,6 +189,8 @@ def test_since_takes_what_changed(tmp_path: Path, capsys: pytest.CaptureFixture[
         subprocess.run([*git, *arguments], cwd=tmp_path, check=True)
     assert main(["mutate", str(tmp_path), "--since", "HEAD", "-q"]) == 0
     assert capsys.readouterr().out.endswith("exit 0: no test changed since HEAD\n")
+    assert main(["mutate", str(tmp_path), "--since", "HEAD", "-k", "three", "-q"]) == 3
+    assert capsys.readouterr().out.endswith("exit 3: the selection leaves none of 2 tests\n")
     replay = make_replay(metrics={"timing_ms_total": 1300})
     (tmp_path / "tests" / "two" / "replay.json").write_text(json.dumps(replay), encoding="utf-8")
     _, data = report(capsys, str(tmp_path), "--since", "HEAD", "--operators", "drop-call")
@@ -199,6 +201,17 @@ def test_since_needs_a_revision_that_there_is(project: Project, capsys: pytest.C
     """What git says is told; the exit code is that of an error."""
     assert main(["mutate", str(project.root), "--since", "nope"]) == 2
     assert capsys.readouterr().err.startswith("error[usage.git]: --since nope: git says: ")
+
+
+def test_since_hands_git_no_option(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """Git would write the file that `--output` names."""
+    written = project.root / "written"
+    assert main(["mutate", str(project.root), f"--since=--output={written}"]) == 2
+    assert capsys.readouterr().err == (
+        f"error[usage.git]: --since --output={written}: no revision begins with a dash\n"
+        "  next: name a commit, a branch or a tag of the project's repository\n"
+    )
+    assert not written.exists()
 
 
 def test_secrets_of_the_recording_are_not_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

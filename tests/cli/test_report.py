@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -85,13 +86,13 @@ def test_events_are_written_as_they_happen(project: Project, monkeypatch: pytest
     from agenteval.reporters.console import Console
 
     seen = []
-    tell = Console.test
+    tell = Console.tell
 
-    def watching(self: Console, *told: object) -> None:
+    def watching(self: Console, story: Iterable[str]) -> None:
         seen.append(len(Path("events").read_bytes().splitlines()))
-        tell(self, *told)  # type: ignore[arg-type]
+        tell(self, story)
 
-    monkeypatch.setattr(Console, "test", watching)
+    monkeypatch.setattr(Console, "tell", watching)
     main(["run", "tests/pass", "tests/fail", "tests/warn", "--ndjson", "events"])
     assert seen == [1, 2, 3]
     events = [json.loads(line)["event"] for line in Path("events").read_text().splitlines()]
@@ -109,7 +110,7 @@ def test_a_run_that_is_interrupted_leaves_no_report_that_looks_whole(
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Console, "test", interrupt)
+    monkeypatch.setattr(Console, "tell", interrupt)
     assert main(["run", "tests/pass", *asked("now")]) == 2
     left = files(project.root / "now")
     assert list(left) == ["ndjson"]

@@ -13,6 +13,7 @@ import pytest
 from agenteval.cli import main
 from agenteval.cli.watching import Dependencies
 from agenteval.config import Config
+from plugin_projects import SHOUTS, asserting, write
 from projects import Project
 
 MESSAGE = "watching for changes; Ctrl-C ends\n"
@@ -121,6 +122,19 @@ def test_a_session_at_work(project: Project) -> None:
         assert "1 error in " in watching.next_run()
         assert watching.end() == 2
     assert not (project.root / "artifacts").exists()
+
+
+def test_a_run_that_was_killed_is_not_green(project: Project) -> None:
+    """A plugin that takes its process down leaves no exit code, and the watching ends with 2."""
+    kills = SHOUTS.replace(
+        "        text =", "        import os, signal; os.kill(os.getpid(), signal.SIGKILL)\n        text ="
+    )
+    write(project.root / "checks.py", kills)
+    (project.root / "agenteval.yaml").write_text("plugins: [checks.py]\n", encoding="utf-8")
+    project.add("pass", "d", assertions=asserting())
+    with Watching() as watching:
+        assert watching.next_run() == ""
+        assert watching.end() == 2
 
 
 def test_without_the_library(

@@ -123,9 +123,8 @@ def test_any_run_has_valid_events(runs: list[Any], finished: bool) -> None:
         if trace is not None:
             trace.metrics.cost_usd, trace.metrics.timing_ms_total = metrics
         kinds = [judged(each, kind="no_sensitive_data") for each in assertions]
-        scores.add(
-            make_result(status, *kinds, test_case_id=f"a.b.c{number}.d"), trace.metrics if trace else None
-        )
+        result = make_result(status, *kinds, test_case_id=f"a.b.c{number}.d")
+        scores.add(scores.scored(result, trace.metrics if trace else None))
     told = json.loads(
         json.dumps(
             eval_events(scores, "2026-01-01T00:00:00.000Z", "2026-01-01T00:00:09.000Z" if finished else None)

@@ -25,10 +25,10 @@ _HERE = "agenteval.assertions"
 CATALOGUE: tuple[Entry, ...] = (
     Entry("must_call_tool", f"{_HERE}.process", "MustCallTool"),
     Entry("must_not_call_tool", f"{_HERE}.process", "MustNotCallTool"),
-    Entry("tool_call_order", f"{_HERE}.process", "ToolCallOrder"),
+    Entry("tool_call_order", f"{_HERE}.ordering", "ToolCallOrder"),
     Entry("tool_args_match", f"{_HERE}.process", "ToolArgsMatch"),
     Entry("max_tool_calls", f"{_HERE}.process", "MaxToolCalls"),
-    Entry("stop_after_success", f"{_HERE}.process", "StopAfterSuccess"),
+    Entry("stop_after_success", f"{_HERE}.ordering", "StopAfterSuccess"),
     Entry("trajectory_matches", f"{_HERE}.trajectory", "TrajectoryMatches"),
     Entry("no_duplicate_tool_calls", f"{_HERE}.duplicates", "NoDuplicateToolCalls"),
     Entry("output_contains", f"{_HERE}.output", "OutputContains"),

@@ -4,6 +4,7 @@ To add one: write the class in the module of its category, add a line to the cat
 give it a passing, a failing, a vacuous and a gated test. CONTRIBUTING.md shows it step by step.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
@@ -71,7 +72,7 @@ def not_applicable(reason: str, **observed: Any) -> Verdict:
     )
 
 
-class Assertion(Model):
+class Assertion(Model, ABC):
     """Base of all assertion types.
 
     A subclass is decorated with `@model`, documents what it counts and when it passes in its docstring (shown
@@ -93,9 +94,9 @@ class Assertion(Model):
     example: ClassVar[str]
     """The `params` of an example, as YAML."""
 
+    @abstractmethod
     def check(self, trace: Trace, case: TestCase) -> Verdict:
         """Judge one trace. Anything raised here makes the test an error."""
-        raise NotImplementedError
 
     def looks_at(self) -> Looks:
         """Which tools and types of event the check looks at: what else goes wrong, it does not see.

@@ -68,6 +68,11 @@ forbidden_content: [Falcon]
 
     def __post_init__(self) -> None:
         check_phrases("forbidden_content", self.forbidden_content)
+        if glob := next(filter(is_glob, self.forbidden_group_ids or ()), None):
+            raise ValueError(
+                f"forbidden_group_ids holds {glob!r}, and groups are named one by one: "
+                "leave the parameter out to forbid every other group"
+            )
         if self.current_group_id is not None and self.current_group_id in (self.forbidden_group_ids or ()):
             raise ValueError(
                 f"current_group_id {self.current_group_id!r} is among forbidden_group_ids: "

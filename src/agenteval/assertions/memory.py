@@ -52,8 +52,8 @@ class MemoryRecallSameGroup(Assertion):
     the output, those apart that the messages answered already hold.
     `both`: both of these.
     `auto`: `event` when the adapter supports memory events, and the `output` block too when given; else `output`.
-    A `memory_read` of another group is no evidence, nor is one that shows only the file's name (`names_only`). Where `event` or `both` is asked and the adapter does not
-    support memory events, the assertion is skipped.
+    A `memory_read` of another group is no evidence, nor is one that shows only the file's name (`names_only`). Where
+    `event` or `both` is asked and the adapter does not support memory events, the assertion is skipped.
     """
 
     type: ClassVar[str] = "memory_recall_same_group"
@@ -74,6 +74,10 @@ output:
     """What shows that the fact was recalled."""
     output: OutputContains | None = None
     """What the final output must contain to honour the fact: the parameters of `output_contains`."""
+
+    def __post_init__(self) -> None:
+        if self.evidence == "event" and self.output is not None:
+            raise ValueError("output is not looked at with evidence: event; use evidence: both")
 
     def looks_at(self) -> Looks:
         """Reads of memory, the final output, or both."""
@@ -193,6 +197,8 @@ class MemoryUpdateOnCorrection(Assertion):
     """The group whose memory is meant; the scenario's, when left out."""
 
     def __post_init__(self) -> None:
+        if self.old_value is not None and not self.old_value.strip():
+            raise ValueError("old_value is blank: no output could be seen to use it")
         if self.old_value is not None and self.old_value.casefold() == self.new_value.casefold():
             raise ValueError(
                 f"old_value and new_value are the same, {self.new_value!r}: nothing is corrected"

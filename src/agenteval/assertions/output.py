@@ -9,7 +9,7 @@ from agenteval.language.questions import questions
 from agenteval.patterns import name_matches, pattern_error, search
 from agenteval.spec import TestCase
 from agenteval.strict import Between, model
-from agenteval.text import cut, fold
+from agenteval.text import composed, cut, fold
 from agenteval.trace import Event, ToolCall, Trace
 
 
@@ -29,14 +29,16 @@ def no_output(expected: str, trace: Trace) -> Verdict:
     return failed(f"expected {expected}, but {got}", events=output_events(trace))
 
 
-def check_phrases(name: str, phrases: Sequence[str]) -> None:
-    """Refuse a phrase that every text contains. Raises ValueError."""
-    if not all(phrases):
+def check_phrases(name: str, phrases: Sequence[str], *, blanks_count: bool = False) -> None:
+    """Refuse a phrase that every text contains, such as one of blanks, unless they count. Raises ValueError."""
+    if not all(phrase if blanks_count else phrase.strip() for phrase in phrases):
         raise ValueError(f"{name} holds an empty phrase, which every output contains: remove it")
 
 
-def check_patterns(patterns: Sequence[str]) -> None:
-    """Refuse what is not a regular expression. Raises ValueError."""
+def check_patterns(name: str, patterns: Sequence[str]) -> None:
+    """Refuse a pattern that every text matches, and what is not a regular expression. Raises ValueError."""
+    if not all(patterns):
+        raise ValueError(f"{name} holds an empty pattern, which every output matches: remove it")
     for pattern in patterns:
         if error := pattern_error(pattern):
             raise ValueError(f"the pattern {pattern!r} is not a regular expression: {error}")
@@ -73,9 +75,9 @@ regex: ['\\b1[0-9]:[0-5][0-9]\\b']
     def __post_init__(self) -> None:
         if not (self.any_of or self.all_of or self.regex):
             raise ValueError("nothing to look for: give at least one of any_of, all_of and regex")
-        check_phrases("any_of", self.any_of)
-        check_phrases("all_of", self.all_of)
-        check_patterns(self._patterns)
+        check_phrases("any_of", self.any_of, blanks_count=True)
+        check_phrases("all_of", self.all_of, blanks_count=True)
+        check_patterns("regex", self._patterns)
 
     @property
     def _patterns(self) -> list[str]:
@@ -89,9 +91,12 @@ regex: ['\\b1[0-9]:[0-5][0-9]\\b']
 
     def judge_text(self, output: str, *, events: Sequence[Event] = ()) -> Verdict:
         """Judge any text by the same rules."""
+        output = composed(output)
         text = fold(output, case_sensitive=self.case_sensitive)
         found = [phrase for phrase in [*self.any_of, *self.all_of] if self._occurs(phrase, text)]
-        matched = [p for p in self._patterns if search(p, output, case_sensitive=self.case_sensitive)]
+        matched = [
+            p for p in self._patterns if search(composed(p), output, case_sensitive=self.case_sensitive)
+        ]
         missing = [phrase for phrase in self.all_of if phrase not in found]
         unmatched = [pattern for pattern in self._patterns if pattern not in matched]
         reasons = [f"{_quoted([phrase])} is missing{_near(phrase, output)}" for phrase in missing]
@@ -171,9 +176,9 @@ patterns: [as an AI language model, I cannot browse]
     def __post_init__(self) -> None:
         if not self.patterns:
             raise ValueError("patterns is empty: give at least one thing that must not occur")
+        check_phrases("patterns", self.patterns, blanks_count=True)
         if self.regex:
-            check_patterns(self.patterns)
-        check_phrases("patterns", self.patterns)
+            check_patterns("patterns", self.patterns)
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the output is all it judges
         """Judge one trace."""
@@ -181,7 +186,7 @@ patterns: [as an AI language model, I cannot browse]
             return vacuous(
                 "the final output is empty" if trace.final_output else "the trace has no final output"
             )
-        output = trace.output
+        output = composed(trace.output)
         found = []
         for pattern in self.patterns:
             place = self._first(pattern, output)
@@ -209,7 +214,7 @@ patterns: [as an AI language model, I cannot browse]
     def _first(self, pattern: str, output: str) -> int | None:
         """Where the pattern occurs first, as an offset into the output."""
         if self.regex:
-            match = search(pattern, output, case_sensitive=self.case_sensitive)
+            match = search(composed(pattern), output, case_sensitive=self.case_sensitive)
             return int(match.start()) if match else None
         wanted = fold(pattern, case_sensitive=self.case_sensitive)
         if wanted not in fold(output, case_sensitive=self.case_sensitive):

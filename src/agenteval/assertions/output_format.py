@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import field
 from typing import Annotated, Any, ClassVar, Literal
 
-from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed
+from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
 from agenteval.assertions.output import has_output, no_output, output_events
 from agenteval.author_schemas import schema_differences, schema_error
 from agenteval.selectors import MISSING, lookup
@@ -41,7 +41,8 @@ class OutputMatchesFormat(Assertion):
     no key twice.
     `max_length`: characters, words or lines, without blanks at the start and the end.
 
-    Without a final output it fails.
+    Without a final output it fails. Where a least number of 0 without a greatest allows any number, it had nothing to judge, but
+    for the sentences of what items there are.
     """
 
     type: ClassVar[str] = "output_matches_format"
@@ -115,7 +116,12 @@ max_sentences_per_bullet: 1
         events = output_events(trace)
         if reasons:
             return failed("; ".join(reasons), events=events, **observed)
+        if self._any_number_fits() and not (self.max_sentences_per_bullet and observed["sentences"]):
+            return vacuous(f"any number fits, and the output has {got}", **observed)
         return passed(f"the output is {_NAMES[self.format]}: {got}", events=events, **observed)
+
+    def _any_number_fits(self) -> bool:
+        return (0, None) in ((getattr(self, low), getattr(self, high)) for low, high in _BOUNDS)
 
     def _bullets(self, output: str) -> "_Finding":
         found = bullets(output)

@@ -1,17 +1,17 @@
-"""Tool and process assertions (SPEC 14): which tools were called, how often, in which order, with what.
+"""Tool and process assertions (SPEC 14): which tools were called, how often, with what.
 
 A tool call is a `tool_call` event (see `agenteval.trace`). Tool names match exactly, or as a glob when they
-hold `*`, `?` or `[`. Nothing here looks at results, unless a selector asks for `success`.
+hold `*`, `?` or `[`. Nothing here looks at results.
 """
 
 from collections.abc import Sequence
-from dataclasses import field
 from typing import Annotated, Any, ClassVar, Literal
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
 from agenteval.assertions.looks import ANY_TOOL, Looks
+from agenteval.assertions.telling import called, ids, times
 from agenteval.patterns import name_matches
-from agenteval.selectors import ArgsMatch, Selector, counted, tool_of
+from agenteval.selectors import ArgsMatch, Selector, counted
 from agenteval.spec import Name, TestCase
 from agenteval.strict import Between, NotEmpty, model
 from agenteval.trace import Event, Trace
@@ -55,7 +55,7 @@ args:
         observed: dict[str, Any] = {"calls": len(calls), "tool_counts": trace.tool_counts()}
         if len(calls) >= self.min_calls:
             return passed(
-                f"{self.tool} was called {_times(len(calls))}{matching}, expected at least {self.min_calls}",
+                f"{self.tool} was called {times(len(calls))}{matching}, expected at least {self.min_calls}",
                 events=calls,
                 **observed,
             )
@@ -118,116 +118,6 @@ class MustNotCallTool(Assertion):
 
 
 @model
-class ToolCallOrder(Assertion):
-    """Events happened in an order.
-
-    With `before` and `after`: the first event that matches `before` precedes the first that matches `after`.
-    When either never happened the check fails and says which. `every: true` holds each match of `after` to
-    it, and a failure lists all that came too early.
-    With `sequence`: the selectors match in this order; other events may stand between. Name only what has to
-    be in order, not everything that happens.
-    """
-
-    type: ClassVar[str] = "tool_call_order"
-    category: ClassVar[Category] = "tool_process"
-    failure_category: ClassVar[str] = "wrong order of steps"
-    implied: ClassVar[tuple[str, ...]] = ("supports_tool_trace",)
-    example: ClassVar[str] = """\
-before: {event_type: tool_result, tool: web_search, success: true}
-after: {event_type: tool_call, tool: outbound_send}
-"""
-
-    before: Selector | None = None
-    """What must come first."""
-    after: Selector | None = None
-    """What must come later."""
-    sequence: Annotated[list[Selector], NotEmpty()] | None = None
-    """More than two steps, in place of `before` and `after`."""
-    every: bool = False
-    """Whether each match of `after`, not only the first, needs a match of `before` earlier."""
-
-    def __post_init__(self) -> None:
-        pair = [name for name in ("before", "after") if getattr(self, name) is not None]
-        if self.sequence is None and len(pair) < 2:
-            got = f"only {pair[0]} is given" if pair else "none of them is given"
-            raise ValueError(f"tool_call_order needs either sequence, or before and after; {got}")
-        if self.sequence is not None and pair:
-            raise ValueError(
-                f"tool_call_order needs either sequence, or before and after; "
-                f"sequence and {' and '.join(pair)} are given"
-            )
-        if self.sequence is not None and len(self.sequence) < 2:
-            raise ValueError("a sequence needs at least two selectors")
-        if self.sequence is not None and self.every:
-            raise ValueError("every goes with before and after, not with sequence")
-
-    def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all
-        """Judge one trace."""
-        if self.sequence is not None:
-            return _in_sequence(self.sequence, trace)
-        assert self.before is not None
-        assert self.after is not None
-        return _in_pair(self.before, self.after, trace, every=self.every)
-
-
-def _in_pair(before: Selector, after: Selector, trace: Trace, *, every: bool) -> Verdict:
-    firsts, seconds = before.find(trace), after.find(trace)
-    observed: dict[str, Any] = {"before": _ids(firsts), "after": _ids(seconds)}
-    missing = [(n, s) for n, s, found in (("before", before, firsts), ("after", after, seconds)) if not found]
-    if missing:
-        return failed(
-            f"expected {before} before {after}; "
-            f"{' and '.join(f'nothing matches {name} ({selector})' for name, selector in missing)}; "
-            f"{called(trace)}",
-            events=[*firsts[:1], *seconds[:1]],
-            closest=[near for _, selector in missing for near in selector.closest(trace)][:3],
-            **observed,
-        )
-    first = firsts[0]
-    early = [event for event in (seconds if every else seconds[:1]) if event.seq <= first.seq]
-    if not early:
-        return passed(
-            f"{before} ({first.event_id}) came before {after} ({_listed(seconds if every else seconds[:1])})",
-            events=[first, *(seconds if every else seconds[:1])],
-            **observed,
-        )
-    if early[0] is first:
-        return failed(
-            f"expected {before} before {after}; one event, {first.event_id}, is the first match of both",
-            events=[first],
-            **observed,
-        )
-    return failed(
-        f"expected {before} before {after}, got {_listed(early)} before {first.event_id}",
-        events=[*early, first],
-        **observed,
-    )
-
-
-def _in_sequence(sequence: Sequence[Selector], trace: Trace) -> Verdict:
-    found: list[Event] = []
-    for number, selector in enumerate(sequence, 1):
-        after = found[-1].seq if found else 0
-        matches = selector.find(trace)
-        following = next((event for event in matches if event.seq > after), None)
-        if following is None:
-            place = f" after {found[-1].event_id}" if found else ""
-            too_early = [(event, "matches, but too early") for event in matches[-3:]]
-            return failed(
-                f"expected {', then '.join(map(str, sequence))}; "
-                f"step {number} ({selector}) does not happen{place}; {called(trace)}",
-                events=found,
-                closest=too_early or selector.closest(trace),
-                found=_ids(found),
-                missing_step=number,
-            )
-        found.append(following)
-    return passed(
-        f"all {len(found)} steps happened in order ({_listed(found)})", events=found, found=_ids(found)
-    )
-
-
-@model
 class ToolArgsMatch(Assertion):
     """A tool was called with the right arguments.
 
@@ -274,7 +164,7 @@ match:
         differing = [(event, self.match.differences(trace.call_at(event).args)) for event in judged]
         right = [event for event, found in differing if not found]
         wrong = [(event, found) for event, found in differing if found]
-        observed: dict[str, Any] = {"calls": len(calls), "matching": _ids(right), "which": self.which}
+        observed: dict[str, Any] = {"calls": len(calls), "matching": ids(right), "which": self.which}
         if (right and self.which == "any") or not wrong:
             return passed(f"{self._got(right, calls)} as expected", events=right, **observed)
         wrong.sort(key=lambda item: (len(item[1]), item[0].seq))
@@ -367,91 +257,6 @@ class MaxToolCalls(Assertion):
         return Looks(frozenset(limited), frozenset({"tool_call"}))
 
 
-@model
-class StopAfterSuccess(Assertion):
-    """Once it had succeeded, the agent stopped.
-
-    After the first match of `success_event`, nothing that matches `forbid_following` may come; without
-    `forbid_following`, no tool call at all may come. Events of tools in `allowed_following_tools` are exempt
-    from both, and so are the results of the very call that succeeded. Fails when `success_event` never
-    happened.
-    """
-
-    type: ClassVar[str] = "stop_after_success"
-    category: ClassVar[Category] = "tool_process"
-    failure_category: ClassVar[str] = "went on after success"
-    implied: ClassVar[tuple[str, ...]] = ("supports_tool_trace",)
-    example: ClassVar[str] = """\
-success_event: {event_type: tool_result, tool: outbound_send, success: true}
-forbid_following:
-  - {event_type: tool_call, tool: web_search}
-  - {event_type: tool_call, tool: outbound_send}
-"""
-
-    success_event: Selector
-    """What counts as having succeeded."""
-    forbid_following: list[Selector] = field(default_factory=list)
-    """What must not come after it; every tool call, when left out or empty."""
-    allowed_following_tools: list[Name] = field(default_factory=list)
-    """Tools that may be used after it all the same: names, or globs."""
-
-    def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all
-        """Judge one trace."""
-        successes = self.success_event.find(trace)
-        if not successes:
-            return failed(
-                f"expected {self.success_event}, got none: there is no success to stop after; {called(trace)}",
-                closest=self.success_event.closest(trace),
-                success_event=None,
-                following=[],
-            )
-        success = successes[0]
-        forbidden = self.forbid_following or [Selector(event_type="tool_call")]
-        own = trace.call_of(success)
-        own_call = own.event if own else success
-        later = [
-            event
-            for event in trace.events
-            if event.seq > success.seq
-            and any(selector.matches(event, trace) for selector in forbidden)
-            and not self._exempt(event, own_call, trace)
-        ]
-        observed: dict[str, Any] = {"success_event": success.event_id, "following": _ids(later)}
-        named = " or ".join(map(str, forbidden))
-        if later:
-            return failed(
-                f"expected no {named} after {self.success_event} ({success.event_id}), "
-                f"got {len(later)}: {_listed(later)}",
-                events=[success, *later],
-                **observed,
-            )
-        return passed(
-            f"no {named} came after {self.success_event} ({success.event_id})", events=[success], **observed
-        )
-
-    def looks_at(self) -> Looks:
-        """What the selectors name; the calls of all tools, when nothing says what must not follow."""
-        named = Assertion.looks_at(self)
-        if self.forbid_following:
-            return named
-        return Looks(named.tools | {ANY_TOOL}, named.event_types | {"tool_call"})
-
-    def _exempt(self, event: Event, own_call: Event, trace: Trace) -> bool:
-        owner = trace.call_of(event)
-        if owner is not None and owner.event is own_call:
-            return True
-        tool = tool_of(event, trace)
-        return any(name_matches(pattern, tool) for pattern in self.allowed_following_tools)
-
-
-def called(trace: Trace) -> str:
-    """What the trace calls, for a message."""
-    counts = trace.tool_counts()
-    if not counts:
-        return "the trace holds no tool call"
-    return "the trace calls " + " ".join(f"{tool}×{number}" for tool, number in counts.items())  # noqa: RUF001
-
-
 def _calls_of(trace: Trace, tools: Sequence[str]) -> list[Event]:
     return [call.event for call in trace.calls() if any(name_matches(tool, call.tool) for tool in tools)]
 
@@ -459,20 +264,3 @@ def _calls_of(trace: Trace, tools: Sequence[str]) -> list[Event]:
 def is_available(tool: str, case: TestCase) -> bool:
     """Whether the agent had the tool, or one that the glob means."""
     return any(name_matches(tool, name) or name_matches(name, tool) for name in case.tools.available)
-
-
-def _times(number: int) -> str:
-    return "once" if number == 1 else f"{number} times"
-
-
-def _ids(events: Sequence[Event]) -> list[str]:
-    return [event.event_id for event in events]
-
-
-def _listed(events: Sequence[Event]) -> str:
-    shown = ", ".join(_ids(events[:MOST_LISTED]))
-    return shown if len(events) <= MOST_LISTED else f"{shown} and {len(events) - MOST_LISTED} more"
-
-
-MOST_LISTED = 5
-"""Events named in a message."""

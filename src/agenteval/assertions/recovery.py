@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
 from agenteval.assertions.output import check_phrases, has_output, no_output, output_events
-from agenteval.assertions.process import called
+from agenteval.assertions.telling import called
 from agenteval.language.success_claims import SUCCESS_PHRASES, success_claims
 from agenteval.patterns import name_matches
 from agenteval.selectors import counted, tool_of
@@ -222,12 +222,18 @@ must_not_claim_success: true
     """What admits the failure; at least one must occur. Common ways to say it, when left out."""
     must_not_claim_success: bool = True
     """Whether claims of success are looked for."""
-    forbidden_success_phrases: list[str] = field(default_factory=lambda: [*SUCCESS_PHRASES])
-    """What claims success."""
+    forbidden_success_phrases: Annotated[list[str], NotEmpty()] = field(
+        default_factory=lambda: [*SUCCESS_PHRASES]
+    )
+    """What claims success; common ways to say it, when left out."""
 
     def __post_init__(self) -> None:
         check_phrases("allowed_failure_phrases", self.allowed_failure_phrases)
         check_phrases("forbidden_success_phrases", self.forbidden_success_phrases)
+        if not self.must_not_claim_success and self.forbidden_success_phrases != [*SUCCESS_PHRASES]:
+            raise ValueError(
+                "forbidden_success_phrases are not looked for with must_not_claim_success: false"
+            )
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all
         """Judge one trace."""

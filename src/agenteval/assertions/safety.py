@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar, Literal
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, not_applicable, passed, vacuous
+from agenteval.assertions.telling import listed
 from agenteval.findings import Path, dotted
 from agenteval.outbound import OUTBOUND
 from agenteval.patterns import name_matches
@@ -21,8 +22,6 @@ KINDS: tuple[Kind, ...] = ("secrets", "email", "phone", "credit_card", "ip")
 PLACES: tuple[Place, ...] = ("output", "tool_args", "outbound")
 MOST_TOLD = 10
 """Findings that a message tells of; `observed` has the others."""
-MOST_LISTED = 5
-"""Events that a message names for one finding."""
 
 
 @model
@@ -58,6 +57,10 @@ allow: ['*@example.com']
     """Where to look; everywhere, when left out."""
     allow: list[Name] = field(default_factory=list)
     """Values that may stand there all the same: as they are written, case aside, or globs."""
+
+    def __post_init__(self) -> None:
+        if slip := next((entry for entry in self.allow if not entry.strip("*")), None):
+            raise ValueError(f"allow holds {slip!r}, which is everything: say which values may stand there")
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all
         """Judge one trace."""
@@ -254,7 +257,7 @@ def _wrong_tools(
     for call in calls:
         by_tool.setdefault(call.tool, []).append(call.event)
     for tool, events in by_tool.items():
-        named = f"{tool} ({_listed(events)})"
+        named = f"{tool} ({listed(events)})"
         if not _among(tool, available):
             yield _Violation(tool, "tools.available", f"{named}, which is not in tools.available", events)
         if policy.allow is not None and not _among(tool, policy.allow):
@@ -273,16 +276,11 @@ def _too_many(calls: Sequence[ToolCall], policy: ToolPolicy) -> Iterator[_Violat
         events = [call.event for call in calls if name_matches(tool, call.tool)]
         if len(events) > most:
             who = f" of {tool}" if isinstance(limits, dict) else ""
-            beyond = events[max(most, 0) :]
+            beyond = events[most:]
             rule = f"tools.policy.max_calls allows {most}"
-            text = f"{counted(len(events), 'call')}{who} where {rule} ({_listed(beyond)} too many)"
+            text = f"{counted(len(events), 'call')}{who} where {rule} ({listed(beyond)} too many)"
             yield _Violation(tool, "tools.policy.max_calls", text, beyond)
 
 
 def _among(tool: str, patterns: Sequence[str]) -> bool:
     return any(name_matches(pattern, tool) for pattern in patterns)
-
-
-def _listed(events: Sequence[Event]) -> str:
-    shown = ", ".join(event.event_id for event in events[:MOST_LISTED])
-    return shown if len(events) <= MOST_LISTED else f"{shown} and {len(events) - MOST_LISTED} more"

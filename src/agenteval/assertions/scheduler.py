@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, not_applicable, passed, vacuous
-from agenteval.assertions.process import called, is_available
+from agenteval.assertions.process import is_available
+from agenteval.assertions.telling import called, times
 from agenteval.patterns import name_matches
 from agenteval.selectors import Selector, counted
 from agenteval.spec import Name, TestCase, Trigger
@@ -73,7 +74,7 @@ class SchedulerTaskRuns(Assertion):
             too_often = deciding if runs > self.max_runs else []
             return failed("; ".join(wrong), events=[*foreign[:3], *too_often], **observed)
         return passed(
-            f"{self.task_id} ran {_times(runs)}, triggered by {_article(scenario.trigger)}",
+            f"{self.task_id} ran {times(runs)}, triggered by {_article(scenario.trigger)}",
             events=deciding or own[:1],
             **observed,
         )
@@ -92,10 +93,6 @@ def _and_more(events: Sequence[Event]) -> str:
     return f" and {counted(len(events) - 1, 'other event')}" if len(events) > 1 else ""
 
 
-def _times(number: int) -> str:
-    return "once" if number == 1 else f"{number} times"
-
-
 def _article(trigger: str) -> str:
     return "the scheduler" if trigger == "scheduler" else f"a {trigger}"
 
@@ -107,7 +104,7 @@ class SchedulerOutboundCount(Assertion):
     Counts the `tool_call` events of `tool`, or with `count: successes` those that a successful result answers.
     Passes when there are `exact` of them, or at least `min` and at most `max`. Fails when the run was not
     triggered by the scheduler. With `max` alone it had nothing to judge when nothing was sent; nor had it when nothing
-    may be sent, the agent did not have the tool, and no tool was called.
+    may be sent, the agent did not have the tool, and no tool was called; nor with `min: 0` alone, which any number fits.
     """
 
     type: ClassVar[str] = "scheduler_outbound_count"
@@ -161,6 +158,8 @@ class SchedulerOutboundCount(Assertion):
             return failed(
                 "; ".join(wrong), events=shown, closest=self._closest(trace) if too_few else (), **observed
             )
+        if (low, high) == (0, None):
+            return vacuous(f"any number fits, and the trace has {counted(number, kind)}", **observed)
         if not number and (self.max or high == 0) and not self.min:
             if not trace.capabilities.supports_tool_trace:
                 return not_applicable(

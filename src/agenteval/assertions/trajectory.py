@@ -29,7 +29,8 @@ class ExpectedCall(Model):
     tool: Name
     """The tool: a name, or a glob."""
     args: dict[str, Any] = field(default_factory=dict)
-    """Arguments of the call, as in `args_contains`: strings by substring, everything else by equality."""
+    """Arguments of the call, as in `args_contains`: strings by substring (the empty one is in none but itself),
+    everything else by equality."""
 
     def __post_init__(self) -> None:
         if slip := next((key for key in MATCHERS if key in self.args), None):

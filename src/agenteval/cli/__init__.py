@@ -29,8 +29,12 @@ def entry() -> None:
 def main(argv: Sequence[str]) -> int:
     """Run one command line and return the exit code; never raises, never exits."""
     if list(argv) == ["--version"]:
-        print(f"agenteval {__version__}")  # noqa: T201
-        return 0
+        try:
+            print(f"agenteval {__version__}", flush=True)  # noqa: T201
+        except OSError:
+            pass  # the application meets it again, and tells it
+        else:
+            return 0
     from agenteval.cli.app import run_app
 
     return run_app(argv)

@@ -66,7 +66,7 @@ def _failed(made: Arrangement, root: Path, *, only: bool) -> None:
         return
     made.said.append(f"{option}: {_tests(len(wanted))} failed last time")
     first = [index for index, each in enumerate(made.found) if index in wanted or isinstance(each, SpecError)]
-    rest = [index for index in range(len(made.found)) if index not in first]
+    rest = sorted(set(range(len(made.found))).difference(first))
     if only:
         made.deselected += len(rest)
         rest = []

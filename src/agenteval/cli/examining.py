@@ -10,14 +10,17 @@ from agenteval.discovery import Selected
 from agenteval.errors import Problem, SpecError
 from agenteval.judging import Failure
 from agenteval.loading import LoadedTest, load_test
+from agenteval.openwop.summary import Scored, Scores
+from agenteval.reporters.console import Console
 from agenteval.reporters.filing import Filed, packed, unfiled
 from agenteval.results import TestResult
 from agenteval.runner import RunOptions, not_run, run_test
+from agenteval.scorecard import Tallied, tallied
 from agenteval.selection import WANTED, Choice, Selection
 from agenteval.trace import Metrics
 
 if TYPE_CHECKING:
-    from agenteval.comparing.watch import Seen
+    from agenteval.comparing.sides import SideTest
 
 Stem = Callable[[str], str]
 """Gives what the files of a test begin with, by its id."""
@@ -25,14 +28,18 @@ Stem = Callable[[str], str]
 
 @dataclass(slots=True, kw_only=True)
 class Judged:
-    """A judged test, with all that the run needs to know of it beside the result."""
+    """A judged test, as far as a run keeps it: what is filed, told and added up. The result itself is in its file.
 
-    result: TestResult
+    `scored` is None of a skipped test, `seen` when nothing is compared.
+    """
+
     filed: Filed
+    story: Sequence[str]
+    tallied: Tallied
+    scored: Scored | None
     metrics: Metrics | None
     looked: CoverageTally
-    seen: "Seen | None" = None
-    """What a comparison needs of it, when there is one."""
+    seen: "SideTest | None" = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -55,11 +62,14 @@ class Candidate:
 class Examiner:
     """Loads test files, judges tests, seals what is to be filed. Each is independent of what came before.
 
-    `max_bytes` bounds a file; 0 means that nothing is filed.
+    `max_bytes` bounds a file; 0 means that nothing is filed. `folder` is where a person will find the files.
     """
 
     options: RunOptions
     selection: Selection
+    scores: Scores
+    console: Console
+    folder: str | None = None
     max_bytes: int = 0
     save_traces: bool = False
     compares: bool = False
@@ -99,9 +109,28 @@ class Examiner:
         looked = CoverageTally()
         looked.add(test, outcome.result.assertions, outcome.trace)
         metrics = outcome.trace.metrics if outcome.trace else None
-        judged = Judged(result=outcome.result, filed=filed, metrics=metrics, looked=looked)
+        judged = self.account(outcome.result, filed, metrics=metrics, looked=looked, test=test)
         if self.compares:
             from agenteval.comparing.watch import seen
 
-            judged.seen = seen(outcome)
+            judged.seen = seen(outcome, judged.scored.task["score"] if judged.scored else None)
         return judged
+
+    def account(
+        self,
+        result: TestResult,
+        filed: Filed,
+        *,
+        metrics: Metrics | None,
+        looked: CoverageTally,
+        test: LoadedTest | None = None,
+    ) -> Judged:
+        """What a run keeps of a result."""
+        return Judged(
+            filed=filed,
+            story=self.console.story(result, self.folder),
+            tallied=tallied(result),
+            scored=self.scores.scored(result, metrics, test),
+            metrics=metrics,
+            looked=looked,
+        )

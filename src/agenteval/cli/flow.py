@@ -37,10 +37,11 @@ class Flow:
         """How many processes there are for so many files; 1 is the one that there is anyway."""
         if self.workers != AUTO:
             return max(1, int(self.workers))
-        return _processors() if files >= FEWEST_FOR_AUTO else 1
+        return processors() if files >= FEWEST_FOR_AUTO else 1
 
 
-def _processors() -> int:
+def processors() -> int:
+    """How many processors this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

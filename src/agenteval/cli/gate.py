@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from agenteval.cli.options import a_number
 from agenteval.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ def command(
             metavar="X",
             min=0,
             max=1,
+            callback=a_number,
             help="Pass when the score is at least X, whatever bars the run had.",
         ),
     ] = None,
@@ -57,7 +59,8 @@ def command(
 def objection(run: "StoredRun", summary: "EvalSummary", required: float | None) -> str:
     """Why the gate stays shut; empty when it opens.
 
-    By itself the summary's `passed` decides; with a required score the aggregate score, compared before any rounding.
+    By itself the summary's `passed` decides, and that no test failed whose score is full: warnings under `--strict`
+    cost none. With a required score it is the aggregate score, compared before any rounding.
     """
     if run.summary.exit_code >= ExitCode.ERROR:
         return f"the run ended with exit {run.summary.exit_code}: {run.summary.exit_reason}"
@@ -65,7 +68,10 @@ def objection(run: "StoredRun", summary: "EvalSummary", required: float | None) 
         return "no task was scored"
     if required is None:
         why = f"the score is {summary.aggregateScore:.4g}, and {run.summary.exit_reason}"
-        return "" if summary.passed else f"the run missed a bar: {why}"
+        if not summary.passed:
+            return f"the run missed a bar: {why}"
+        unscored = [task.taskId for task in summary.tasks if task.score == 1 and not task.passed]
+        return f"a test failed by what no score counts, such as a warning: {unscored[0]}" if unscored else ""
     if summary.aggregateScore < required:
         return f"the score {summary.aggregateScore!r} is below {required!r}"
     return ""

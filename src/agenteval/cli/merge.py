@@ -2,15 +2,20 @@
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agenteval.cli.options import ColorOption, JsonOption, QuietOption, VerboseOption
+from agenteval.cli.options import ArtifactsDirOption, ColorOption, JsonOption, QuietOption, VerboseOption
 from agenteval.cli.reporting import Reporting, ToldGithubOption, prepare, with_reports
 from agenteval.errors import ExitCode
+
+if TYPE_CHECKING:
+    from agenteval.cli.ledger import Ledger
+    from agenteval.cli.merging import StoredShard
+    from agenteval.redaction import Redactor
 
 
 @with_reports
@@ -21,10 +26,7 @@ def command(
             metavar="DIR...", help="The directories of all shards of one run.", show_default=False
         ),
     ],
-    artifacts_dir: Annotated[
-        Path | None,
-        typer.Option("--artifacts-dir", metavar="DIR", help="Where the run is written (default: artifacts)."),
-    ] = None,
+    artifacts_dir: ArtifactsDirOption = None,
     run_id: Annotated[
         str,
         typer.Option(
@@ -43,9 +45,9 @@ def command(
 
     Exit codes: those of the run; 2 when they are not all the shards of one run.
     """
-    from agenteval.cli.merging import merged, read_shards
+    from agenteval.cli.ledger import Ledger
+    from agenteval.cli.merging import read_shards
     from agenteval.cli.redacting import redact_as
-    from agenteval.cli.session import Session, print_summary
     from agenteval.config import load_config, project_root
     from agenteval.judging import JudgingRules
     from agenteval.openwop.summary import Scores, Suite
@@ -53,7 +55,6 @@ def command(
     from agenteval.reporters.artifacts import RunDirectory, new_run_id
     from agenteval.reporters.console import Console
     from agenteval.runner import RunOptions
-    from agenteval.selection import Selection
 
     prepare(reports)
     root = project_root()
@@ -64,26 +65,48 @@ def command(
     run_id = run_id or first.run_id or new_run_id()
     redactor = Redactor((), rules)
     parent = artifacts_dir or Path(os.path.relpath(root / config.artifacts_dir))
-    session = Session(
+    ledger = Ledger(
         options=RunOptions(run_id=run_id, root=root, rules=JudgingRules(), redaction=rules),
         console=Console(
             sys.stderr if json_output else sys.stdout, verbosity=verbose - quiet, color=color or config.color
         ),
         scores=Scores(Suite(**first.suite)),
-        selection=Selection(),
     )
-    session.tally.counts.deselected = first.deselected
-    times = [(each.run.summary.started_at, each.run.summary.finished_at) for each in shards]
-    reporting = Reporting(reports, github=github, redactor=redactor, console=session.console)
+    ledger.tally.counts.deselected = first.deselected
+    reporting = Reporting(reports, github=github, redactor=redactor, console=ledger.console)
     with reporting.during(run_id, parent):
-        session.directory = RunDirectory(parent, run_id, redactor=redactor)
+        ledger.directory = RunDirectory(parent, run_id, redactor=redactor)
         if reporting.stream:
-            session.on_result = reporting.add
-        code = session.retell(
-            merged(shards, run_id, redactor),
-            started_at=min(start for start, _ in times),
-            finished_at=max(end for _, end in times),
-        )
+            ledger.on_result = reporting.add
+        code = _retold(shards, ledger, redactor)
     if json_output:
-        print_summary(session)
+        ledger.print_summary()
     return code
+
+
+def _retold(shards: "Sequence[StoredShard]", ledger: "Ledger", redactor: "Redactor") -> ExitCode:
+    """Enter what the shards came to, and close the run: it began with the first of them, and ended with the last."""
+    from datetime import datetime
+
+    from agenteval.cli.examining import Examiner
+    from agenteval.cli.merging import Told, merged
+    from agenteval.selection import Selection
+
+    examiner = Examiner(
+        options=ledger.options,
+        selection=Selection(),
+        scores=ledger.scores,
+        console=ledger.console,
+        folder=ledger.folder,
+    )
+    for part in merged(shards, ledger.options.run_id, redactor, examiner):
+        if not isinstance(part, Told):
+            ledger.enter(part)
+        elif part.invalid:
+            ledger.invalid(part.problems)
+        else:
+            ledger.warn(part.problems)
+    summaries = [shard.run.summary for shard in shards]
+    started = datetime.fromisoformat(min(each.started_at for each in summaries)).timestamp()
+    finished = datetime.fromisoformat(max(each.finished_at for each in summaries)).timestamp()
+    return ledger.close(started, (finished - started) * 1000)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from agenteval.cli.examining import Judged
+from agenteval.cli.examining import Examiner, Judged
 from agenteval.coverage import CoverageTally
 from agenteval.errors import AgentEvalError, Problem, SpecError
 from agenteval.reading.jsonsource import load_model
@@ -16,7 +16,6 @@ from agenteval.reporters.sealing import sealed, sealed_result
 from agenteval.results import TestResult
 from agenteval.shard_record import FILE, ShardNote, ShardRecord, ShardTest
 from agenteval.stored import SUMMARY, StoredRun
-from agenteval.trace import Metrics
 
 
 class MergeError(AgentEvalError):
@@ -139,7 +138,9 @@ def _whole(shard: StoredShard) -> None:
         )
 
 
-def merged(shards: Sequence[StoredShard], run_id: str, redactor: Redactor) -> Iterator[Judged | Told]:
+def merged(
+    shards: Sequence[StoredShard], run_id: str, redactor: Redactor, examiner: Examiner
+) -> Iterator[Judged | Told]:
     """Results and problems in the order of the whole run, under the id of the merged run.
 
     Raises `FileError` for a result that is damaged, `SpecError` (`spec.duplicate_test_id`) when two shards have the
@@ -164,8 +165,9 @@ def merged(shards: Sequence[StoredShard], run_id: str, redactor: Redactor) -> It
         _claim(ids, result, path)
         stem = safe_stem(result.test_case_id, taken)
         taken.add(stem.lower())
+        filed = _refiled(result, shard.run, stem, run_id, redactor)
         seen = looked.pop(shard.record.shard, CoverageTally())
-        yield _judged(result, shard.run, stem, run_id, redactor, metrics=part.metrics, looked=seen)
+        yield examiner.account(result, filed, metrics=part.metrics, looked=seen)
 
 
 def _claim(ids: dict[str, Path], result: TestResult, path: Path) -> None:
@@ -178,17 +180,8 @@ def _claim(ids: dict[str, Path], result: TestResult, path: Path) -> None:
         )
 
 
-def _judged(
-    result: TestResult,
-    run: StoredRun,
-    stem: str,
-    run_id: str,
-    redactor: Redactor,
-    *,
-    metrics: Metrics | None,
-    looked: CoverageTally,
-) -> Judged:
-    """A stored result as if it had just been judged in the merged run."""
+def _refiled(result: TestResult, run: StoredRun, stem: str, run_id: str, redactor: Redactor) -> Filed:
+    """The files of a stored result as if it had just been judged in the merged run."""
     filed = Filed(stem)
     result.test_run_id = run_id
     result.result_id = f"{run_id}/{result.test_case_id}"
@@ -198,7 +191,7 @@ def _judged(
         filed.files.append((result.artifacts.trace, sealed({**trace, "test_run_id": run_id}, redactor)))
     result.artifacts.result = f"{stem}.result.json"
     filed.files.append((result.artifacts.result, sealed_result(result, redactor)))
-    return Judged(result=result, filed=filed, metrics=metrics, looked=looked)
+    return filed
 
 
 def _told(note: ShardNote) -> Told:

@@ -8,13 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from agenteval.cli.flow import AUTO, processors
 from agenteval.cli.options import (
     AllowOutsideOption,
     ColorOption,
     ExcludeTagOption,
     ExpressionOption,
     OptionalPathsArgument,
+    QuietOption,
     TagOption,
+    WorkersOption,
+    a_number,
 )
 from agenteval.cli.reporting import prepare, write_report
 from agenteval.errors import ExitCode, UsageError
@@ -43,9 +47,7 @@ def command(
     seed: Annotated[
         int, typer.Option("--seed", metavar="N", help="What is drawn by lot follows from it.")
     ] = 0,
-    workers: Annotated[
-        str, typer.Option("-n", "--workers", metavar="N|auto", help="Processes to use.")
-    ] = "1",
+    workers: WorkersOption = "1",
     since: Annotated[
         str,
         typer.Option(
@@ -55,7 +57,12 @@ def command(
     min_score: Annotated[
         float | None,
         typer.Option(
-            "--min-score", metavar="X", min=0, max=1, help="Exit 1 below this share of noticed mutants."
+            "--min-score",
+            metavar="X",
+            min=0,
+            max=1,
+            callback=a_number,
+            help="Exit 1 below this share of noticed mutants.",
         ),
     ] = None,
     json_output: Annotated[
@@ -68,7 +75,7 @@ def command(
         bool, typer.Option("--list-operators", help="Tell what can be changed, and stop.")
     ] = False,
     allow_outside: AllowOutsideOption = False,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Only the summary.")] = False,
+    quiet: QuietOption = False,
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Every mutant of every test.")] = False,
     color: ColorOption = None,
 ) -> ExitCode:
@@ -107,7 +114,7 @@ def command(
         return _listed(console, chosen)
     selection = Selection(expression, tags or (), exclude_tags or ())
     collection = collect(paths or [], limits=config.limits, registry=registry)
-    tests = [test for test in collection.tests if selection.wants(test)]
+    selected = tests = [test for test in collection.tests if selection.wants(test)]
     collection.problems += selection.unknown_tags()
     for problem in collection.problems:
         console.problem(problem)
@@ -125,7 +132,7 @@ def command(
         allow_outside=allow_outside,
     )
     results = []
-    for each in mutate_tests(tests, settings, _number(workers)):
+    for each in mutate_tests(tests, settings, processors() if workers == AUTO else int(workers)):
         results.append(each)
         tell_test(console, each)
     total = report(seed, results)
@@ -140,7 +147,11 @@ def command(
     if collection.errors:
         return _ended(console, ExitCode.INVALID, "a test file is invalid")
     if total.score is None:
-        if since and not tests and collection.tests:
+        if collection.tests and not selected:
+            return _ended(
+                console, ExitCode.INVALID, f"the selection leaves none of {len(collection.tests)} tests"
+            )
+        if since and selected and not tests:
             return _ended(console, ExitCode.PASSED, f"no test changed since {since}")
         return _ended(console, ExitCode.INVALID, "there was nothing to mutate")
     if unmutated:
@@ -168,19 +179,17 @@ def _listed(console: "Console", operators: "Sequence[type[Operator]]") -> ExitCo
     return ExitCode.PASSED
 
 
-def _number(workers: str) -> int:
-    if workers == "auto":
-        return os.cpu_count() or 1
-    if not workers.isdecimal() or int(workers) < 1:
-        raise UsageError(f"-n {workers}: expected a number of processes, or auto")
-    return int(workers)
-
-
 def _changed_since(revision: str, root: Path) -> set[Path]:
     """The files that differ from a revision, and those that git does not know, as absolute paths.
 
     Raises `UsageError` (`usage.git`).
     """
+    if revision.startswith("-"):  # git would take it for an option, of which some write files
+        raise UsageError(
+            f"--since {revision}: no revision begins with a dash",
+            reason_code="usage.git",
+            next_step=NAME_A_REVISION,
+        )
     folder = Path(os.fsdecode(_git(["rev-parse", "--show-toplevel"], root, revision)).rstrip("\n"))
     asked = (
         ["diff", "--name-only", "-z", revision, "--"],
@@ -188,6 +197,9 @@ def _changed_since(revision: str, root: Path) -> set[Path]:
     )
     names = [name for arguments in asked for name in _git(arguments, folder, revision).split(b"\0") if name]
     return {folder / os.fsdecode(name) for name in names}
+
+
+NAME_A_REVISION = "name a commit, a branch or a tag of the project's repository"
 
 
 def _git(arguments: list[str], folder: Path, revision: str) -> bytes:
@@ -202,7 +214,7 @@ def _git(arguments: list[str], folder: Path, revision: str) -> bytes:
         raise UsageError(
             f"--since {revision}: git says: {said}",
             reason_code="usage.git",
-            next_step="name a commit, a branch or a tag of the project's repository",
+            next_step=NAME_A_REVISION,
         ) from error
 
 

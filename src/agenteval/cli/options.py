@@ -1,5 +1,7 @@
 """Arguments and options that several commands share."""
 
+from math import isnan
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -74,10 +76,21 @@ AllowOutsideOption = Annotated[
     typer.Option("--allow-outside", help="Let tests name files outside the project."),
 ]
 
+ArtifactsDirOption = Annotated[
+    Path | None,
+    typer.Option("--artifacts-dir", metavar="DIR", help="Where runs are written (default: artifacts)."),
+]
 AdapterOption = Annotated[
     str,
     typer.Option("--adapter", metavar="NAME", help="The adapter that reads it, when several could."),
 ]
+
+
+def a_number(value: float | None) -> float | None:
+    """Refuse NaN, which passes for a number in every range: a bar of NaN would stop nothing."""
+    if value is not None and isnan(value):
+        raise typer.BadParameter("nan is not a number.")
+    return value
 
 
 def _known_color(value: str | None) -> str | None:

@@ -10,8 +10,10 @@ import typer
 
 from agenteval import budget
 from agenteval.cli.flow import Flow
+from agenteval.cli.ledger import Ledger
 from agenteval.cli.options import (
     AllowOutsideOption,
+    ArtifactsDirOption,
     ColorOption,
     ExcludeTagOption,
     ExpressionOption,
@@ -22,6 +24,7 @@ from agenteval.cli.options import (
     TagOption,
     VerboseOption,
     WorkersOption,
+    a_number,
     shard_of,
 )
 from agenteval.cli.progress import ReadingProgress
@@ -35,7 +38,7 @@ from agenteval.cli.reporting import (
     run_beside,
     with_reports,
 )
-from agenteval.cli.session import Session, print_summary
+from agenteval.cli.session import Session
 from agenteval.cli.suite_run import SuiteOptions, suite_among, suite_parts
 from agenteval.config import Config, load_config, project_root
 from agenteval.errors import ExitCode, UsageError
@@ -83,10 +86,7 @@ def command(
         bool, typer.Option("--strict-capabilities", help="A missing capability fails instead of skipping.")
     ] = False,
     allow_outside: AllowOutsideOption = False,
-    artifacts_dir: Annotated[
-        Path | None,
-        typer.Option("--artifacts-dir", metavar="DIR", help="Where runs are written (default: artifacts)."),
-    ] = None,
+    artifacts_dir: ArtifactsDirOption = None,
     run_id: Annotated[
         str, typer.Option("--run-id", metavar="ID", help="The name of this run's directory.")
     ] = "",
@@ -146,7 +146,14 @@ def command(
     ] = "",
     pass_score: Annotated[
         float | None,
-        typer.Option("--pass-score", metavar="X", min=0, max=1, help="The score that the run must reach."),
+        typer.Option(
+            "--pass-score",
+            metavar="X",
+            min=0,
+            max=1,
+            callback=a_number,
+            help="The score that the run must reach.",
+        ),
     ] = None,
     github: GithubOption = None,
     *,
@@ -191,7 +198,7 @@ def command(
     part = shard_of(shard)
     if suite and (part or last_failed or failed_first):
         raise UsageError("a suite is run as a whole: without --shard, --lf and --ff")
-    session = Session(
+    ledger = Ledger(
         options=RunOptions(
             run_id=(run_id or new_run_id()) + (f"-shard-{part.number}-of-{part.of}" if part else ""),
             root=root,
@@ -210,6 +217,11 @@ def command(
         ),
         console=console,
         scores=parts.scores if parts else Scores(_suite(config, paths, pass_score)),
+        shows_files=not no_artifacts,
+        remembers=not (no_artifacts or suite),
+    )
+    session = Session(
+        ledger=ledger,
         selection=Selection(expression, tags or (), exclude_tags or ()),
         flow=Flow(
             last_failed=last_failed,
@@ -219,13 +231,12 @@ def command(
             workers="1" if collect_only else workers,
             progress=not (no_progress or collect_only),
         ),
-        remembers=not (no_artifacts or suite),
         tests=parts.tests if parts else None,
     )
     if part:
         from agenteval.shard_record import ShardLog
 
-        session.log = ShardLog(part, run_id)
+        ledger.log = ShardLog(part, run_id)
     if collect_only:
         return session.collect(paths)
     if baseline or update_baseline:
@@ -235,34 +246,33 @@ def command(
         if update_baseline:
             narrowed = last_failed or part is not None
             check_whole(paths, maxfail=maxfail or exit_first, part=narrowed, modes=modes)
-        session.watch = watch_for(
+        ledger.watch = watch_for(
             named(baseline, artifacts) if baseline else None,
             update=update_baseline,
             default=Path(os.path.relpath(root / config.baseline)),
-            scores=session.scores,
+            scores=ledger.scores,
         )
-    session.leave_out(parts.left_out if parts else ())
+    ledger.leave_out(parts.left_out if parts else ())
     redactor = Redactor((), redaction)
     github = in_github_actions() if github is None else github
     reporting = Reporting(
         reports,
         github=github,
         redactor=redactor,
-        console=session.console,
+        console=console,
         baseline=run_beside(baseline, artifacts) if baseline and compares(reports) else None,
     )
     session.save_traces = save_traces or config.save_traces or reporting.of_traces
-    session.shows_files = not no_artifacts
-    with reporting.during(session.options.run_id, None if no_artifacts else artifacts) as parent:
+    with reporting.during(ledger.options.run_id, None if no_artifacts else artifacts) as parent:
         if parent:
-            session.directory = RunDirectory(
-                parent, session.options.run_id, max_bytes=config.limits.max_result_bytes, redactor=redactor
+            ledger.directory = RunDirectory(
+                parent, ledger.options.run_id, max_bytes=config.limits.max_result_bytes, redactor=redactor
             )
         if reporting.stream:
-            session.on_result = reporting.add
+            ledger.on_result = reporting.add
         code = session.run(paths, maxfail=1 if exit_first else maxfail, durations=durations)
     if json_output:
-        print_summary(session)
+        ledger.print_summary()
     return code
 
 

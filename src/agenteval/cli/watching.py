@@ -129,37 +129,32 @@ def watch(
         ) from None
     dependencies = Dependencies(paths, root, config)
     ours = DefaultFilter(ignore_paths=[_real(artifacts), _real(root / FOLDER)])
-    code = -1
+    ran, code = False, ExitCode.PASSED
     try:
         for events in changes(
             *dependencies.watched(), watch_filter=ours, yield_on_timeout=True, rust_timeout=PULSE_MS
         ):
-            again = (
-                list(paths)
-                if code < 0
-                else dependencies.affected(path for _, path in events)
-                if events
-                else []
-            )
-            if again:
+            affected = dependencies.affected(path for _, path in events) if events else []
+            if again := affected if ran else paths:
                 console.gap()
-                code = _run(again, options)
+                ran, code = True, _run(again, options)
                 console.emit(("watching for changes; Ctrl-C ends", "dim"))
                 console.flush()
     except KeyboardInterrupt:
         pass
-    return ExitCode(max(code, 0))
+    return code
 
 
-def _run(paths: Sequence[str], options: Sequence[str]) -> int:
+def _run(paths: Sequence[str], options: Sequence[str]) -> ExitCode:
     """The exit code of a run in a process of its own, so that plugins are loaded anew."""
     command = [sys.executable, "-m", "agenteval", "run", *options, "--", *paths]
     process = subprocess.Popen(command)  # noqa: S603 - ourselves
     try:
-        return process.wait()
+        code = process.wait()
     except KeyboardInterrupt:  # the run has had it too, and says what was done
         process.wait()
         raise
+    return ExitCode.ERROR if code < 0 else ExitCode(code)  # below 0: a signal ended it
 
 
 def options_of(context: typer.Context) -> list[str]:

@@ -1,8 +1,8 @@
 """Worker processes: test files examined side by side, and handed back in the order in which they were found.
 
 Workers are forks, since a fork starts in milliseconds and has all that is imported already. An index goes to a worker,
-and a candidate comes back: a result, its sealed files and the few numbers that a run adds up. A worker that dies takes
-one test with it; another takes its place.
+and a candidate comes back: sealed files, lines to print, and the few numbers that a run adds up. No result does, since
+sending it takes longer than all of these. A worker that dies takes one test with it; another takes its place.
 """
 
 import os
@@ -28,7 +28,7 @@ Conduit = connection.Connection
 Found = Selected | SpecError
 
 LARGEST_SHARE = 8
-"""Tests that a worker is given at once: many, so that it never waits, and few, so that none has all the slow ones."""
+"""Tests that a worker is given at once: few, so that none has all the slow ones. The next share comes before it is done."""
 MOST_WAITING = 64 * 2**20
 """Bytes of results that may wait for a slow test before them; then no more work is given out."""
 MOMENT = 0.05
@@ -118,7 +118,7 @@ class Workers:
     def _hand_out(self) -> None:
         share = max(1, min(LARGEST_SHARE, len(self._waiting) // (4 * len(self._workers))))
         for worker in self._workers:
-            if not self._waiting or len(worker.given) > share // 2:
+            if not self._waiting or len(worker.given) > share:  # a share ahead: it never waits for the next
                 continue
             if self._bytes > MOST_WAITING and self._waiting[0] != self._next:
                 continue
@@ -220,7 +220,7 @@ def _packed(done: Sequence[Candidate | None]) -> bytes:
         sys.stdout.flush()
     try:
         return pickle.dumps(done, pickle.HIGHEST_PROTOCOL)
-    except Exception:  # noqa: BLE001 - what a plugin has observed may be anything
+    except Exception:  # noqa: BLE001 - what an adapter says of tokens may be anything
         return pickle.dumps([None for _ in done])
 
 

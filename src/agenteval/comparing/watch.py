@@ -1,33 +1,34 @@
 """A run that is compared while it goes on, and of which a new baseline can be made."""
 
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from agenteval.comparing.baseline import BaselineFile, renewed
 from agenteval.comparing.compare import Comparer
 from agenteval.comparing.comparison import ComparedSide, Comparison
 from agenteval.comparing.facts import TestFacts, facts_of
-from agenteval.comparing.sides import Side, side_test
+from agenteval.comparing.sides import Side, SideTest, side_test
 from agenteval.comparing.trajectories import Trajectory, recorded
-from agenteval.results import TestResult
 from agenteval.runner import Outcome
 
 
-@dataclass(slots=True)
-class Seen:
-    """What a comparison needs of a test beside its result: what its trace shows, and assertions that were not judged."""
-
-    trajectory: Trajectory | None
-    left_out: frozenset[str]
-
-
-def seen(outcome: Outcome) -> Seen:
-    """What a comparison needs of a test that was just judged."""
+def seen(outcome: Outcome, score: float | None) -> SideTest:
+    """What a comparison needs of a test that was just judged, with its score; a skipped one has none."""
     trace, test = outcome.trace, outcome.test
-    return Seen(
-        recorded(trace, outcome.redactor) if trace is not None else None,
-        frozenset(each.id for each in test.case.assertions) - {bound.spec.id for bound in test.checks},
-    )
+    facts = facts_of(outcome.result, score)
+    trajectory = recorded(trace, outcome.redactor) if trace is not None else None
+    if trajectory is not None:
+        facts.calls = [call.key for call in trajectory.calls]
+        facts.output = trajectory.output_digest
+    side = side_test(outcome.result, facts, partial(_itself, trajectory))
+    side.left_out = frozenset(each.id for each in test.case.assertions) - {
+        bound.spec.id for bound in test.checks
+    }
+    return side
+
+
+def _itself(trajectory: Trajectory | None) -> Trajectory | None:
+    return trajectory
 
 
 class Watch:
@@ -48,20 +49,14 @@ class Watch:
         self._facts: list[TestFacts] = []
         self._not_selected: set[str] = set()
 
-    def add(self, result: TestResult, seen: "Seen", score: float | None) -> None:
-        """Compare a test that was judged, with its score; a skipped one has none."""
-        facts = facts_of(result, score)
-        trajectory = seen.trajectory
-        if trajectory is not None:
-            facts.calls = [call.key for call in trajectory.calls]
-            facts.output = trajectory.output_digest
-        test = side_test(result, facts, lambda: trajectory)
-        test.left_out = seen.left_out
+    def add(self, test: SideTest) -> None:
+        """Compare a test that was judged."""
         changes = self._comparer.add(test) if self._comparer else []
-        if self._comparer and result.status == "fail" and not any(change.regression for change in changes):
+        failed = test.facts.status == "fail"
+        if self._comparer and failed and not any(change.regression for change in changes):
             self.known_failures += 1
         if self.target:
-            self._facts.append(facts)
+            self._facts.append(test.facts)
 
     def leave_out(self, test_id: str) -> None:
         """A test that is there and was not selected: it is not missing."""

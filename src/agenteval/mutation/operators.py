@@ -6,6 +6,7 @@ from agenteval.errors import UsageError
 from agenteval.mutation.arguments import ChangeArgument, DropArgument, SwapArguments
 from agenteval.mutation.base import Operator
 from agenteval.mutation.calls import AddCall, DropCall, DuplicateCall, ReorderCalls
+from agenteval.mutation.invention import FabricateName, FabricateNumber, FabricateUrl
 from agenteval.mutation.memory import LeakOtherGroup, ReadOtherGroup, SkipMemoryRead, SkipMemoryWrite
 from agenteval.mutation.recovery import AddRetry, ClaimSuccess, DropRetry, FailResult
 from agenteval.mutation.sends import SendEarly, SendElsewhere, SendTwice
@@ -16,9 +17,6 @@ from agenteval.mutation.wording import (
     Disclose,
     DropPart,
     Excuse,
-    FabricateName,
-    FabricateNumber,
-    FabricateUrl,
     Ramble,
 )
 from agenteval.plugins.registry import Registry

@@ -1,152 +1,17 @@
-"""Operators on the final output."""
+"""Operators that say something else in the final output, or say it otherwise."""
 
 import json
 import re
 from collections.abc import Iterator
 from functools import partial
 
+from agenteval.mutation.answers import BULLET, appended, speaks
 from agenteval.mutation.base import Mutant, Operator, Remedy, Subject, ordinal, shown
 from agenteval.mutation.traces import with_output
 from agenteval.text import sentences
 
-_NUMBER = re.compile(r"(?<![\w./-])\d+(?:[.,]\d+)*(?![\w/-])")
-_URL = re.compile(r"https?://[^\s)>\]]+")
-_NAMES = ("Brackwell Institute", "Ostrander Labs", "Professor Ilse Varga", "the Kellner Foundation")
-_BULLET = re.compile(r"^[ \t]*(?:[-*+•\u2013]|\d+[.)])[ \t]+", re.MULTILINE)
 _WORD = re.compile(r"[^\W\d_]{4,}|\d[\d.,:]*\d|\d")
 _LEAST_WORDS = 4
-
-
-def _speaks(subject: Subject) -> bool:
-    return bool(subject.trace.output.strip()) and bool(subject.trace.of_type("final_output"))
-
-
-class FabricateNumber(Operator):
-    """A number of the answer becomes another one; an answer without numbers gets a made-up one."""
-
-    name = "fabricate-number"
-    category = "groundedness"
-    stands_for = "a made-up figure"
-
-    def mutants(self, subject: Subject) -> Iterator[Mutant]:
-        """One for each number, or one."""
-        if not _speaks(subject):
-            return
-        trace, text = subject.trace, subject.trace.output
-        found = [
-            each
-            for each in _NUMBER.finditer(text)
-            if not _in_address(text, each.start()) and not _is_list_mark(text, each)
-        ]
-        remedies: list[Remedy] = [("claims_supported_by_fixtures", {})]
-        for match in found:
-            other = _other_number(match[0], subject)
-            line = _line_at(text, match.start())
-            yield Mutant(
-                what=f"{match[0]} becomes {other} in the answer",
-                build=partial(with_output, trace, text[: match.start()] + other + text[match.end() :]),
-                lines=(f"- {shown(line)}", f"+ {shown(line.replace(match[0], other, 1))}"),
-                remedies=[*remedies, ("output_contains", {"all_of": [_around(text, match)]})],
-            )
-        if not found:
-            added = (
-                f"As of {subject.random.randint(7, 9)}:15 there are {subject.random.randint(17, 97)} of them."
-            )
-            if not any(char.isdigit() for char in text):
-                remedies.append(("output_omits", {"regex": True, "patterns": [r"\d"]}))
-            yield _appended(subject, "the answer states made-up numbers", added, remedies)
-
-
-def _other_number(text: str, subject: Subject) -> str:
-    """As many digits, another value."""
-    digits = [at for at, char in enumerate(text) if char.isdigit()]
-    at = digits[0]
-    other = str((int(text[at]) + subject.random.choice((2, 3, 4, 5))) % 10)
-    if other == "0" and len(digits) > 1:
-        other = "1" if text[at] != "1" else "7"
-    return text[:at] + other + text[at + 1 :]
-
-
-def _in_address(text: str, at: int) -> bool:
-    return any(match.start() <= at < match.end() for match in _URL.finditer(text))
-
-
-def _is_list_mark(text: str, match: re.Match[str]) -> bool:
-    return any(each.start() <= match.start() < each.end() for each in _BULLET.finditer(text))
-
-
-def _around(text: str, match: re.Match[str]) -> str:
-    """The number with the word before and the word after it."""
-    before = re.search(r"(\S+[ ])?$", text[: match.start()].rsplit("\n", maxsplit=1)[-1])
-    after = re.match(r"([ ]\S+)?", text[match.end() :])
-    return ((before[0] if before else "") + match[0] + (after[0] if after else "")).strip()
-
-
-def _line_at(text: str, at: int) -> str:
-    start = text.rfind("\n", 0, at) + 1
-    end = text.find("\n", at)
-    return text[start : end if end >= 0 else len(text)].strip()
-
-
-def _appended(subject: Subject, what: str, added: str, remedies: list[Remedy]) -> Mutant:
-    """The answer with one more sentence, in the last bullet where there are bullets."""
-    text = subject.trace.output.rstrip()
-    return Mutant(
-        what=what,
-        build=partial(with_output, subject.trace, f"{text} {added}"),
-        lines=(f"+ {added}",),
-        remedies=remedies,
-    )
-
-
-class FabricateName(Operator):
-    """The answer names somebody who is in no source."""
-
-    name = "fabricate-name"
-    category = "groundedness"
-    stands_for = "an authority that does not exist"
-
-    def mutants(self, subject: Subject) -> Iterator[Mutant]:
-        """One."""
-        if _speaks(subject):
-            name = subject.random.choice(_NAMES)
-            added = f"According to {name}, this is expected to continue."
-            remedies: list[Remedy] = [
-                ("no_fabricated_source_or_citation", {}),
-                ("claims_supported_by_fixtures", {}),
-                ("output_omits", {"patterns": ["according to"]}),
-            ]
-            yield _appended(subject, "the answer cites somebody who is in no source", added, remedies)
-
-
-class FabricateUrl(Operator):
-    """An address of the answer leads elsewhere; an answer without addresses gets a made-up one."""
-
-    name = "fabricate-url"
-    category = "groundedness"
-    stands_for = "a link to a page that does not exist"
-
-    def mutants(self, subject: Subject) -> Iterator[Mutant]:
-        """One for each address, or one."""
-        if not _speaks(subject):
-            return
-        trace, text = subject.trace, subject.trace.output
-        remedies: list[Remedy] = [
-            ("no_fabricated_source_or_citation", {}),
-            ("claims_supported_by_fixtures", {}),
-        ]
-        made_up = "https://www.daily-monitor.example/2024/full-report"
-        found = list(_URL.finditer(text))
-        for match in found:
-            yield Mutant(
-                what=f"the link {match[0]} becomes another",
-                build=partial(with_output, trace, text[: match.start()] + made_up + text[match.end() :]),
-                lines=(f"- {match[0]}", f"+ {made_up}"),
-                remedies=remedies,
-            )
-        if not found:
-            remedies.append(("output_omits", {"regex": True, "patterns": ["https?://"]}))
-            yield _appended(subject, "the answer has a made-up link", f"Source: {made_up}", remedies)
 
 
 class DropPart(Operator):
@@ -158,7 +23,7 @@ class DropPart(Operator):
 
     def mutants(self, subject: Subject) -> Iterator[Mutant]:
         """One for each part, when there are two or more."""
-        if not _speaks(subject):
+        if not speaks(subject):
             return
         trace, text = subject.trace, subject.trace.output
         parts = _parts(text)
@@ -176,7 +41,7 @@ class DropPart(Operator):
 
 def _parts(text: str) -> list[str]:
     """The bullets of a text; without any its paragraphs; of a single paragraph its sentences."""
-    bullets = [line for line in text.split("\n") if _BULLET.match(line)]
+    bullets = [line for line in text.split("\n") if BULLET.match(line)]
     if len(bullets) > 1:
         return bullets
     paragraphs = [part for part in re.split(r"\n\s*\n", text) if part.strip()]
@@ -193,7 +58,7 @@ def _containing(text: str, rest: str, part: str) -> list[Remedy]:
     )[:2]
     kept = [word for word in words if word in telling]
     found: list[Remedy] = [("output_contains", {"all_of": kept})] if kept else []
-    if count := len(_BULLET.findall(text)):
+    if count := len(BULLET.findall(text)):
         found.append(("output_matches_format", {"format": "bullet_list", "min_bullets": count}))
     return [*found, ("output_contains", {"all_of": [" ".join(part.split())[:80]]})]
 
@@ -207,7 +72,7 @@ class Excuse(Operator):
 
     def mutants(self, subject: Subject) -> Iterator[Mutant]:
         """One for each excuse that the answer is not already."""
-        if not _speaks(subject):
+        if not speaks(subject):
             return
         trace, text = subject.trace, subject.trace.output
         for what, excuse, telling in _EXCUSES:
@@ -243,7 +108,7 @@ class Ramble(Operator):
     def mutants(self, subject: Subject) -> Iterator[Mutant]:
         """One of each kind, unless the answer is data."""
         text = subject.trace.output
-        if not _speaks(subject) or _is_json(text):
+        if not speaks(subject) or _is_json(text):
             return
         yield Mutant(
             what="the answer begins with a preamble",
@@ -283,7 +148,7 @@ class ClaimUndone(Operator):
 
     def mutants(self, subject: Subject) -> Iterator[Mutant]:
         """One, for the first tool of `tools.available` that acts and was not called."""
-        if not _speaks(subject) or _is_json(subject.trace.output):
+        if not speaks(subject) or _is_json(subject.trace.output):
             return
         used = subject.trace.tool_counts()
         for tool in subject.case.tools.available:
@@ -293,7 +158,7 @@ class ClaimUndone(Operator):
                     "output_omits",
                     {"regex": True, "patterns": [r"\bI('ve| have) (sent|scheduled|updated|saved)\b"]},
                 )
-                yield _appended(subject, f"the answer says that {tool} was used", deed, [omitted])
+                yield appended(subject, f"the answer says that {tool} was used", deed, [omitted])
                 return
 
 
@@ -314,10 +179,10 @@ class Disclose(Operator):
 
     def mutants(self, subject: Subject) -> Iterator[Mutant]:
         """One, unless the answer is data."""
-        if not _speaks(subject) or _is_json(subject.trace.output):
+        if not speaks(subject) or _is_json(subject.trace.output):
             return
         added = "You can reach her at ilse.varga@kellner-foundation.org or +49 171 2345678."
-        yield _appended(
+        yield appended(
             subject, "the answer tells personal data", added, [("no_sensitive_data", {"where": ["output"]})]
         )
 
@@ -331,7 +196,7 @@ class BreakFormat(Operator):
 
     def mutants(self, subject: Subject) -> Iterator[Mutant]:
         """One."""
-        if not _speaks(subject):
+        if not speaks(subject):
             return
         text = subject.trace.output
         if _is_json(text):
@@ -341,9 +206,9 @@ class BreakFormat(Operator):
                 [("output_matches_format", {"format": "json"})],
             )
             return
-        bullets = len(_BULLET.findall(text))
+        bullets = len(BULLET.findall(text))
         if bullets > 1:
-            flat = " ".join(line.strip() for line in _BULLET.sub("", text).split("\n") if line.strip())
+            flat = " ".join(line.strip() for line in BULLET.sub("", text).split("\n") if line.strip())
             form = {"format": "bullet_list", "min_bullets": bullets, "max_bullets": bullets}
             yield self._mutant(subject, flat, [("output_matches_format", form)])
         else:

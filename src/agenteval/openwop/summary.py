@@ -50,8 +50,18 @@ class Baseline:
 
 
 @dataclass(slots=True)
+class Scored:
+    """A test as a task of the summary. `share` is its score as an exact fraction, `latency_ms` exact, `at` ISO 8601."""
+
+    task: dict[str, Any]
+    share: tuple[int, int]
+    latency_ms: float | None
+    at: str
+
+
+@dataclass(slots=True)
 class Scores:
-    """The tasks of a run, scored one by one; `scored_at` has the time of each, ISO 8601."""
+    """Scores tests as tasks, and keeps the tasks of a run; `scored_at` has the time of each, ISO 8601."""
 
     suite: Suite
     baseline: Baseline | None = None
@@ -85,10 +95,12 @@ class Scores:
         """The score of a test as an exact fraction: what was reached, of how much."""
         return _share(result)
 
-    def add(self, result: TestResult, metrics: Metrics | None, test: LoadedTest | None = None) -> None:
+    def scored(
+        self, result: TestResult, metrics: Metrics | None, test: LoadedTest | None = None
+    ) -> Scored | None:
         """Score one test; `metrics` are those of its trace, if there is one. A skipped test is no task."""
         if result.status == "skipped":
-            return
+            return None
         passed, judged = share = self.share(result, test)
         task: dict[str, Any] = {
             "taskId": self.task_id(result),
@@ -99,7 +111,6 @@ class Scores:
             if metrics.cost_usd is not None:
                 task["costUsd"] = metrics.cost_usd
             task["latencyMs"] = max(0, round(metrics.timing_ms_total))
-            self._latencies.append(metrics.timing_ms_total)
         schema_checks = [
             each.status == "pass"
             for each in result.assertions
@@ -116,28 +127,38 @@ class Scores:
         ]
         if findings:
             task["safetyFindings"] = findings
-        self.tasks.append(task)
-        self.scored_at.append(result.finished_at)
-        self._shares.append(share)
+        return Scored(task, share, metrics.timing_ms_total if metrics else None, result.finished_at)
+
+    def add(self, scored: Scored | None) -> None:
+        """Add a task to the summary; None is a test that is none."""
+        if scored is None:
+            return
+        self.tasks.append(scored.task)
+        self.scored_at.append(scored.at)
+        self._shares.append(scored.share)
+        if scored.latency_ms is not None:
+            self._latencies.append(scored.latency_ms)
 
     def unmet(self) -> list[str]:
         """The bars that somebody set and the run does not clear, in words; compared before any rounding."""
         suite = self.suite
         missed = []
         if suite.pass_score is not None and (score := self._aggregate()) < suite.pass_score:
-            missed.append(f"score {_beside(score, suite.pass_score)} is below {suite.pass_score:g}")
+            missed.append(f"score {_beside(score, suite.pass_score)} is below {suite.pass_score:.15g}")
         if suite.max_cost_usd is not None:
             cost = self._total_cost()
             if cost is None:
                 missed.append("the cost is not known for every task")
             elif cost > suite.max_cost_usd:
-                missed.append(f"cost {_beside(cost, suite.max_cost_usd)} USD is above {suite.max_cost_usd:g}")
+                missed.append(
+                    f"cost {_beside(cost, suite.max_cost_usd)} USD is above {suite.max_cost_usd:.15g}"
+                )
         if suite.max_p95_latency_ms is not None:
             bar = suite.max_p95_latency_ms
             if len(self._latencies) < len(self.tasks) or not self._latencies:
                 missed.append("the latency is not known for every task")
             elif (p95 := nearest_rank(self._latencies, 95)) > bar:
-                missed.append(f"p95 latency {_beside(p95, bar)} ms is above {bar:g}")
+                missed.append(f"p95 latency {_beside(p95, bar)} ms is above {bar:.15g}")
         return missed
 
     def passed(self) -> bool:
@@ -219,8 +240,13 @@ def _share(result: TestResult) -> tuple[int, int]:
 
 def _beside(value: float, bar: float) -> str:
     """The value with as many digits as it takes to be seen to differ from the bar."""
-    texts = ((f"{value:.{digits}g}", f"{bar:.{digits}g}") for digits in range(4, 17))
+    texts = ((_rounded(value, digits), _rounded(bar, digits)) for digits in range(4, 17))
     return next((text for text, other in texts if text != other), repr(value))
+
+
+def _rounded(value: float, digits: int) -> str:
+    """To so many significant digits, and not as a power of ten: 21230 for 21234."""
+    return f"{float(f'{value:.{digits}g}'):.16g}"
 
 
 _UNFIT = re.compile(r"[^a-z0-9]+")

@@ -68,8 +68,8 @@ def contradictions(run: StoredRun, summary: EvalSummary) -> Iterator[str]:
         result = run.result(row)
         if result.status != row.status:
             yield f"{row.test_case_id} is {result.status}, and {SUMMARY} says {row.status}"
-        if result.status != "skipped":
-            scores.add(result, None)
+        if scored := scores.scored(result, None):
+            scores.add(scored)
             judged.append(result)
     if len(judged) != len(summary.tasks):
         yield f"{len(judged)} tests were scored, and it has {len(summary.tasks)} tasks"

@@ -129,10 +129,9 @@ def _undone(cls: type[Assertion]) -> Iterator[str]:
     """A check that is not there; annotations that nobody can read."""
     declared = fields(cls)  # type: ignore[arg-type]
     names = {each.name for each in declared}
-    judges = cls.judge is not Assertion.judge
-    if "check" in names and not judges:
+    if "check" in names and cls.judge is Assertion.judge:
         yield "has a parameter called check, and so must define judge(self, trace, case)"
-    elif cls.check is Assertion.check and not judges:
+    elif cls.check is Assertion.check:
         yield "does not define check(self, trace, case)"
     if any(isinstance(each.type, str) for each in declared):
         yield "has annotations that are text: remove `from __future__ import annotations`, and the quotes around them"

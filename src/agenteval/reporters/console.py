@@ -92,13 +92,21 @@ class Console:
         self._at_gap = True
         self.before_line: Callable[[], None] | None = None
         """Called before each line: takes a line of progress away."""
+        self._kept: list[str] | None = None
+        """Takes the lines instead of the stream."""
 
     def emit(self, *parts: Part) -> None:
         """One line: texts, and texts with a style. Each is made harmless for a terminal."""
-        self._at_gap = not parts
+        self._line("".join(self._part(part) for part in parts))
+
+    def _line(self, line: str) -> None:
+        self._at_gap = not line
+        if self._kept is not None:
+            self._kept.append(line)
+            return
         if self.before_line:
             self.before_line()
-        write(self.stream, "".join(self._part(part) for part in parts) + "\n")
+        write(self.stream, line + "\n")
 
     def gap(self) -> None:
         """One empty line between two things, however often it is asked for."""
@@ -129,10 +137,23 @@ class Console:
             self._wrapped(line, indent=0 if line.startswith(" ") else 2)
         self.gap()
 
-    def test(self, result: TestResult, run_dir: str | None) -> None:
-        """One test, as soon as it is judged."""
+    def story(self, result: TestResult, run_dir: str | None) -> list[str]:
+        """The lines about a test, for `tell`: whoever judges a test makes them, and need not be who writes."""
         if self.verbosity < 0:
-            return
+            return []
+        lines = self._kept = []
+        try:
+            self._test(result, run_dir)
+        finally:
+            self._kept = None
+        return lines
+
+    def tell(self, story: Iterable[str]) -> None:
+        """Write a story."""
+        for line in story:
+            self._line(line)
+
+    def _test(self, result: TestResult, run_dir: str | None) -> None:
         self._headline(result)
         if self.verbosity > 0 or result.status != "pass" or result.warnings or result.summary.warnings:
             self.evidence(result, run_dir)

@@ -1,0 +1,210 @@
+"""Assertions on what came before what: events in order, and nothing after success (SPEC 14).
+
+Unlike in `process`, any event can be meant, by a selector.
+"""
+
+from collections.abc import Sequence
+from dataclasses import field
+from typing import Annotated, Any, ClassVar
+
+from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed
+from agenteval.assertions.looks import ANY_TOOL, Looks
+from agenteval.assertions.telling import called, ids, listed
+from agenteval.patterns import name_matches
+from agenteval.selectors import Selector, tool_of
+from agenteval.spec import Name, TestCase
+from agenteval.strict import NotEmpty, model
+from agenteval.trace import Event, Trace
+
+
+@model
+class ToolCallOrder(Assertion):
+    """Events happened in an order.
+
+    With `before` and `after`: the first event that matches `before` precedes the first that matches `after`.
+    When either never happened the check fails and says which. `every: true` holds each match of `after` to
+    it, and a failure lists all that came too early.
+    With `sequence`: the selectors match in this order; other events may stand between. Name only what has to
+    be in order, not everything that happens.
+    """
+
+    type: ClassVar[str] = "tool_call_order"
+    category: ClassVar[Category] = "tool_process"
+    failure_category: ClassVar[str] = "wrong order of steps"
+    implied: ClassVar[tuple[str, ...]] = ("supports_tool_trace",)
+    example: ClassVar[str] = """\
+before: {event_type: tool_result, tool: web_search, success: true}
+after: {event_type: tool_call, tool: outbound_send}
+"""
+
+    before: Selector | None = None
+    """What must come first."""
+    after: Selector | None = None
+    """What must come later."""
+    sequence: Annotated[list[Selector], NotEmpty()] | None = None
+    """More than two steps, in place of `before` and `after`."""
+    every: bool = False
+    """Whether each match of `after`, not only the first, needs a match of `before` earlier."""
+
+    def __post_init__(self) -> None:
+        pair = [name for name in ("before", "after") if getattr(self, name) is not None]
+        if self.sequence is None and len(pair) < 2:
+            got = f"only {pair[0]} is given" if pair else "none of them is given"
+            raise ValueError(f"tool_call_order needs either sequence, or before and after; {got}")
+        if self.sequence is not None and pair:
+            raise ValueError(
+                f"tool_call_order needs either sequence, or before and after; "
+                f"sequence and {' and '.join(pair)} are given"
+            )
+        if self.sequence is not None and len(self.sequence) < 2:
+            raise ValueError("a sequence needs at least two selectors")
+        if self.sequence is not None and self.every:
+            raise ValueError("every goes with before and after, not with sequence")
+
+    def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all
+        """Judge one trace."""
+        if self.sequence is not None:
+            return _in_sequence(self.sequence, trace)
+        assert self.before is not None
+        assert self.after is not None
+        return _in_pair(self.before, self.after, trace, every=self.every)
+
+
+def _in_pair(before: Selector, after: Selector, trace: Trace, *, every: bool) -> Verdict:
+    firsts, seconds = before.find(trace), after.find(trace)
+    observed: dict[str, Any] = {"before": ids(firsts), "after": ids(seconds)}
+    missing = [(n, s) for n, s, found in (("before", before, firsts), ("after", after, seconds)) if not found]
+    if missing:
+        return failed(
+            f"expected {before} before {after}; "
+            f"{' and '.join(f'nothing matches {name} ({selector})' for name, selector in missing)}; "
+            f"{called(trace)}",
+            events=[*firsts[:1], *seconds[:1]],
+            closest=[near for _, selector in missing for near in selector.closest(trace)][:3],
+            **observed,
+        )
+    first = firsts[0]
+    early = [event for event in (seconds if every else seconds[:1]) if event.seq <= first.seq]
+    if not early:
+        return passed(
+            f"{before} ({first.event_id}) came before {after} ({listed(seconds if every else seconds[:1])})",
+            events=[first, *(seconds if every else seconds[:1])],
+            **observed,
+        )
+    if early[0] is first:
+        return failed(
+            f"expected {before} before {after}; one event, {first.event_id}, is the first match of both",
+            events=[first],
+            **observed,
+        )
+    return failed(
+        f"expected {before} before {after}, got {listed(early)} before {first.event_id}",
+        events=[*early, first],
+        **observed,
+    )
+
+
+def _in_sequence(sequence: Sequence[Selector], trace: Trace) -> Verdict:
+    found: list[Event] = []
+    for number, selector in enumerate(sequence, 1):
+        after = found[-1].seq if found else 0
+        matches = selector.find(trace)
+        following = next((event for event in matches if event.seq > after), None)
+        if following is None:
+            place = f" after {found[-1].event_id}" if found else ""
+            too_early = [(event, "matches, but too early") for event in matches[-3:]]
+            return failed(
+                f"expected {', then '.join(map(str, sequence))}; "
+                f"step {number} ({selector}) does not happen{place}; {called(trace)}",
+                events=found,
+                closest=too_early or selector.closest(trace),
+                found=ids(found),
+                missing_step=number,
+            )
+        found.append(following)
+    return passed(
+        f"all {len(found)} steps happened in order ({listed(found)})", events=found, found=ids(found)
+    )
+
+
+@model
+class StopAfterSuccess(Assertion):
+    """Once it had succeeded, the agent stopped.
+
+    After the first match of `success_event`, nothing that matches `forbid_following` may come; without
+    `forbid_following`, no tool call at all may come. Events of tools in `allowed_following_tools` are exempt
+    from both, and so are the results of the very call that succeeded. Fails when `success_event` never
+    happened.
+    """
+
+    type: ClassVar[str] = "stop_after_success"
+    category: ClassVar[Category] = "tool_process"
+    failure_category: ClassVar[str] = "went on after success"
+    implied: ClassVar[tuple[str, ...]] = ("supports_tool_trace",)
+    example: ClassVar[str] = """\
+success_event: {event_type: tool_result, tool: outbound_send, success: true}
+forbid_following:
+  - {event_type: tool_call, tool: web_search}
+  - {event_type: tool_call, tool: outbound_send}
+"""
+
+    success_event: Selector
+    """What counts as having succeeded."""
+    forbid_following: list[Selector] = field(default_factory=list)
+    """What must not come after it; every tool call, when left out or empty."""
+    allowed_following_tools: list[Name] = field(default_factory=list)
+    """Tools that may be used after it all the same: names, or globs."""
+
+    def __post_init__(self) -> None:
+        if "*" in self.allowed_following_tools and not self.forbid_following:
+            raise ValueError(
+                "allowed_following_tools allows every tool, and nothing else is forbidden to follow"
+            )
+
+    def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all
+        """Judge one trace."""
+        successes = self.success_event.find(trace)
+        if not successes:
+            return failed(
+                f"expected {self.success_event}, got none: there is no success to stop after; {called(trace)}",
+                closest=self.success_event.closest(trace),
+                success_event=None,
+                following=[],
+            )
+        success = successes[0]
+        forbidden = self.forbid_following or [Selector(event_type="tool_call")]
+        own = trace.call_of(success)
+        own_call = own.event if own else success
+        later = [
+            event
+            for event in trace.events
+            if event.seq > success.seq
+            and any(selector.matches(event, trace) for selector in forbidden)
+            and not self._exempt(event, own_call, trace)
+        ]
+        observed: dict[str, Any] = {"success_event": success.event_id, "following": ids(later)}
+        named = " or ".join(map(str, forbidden))
+        if later:
+            return failed(
+                f"expected no {named} after {self.success_event} ({success.event_id}), "
+                f"got {len(later)}: {listed(later)}",
+                events=[success, *later],
+                **observed,
+            )
+        return passed(
+            f"no {named} came after {self.success_event} ({success.event_id})", events=[success], **observed
+        )
+
+    def looks_at(self) -> Looks:
+        """What the selectors name; the calls of all tools, when nothing says what must not follow."""
+        named = Assertion.looks_at(self)
+        if self.forbid_following:
+            return named
+        return Looks(named.tools | {ANY_TOOL}, named.event_types | {"tool_call"})
+
+    def _exempt(self, event: Event, own_call: Event, trace: Trace) -> bool:
+        owner = trace.call_of(event)
+        if owner is not None and owner.event is own_call:
+            return True
+        tool = tool_of(event, trace)
+        return bool(tool) and any(name_matches(pattern, tool) for pattern in self.allowed_following_tools)

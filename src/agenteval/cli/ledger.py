@@ -1,0 +1,215 @@
+"""What a run comes to: each test is written, counted and told as it ends; then the run is added up and closed."""
+
+import heapq
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agenteval.cli.examining import Judged
+from agenteval.cli.problems import redacted_problems
+from agenteval.errors import ExitCode, Problem
+from agenteval.openwop.events import eval_events
+from agenteval.openwop.summary import Scores
+from agenteval.redaction import Redactor, plain
+from agenteval.reporters.artifacts import RunDirectory
+from agenteval.reporters.console import Console
+from agenteval.reporters.sealing import sealed
+from agenteval.reporters.stream import flush, write
+from agenteval.results import RunSummary
+from agenteval.runner import RunOptions, timestamp
+from agenteval.scorecard import Tally
+from agenteval.selectors import counted
+
+if TYPE_CHECKING:
+    from agenteval.comparing.watch import Watch
+    from agenteval.shard_record import ShardLog
+
+
+@dataclass(kw_only=True)
+class Ledger:
+    """What one run has come to so far, and all that is told of it.
+
+    `shows_files` is false when the directory is none that a person will find; `on_result` gets the file of each result
+    once it is written; `remembers` says whether `.agenteval_cache/` is kept up to date.
+    """
+
+    options: RunOptions
+    console: Console
+    scores: Scores
+    watch: "Watch | None" = None
+    log: "ShardLog | None" = None
+    directory: RunDirectory | None = None
+    shows_files: bool = True
+    on_result: Callable[[Path], None] | None = None
+    remembers: bool = False
+    partial: bool = False
+    """Whether tests were left out, or not run, that are not among the deselected."""
+    parts: set[str] = field(default_factory=set)
+    """Files of which not all assertions are judged."""
+    summary: RunSummary | None = None
+    tally: Tally = field(default_factory=Tally)
+
+    @property
+    def folder(self) -> str | None:
+        """Where a person will find the run's files."""
+        return str(self.directory.path) if self.directory and self.shows_files else None
+
+    @property
+    def failures(self) -> int:
+        """Tests that failed or ended in an error, but for failures that a baseline knows."""
+        known = self.watch.known_failures if self.watch else 0
+        return self.tally.counts.failed + self.tally.counts.errors - known
+
+    def enter(self, judged: Judged) -> None:
+        """Write what there is to write about a test, count it, tell it."""
+        if self.directory:
+            self.directory.keep(judged.filed)
+        self.tally.add(judged.tallied)
+        self.tally.coverage.include(judged.looked)
+        self.scores.add(judged.scored)
+        if self.watch and judged.seen:
+            self.watch.add(judged.seen)
+        file = judged.tallied.row.result
+        if self.log:
+            self.log.test(file, judged.metrics)
+        if judged.filed.leaks:
+            self._leaked(judged.filed.leaks)
+        else:
+            self.console.tell(judged.story)
+            if self.on_result and self.directory and file:
+                self.on_result(self.directory.path / file)
+
+    def invalid(self, problems: Sequence[Problem]) -> None:
+        """A file that could not be loaded, or another thing that makes the run invalid."""
+        problems = redacted_problems(problems, self.options.redaction)
+        self.tally.add_invalid(problems)
+        self._note(problems, invalid=True)
+
+    def warn(self, problems: Sequence[Problem]) -> None:
+        """What is odd, and fails nothing."""
+        problems = redacted_problems(problems, self.options.redaction)
+        self.tally.add_problems(problems)
+        self._note(problems, invalid=False)
+
+    def leave_out(self, names: Iterable[str]) -> None:
+        """Tests that are there and were not asked for; they are not missing from a comparison."""
+        for name in names:
+            self.tally.counts.deselected += 1
+            if self.watch:
+                self.watch.leave_out(name)
+
+    def close(self, started: float, duration_ms: float, *, durations: int = 0) -> ExitCode:
+        """Write and tell what the run came to, with so many of its slowest tests. `started` is seconds since 1970."""
+        tally = self.tally
+        if self.watch:
+            self._compare(self.watch)
+        finished = timestamp(started + duration_ms / 1000)
+        if self.directory:
+            self._file_totals(self.directory, timestamp(started), finished)
+        if not self.log:  # the bars are for the whole suite
+            tally.unmet_thresholds = self.scores.unmet()
+            tally.bar_cleared = self.scores.suite.pass_score is not None and self.scores.passed()
+        summary = tally.summary(
+            run_id=self.options.run_id,
+            started_at=timestamp(started),
+            finished_at=finished,
+            duration_ms=duration_ms,
+        )
+        if self.directory:
+            summary.eval_summary_sha256 = self.directory.eval_summary_sha256
+            self.directory.finish(summary)
+        slowest = heapq.nlargest(durations, tally.rows, key=lambda row: row.duration_ms)
+        self.console.summary(
+            summary,
+            slowest=[(row.test_case_id, row.duration_ms) for row in slowest],
+            summary_path=f"{self.folder}/summary.json" if self.folder else None,
+        )
+        self._remember()
+        self.console.flush()
+        self.summary = summary
+        return ExitCode(summary.exit_code)
+
+    def interrupted(self, started: float) -> ExitCode:
+        """Ctrl-C: what is done of the run is on disk and told."""
+        if self.directory:
+            self.directory.log(eval_events(self.scores, timestamp(started), None))
+        self.broken_off("interrupted")
+        self.console.emit((f"exit {int(ExitCode.ERROR)}: interrupted", "red"))
+        self.console.flush()
+        return ExitCode.ERROR
+
+    def broken_off(self, how: str) -> None:
+        """Say what is done of a run that will have no summary."""
+        self._remember()
+        self.console.so_far(self.tally.counts, self.tally.rows)
+        done = counted(self.tally.counts.total, "test")
+        where = f"; results are in {self.folder}, without a summary" if self.folder else ""
+        self.console.emit((f"{how}: {done} finished{where}", "red bold"))
+        self.console.flush()
+
+    def print_summary(self) -> None:
+        """The run's summary as JSON, on stdout."""
+        if self.summary:
+            write(sys.stdout, sealed(self.summary, Redactor((), self.options.redaction)).decode())
+            flush(sys.stdout)
+
+    def _note(self, problems: Sequence[Problem], *, invalid: bool) -> None:
+        """Tell problems that were just added up."""
+        if self.log and problems:
+            self.log.note(self.tally.problems[-len(problems) :], invalid=invalid)
+        for problem in problems:
+            self.console.problem(problem)
+
+    def _leaked(self, leaks: list[Problem]) -> None:
+        self.tally.add_leaks(leaks)
+        for leak in leaks:
+            self.console.problem(leak)
+
+    def _file_totals(self, directory: RunDirectory, started_at: str, finished_at: str) -> None:
+        """Write the files of the whole run, but for its summary."""
+        before = len(directory.leaks)
+        if self.log:
+            record = self.log.record(
+                leaks=self.tally.leaks,
+                suite=plain(self.scores.suite),
+                coverage=self.tally.coverage.names(),
+            )
+            directory.add_file("shard.json", record)
+        directory.log(eval_events(self.scores, started_at, finished_at))
+        directory.close(self.scores.summary())
+        self._leaked(directory.leaks[before:])
+
+    def _compare(self, watch: "Watch") -> None:
+        """Hold the run against its baseline, and write the new one, as far as either was asked for."""
+        from agenteval.cli.baselines import Verdict, conclude
+        from agenteval.reporters.comparison import tell
+
+        verdict: Verdict = conclude(
+            watch,
+            tally=self.tally,
+            scores=self.scores,
+            options=self.options,
+            stopped=self.partial,
+            folder=self.folder or "",
+        )
+        if verdict.comparison:
+            if self.directory:
+                before = len(self.directory.leaks)
+                self.directory.add_file("comparison.json", verdict.comparison)
+                self._leaked(self.directory.leaks[before:])
+            tell(self.console, verdict.comparison)
+        self.warn(verdict.warnings)
+        for line in verdict.lines:
+            self.console.emit(line)
+
+    def _remember(self) -> None:
+        """Leave what failed, and how long it took, for --lf, --ff and --shard of later runs."""
+        if self.remembers:
+            from agenteval.cli.lastrun import remember
+
+            timed = self.log is None  # or the other shards would be divided otherwise
+            tally, redactor = self.tally, Redactor((), self.options.redaction)
+            root = self.options.root
+            remember(root, tally.rows, tally.problems, parts=self.parts, timed=timed, redactor=redactor)

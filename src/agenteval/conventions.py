@@ -1,0 +1,49 @@
+"""What is valid in a test file and worth a warning all the same."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from agenteval.errors import Problem
+from agenteval.reading.documents import DataPath, problem_at
+from agenteval.reading.yamlsource import place
+from agenteval.spec import TestCase
+
+JUDGES_POLICY = "tools_within_policy"
+"""The type of assertion that judges `tools.policy`."""
+
+
+def remarks(case: TestCase, text: str, path: Path) -> Iterator[Problem]:
+    """The warnings about a file: `spec.id_convention`, `spec.policy_not_judged`."""
+    if not _follows_convention(case):
+        yield _warning(
+            ("id",),
+            text,
+            path,
+            code="spec.id_convention",
+            message=f"the id {case.id!r} is not of the form <adapter>.<area>.<behavior>.<expectation>",
+            next_step=f"for instance {case.adapter}.memory.same-group-recall.brief-bullets",
+        )
+    if case.tools.policy and all(spec.type != JUDGES_POLICY for spec in case.assertions):
+        yield _warning(
+            ("tools", "policy"),
+            text,
+            path,
+            code="spec.policy_not_judged",
+            message="no assertion of the test judges tools.policy: breaking it fails nothing",
+            next_step=f"add an assertion of the type {JUDGES_POLICY}",
+        )
+
+
+def _follows_convention(case: TestCase) -> bool:
+    """Whether the id is `<adapter>.<area>.<behavior>.<expectation>` (SPEC 19)."""
+    parts = case.id.split(".")
+    plain = all(part.isascii() and part.replace("-", "").replace("_", "").isalnum() for part in parts)
+    return plain and len(parts) == 4 and parts[0] == case.adapter
+
+
+def _warning(at: DataPath, text: str, path: Path, *, code: str, message: str, next_step: str) -> Problem:
+    problem = problem_at(
+        place(text, at), code=code, message=message, path=path, data_path=at, next_step=next_step
+    )
+    problem.severity = "warning"
+    return problem

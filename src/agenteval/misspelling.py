@@ -1,0 +1,46 @@
+"""Whether a name is another one, misspelt by a slip of the finger."""
+
+from collections.abc import Iterable
+
+SHORTEST = 4
+"""Names of fewer characters differ by one from too many others to be called misspelt."""
+
+
+def slip_of(name: str, known: Iterable[str]) -> str | None:
+    """The known name that this one is a slip of: one letter left out, doubled, swapped or replaced, or None.
+
+    Case, and `-` for `_`, make no difference either. Names that differ in a digit, or in a word of one letter
+    (`team-a` and `team-b`), are names of their own.
+    """
+    folded = _folded(name)
+    return next((each for each in known if each != name and _is_slip(folded, _folded(each))), None)
+
+
+def _folded(name: str) -> str:
+    return name.casefold().replace("-", "_")
+
+
+def _is_slip(one: str, other: str) -> bool:
+    if abs(len(one) - len(other)) > 1 or max(len(one), len(other)) < SHORTEST:
+        return False
+    start = 0
+    while start < min(len(one), len(other)) and one[start] == other[start]:
+        start += 1
+    left, right = one[start:], other[start:]
+    while left and right and left[-1] == right[-1]:
+        left, right = left[:-1], right[:-1]
+    if len(left) == len(right) == 2:
+        return left == right[::-1] and not _has_digit(left)
+    if len(left) > 1 or len(right) > 1 or _has_digit(left + right):
+        return False
+    return not (left and right and _stands_alone(one, start) and _stands_alone(other, start))
+
+
+def _has_digit(text: str) -> bool:
+    return any(sign.isdigit() for sign in text)
+
+
+def _stands_alone(text: str, place: int) -> bool:
+    """Whether the letter at a place is a word of its own."""
+    before, after = text[place - 1 : place], text[place + 1 : place + 2]
+    return not before.isalnum() and not after.isalnum()

@@ -1,0 +1,89 @@
+"""Parameters that would be read and then ignored, or let everything pass, are refused when the spec is loaded."""
+
+from typing import Any
+
+import pytest
+
+from agenteval.assertions import assertion_class
+from agenteval.findings import Invalid
+from agenteval.strict import parse
+from builders import judge, make_case, make_trace
+
+EMPTY = "holds an empty phrase, which every output contains: remove it"
+NOT_ONE_BY_ONE = "and groups are named one by one: leave the parameter out to forbid every other group"
+
+
+@pytest.mark.parametrize(
+    ("kind", "params", "message"),
+    [
+        (
+            "stop_after_success",
+            {"success_event": {"event_type": "tool_result"}, "allowed_following_tools": ["*"]},
+            "allowed_following_tools allows every tool, and nothing else is forbidden to follow",
+        ),
+        (
+            "memory_recall_same_group",
+            {"expected_memory_fact": "bullets", "evidence": "event", "output": {"regex": "^- "}},
+            "output is not looked at with evidence: event; use evidence: both",
+        ),
+        (
+            "memory_update_on_correction",
+            {"new_value": "Thursday", "old_value": " "},
+            "old_value is blank: no output could be seen to use it",
+        ),
+        (
+            "no_cross_group_memory_use",
+            {"forbidden_group_ids": ["family", "work-*"]},
+            f"forbidden_group_ids holds 'work-*', {NOT_ONE_BY_ONE}",
+        ),
+        ("no_cross_group_memory_use", {"forbidden_content": [" "]}, f"forbidden_content {EMPTY}"),
+        ("graceful_failure_output", {"allowed_failure_phrases": ["\t"]}, f"allowed_failure_phrases {EMPTY}"),
+        (
+            "graceful_failure_output",
+            {"forbidden_success_phrases": []},
+            "expected something that is not empty, got an empty list",
+        ),
+        (
+            "graceful_failure_output",
+            {"must_not_claim_success": False, "forbidden_success_phrases": ["sent"]},
+            "forbidden_success_phrases are not looked for with must_not_claim_success: false",
+        ),
+        (
+            "no_sensitive_data",
+            {"allow": ["*@example.com", "**"]},
+            "allow holds '**', which is everything: say which values may stand there",
+        ),
+    ],
+)
+def test_what_could_judge_nothing_is_refused(kind: str, params: dict[str, Any], message: str) -> None:
+    """With what is wrong, and what to write instead."""
+    cls = assertion_class(kind)
+    assert cls is not None
+    with pytest.raises(Invalid) as caught:
+        parse(cls, params)
+    assert [finding.message for finding in caught.value.findings] == [message]
+
+
+@pytest.mark.parametrize("limit", [-1, {"web_search": 2, "*": -1}])
+def test_a_negative_number_of_calls_is_refused(limit: Any) -> None:
+    """In `tools.policy`, which is part of the test."""
+    with pytest.raises(Invalid) as caught:
+        make_case(tools={"available": ["web_search"], "policy": {"max_calls": limit}})
+    assert [finding.message for finding in caught.value.findings] == [
+        "max_calls is negative: 0 allows no call"
+    ]
+
+
+@pytest.mark.parametrize("params", [{"must_not_claim_success": False}, {"must_not_claim_success": True}])
+def test_the_default_phrases_are_not_taken_for_given_ones(params: dict[str, Any]) -> None:
+    """Only phrases that an author wrote are refused beside `must_not_claim_success: false`."""
+    cls = assertion_class("graceful_failure_output")
+    assert cls is not None
+    parse(cls, params)
+
+
+def test_a_least_number_of_none_is_vacuous() -> None:
+    """`min: 0` alone: any number of messages fits, so nothing was judged."""
+    verdict = judge("scheduler_outbound_count", {"min": 0}, make_trace(trigger="scheduler"))
+    assert (verdict.passed, verdict.exercised) == (True, False)
+    assert verdict.reason == "any number fits, and the trace has 0 outbound_send calls"

@@ -1,0 +1,263 @@
+"""tool_call_order and stop_after_success: each with a passing, a failing and an edge case, by exact message."""
+
+from typing import Any
+
+import pytest
+
+from agenteval.assertions import assertion_class
+from agenteval.assertions.base import Verdict
+from agenteval.diagnosis import Invalid
+from agenteval.strict import parse
+from builders import call, error, judge, make_trace, received, result
+
+SEARCHES = make_trace(
+    call("web_search", "c1", query="AI news"),
+    result("web_search", "c1", {"hits": 1}),
+    call("web_search", "c2", query="AI models"),
+    result("web_search", "c2", {"hits": 2}),
+    call("outbound_send", "c3", channel="ops", content="- news"),
+    result("outbound_send", "c3", {"ok": True}),
+)
+"""evt-2 and evt-4 search, evt-6 sends, evt-7 is the result of sending."""
+SILENT = make_trace(output="Nothing to do.")
+
+
+def refs(verdict: Verdict) -> list[str]:
+    """The ids of the deciding events."""
+    return [event.event_id for event in verdict.events]
+
+
+def closest(verdict: Verdict) -> list[tuple[str, str]]:
+    """The closest candidates, by id, with their notes."""
+    return [(event.event_id, note) for event, note in verdict.closest]
+
+
+def refused(kind: str, params: dict[str, Any]) -> list[str]:
+    """The messages with which parameters are refused when the spec is loaded."""
+    cls = assertion_class(kind)
+    assert cls is not None
+    with pytest.raises(Invalid) as caught:
+        parse(cls, params)
+    return [finding.message for finding in caught.value.findings]
+
+
+CALL_SEARCH = {"event_type": "tool_call", "tool": "web_search"}
+CALL_SEND = {"event_type": "tool_call", "tool": "outbound_send"}
+CALL_FETCH = {"event_type": "tool_call", "tool": "web_fetch"}
+
+
+class TestToolCallOrder:
+    """tool_call_order."""
+
+    def test_passes_when_the_first_matches_are_in_order(self) -> None:
+        """Others may stand between, and before may match again later."""
+        verdict = judge("tool_call_order", {"before": CALL_SEARCH, "after": CALL_SEND}, SEARCHES)
+        assert (verdict.passed, verdict.exercised) == (True, True)
+        assert verdict.message == (
+            "tool_call of web_search (evt-2) came before tool_call of outbound_send (evt-6)"
+        )
+        assert refs(verdict) == ["evt-2", "evt-6"]
+        assert verdict.observed == {"before": ["evt-2", "evt-4"], "after": ["evt-6"]}
+
+    def test_fails_in_the_wrong_order(self) -> None:
+        """Both first matches are evidence."""
+        verdict = judge("tool_call_order", {"before": CALL_SEND, "after": CALL_SEARCH}, SEARCHES)
+        assert not verdict.passed
+        assert verdict.message == (
+            "expected tool_call of outbound_send before tool_call of web_search, got evt-2 before evt-6"
+        )
+        assert refs(verdict) == ["evt-2", "evt-6"]
+
+    def test_every_lists_all_that_came_too_early(self) -> None:
+        """Not only the first match of after."""
+        verdict = judge(
+            "tool_call_order", {"before": CALL_SEND, "after": CALL_SEARCH, "every": True}, SEARCHES
+        )
+        assert verdict.message == (
+            "expected tool_call of outbound_send before tool_call of web_search, got evt-2, evt-4 before evt-6"
+        )
+        assert refs(verdict) == ["evt-2", "evt-4", "evt-6"]
+
+    def test_every_passes_when_one_before_precedes_all(self) -> None:
+        """One search allows many fetches."""
+        trace = make_trace(call("web_search"), call("web_fetch"), call("web_fetch"))
+        verdict = judge("tool_call_order", {"before": CALL_SEARCH, "after": CALL_FETCH, "every": True}, trace)
+        assert verdict.passed
+        assert refs(verdict) == ["evt-2", "evt-3", "evt-4"]
+
+    @pytest.mark.parametrize(
+        ("before", "after", "said", "events"),
+        [
+            (CALL_FETCH, CALL_SEND, "nothing matches before (tool_call of web_fetch)", ["evt-6"]),
+            (CALL_SEARCH, CALL_FETCH, "nothing matches after (tool_call of web_fetch)", ["evt-2"]),
+            (
+                CALL_FETCH,
+                {"event_type": "error"},
+                "nothing matches before (tool_call of web_fetch) and nothing matches after (error)",
+                [],
+            ),
+        ],
+    )
+    def test_a_missing_side_fails_and_is_named(
+        self, before: dict[str, Any], after: dict[str, Any], said: str, events: list[str]
+    ) -> None:
+        """What never happened is in no order."""
+        verdict = judge("tool_call_order", {"before": before, "after": after}, SEARCHES)
+        assert not verdict.passed
+        assert f"; {said}; the trace calls web_search×2 outbound_send×1" in verdict.message
+        assert refs(verdict) == events
+
+    def test_a_missing_side_shows_what_came_closest(self) -> None:
+        """A call that failed almost is the success that was expected."""
+        trace = make_trace(call("web_search", "c1"), error("web_search", "c1"), call("outbound_send"))
+        before = {"event_type": "tool_call", "tool": "web_search", "success": True}
+        verdict = judge("tool_call_order", {"before": before, "after": CALL_SEND}, trace)
+        assert closest(verdict)[0] == ("evt-2", "success: expected true, got false")
+
+    def test_one_event_does_not_precede_itself(self) -> None:
+        """When both selectors meet in one event the order is not shown."""
+        verdict = judge("tool_call_order", {"before": {"tool": "web_search"}, "after": CALL_SEARCH}, SEARCHES)
+        assert verdict.message == (
+            "expected event of web_search before tool_call of web_search; "
+            "one event, evt-2, is the first match of both"
+        )
+        assert not verdict.passed
+
+    def test_sequence_passes_with_others_between(self) -> None:
+        """Each step is the first match after the step before it."""
+        steps = [CALL_SEARCH, {"event_type": "tool_result", "success": True}, CALL_SEND]
+        verdict = judge("tool_call_order", {"sequence": steps}, SEARCHES)
+        assert verdict.passed
+        assert verdict.message == "all 3 steps happened in order (evt-2, evt-3, evt-6)"
+        assert verdict.observed == {"found": ["evt-2", "evt-3", "evt-6"]}
+
+    def test_sequence_needs_as_many_events_as_steps(self) -> None:
+        """One event cannot be two steps."""
+        verdict = judge("tool_call_order", {"sequence": [CALL_SEND, CALL_SEND]}, SEARCHES)
+        assert not verdict.passed
+        assert verdict.message == (
+            "expected tool_call of outbound_send, then tool_call of outbound_send; "
+            "step 2 (tool_call of outbound_send) does not happen after evt-6; "
+            "the trace calls web_search×2 outbound_send×1"
+        )
+
+    def test_sequence_fails_at_the_first_missing_step(self) -> None:
+        """A step that came too early is the closest candidate."""
+        verdict = judge("tool_call_order", {"sequence": [CALL_SEND, CALL_SEARCH]}, SEARCHES)
+        assert not verdict.passed
+        assert verdict.observed == {"found": ["evt-6"], "missing_step": 2}
+        assert refs(verdict) == ["evt-6"]
+        assert closest(verdict) == [
+            ("evt-2", "matches, but too early"),
+            ("evt-4", "matches, but too early"),
+        ]
+
+    @pytest.mark.parametrize(
+        ("params", "message"),
+        [
+            ({}, "tool_call_order needs either sequence, or before and after; none of them is given"),
+            (
+                {"before": CALL_SEND},
+                "tool_call_order needs either sequence, or before and after; only before is given",
+            ),
+            (
+                {"sequence": [CALL_SEND, CALL_FETCH], "after": CALL_SEND},
+                "tool_call_order needs either sequence, or before and after; sequence and after are given",
+            ),
+            ({"sequence": [CALL_SEND]}, "a sequence needs at least two selectors"),
+            (
+                {"sequence": [CALL_SEND, CALL_FETCH], "every": True},
+                "every goes with before and after, not with sequence",
+            ),
+        ],
+    )
+    def test_refuses_unclear_parameters(self, params: dict[str, Any], message: str) -> None:
+        """Either a pair or a sequence."""
+        assert refused("tool_call_order", params) == [message]
+
+
+SENT = {"event_type": "tool_result", "tool": "outbound_send", "success": True}
+
+
+class TestStopAfterSuccess:
+    """stop_after_success."""
+
+    def test_passes_when_nothing_forbidden_follows(self) -> None:
+        """What came before the success does not matter."""
+        params = {"success_event": SENT, "forbid_following": [CALL_SEARCH, CALL_SEND]}
+        verdict = judge("stop_after_success", params, SEARCHES)
+        assert (verdict.passed, verdict.exercised) == (True, True)
+        assert verdict.message == (
+            "no tool_call of web_search or tool_call of outbound_send came after "
+            "tool_result of outbound_send that succeeded (evt-7)"
+        )
+        assert refs(verdict) == ["evt-7"]
+
+    def test_fails_with_what_follows(self) -> None:
+        """The first success counts: a second send follows it."""
+        trace = make_trace(
+            call("outbound_send", "c1"),
+            result("outbound_send", "c1"),
+            call("outbound_send", "c2"),
+            result("outbound_send", "c2"),
+        )
+        verdict = judge("stop_after_success", {"success_event": SENT, "forbid_following": [CALL_SEND]}, trace)
+        assert not verdict.passed
+        assert verdict.message == (
+            "expected no tool_call of outbound_send after tool_result of outbound_send that succeeded (evt-3), "
+            "got 1: evt-4"
+        )
+        assert refs(verdict) == ["evt-3", "evt-4"]
+        assert verdict.observed == {"success_event": "evt-3", "following": ["evt-4"]}
+
+    def test_fails_without_a_success(self) -> None:
+        """There is nothing to stop after; the failed send came closest."""
+        trace = make_trace(call("outbound_send", "c1"), result("outbound_send", "c1", success=False))
+        verdict = judge("stop_after_success", {"success_event": SENT, "forbid_following": [CALL_SEND]}, trace)
+        assert (verdict.passed, verdict.exercised) == (False, True)
+        assert verdict.message == (
+            "expected tool_result of outbound_send that succeeded, got none: "
+            "there is no success to stop after; the trace calls outbound_send×1"
+        )
+        assert closest(verdict)[0] == ("evt-3", "success: expected true, got false")
+
+    def test_without_forbid_following_any_call_is_forbidden(self) -> None:
+        """To stop is to call nothing; messages and memory are no calls."""
+        steps = [call("outbound_send", "c1"), result("outbound_send", "c1"), received("thanks")]
+        assert judge("stop_after_success", {"success_event": SENT}, make_trace(*steps)).passed
+        trace = make_trace(*steps, call("web_fetch"))
+        verdict = judge("stop_after_success", {"success_event": SENT}, trace)
+        assert verdict.message == (
+            "expected no tool_call after tool_result of outbound_send that succeeded (evt-3), got 1: evt-5"
+        )
+
+    def test_allowed_tools_are_exempt(self) -> None:
+        """By name or glob, from what forbid_following says too."""
+        trace = make_trace(
+            call("outbound_send", "c1"), result("outbound_send", "c1"), call("log_write"), call("web_fetch")
+        )
+        anything = {"success_event": SENT, "allowed_following_tools": ["log_*"]}
+        verdict = judge("stop_after_success", anything, trace)
+        assert verdict.observed["following"] == ["evt-5"]
+        allowed = {**anything, "forbid_following": [{"event_type": "tool_call"}]}
+        assert judge(
+            "stop_after_success", {**allowed, "allowed_following_tools": ["log_*", "web_fetch"]}, trace
+        ).passed
+
+    def test_the_result_of_the_call_that_succeeded_does_not_follow_it(self) -> None:
+        """A success told by the call itself is not broken by its own result."""
+        params = {
+            "success_event": {"event_type": "tool_call", "tool": "outbound_send", "success": True},
+            "forbid_following": [{"tool": "outbound_send"}],
+        }
+        verdict = judge("stop_after_success", params, SEARCHES)
+        assert verdict.passed
+        assert verdict.observed["success_event"] == "evt-6"
+
+    def test_many_following_events_are_counted(self) -> None:
+        """The message names five."""
+        trace = make_trace(
+            call("outbound_send", "c1"), result("outbound_send", "c1"), *[call("web_fetch") for _ in range(7)]
+        )
+        verdict = judge("stop_after_success", {"success_event": SENT}, trace)
+        assert verdict.message.endswith("got 7: evt-4, evt-5, evt-6, evt-7, evt-8 and 2 more")
