@@ -21,6 +21,7 @@ from pathlib import Path
 
 from benchmarks.suites import copies, long_run
 from benchmarks.timing import Cost, cost
+from benchmarks.transcripts import long_run as long_recorded_run
 from benchmarks.transcripts import long_transcript
 
 HANDWRITTEN = Path(__file__).resolve().parent / "handwritten" / "test_examples.py"
@@ -138,6 +139,7 @@ class Bench:
         yield from self.big_recording()
         yield self.growth_with_events()
         yield self.long_transcript()
+        yield self.long_recorded_run()
         yield from self.memory()
 
     def version(self) -> Row:
@@ -235,6 +237,13 @@ class Bench:
         """How much memory one run of a long transcript takes: it is streamed."""
         spent = self.agenteval(long_transcript(self.plan.transcript, self.folder / "transcript"))
         what = f"1 run of a transcript of {self.plan.transcript / MB:.0f} MB, peak memory"
+        return Row(what=what, value=spent.rss / MB, unit="MB", target=300, detail=f"{spent.wall:.1f} s")
+
+    def long_recorded_run(self) -> Row:
+        """How much memory the trace of a transcript takes that is one run: its lines and its output are streamed."""
+        path = long_recorded_run(self.plan.transcript, self.folder / "one-run")
+        spent = self.run("agenteval", "trace", str(path))
+        what = f"trace of one run of {self.plan.transcript / MB:.0f} MB, peak memory"
         return Row(what=what, value=spent.rss / MB, unit="MB", target=300, detail=f"{spent.wall:.1f} s")
 
     def memory(self) -> Iterator[Row]:

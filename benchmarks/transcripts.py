@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 TEST = """\
 schema_version: "0.1"
@@ -23,54 +23,87 @@ assertions:
 RESULT = "The boats waited for the tide at the old bridge. " * 18
 
 
+Message = tuple[str, dict[str, Any]]
+"""The type of a line, and the message that it holds."""
+USAGE = {"input_tokens": 4, "output_tokens": 9}
+
+
 def long_transcript(size: int, folder: Path) -> Path:
     """A test with a transcript of about so many bytes: runs of five calls each, 15 kB a run."""
     folder.mkdir(parents=True)
     (folder / "test.yaml").write_text(TEST, encoding="utf-8")
     with (folder / "transcript.jsonl").open("w", encoding="utf-8") as file:
-        parent, number, turn = "", 0, 0
+        lines, turn = _Lines(file), 0
         while file.tell() < size:
             turn += 1
-            for kind, message in _run(turn):
-                number += 1
-                uuid = f"{number:08x}-4a7a-48fb-9ead-0790792c566a"
-                hours, seconds = divmod(number // 10, 3600)
-                days, hours = divmod(hours, 24)
-                time = (
-                    f"2026-11-{days + 1:02}T{hours:02}:{seconds // 60:02}:{seconds % 60:02}.{number % 10}00Z"
-                )
-                line = {
-                    "parentUuid": parent,
-                    "type": kind,
-                    "message": message,
-                    "uuid": uuid,
-                    "timestamp": time,
-                }
-                envelope = {
-                    "isSidechain": False,
-                    "cwd": "/workspace/agent",
-                    "sessionId": "s",
-                    "version": "2.1.128",
-                }
-                file.write(json.dumps({**line, **envelope}) + "\n")
-                parent = uuid
+            lines.write(_asked(turn))
+            for call in range(5):
+                lines.write(*_called(f"{turn}_{call}", RESULT * 2))
+            lines.write(_answered(turn))
     return folder
 
 
-def _run(turn: int) -> list[tuple[str, dict[str, Any]]]:
+def long_run(size: int, folder: Path) -> Path:
+    """A transcript of about so many bytes that is one run: calls whose results have 40 kB."""
+    folder.mkdir(parents=True)
+    path = folder / "transcript.jsonl"
+    with path.open("w", encoding="utf-8") as file:
+        lines, call = _Lines(file), 0
+        lines.write(_asked(1))
+        while file.tell() < size:
+            call += 1
+            lines.write(*_called(str(call), RESULT * 45))
+        lines.write(_answered(1))
+    return path
+
+
+class _Lines:
+    """Writes lines of a transcript, a tenth of a second apart, each the answer to the one before."""
+
+    def __init__(self, file: TextIO) -> None:
+        self.file = file
+        self.number = 0
+        self.parent = ""
+
+    def write(self, *messages: Message) -> None:
+        for kind, message in messages:
+            self.number += 1
+            uuid = f"{self.number:08x}-4a7a-48fb-9ead-0790792c566a"
+            hours, seconds = divmod(self.number // 10, 3600)
+            days, hours = divmod(hours, 24)
+            day = f"2026-11-{days + 1:02}"
+            line = {
+                "parentUuid": self.parent,
+                "type": kind,
+                "message": message,
+                "uuid": uuid,
+                "timestamp": f"{day}T{hours:02}:{seconds // 60:02}:{seconds % 60:02}.{self.number % 10}00Z",
+                "isSidechain": False,
+                "cwd": "/workspace/agent",
+                "sessionId": "s",
+                "version": "2.1.128",
+            }
+            self.file.write(json.dumps(line) + "\n")
+            self.parent = uuid
+
+
+def _asked(turn: int) -> Message:
     head = f'<message id="{turn * 2}" from="dana" sender="Dana" time="x">Question {turn}?</message>'
-    lines: list[tuple[str, dict[str, Any]]] = [
-        ("user", {"role": "user", "content": f'<context timezone="UTC" />\n{head}'})
-    ]
-    usage = {"input_tokens": 4, "output_tokens": 9}
-    for call in range(5):
-        name = f"toolu_{turn}_{call}"
-        block: dict[str, Any] = {"type": "tool_use", "id": name, "name": "Bash", "input": {"command": "date"}}
-        answer = {"id": f"msg_{turn}_{call}", "stop_reason": "tool_use", "usage": usage}
-        lines.append(("assistant", {**answer, "role": "assistant", "model": "m", "content": [block]}))
-        result = {"type": "tool_result", "tool_use_id": name, "content": RESULT * 2}
-        lines.append(("user", {"role": "user", "content": [result]}))
+    return "user", {"role": "user", "content": f'<context timezone="UTC" />\n{head}'}
+
+
+def _called(name: str, text: str) -> tuple[Message, Message]:
+    """A call and its result."""
+    call = {"type": "tool_use", "id": f"toolu_{name}", "name": "Bash", "input": {"command": "date"}}
+    result = {"type": "tool_result", "tool_use_id": f"toolu_{name}", "content": text}
+    return _said(name, "tool_use", call), ("user", {"role": "user", "content": [result]})
+
+
+def _answered(turn: int) -> Message:
     text = {"type": "text", "text": f'<message to="dana">Answer {turn}</message>'}
-    answer = {"id": f"msg_{turn}", "stop_reason": "end_turn", "usage": usage}
-    lines.append(("assistant", {**answer, "role": "assistant", "model": "m", "content": [text]}))
-    return lines
+    return _said(str(turn), "end_turn", text)
+
+
+def _said(name: str, stop: str, block: dict[str, Any]) -> Message:
+    answer = {"id": f"msg_{name}", "stop_reason": stop, "usage": USAGE}
+    return "assistant", {**answer, "role": "assistant", "model": "m", "content": [block]}

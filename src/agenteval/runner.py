@@ -112,7 +112,7 @@ def _attempt(
         adapter = _adapter(test.case.adapter, adapters, options.registry)
         attempt.adapter = AdapterInfo(name=adapter.name, version=adapter.version)
         trace = _trace(adapter, test, context, options)
-        _learn(redactor, trace)
+        learn_trace(redactor, trace)
         attempt.trace = trace
         attempt.judged, attempt.failure = judge_all(test, trace, options.rules, redactor)
     except AdapterError as error:
@@ -124,7 +124,7 @@ LEARNED_AT_ONCE = 256
 """Events that are looked through together: few, so that a long trace is not held in memory a second time."""
 
 
-def _learn(redactor: Redactor, trace: Trace) -> None:
+def learn_trace(redactor: Redactor, trace: Trace) -> None:
     """Show the redactor all that a trace holds; what is the same in every event is left out."""
     redactor.learn_fields(trace)
     parts = [trace.scenario, trace.input_messages, trace.final_output, trace.notes]

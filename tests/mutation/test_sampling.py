@@ -1,5 +1,6 @@
 """A long run has more mutants than anybody waits for: a sample is drawn, from every operator, by the seed."""
 
+import tracemalloc
 from collections import Counter
 
 import pytest
@@ -36,20 +37,25 @@ def test_without_a_bound_all_are_made(long: Trace) -> None:
     assert (counts["change-argument"], counts["drop-argument"]) == (2 * CALLS, 2 * CALLS)
 
 
-def test_a_sample_has_of_every_operator(long: Trace) -> None:
-    """Operators take turns: those with few mutants have all of theirs in it, the others about as many each."""
+@pytest.mark.parametrize("most", [CALLS, CALLS - 1])
+def test_a_sample_has_of_every_operator(most: int, long: Trace) -> None:
+    """Operators take turns: those with few mutants have all of theirs in it, the others about as many each.
+
+    Also when there are more calls than mutants, and so the mutants are made twice.
+    """
     every = Counter(operator for operator, _ in drawn(long, 0))
-    sample = Counter(operator for operator, _ in drawn(long, 60))
-    assert sum(sample.values()) == 60
+    sample = Counter(operator for operator, _ in drawn(long, most))
+    assert sum(sample.values()) == most
     assert set(sample) == set(every)
     many = [sample[name] for name, count in every.items() if count >= CALLS - 1]
     assert max(many) - min(many) <= 1
     assert all(sample[name] == count for name, count in every.items() if count <= 2)
 
 
-def test_a_sample_is_of_the_whole_run(long: Trace) -> None:
+@pytest.mark.parametrize("most", [CALLS, CALLS - 1])
+def test_a_sample_is_of_the_whole_run(most: int, long: Trace) -> None:
     """It keeps the order in which mutants are made, and does not just take the first."""
-    all_of_them, sample = drawn(long, 0), drawn(long, 60)
+    all_of_them, sample = drawn(long, 0), drawn(long, most)
     places = [all_of_them.index(each) for each in sample]
     assert places == sorted(places)
     dropped = [what for operator, what in sample if operator == "drop-call"]
@@ -60,3 +66,18 @@ def test_the_seed_draws_the_sample(long: Trace) -> None:
     """The same one again, another one for another seed."""
     assert drawn(long, 60) == drawn(long, 60)
     assert drawn(long, 60, seed=1) != drawn(long, 60)
+
+
+def test_mutants_of_a_long_run_are_not_held_together() -> None:
+    """Each is as large as the run: together they would take hundreds of times its memory."""
+    steps = [
+        each for n in range(250) for each in (call("read", f"c{n}", n=n), result("read", f"c{n}", "x" * 4000))
+    ]
+    trace = make_trace(*steps, output="Read.")
+    tracemalloc.start()
+    try:
+        drawn(trace, 40)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 10_000_000

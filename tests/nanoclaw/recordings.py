@@ -18,7 +18,7 @@ from builders import make_case
 
 PROJECT = Path(__file__).resolve().parents[2]
 KEPT = PROJECT / "tests" / "data" / "recordings"
-ORIGINALS = Path(os.environ.get("AGENTEVAL_RECORDINGS", PROJECT.parent / "shared" / "data" / "recordings"))
+ORIGINALS = Path(os.environ.get("NANOCLAW_RECORDINGS", PROJECT.parent / "shared" / "data" / "recordings"))
 """Where the recordings lie as they were made, when they are there."""
 
 NAMES = sorted(path.name for path in KEPT.iterdir() if path.is_dir())

@@ -618,3 +618,23 @@ def test_progress_is_told_while_a_large_file_is_read(tmp_path: Path) -> None:
     size = path.stat().st_size
     assert [(file, total) for file, _, total in told] == [(path, size), (path, size)]
     assert 9_000_000 < told[0][1] < told[1][1] == size
+
+
+@pytest.mark.parametrize("untimed", [[0], [2], [0, 1, 2, 3], [3]])
+def test_lines_without_a_time_keep_their_place(untimed: list[int], tmp_path: Path) -> None:
+    """Nothing of them is lost: they have the time of the line before, the first ones that of the first that has one."""
+    script = first_run()
+    script.calls("Bash", command="date")
+    script.answers("Saturday")
+    script.sends("It is Saturday.")
+    for number in untimed:
+        script.lines[number]["timestamp"] = "soon"
+    trace = trace_of(script, tmp_path)
+    assert told(trace) == [
+        ("message_received", "Hello?"),
+        ("tool_call", "bash"),
+        ("tool_result", "Saturday"),
+        ("final_output", "It is Saturday."),
+    ]
+    assert trace.status == "success"
+    assert trace.metrics.timing_ms_total == {0: 2000, 2: 3000, 3: 2000}[untimed[-1]] * (len(untimed) < 4)

@@ -20,11 +20,7 @@ def find_file(name: Any, context: AdapterContext, *, setting: str, missing: str,
     `AdapterError` (`adapter.invalid_input`, `adapter.outside_root`, or `missing`).
     """
     if not isinstance(name, str) or not name:
-        raise AdapterError(
-            f"{setting} must be the name of a file, got {name!r}",
-            reason_code="adapter.invalid_input",
-            next_step=f"give {setting} the path of a file, relative to the test",
-        )
+        raise _no_name(name, setting, "a file")
     path = context.base_dir / name
     try:
         real, status = _looked_up(str(context.base_dir), name)
@@ -33,17 +29,9 @@ def find_file(name: Any, context: AdapterContext, *, setting: str, missing: str,
     except FileNotFoundError:
         found = False
     except (OSError, RuntimeError, ValueError) as error:  # a loop of links, a name no file can have
-        raise AdapterError(
-            f"{setting} names {name!r}, which cannot be looked up: {error}",
-            reason_code="adapter.invalid_input",
-            next_step=f"give {setting} the path of a file, relative to the test",
-        ) from error
+        raise _not_looked_up(name, setting, error) from error
     if not inside:
-        raise AdapterError(
-            f"{setting} names {name!r}, which is outside the project root {context.root}",
-            reason_code="adapter.outside_root",
-            next_step=STAY_INSIDE,
-        )
+        raise _outside(name, setting, context.root)
     if not found:
         what = "a directory" if path.is_dir() else "not there"
         raise AdapterError(
@@ -59,27 +47,15 @@ def find_recording(name: Any, context: AdapterContext) -> Path:
     """
     setting = "adapter_input.session"
     if not isinstance(name, str) or not name:
-        raise AdapterError(
-            f"{setting} must be the name of a file or folder, got {name!r}",
-            reason_code="adapter.invalid_input",
-            next_step=f"give {setting} the path of a recording, relative to the test",
-        )
+        raise _no_name(name, setting, "a file or folder")
     path = context.base_dir / name
     try:
         inside = context.allow_outside or _is_or_is_in(path, context.root)
         found = inside and path.exists()
     except (OSError, RuntimeError, ValueError) as error:
-        raise AdapterError(
-            f"{setting} names {name!r}, which cannot be looked up: {error}",
-            reason_code="adapter.invalid_input",
-            next_step=f"give {setting} the path of a recording, relative to the test",
-        ) from error
+        raise _not_looked_up(name, setting, error) from error
     if not inside:
-        raise AdapterError(
-            f"{setting} names {name!r}, which is outside the project root {context.root}",
-            reason_code="adapter.outside_root",
-            next_step=STAY_INSIDE,
-        )
+        raise _outside(name, setting, context.root)
     if not found:
         raise AdapterError(
             f"{setting} names {name!r}, but {path} is not there",
@@ -87,6 +63,30 @@ def find_recording(name: Any, context: AdapterContext) -> Path:
             next_step="correct adapter_input.session in the test, or put the recording there",
         )
     return path
+
+
+def _no_name(name: Any, setting: str, what: str) -> AdapterError:
+    return AdapterError(
+        f"{setting} must be the name of {what}, got {name!r}",
+        reason_code="adapter.invalid_input",
+        next_step=f"give {setting} the path of {what}, relative to the test",
+    )
+
+
+def _not_looked_up(name: str, setting: str, error: Exception) -> AdapterError:
+    return AdapterError(
+        f"{setting} names {name!r}, which cannot be looked up: {error}",
+        reason_code="adapter.invalid_input",
+        next_step=f"give {setting} a path, relative to the test",
+    )
+
+
+def _outside(name: str, setting: str, root: Path) -> AdapterError:
+    return AdapterError(
+        f"{setting} names {name!r}, which is outside the project root {root}",
+        reason_code="adapter.outside_root",
+        next_step=STAY_INSIDE,
+    )
 
 
 def _is_or_is_in(path: Path, folder: Path) -> bool:

@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -47,7 +47,8 @@ def command(
     from agenteval.cli.redacting import redact_as
     from agenteval.config import load_config, project_root
     from agenteval.plugins.registry import Registry
-    from agenteval.reporters.sealing import sealed
+    from agenteval.redaction import plain
+    from agenteval.reporters.sealing import sealed_trace
     from agenteval.reporters.stream import flush, write
 
     root = project_root([str(path)])
@@ -58,11 +59,7 @@ def command(
     progress = ReadingProgress()
     source = None if test else _recording(path, config, registry, adapter, progress)
     if source:
-        from agenteval.drafting.cleaning import scrubbed_data
-        from agenteval.redaction import plain
-
-        made, redactor = _of_recording(source, turn, rules)
-        trace = scrubbed_data(plain(made))
+        trace, redactor = _of_recording(source, turn, rules)
         progress.clear()
     elif turn is not None:
         raise UsageError(
@@ -72,9 +69,18 @@ def command(
     else:
         test = test or _made_for(path, registry, adapter)
         trace, redactor = _of_test(test, config, registry, rules, allow_outside=allow_outside)
-    write(sys.stdout, sealed(trace, redactor).decode())
+    for part in sealed_trace(trace, redactor, _scrubbed if source else plain):
+        write(sys.stdout, part.decode())
     flush(sys.stdout)
     return ExitCode.PASSED
+
+
+def _scrubbed(data: Any) -> Any:
+    """What a recording tells, without what belongs to a person."""
+    from agenteval.drafting.cleaning import scrubbed_data
+    from agenteval.redaction import plain
+
+    return scrubbed_data(plain(data))
 
 
 def _test(path: Path, config: "Config", registry: "Registry") -> "LoadedTest | None":
@@ -189,12 +195,13 @@ def _adapter_error(error: "ErrorInfo", next_step: str) -> AdapterError:
 def _of_recording(source: "Source", turn: int | None, rules: "RedactionRules") -> "tuple[Trace, Redactor]":
     from agenteval.drafting.source import chosen_runs
     from agenteval.redaction import Redactor
+    from agenteval.runner import learn_trace
     from agenteval.trace import check_trace
 
     (run,) = chosen_runs(source, [] if turn is None else [turn])
     trace = source.convert(run).trace
     check_trace(trace)
     redactor = Redactor((), rules)
-    redactor.learn(trace)
+    learn_trace(redactor, trace)
     remark(source.context.warnings, source.path)
     return trace, redactor

@@ -20,6 +20,9 @@ from agenteval.trace import Trace
 
 TEST_FILE = "test.yaml"
 RUN_ID = "record"
+LEAST_MUTANTS = 20
+MOST_JUDGED = 200_000_000
+"""Bytes of all mutants of a run together, while there are enough of them: a long run has fewer."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -96,10 +99,11 @@ class Trial:
     ) -> list[Suggestion]:
         """The suggestions without which some regression would go unnoticed, the most telling first.
 
-        Regressions are the mutants of the run (`agenteval mutate`), of which a sample is taken when there are many.
+        Regressions are the mutants of the run (`agenteval mutate`), of which a sample is taken when there are many, and
+        a smaller one when the run is long.
         """
         from agenteval.mutation.choosing import worthwhile
-        from agenteval.mutation.engine import MutationOptions
+        from agenteval.mutation.engine import MOST_MUTANTS, MutationOptions
         from agenteval.mutation.operators import all_operators
 
         ranked = sorted(suggested, key=lambda each: (each.severity != "critical", not each.telling))
@@ -109,7 +113,9 @@ class Trial:
             {TEST_FILE: json.dumps({**spec, "assertions": [each.as_data() for each in ranked]}).encode()}
         )
         test = load_test(self.folder / TEST_FILE, registry=self.registry)
-        options = MutationOptions(operators=all_operators(self.registry))
+        size = sum(each.stat().st_size for each in self.folder.iterdir())
+        most = max(LEAST_MUTANTS, min(MOST_MUTANTS, MOST_JUDGED // size))
+        options = MutationOptions(operators=all_operators(self.registry), most=most)
         worth = {bound.spec.id for bound in worthwhile(test.checks, trace, test.case, options)}
         return [each for each in ranked if each.id in worth]
 

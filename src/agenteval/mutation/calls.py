@@ -44,6 +44,7 @@ class DropCall(Operator):
     def mutants(self, subject: Subject) -> Iterator[Mutant]:
         """One for each call, and one for each tool that is called more than once."""
         trace = subject.trace
+        as_recorded = trajectory(trace, "superset")
         for name, call in numbered(trace):
             count = trace.tool_counts()[call.tool]
             yield Mutant(
@@ -52,7 +53,7 @@ class DropCall(Operator):
                 lines=(f"- {told(call)}",),
                 remedies=[
                     ("must_call_tool", {"tool": call.tool} | ({"min_calls": count} if count > 1 else {})),
-                    trajectory(trace, "superset"),
+                    as_recorded,
                 ],
                 calls=(call,),
             )
@@ -83,6 +84,7 @@ class DuplicateCall(Operator):
     def mutants(self, subject: Subject) -> Iterator[Mutant]:
         """One for each call."""
         trace = subject.trace
+        as_recorded = trajectory(trace)
         for name, call in numbered(trace):
             if call.tool == OUTBOUND:
                 continue
@@ -94,7 +96,7 @@ class DuplicateCall(Operator):
                 remedies=[
                     ("no_duplicate_tool_calls", {"tools": [call.tool]}),
                     ("max_tool_calls", {"tool": call.tool, "max": trace.tool_counts()[call.tool]}),
-                    trajectory(trace),
+                    as_recorded,
                 ],
                 calls=(call,),
             )
@@ -111,6 +113,7 @@ class ReorderCalls(Operator):
         """One for each pair of neighbours."""
         trace = subject.trace
         pairs = list(numbered(trace))
+        as_recorded = trajectory(trace)
         for (name, call), (later_name, later) in pairwise(pairs):
             moved = block(trace, later)
             rest = without(trace, moved)
@@ -127,7 +130,7 @@ class ReorderCalls(Operator):
                             "after": {"event_type": "tool_call", "tool": later.tool},
                         },
                     ),
-                    trajectory(trace),
+                    as_recorded,
                 ],
                 calls=(call, later),
             )

@@ -11,7 +11,7 @@ from agenteval.mutation.base import Mutant, Operator, Subject
 from agenteval.mutation.equivalence import Change, rule_of
 from agenteval.mutation.remedies import suggestion
 from agenteval.mutation.results import IdleAssertion, MutantResult, TestMutation, score
-from agenteval.mutation.traces import Behaviour, behaviour
+from agenteval.mutation.traces import behaviour
 from agenteval.plugins.registry import Registry
 from agenteval.redaction import Redactor
 from agenteval.runner import Outcome
@@ -120,38 +120,56 @@ class _Judge:
 
 def distinct_changes(trace: Trace, case: TestCase, options: MutationOptions) -> Iterator[Change]:
     """The mutants of a trace that differ from each other, in the order of the operators; a sample when there are too many."""
-    found = []
-    for operator in options.operators:
-        random = Random(f"{options.seed}:{case.id}:{operator.name}")  # noqa: S311 - no secret
-        subject = Subject(trace=trace, case=case, random=random)
-        found.append([(operator, mutant) for mutant in operator().mutants(subject)])
     before = behaviour(trace)
-    seen: set[Behaviour] = set()
-    for operator, mutant in _sample(found, options, case.id):
+    seen: set[int] = set()
+    for operator, mutant in _sample(trace, case, options):
         changed = mutant.build()
         after = behaviour(changed)
-        if after not in seen:
-            seen.add(after)
+        if (told := hash(after)) not in seen:  # each tells as much as the trace: too much to be kept
+            seen.add(told)
             yield Change(
                 original=trace, changed=changed, mutant=mutant, operator=operator, before=before, after=after
             )
 
 
 def _sample(
-    found: Sequence[Sequence[tuple[type[Operator], Mutant]]], options: MutationOptions, name: str
-) -> list[tuple[type[Operator], Mutant]]:
-    """At most so many, from every operator in turn, drawn by the seed; in the order in which they were found."""
-    total = sum(map(len, found))
-    if not options.most or total <= options.most:
-        return [each for one in found for each in one]
+    trace: Trace, case: TestCase, options: MutationOptions
+) -> Iterator[tuple[type[Operator], Mutant]]:
+    """At most so many mutants, from every operator in turn, drawn by the seed; in the order in which they are found.
+
+    Those of a long trace are too many, and each too large, to be held: they are counted, and made once more.
+    """
+
+    def mutants(operator: type[Operator]) -> Iterator[Mutant]:
+        random = Random(f"{options.seed}:{case.id}:{operator.name}")  # noqa: S311 - no secret
+        return operator().mutants(Subject(trace=trace, case=case, random=random))
+
+    if options.most and len(trace.calls()) > options.most:
+        chosen = _drawn([sum(1 for _ in mutants(each)) for each in options.operators], options, case.id)
+        for operator, indexes in zip(options.operators, chosen, strict=True):
+            again = enumerate(mutants(operator)) if indexes else ()
+            yield from ((operator, mutant) for index, mutant in again if index in indexes)
+        return
+    found = [list(mutants(each)) for each in options.operators]
+    chosen = _drawn([len(each) for each in found], options, case.id)
+    for operator, made, indexes in zip(options.operators, found, chosen, strict=True):
+        yield from ((operator, made[index]) for index in sorted(indexes))
+
+
+def _drawn(counts: Sequence[int], options: MutationOptions, name: str) -> list[set[int]]:
+    """Which of the mutants of each operator are taken, given how many each has."""
+    if not options.most or sum(counts) <= options.most:
+        return [set(range(count)) for count in counts]
     random = Random(f"{options.seed}:{name}")  # noqa: S311 - no secret
-    left = [random.sample(range(len(one)), len(one)) for one in found]
-    chosen: set[tuple[int, int]] = set()
-    while len(chosen) < options.most:
+    left = [random.sample(range(count), count) for count in counts]
+    chosen: list[set[int]] = [set() for _ in counts]
+    taken = 0
+    while taken < options.most:
         for number, indexes in enumerate(left):
-            if indexes and len(chosen) < options.most:
-                chosen.add((number, indexes.pop()))
-    return [found[number][index] for number, index in sorted(chosen)]
+            if indexes and taken < options.most:
+                chosen[number].add(indexes.pop())
+                taken += 1
+    return chosen
 
 
 def noes(checks: Iterable[BoundAssertion], trace: Trace, case: TestCase) -> frozenset[str]:

@@ -1,14 +1,21 @@
 """JSON that may leave the process: redacted, encoded, and looked at once more before anybody gets it."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from agenteval.errors import AgentEvalError, Problem
 from agenteval.redaction import Redactor, plain
 from agenteval.results import TestResult
+from agenteval.trace import Trace
 
 REASON = "redaction.leak"
+EVENTS_AT_ONCE = 32
+"""Events of a trace that are encoded together: few, since each may be large, and more than most traces have."""
+_OPENING, _CLOSING = b'\n  "events": [\n', b"\n  ]"
+_NO_EVENTS = b'\n  "events": [],\n'
+"""Only once in a trace without events: what is not at the top of it is indented further."""
 NEXT_STEP = "this is a bug of agenteval: report it with the kind of value; nothing was kept of the file"
 
 
@@ -41,6 +48,25 @@ def sealed(data: Any, redactor: Redactor, *, one_line: bool = False) -> bytes:
         return content
     shown = redactor.data(plain(data))
     return _checked(shown, shown, redactor, one_line=one_line)
+
+
+def sealed_trace(
+    trace: Trace, redactor: Redactor, clean: Callable[[Any], Any] = lambda data: data
+) -> Iterator[bytes]:
+    """A trace, of which `clean` makes what is written, as `sealed` gives it, in parts: a long one is not held twice.
+
+    Raises `LeakError` before the part that would show something.
+    """
+    if len(trace.events) <= EVENTS_AT_ONCE:
+        yield sealed(clean(trace), redactor)
+        return
+    head, tail = sealed(clean(replace(trace, events=[])), redactor).split(_NO_EVENTS)
+    yield head
+    for start in range(0, len(trace.events), EVENTS_AT_ONCE):
+        events = clean({"events": trace.events[start : start + EVENTS_AT_ONCE]})
+        content = sealed(events, redactor)
+        yield (b",\n" if start else _OPENING) + content[len(b"{" + _OPENING) : -len(_CLOSING + b"\n}\n")]
+    yield _CLOSING + b",\n" + tail
 
 
 def sealed_lines(items: Sequence[Any], redactor: Redactor) -> bytes:

@@ -1,10 +1,10 @@
 """The agent's final texts in a run: each answer that ended a stretch of work."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from agenteval_nanoclaw.session.saying import MAIN, Said
-from agenteval_nanoclaw.session.transcript import text_of
+from agenteval_nanoclaw.session.transcript import Line, text_of
 
 CUT_OFF = ("max_tokens", "model_context_window_exceeded")
 """Reasons for which an answer stops in the middle."""
@@ -16,24 +16,24 @@ class Answer:
 
     id: str
     text: str
-    last: Said
+    last: Line
     stop_reason: str = ""
 
 
-def final_answers(lines: Sequence[Said]) -> list[Answer]:
-    """The final texts of the agent itself, in order: of answers that call no tool."""
+def final_answers(lines: Iterable[Said]) -> list[Answer]:
+    """The final texts of the agent itself, in order: of answers that call no tool. `lines` are of type `assistant`."""
     found: dict[str, Answer] = {}
     calling: set[str] = set()
     for said in lines:
-        if said.agent != MAIN or said.record.get("type") != "assistant" or said.is_made_up:
+        if said.agent != MAIN or said.is_made_up:
             continue
         name = text_of(said.message.get("id")) or text_of(said.record.get("uuid"))
         reason = text_of(said.message.get("stop_reason"))
         if reason == "tool_use" or any(said.blocks("tool_use")):
             calling.add(name)
         texts = [text_of(block.get("text")) for block in said.blocks("text")]
-        answer = found.setdefault(name, Answer(name, "", said))
+        answer = found.setdefault(name, Answer(name, "", said.line))
         answer.stop_reason = reason
         if any(texts):
-            answer.text, answer.last = "\n".join(filter(None, [answer.text, *texts])), said
+            answer.text, answer.last = "\n".join(filter(None, [answer.text, *texts])), said.line
     return [answer for name, answer in found.items() if name not in calling]

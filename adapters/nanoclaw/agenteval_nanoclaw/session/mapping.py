@@ -18,15 +18,16 @@ from agenteval_nanoclaw.session.clock import iso
 from agenteval_nanoclaw.session.context import generation_of, mounts_are_known, scenario_of
 from agenteval_nanoclaw.session.delivery import Outbox
 from agenteval_nanoclaw.session.evidence import notes_on
+from agenteval_nanoclaw.session.failures import RETRYABLE, api_error, error_type
 from agenteval_nanoclaw.session.memory import Owned
 from agenteval_nanoclaw.session.outgoing import Outgoing
 from agenteval_nanoclaw.session.prompts import parse_prompt
 from agenteval_nanoclaw.session.reading import Reading
 from agenteval_nanoclaw.session.remembering import Call, MemoryTelling
-from agenteval_nanoclaw.session.results import RETRYABLE, error_type, result_text, whole_text
+from agenteval_nanoclaw.session.results import result_text, whole_text
 from agenteval_nanoclaw.session.runs import Run
-from agenteval_nanoclaw.session.saying import MAIN, Said, read_sayings
-from agenteval_nanoclaw.session.tools import canonical
+from agenteval_nanoclaw.session.saying import MAIN, Place, Said, read_sayings
+from agenteval_nanoclaw.session.tools import canonical, fitting
 from agenteval_nanoclaw.session.transcript import Record, prompt_of, text_of
 from agenteval_nanoclaw.session.usage import Usage
 
@@ -79,7 +80,7 @@ class _Teller:
         )
         self.outbox = Outbox(run)
         self.outgoing = Outgoing(
-            final_answers(self.sayings.lines), self.outbox, self.generation, self.builder
+            final_answers(self.sayings.of_type("assistant")), self.outbox, self.generation, self.builder
         )
         self.memory = MemoryTelling(run, reading, self.builder, self.sayings)
         self.usage = Usage()
@@ -93,7 +94,7 @@ class _Teller:
 
     def told(self, case_id: str, run_id: str) -> Told:
         """All of it."""
-        for said in self.sayings.lines:
+        for said in self.sayings:
             self._line(said)
         self._unanswered()
         self._runtime_errors()
@@ -159,7 +160,7 @@ class _Teller:
         self.usage.add(said.message)
         for block in said.blocks("tool_use"):
             self._call(said, block)
-        self.outgoing.tell(said)
+        self.outgoing.tell(said.line)
 
     def _call(self, said: Said, block: Record) -> None:
         name, call_id, args = text_of(block.get("name")), text_of(block.get("id")), block.get("input")
@@ -169,7 +170,7 @@ class _Teller:
             id=call_id,
             recorded=name,
             tool=canonical(name, self.aliases),
-            args=_fitting(args) if isinstance(args, dict) else {},
+            args=fitting(args) if isinstance(args, dict) else {},
             folder=text_of(said.record.get("cwd")),
             time=said.line.time,
         )
@@ -220,7 +221,7 @@ class _Teller:
             error = {"scope": "tool", "tool": call.tool, "call_id": call.id, "error_type": kind}
             self._error(said, {**error, "message": text, "retryable": kind in RETRYABLE})
 
-    def _error(self, said: Said, data: dict[str, Any]) -> None:
+    def _error(self, said: Said | Place, data: dict[str, Any]) -> None:
         whole = {"scope": "runtime", "tool": None, "call_id": None, **data}
         actor = "tool" if whole["scope"] == "tool" else "system"
         self.builder.add("error", whole, actor=actor, ts=iso(said.line.time), agent_id=said.agent)
@@ -238,7 +239,7 @@ class _Teller:
             )
 
     def _unanswered(self) -> None:
-        last = self.sayings.lines[-1]
+        last = self.sayings.places[-1]
         for call in self.calls.values():
             if not call.answered:
                 error = {"scope": "tool", "tool": call.tool, "call_id": call.id, "error_type": "aborted"}
@@ -249,7 +250,7 @@ class _Teller:
             self.notes.append(f"{len(self.early)} tool results answer calls that are not in the recording")
 
     def _runtime_errors(self) -> None:
-        last = self.sayings.lines[-1]
+        last = self.sayings.places[-1]
         told = [("runner_failed", row.text) for row in self.outbox.runner_failures()]
         rows = [each.row for each in self.run.received if each.row]
         told += [("task_failed", row.error) for row in rows if row.error]
@@ -264,7 +265,7 @@ class _Teller:
             return "blocked"
         if self.failure or "failed" in acknowledged:
             return "failed"
-        answered = final.last.line.time if final else 0
+        answered = final.last.time if final else 0
         unfinished = any(not call.answered and call.time >= answered for call in self.calls.values())
         cut = self.run.damaged or (self.run.last and self.run.index.cut)
         if final is None or final.stop_reason in CUT_OFF or unfinished or cut or "processing" in acknowledged:
@@ -279,27 +280,3 @@ class _Teller:
         stored = self.run.session is not None
         flags.supports_scheduler_context = self.run.task is not None if self.run.by_scheduler else stored
         flags.supports_container_metadata = mounts_are_known(self.run, self.reading)
-
-
-def _fitting(value: Any) -> Any:
-    """A value in which integers of more than 64 bits, which no file of ours can hold, are text."""
-    if isinstance(value, dict):
-        return {key: _fitting(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_fitting(item) for item in value]
-    return str(value) if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63 else value
-
-
-def api_error(record: Record) -> tuple[str, str]:
-    """Kind and message of a failed request to the model."""
-    error = record.get("error")
-    told: Any = error if isinstance(error, dict) else {}
-    status, kind, message = told.get("status"), text_of(told.get("type")), text_of(told.get("formatted"))
-    while isinstance(told, dict):
-        kind = text_of(told.get("type")) if text_of(told.get("type")) not in ("", "error") else kind
-        message = text_of(told.get("message")) or message
-        told = told.get("error")
-    number = f"{status} " if isinstance(status, int) else ""
-    attempt = record.get("retryAttempt")
-    tried = f" (attempt {attempt})" if isinstance(attempt, int) else ""
-    return kind or "api_error", f"{number}{message}{tried}".strip()

@@ -7,6 +7,7 @@ from agenteval.trace import TraceBuilder, TraceMessage
 from agenteval_nanoclaw.session.answers import Answer
 from agenteval_nanoclaw.session.clock import iso
 from agenteval_nanoclaw.session.delivery import Outbox, Part, parts_of, proof
+from agenteval_nanoclaw.session.transcript import Line
 
 NOT_WRAPPED = (
     "the last text was not delivered: nothing in it stands in <message to=…>, and no text after it was"
@@ -43,9 +44,9 @@ class Outgoing:
         if text and result.get("to", "") in ("", *self.own):
             self.sends.append((call_id, text))
 
-    def tell(self, said: Any) -> None:
+    def tell(self, line: Line) -> None:
         """Tell what a line that completes a final text sends."""
-        answer = self.by_last_line.get(id(said))
+        answer = self.by_last_line.get(id(line))
         if answer is None:
             return
         parts = self.parts[answer.id]
@@ -60,10 +61,10 @@ class Outgoing:
         return not part.to or not self.own or part.to in self.own
 
     def _send(self, part: Part, answer: Answer, call_id: str) -> None:
-        row = self.outbox.by_text(part.text, answer.last.line.time)
+        row = self.outbox.by_text(part.text, answer.last.time)
         to = part.to or (self.own[0] if self.own else "")
         success = row is not None or not self.outbox.is_stored
-        ts = iso(answer.last.line.time)
+        ts = iso(answer.last.time)
         args = {"to": to, "text": part.text} if to else {"text": part.text}
         call = {"tool": OUTBOUND, "call_id": call_id, "args": args, "recorded_tool": FINAL_TEXT}
         self.builder.add("tool_call", call, actor="agent", ts=ts)
@@ -76,7 +77,7 @@ class Outgoing:
         data: dict[str, Any] = {"role": "assistant", "content": "\n\n".join(part.text for part in own)}
         names = list(dict.fromkeys(part.to for part in own if part.to)) or self.own
         if own:
-            rows = [self.outbox.by_text(part.text, answer.last.line.time) for part in own]
+            rows = [self.outbox.by_text(part.text, answer.last.time) for part in own]
             if names:
                 data["to"] = names[0] if len(names) == 1 else names
             if self.outbox.is_stored:
@@ -93,7 +94,7 @@ class Outgoing:
         if answer.text.strip() != data["content"]:
             data["raw"] = answer.text
         self.output = TraceMessage(role="assistant", content=data["content"])
-        self.builder.add("final_output", data, actor="agent", ts=iso(answer.last.line.time))
+        self.builder.add("final_output", data, actor="agent", ts=iso(answer.last.time))
 
 
 def _says(text: str) -> bool:

@@ -110,7 +110,7 @@ def _index_text(sayings: Sayings) -> str:
     """What the run shows of what memory files hold: the files that they name are memory, too."""
     reading: set[str] = set()
     shown: list[str] = [""]
-    for said in sayings.lines:
+    for said in sayings.of_type("assistant"):
         for block in said.blocks("tool_use"):
             given = block.get("input")
             args: Record = given if isinstance(given, dict) else {}
@@ -120,6 +120,7 @@ def _index_text(sayings: Sayings) -> str:
             elif any(name in (command := text_of(args.get("command"))) for name in (LOCAL, MAIN)):
                 found = [each for each in touches(command, "/")[0] if each.path.endswith(MEMORY_FILES)]
                 shown += [each.written or "" for each in found]
+    for said in sayings.of_type("user") if reading else ():
         detail = said.record.get("toolUseResult")
         file = detail.get("file") if isinstance(detail, dict) else None
         if isinstance(file, dict):

@@ -64,22 +64,3 @@ def whole_text(text: str, transcript: Path, source: Source, *, max_bytes: int) -
         return file.read_text(encoding="utf-8", errors="replace"), True
     except OSError:
         return text, False
-
-
-ERROR_TYPES = (
-    ("timeout", lazy(r"timed? ?out|-32001|Exit code 143|\bETIMEDOUT\b", re.IGNORECASE)),
-    ("unknown_tool", lazy(r"No such tool available")),
-    ("invalid_arguments", lazy(r"InputValidationError")),
-    ("not_found", lazy(r"File does not exist|No such file or directory|\bENOENT\b|\b404\b")),
-    ("permission_denied", lazy(r"permission|not allowed|\bEACCES\b|\b40[13]\b", re.IGNORECASE)),
-    ("rate_limited", lazy(r"rate.?limit|\b429\b", re.IGNORECASE)),
-    ("unavailable", lazy(r"\b50[0234]\b|\bECONN\w+\b|Unable to verify if domain", re.IGNORECASE)),
-    ("exit_code", lazy(r"^Exit code \d+")),
-)
-"""Kinds of tool errors by what their texts say; the first that fits. Any other is a `tool_error`."""
-RETRYABLE = frozenset({"timeout", "rate_limited", "unavailable"})
-
-
-def error_type(message: str) -> str:
-    """The kind of a tool's error."""
-    return next((kind for kind, pattern in ERROR_TYPES if pattern.search(message[:2000])), "tool_error")

@@ -3,17 +3,20 @@
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from agenteval.errors import AdapterError
 from agenteval_nanoclaw.session.runs import Run
 from agenteval_nanoclaw.session.source import Source
-from agenteval_nanoclaw.session.transcript import Line, Record, read_index, read_records, text_of
+from agenteval_nanoclaw.session.transcript import Line, Record, read_index, read_record, text_of
 
 SPAWNS = ("Agent", "Task")
 """The tool that starts a subagent, by its names."""
 MAIN = "main"
+MOST_KEPT = 4 << 20
+"""Bytes of a run's lines that are kept once they are read."""
 
 
 @dataclass(slots=True)
@@ -50,26 +53,68 @@ class Said:
 
 
 @dataclass(slots=True)
-class Sayings:
-    """All lines of a run in the order of time, and the subagents whose transcripts are not there, or not whole."""
+class Place:
+    """Where a line is, who it is of, and the line itself when it is kept."""
 
-    lines: list[Said]
+    path: Path
+    line: Line
+    agent: str
+    spawn: str
+    said: Said | None
+
+
+@dataclass(slots=True)
+class Sayings:
+    """All lines of a run in the order of time, and the subagents whose transcripts are not there, or not whole.
+
+    A long run is not held in memory: most of its lines are read anew whenever they are gone through.
+    """
+
+    places: list[Place] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
     damaged: list[str] = field(default_factory=list)
     """Subagents of whose transcripts a part cannot be read."""
+    size: int = 0
+    """Of all lines, in bytes."""
+
+    def __iter__(self) -> Iterator[Said]:
+        return self._told(self.places)
+
+    def of_type(self, kind: str) -> Iterator[Said]:
+        """The lines of a type. The others, which may be far longer, are not read for it."""
+        return self._told(place for place in self.places if place.line.type == kind)
+
+    def _told(self, places: Iterable[Place]) -> Iterator[Said]:
+        for path, those in groupby(places, key=lambda place: place.path):
+            with path.open("rb") as file:
+                for place in those:
+                    if place.said:
+                        yield place.said
+                    elif (record := read_record(file, place.line)) is not None:
+                        yield Said(place.line, record, place.agent, place.spawn)
+
+    def read(self, path: Path, lines: Iterable[Line], agent: str = "", spawn: str = "") -> Iterator[Said]:
+        """Add lines, and tell them. Where no agent is named, the lines say whose they are."""
+        with path.open("rb") as file:
+            for line in lines:
+                record = read_record(file, line)
+                if record is None:
+                    continue
+                said = Said(line, record, agent or _agent_of(record), spawn)
+                self.size += line.length
+                kept = said if self.size <= MOST_KEPT else None
+                self.places.append(Place(path, line, said.agent, spawn, kept))
+                yield said
 
 
 def read_sayings(run: Run, source: Source, *, max_line: int) -> Sayings:
     """The lines of a run, with those of its subagents, and of theirs."""
-    own = [
-        Said(line, record, *_side(record)) for line, record in read_records(run.transcript.path, run.lines)
-    ]
-    sayings = Sayings(own)
+    sayings = Sayings()
     files = {
         path.stem.removeprefix("agent-"): path for path in run.transcript.sidechains() if source.allowed(path)
     }
-    inline = {said.agent for said in own}
-    waiting = list(_spawned(own, files))
+    waiting = list(_spawned(sayings.read(run.transcript.path, run.lines), files))
+    inline = {place.agent for place in sayings.places}
     while waiting:
         call, agent = waiting.pop(0)
         path = files.pop(agent, None)
@@ -84,17 +129,13 @@ def read_sayings(run: Run, source: Source, *, max_line: int) -> Sayings:
             continue
         if index.cut or index.damaged:
             sayings.damaged.append(agent)
-        lines = [Said(line, record, agent, call) for line, record in read_records(path, index.lines)]
-        sayings.lines += lines
-        waiting += _spawned(lines, files)
-    sayings.lines.sort(key=lambda said: (said.line.time, said.agent != MAIN, said.line.number))
+        waiting += _spawned(sayings.read(path, index.lines, agent, call), files)
+    sayings.places.sort(key=lambda place: (place.line.time, place.agent != MAIN, place.line.number))
     return sayings
 
 
-def _side(record: Record) -> tuple[str, str]:
-    if not record.get("isSidechain"):
-        return MAIN, ""
-    return text_of(record.get("agentId")) or "subagent", ""
+def _agent_of(record: Record) -> str:
+    return (text_of(record.get("agentId")) or "subagent") if record.get("isSidechain") else MAIN
 
 
 def _spawned(lines: Iterable[Said], files: dict[str, Path]) -> Iterator[tuple[str, str]]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from typing import Any
 
 from agenteval.outbound import OUTBOUND
 from agenteval.patterns import is_glob, name_matches
@@ -44,3 +45,12 @@ def canonical(recorded: str, aliases: Mapping[str, str]) -> str:
     if recorded.startswith("mcp__"):
         return recorded
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", recorded).lower()
+
+
+def fitting(value: Any) -> Any:
+    """A value in which integers of more than 64 bits, which no file of ours can hold, are text."""
+    if isinstance(value, dict):
+        return {key: fitting(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [fitting(item) for item in value]
+    return str(value) if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63 else value

@@ -5,10 +5,11 @@ continues; then only the lines of one run are read again, whole.
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import takewhile
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from agenteval.errors import AdapterError
 from agenteval_nanoclaw.session.clock import milliseconds
@@ -68,11 +69,16 @@ Progress = Callable[[Path, int, int], None]
 """Told a file, the bytes of it that are read, and its size."""
 TELL_EVERY = 8 << 20
 DEEPEST = 100
+UNTIMED = -1
+"""The time of lines that have none, until that of another is known."""
 
 
 @dataclass(slots=True)
 class Line:
-    """Where a line is, and what it continues. `parent` is a place in the index, or -1."""
+    """Where a line is, and what it continues. `parent` is a place in the index, or -1.
+
+    A line without a time of its own has that of the line before; what stands before all times has the first.
+    """
 
     time: int
     number: int
@@ -133,6 +139,9 @@ def read_index(path: Path, *, max_line: int, progress: Progress | None = None) -
         _add(index, places, record, Line(0, number, offset, len(data or b""), -1, -1, ""))
     if progress and told:
         progress(path, size := path.stat().st_size, size)
+    first = next((line.time for line in index.lines if line.time != UNTIMED), 0)
+    for line in takewhile(lambda line: line.time == UNTIMED, index.lines):
+        line.time = first
     if not objects:
         raise AdapterError(
             f"{path}: no line of it is of a transcript",
@@ -184,13 +193,15 @@ def _add(index: Index, places: dict[str, int], record: Record, line: Line) -> No
         told = _is_result(record) or prompt is not None
     else:
         told = kind == "assistant" or _subtype(record) in TOLD.get(kind, ())
-    time = milliseconds(record.get("timestamp"))
-    if not told or time is None:
-        if not told and kind not in ("user", *PASSED_OVER) and _subtype(record) not in OTHER_KNOWN:
+    if not told:
+        if kind not in ("user", *PASSED_OVER) and _subtype(record) not in OTHER_KNOWN:
             _count(index, f"{kind}/{_subtype(record)}" if kind in TOLD else kind)
         if uuid := text_of(record.get("uuid")):
             places[uuid] = parent  # what continues it continues what it continues
         return
+    time = milliseconds(record.get("timestamp"))
+    if time is None:
+        time = index.lines[-1].time if index.lines else UNTIMED
     line.time, line.type, line.parent, line.place = time, kind, parent, len(index.lines)
     if uuid := text_of(record.get("uuid")):
         places[uuid] = line.place
@@ -237,14 +248,10 @@ def _said(content: Any) -> str | None:
     return content if isinstance(content, str) and content and not is_harness(content) else None
 
 
-def read_records(path: Path, lines: Iterable[Line]) -> Iterator[tuple[Line, Record]]:
-    """The lines themselves, in the order given."""
-    with path.open("rb") as file:
-        for line in lines:
-            file.seek(line.offset)
-            record = parse_line(file.read(line.length))
-            if record is not None:
-                yield line, record
+def read_record(file: BinaryIO, line: Line) -> Record | None:
+    """A line itself, of the open transcript that it is in; None when the file has changed since."""
+    file.seek(line.offset)
+    return parse_line(file.read(line.length))
 
 
 def parse_line(data: bytes) -> Record | None:
