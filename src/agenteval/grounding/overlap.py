@@ -69,13 +69,18 @@ def _order(words: Sequence[str], asked: frozenset[str], passages: Passages, sign
     pairs = list(_pairs(signs.content(words)))
     if not pairs:
         return 1.0
-    kept = sum(map(passages.content.__contains__, pairs)) / len(pairs)
     runs = list(filter(None, signs.all(words).split(END)))
     total = sum(map(len, runs))
     pieces = [length for run in runs for length in _pieces(run, passages.words)]
     long = sum(length for length in pieces if length >= LONG_PIECE)
     long += sum(len(run) for run in runs if len(run) < LONG_PIECE and run in passages.words)
-    return (kept + long / total + 1 - (len(pieces) - 1) / total) / 3
+
+    def mean(kept: float) -> float:
+        return (kept + long / total + 1 - (len(pieces) - 1) / total) / 3
+
+    if mean(1) <= LEAST_ORDER:  # whatever the pairs: each is looked for in all sources
+        return LEAST_ORDER
+    return mean(sum(map(passages.content.__contains__, pairs)) / len(pairs))
 
 
 def _pairs(signs: str) -> Iterator[str]:
