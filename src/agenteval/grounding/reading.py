@@ -112,7 +112,7 @@ def squash(text: str) -> str:
 
 
 _CAPITALISED_RUN = lazy(
-    r"[A-Z](?<!\w[A-Z])[\w'-]{1,30}(?: (?:of |for |and |the )?[A-Z](?<!\w[A-Z])[\w'-]{1,30}){1,5}"
+    r"[A-Z](?<!\w[A-Z])[\w'-]{1,30}+(?: (?:of |for |and |the )?[A-Z](?<!\w[A-Z])[\w'-]{1,30}+){1,5}+"
 )
 _RUN = lazy(
     r"(\d\d*(?:[,.\u00a0\u202f]\d+)*)(?:[ -]?([hkmbtHKMBT])(?=[nm]?\b|undred|housand|illion|rillion|io\b))?"
