@@ -79,6 +79,16 @@ LEADS_NOWHERE = "leads nowhere inside the schema, and nothing is fetched; put wh
             "$schema stands inside the schema, where it changes the rules; put it at the top",
         ),
         (
+            {
+                "if": {
+                    "$schema": "http://json-schema.org/draft-03/schema#",
+                    "dependencies": {"a": {}, "b": True},
+                },
+                "anyOf": [{"$ref": "nowhere"}],
+            },
+            "$schema stands inside the schema, where it changes the rules; put it at the top",
+        ),
+        (
             {"$ref": "#/elsewhere", "elsewhere": {"pattern": "("}},
             "the pattern '(' is not a regular expression: missing ) at position 1",
         ),

@@ -216,29 +216,12 @@ def _problems(schema: dict[str, Any], draft: Any) -> Iterator[str]:
     dialect = specification_with(schema.get("$schema", ""), default=DRAFT202012)
     root = dialect.create_resource(schema)
     pending = [(root, REGISTRY.resolver_with_root(root))]
+    references: list[tuple[str, str, Any]] = []
     seen: set[int] = {id(resource.contents) for resource in REGISTRY.values()}  # these are known to be right
     keywords: set[str] = set()
-    while pending:
-        resource, resolver = pending.pop()
-        contents = resource.contents
-        if id(contents) in seen:
-            continue
-        seen.add(id(contents))
-        if not isinstance(contents, dict):
-            continue  # true and false
-        keywords.update(contents)
-        yield from _ignored(contents, draft)
-        if "$schema" in contents and contents is not schema:
-            yield "$schema stands inside the schema, where it changes the rules; put it at the top"
-        for inner in resource.subresources():
-            is_schema = isinstance(
-                inner.contents, dict
-            )  # not so true, and names in `dependencies` of old drafts
-            pending += [(inner, resolver.in_subresource(inner))] if is_schema else []
-        yield from _foreign_patterns(contents)
-        for keyword in ("$ref", "$dynamicRef"):
-            if not isinstance(reference := contents.get(keyword), str):
-                continue
+    while pending or references:
+        if not pending:  # only now: a lookup reads the whole schema, and stumbles over what is refused below
+            keyword, reference, resolver = references.pop()
             target = _resolved(reference, resolver)
             if target is None:
                 yield (
@@ -248,8 +231,33 @@ def _problems(schema: dict[str, Any], draft: Any) -> Iterator[str]:
             elif id(target.contents) not in seen:
                 draft.check_schema(target.contents, format_checker=None)
                 pending.append((dialect.create_resource(target.contents), target.resolver))
+            continue
+        resource, resolver = pending.pop()
+        contents = resource.contents
+        if id(contents) in seen:
+            continue
+        seen.add(id(contents))
+        if not isinstance(contents, dict):
+            continue  # true and false
+        keywords.update(contents)
+        if "$schema" in contents and contents is not schema:
+            yield "$schema stands inside the schema, where it changes the rules; put it at the top"
+        yield from _ignored(contents, draft)
+        pending += [
+            (inner, resolver.in_subresource(inner))
+            for inner in resource.subresources()
+            if isinstance(inner.contents, dict)  # not so true, and names in `dependencies` of old drafts
+        ]
+        yield from _foreign_patterns(contents)
+        references += [(keyword, reference, resolver) for keyword, reference in _references(contents)]
     if {"unevaluatedProperties", "patternProperties"} <= keywords:
         yield "unevaluatedProperties together with patternProperties cannot be judged under a time limit"
+
+
+def _references(contents: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    for keyword in ("$ref", "$dynamicRef"):
+        if isinstance(reference := contents.get(keyword), str):
+            yield keyword, reference
 
 
 def _ignored(contents: dict[str, Any], draft: Any) -> Iterator[str]:

@@ -7,11 +7,7 @@ from agenteval.assertions.base import Verdict
 from agenteval.diagnosis import Invalid
 from agenteval.strict import parse
 from builders import Step, call, error, judge, make_trace, result
-
-
-def refs(verdict: Verdict) -> list[str]:
-    """The ids of the deciding events."""
-    return [event.event_id for event in verdict.events]
+from verdicts import refs
 
 
 def judged(*steps: Step, **params: object) -> Verdict:

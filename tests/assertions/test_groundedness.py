@@ -13,6 +13,7 @@ from agenteval.diagnosis import Invalid
 from agenteval.strict import parse
 from agenteval.trace import Trace
 from builders import Step, call, error, judge, make_case, make_trace, memory_read, result
+from verdicts import refs
 
 CLAIMS = "claims_supported_by_fixtures"
 CITES = "no_fabricated_source_or_citation"
@@ -72,11 +73,6 @@ def read(content: Any, output: str, **params: Any) -> Verdict:
     return judge(
         CLAIMS, params, make_trace(call("web_fetch"), result("web_fetch", None, content), output=output)
     )
-
-
-def refs(verdict: Verdict) -> list[str]:
-    """The ids of the deciding events."""
-    return [event.event_id for event in verdict.events]
 
 
 def unsupported(verdict: Verdict) -> list[list[str]]:

@@ -12,20 +12,11 @@ from agenteval.language.remembered import requests
 from agenteval.strict import parse
 from agenteval.trace import Capabilities, Trace
 from builders import Step, call, judge, make_trace, memory_read, memory_write, received
+from verdicts import closest, refs
 
 NO_MEMORY = Capabilities(supports_tool_trace=True, supports_replay=True)
 FACT = "Dana prefers answers as 3 short bullets, no preamble"
 BULLETS = "- Melon\n- Popcorn\n- Oat cookies"
-
-
-def refs(verdict: Verdict) -> list[str]:
-    """The ids of the deciding events."""
-    return [event.event_id for event in verdict.events]
-
-
-def closest(verdict: Verdict) -> list[tuple[str, str]]:
-    """The closest candidates, by id, with their notes."""
-    return [(event.event_id, note) for event, note in verdict.closest]
 
 
 def recall(trace: Trace, **params: Any) -> Verdict:

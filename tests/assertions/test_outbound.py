@@ -12,6 +12,7 @@ from agenteval.diagnosis import Invalid
 from agenteval.outbound import similarity
 from agenteval.strict import parse
 from builders import Step, call, error, judge, make_trace, result
+from verdicts import refs
 
 SEND = "outbound_send"
 DIGEST = "- TraceKit 2.0 adds replay of recorded runs\n- The meetup is in Hamburg"
@@ -20,11 +21,6 @@ DIGEST = "- TraceKit 2.0 adds replay of recorded runs\n- The meetup is in Hambur
 def send(call_id: str | None = None, /, **args: Any) -> Step:
     """A send."""
     return call(SEND, call_id, **args)
-
-
-def refs(verdict: Verdict) -> list[str]:
-    """The ids of the deciding events."""
-    return [event.event_id for event in verdict.events]
 
 
 def refused(kind: str, params: dict[str, Any]) -> list[str]:

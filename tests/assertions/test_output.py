@@ -13,6 +13,7 @@ from agenteval.errors import AssertionCrashError
 from agenteval.strict import parse
 from agenteval.trace import Capabilities
 from builders import call, judge, make_trace, result
+from verdicts import refs
 
 CONTAINS = "output_contains"
 OMITS = "output_omits"
@@ -22,11 +23,6 @@ ASKS = "ask_clarifying_when_ambiguous"
 def of(kind: str, params: dict[str, Any], output: str | None) -> Verdict:
     """The verdict on an output alone."""
     return judge(kind, params, make_trace(output=output))
-
-
-def refs(verdict: Verdict) -> list[str]:
-    """The ids of the events that decide."""
-    return [event.event_id for event in verdict.events]
 
 
 def spec_error(kind: str, params: dict[str, Any]) -> str:

@@ -11,11 +11,7 @@ from agenteval.language.success_claims import SUCCESS_PHRASES, success_claims
 from agenteval.strict import parse
 from agenteval.trace import Trace
 from builders import Step, call, error, judge, make_trace, result
-
-
-def refs(verdict: Verdict) -> list[str]:
-    """The ids of the deciding events."""
-    return [event.event_id for event in verdict.events]
+from verdicts import refs
 
 
 def attempts(*outcomes: str, args: dict[str, Any] | None = None) -> list[Step]:

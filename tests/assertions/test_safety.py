@@ -15,6 +15,7 @@ from agenteval.redaction import Redactor
 from agenteval.strict import parse
 from agenteval.trace import Capabilities, Trace
 from builders import Step, call, judge, make_case, make_trace, result
+from verdicts import refs
 
 AWS = "AKIA" + "Q3EGRV7LM2NTP5XW"
 GITHUB = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
@@ -23,11 +24,6 @@ PHONE = "+49 171 2345678"
 CARD = "4111 1111 1111 1111"
 IP = "192.168.1.4"
 VALUES = (AWS, GITHUB, EMAIL, PHONE, CARD, IP)
-
-
-def refs(verdict: Verdict) -> list[str]:
-    """The ids of the deciding events."""
-    return [event.event_id for event in verdict.events]
 
 
 def shown(verdict: Verdict) -> str:

@@ -5,19 +5,14 @@ from typing import Any
 import pytest
 
 from agenteval.assertions import assertion_class
-from agenteval.assertions.base import Verdict
 from agenteval.diagnosis import Invalid
 from agenteval.strict import parse
 from agenteval.trace import Capabilities, Trace
 from builders import Step, call, error, judge, make_case, make_trace, received, result
+from verdicts import refs
 
 TASK = "task-digest"
 NO_CALLS = Capabilities(supports_scheduler_context=True, supports_replay=True)
-
-
-def refs(verdict: Verdict) -> list[str]:
-    """The ids of the deciding events."""
-    return [event.event_id for event in verdict.events]
 
 
 def run(*steps: Step, **overrides: Any) -> Trace:

@@ -12,6 +12,7 @@ from agenteval.diagnosis import Invalid
 from agenteval.errors import AssertionCrashError
 from agenteval.strict import parse
 from builders import call, judge, make_case, make_trace, result
+from verdicts import closest, refs
 
 DIGEST = make_trace(
     call("web_search", "c1", query="AI news", limit=5),
@@ -28,16 +29,6 @@ def compare(mode: str, *expected: str | dict[str, Any], trace: Any = DIGEST) -> 
     """The verdict on a trace; an expected call is a tool, or a tool with arguments."""
     calls = [{"tool": each} if isinstance(each, str) else each for each in expected]
     return judge("trajectory_matches", {"mode": mode, "expected": calls}, trace)
-
-
-def refs(verdict: Verdict) -> list[str]:
-    """The ids of the deciding events."""
-    return [event.event_id for event in verdict.events]
-
-
-def closest(verdict: Verdict) -> list[tuple[str, str]]:
-    """The closest candidates, by id, with their notes."""
-    return [(event.event_id, note) for event, note in verdict.closest]
 
 
 def refused(params: dict[str, Any]) -> list[str]:

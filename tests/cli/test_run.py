@@ -254,6 +254,16 @@ def test_collect_only(project: Project, capsys: pytest.CaptureFixture[str]) -> N
     assert main(["run", "tests", "--collect-only", "-k", "nothing"]) == 3
 
 
+def test_collecting_has_no_summary(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """An empty stdout would be no JSON: the two options are refused together."""
+    project.add("pass")
+    assert main(["run", "tests", "--collect-only", "--json"]) == 2
+    assert capsys.readouterr() == (
+        "",
+        "error[usage.invalid]: --json tells what a run came to, and --collect-only makes none\n",
+    )
+
+
 def test_durations(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     """`--durations N` shows the N slowest, slowest first."""
     for name in ("a", "b", "c"):

@@ -329,12 +329,14 @@ def test_one_id_in_two_shards(four: Project, capsys: pytest.CaptureFixture[str])
     )
 
 
-@pytest.mark.parametrize("value", ["", "1", "0/3", "4/3", "a/b", "1/0", "-1/3", "1/2/3", "1/99999", "١/٣"])
+@pytest.mark.parametrize(
+    "value", ["", "1", "0/3", "4/3", "a/b", "1/0", "-1/3", "1/2/3", "1/99999", "9" * 5000 + "/1", "١/٣"]
+)
 def test_what_is_no_shard(value: str, four: Project, capsys: pytest.CaptureFixture[str]) -> None:
     """The option says what it expects."""
     assert main(["run", "tests", "--shard", value]) == 2
     assert capsys.readouterr().err == (
-        f"error[usage.shard]: --shard {value}: expected I/N, where I is from 1 to N\n  next: for instance --shard 1/3\n"
+        f"error[usage.shard]: --shard {value}: expected I/N, where I is from 1 to N, and N at most 9999\n  next: for instance --shard 1/3\n"
     )
 
 

@@ -56,10 +56,10 @@ def shard_of(value: str | None) -> Shard | None:
     if value is None:
         return None
     number, slash, of = value.partition("/")
-    digits = slash and (number + of).isascii() and number.isdigit() and of.isdigit() and len(of) <= 4
+    digits = slash and all(part.isascii() and part.isdigit() and len(part) <= 4 for part in (number, of))
     if not digits or not 1 <= int(number) <= int(of):
         raise UsageError(
-            f"--shard {value}: expected I/N, where I is from 1 to N",
+            f"--shard {value}: expected I/N, where I is from 1 to N, and N at most 9999",
             reason_code="usage.shard",
             next_step="for instance --shard 1/3",
         )

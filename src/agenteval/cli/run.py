@@ -163,6 +163,8 @@ def command(
 
     Exit codes: 0 all passed, 1 a test failed, 2 an error, 3 an invalid spec or nothing to run.
     """
+    if collect_only and json_output:
+        raise UsageError("--json tells what a run came to, and --collect-only makes none")
     prepare(reports)
     root = project_root(paths)
     config = load_config(root)
