@@ -96,6 +96,16 @@ def test_the_workflow_is_the_one_that_init_makes() -> None:
     assert shown == template.read_text(encoding="utf-8")
 
 
+def test_every_job_of_the_shards_keeps_what_it_wrote() -> None:
+    """The parts and the merged run are uploaded, also when tests fail."""
+    (shown,) = (block.text for block in blocks(CI) if block.target == ".github/workflows/agenteval-shards.yml")
+    last = {name: job["steps"][-1] for name, job in yaml.safe_load(shown)["jobs"].items()}
+    assert list(last) == ["shard", "merge"]
+    for step in last.values():
+        assert step["uses"].startswith("actions/upload-artifact@")
+        assert (step["if"], step["with"]["path"]) == ("always()", "artifacts/")
+
+
 def test_the_inputs_and_outputs_of_the_action_are_on_the_page() -> None:
     """Each with its default, and no other."""
     action = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))

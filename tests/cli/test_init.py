@@ -241,7 +241,7 @@ def test_workflow_runs_the_tests_and_keeps_artifacts(
     steps = yaml.safe_load(text)["jobs"]["evals"]["steps"]
     assert [step["run"] for step in steps if "run" in step] == [
         "python -m pip install agenteval",
-        "agenteval run evals/ --junit-xml artifacts/junit.xml",
+        "agenteval run evals/ --fail-on-vacuous --junit-xml artifacts/junit.xml",
     ]
     assert (steps[-1]["if"], steps[-1]["with"]["path"]) == ("always()", "artifacts/")
 
