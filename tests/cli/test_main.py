@@ -1,6 +1,7 @@
 """`main`: every outcome of the command line ends in an exit code and at most one message."""
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -99,11 +100,30 @@ def test_a_slip_on_the_command_line(
     """One message on stderr that names the slip, and exit code 2; nothing runs."""
     assert main(argv) == 2
     out, err = capsys.readouterr()
-    first, *rest = err.split("\n")
+    first, following = err.split("\n", 1)
     assert first.replace("(", "").replace(")", "").startswith(f"error[usage.invalid]: {message}")
-    assert rest == ["  next: agenteval --help", ""]
+    assert re.fullmatch(r"  next: agenteval( run| mutate| gate)? --help\n", following)
     assert out == ""
     assert not (project.root / "artifacts").exists()
+
+
+@pytest.mark.parametrize(
+    ("argv", "told"),
+    [
+        (["run", "--nosuch"], "No such option: --nosuch\n  next: agenteval run --help\n"),
+        (["run"], "Missing argument 'PATH...'.\n  next: agenteval run --help\n"),
+        (["record"], "Missing argument 'SOURCE'.\n  next: agenteval record --help\n"),
+        (["compare", "a"], "Missing argument 'B'.\n  next: agenteval compare --help\n"),
+        (["rnu"], "No such command 'rnu'. Did you mean 'run'?\n  next: agenteval --help\n"),
+        (["--nosuch", "run"], "No such option: --nosuch\n  next: agenteval --help\n"),
+    ],
+)
+def test_a_slip_leads_to_the_help_of_its_command(
+    argv: list[str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The next step is the help of the command that was asked for, and of agenteval when there is none."""
+    assert main(argv) == 2
+    assert capsys.readouterr() == ("", f"error[usage.invalid]: {told}")
 
 
 def raising(problem: BaseException) -> Callable[..., NoReturn]:

@@ -113,7 +113,9 @@ def _other(error: BaseException, argv: Sequence[str]) -> int:
     if callable(show):
         if not (text := show()):  # `agenteval` alone: the help was shown
             return int(ExitCode.ERROR)
-        return _fail(f"error[usage.invalid]: {text}\n  next: agenteval --help", ExitCode.ERROR)
+        context = getattr(error, "ctx", None)
+        command = context.command_path if context else "agenteval"
+        return _fail(f"error[usage.invalid]: {text}\n  next: {command} --help", ExitCode.ERROR)
     if isinstance(error, OSError):
         where = error.filename or "standard output or error"
         return _fail(f"error[usage.io]: {error.strerror or error}: {where}", ExitCode.ERROR)
