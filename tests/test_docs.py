@@ -98,7 +98,9 @@ def test_the_workflow_is_the_one_that_init_makes() -> None:
 
 def test_every_job_of_the_shards_keeps_what_it_wrote() -> None:
     """The parts and the merged run are uploaded, also when tests fail."""
-    (shown,) = (block.text for block in blocks(CI) if block.target == ".github/workflows/agenteval-shards.yml")
+    (shown,) = (
+        block.text for block in blocks(CI) if block.target == ".github/workflows/agenteval-shards.yml"
+    )
     last = {name: job["steps"][-1] for name, job in yaml.safe_load(shown)["jobs"].items()}
     assert list(last) == ["shard", "merge"]
     for step in last.values():

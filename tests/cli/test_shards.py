@@ -256,11 +256,27 @@ def test_what_is_not_all_of_one_run(four: Project, capsys: pytest.CaptureFixture
         "error[merge.not_a_shard]: artifacts/whole is not the directory of a shard: it has no shard.json\n"
         "  next: name directories that `agenteval run --shard I/N` wrote\n"
     )
+    assert told(capsys, "nothere") == (
+        "error[merge.not_a_shard]: nothere does not exist\n"
+        "  next: name directories that `agenteval run --shard I/N` wrote\n"
+    )
     Path(two, "summary.json").unlink()
     assert told(capsys, one, two, three) == (
         f"error[merge.unfinished]: the run in {two} did not finish: it has no summary.json\n"
         "  next: run that shard again\n"
     )
+
+
+def test_merging_twice(four: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """The name comes from the shards: the merged run is in the way, and it is said what can be done."""
+    for number in (1, 2):
+        shard(number, 2)
+    assert main(["merge", *folders(2)]) == 0
+    assert told(capsys, *folders(2)) == (
+        "error[artifacts.run_exists]: there is already a run in artifacts/s\n"
+        "  next: remove that run, or name the merged one with another --run-id\n"
+    )
+    assert main(["merge", *folders(2), "--run-id", "again"]) == 0
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from agenteval.cli.merging import StoredShard
     from agenteval.redaction import Redactor
 
+IF_MERGED = "remove that run, or name the merged one with another --run-id"
+"""What to do when there is a run of the name that the shards were given: most often they were merged before."""
+
 
 @with_reports
 def command(
@@ -75,7 +78,7 @@ def command(
     ledger.tally.counts.deselected = first.deselected
     reporting = Reporting(reports, github=github, redactor=redactor, console=ledger.console)
     with reporting.during(run_id, parent):
-        ledger.directory = RunDirectory(parent, run_id, redactor=redactor)
+        ledger.directory = RunDirectory(parent, run_id, redactor=redactor, if_taken=IF_MERGED)
         if reporting.stream:
             ledger.on_result = reporting.add
         code = _retold(shards, ledger, redactor)

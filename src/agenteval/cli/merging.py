@@ -84,8 +84,9 @@ def _read(folder: Path) -> StoredShard:
     if not (folder / FILE).is_file():
         if any(folder.glob("*.result.json")) and not (folder / SUMMARY).exists():
             raise _unfinished(folder)
+        why = f"{folder} is not the directory of a shard: it has no {FILE}"
         raise MergeError(
-            f"{folder} is not the directory of a shard: it has no {FILE}",
+            why if folder.exists() else f"{folder} does not exist",
             reason_code="merge.not_a_shard",
             next_step="name directories that `agenteval run --shard I/N` wrote",
         )

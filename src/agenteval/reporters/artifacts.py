@@ -35,7 +35,7 @@ class RunDirectory:
     """Where one run's files go. Raises `ArtifactError` whenever a file cannot be written.
 
     `max_bytes` is the bound on a file about one test, for whoever packs it. What would show something sensitive although it has been redacted is not written: `leaks` says so.
-    `redactor` is that of the run, for what belongs to no test.
+    `redactor` is that of the run, for what belongs to no test. `if_taken` is what to do when there is such a run.
     """
 
     def __init__(
@@ -45,6 +45,7 @@ class RunDirectory:
         *,
         max_bytes: int = MAX_RESULT_BYTES,
         redactor: Redactor | None = None,
+        if_taken: str = "give another --run-id, or none to have one made",
     ) -> None:
         self.path = parent / run_id
         self._folder = os.path.join(self.path, "")  # noqa: PTH118
@@ -72,7 +73,7 @@ class RunDirectory:
             raise ArtifactError(
                 f"there is already a run in {self.path}",
                 reason_code="artifacts.run_exists",
-                next_step="give another --run-id, or none to have one made",
+                next_step=if_taken,
             ) from error
         except OSError as error:
             raise _unwritable(self.path, error.strerror) from error
