@@ -373,6 +373,20 @@ def test_an_unknown_assertion_is_selected(tmp_path: Path) -> None:
     )
 
 
+def test_a_recording_in_place_of_its_test(tmp_path: Path) -> None:
+    """Its one error names the test beside it, when there is one; a test with a script is still told all it lacks."""
+    path = tmp_path / "replay.json"
+    path.write_text('{"schema_version": "0.1", "adapter": "nanoclaw-replay", "script": []}', encoding="utf-8")
+    told_once = f"{path}: error[select.recording]: a recording, which has a script and no assertions\n"
+    (alone,) = problems(path)
+    assert alone.render() == f"{told_once}   next: name the test that replays it"
+    test = write(tmp_path)
+    (beside,) = problems(path)
+    assert beside.render() == f"{told_once}   next: name the test that replays it: {test}"
+    path.write_text('{"script": [], "assertions": []}', encoding="utf-8")
+    assert "spec.missing_key" in {each.reason_code for each in problems(path)}
+
+
 def test_files_that_cannot_be_read_are_spec_errors(tmp_path: Path) -> None:
     """Reading, YAML and size, with their own reason codes."""
     assert told(tmp_path / "test.yaml") == [("file.missing", None, "no such file")]

@@ -80,8 +80,8 @@ def load_test(
     `spec.wrong_value`, `spec.unsupported_version`, `spec.no_assertions`, `spec.duplicate_assertion_id`,
     `spec.duplicate_fixture_id`, `spec.unknown_assertion_type`, `spec.unknown_parameter`,
     `spec.missing_parameter`, `spec.wrong_parameter`, `spec.unknown_capability`,
-    `spec.unknown_tool`, `spec.unknown_group`, `spec.unknown_task`, `spec.unknown_assertion_id`; `select.unknown_assertion`;
-    `plugin.broken`.
+    `spec.unknown_tool`, `spec.unknown_group`, `spec.unknown_task`, `spec.unknown_assertion_id`; `select.unknown_assertion`,
+    `select.recording`; `plugin.broken`.
     """
     try:
         text = read_text(path, max_bytes=max_bytes)
@@ -91,6 +91,8 @@ def load_test(
         raise SpecError(error.problems) from None
     loader = _Loader(text, data, registry)
     case = loader.case()
+    if case is None and isinstance(data, dict) and "script" in data and "assertions" not in data:
+        raise SpecError([_recording(path)])
     with budget.fresh():
         checks = loader.checks(case)
     loader.check_ids()
@@ -103,6 +105,17 @@ def load_test(
     warnings = list(remarks(case, text, path))
     written = Written(text, data, starts[id(data["assertions"])])
     return LoadedTest(case=case, path=path, checks=checks, warnings=warnings, written=written)
+
+
+def _recording(path: Path) -> Problem:
+    """A recording was named in place of its test: one thing to say, rather than every key that a test lacks."""
+    test = path.with_name("test.yaml")
+    return Problem(
+        reason_code="select.recording",
+        message="a recording, which has a script and no assertions",
+        path=path,
+        next_step=f"name the test that replays it{f': {test}' if test.is_file() else ''}",
+    )
 
 
 class _Loader:
