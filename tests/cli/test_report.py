@@ -1,6 +1,7 @@
 """Reports on the command line: any number at once, the same from a run as from its files later."""
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -245,6 +246,15 @@ def test_github_is_told_by_itself(
         "tests/fail/test.yaml:22:3: fetches (must_call_tool) failed%0A"
     )
     assert Path("summary.md").read_text().startswith("## ❌ agenteval: 1 test failed\n")
+
+
+def test_commands_are_no_lines_of_the_story(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """A quiet run begins with its first line also when commands are switched off before it."""
+    assert main(["run", "tests/pass", "--no-artifacts", "-q", "--github"]) == 0
+    off, count, end, on = capsys.readouterr().out.splitlines()
+    assert re.fullmatch(r"1 passed in \d+\.\d\d s", count)
+    assert end == "exit 0: all tests passed"
+    assert on == f"::{off.removeprefix('::stop-commands::')}::"
 
 
 def test_github_can_be_turned_off_and_on(

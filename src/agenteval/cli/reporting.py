@@ -142,11 +142,11 @@ class Reporting:
         from agenteval.reporters.github import silence
 
         off, on = silence()
-        self.console.emit(off)
+        self.console.command(off)
         try:
             yield
         finally:
-            self.console.emit(on)
+            self.console.command(on)
             self.console.flush()
 
     def add(self, written: Path) -> None:

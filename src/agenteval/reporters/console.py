@@ -108,6 +108,12 @@ class Console:
             self.before_line()
         write(self.stream, line + "\n")
 
+    def command(self, line: str) -> None:
+        """A line for a machine that reads along: to gaps it is as if it were not there."""
+        at_gap = self._at_gap
+        self.emit(line)
+        self._at_gap = at_gap
+
     def gap(self) -> None:
         """One empty line between two things, however often it is asked for."""
         if not self._at_gap:
