@@ -114,7 +114,7 @@ def test_a_failure_that_costs_no_score_keeps_it_shut(
     capsys.readouterr()
     assert gate() == 1
     assert capsys.readouterr().out == (
-        "r1  local.agenteval.evals.tests 0.1.0\nscore 1, 0 of 1 tasks passed\n"
+        "r1  local.agenteval.evals.tests 0.1.0\nscore 1, 0 of 1 task passed\n"
         "exit 1: a test failed by what no score counts, such as a warning: nanoclaw-t-warn-x\n"
     )
     assert gate("--required-pass-score", "1") == 0
@@ -180,7 +180,7 @@ def test_a_summary_of_another_run_is_refused(project: Project, capsys: pytest.Ca
             lambda data: data.update(aggregateScore=1.0),
             "aggregateScore is 1, and the mean of the scores 0.75",
         ),
-        (lambda data: data.update(passedCount=2), "passedCount is 2, and 1 tasks passed"),
+        (lambda data: data.update(passedCount=2), "passedCount is 2, and 1 task passed"),
         (lambda data: data.update(taskCount=3), "taskCount is 3 of 2 tasks"),
         (
             lambda data: data.update(totalCostUsd=0.5),

@@ -203,6 +203,8 @@ def test_since_takes_what_changed(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert capsys.readouterr().out.endswith("exit 0: no test changed since HEAD\n")
     assert main(["mutate", str(tmp_path), "--since", "HEAD", "-k", "three", "-q"]) == 3
     assert capsys.readouterr().out.endswith("exit 3: the selection leaves none of 2 tests\n")
+    assert main(["mutate", str(tmp_path / "tests" / "one"), "-k", "three", "-q"]) == 3
+    assert capsys.readouterr().out.endswith("exit 3: the selection leaves none of 1 test\n")
     replay = make_replay(metrics={"timing_ms_total": 1300})
     (tmp_path / "tests" / "two" / "replay.json").write_text(json.dumps(replay), encoding="utf-8")
     _, data = report(capsys, str(tmp_path), "--since", "HEAD", "--operators", "drop-call")

@@ -60,7 +60,7 @@ def test_a_test_as_a_task(project: Project, capsys: pytest.CaptureFixture[str]) 
         ],
     }
     assert lines == [
-        "1 of 1 tests carried over",
+        "1 of 1 test carried over",
         "in part   nanoclaw.t.cats.x",
         "  searches (must_call_tool)",
     ]
@@ -97,7 +97,7 @@ def test_which_checks_have_a_golden_form(
     if value is None:
         assert suite == {}
         assert lines == [
-            "0 of 1 tests carried over",
+            "0 of 1 test carried over",
             "left out  nanoclaw.t.cats.x",
             "  no check of the output has a golden form: output_contains with one phrase, which the output has",
         ]

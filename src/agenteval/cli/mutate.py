@@ -97,6 +97,7 @@ def command(
     from agenteval.reporters.mutation import tell_summary, tell_test
     from agenteval.reporters.stream import write_json
     from agenteval.selection import Selection
+    from agenteval.selectors import counted
 
     if not (paths or list_operators):
         raise UsageError("Missing argument 'PATH...'.", next_step="agenteval mutate --help")
@@ -150,15 +151,16 @@ def command(
         return _ended(console, ExitCode.INVALID, "a test file is invalid")
     if total.score is None:
         if collection.tests and not selected:
-            return _ended(
-                console, ExitCode.INVALID, f"the selection leaves none of {len(collection.tests)} tests"
-            )
+            every = counted(len(collection.tests), "test")
+            return _ended(console, ExitCode.INVALID, f"the selection leaves none of {every}")
         if since and selected and not tests:
             return _ended(console, ExitCode.PASSED, f"no test changed since {since}")
         return _ended(console, ExitCode.INVALID, "there was nothing to mutate")
     if unmutated:
         return _ended(
-            console, ExitCode.FAILED, f"{len(unmutated)} of {len(results)} tests could not be mutated"
+            console,
+            ExitCode.FAILED,
+            f"{len(unmutated)} of {counted(len(results), 'test')} could not be mutated",
         )
     if min_score is not None and total.score < min_score:
         return _ended(console, ExitCode.FAILED, f"the score {total.score} is below {min_score:g}")

@@ -84,8 +84,10 @@ def _suite(config: "Config", tasks: list[dict[str, Any]], folder: Path | None) -
 
 
 def _tell(console: Any, carried: "Sequence[Carried]") -> None:
+    from agenteval.selectors import counted
+
     made = sum(each.task is not None for each in carried)
-    console.emit(f"{made} of {len(carried)} tests carried over")
+    console.emit(f"{made} of {counted(len(carried), 'test')} carried over")
     for each in carried:
         console.emit(("left out  " if each.task is None else "in part   ") + each.test_id)
         for line in each.lost:

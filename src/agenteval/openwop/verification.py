@@ -10,6 +10,7 @@ from agenteval.openwop.models import EvalSummary, TaskScore
 from agenteval.openwop.summary import Scores, Suite, task_id
 from agenteval.reading.jsonsource import load_model
 from agenteval.results import TestResult
+from agenteval.selectors import counted
 from agenteval.stored import EVAL_SUMMARY, SUMMARY, StoredRun
 
 SCORED_OTHERWISE = frozenset({"golden", "rubric"})
@@ -108,7 +109,7 @@ def _totals(summary: EvalSummary) -> Iterator[str]:
         yield f"taskCount is {summary.taskCount:g} of {len(tasks)} tasks"
     passed = sum(task.passed for task in tasks)
     if summary.passedCount != passed:
-        yield f"passedCount is {summary.passedCount:g}, and {passed} tasks passed"
+        yield f"passedCount is {summary.passedCount:g}, and {counted(passed, 'task')} passed"
     mean = math.fsum(task.score for task in tasks) / len(tasks) if tasks else 0.0
     if abs(summary.aggregateScore - mean) > _CLOSE:
         yield f"aggregateScore is {summary.aggregateScore:g}, and the mean of the scores {mean:g}"
