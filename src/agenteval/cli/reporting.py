@@ -33,7 +33,10 @@ GithubOption = Annotated[
 ]
 """Of a run."""
 ToldGithubOption = Annotated[
-    bool, typer.Option("--github", help="Annotations and a summary for GitHub Actions.")
+    bool,
+    typer.Option(
+        "--github/--no-github", help="Annotations and a summary for GitHub Actions.", show_default=False
+    ),
 ]
 """Of a command that tells of runs that are over: they have annotated what they found, if they were in Actions."""
 
