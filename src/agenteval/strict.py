@@ -239,6 +239,8 @@ def closest(name: str, known: Any) -> str | None:
     """The known name that `name` is most likely a misspelling of, or None."""
     name = name.lower().replace("-", "_")
     lowered = {str(item).lower().replace("-", "_"): str(item) for item in known}
+    if begins := [item for item in lowered if name.startswith(f"{item}_")]:  # max_calls is meant to be max
+        return lowered[max(begins, key=len)]
     candidates = [item for item in lowered if _similarity_bound(name, item) >= _CLOSE]
     if not candidates:  # the usual case in valid files, and difflib takes as long to import as they to load
         return None

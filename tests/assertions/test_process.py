@@ -150,10 +150,10 @@ class TestMustNotCallTool:
     @pytest.mark.parametrize(
         ("params", "message"),
         [
-            ({}, "must_not_call_tool needs exactly one of tool and tools, got neither"),
+            ({}, "needs exactly one of tool and tools, got neither"),
             (
                 {"tool": "a", "tools": ["b"]},
-                "must_not_call_tool needs exactly one of tool and tools, got both",
+                "needs exactly one of tool and tools, got both",
             ),
             ({"tools": []}, "expected something that is not empty, got an empty list"),
         ],

@@ -188,6 +188,14 @@ def test_quotes_have_three_words() -> None:
     ]
 
 
+def test_quotes_that_began_or_end_in_another_sentence() -> None:
+    """What stands between two of them is no quote, whether the number of marks is even or odd."""
+    assert quotes('Beta gamma delta" but then she told us "epsilon zeta is bad.') == []
+    assert quotes('Beta gamma delta" but then she told us "so it goes".') == ["so it goes"]
+    assert quotes('A 5" disk, and a 6" disk as well.') == []
+    assert quotes('He said " so it goes " to all.') == [" so it goes "]
+
+
 def test_tokens() -> None:
     """Folded, without possessive endings; hyphens divide."""
     assert tokens("B’s well-known STRASSE") == ["b", "well", "known", "strasse"]

@@ -2,6 +2,7 @@
 
 from agenteval.grounding import reading as readings
 from agenteval.grounding import statements
+from agenteval.grounding.claims import LONGEST_KEPT, claims
 from agenteval.grounding.effort import Effort
 from agenteval.grounding.passages import Passages, signs
 from agenteval.grounding.reading import Reading, reading
@@ -49,6 +50,14 @@ def test_a_source_is_read_once() -> None:
     long = "x" * readings.LONGEST_KEPT
     assert reading([long]) is reading([long])
     assert reading([long, "x"]) is not reading([long, "x"])
+
+
+def test_the_claims_of_an_output_are_found_once() -> None:
+    """Unless it is long."""
+    assert claims("Lab A paid $5.") is claims("Lab A paid $5.")
+    long = "Lab A paid $5. " * (LONGEST_KEPT // 15 + 1)
+    assert claims(long) == claims(long)
+    assert claims(long) is not claims(long)
 
 
 def test_a_claim_is_read_once() -> None:

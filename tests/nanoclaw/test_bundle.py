@@ -242,6 +242,12 @@ def test_a_result_or_error_before_its_call(tmp_path: Path, step: dict[str, Any])
     ]
 
 
+def test_a_misspelt_type_is_no_second_call(tmp_path: Path) -> None:
+    """What is to be mended is the type alone."""
+    error = refused(tmp_path, make_bundle(CALL, {**RESULT, "type": "tool_reslt"}))
+    assert [problem.reason_code for problem in error.problems] == ["bundle.wrong_value"]
+
+
 def test_two_calls_of_one_id(tmp_path: Path) -> None:
     """Every further one is told, with the first."""
     error = refused(tmp_path, make_bundle(CALL, RESULT, CALL, CALL))

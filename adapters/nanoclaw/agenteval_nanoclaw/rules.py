@@ -144,12 +144,13 @@ def _call_ids(steps: list[Any]) -> Iterator[Broken]:
         call_id = _get(step, "call_id")
         if not isinstance(call_id, str):
             continue
-        if _get(step, "type") in REFERRING:
+        kind = _get(step, "type")
+        if kind in REFERRING:
             if call_id not in calls:
                 unknown.append((index, call_id))
         elif call_id not in calls:  # a step of an unknown type may be a call with its type misspelt
             calls[call_id] = index
-        else:
+        elif kind == "tool_call":
             yield ("script", index, "call_id"), _duplicate(call_id, calls[call_id])
     names = list(calls)
     for number, (index, call_id) in enumerate(unknown):

@@ -91,7 +91,7 @@ class MustNotCallTool(Assertion):
     def __post_init__(self) -> None:
         if (self.tool is None) == (self.tools is None):
             found = "neither" if self.tool is None else "both"
-            raise ValueError(f"must_not_call_tool needs exactly one of tool and tools, got {found}")
+            raise ValueError(f"needs exactly one of tool and tools, got {found}")
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:
         """Judge one trace."""

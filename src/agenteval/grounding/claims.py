@@ -9,6 +9,9 @@ from agenteval.language.questions import is_question
 from agenteval.lazyregex import lazy
 from agenteval.text import Block, blocks, fold, sentences
 
+LONGEST_KEPT = 10_000
+"""Characters of the outputs whose claims are kept: memory stays bounded."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
@@ -43,9 +46,17 @@ _OWN_WORK = lazy(
 )
 
 
-@lru_cache(maxsize=32)  # an output is judged again with each of its mutants
 def claims(output: str) -> tuple[Claim, ...]:
     """What an output claims: its claim units, without questions, greetings, headings and lists of sources."""
+    return _kept(output) if len(output) <= LONGEST_KEPT else _found(output)
+
+
+@lru_cache(maxsize=32)  # an output is judged again with each of its mutants
+def _kept(output: str) -> tuple[Claim, ...]:
+    return _found(output)
+
+
+def _found(output: str) -> tuple[Claim, ...]:
     found: list[Claim] = []
     parts = [block for block in blocks(output) if block.kind not in ("code", "rule")]
     in_sources = False

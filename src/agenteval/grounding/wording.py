@@ -126,6 +126,8 @@ _OTHER_QUOTES = r"“([^“”]+)”|„([^„“”]+)[“”]|«([^«»]+)»"
 _QUOTE = lazy(rf"\"([^\"]+)\"|{_OTHER_QUOTES}")
 _TIGHT_QUOTE = lazy(rf"\"([^\s\"](?:[^\"]*[^\s\"])?)\"|{_OTHER_QUOTES}")
 """The same without blanks inside the marks."""
+_CLOSES_FIRST = lazy(r"[^\"]*[^\s\"(]\"[\s.,;:!?]")
+"""A text whose first mark stands after a word and before none: its other half is in a sentence before."""
 _ELLIPSIS = lazy(r"\[?(?:\.{3,}|…)\]?")
 
 
@@ -134,7 +136,8 @@ def quotes(text: str) -> list[str]:
 
     Where a mark is without its other half, as when a quotation began a sentence before, blanks tell which ones open.
     """
-    pattern = _TIGHT_QUOTE if text.count('"') % 2 else _QUOTE
+    unpaired = text.count('"') % 2 or _CLOSES_FIRST.match(text)
+    pattern = _TIGHT_QUOTE if unpaired else _QUOTE
     found = ["".join(part or "" for part in match.groups()) for match in pattern.finditer(text)]
     return [quote for quote in found if len(tokens(quote)) >= 3]
 
