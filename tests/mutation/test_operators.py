@@ -234,3 +234,19 @@ def test_a_mutant_is_a_valid_trace_and_the_original_stays(operator: type, make: 
     for mutant in operator().mutants(Subject(trace=trace, case=make_case(**OTHERS), random=Random(0))):
         check_trace(mutant.build())
     assert encode(trace) == before
+
+
+def test_suggestions_for_one_test_have_ids_of_their_own() -> None:
+    """All of them can be pasted together: no id is one of the test's, or of another suggestion."""
+    mutation = mutated(searching(), "change-argument,drop-argument", {**BLIND, "id": "tool-args-match-2"})
+    suggested = [mutant.suggestion.yaml for mutant in mutation.mutants if mutant.suggestion]
+    assert [text.splitlines()[0] for text in suggested] == [
+        "  - id: tool-args-match",
+        "  - id: tool-args-match-3",
+        "  - id: tool-args-match-4",
+        "  - id: tool-args-match-5",
+        "  - id: tool-args-match-6",
+        "  - id: tool-args-match-7",
+        "  - id: tool-args-match-8",
+        "  - id: tool-args-match-9",
+    ]
