@@ -7,6 +7,7 @@ import pytest
 
 from agenteval.mutation.operators import OPERATORS
 from agenteval.trace import Trace, check_trace
+from builders import call, make_trace
 from mutation.subjects import (
     NOTES,
     check,
@@ -250,3 +251,29 @@ def test_suggestions_for_one_test_have_ids_of_their_own() -> None:
         "  - id: tool-args-match-8",
         "  - id: tool-args-match-9",
     ]
+
+
+@pytest.mark.parametrize(
+    ("operator", "what"),
+    [
+        ("change-argument", "url of the 2nd call of web_fetch is changed"),
+        ("drop-argument", "the 2nd call of web_fetch has no url"),
+        ("swap-arguments", "url and format of the 2nd call of web_fetch are swapped"),
+    ],
+)
+def test_a_call_in_the_middle_is_told_by_the_order_of_all(operator: str, what: str) -> None:
+    """What neither the first, the last, all nor any of the calls must have is suggested as the calls in their order."""
+    pages = [{"url": "https://a.example"}, *[{"url": "https://b.example", "format": "text"}] * 2, {}]
+    trace = make_trace(*(call("web_fetch", **args) for args in pages), output="Read.")
+    (mutant,) = [each for each in mutated(trace, operator, BLIND).mutants if each.what == what]
+    assert mutant.status == "survived"
+    assert mutant.suggestion is not None
+    assert (mutant.suggestion.type, mutant.suggestion.params) == (
+        "trajectory_matches",
+        {
+            "mode": "strict",
+            "expected": [
+                {"tool": "web_fetch", "args": args} if args else {"tool": "web_fetch"} for args in pages
+            ],
+        },
+    )
