@@ -1,11 +1,12 @@
 """The recorded leak, and a twin of it in which nothing leaks.
 
 The twin is no second run: it is the same recording, edited to what would have been recorded had the folder of the
-other group not been mounted.
+other group not been mounted. `python tests/leak.py FOLDER` puts both into a folder.
 """
 
 import json
 import sqlite3
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -40,3 +41,10 @@ def mended(folder: Path) -> Path:
         database.execute("UPDATE container_configs SET additional_mounts = '[]'")
         database.commit()
     return root
+
+
+if __name__ == "__main__":
+    made = Path(sys.argv[1])
+    made.mkdir(parents=True, exist_ok=True)
+    leak(made)
+    mended(made)

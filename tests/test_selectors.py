@@ -110,7 +110,7 @@ def test_a_value_equals_itself(value: Any) -> None:
         ({"tags": "a"}, False),
         ({"absent": None}, False),
         ({"place": "CAFE\u0301"}, True),
-        ({"query": ""}, False),
+        ({"query": ""}, True),
         ({"cursor": ""}, True),
     ],
 )
@@ -128,7 +128,7 @@ def test_args_contains_compares_strings_by_substring(wanted: dict[str, Any], con
         ({"args_contains": {"query": "ai"}}, ['query: expected to contain "ai", got "weather"']),
         ({"args_contains": {"page": 3}}, ["page: expected to be 3, got 2"]),
         ({"args_contains": {"lang": "en"}}, ['lang: expected to contain "en", got nothing']),
-        ({"args_contains": {"query": ""}}, ['query: expected to be "", got "weather"']),
+        ({"args_contains": {"query": ""}}, []),
         ({"regex": {"deep.list.0": "^u\u0308$"}}, []),
         ({"args_equal": {"query": "Weather"}}, ['query: expected "Weather", got "weather"']),
         ({"args_equal": {"page": True}}, ["page: expected true, got 2"]),

@@ -17,7 +17,7 @@ class ArgsMatch(Model):
     required_keys: list[str] = field(default_factory=list)
     """Keys that must be present."""
     args_contains: dict[str, Any] = field(default_factory=dict)
-    """Strings by substring (case-insensitively; the empty one is in none but itself), everything else by equality."""
+    """Strings by substring (case-insensitively), everything else by equality."""
     args_equal: dict[str, Any] = field(default_factory=dict)
     """Values that must be equal."""
     regex: dict[str, str] = field(default_factory=dict)
@@ -52,7 +52,7 @@ class ArgsMatch(Model):
         for key, want in self.args_contains.items():
             got = lookup(args, key)
             if not _contains(got, want):
-                verb = "to contain" if want and isinstance(want, str) else "to be"
+                verb = "to contain" if isinstance(want, str) else "to be"
                 found.append(f"{key}: expected {verb} {show(want)}, got {show(got)}")
         for key, want in self.args_equal.items():
             got = lookup(args, key)
@@ -252,7 +252,7 @@ def equal(got: Any, want: Any) -> bool:
 
 
 def _contains(got: Any, want: Any) -> bool:
-    if want and isinstance(got, str) and isinstance(want, str):
+    if isinstance(got, str) and isinstance(want, str):
         return fold(want) in fold(got)
     return equal(got, want)
 

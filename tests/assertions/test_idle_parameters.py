@@ -22,11 +22,6 @@ NOT_ONE_BY_ONE = "and groups are named one by one: leave the parameter out to fo
             "allowed_following_tools allows every tool, and nothing else is forbidden to follow",
         ),
         (
-            "memory_recall_same_group",
-            {"expected_memory_fact": "bullets", "evidence": "event", "output": {"regex": "^- "}},
-            "output is not looked at with evidence: event; use evidence: both",
-        ),
-        (
             "memory_update_on_correction",
             {"new_value": "Thursday", "old_value": " "},
             "old_value is blank: no output could be seen to use it",
@@ -42,11 +37,6 @@ NOT_ONE_BY_ONE = "and groups are named one by one: leave the parameter out to fo
             "graceful_failure_output",
             {"forbidden_success_phrases": []},
             "expected something that is not empty, got an empty list",
-        ),
-        (
-            "graceful_failure_output",
-            {"must_not_claim_success": False, "forbidden_success_phrases": ["sent"]},
-            "forbidden_success_phrases are not looked for with must_not_claim_success: false",
         ),
         (
             "no_sensitive_data",
@@ -72,14 +62,6 @@ def test_a_negative_number_of_calls_is_refused(limit: Any) -> None:
     assert [finding.message for finding in caught.value.findings] == [
         "max_calls is negative: 0 allows no call"
     ]
-
-
-@pytest.mark.parametrize("params", [{"must_not_claim_success": False}, {"must_not_claim_success": True}])
-def test_the_default_phrases_are_not_taken_for_given_ones(params: dict[str, Any]) -> None:
-    """Only phrases that an author wrote are refused beside `must_not_claim_success: false`."""
-    cls = assertion_class("graceful_failure_output")
-    assert cls is not None
-    parse(cls, params)
 
 
 def test_a_least_number_of_none_is_vacuous() -> None:

@@ -120,6 +120,30 @@ def test_a_failure_that_costs_no_score_keeps_it_shut(
     assert gate("--required-pass-score", "1") == 0
 
 
+def test_a_failure_that_a_baseline_knows_does_not(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A run that has passed opens the gate, whatever it would have failed without its baseline."""
+    project.add("warn")
+    assert main(["run", "tests", "--run-id", "r0", "-q", "--strict", "--update-baseline"]) == 0
+    assert (
+        main(["run", "tests", "--run-id", "r1", "-q", "--strict", "--baseline", "agenteval-baseline.json"])
+        == 0
+    )
+    capsys.readouterr()
+    assert gate() == 0
+
+
+def test_a_bar_is_not_said_to_decide_where_it_does_not(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A run that the gate would not let through does not promise that it does."""
+    project.add("warn")
+    assert main(["run", "tests", "--run-id", "r1", "-q", "--strict", "--pass-score", "0.5"]) == 1
+    assert capsys.readouterr().out.endswith("exit 1: 1 test failed\n")
+    assert gate() == 1
+
+
 def test_nothing_scored_is_no_pass(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     """A run whose summary has no task never opens the gate."""
     stored(project, "skip")

@@ -151,6 +151,18 @@ def test_a_test_is_not_written_over(project: Project, capsys: pytest.CaptureFixt
     assert Path("tests/pass/test.yaml").read_bytes() == before
 
 
+def test_nor_is_one_that_a_link_leads_to(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whatever the link is called."""
+    before = Path("tests/pass/test.yaml").read_bytes()
+    Path("out.tap").symlink_to("tests/pass/test.yaml")
+    assert main(["run", "--tap", "out.tap", "tests"]) == 2
+    assert problem(capsys) == (
+        "error[usage.invalid]: --tap out.tap: a report is not written over a YAML file, which may be a test\n"
+        "  next: name the file to write: --tap FILE\n"
+    )
+    assert Path("tests/pass/test.yaml").read_bytes() == before
+
+
 @pytest.mark.parametrize("name", ["-", "/dev/stdout"])
 def test_stdout_is_no_file(name: str, project: Project) -> None:
     """What the console says would stand in the midst of the report."""

@@ -12,7 +12,7 @@ from agenteval.patterns import name_matches
 from agenteval.selectors import ArgsMatch, counted, equal, lookup, show
 from agenteval.spec import Name, TestCase
 from agenteval.strict import Model, model
-from agenteval.text import cut
+from agenteval.text import cut, fold
 from agenteval.trace import Event, ToolCall, Trace, args_key
 
 MOST_PAIRS = 10_000_000
@@ -29,8 +29,7 @@ class ExpectedCall(Model):
     tool: Name
     """The tool: a name, or a glob."""
     args: dict[str, Any] = field(default_factory=dict)
-    """Arguments of the call, as in `args_contains`: strings by substring (the empty one is in none but itself),
-    everything else by equality."""
+    """Arguments of the call, as in `args_contains`: strings by substring, everything else by equality."""
 
     def __post_init__(self) -> None:
         if slip := next((key for key in MATCHERS if key in self.args), None):
@@ -195,11 +194,9 @@ class _Columns:
         values = self._values.get(path)
         if values is None:
             found = [lookup(call.args, path) for call in self.calls]
-            values = self._values[path] = [
-                each.casefold() if isinstance(each, str) else each for each in found
-            ]
+            values = self._values[path] = [fold(each) if isinstance(each, str) else each for each in found]
         if isinstance(want, str):
-            folded = want.casefold()
+            folded = fold(want)
             places = [at for at, value in enumerate(values) if isinstance(value, str) and folded in value]
         else:
             places = [at for at, value in enumerate(values) if equal(value, want)]

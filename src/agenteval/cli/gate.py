@@ -71,7 +71,9 @@ def objection(run: "StoredRun", summary: "EvalSummary", required: float | None) 
         if not summary.passed:
             return f"the run missed a bar: {why}"
         unscored = [task.taskId for task in summary.tasks if task.score == 1 and not task.passed]
-        return f"a test failed by what no score counts, such as a warning: {unscored[0]}" if unscored else ""
+        if unscored and run.summary.exit_code != ExitCode.PASSED:  # it has passed when a baseline knows them
+            return f"a test failed by what no score counts, such as a warning: {unscored[0]}"
+        return ""
     if summary.aggregateScore < required:
         return f"the score {summary.aggregateScore!r} is below {required!r}"
     return ""

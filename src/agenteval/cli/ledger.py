@@ -110,7 +110,8 @@ class Ledger:
             self._file_totals(self.directory, timestamp(started), finished)
         if not self.log:  # the bars are for the whole suite
             tally.unmet_thresholds = self.scores.unmet()
-            tally.bar_cleared = self.scores.suite.pass_score is not None and self.scores.passed()
+            clears = self.scores.passed() and not self.scores.unscored()
+            tally.bar_cleared = self.scores.suite.pass_score is not None and clears
         summary = tally.summary(
             run_id=self.options.run_id,
             started_at=timestamp(started),

@@ -33,7 +33,10 @@ GithubOption = Annotated[
 ]
 """Of a run."""
 ToldGithubOption = Annotated[
-    bool, typer.Option("--github", help="Annotations and a summary for GitHub Actions.")
+    bool,
+    typer.Option(
+        "--github/--no-github", help="Annotations and a summary for GitHub Actions.", show_default=False
+    ),
 ]
 """Of a command that tells of runs that are over: they have annotated what they found, if they were in Actions."""
 
@@ -228,7 +231,7 @@ def prepare(reports: Mapping[str, Path]) -> None:
                 f"--{other} and --{name} name the same file: {path}",
                 next_step="give each report a file of its own",
             )
-        if path.suffix in _TESTS:
+        if str(path).endswith(_TESTS) or os.path.realpath(path).endswith(_TESTS):
             raise UsageError(
                 f"--{name} {path}: a report is not written over a YAML file, which may be a test",
                 next_step=f"name the file to write: --{name} FILE",

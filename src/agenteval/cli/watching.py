@@ -154,7 +154,7 @@ def _run(paths: Sequence[str], options: Sequence[str]) -> ExitCode:
     except KeyboardInterrupt:  # the run has had it too, and says what was done
         process.wait()
         raise
-    return ExitCode.ERROR if code < 0 else ExitCode(code)  # below 0: a signal ended it
+    return ExitCode(code) if code in set(ExitCode) else ExitCode.ERROR  # a signal, or Python itself, ended it
 
 
 def options_of(context: typer.Context) -> list[str]:

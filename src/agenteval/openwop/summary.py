@@ -166,6 +166,10 @@ class Scores:
         bar = 1.0 if self.suite.pass_score is None else self.suite.pass_score
         return bool(self.tasks) and self._aggregate() >= bar and not self.unmet()
 
+    def unscored(self) -> list[str]:
+        """The tasks that failed with a full score: warnings fail a test under `--strict`, and cost none."""
+        return [task["taskId"] for task in self.tasks if task["score"] == 1 and not task["passed"]]
+
     def summary(self) -> dict[str, Any]:
         """The EvalSummary."""
         suite, cost, score = self.suite, self._total_cost(), self._aggregate()
