@@ -319,4 +319,4 @@ def test_the_console_marks_them(controls: Path, capsys: pytest.CaptureFixture[st
     assert "  ✗ searches  must_call_tool  critical  expected to fail" in lines
     assert any(line.startswith("  ✓ tool_process  1/1  1 xfailed") for line in lines)
     run_command([controls / "no_cross_group_memory_use"], controls.parent / "b")
-    assert re.search(r"^  ✗ isolation +0/0  1 xfailed$", capsys.readouterr().out, re.MULTILINE)
+    assert re.search(r"^  - isolation +0/0  1 xfailed$", capsys.readouterr().out, re.MULTILINE)

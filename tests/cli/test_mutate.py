@@ -140,6 +140,19 @@ def test_a_test_that_fails_is_not_mutated(tmp_path: Path, capsys: pytest.Capture
     assert out.endswith("exit 1: 1 of 2 tests could not be mutated\n")
 
 
+def test_no_test_that_passes_is_a_failure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """There was something to mutate, had it passed: exit 1, also beside a test with nothing to change."""
+    project = Project(tmp_path)
+    project.add("fail")
+    assert main(["mutate", str(tmp_path), "-q"]) == 1
+    assert capsys.readouterr().out == (
+        "0 mutants of 1 test: 0 killed\nscore none, seed 0\nexit 1: 1 of 1 test could not be mutated\n"
+    )
+    project.add("pass")
+    assert main(["mutate", str(tmp_path), "-q", "--operators", "send-twice"]) == 1
+    assert capsys.readouterr().out.endswith("exit 1: 1 of 2 tests could not be mutated\n")
+
+
 def test_operators_that_were_picked_need_not_fit_every_test(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -60,6 +60,7 @@ def test_runs_are_listed(project: Logbooks, capsys: pytest.CaptureFixture[str]) 
         "run  time                      group  trigger       first words         tools                     status\n"
         "1    2026-11-21T20:53:01.527Z  main   user_message  What is new in AI?  web_search×1, web_fetch×1  success\n"
         "2    2026-11-21T20:53:01.527Z  main   user_message  And the weather?    -                         success\n"
+        "next: agenteval record book.logbook.json --turn N --out DIR\n"
     ).replace("tools                     status", "tools                      status").replace(
         "-                         success", "-                          success"
     )
@@ -379,7 +380,9 @@ def test_a_person_is_asked(
     type_in(monkeypatch, "1, 2\n\n")
     record(project.keep(NEWS, ASKED))
     assert sorted(path.name for path in Path("evals").iterdir()) == ["and-the-weather", "what-is-new-in-ai"]
-    assert "make tests of which runs?" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "make tests of which runs?" in out
+    assert "next: agenteval record" not in out
 
 
 def test_runs_that_begin_alike_get_ids_of_their_own(project: Logbooks, tmp_path: Path) -> None:

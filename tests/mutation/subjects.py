@@ -78,11 +78,11 @@ def remembering() -> Trace:
 
 
 def mutated(trace: Trace, operator: str, *assertions: dict[str, Any], **spec: Any) -> TestMutation:
-    """The mutants of one operator, judged by assertions that all hold on the trace."""
+    """The mutants of one operator, or of several with commas between, judged by assertions that all hold on the trace."""
     spec.setdefault("tools", TOOLS)
     test = make_test(*map(asserted, assertions), assertions=list(assertions), **spec)
     outcome = Outcome(test, make_result("pass"), trace, Redactor())
-    options = MutationOptions(operators=chosen_operators([operator], BUILT_IN))
+    options = MutationOptions(operators=chosen_operators(operator.split(","), BUILT_IN))
     return mutate(outcome, options, BUILT_IN)
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from agenteval.mutation.operators import OPERATORS
 from agenteval.trace import Trace, check_trace
+from builders import call, make_trace
 from mutation.subjects import (
     NOTES,
     check,
@@ -234,3 +235,45 @@ def test_a_mutant_is_a_valid_trace_and_the_original_stays(operator: type, make: 
     for mutant in operator().mutants(Subject(trace=trace, case=make_case(**OTHERS), random=Random(0))):
         check_trace(mutant.build())
     assert encode(trace) == before
+
+
+def test_suggestions_for_one_test_have_ids_of_their_own() -> None:
+    """All of them can be pasted together: no id is one of the test's, or of another suggestion."""
+    mutation = mutated(searching(), "change-argument,drop-argument", {**BLIND, "id": "tool-args-match-2"})
+    suggested = [mutant.suggestion.yaml for mutant in mutation.mutants if mutant.suggestion]
+    assert [text.splitlines()[0] for text in suggested] == [
+        "  - id: tool-args-match",
+        "  - id: tool-args-match-3",
+        "  - id: tool-args-match-4",
+        "  - id: tool-args-match-5",
+        "  - id: tool-args-match-6",
+        "  - id: tool-args-match-7",
+        "  - id: tool-args-match-8",
+        "  - id: tool-args-match-9",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("operator", "what"),
+    [
+        ("change-argument", "url of the 2nd call of web_fetch is changed"),
+        ("drop-argument", "the 2nd call of web_fetch has no url"),
+        ("swap-arguments", "url and format of the 2nd call of web_fetch are swapped"),
+    ],
+)
+def test_a_call_in_the_middle_is_told_by_the_order_of_all(operator: str, what: str) -> None:
+    """What neither the first, the last, all nor any of the calls must have is suggested as the calls in their order."""
+    pages = [{"url": "https://a.example"}, *[{"url": "https://b.example", "format": "text"}] * 2, {}]
+    trace = make_trace(*(call("web_fetch", **args) for args in pages), output="Read.")
+    (mutant,) = [each for each in mutated(trace, operator, BLIND).mutants if each.what == what]
+    assert mutant.status == "survived"
+    assert mutant.suggestion is not None
+    assert (mutant.suggestion.type, mutant.suggestion.params) == (
+        "trajectory_matches",
+        {
+            "mode": "strict",
+            "expected": [
+                {"tool": "web_fetch", "args": args} if args else {"tool": "web_fetch"} for args in pages
+            ],
+        },
+    )

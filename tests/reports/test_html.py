@@ -131,6 +131,21 @@ def test_a_skipped_test_says_what_was_missing(tmp_path: Path) -> None:
     assert "<b>test.all_skipped</b> no assertion could be judged" in page
 
 
+def test_the_scorecard_counts_as_the_console_does(tmp_path: Path) -> None:
+    """Expected failures and skipped assertions stand beside `passed/judged`, and are in neither number."""
+    skipped = {**SEARCHES, "id": "skipped", "requires_capabilities": ["supports_live_run"]}
+    expected = {"status": "fail", "assertions": ["fetches"], "reason": "a known bug"}
+    run = stored_run(tmp_path, outcome("a", SEARCHES, FETCHES, skipped, expected=expected))
+    (score,) = run.summary.scorecard
+    assert (score.passed, score.xfailed, score.skipped) == (1, 1, 1)
+    (line,) = re.findall(r'<button type="button" class="category".*?</button>', html(run), re.DOTALL)
+    assert '<span>1<span class="unseen"> of </span><span aria-hidden="true">/</span>1<span' in line
+    assert re.findall(r'<span class="is-(?:[a-z]+)">([^<]+)</span>', line) == [
+        "1 failed as expected",
+        "1 skipped",
+    ]
+
+
 def test_a_baseline_without_traces_is_told(tmp_path: Path) -> None:
     """There is nothing to stand beside, and that is no sameness."""
     before = stored_run(tmp_path, outcome("a", SEARCHES), run_id="run-0", traces=False)

@@ -25,6 +25,7 @@ from agenteval.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from agenteval.mutation.base import Operator
+    from agenteval.mutation.results import TestMutation
     from agenteval.reporters.console import Console
 
 MOST_MUTANTS = 200
@@ -149,6 +150,9 @@ def command(
     unmutated = [each for each in results if not each.mutants and each.reason not in expected]
     if collection.errors:
         return _ended(console, ExitCode.INVALID, "a test file is invalid")
+    if unmutated and (total.score is not None or _some_did_not_pass(unmutated)):
+        every = counted(len(results), "test")
+        return _ended(console, ExitCode.FAILED, f"{len(unmutated)} of {every} could not be mutated")
     if total.score is None:
         if collection.tests and not selected:
             every = counted(len(collection.tests), "test")
@@ -156,15 +160,16 @@ def command(
         if since and selected and not tests:
             return _ended(console, ExitCode.PASSED, f"no test changed since {since}")
         return _ended(console, ExitCode.INVALID, "there was nothing to mutate")
-    if unmutated:
-        return _ended(
-            console,
-            ExitCode.FAILED,
-            f"{len(unmutated)} of {counted(len(results), 'test')} could not be mutated",
-        )
     if min_score is not None and total.score < min_score:
         return _ended(console, ExitCode.FAILED, f"the score {total.score} is below {min_score:g}")
     return _ended(console, ExitCode.PASSED, "every mutant was judged")
+
+
+def _some_did_not_pass(unmutated: "Sequence[TestMutation]") -> bool:
+    """Whether one of these tests has no mutants because of what it is, and not for want of anything to change."""
+    from agenteval.mutation.engine import NOTHING_TO_CHANGE
+
+    return any(each.reason != NOTHING_TO_CHANGE for each in unmutated)
 
 
 def _ended(console: "Console", code: ExitCode, why: str) -> ExitCode:

@@ -86,9 +86,10 @@ def command(
     if into:
         return recording.update(chosen, into, ask=_at_a_terminal() and not yes)
     if out is None:
-        if not chosen or not _at_a_terminal():
-            listed(source, console, as_json=as_json)
-        if listing or as_json or not _at_a_terminal():
+        asking = _at_a_terminal() and not (listing or as_json)
+        if not (chosen and _at_a_terminal()):
+            listed(source, console, as_json=as_json, asking=asking)
+        if not asking:
             return _told_only(chosen)
         chosen = chosen or _asked_for_runs(recording)
         if not chosen:

@@ -22,8 +22,8 @@ HEADINGS = ("run", "time", "group", "trigger", "first words", "tools", "status")
 LONGEST_WORDS = 48
 
 
-def listed(source: "Source", console: "Console", *, as_json: bool) -> None:
-    """The runs, a line each."""
+def listed(source: "Source", console: "Console", *, as_json: bool, asking: bool = False) -> None:
+    """The runs, a line each, and how to choose one; `asking` is whether a question about that comes next."""
     runs = source.recording.runs
     if as_json:
         write_json(sys.stdout, {"kind": source.recording.kind, "runs": [plain(run) for run in runs]})
@@ -31,6 +31,8 @@ def listed(source: "Source", console: "Console", *, as_json: bool) -> None:
     console.emit(f"{source.recording.kind}, {_count(len(runs), 'run')}")
     for line in columns([HEADINGS, *(_row(run, console) for run in runs)]):
         console.emit(line)
+    if runs and not asking:
+        console.emit(f"next: agenteval record {source.path} --turn N --out DIR")
     console.flush()
 
 

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from agenteval.mutation.base import Mutant, Operator, Remedy, Subject, numbered, shown
+from agenteval.mutation.calls import trajectory
 from agenteval.mutation.traces import rebuilt, with_data
 from agenteval.outbound import DESTINATION_KEYS, OUTBOUND
 from agenteval.trace import ToolCall, Trace
@@ -22,14 +23,20 @@ def with_args(trace: Trace, call: ToolCall, args: dict[str, Any]) -> Trace:
     return rebuilt(trace, [changed if each is call.event else each for each in trace.events])
 
 
-def _matching(trace: Trace, call: ToolCall, match: dict[str, Any]) -> list[Remedy]:
-    """Assertions about the arguments of a call: of any one, and where there are several, of one by its place or of all."""
+def _remedies(trace: Trace, call: ToolCall, match: dict[str, Any], as_recorded: Remedy) -> list[Remedy]:
+    """Assertions about the arguments of a call: of any one, and where there are several, of one by its place or of all.
+
+    For one in the middle, which none of them may tell from its neighbours, there is what was called `as_recorded`.
+    """
     base = {"tool": call.tool, "match": match}
     if trace.tool_counts()[call.tool] == 1:
-        return [("tool_args_match", base)]
+        return [("tool_args_match", base), as_recorded]
     return [
-        ("tool_args_match", {**base, "which": which} if which != "any" else base)
-        for which in ("any", "all", "first", "last")
+        *(
+            ("tool_args_match", {**base, "which": which} if which != "any" else base)
+            for which in ("any", "all", "first", "last")
+        ),
+        as_recorded,
     ]
 
 
@@ -46,6 +53,7 @@ class ChangeArgument(Operator):
     def mutants(self, subject: Subject) -> Iterator[Mutant]:
         """One for each argument at the top of a call."""
         trace = subject.trace
+        as_recorded = trajectory(trace)
         for name, call in numbered(trace):
             for key, value in call.args.items():
                 if call.tool == OUTBOUND and key in DESTINATION_KEYS:
@@ -62,7 +70,7 @@ class ChangeArgument(Operator):
                     what=f"{key} of {name} is changed",
                     build=partial(with_args, trace, call, {**call.args, key: other}),
                     lines=(f"- {call.tool} {key}: {shown(value)}", f"+ {call.tool} {key}: {shown(other)}"),
-                    remedies=_matching(trace, call, expected),
+                    remedies=_remedies(trace, call, expected, as_recorded),
                     calls=(call,),
                 )
 
@@ -102,6 +110,7 @@ class DropArgument(Operator):
     def mutants(self, subject: Subject) -> Iterator[Mutant]:
         """One for each argument at the top of a call."""
         trace = subject.trace
+        as_recorded = trajectory(trace)
         for name, call in numbered(trace):
             for key, value in call.args.items():
                 rest = {each: kept for each, kept in call.args.items() if each != key}
@@ -109,7 +118,7 @@ class DropArgument(Operator):
                     what=f"{name} has no {key}",
                     build=partial(with_args, trace, call, rest),
                     lines=(f"- {call.tool} {key}: {shown(value)}",),
-                    remedies=_matching(trace, call, {"required_keys": [key]}),
+                    remedies=_remedies(trace, call, {"required_keys": [key]}, as_recorded),
                     calls=(call,),
                     dropped=value,
                 )
@@ -125,6 +134,7 @@ class SwapArguments(Operator):
     def mutants(self, subject: Subject) -> Iterator[Mutant]:
         """One for each pair of neighbouring texts that differ."""
         trace = subject.trace
+        as_recorded = trajectory(trace)
         for name, call in numbered(trace):
             texts = [key for key, value in call.args.items() if isinstance(value, str)]
             for one, two in pairwise(texts):
@@ -140,6 +150,6 @@ class SwapArguments(Operator):
                         f"- {call.tool} {one}: {shown(first, 70)}, {two}: {shown(second, 70)}",
                         f"+ {call.tool} {one}: {shown(second, 70)}, {two}: {shown(first, 70)}",
                     ),
-                    remedies=_matching(trace, call, {"args_equal": {short: call.args[short]}}),
+                    remedies=_remedies(trace, call, {"args_equal": {short: call.args[short]}}, as_recorded),
                     calls=(call,),
                 )

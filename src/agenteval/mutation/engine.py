@@ -9,7 +9,7 @@ from agenteval.expected_failures import expects_failure
 from agenteval.loading import BoundAssertion, LoadedTest
 from agenteval.mutation.base import Mutant, Operator, Subject
 from agenteval.mutation.equivalence import Change, rule_of
-from agenteval.mutation.remedies import suggestion
+from agenteval.mutation.remedies import Suggestions
 from agenteval.mutation.results import IdleAssertion, MutantResult, TestMutation, score
 from agenteval.mutation.traces import behaviour
 from agenteval.plugins.registry import Registry
@@ -80,9 +80,8 @@ class _Judge:
 
     def __init__(self, test: LoadedTest, trace: Trace, registry: Registry, redactor: Redactor) -> None:
         self.test = test
-        self.trace = trace
-        self.registry = registry
         self.redactor = redactor
+        self.suggestions = Suggestions(test, trace, registry, redactor)
         self.expected = noes(test.checks, trace, test.case)
         """The ids of those that say no to the recording itself: in a test that is expected to fail they are not idle."""
         self.noticed: set[str] = set()
@@ -103,9 +102,7 @@ class _Judge:
             self.noticed |= found
             noticing = [bound.spec.id for bound in self.test.checks if bound.spec.id in found & self.counting]
             if not noticing:
-                advice = suggestion(
-                    mutant, self.trace, change.changed, self.test, self.registry, self.redactor
-                )
+                advice = self.suggestions.against(mutant, change.changed)
         return MutantResult(
             operator=operator.name,
             category=operator.category,

@@ -14,16 +14,44 @@ from agenteval.strict import parse
 from agenteval.trace import Trace
 
 
-def suggestion(
-    mutant: Mutant, original: Trace, changed: Trace, test: LoadedTest, registry: Registry, redactor: Redactor
-) -> Suggestion | None:
-    """The first remedy that has something to judge in the recording, passes there, and fails on the mutant."""
-    for kind, params in mutant.remedies:
-        check = _check(kind, params, registry)
-        if check is not None and _holds(check, original, test) and _objects(check, changed, test):
-            shown: dict[str, Any] = redactor.data(params)
-            return Suggestion(type=kind, params=shown, yaml=_as_yaml(kind, shown, test))
-    return None
+class Suggestions:
+    """What is suggested for one test. Different assertions get different ids, so that all of them can be pasted."""
+
+    def __init__(self, test: LoadedTest, original: Trace, registry: Registry, redactor: Redactor) -> None:
+        self.test = test
+        self.original = original
+        self.registry = registry
+        self.redactor = redactor
+        self.ids = {spec.id for spec in test.case.assertions}
+        self.made: list[Suggestion] = []
+
+    def against(self, mutant: Mutant, changed: Trace) -> Suggestion | None:
+        """The first remedy that has something to judge in the recording, passes there, and fails on the mutant."""
+        for kind, params in mutant.remedies:
+            check = _check(kind, params, self.registry)
+            if (
+                check is not None
+                and _holds(check, self.original, self.test)
+                and _objects(check, changed, self.test)
+            ):
+                return self._suggestion(kind, self.redactor.data(params))
+        return None
+
+    def _suggestion(self, kind: str, params: dict[str, Any]) -> Suggestion:
+        for each in self.made:
+            if (each.type, each.params) == (kind, params):
+                return each
+        made = Suggestion(type=kind, params=params, yaml=_as_yaml(self._new_id(kind), kind, params))
+        self.made.append(made)
+        return made
+
+    def _new_id(self, kind: str) -> str:
+        base = name = kind.replace("_", "-")
+        number = 2
+        while name in self.ids:
+            name, number = f"{base}-{number}", number + 1
+        self.ids.add(name)
+        return name
 
 
 def _check(kind: str, params: dict[str, Any], registry: Registry) -> Assertion | None:
@@ -50,14 +78,9 @@ def _objects(check: Assertion, trace: Trace, test: LoadedTest) -> bool:
     return verdict.applicable and not verdict.passed
 
 
-def _as_yaml(kind: str, params: dict[str, Any], test: LoadedTest) -> str:
+def _as_yaml(name: str, kind: str, params: dict[str, Any]) -> str:
     import yaml
 
-    taken = {bound.spec.id for bound in test.checks}
-    name = kind.replace("_", "-")
-    number = 2
-    while name in taken:
-        name, number = f"{kind.replace('_', '-')}-{number}", number + 1
     entry = {"id": name, "type": kind, **({"params": params} if params else {})}
     text: str = yaml.safe_dump([entry], sort_keys=False, allow_unicode=True, width=100)
     return "".join(f"  {line}\n" for line in text.splitlines())

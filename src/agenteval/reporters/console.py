@@ -344,8 +344,6 @@ class Console:
                 if number
             ]
             kind = "fail" if row.failed else "warn" if row.warnings else "pass" if judged else "skip"
-            if row.xfailed and not judged:
-                kind = "xfail"
             tail = f"  {', '.join(extras)}" if extras else ""
             mark = (self.signs[kind], _MARK_STYLE[kind])
             self.emit("  ", mark, f" {row.category:<{width}}  {f'{row.passed}/{judged}':>{most}}{tail}")
