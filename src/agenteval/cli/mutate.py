@@ -22,6 +22,7 @@ from agenteval.cli.options import (
 )
 from agenteval.cli.reporting import prepare, write_report
 from agenteval.errors import ExitCode, UsageError
+from agenteval.selectors import counted
 
 if TYPE_CHECKING:
     from agenteval.mutation.base import Operator
@@ -88,7 +89,6 @@ def command(
     from agenteval.cli.collection import collect
     from agenteval.cli.redacting import redact_as
     from agenteval.config import load_config, project_root
-    from agenteval.mutation.engine import NOTHING_TO_CHANGE
     from agenteval.mutation.operators import chosen_operators
     from agenteval.mutation.results import report
     from agenteval.mutation.runs import MutationSettings, mutate_tests
@@ -98,7 +98,6 @@ def command(
     from agenteval.reporters.mutation import tell_summary, tell_test
     from agenteval.reporters.stream import write_json
     from agenteval.selection import Selection
-    from agenteval.selectors import counted
 
     if not (paths or list_operators):
         raise UsageError("Missing argument 'PATH...'.", next_step="agenteval mutate --help")
@@ -146,30 +145,33 @@ def command(
         from agenteval.reporters.html import render_mutants
 
         write_report(html, render_mutants(total, Redactor((), rules)))
-    expected = {NOTHING_TO_CHANGE} if names else set()  # operators that were picked need not fit every test
-    unmutated = [each for each in results if not each.mutants and each.reason not in expected]
     if collection.errors:
         return _ended(console, ExitCode.INVALID, "a test file is invalid")
-    if unmutated and (total.score is not None or _some_did_not_pass(unmutated)):
-        every = counted(len(results), "test")
-        return _ended(console, ExitCode.FAILED, f"{len(unmutated)} of {every} could not be mutated")
-    if total.score is None:
-        if collection.tests and not selected:
-            every = counted(len(collection.tests), "test")
-            return _ended(console, ExitCode.INVALID, f"the selection leaves none of {every}")
-        if since and selected and not tests:
-            return _ended(console, ExitCode.PASSED, f"no test changed since {since}")
-        return _ended(console, ExitCode.INVALID, "there was nothing to mutate")
-    if min_score is not None and total.score < min_score:
-        return _ended(console, ExitCode.FAILED, f"the score {total.score} is below {min_score:g}")
-    return _ended(console, ExitCode.PASSED, "every mutant was judged")
+    if collection.tests and not selected:
+        every = counted(len(collection.tests), "test")
+        return _ended(console, ExitCode.INVALID, f"the selection leaves none of {every}")
+    if since and selected and not tests:
+        return _ended(console, ExitCode.PASSED, f"no test changed since {since}")
+    return _ended(console, *_verdict(results, total.score, picked=bool(names), least=min_score))
 
 
-def _some_did_not_pass(unmutated: "Sequence[TestMutation]") -> bool:
-    """Whether one of these tests has no mutants because of what it is, and not for want of anything to change."""
+def _verdict(
+    results: "Sequence[TestMutation]", score: float | None, *, picked: bool, least: float | None
+) -> tuple[ExitCode, str]:
+    """What the mutants come to. Operators that were `picked` need not fit every test; without any, each one should."""
     from agenteval.mutation.engine import NOTHING_TO_CHANGE
 
-    return any(each.reason != NOTHING_TO_CHANGE for each in unmutated)
+    without = [each for each in results if not each.mutants]
+    red = [each for each in without if each.reason != NOTHING_TO_CHANGE]
+    unmutated = red if picked else without
+    if unmutated and (red or score is not None):
+        every = counted(len(results), "test")
+        return ExitCode.FAILED, f"{len(unmutated)} of {every} could not be mutated"
+    if score is None:
+        return ExitCode.INVALID, "there was nothing to mutate"
+    if least is not None and score < least:
+        return ExitCode.FAILED, f"the score {score} is below {least:g}"
+    return ExitCode.PASSED, "every mutant was judged"
 
 
 def _ended(console: "Console", code: ExitCode, why: str) -> ExitCode:
