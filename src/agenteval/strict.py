@@ -239,18 +239,19 @@ def closest(name: str, known: Any) -> str | None:
     """The known name that `name` is most likely a misspelling of, or None."""
     name = name.lower().replace("-", "_")
     lowered = {str(item).lower().replace("-", "_"): str(item) for item in known}
-    if begins := [item for item in lowered if name.startswith(f"{item}_")]:  # max_calls is meant to be max
-        return lowered[max(begins, key=len)]
-    candidates = [item for item in lowered if _similarity_bound(name, item) >= _CLOSE]
-    if not candidates:  # the usual case in valid files, and difflib takes as long to import as they to load
-        return None
-    from difflib import get_close_matches
+    begins = max((item for item in lowered if name.startswith(f"{item}_")), key=len, default=None)
+    least = _CLOSE if begins is None else _NEARLY_SAME  # max_calls is meant to be max, and max_totl max_total
+    candidates = [item for item in lowered if _similarity_bound(name, item) >= least]
+    if candidates:  # not so in most valid files, and difflib takes as long to import as they to load
+        from difflib import get_close_matches
 
-    found = get_close_matches(name, candidates, n=1, cutoff=_CLOSE)
-    return lowered[found[0]] if found else None
+        if found := get_close_matches(name, candidates, n=1, cutoff=least):
+            return lowered[found[0]]
+    return None if begins is None else lowered[begins]
 
 
 _CLOSE = 0.65
+_NEARLY_SAME = 0.8
 
 
 def _similarity_bound(one: str, other: str) -> float:
