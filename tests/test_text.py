@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from agenteval.text import (
     blocks,
     bullets,
-    claim_units,
     cut,
     fold,
     numbered_items,
@@ -102,12 +101,6 @@ def test_sentences_keep_their_text() -> None:
     assert sentences("He said “no.” Then: yes?") == ["He said “no.”", "Then: yes?"]
 
 
-def test_claim_units() -> None:
-    """Bullets, items and table rows as wholes, prose by sentence; headings and code are none."""
-    text = "# News\nIntro. More.\n- A. B.\n1. C\n| h |\n|---|\n| D |\n```\nE\n```\n> Said. So."
-    assert claim_units(text) == ["Intro.", "More.", "A. B.", "C", "D", "Said.", "So."]
-
-
 def test_words() -> None:
     """Blanks divide words; signs alone are none; Chinese and Japanese characters count one by one."""
     assert words("It's 3.5 % – well-known, 你好 ok") == ["It's", "3.5", "well-known,", "你", "好", "ok"]
@@ -153,7 +146,8 @@ def test_a_long_text_is_read_in_linear_time(piece: str) -> None:
     """No text makes reading it explode."""
     text = piece * (200_000 // len(piece))
     start = time.process_time()
-    claim_units(text)
+    for block in blocks(text):
+        sentences(block.text)
     words(text)
     cut(text)
     assert time.process_time() - start < 5

@@ -91,17 +91,6 @@ def paragraphs(text: str) -> list[str]:
     return [block.text for block in blocks(text) if block.kind == "paragraph"]
 
 
-def claim_units(text: str) -> list[str]:
-    """The claim units of a text, in order."""
-    units: list[str] = []
-    for block in blocks(text):
-        if block.kind in ("paragraph", "quote"):
-            units += sentences(block.text)
-        elif block.kind in ("bullet", "number", "table") and block.text:
-            units.append(block.text)
-    return units
-
-
 @lru_cache(maxsize=32)
 def blocks(text: str) -> tuple[Block, ...]:
     """All parts of a text, in order."""

@@ -8,11 +8,9 @@ from hypothesis import strategies as st
 
 from agenteval.assertions import assertion_class
 from agenteval.assertions.base import Verdict
-from agenteval.diagnosis import Invalid
 from agenteval.outbound import similarity
-from agenteval.strict import parse
 from builders import Step, call, error, judge, make_trace, result
-from verdicts import refs
+from verdicts import refs, refused
 
 SEND = "outbound_send"
 DIGEST = "- TraceKit 2.0 adds replay of recorded runs\n- The meetup is in Hamburg"
@@ -21,15 +19,6 @@ DIGEST = "- TraceKit 2.0 adds replay of recorded runs\n- The meetup is in Hambur
 def send(call_id: str | None = None, /, **args: Any) -> Step:
     """A send."""
     return call(SEND, call_id, **args)
-
-
-def refused(kind: str, params: dict[str, Any]) -> list[str]:
-    """The messages with which parameters are refused when the spec is loaded."""
-    cls = assertion_class(kind)
-    assert cls is not None
-    with pytest.raises(Invalid) as caught:
-        parse(cls, params)
-    return [finding.sentence for finding in caught.value.findings]
 
 
 @pytest.mark.parametrize(

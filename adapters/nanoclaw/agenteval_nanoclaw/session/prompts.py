@@ -52,11 +52,6 @@ class Prompt:
     messages: list[Message]
     timezone: str = ""
 
-    @property
-    def is_task(self) -> bool:
-        """Whether the scheduler alone speaks."""
-        return bool(self.messages) and all(message.kind == "task" for message in self.messages)
-
 
 def is_harness(text: str) -> bool:
     """Whether a text stands in a user's name and is none of a user: a nudge, a notification, a summary."""
