@@ -1,11 +1,13 @@
 """Words and sentences as strings of signs, and stems."""
 
+import re
 import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agenteval.language.bare_words import bare_words
 from agenteval.language.signs import BREAK, END, Signs, sentence_bounds, tokens
 from agenteval.language.stems import stem
 
@@ -29,6 +31,15 @@ from agenteval.language.stems import stem
 def test_words_and_sentences(text: str, found: list[str]) -> None:
     """Abbreviations and wrapped lines end no sentence; characters written without blanks are words each."""
     assert " ".join(tokens(text)).split(f" {END} ") == found
+
+
+_MARKS = st.sampled_from("aA1'' _.-é–\x85\xa0\n\x1c\ud800東·ß")
+
+
+@given(st.text(alphabet=_MARKS | st.characters(exclude_characters="\0")))
+def test_bare_words(text: str) -> None:
+    """Words are runs of letters and digits with single apostrophes inside, in whatever script."""
+    assert bare_words(text) == re.findall(r"[^\W_]+(?:'[^\W_]+)*", text)
 
 
 @given(st.text(alphabet="aA1.!? \n'\"’…。\0\x01é"))

@@ -8,6 +8,7 @@ Words with the same stem have the same sign; a sentence ends in a line break. Si
 
 from collections.abc import Callable, Iterable
 
+from agenteval.language.bare_words import bare_words
 from agenteval.language.content_words import plain_form
 from agenteval.language.stems import stem
 from agenteval.lazyregex import lazy
@@ -17,7 +18,6 @@ BREAK = "\1"
 END = "\0"
 """The token, and the sign, of the end of a sentence."""
 _SEVERAL = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-_FIRST_OF_SEVERAL = "\u0e00"
 _TYPOGRAPHIC = ("’'", "‘'", '“"', '”"', '„"', "–-", "—-", "….", "\u00a0 ")
 _STOP = lazy(
     r"[.!?\n。！？\x01](?:(?<=[。！？\x01])|(?<=\n)\s{0,40}+(?![a-z\s])"
@@ -26,36 +26,24 @@ _STOP = lazy(
     r"(?<![ (]Prof\.\s)(?:(?<!\d\.\s)|(?!\d)))"
 )
 """A mark and blanks before a word that may begin a sentence, unless an abbreviation has the mark; or a line's end."""
-_BLANKED = {code: " " for code in range(2, 128) if not (chr(code).isalnum() or chr(code) == "'")}
-_WORD = lazy(r"[^\W_]+(?:'[^\W_]+)*|\0")
+_OF_SEVERAL = lazy(f"[{_SEVERAL}]")
 _WORD_OR_SIGN = lazy(rf"[{_SEVERAL}]|[^\W_{_SEVERAL}]+(?:'[^\W_{_SEVERAL}]+)*|\0")
 
 
 def tokens(text: str) -> list[str]:
     """The words of a text as written, apostrophes straight, and `END` after each sentence but the last."""
-    return _tokens(text, bare=True)
-
-
-def _tokens(text: str, *, bare: bool) -> list[str]:
-    """The same; when they need not be `bare`, quotation marks may be left around words."""
-    text = _STOP.sub(f" {END} ", _plain(text))
-    if bare and text.isascii():
-        text = text.translate(_BLANKED)
-        if " '" in text or "' " in text:
-            text = text.replace(" '", " ").replace("' ", " ")
-        return text.split()
-    return _words(text)
-
-
-def _words(text: str) -> list[str]:
-    if text.isascii():
-        return text.translate(_BLANKED).split()
-    return (_WORD_OR_SIGN if max(text) >= _FIRST_OF_SEVERAL else _WORD).findall(text)
+    return _words(_STOP.sub(f" {END} ", _plain(text)))
 
 
 def words(text: str) -> list[str]:
-    """The words of a text alone, with whatever quotation marks stand around them."""
+    """The words of a text alone."""
     return _words(_plain(text))
+
+
+def _words(text: str) -> list[str]:
+    if not text.isascii() and _OF_SEVERAL.search(text):
+        return _WORD_OR_SIGN.findall(text)
+    return bare_words(text)
 
 
 def sentence_bounds(text: str) -> list[int]:
@@ -100,7 +88,7 @@ class Signs:
 
     def read(self, text: str) -> tuple[str, str]:
         """The signs of the content words of a text, and of all its words, with the ends of its sentences."""
-        signs = "".join(map(self._both.__getitem__, _tokens(text, bare=False)))
+        signs = "".join(map(self._both.__getitem__, tokens(text)))
         return signs[::2].replace(_NONE, ""), signs[1::2].replace(_NONE, "")
 
     def digits(self, sign: str) -> str:
@@ -112,12 +100,10 @@ class Signs:
         return list(map(self._content.__getitem__, words))
 
     def _all_sign(self, token: str) -> str:
-        bare = token.strip("'")
-        return END if token == END else self._sign(stem(bare)) if bare else ""
+        return END if token == END else self._sign(stem(token))
 
     def _content_sign(self, token: str) -> str:
-        bare = token.strip("'")
-        if token != END and not plain_form(bare) and (len(bare) != 1 or bare.isascii()):
+        if token != END and not plain_form(token) and (len(token) != 1 or token.isascii()):
             return ""
         return self._all[token]
 
