@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agenteval.language.bare_words import bare_words
-from agenteval.language.signs import BREAK, END, Signs, sentence_bounds, tokens
+from agenteval.language.signs import BREAK, END, Signs, tokens
 from agenteval.language.stems import stem
 
 
@@ -43,12 +43,13 @@ def test_bare_words(text: str) -> None:
 
 
 @given(st.text(alphabet="aA1.!? \n'\"’…。\0\x01é"))
-def test_bounds_match_the_ends(text: str) -> None:
-    """As many sentences are cut out as are told apart, whatever the text."""
-    bounds = sentence_bounds(text)
-    assert len(bounds) == tokens(text).count(END) + 1
-    assert bounds == sorted(bounds)
-    assert bounds[-1] == len(text)
+def test_sentence_ends(text: str) -> None:
+    """As many sentences are cut out as are told apart, by the same rule, whatever the text."""
+    read = Signs().read(text)
+    assert len(read.ends) == tokens(text).count(END) + 1
+    assert read.content.count(END) == read.words.count(END) == tokens(text).count(END)
+    assert list(read.ends) == sorted(read.ends)
+    assert read.ends[-1] == len(text)
 
 
 @pytest.mark.parametrize("piece", [".", "! ", "\n", " ", "\n ", "'", "A.", "a'", '."', "。", "\x01", "é.\n"])
@@ -57,7 +58,7 @@ def test_a_long_text_is_read_in_linear_time(piece: str) -> None:
     text = piece * (200_000 // len(piece)) + "a"
     start = time.process_time()
     tokens(text)
-    sentence_bounds(text)
+    Signs().read(text)
     assert time.process_time() - start < 3
 
 

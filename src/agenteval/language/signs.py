@@ -6,7 +6,10 @@ Words with the same stem have the same sign; a sentence ends in a line break. Si
 
 # ruff: noqa: RUF001 - curly apostrophes and the marks of other scripts are meant
 
+from array import array
 from collections.abc import Callable, Iterable
+from itertools import accumulate
+from typing import NamedTuple
 
 from agenteval.language.bare_words import bare_words
 from agenteval.language.content_words import plain_form
@@ -20,10 +23,10 @@ END = "\0"
 _SEVERAL = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _TYPOGRAPHIC = ("’'", "‘'", '“"', '”"', '„"', "–-", "—-", "….", "\u00a0 ")
 _STOP = lazy(
-    r"[.!?\n。！？\x01](?:(?<=[。！？\x01])|(?<=\n)\s{0,40}+(?![a-z\s])"
+    r"([.!?\n。！？\x01](?:(?<=[。！？\x01])|(?<=\n)\s{0,40}+(?![a-z\s])"
     r"|(?<=[.!?])(?<![.!?].)[.!?]*+[\"')\]»]{0,8}+\s{1,40}+(?=[\"'(\[«]?[^\W_a-z])"
     r"(?<![ (.][A-Z]\.\s)(?<![ (](?:Mr|Ms|Dr|St|vs|No|Lt|Jr|Sr)\.\s)(?<![ (](?:Mrs|Gen|Sen|Rep|Gov|Col|Sgt|Inc)\.\s)"
-    r"(?<![ (]Prof\.\s)(?:(?<!\d\.\s)|(?!\d)))"
+    r"(?<![ (]Prof\.\s)(?:(?<!\d\.\s)|(?!\d))))"
 )
 """A mark and blanks before a word that may begin a sentence, unless an abbreviation has the mark; or a line's end."""
 _OF_SEVERAL = lazy(f"[{_SEVERAL}]")
@@ -46,17 +49,21 @@ def _words(text: str) -> list[str]:
     return bare_words(text)
 
 
-def sentence_bounds(text: str) -> list[int]:
-    """Where the sentences of a text end, by the same rule; the last one ends where the text does."""
-    return [*(match.end() for match in _STOP.finditer(_plain(text))), len(text)]
-
-
 def _plain(text: str) -> str:
     """The text with plain marks in the place of typographic ones, at the same offsets."""
     if not text.isascii():
         for pair in _TYPOGRAPHIC:
             text = text.replace(pair[0], pair[1])
     return text.replace(END, " ")
+
+
+class Signed(NamedTuple):
+    """A text as it was read: the signs of its content words and of all its words, and where its sentences end."""
+
+    content: str
+    words: str
+    ends: "array[int]"
+    """Offsets into the text; the last one is its length."""
 
 
 class Signs:
@@ -74,9 +81,9 @@ class Signs:
     def __len__(self) -> int:
         return len(self._stems)
 
-    def one(self, word: str) -> str:
-        """The sign of a token."""
-        return self._all[word]
+    def known(self, word: str) -> str | None:
+        """The sign of a token; None when nothing that was read so far has the word in any form."""
+        return self._stems.get(stem(word))
 
     def all(self, words: Iterable[str]) -> str:
         """The signs of all tokens."""
@@ -86,10 +93,13 @@ class Signs:
         """The signs of the content words, and the ends of sentences."""
         return "".join(map(self._content.__getitem__, words))
 
-    def read(self, text: str) -> tuple[str, str]:
-        """The signs of the content words of a text, and of all its words, with the ends of its sentences."""
-        signs = "".join(map(self._both.__getitem__, tokens(text)))
-        return signs[::2].replace(_NONE, ""), signs[1::2].replace(_NONE, "")
+    def read(self, text: str) -> Signed:
+        """Read a text once for all that is asked of it."""
+        parts = _STOP.split(_plain(text))  # sentences, each but the last followed by what ends it
+        signs = "".join(map(self._both.__getitem__, _words(f" {END} ".join(parts[::2]))))
+        ends = array("L", accumulate(map(len, parts)))[1::2]
+        ends.append(len(text))
+        return Signed(signs[::2].replace(_NONE, ""), signs[1::2].replace(_NONE, ""), ends)
 
     def digits(self, sign: str) -> str:
         """The digits that a sign stands for; empty when it stands for a word."""
