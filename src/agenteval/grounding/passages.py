@@ -17,7 +17,7 @@ from agenteval.language.signs import END, Signed, Signs
 
 MOST_SIGNS = 30_000
 """Different words after which signs are given anew, so that a long run keeps no more of them."""
-LONGEST_KEPT = 10_000
+LONGEST_KEPT = 30_000
 """Characters of the texts that are kept as they were read: memory stays bounded."""
 LONGEST_INDEX_KEPT = 50_000
 """Characters of all sources of an output whose index is kept."""
