@@ -9,9 +9,8 @@ a possessive. Hyphenated words are several, unless they hold digits (`XK-4471`).
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from agenteval.language.stems import stem
+from agenteval.language.stems import bare_forms, stem
 from agenteval.lazyregex import lazy
-from agenteval.text import fold
 
 
 def content_words(text: str) -> list[str]:
@@ -42,14 +41,13 @@ _THOUSANDS = lazy(r"(?<=\d),(?=\d{3}(?!\d))")
 @lru_cache(maxsize=4096)
 def plain_form(word: str) -> str:
     """The form in which a word is compared; empty for a function word."""
-    return stem(word) if is_content_word(word) else ""
+    return stem(word) if carries_content(bare_forms([word])[0]) else ""
 
 
-def is_content_word(word: str) -> bool:
-    """Whether a word carries content: a digit does, a letter by itself does not."""
-    plain = fold(word).removesuffix("'s").removesuffix("'")
-    if plain in _FUNCTION_WORDS or "n't" in plain or len(plain) < 2:
-        return plain.isdigit()
+def carries_content(bare: str) -> bool:
+    """Whether a bare form is that of a content word: a digit is one, a letter by itself is none."""
+    if bare in _FUNCTION_WORDS or "n't" in bare or len(bare) < 2:
+        return bare.isdigit()
     return True
 
 

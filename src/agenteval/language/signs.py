@@ -7,13 +7,13 @@ Words with the same stem have the same sign; a sentence ends in a line break. Si
 # ruff: noqa: RUF001 - curly apostrophes and the marks of other scripts are meant
 
 from array import array
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
 from agenteval.language.bare_words import bare_words
-from agenteval.language.content_words import is_content_word
-from agenteval.language.stems import stem
+from agenteval.language.content_words import carries_content
+from agenteval.language.stems import bare_forms, stem, stems
 from agenteval.lazyregex import lazy
 
 BREAK = "\1"
@@ -72,10 +72,10 @@ class Signs:
     def __init__(self) -> None:
         self._stems: dict[str, str] = {}
         self._digits: dict[str, str] = {}
-        self._all = _Table(self._all_sign)
-        self._content = _Table(self._content_sign)
-        self._both = _Table(lambda token: (self._content[token] or _NONE) + (self._all[token] or _NONE))
-        self.light = frozenset(map(self._sign, map(stem, _LIGHT)))
+        self._all = _Table(self._learn)
+        self._content = _Table(self._learn)
+        self._both = _Table(self._learn)
+        self.light = frozenset(map(self._sign, stems(_LIGHT)))
         """The signs of words that say little: their absence from a source means little."""
 
     def __len__(self) -> int:
@@ -96,10 +96,12 @@ class Signs:
     def read(self, text: str) -> Signed:
         """Read a text once for all that is asked of it."""
         parts = _STOP.split(_plain(text))  # sentences, each but the last followed by what ends it
-        signs = "".join(map(self._both.__getitem__, _words(f" {END} ".join(parts[::2]))))
+        found = _words(f" {END} ".join(parts[::2]))
+        self._learn([token for token in dict.fromkeys(found) if token not in self._both])
+        signs = "".join(map(self._both.__getitem__, found))
         ends = array("L", accumulate(map(len, parts)))[1::2]
         ends.append(len(text))
-        return Signed(signs[::2].replace(_NONE, ""), signs[1::2].replace(_NONE, ""), ends)
+        return Signed(signs[::2].replace(_NONE, ""), signs[1::2], ends)
 
     def digits(self, sign: str) -> str:
         """The digits that a sign stands for; empty when it stands for a word."""
@@ -109,13 +111,15 @@ class Signs:
         """The sign of every word, empty for a function word."""
         return list(map(self._content.__getitem__, words))
 
-    def _all_sign(self, token: str) -> str:
-        return END if token == END else self._sign(stem(token))
-
-    def _content_sign(self, token: str) -> str:
-        if token != END and not is_content_word(token) and (len(token) != 1 or token.isascii()):
-            return ""
-        return self._all[token]
+    def _learn(self, tokens: Sequence[str]) -> None:
+        """Give signs to new tokens, at best to many at once."""
+        bare = bare_forms(tokens)
+        for token, form, key in zip(tokens, bare, stems(bare), strict=True):
+            sign = END if token == END else self._sign(key)
+            carries = carries_content(form) or token == END or (len(token) == 1 and not token.isascii())
+            self._all[token] = sign
+            self._content[token] = sign if carries else ""
+            self._both[token] = (sign if carries else _NONE) + sign
 
     def _sign(self, key: str) -> str:
         sign = self._stems.get(key)
@@ -130,20 +134,20 @@ class Signs:
 
 
 _NONE = "\2"
-"""What stands in the place of a sign for a word that has none."""
+"""What stands in the place of the sign of a function word."""
 _FIRST, _SURROGATES, _AFTER_SURROGATES, _LAST = 0x100, 0xD800, 0xE000, 0x10FFFF
 
 
 class _Table(dict[str, str]):
-    """The signs of tokens, each made when it is asked for first."""
+    """Something of each token, learned when it is asked for first."""
 
-    def __init__(self, make: Callable[[str], str]) -> None:
+    def __init__(self, learn: Callable[[Sequence[str]], None]) -> None:
         super().__init__()
-        self._make = make
+        self._learn = learn
 
     def __missing__(self, token: str) -> str:
-        sign = self[token] = self._make(token)
-        return sign
+        self._learn([token])
+        return self[token]
 
 
 _LIGHT = """
