@@ -80,15 +80,15 @@ def objection(run: "StoredRun", summary: "EvalSummary", required: float | None) 
 
 
 def _print(run: "StoredRun", summary: "EvalSummary", code: ExitCode, reason: str) -> None:
-    from agenteval.reporters.console import Console
+    from agenteval.reporters.terminal import Terminal
     from agenteval.selectors import counted
 
-    console = Console(sys.stdout)
-    console.emit(f"{run.summary.test_run_id}  {summary.suiteId} {summary.suiteVersion}")
+    terminal = Terminal(sys.stdout)
+    terminal.emit(f"{run.summary.test_run_id}  {summary.suiteId} {summary.suiteVersion}")
     tasks = counted(int(summary.taskCount), "task")
-    console.emit(f"score {summary.aggregateScore:.4g}, {summary.passedCount:g} of {tasks} passed")
-    console.emit((f"exit {int(code)}: {reason}", "red" if code else "green"))
-    console.flush()
+    terminal.emit(f"score {summary.aggregateScore:.4g}, {summary.passedCount:g} of {tasks} passed")
+    terminal.emit((f"exit {int(code)}: {reason}", "red" if code else "green"))
+    terminal.flush()
 
 
 def _print_json(run: "StoredRun", summary: "EvalSummary", required: float | None, against: str) -> None:

@@ -182,7 +182,7 @@ def command(
                 "--watch makes many runs, and --run-id names one", reason_code="usage.watch_run_id"
             )
         return watch_for_changes(
-            paths, options_of(context), root=root, config=config, artifacts=artifacts, console=console
+            paths, options_of(context), root=root, config=config, artifacts=artifacts, terminal=console
         )
     asked = SuiteOptions(
         replays=replays,
@@ -261,7 +261,7 @@ def command(
         reports,
         github=github,
         redactor=redactor,
-        console=console,
+        terminal=console,
         baseline=run_beside(baseline, artifacts) if baseline and compares(reports) else None,
     )
     session.save_traces = save_traces or config.save_traces or reporting.of_traces

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from agenteval.config import Config
     from agenteval.openwop.authoring import Carried
+    from agenteval.reporters.terminal import Terminal
 
 
 def command(
@@ -83,13 +84,13 @@ def _suite(config: "Config", tasks: list[dict[str, Any]], folder: Path | None) -
     }
 
 
-def _tell(console: Any, carried: "Sequence[Carried]") -> None:
+def _tell(terminal: "Terminal", carried: "Sequence[Carried]") -> None:
     from agenteval.selectors import counted
 
     made = sum(each.task is not None for each in carried)
-    console.emit(f"{made} of {counted(len(carried), 'test')} carried over")
+    terminal.emit(f"{made} of {counted(len(carried), 'test')} carried over")
     for each in carried:
-        console.emit(("left out  " if each.task is None else "in part   ") + each.test_id)
+        terminal.emit(("left out  " if each.task is None else "in part   ") + each.test_id)
         for line in each.lost:
-            console.emit(f"  {line}")
-    console.flush()
+            terminal.emit(f"  {line}")
+    terminal.flush()
