@@ -137,6 +137,7 @@ def watch(
             affected = dependencies.affected(path for _, path in events) if events else []
             if again := affected if ran else paths:
                 terminal.gap()
+                terminal.flush()  # before another process writes to the same place
                 ran, code = True, _run(again, options)
                 terminal.emit(("watching for changes; Ctrl-C ends", "dim"))
                 terminal.flush()
