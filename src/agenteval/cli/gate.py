@@ -62,6 +62,8 @@ def objection(run: "StoredRun", summary: "EvalSummary", required: float | None) 
     By itself the summary's `passed` decides, and that no test failed whose score is full: warnings under `--strict`
     cost none. With a required score it is the aggregate score, compared before any rounding.
     """
+    from agenteval.openwop.summary import is_unscored
+
     if run.summary.exit_code >= ExitCode.ERROR:
         return f"the run ended with exit {run.summary.exit_code}: {run.summary.exit_reason}"
     if not summary.tasks:
@@ -70,9 +72,9 @@ def objection(run: "StoredRun", summary: "EvalSummary", required: float | None) 
         why = f"the score is {summary.aggregateScore:.4g}, and {run.summary.exit_reason}"
         if not summary.passed:
             return f"the run missed a bar: {why}"
-        unscored = [task.taskId for task in summary.tasks if task.score == 1 and not task.passed]
-        if unscored and run.summary.exit_code != ExitCode.PASSED:  # it has passed when a baseline knows them
-            return f"a test failed by what no score counts, such as a warning: {unscored[0]}"
+        failed = [task.taskId for task in summary.tasks if is_unscored(task.score, passed=task.passed)]
+        if failed and run.summary.exit_code != ExitCode.PASSED:  # it has passed when a baseline knows them
+            return f"a test failed by what no score counts, such as a warning: {failed[0]}"
         return ""
     if summary.aggregateScore < required:
         return f"the score {summary.aggregateScore!r} is below {required!r}"
