@@ -12,9 +12,9 @@ from agenteval.errors import ExitCode, UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from agenteval.config import Config
     from agenteval.openwop.authoring import Carried
     from agenteval.reporters.terminal import Terminal
+    from agenteval.settings import Config
 
 
 def command(

@@ -10,11 +10,12 @@ from typing import Any
 import typer
 
 from agenteval.cli.lastrun import FOLDER
-from agenteval.config import Config, config_files
+from agenteval.config import config_files
 from agenteval.discovery import Selected, discover
 from agenteval.errors import ExitCode, SpecError, UsageError
 from agenteval.loading import load_test
 from agenteval.reporters.terminal import Terminal
+from agenteval.settings import Config
 
 PULSE_MS = 200
 """How often is looked whether there is something new, in milliseconds."""
