@@ -1,12 +1,14 @@
 """Words and sentences as strings of signs, and stems."""
 
+import re
 import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agenteval.language.signs import BREAK, END, Signs, sentence_bounds, tokens
+from agenteval.language.bare_words import bare_words
+from agenteval.language.signs import BREAK, END, Signs, tokens
 from agenteval.language.stems import stem
 
 
@@ -31,13 +33,23 @@ def test_words_and_sentences(text: str, found: list[str]) -> None:
     assert " ".join(tokens(text)).split(f" {END} ") == found
 
 
+_MARKS = st.sampled_from("aA1'' _.-é–\x85\xa0\n\x1c\ud800東·ß")
+
+
+@given(st.text(alphabet=_MARKS | st.characters(exclude_characters="\0")))
+def test_bare_words(text: str) -> None:
+    """Words are runs of letters and digits with single apostrophes inside, in whatever script."""
+    assert bare_words(text) == re.findall(r"[^\W_]+(?:'[^\W_]+)*", text)
+
+
 @given(st.text(alphabet="aA1.!? \n'\"’…。\0\x01é"))
-def test_bounds_match_the_ends(text: str) -> None:
-    """As many sentences are cut out as are told apart, whatever the text."""
-    bounds = sentence_bounds(text)
-    assert len(bounds) == tokens(text).count(END) + 1
-    assert bounds == sorted(bounds)
-    assert bounds[-1] == len(text)
+def test_sentence_ends(text: str) -> None:
+    """As many sentences are cut out as are told apart, by the same rule, whatever the text."""
+    read = Signs().read(text)
+    assert len(read.ends) == tokens(text).count(END) + 1
+    assert read.content.count(END) == read.words.count(END) == tokens(text).count(END)
+    assert list(read.ends) == sorted(read.ends)
+    assert read.ends[-1] == len(text)
 
 
 @pytest.mark.parametrize("piece", [".", "! ", "\n", " ", "\n ", "'", "A.", "a'", '."', "。", "\x01", "é.\n"])
@@ -46,7 +58,7 @@ def test_a_long_text_is_read_in_linear_time(piece: str) -> None:
     text = piece * (200_000 // len(piece)) + "a"
     start = time.process_time()
     tokens(text)
-    sentence_bounds(text)
+    Signs().read(text)
     assert time.process_time() - start < 3
 
 

@@ -120,6 +120,12 @@ def test_cut() -> None:
     assert cut("x" * 20, 5) == "xxxxx …"
 
 
+@given(st.text(alphabet="ab   \n\xa0\x1c\u200b\u3000\t"))
+def test_what_is_cut_is_on_one_line(text: str) -> None:
+    """Blanks of any kind come to one, and none stands at the ends."""
+    assert cut(text) == " ".join(text.split())
+
+
 @pytest.mark.parametrize(
     "piece",
     [

@@ -60,7 +60,10 @@ def composed(text: str) -> str:
 
 def cut(text: str, limit: int = 200) -> str:
     """On one line, and at most about `limit` characters: a longer text ends at a blank, with an ellipsis."""
-    text = " ".join(text[: limit * 4].split()) + (" " if len(text) > limit * 4 else "")
+    piece = text[: limit * 4]
+    if "  " in piece or not piece.isprintable():
+        piece = " ".join(piece.split())
+    text = piece.strip() + (" " if len(text) > limit * 4 else "")
     if len(text) <= limit:
         return text.rstrip()
     head = text[:limit]

@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache
 from itertools import islice, pairwise
 
 from agenteval.language.content_words import plain_form
-from agenteval.language.signs import END, tokens
+from agenteval.language.signs import words
 from agenteval.lazyregex import lazy
 
 LEAST_SHARED = 0.5
@@ -34,16 +34,16 @@ def _kept(claim: str, passage: str) -> tuple[str, ...]:
 
 
 def _found(claim: str, passage: str) -> Iterator[str]:
-    denied = _denies(claim) or _denies(passage)
+    denies, denied = _denies(claim), _denies(passage)
     named = bool(_CAPITAL.search(claim))
-    if not denied and not named:
+    if not denies and not denied and not named:
         return
-    mine, theirs = _Words(claim), _Words(passage)
+    mine, theirs = _Words(claim, denies=denies), _Words(passage, denies=denied)
     stems = set(mine.stems) - {""}
     shared = stems.intersection(theirs.stems)
     if not shared or len(shared) < LEAST_SHARED * len(stems):
         return
-    if denied:
+    if denies or denied:
         yield from _denials(mine, theirs, shared)
     if named:
         names = _names(mine, theirs)
@@ -74,15 +74,15 @@ def _denies(text: str) -> bool:
 class _Words:
     """The words of a text, the stem of each (empty for a function word), and which deny what follows."""
 
-    def __init__(self, text: str) -> None:
-        self.words = [token for token in tokens(text) if token != END]
+    def __init__(self, text: str, *, denies: bool) -> None:
+        self.words = words(text)
         self.stems = list(map(plain_form, self.words))
         for place in [at for at, word in enumerate(self.words) if len(word) == 1]:
             word = self.words[place]
             if place and word.isupper() and word != "I":
                 self.stems[place] = word.lower()  # the A of "Lab A"
         self._answers = text.lstrip().lower().startswith(_ANSWERS)
-        self.denying = self._denying() if _denies(text) else []
+        self.denying = self._denying() if denies else []
         for place in self.denying:
             self.stems[place] = ""
 

@@ -13,11 +13,11 @@ from itertools import accumulate, chain
 
 from agenteval.grounding.effort import Effort
 from agenteval.grounding.sources import Source
-from agenteval.language.signs import END, Signs, sentence_bounds
+from agenteval.language.signs import END, Signed, Signs
 
 MOST_SIGNS = 30_000
 """Different words after which signs are given anew, so that a long run keeps no more of them."""
-LONGEST_KEPT = 10_000
+LONGEST_KEPT = 30_000
 """Characters of the texts that are kept as they were read: memory stays bounded."""
 LONGEST_INDEX_KEPT = 50_000
 """Characters of all sources of an output whose index is kept."""
@@ -58,13 +58,13 @@ def signs() -> Signs:
     return _given.signs
 
 
-def encoded(text: str, given: Signs) -> tuple[str, str]:
-    """The content words of a text, and all its words."""
+def encoded(text: str, given: Signs) -> Signed:
+    """The words of a text, as signs."""
     return _kept(text, given) if len(text) <= LONGEST_KEPT else given.read(text)
 
 
 @lru_cache(maxsize=256)  # the same fixture is read by many checks and tests
-def _kept(text: str, given: Signs) -> tuple[str, str]:
+def _kept(text: str, given: Signs) -> Signed:
     return given.read(text)
 
 
@@ -74,10 +74,10 @@ class _Index:
     def __init__(self, texts: Sequence[Sequence[str]], given: Signs) -> None:
         self.texts = list(chain.from_iterable(texts))
         read = [encoded(text, given) for text in self.texts]
-        content = [each for each, _ in read]
+        content = [each.content for each in read]
         self.content = END.join([*content, ""])
         """The content words of all texts."""
-        self.words = END.join([*(each for _, each in read), ""])
+        self.words = END.join([*(each.words for each in read), ""])
         """All words of all texts."""
         self._ends = array("L", accumulate(len(sentence) + 1 for sentence in self.content.split(END)[:-1]))
         """Where the sentence after each one begins in `content`."""
@@ -85,7 +85,7 @@ class _Index:
         """The number of the first sentence of each text, and of the end."""
         self.sources = array("L", accumulate(map(len, texts), initial=0))
         """The number of the first text of each source, and of the end."""
-        self._bounds: dict[int, list[int]] = {}
+        self._sentence_ends = [each.ends for each in read]
         self._places: dict[str, array[int]] = {}
 
     def sentences_with(self, sign: str) -> "array[int]":
@@ -119,12 +119,9 @@ class _Index:
     def written(self, sentence: int) -> str:
         """A sentence as it is written."""
         place = bisect_right(self.first, sentence) - 1
-        text = self.texts[place]
-        bounds = self._bounds.get(place)
-        if bounds is None:
-            bounds = self._bounds[place] = sentence_bounds(text)
+        ends = self._sentence_ends[place]
         index = sentence - self.first[place]
-        return text[bounds[index - 1] if index else 0 : bounds[index]].strip()
+        return self.texts[place][ends[index - 1] if index else 0 : ends[index]].strip()
 
 
 def _index(texts: tuple[tuple[str, ...], ...], given: Signs) -> _Index:

@@ -15,7 +15,7 @@ from agenteval.grounding.wording import tokens
 from agenteval.lazyregex import lazy
 from agenteval.text import fold
 
-LONGEST_KEPT = 10_000
+LONGEST_KEPT = 30_000
 """Characters of the sources that are kept as they were read: memory stays bounded."""
 
 

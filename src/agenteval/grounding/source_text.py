@@ -18,7 +18,7 @@ from agenteval.grounding.passages import Passages, encoded, signs
 from agenteval.grounding.reading import Reading, reading
 from agenteval.grounding.source_numbers import Beside, SourceNumbers, any_unit, anywhere
 from agenteval.grounding.sources import Source
-from agenteval.language.signs import END, words
+from agenteval.language.signs import words
 
 NEAR = 250
 """How many characters around a number or a date are near it."""
@@ -52,13 +52,14 @@ class SourceText:
     @cached_property
     def said(self) -> str:
         """The signs of the words that the user said."""
-        return "".join(encoded(text, self.signs)[1] for text in _texts(self._all[len(self._own) :]))
+        return "".join(encoded(text, self.signs).words for text in _texts(self._all[len(self._own) :]))
 
     def has_token(self, token: str) -> bool:
         """Whether a text has a word, in any form with the same stem, or a date implies it."""
-        sign = self.signs.one(token) if token else END
-        self.passages.spend(1)
-        return sign in self.passages.words or sign in self.said or self.dates_imply(token)
+        said, passages = self.said, self.passages
+        passages.spend(1)
+        sign = self.signs.known(token)  # asked for when all was read
+        return (sign is not None and (sign in passages.words or sign in said)) or self.dates_imply(token)
 
     def has_together(self, tokens: Sequence[str]) -> bool:
         """Whether words stand in one sentence or two in a row, if the sources have all of them."""

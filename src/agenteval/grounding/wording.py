@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from agenteval.language.bare_words import bare_words
 from agenteval.language.content_words import plain_form
 from agenteval.lazyregex import lazy
 from agenteval.text import fold
@@ -15,13 +16,9 @@ _TOKEN = lazy(r"[^\W_]+(?:['’][^\W_]+)*")
 
 def tokens(text: str) -> list[str]:
     """The words of a text, folded, without possessive endings; hyphenated words are several."""
-    folded = fold(text)
-    found = _TOKEN.findall(folded)
-    return list(map(_bare, found)) if "'" in folded or "’" in folded else found
-
-
-def _bare(token: str) -> str:
-    return token.replace("’", "'").removesuffix("'s")
+    folded = fold(text).replace("’", "'")
+    found = bare_words(folded.replace("\0", " "))
+    return [word.removesuffix("'s") for word in found] if "'s" in folded else found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +88,7 @@ def _runs(text: str) -> Iterator[list[re.Match[str]]]:
 
 def _is_function_word(word: re.Match[str], text: str, *, first: bool) -> bool:
     written = word.group()
-    folded = _bare(fold(written))
+    folded = fold(written).replace("’", "'").removesuffix("'s")
     if len(written) == 1:  # the A of "Lab A" is a name, the A of "A lab" is none
         alone = written == "I" or (written == "A" and first) or _begins(word, text)
         return alone and text[word.end() : word.end() + 1] != "."

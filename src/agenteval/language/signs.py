@@ -6,8 +6,12 @@ Words with the same stem have the same sign; a sentence ends in a line break. Si
 
 # ruff: noqa: RUF001 - curly apostrophes and the marks of other scripts are meant
 
+from array import array
 from collections.abc import Callable, Iterable
+from itertools import accumulate
+from typing import NamedTuple
 
+from agenteval.language.bare_words import bare_words
 from agenteval.language.content_words import plain_form
 from agenteval.language.stems import stem
 from agenteval.lazyregex import lazy
@@ -17,50 +21,32 @@ BREAK = "\1"
 END = "\0"
 """The token, and the sign, of the end of a sentence."""
 _SEVERAL = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-_FIRST_OF_SEVERAL = "\u0e00"
 _TYPOGRAPHIC = ("’'", "‘'", '“"', '”"', '„"', "–-", "—-", "….", "\u00a0 ")
 _STOP = lazy(
-    r"[.!?\n。！？\x01](?:(?<=[。！？\x01])|(?<=\n)\s{0,40}+(?![a-z\s])"
+    r"([.!?\n。！？\x01](?:(?<=[。！？\x01])|(?<=\n)\s{0,40}+(?![a-z\s])"
     r"|(?<=[.!?])(?<![.!?].)[.!?]*+[\"')\]»]{0,8}+\s{1,40}+(?=[\"'(\[«]?[^\W_a-z])"
     r"(?<![ (.][A-Z]\.\s)(?<![ (](?:Mr|Ms|Dr|St|vs|No|Lt|Jr|Sr)\.\s)(?<![ (](?:Mrs|Gen|Sen|Rep|Gov|Col|Sgt|Inc)\.\s)"
-    r"(?<![ (]Prof\.\s)(?:(?<!\d\.\s)|(?!\d)))"
+    r"(?<![ (]Prof\.\s)(?:(?<!\d\.\s)|(?!\d))))"
 )
 """A mark and blanks before a word that may begin a sentence, unless an abbreviation has the mark; or a line's end."""
-_BLANKED = {code: " " for code in range(2, 128) if not (chr(code).isalnum() or chr(code) == "'")}
-_WORD = lazy(r"[^\W_]+(?:'[^\W_]+)*|\0")
+_OF_SEVERAL = lazy(f"[{_SEVERAL}]")
 _WORD_OR_SIGN = lazy(rf"[{_SEVERAL}]|[^\W_{_SEVERAL}]+(?:'[^\W_{_SEVERAL}]+)*|\0")
 
 
 def tokens(text: str) -> list[str]:
     """The words of a text as written, apostrophes straight, and `END` after each sentence but the last."""
-    return _tokens(text, bare=True)
-
-
-def _tokens(text: str, *, bare: bool) -> list[str]:
-    """The same; when they need not be `bare`, quotation marks may be left around words."""
-    text = _STOP.sub(f" {END} ", _plain(text))
-    if bare and text.isascii():
-        text = text.translate(_BLANKED)
-        if " '" in text or "' " in text:
-            text = text.replace(" '", " ").replace("' ", " ")
-        return text.split()
-    return _words(text)
-
-
-def _words(text: str) -> list[str]:
-    if text.isascii():
-        return text.translate(_BLANKED).split()
-    return (_WORD_OR_SIGN if max(text) >= _FIRST_OF_SEVERAL else _WORD).findall(text)
+    return _words(_STOP.sub(f" {END} ", _plain(text)))
 
 
 def words(text: str) -> list[str]:
-    """The words of a text alone, with whatever quotation marks stand around them."""
+    """The words of a text alone."""
     return _words(_plain(text))
 
 
-def sentence_bounds(text: str) -> list[int]:
-    """Where the sentences of a text end, by the same rule; the last one ends where the text does."""
-    return [*(match.end() for match in _STOP.finditer(_plain(text))), len(text)]
+def _words(text: str) -> list[str]:
+    if not text.isascii() and _OF_SEVERAL.search(text):
+        return _WORD_OR_SIGN.findall(text)
+    return bare_words(text)
 
 
 def _plain(text: str) -> str:
@@ -69,6 +55,15 @@ def _plain(text: str) -> str:
         for pair in _TYPOGRAPHIC:
             text = text.replace(pair[0], pair[1])
     return text.replace(END, " ")
+
+
+class Signed(NamedTuple):
+    """A text as it was read: the signs of its content words and of all its words, and where its sentences end."""
+
+    content: str
+    words: str
+    ends: "array[int]"
+    """Offsets into the text; the last one is its length."""
 
 
 class Signs:
@@ -86,9 +81,9 @@ class Signs:
     def __len__(self) -> int:
         return len(self._stems)
 
-    def one(self, word: str) -> str:
-        """The sign of a token."""
-        return self._all[word]
+    def known(self, word: str) -> str | None:
+        """The sign of a token; None when nothing that was read so far has the word in any form."""
+        return self._stems.get(stem(word))
 
     def all(self, words: Iterable[str]) -> str:
         """The signs of all tokens."""
@@ -98,10 +93,13 @@ class Signs:
         """The signs of the content words, and the ends of sentences."""
         return "".join(map(self._content.__getitem__, words))
 
-    def read(self, text: str) -> tuple[str, str]:
-        """The signs of the content words of a text, and of all its words, with the ends of its sentences."""
-        signs = "".join(map(self._both.__getitem__, _tokens(text, bare=False)))
-        return signs[::2].replace(_NONE, ""), signs[1::2].replace(_NONE, "")
+    def read(self, text: str) -> Signed:
+        """Read a text once for all that is asked of it."""
+        parts = _STOP.split(_plain(text))  # sentences, each but the last followed by what ends it
+        signs = "".join(map(self._both.__getitem__, _words(f" {END} ".join(parts[::2]))))
+        ends = array("L", accumulate(map(len, parts)))[1::2]
+        ends.append(len(text))
+        return Signed(signs[::2].replace(_NONE, ""), signs[1::2].replace(_NONE, ""), ends)
 
     def digits(self, sign: str) -> str:
         """The digits that a sign stands for; empty when it stands for a word."""
@@ -112,12 +110,10 @@ class Signs:
         return list(map(self._content.__getitem__, words))
 
     def _all_sign(self, token: str) -> str:
-        bare = token.strip("'")
-        return END if token == END else self._sign(stem(bare)) if bare else ""
+        return END if token == END else self._sign(stem(token))
 
     def _content_sign(self, token: str) -> str:
-        bare = token.strip("'")
-        if token != END and not plain_form(bare) and (len(bare) != 1 or bare.isascii()):
+        if token != END and not plain_form(token) and (len(token) != 1 or token.isascii()):
             return ""
         return self._all[token]
 
