@@ -42,10 +42,15 @@ _THOUSANDS = lazy(r"(?<=\d),(?=\d{3}(?!\d))")
 @lru_cache(maxsize=4096)
 def plain_form(word: str) -> str:
     """The form in which a word is compared; empty for a function word."""
+    return stem(word) if is_content_word(word) else ""
+
+
+def is_content_word(word: str) -> bool:
+    """Whether a word carries content: a digit does, a letter by itself does not."""
     plain = fold(word).removesuffix("'s").removesuffix("'")
     if plain in _FUNCTION_WORDS or "n't" in plain or len(plain) < 2:
-        return plain if plain.isdigit() else ""
-    return stem(plain)
+        return plain.isdigit()
+    return True
 
 
 _FUNCTION_WORDS = frozenset(

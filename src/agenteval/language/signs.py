@@ -12,7 +12,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from agenteval.language.bare_words import bare_words
-from agenteval.language.content_words import plain_form
+from agenteval.language.content_words import is_content_word
 from agenteval.language.stems import stem
 from agenteval.lazyregex import lazy
 
@@ -113,7 +113,7 @@ class Signs:
         return END if token == END else self._sign(stem(token))
 
     def _content_sign(self, token: str) -> str:
-        if token != END and not plain_form(token) and (len(token) != 1 or token.isascii()):
+        if token != END and not is_content_word(token) and (len(token) != 1 or token.isascii()):
             return ""
         return self._all[token]
 
