@@ -1,10 +1,17 @@
 """What holds for all tests: they say the same on a developer's machine and in CI."""
 
+import os
+
 import pytest
 from hypothesis import settings
 
 settings.register_profile("agenteval", deadline=None)  # a machine that is busy makes no test fail
 settings.load_profile("agenteval")
+
+for name in ("PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE"):
+    os.environ.pop(
+        name, None
+    )  # images for containers set them; what users start runs without, and so do our tests
 
 
 @pytest.fixture(autouse=True)

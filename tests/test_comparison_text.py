@@ -1,13 +1,12 @@
 """A comparison as a person reads it."""
 
-import io
-
 import pytest
 
 from agenteval.comparing.comparison import KINDS, Change, ComparedSide, Comparison, TestDifference
 from agenteval.comparing.trajectories import CallChange
 from agenteval.reporters.comparison import tell, totals
-from agenteval.reporters.console import Console
+from agenteval.reporters.terminal import Terminal
+from screen import Screen
 
 
 def side(label: str, score: float = 1.0) -> ComparedSide:
@@ -35,10 +34,9 @@ def compared(*changes: Change, differences: tuple[TestDifference, ...] = (), **m
 
 def text(comparison: Comparison, encoding: str = "utf-8") -> str:
     """What is printed to a stream of this encoding."""
-    stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding, write_through=True)
-    tell(Console(stream), comparison)
-    stream.seek(0)
-    return stream.read()
+    screen = Screen(encoding)
+    tell(Terminal(screen), comparison)
+    return screen.text()
 
 
 FAILS = Change(

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from agenteval.config import Config, LimitsConfig, SuiteConfig, load_config, project_root
+from agenteval.config import load_config, project_root
 from agenteval.errors import ExitCode, SpecError
+from agenteval.settings import Config, LimitsConfig, SuiteConfig
 
 SUITE_ID = r"expected a string that matches ^[a-z0-9.-]+\.evals\.[a-z0-9-]+$"
 VERSION = r"expected a string that matches ^[0-9]+\.[0-9]+\.[0-9]+$"

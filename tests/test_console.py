@@ -1,7 +1,5 @@
 """The console: what a person reads, at any width, in any encoding, whatever an agent wrote."""
 
-import io
-import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -10,8 +8,8 @@ from typing import Any
 import pytest
 
 from agenteval.errors import Problem
-from agenteval.reporters.console import PLAIN_WIDTH, Console
-from agenteval.reporters.stream import printable
+from agenteval.reporters.console import Console
+from agenteval.reporters.terminal import PLAIN_WIDTH
 from agenteval.results import (
     Artifacts,
     CategoryScore,
@@ -25,24 +23,9 @@ from agenteval.results import (
     TraceSummary,
 )
 from run_builders import judged, make_result
+from screen import HOSTILE, Screen
 
 Tell = Callable[[Console], None]
-
-
-class Screen(io.TextIOWrapper):
-    """A stream that remembers what was written, as a terminal or not."""
-
-    def __init__(self, encoding: str = "utf-8", *, terminal: bool = False) -> None:
-        self.bytes = io.BytesIO()
-        super().__init__(self.bytes, encoding=encoding, newline="\n")
-        self.terminal = terminal
-
-    def isatty(self) -> bool:
-        return self.terminal
-
-    def text(self) -> str:
-        self.flush()
-        return self.bytes.getvalue().decode(self.encoding)
 
 
 def shown(tell: Tell, *, width: int = PLAIN_WIDTH, encoding: str = "utf-8", **options: Any) -> str:
@@ -433,32 +416,6 @@ def test_quiet_leaves_out_warnings_about_specs() -> None:
     assert shown(lambda console: console.problem(problem("warning")), verbosity=-1) == ""
 
 
-@pytest.mark.parametrize(
-    ("color", "terminal", "environment", "colored"),
-    [
-        ("auto", True, {}, True),
-        ("auto", False, {}, False),
-        ("auto", True, {"NO_COLOR": "1"}, False),
-        ("auto", True, {"NO_COLOR": ""}, True),
-        ("auto", True, {"TERM": "dumb"}, False),
-        ("always", False, {}, True),
-        ("always", False, {"NO_COLOR": "1"}, True),
-        ("never", True, {}, False),
-    ],
-)
-def test_when_there_is_colour(
-    color: str, terminal: bool, environment: dict[str, str], colored: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Colour is for terminals; `NO_COLOR` and `--color` decide otherwise."""
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    monkeypatch.setenv("TERM", "xterm")
-    for name, value in environment.items():
-        monkeypatch.setenv(name, value)
-    screen = Screen(terminal=terminal)
-    Console(screen, color=color).emit(("x", "green"))
-    assert screen.text() == ("\x1b[32mx\x1b[0m\n" if colored else "x\n")
-
-
 def test_colour_adds_nothing_but_colour() -> None:
     """Without its escape codes a coloured text is the plain one: colour carries no meaning alone."""
 
@@ -471,14 +428,6 @@ def test_colour_adds_nothing_but_colour() -> None:
     assert re.sub(r"\x1b\[[0-9;]*m", "", colored) == shown(tell)
 
 
-@pytest.mark.parametrize(("columns", "width"), [("80", 80), ("200", 200), ("10", 40)])
-def test_a_terminal_says_how_wide_it_is(columns: str, width: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A terminal's width is used, down to 40; anything else gets 140."""
-    monkeypatch.setenv("COLUMNS", columns)
-    assert Console(Screen(terminal=True)).width == width
-    assert Console(Screen()).width == 140
-
-
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
 def test_a_stream_that_cannot_show_signs(encoding: str) -> None:
     """In a poor encoding the marks are plain, and what cannot be shown is spelled out; nothing crashes."""
@@ -488,17 +437,6 @@ def test_a_stream_that_cannot_show_signs(encoding: str) -> None:
     assert "  ok 6 passed - o 1 of them vacuous - - 1 skipped\n" in text
     assert "tools web_searchx1 outbound_sendx2" in text
     assert "\\u65e5\\u672c" in text
-
-
-HOSTILE = "a\x1b[2Jb\rc\x07d\u202eevil\u2066f\u200bg\x00h\x9bi\ud800j"
-ESCAPED = "a\\x1b[2Jb\\rc\\x07d\\u202eevil\\u2066f\\u200bg\\x00h\\x9bi\\ud800j"
-
-
-def test_control_characters_are_shown_escaped() -> None:
-    """Escape sequences, bidi overrides and invisible characters are seen, not obeyed."""
-    assert printable(HOSTILE) == ESCAPED
-    assert printable("plain ü 日本 😀") == "plain ü 日本 😀"
-    assert printable("a\nb\tc\u2028d") == "a\\nb\\tc\\u2028d"
 
 
 def test_nothing_an_agent_wrote_reaches_the_terminal_raw() -> None:
@@ -551,15 +489,3 @@ def test_nothing_an_agent_wrote_reaches_the_terminal_raw() -> None:
         assert [char for char in set(text) if not char.isprintable() and char != "\n"] == []
         assert "PASS fake" in text
         assert [line for line in text.split("\n") if line.startswith("PASS")] == []
-
-
-def test_a_reader_that_has_gone_is_no_error(tmp_path: Path) -> None:
-    """When nobody reads any more (`| head`), writing goes on into nothing."""
-    reading, writing = os.pipe()
-    os.close(reading)
-    stream = os.fdopen(writing, "w", encoding="utf-8", buffering=1)
-    console = Console(stream)
-    console.emit("nobody reads this")
-    console.emit("nor this")
-    console.flush()
-    stream.close()

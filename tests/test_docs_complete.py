@@ -18,6 +18,7 @@ from agenteval.comparing import baseline, comparison, facts
 from agenteval.errors import ExitCode
 from agenteval.findings import Finding
 from agenteval.reference.explanation import explain_all
+from agenteval.settings import Config
 from agenteval_nanoclaw import bundle
 from pages import DOCS, PAGES, ROOT, name_of, prose, text_of
 
@@ -136,7 +137,7 @@ def settings() -> dict[str, tuple[str, Any]]:
     """Every setting: dotted key to its environment variable and its default."""
     found = {}
     for name, setting in config._settings().items():
-        here: Any = config.Config()
+        here: Any = Config()
         for step in setting.path:
             here = getattr(here, step)
         found[".".join(setting.path)] = (name, here)

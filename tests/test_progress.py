@@ -1,6 +1,5 @@
 """The line of progress: on a terminal only, while there is more than a second of work left, and gone without trace."""
 
-import io
 import os
 import pty
 import subprocess
@@ -9,21 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from agenteval.reporters.console import Console
 from agenteval.reporters.progress import Progress
+from agenteval.reporters.terminal import Terminal
 from plugin_projects import SHOUTS, asserting, plugged
 from projects import Project
+from screen import Screen
 
 CLEAR = "\r\x1b[2K"
-
-
-class Terminal(io.StringIO):
-    """A stream that says it is a terminal."""
-
-    encoding = "utf-8"
-
-    def isatty(self) -> bool:
-        return True
 
 
 @pytest.fixture
@@ -38,12 +29,12 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 def shown(clock: list[float], times: list[float], total: int, failures: int = 0) -> str:
     """What is on the terminal after a step at each of these times."""
-    terminal = Terminal()
-    made = Progress(Console(terminal, color="never"), total)
+    screen = Screen(terminal=True)
+    made = Progress(Terminal(screen, color="never"), total)
     for now in times:
         clock[0] = now
         made.step(failures)
-    return terminal.getvalue()
+    return screen.text()
 
 
 def test_it_tells_how_far_the_run_is(clock: list[float]) -> None:
@@ -74,17 +65,17 @@ def test_it_is_drawn_no_more_often_than_can_be_seen(clock: list[float]) -> None:
 
 def test_lines_push_it_down(clock: list[float]) -> None:
     """What is written takes its place; the line comes back below, and leaves nothing at the end."""
-    terminal = Terminal()
-    console = Console(terminal, color="never")
-    made = Progress(console, 100)
+    screen = Screen(terminal=True)
+    terminal = Terminal(screen, color="never")
+    made = Progress(terminal, 100)
     clock[0] = 1.0
     made.step(0)
-    console.emit("PASS one")
-    console.emit("PASS two")
+    terminal.emit("PASS one")
+    terminal.emit("PASS two")
     made.step(0)
     made.end()
     made.end()
-    first, second, third = terminal.getvalue().split(CLEAR)
+    first, second, third = screen.text().split(CLEAR)
     assert second == f"PASS one\nPASS two\n{first}"
     assert third == ""
 

@@ -10,8 +10,9 @@ import pytest
 import yaml
 
 from agenteval.cli import main
-from agenteval.config import Config, load_config
+from agenteval.config import load_config
 from agenteval.schemas import schema_text
+from agenteval.settings import Config
 from agenteval.strict import parse
 from recorded_projects import NEWS, Logbooks, run
 

@@ -34,13 +34,15 @@ def test_version(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device here")
-def test_a_version_that_cannot_be_written() -> None:
-    """Is an error in a line, not a traceback."""
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_version_that_cannot_be_written(unbuffered: str) -> None:
+    """Is an error in a line, not a traceback nor silence; also when Python keeps what it could not write."""
     with Path("/dev/full").open("w") as full:
         ended = subprocess.run(
             [sys.executable, "-m", "agenteval", "--version"],
             stdout=full,
             stderr=subprocess.PIPE,
+            env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
             text=True,
             check=False,
         )

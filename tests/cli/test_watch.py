@@ -12,7 +12,7 @@ import pytest
 
 from agenteval.cli import main
 from agenteval.cli.watching import Dependencies
-from agenteval.config import Config
+from agenteval.settings import Config
 from plugin_projects import SHOUTS, asserting, write
 from projects import Project
 

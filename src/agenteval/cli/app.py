@@ -137,15 +137,16 @@ def _asks_for_details(argument: str) -> bool:
 
 
 def _fail(message: str, code: ExitCode) -> int:
+    from contextlib import suppress
+
     from agenteval.reporters.stream import printable, write
 
-    try:
+    with suppress(OSError):  # what stdout cannot take must not keep stderr from telling why
         _flush()
+    with suppress(OSError):
         for line in redactor_in_force().unseen(message).split("\n"):
             write(sys.stderr, printable(line) + "\n")
         sys.stderr.flush()
-    except OSError:
-        return _closed_pipe() if code == ExitCode.PASSED else int(code)
     return int(code)
 
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 from agenteval import budget
 from agenteval.cli.problems import redacted_problems
-from agenteval.config import LimitsConfig
 from agenteval.errors import Problem, SpecError
 from agenteval.loading import LoadedTest, UniqueIds, discover, load_test
 from agenteval.plugins.registry import Registry
 from agenteval.reporters.stream import redactor_in_force
+from agenteval.settings import LimitsConfig
 
 
 @dataclass(slots=True)

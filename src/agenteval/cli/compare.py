@@ -51,13 +51,13 @@ def command(
         write(sys.stdout, sealed(comparison, Redactor((), rules)).decode())
         return code
     from agenteval.reporters.comparison import tell
-    from agenteval.reporters.console import Console
+    from agenteval.reporters.terminal import Terminal
     from agenteval.selectors import counted
 
-    console = Console(sys.stdout, color=color or config.color)
-    tell(console, comparison)
+    terminal = Terminal(sys.stdout, color=color or config.color)
+    tell(terminal, comparison)
     style = "red" if comparison.regressions else "green"
     told = counted(comparison.regressions, "regression") if comparison.regressions else "no regression"
-    console.emit((f"exit {int(code)}: {told}", style))
-    console.flush()
+    terminal.emit((f"exit {int(code)}: {told}", style))
+    terminal.flush()
     return code

@@ -16,19 +16,19 @@ def command() -> ExitCode:
 
     Exit codes: 0, or that of the worst thing that is broken.
     """
-    from agenteval.reporters.console import Console
+    from agenteval.reporters.terminal import Terminal
 
-    console = Console(sys.stdout)
+    terminal = Terminal(sys.stdout)
     worst = ExitCode.PASSED
     for section in (_versions, _adapters, _plugins, _project):
         for name, value, code in section():
             worst = max(worst, code)
             first, *rest = value.split("\n")
-            console.emit(f"{name:<{_NAME_WIDTH}}  {first}")
+            terminal.emit(f"{name:<{_NAME_WIDTH}}  {first}")
             for line in rest:
-                console.emit(f"{'':<{_NAME_WIDTH}}  {line}")
-        console.emit("")
-    console.emit("all is well" if worst == ExitCode.PASSED else "something is broken: see above")
+                terminal.emit(f"{'':<{_NAME_WIDTH}}  {line}")
+        terminal.emit("")
+    terminal.emit("all is well" if worst == ExitCode.PASSED else "something is broken: see above")
     return worst
 
 

@@ -62,6 +62,8 @@ def objection(run: "StoredRun", summary: "EvalSummary", required: float | None) 
     By itself the summary's `passed` decides, and that no test failed whose score is full: warnings under `--strict`
     cost none. With a required score it is the aggregate score, compared before any rounding.
     """
+    from agenteval.openwop.summary import is_unscored
+
     if run.summary.exit_code >= ExitCode.ERROR:
         return f"the run ended with exit {run.summary.exit_code}: {run.summary.exit_reason}"
     if not summary.tasks:
@@ -70,9 +72,9 @@ def objection(run: "StoredRun", summary: "EvalSummary", required: float | None) 
         why = f"the score is {summary.aggregateScore:.4g}, and {run.summary.exit_reason}"
         if not summary.passed:
             return f"the run missed a bar: {why}"
-        unscored = [task.taskId for task in summary.tasks if task.score == 1 and not task.passed]
-        if unscored and run.summary.exit_code != ExitCode.PASSED:  # it has passed when a baseline knows them
-            return f"a test failed by what no score counts, such as a warning: {unscored[0]}"
+        failed = [task.taskId for task in summary.tasks if is_unscored(task.score, passed=task.passed)]
+        if failed and run.summary.exit_code != ExitCode.PASSED:  # it has passed when a baseline knows them
+            return f"a test failed by what no score counts, such as a warning: {failed[0]}"
         return ""
     if summary.aggregateScore < required:
         return f"the score {summary.aggregateScore!r} is below {required!r}"
@@ -80,15 +82,15 @@ def objection(run: "StoredRun", summary: "EvalSummary", required: float | None) 
 
 
 def _print(run: "StoredRun", summary: "EvalSummary", code: ExitCode, reason: str) -> None:
-    from agenteval.reporters.console import Console
+    from agenteval.reporters.terminal import Terminal
     from agenteval.selectors import counted
 
-    console = Console(sys.stdout)
-    console.emit(f"{run.summary.test_run_id}  {summary.suiteId} {summary.suiteVersion}")
+    terminal = Terminal(sys.stdout)
+    terminal.emit(f"{run.summary.test_run_id}  {summary.suiteId} {summary.suiteVersion}")
     tasks = counted(int(summary.taskCount), "task")
-    console.emit(f"score {summary.aggregateScore:.4g}, {summary.passedCount:g} of {tasks} passed")
-    console.emit((f"exit {int(code)}: {reason}", "red" if code else "green"))
-    console.flush()
+    terminal.emit(f"score {summary.aggregateScore:.4g}, {summary.passedCount:g} of {tasks} passed")
+    terminal.emit((f"exit {int(code)}: {reason}", "red" if code else "green"))
+    terminal.flush()
 
 
 def _print_json(run: "StoredRun", summary: "EvalSummary", required: float | None, against: str) -> None:

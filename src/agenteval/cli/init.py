@@ -47,21 +47,21 @@ def command(
 
     What is there already is kept.
     """
-    from agenteval.reporters.console import Console
+    from agenteval.reporters.terminal import Terminal
 
     if turn and not source:
         raise UsageError(
             "--turn chooses a run of a recording", next_step="name the recording with --from SOURCE"
         )
-    console = Console(sys.stdout)
+    terminal = Terminal(sys.stdout)
     draft = _drafted(source, turn, folder) if source else None
     for path, done in _make_all(folder, draft):
-        console.emit(f"{done:<7}  {path}")
+        terminal.emit(f"{done:<7}  {path}")
     if draft:
         from agenteval.cli.recording_report import remarks_on
 
-        remarks_on(draft, console)
-    console.emit(f"next: agenteval run {folder / 'evals'}")
+        remarks_on(draft, terminal)
+    terminal.emit(f"next: agenteval run {folder / 'evals'}")
     return ExitCode.PASSED
 
 

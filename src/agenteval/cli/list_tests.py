@@ -49,17 +49,18 @@ def command(
 def _print(tests: Sequence[LoadedTest], collection: Collection) -> None:
     """Tests to stdout, in columns; problems to stderr, so that a pipe gets tests only."""
     from agenteval.reporters.console import Console
+    from agenteval.reporters.terminal import Terminal
 
     complaints = Console(sys.stderr)
     for problem in collection.problems:
         complaints.problem(problem)
     complaints.flush()
-    console = Console(sys.stdout)
+    terminal = Terminal(sys.stdout)
     for line in columns([_row(test) for test in tests]):
-        console.emit(line)
+        terminal.emit(line)
     deselected = len(collection.tests) - len(tests)
-    console.emit(count(len(tests), "test") + (f", {deselected} deselected" if deselected else ""))
-    console.flush()
+    terminal.emit(count(len(tests), "test") + (f", {deselected} deselected" if deselected else ""))
+    terminal.flush()
 
 
 def _row(test: LoadedTest) -> tuple[str, ...]:

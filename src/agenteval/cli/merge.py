@@ -76,7 +76,7 @@ def command(
         scores=Scores(Suite(**first.suite)),
     )
     ledger.tally.counts.deselected = first.deselected
-    reporting = Reporting(reports, github=github, redactor=redactor, console=ledger.console)
+    reporting = Reporting(reports, github=github, redactor=redactor, terminal=ledger.console)
     with reporting.during(run_id, parent):
         ledger.directory = RunDirectory(parent, run_id, redactor=redactor, if_taken=IF_MERGED)
         if reporting.stream:

@@ -15,7 +15,7 @@ from agenteval.errors import ExitCode, UsageError
 if TYPE_CHECKING:
     from agenteval.cli.progress import ReadingProgress
     from agenteval.drafting.draft import Draft, Drafting
-    from agenteval.reporters.console import Console
+    from agenteval.reporters.terminal import Terminal
 
 
 def command(
@@ -79,22 +79,22 @@ def command(
         )
     _must_be_a_name(name, chosen)
     recording = OpenRecording.open(path, out or into, adapter=adapter, xfail=xfail, as_json=as_json)
-    source, console = recording.drafting.source, recording.console
+    source, terminal = recording.drafting.source, recording.terminal
     if inspecting:
-        inspected(source, console, as_json=as_json)
+        inspected(source, terminal, as_json=as_json)
         return ExitCode.PASSED
     if into:
         return recording.update(chosen, into, ask=_at_a_terminal() and not yes)
     if out is None:
         asking = _at_a_terminal() and not (listing or as_json)
         if not (chosen and _at_a_terminal()):
-            listed(source, console, as_json=as_json, asking=asking)
+            listed(source, terminal, as_json=as_json, asking=asking)
         if not asking:
             return _told_only(chosen)
         chosen = chosen or _asked_for_runs(recording)
         if not chosen:
             return ExitCode.PASSED
-        out = Path(_answer(console, "make tests in which folder? [evals] ") or "evals")
+        out = Path(_answer(terminal, "make tests in which folder? [evals] ") or "evals")
     return recording.record(chosen, out, name, force=force)
 
 
@@ -122,17 +122,17 @@ def _at_a_terminal() -> bool:
     return sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
 
 
-def _answer(console: "Console", question: str) -> str:
+def _answer(terminal: "Terminal", question: str) -> str:
     from agenteval.reporters.stream import flush, write
 
-    write(console.stream, question)
-    flush(console.stream)
+    write(terminal.stream, question)
+    flush(terminal.stream)
     return sys.stdin.readline().strip()
 
 
 def _asked_for_runs(recording: "OpenRecording") -> list[int]:
     """The numbers that a person types; none for nothing."""
-    answer = _answer(recording.console, "make tests of which runs? (numbers, nothing to leave) ")
+    answer = _answer(recording.terminal, "make tests of which runs? (numbers, nothing to leave) ")
     words = answer.replace(",", " ").split()
     if not all(word.isdecimal() for word in words):
         raise UsageError(f"expected numbers of runs, got {answer!r}", next_step="for instance: 1 3")
@@ -145,7 +145,7 @@ class OpenRecording:
 
     drafting: "Drafting"
     root: Path
-    console: "Console"
+    terminal: "Terminal"
     progress: "ReadingProgress"
     as_json: bool
 
@@ -166,7 +166,7 @@ class OpenRecording:
         from agenteval.drafting.draft import Drafting
         from agenteval.drafting.source import context_for, find_source
         from agenteval.plugins.registry import Registry
-        from agenteval.reporters.console import Console
+        from agenteval.reporters.terminal import Terminal
 
         root = project_root([str(target or Path())])
         config = load_config(root)
@@ -187,7 +187,7 @@ class OpenRecording:
         return cls(
             drafting=drafting,
             root=root,
-            console=Console(stream, color=config.color),
+            terminal=Terminal(stream, color=config.color),
             progress=progress,
             as_json=as_json,
         )
@@ -216,7 +216,7 @@ class OpenRecording:
             write_files(out / draft.name, draft.files)
         self.remarks()
         expecting = self.drafting.expect_failures
-        drafted(drafts, out, self.console, as_json=self.as_json, expecting=expecting)
+        drafted(drafts, out, self.terminal, as_json=self.as_json, expecting=expecting)
         return ExitCode.PASSED
 
     def update(self, turns: list[int], path: Path, *, ask: bool) -> ExitCode:
@@ -232,13 +232,13 @@ class OpenRecording:
             raise UsageError("--update records one run", next_step="give one --turn")
         made = update(self.drafting, runs[0], file, root=self.root)
         self.remarks()
-        updated(made, file, self.console, as_json=self.as_json)
-        if ask and _answer(self.console, "write it? [y/N] ").lower() not in ("y", "yes"):
-            self.console.emit("nothing was written")
+        updated(made, file, self.terminal, as_json=self.as_json)
+        if ask and _answer(self.terminal, "write it? [y/N] ").lower() not in ("y", "yes"):
+            self.terminal.emit("nothing was written")
             return ExitCode.PASSED
         for written in write_files(made.folder, made.files):
-            self.console.emit(f"written  {written}")
-        self.console.flush()
+            self.terminal.emit(f"written  {written}")
+        self.terminal.flush()
         return ExitCode.PASSED
 
     def remarks(self) -> None:

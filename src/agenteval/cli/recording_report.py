@@ -16,46 +16,46 @@ if TYPE_CHECKING:
     from agenteval.drafting.source import Source
     from agenteval.drafting.update import Update
     from agenteval.recordings import RecordedRun
-    from agenteval.reporters.console import Console
+    from agenteval.reporters.terminal import Terminal
 
 HEADINGS = ("run", "time", "group", "trigger", "first words", "tools", "status")
 LONGEST_WORDS = 48
 
 
-def listed(source: "Source", console: "Console", *, as_json: bool, asking: bool = False) -> None:
+def listed(source: "Source", terminal: "Terminal", *, as_json: bool, asking: bool = False) -> None:
     """The runs, a line each, and how to choose one; `asking` is whether a question about that comes next."""
     runs = source.recording.runs
     if as_json:
         write_json(sys.stdout, {"kind": source.recording.kind, "runs": [plain(run) for run in runs]})
         return
-    console.emit(f"{source.recording.kind}, {_count(len(runs), 'run')}")
-    for line in columns([HEADINGS, *(_row(run, console) for run in runs)]):
-        console.emit(line)
+    terminal.emit(f"{source.recording.kind}, {_count(len(runs), 'run')}")
+    for line in columns([HEADINGS, *(_row(run, terminal) for run in runs)]):
+        terminal.emit(line)
     if runs and not asking:
-        console.emit(f"next: agenteval record {source.path} --turn N --out DIR")
-    console.flush()
+        terminal.emit(f"next: agenteval record {source.path} --turn N --out DIR")
+    terminal.flush()
 
 
-def inspected(source: "Source", console: "Console", *, as_json: bool) -> None:
+def inspected(source: "Source", terminal: "Terminal", *, as_json: bool) -> None:
     """What the recording shows, what it cannot show, and what was passed over."""
     recording = source.recording
     if as_json:
         write_json(sys.stdout, plain(recording))
         return
-    console.emit(f"{recording.kind}, read by the adapter {source.adapter.name} {source.adapter.version}")
+    terminal.emit(f"{recording.kind}, read by the adapter {source.adapter.name} {source.adapter.version}")
     skipped = [f"{number} of {kind}" for kind, number in recording.skipped.items()]
     sections = (("holds", recording.holds), ("cannot show", recording.lacks), ("passed over", skipped))
     for title, lines in sections:
         if lines:
-            console.emit(f"{title}:")
+            terminal.emit(f"{title}:")
         for line in lines:
-            console.emit(f"  {line}")
-    console.emit(f"{_count(len(recording.runs), 'run')}; --list shows them")
-    console.flush()
+            terminal.emit(f"  {line}")
+    terminal.emit(f"{_count(len(recording.runs), 'run')}; --list shows them")
+    terminal.flush()
 
 
 def drafted(
-    drafts: "Sequence[Draft]", out: Path, console: "Console", *, as_json: bool, expecting: bool
+    drafts: "Sequence[Draft]", out: Path, terminal: "Terminal", *, as_json: bool, expecting: bool
 ) -> None:
     """The tests that were written, and what a person has to look at. `expecting` is whether failures were asked for."""
     if as_json:
@@ -64,44 +64,44 @@ def drafted(
     for draft in drafts:
         folder = out / draft.name
         for name in draft.files:
-            console.emit(f"written  {folder / name}")
-        remarks_on(draft, console, expecting=expecting)
-    console.emit(f"next: agenteval run {out / drafts[0].name if len(drafts) == 1 else out}")
-    console.flush()
+            terminal.emit(f"written  {folder / name}")
+        remarks_on(draft, terminal, expecting=expecting)
+    terminal.emit(f"next: agenteval run {out / drafts[0].name if len(drafts) == 1 else out}")
+    terminal.flush()
 
 
-def remarks_on(draft: "Draft", console: "Console", *, expecting: bool = False) -> None:
+def remarks_on(draft: "Draft", terminal: "Terminal", *, expecting: bool = False) -> None:
     """What a test asks for, what was left out of it, and what a person has to decide."""
     from agenteval.drafting.document import DECIDE
     from agenteval.drafting.trial import TEST_FILE
 
     open_questions = draft.files[TEST_FILE].count(f"{DECIDE}: ".encode())
-    console.emit(f"  {draft.test_id}: {_count(len(draft.kept), 'assertion')}, all pass as expected")
+    terminal.emit(f"  {draft.test_id}: {_count(len(draft.kept), 'assertion')}, all pass as expected")
     if draft.left_out:
         number = _count(len(draft.left_out), "suggestion")
-        console.emit(f"  {number} left out: the others notice as much")
+        terminal.emit(f"  {number} left out: the others notice as much")
     if expecting and not draft.findings:
-        console.emit("  ! the run passes all that was suggested: there is no failure to expect")
+        terminal.emit("  ! the run passes all that was suggested: there is no failure to expect")
     for finding in draft.findings:
         kept = any(each is finding.suggestion for each in draft.kept)
         how = "expected to fail" if kept else "hidden by redaction" if finding.hidden else "left out"
-        console.emit(f"  ! the run does not pass {finding.suggestion.type} ({how}): {cut(finding.message)}")
-    console.emit(f"  {_count(open_questions, 'line')} marked `decide:` {_wait(open_questions)} for a person")
+        terminal.emit(f"  ! the run does not pass {finding.suggestion.type} ({how}): {cut(finding.message)}")
+    terminal.emit(f"  {_count(open_questions, 'line')} marked `decide:` {_wait(open_questions)} for a person")
 
 
-def updated(made: "Update", test: Path, console: "Console", *, as_json: bool) -> None:
+def updated(made: "Update", test: Path, terminal: "Terminal", *, as_json: bool) -> None:
     """What the new recording changes."""
     if as_json:
         data = {"test": str(test), "changes": made.changes, "unused": made.unused, "status": made.status}
         write_json(sys.stdout, data)
         return
-    console.emit(f"what changes in the behaviour that {test} records:")
+    terminal.emit(f"what changes in the behaviour that {test} records:")
     for line in made.changes or ["nothing"]:
-        console.emit(f"  {line}")
+        terminal.emit(f"  {line}")
     for name in made.unused:
-        console.emit(f"not used any more: {made.folder / name}")
-    console.emit(f"with the new recording the test comes to: {made.status}")
-    console.flush()
+        terminal.emit(f"not used any more: {made.folder / name}")
+    terminal.emit(f"with the new recording the test comes to: {made.status}")
+    terminal.flush()
 
 
 def remark(warnings: Sequence[str], path: Path) -> None:
@@ -114,8 +114,8 @@ def remark(warnings: Sequence[str], path: Path) -> None:
     console.flush()
 
 
-def _row(run: "RecordedRun", console: "Console") -> tuple[str, ...]:
-    tools = ", ".join(f"{tool}{console.signs['times']}{number}" for tool, number in run.tools.items())
+def _row(run: "RecordedRun", terminal: "Terminal") -> tuple[str, ...]:
+    tools = ", ".join(f"{tool}{terminal.signs['times']}{number}" for tool, number in run.tools.items())
     words = " ".join(run.first_words.split())
     return (
         str(run.number),

@@ -3,11 +3,11 @@
 import os
 from collections.abc import Iterator, Sequence
 
-from agenteval.config import Config
 from agenteval.errors import UsageError
 from agenteval.hiding import SHORTEST_TEXT
 from agenteval.redaction import RedactionRules, Redactor
 from agenteval.reporters.stream import redact_with
+from agenteval.settings import Config
 
 
 def redact_as(config: Config, names: Sequence[str] | None = None) -> RedactionRules:

@@ -14,8 +14,8 @@ from agenteval.comparing.sides import named
 from agenteval.config import load_config, project_root
 from agenteval.errors import ExitCode, UsageError
 from agenteval.redaction import Redactor
-from agenteval.reporters.console import Console
 from agenteval.reporters.formats import FORMATS
+from agenteval.reporters.terminal import Terminal
 from agenteval.stored import StoredRun
 
 
@@ -48,12 +48,12 @@ def command(
     stored = StoredRun(named(run, runs))
     before = StoredRun(named(baseline, runs)) if baseline else None
     prepare(reports)
-    console = Console(sys.stdout)
+    terminal = Terminal(sys.stdout)
     reporting = Reporting(
-        reports, github=github, redactor=Redactor((), redaction), console=console, baseline=before
+        reports, github=github, redactor=Redactor((), redaction), terminal=terminal, baseline=before
     )
     reporting.write(stored)
     for name, path in reports.items():
-        console.emit(f"{name}  {path}")
+        terminal.emit(f"{name}  {path}")
     reporting.annotate(stored)
     return ExitCode.PASSED

@@ -12,8 +12,8 @@ import typer
 
 from agenteval.errors import AgentEvalError, ExitCode, UsageError
 from agenteval.redaction import Redactor
-from agenteval.reporters.console import Console
 from agenteval.reporters.formats import FORMATS
+from agenteval.reporters.terminal import Terminal
 
 if TYPE_CHECKING:
     from agenteval.reporters.ndjson import Stream
@@ -89,13 +89,13 @@ class Reporting:
         *,
         github: bool,
         redactor: Redactor,
-        console: Console,
+        terminal: Terminal,
         baseline: "StoredRun | None" = None,
     ) -> None:
         self.reports = reports
         self.github = github
         self.redactor = redactor
-        self.console = console
+        self.terminal = terminal
         self.baseline = baseline
         self.stream: Stream | None = None
 
@@ -145,12 +145,12 @@ class Reporting:
         from agenteval.reporters.github import silence
 
         off, on = silence()
-        self.console.command(off)
+        self.terminal.command(off)
         try:
             yield
         finally:
-            self.console.command(on)
-            self.console.flush()
+            self.terminal.command(on)
+            self.terminal.flush()
 
     def add(self, written: Path) -> None:
         """A test has ended; its result is in the file."""
@@ -178,13 +178,13 @@ class Reporting:
         from agenteval.reporters.github import annotations, write_summary
 
         for line in annotations(run):
-            self.console.emit(line)
+            self.terminal.emit(line)
         if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
             try:
                 write_summary(run, Path(summary), self.redactor)
             except OSError as error:
-                self.console.emit(f"the summary of the step cannot be written: {error.strerror}: {summary}")
-        self.console.flush()
+                self.terminal.emit(f"the summary of the step cannot be written: {error.strerror}: {summary}")
+        self.terminal.flush()
 
 
 def compares(reports: Mapping[str, Path]) -> bool:

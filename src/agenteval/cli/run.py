@@ -40,7 +40,7 @@ from agenteval.cli.reporting import (
 )
 from agenteval.cli.session import Session
 from agenteval.cli.suite_run import SuiteOptions, suite_among, suite_parts
-from agenteval.config import Config, load_config, project_root
+from agenteval.config import load_config, project_root
 from agenteval.errors import ExitCode, UsageError
 from agenteval.judging import JudgingRules
 from agenteval.openwop.summary import Scores, Suite, default_suite_id
@@ -50,6 +50,7 @@ from agenteval.reporters.artifacts import RunDirectory, new_run_id
 from agenteval.reporters.console import Console
 from agenteval.runner import RunOptions
 from agenteval.selection import Selection
+from agenteval.settings import Config
 
 
 @with_reports
@@ -182,7 +183,7 @@ def command(
                 "--watch makes many runs, and --run-id names one", reason_code="usage.watch_run_id"
             )
         return watch_for_changes(
-            paths, options_of(context), root=root, config=config, artifacts=artifacts, console=console
+            paths, options_of(context), root=root, config=config, artifacts=artifacts, terminal=console
         )
     asked = SuiteOptions(
         replays=replays,
@@ -261,7 +262,7 @@ def command(
         reports,
         github=github,
         redactor=redactor,
-        console=console,
+        terminal=console,
         baseline=run_beside(baseline, artifacts) if baseline and compares(reports) else None,
     )
     session.save_traces = save_traces or config.save_traces or reporting.of_traces

@@ -68,11 +68,11 @@ def _print(name: str) -> None:
 
 
 def _say(*lines: str) -> None:
-    from agenteval.reporters.console import Console
+    from agenteval.reporters.terminal import Terminal
 
-    console = Console(sys.stdout)
+    terminal = Terminal(sys.stdout)
     for line in lines:
-        console.emit(line)
+        terminal.emit(line)
 
 
 def _write(folder: Path) -> ExitCode:

@@ -12,8 +12,9 @@ from agenteval.errors import ExitCode, UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from agenteval.config import Config
     from agenteval.openwop.authoring import Carried
+    from agenteval.reporters.terminal import Terminal
+    from agenteval.settings import Config
 
 
 def command(
@@ -83,13 +84,13 @@ def _suite(config: "Config", tasks: list[dict[str, Any]], folder: Path | None) -
     }
 
 
-def _tell(console: Any, carried: "Sequence[Carried]") -> None:
+def _tell(terminal: "Terminal", carried: "Sequence[Carried]") -> None:
     from agenteval.selectors import counted
 
     made = sum(each.task is not None for each in carried)
-    console.emit(f"{made} of {counted(len(carried), 'test')} carried over")
+    terminal.emit(f"{made} of {counted(len(carried), 'test')} carried over")
     for each in carried:
-        console.emit(("left out  " if each.task is None else "in part   ") + each.test_id)
+        terminal.emit(("left out  " if each.task is None else "in part   ") + each.test_id)
         for line in each.lost:
-            console.emit(f"  {line}")
-    console.flush()
+            terminal.emit(f"  {line}")
+    terminal.flush()

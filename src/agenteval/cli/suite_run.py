@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
-from agenteval.config import Config
 from agenteval.errors import SpecError, UsageError
 from agenteval.openwop.summary import Scores, Suite
+from agenteval.settings import Config
 
 if TYPE_CHECKING:
     from agenteval.loading import LoadedTest

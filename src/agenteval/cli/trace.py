@@ -12,12 +12,12 @@ from agenteval.errors import AdapterError, AgentEvalError, ExitCode, Problem, Us
 
 if TYPE_CHECKING:
     from agenteval.cli.progress import ReadingProgress
-    from agenteval.config import Config
     from agenteval.drafting.source import Source
     from agenteval.loading import LoadedTest
     from agenteval.plugins.registry import Registry
     from agenteval.redaction import RedactionRules, Redactor
     from agenteval.results import ErrorInfo
+    from agenteval.settings import Config
     from agenteval.trace import Trace
 
 RUN_ID = "trace"

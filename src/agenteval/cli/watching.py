@@ -10,11 +10,12 @@ from typing import Any
 import typer
 
 from agenteval.cli.lastrun import FOLDER
-from agenteval.config import Config, config_files
+from agenteval.config import config_files
 from agenteval.discovery import Selected, discover
 from agenteval.errors import ExitCode, SpecError, UsageError
 from agenteval.loading import load_test
-from agenteval.reporters.console import Console
+from agenteval.reporters.terminal import Terminal
+from agenteval.settings import Config
 
 PULSE_MS = 200
 """How often is looked whether there is something new, in milliseconds."""
@@ -112,7 +113,7 @@ def watch(
     root: Path,
     config: Config,
     artifacts: Path,
-    console: Console,
+    terminal: Terminal,
 ) -> ExitCode:
     """Run, and run again what each change affects, until Ctrl-C; the exit code of the last run.
 
@@ -136,10 +137,11 @@ def watch(
         ):
             affected = dependencies.affected(path for _, path in events) if events else []
             if again := affected if ran else paths:
-                console.gap()
+                terminal.gap()
+                terminal.flush()  # before another process writes to the same place
                 ran, code = True, _run(again, options)
-                console.emit(("watching for changes; Ctrl-C ends", "dim"))
-                console.flush()
+                terminal.emit(("watching for changes; Ctrl-C ends", "dim"))
+                terminal.flush()
     except KeyboardInterrupt:
         pass
     return code

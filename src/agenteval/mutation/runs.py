@@ -6,7 +6,6 @@ from pathlib import Path
 
 from agenteval import budget
 from agenteval.adapters import Adapter
-from agenteval.config import LimitsConfig
 from agenteval.judging import JudgingRules
 from agenteval.loading import LoadedTest, load_test
 from agenteval.mutation.engine import MutationOptions, mutate
@@ -15,6 +14,7 @@ from agenteval.mutation.results import TestMutation
 from agenteval.plugins.registry import Registry
 from agenteval.redaction import RedactionRules
 from agenteval.runner import RunOptions, run_test
+from agenteval.settings import LimitsConfig
 
 RUN_ID = "mutate"
 

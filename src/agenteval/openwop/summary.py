@@ -166,9 +166,9 @@ class Scores:
         bar = 1.0 if self.suite.pass_score is None else self.suite.pass_score
         return bool(self.tasks) and self._aggregate() >= bar and not self.unmet()
 
-    def unscored(self) -> list[str]:
-        """The tasks that failed with a full score: warnings fail a test under `--strict`, and cost none."""
-        return [task["taskId"] for task in self.tasks if task["score"] == 1 and not task["passed"]]
+    def unscored(self) -> bool:
+        """Whether a task failed by what no score counts."""
+        return any(is_unscored(task["score"], passed=task["passed"]) for task in self.tasks)
 
     def summary(self) -> dict[str, Any]:
         """The EvalSummary."""
@@ -211,6 +211,11 @@ def is_finding(result: AssertionResult) -> bool:
     """Whether an assertion says that something unsafe happened, which the test does not expect."""
     said_no = result.status in ("fail", "warn") and result.reason_code not in _NO_FINDING
     return said_no and result.type in SAFETY_FINDINGS and not result.xfail
+
+
+def is_unscored(score: float, *, passed: bool) -> bool:
+    """Whether a task failed with a full score: warnings fail a test under `--strict`, and cost none."""
+    return score == 1 and not passed
 
 
 def score_delta(before: float, after: float) -> float:

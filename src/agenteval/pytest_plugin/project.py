@@ -11,7 +11,6 @@ from pathlib import Path
 from agenteval import budget
 from agenteval.adapters import Adapter
 from agenteval.cli.problems import redacted_problems
-from agenteval.config import Config
 from agenteval.errors import Problem
 from agenteval.judging import JudgingRules
 from agenteval.loading import LoadedTest, UniqueIds, load_test
@@ -24,6 +23,7 @@ from agenteval.reporters.filing import packed, unfiled
 from agenteval.reporters.stream import redact_with, redactor_in_force
 from agenteval.results import TestResult
 from agenteval.runner import Outcome, RunOptions, run_test
+from agenteval.settings import Config
 
 
 @dataclass(kw_only=True)

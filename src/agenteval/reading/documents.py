@@ -84,8 +84,8 @@ def _read(path: Path, max_bytes: int) -> bytes:
         _refuse(path, "file.missing", what)
     except OSError as error:
         _refuse(path, "file.unreadable", f"the file cannot be read: {error.strerror}")
-    except ValueError as error:  # a name that no file can have
-        _refuse(path, "file.unreadable", f"the file cannot be read: {error}")
+    except ValueError:  # a NUL, or half a character; every Python has other words for it
+        _refuse(path, "file.unreadable", "the file cannot be read: no file can have this name")
     if len(data) > max_bytes:
         _refuse_size(path, len(data), max_bytes)
     return data

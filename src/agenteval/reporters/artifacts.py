@@ -14,13 +14,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from agenteval.config import MAX_RESULT_BYTES
 from agenteval.digests import sha256
 from agenteval.errors import AgentEvalError, Problem
 from agenteval.redaction import Redactor
 from agenteval.reporters.filing import Filed, safe_stem
 from agenteval.reporters.sealing import LeakError, sealed, sealed_lines
 from agenteval.results import RunSummary
+from agenteval.settings import MAX_RESULT_BYTES
 
 _RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 

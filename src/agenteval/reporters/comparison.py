@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from agenteval.comparing.comparison import KINDS, Change, ChangeKind, Comparison, TestDifference
 from agenteval.comparing.trajectories import CallChange
-from agenteval.reporters.console import Console
+from agenteval.reporters.terminal import Terminal
 
 MOST_CHANGES = 40
 """Changes of one kind that are shown."""
@@ -30,9 +30,9 @@ _TITLES: dict[ChangeKind, tuple[str, str, str]] = {
 _CALLS = {"added": "+", "removed": "-", "moved": ">", "arguments": "~"}
 
 
-def tell(console: Console, comparison: Comparison) -> None:
+def tell(terminal: Terminal, comparison: Comparison) -> None:
     """All of a comparison."""
-    _Telling(console, comparison).tell()
+    _Telling(terminal, comparison).tell()
 
 
 def totals(comparison: Comparison) -> str:
@@ -46,15 +46,15 @@ def _word(kind: ChangeKind) -> str:
 
 
 class _Telling:
-    def __init__(self, console: Console, comparison: Comparison) -> None:
-        self.console = console
+    def __init__(self, terminal: Terminal, comparison: Comparison) -> None:
+        self.terminal = terminal
         self.comparison = comparison
-        self.arrow = "→" if console.signs["dot"] == "·" else "->"
+        self.arrow = "→" if terminal.signs["dot"] == "·" else "->"
 
     def tell(self) -> None:
         before, after = self.comparison.before.label, self.comparison.after.label
-        self.console.gap()
-        self.console.emit((f"{before} {self.arrow} {after}", "bold"))
+        self.terminal.gap()
+        self.terminal.emit((f"{before} {self.arrow} {after}", "bold"))
         for kind in KINDS:
             if changes := self.comparison.of_kind(kind):
                 self._changes(kind, changes)
@@ -64,19 +64,19 @@ class _Telling:
 
     def _changes(self, kind: ChangeKind, changes: Sequence[Change]) -> None:
         title, sign, style = _TITLES[kind]
-        self.console.emit("  ", (title, style), f" ({len(changes)})")
+        self.terminal.emit("  ", (title, style), f" ({len(changes)})")
         most = MOST_EXPECTED if kind in ("still_failing", "new") else MOST_CHANGES
         for change in changes[:most]:
             self._change(change, sign, "red bold" if change.regression else style)
         if len(changes) > most:
-            self.console.emit(f"    and {len(changes) - most} more")
+            self.terminal.emit(f"    and {len(changes) - most} more")
 
     def _change(self, change: Change, sign: str, style: str) -> None:
         states = f"{change.before or 'not there'} {self.arrow} {change.after or 'not there'}"
         said = change.before != change.after and change.kind != "new"
-        self.console.emit(
+        self.terminal.emit(
             "    ",
-            (self.console.signs[sign], style),
+            (self.terminal.signs[sign], style),
             f" {change.test_case_id}  ",
             (change.assertion or "(the test)", "bold"),
             *([f"  {states}"] if said else []),
@@ -85,32 +85,32 @@ class _Telling:
             self._line(change.message, 8)
         until = f"until {change.expires}" if change.expires else None
         if known := [each for each in (change.owner, change.reason, until) if each]:
-            self._line(f" {self.console.signs['dot']} ".join(known), 8)
+            self._line(f" {self.terminal.signs['dot']} ".join(known), 8)
 
     def _differences(self, differences: Sequence[TestDifference]) -> None:
         if not differences:
             return
-        self.console.emit("  ", ("what the agent did otherwise", "bold"), f" ({_tests(len(differences))})")
+        self.terminal.emit("  ", ("what the agent did otherwise", "bold"), f" ({_tests(len(differences))})")
         for difference in differences[:MOST_TESTS]:
-            self.console.emit(f"    {difference.test_case_id}")
+            self.terminal.emit(f"    {difference.test_case_id}")
             for call in difference.calls[:MOST_CHANGES]:
                 self._call(call)
             if len(difference.calls) > MOST_CHANGES:
-                self.console.emit(f"      and {len(difference.calls) - MOST_CHANGES} more calls")
+                self.terminal.emit(f"      and {len(difference.calls) - MOST_CHANGES} more calls")
             for tool, (one, other) in difference.tools.items():
-                self.console.emit(f"      ~ {tool}: {one} {self.arrow} {other} calls")
+                self.terminal.emit(f"      ~ {tool}: {one} {self.arrow} {other} calls")
             if difference.output:
-                self.console.emit("      output")
+                self.terminal.emit("      output")
             for line in difference.output:
                 self._line(line, 8)
         if len(differences) > MOST_TESTS:
-            self.console.emit(f"    and {len(differences) - MOST_TESTS} more tests")
+            self.terminal.emit(f"    and {len(differences) - MOST_TESTS} more tests")
 
     def _call(self, call: CallChange) -> None:
         places = [str(place) for place in (call.before, call.after) if place is not None]
         where = f"call {f' {self.arrow} '.join(dict.fromkeys(places))}"
         what = {"added": "", "removed": "", "moved": "  moved", "arguments": "  other arguments"}[call.change]
-        self.console.emit(f"      {_CALLS[call.change]} {where}  {call.tool}{what}")
+        self.terminal.emit(f"      {_CALLS[call.change]} {where}  {call.tool}{what}")
         for line in call.lines:
             self._line(line, 10)
 
@@ -130,10 +130,12 @@ class _Telling:
         before, after = self.comparison.before.score, self.comparison.after.score
         delta = self.comparison.score_delta
         change = f" ({delta:+.4g})" if delta else ""
-        self.console.emit(f"  score {before:.4g} {self.arrow} {after:.4g}{change}, {totals(self.comparison)}")
+        self.terminal.emit(
+            f"  score {before:.4g} {self.arrow} {after:.4g}{change}, {totals(self.comparison)}"
+        )
 
     def _line(self, text: str, indent: int, style: str = "") -> None:
-        self.console.paragraph(text.replace("→", self.arrow), indent=indent, style=style)
+        self.terminal.paragraph(text.replace("→", self.arrow), indent=indent, style=style)
 
 
 def _tests(number: int) -> str:

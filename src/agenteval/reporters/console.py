@@ -1,18 +1,10 @@
-"""The console: what a person reads at a terminal, in a CI log, or at night.
+"""The console: what a person reads of tests and of a run, at a terminal, in a CI log, or at night."""
 
-Lines are made of plain text with a few styles. Colour comes from these six codes and not from rich, whose import
-takes as long as running a hundred tests; it never carries meaning alone.
-"""
-
-import os
-import re
-import shutil
-import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TextIO
 
 from agenteval.errors import ExitCode, Problem
-from agenteval.reporters.stream import flush, printable, redactor_in_force, write
+from agenteval.reporters.terminal import Part, Terminal
 from agenteval.results import (
     AssertionResult,
     CategoryScore,
@@ -24,10 +16,6 @@ from agenteval.results import (
     TestRow,
 )
 
-Part = str | tuple[str, str]
-"""A text, or a text with a style."""
-
-_CODES = {"green": "32", "red": "31", "yellow": "33", "dim": "2", "bold": "1", "red bold": "31;1"}
 _STATUS = {
     "pass": ("PASS", "green"),
     "fail": ("FAIL", "red bold"),
@@ -35,26 +23,6 @@ _STATUS = {
     "skipped": ("SKIP", "yellow"),
 }
 _XFAIL = ("XFAIL", "yellow")
-_UNICODE = {
-    "pass": "✓",
-    "fail": "✗",
-    "warn": "!",
-    "skip": "-",
-    "vacuous": "○",
-    "xfail": "✗",
-    "dot": "·",
-    "times": "\N{MULTIPLICATION SIGN}",
-}
-_ASCII = {
-    "pass": "ok",
-    "fail": "x",
-    "warn": "!",
-    "skip": "-",
-    "vacuous": "o",
-    "xfail": "x",
-    "dot": "-",
-    "times": "x",
-}
 _MARK_STYLE = {
     "pass": "green",
     "fail": "red",
@@ -64,100 +32,34 @@ _MARK_STYLE = {
     "xfail": "yellow",
 }
 
-PLAIN_WIDTH = 140
-"""Width when the output is not a terminal."""
 MOST_INVALID_LINES = 200
-_EXCERPT_LINE = re.compile(r" *[0-9]* \| ")
 MANY_TESTS = 10
 """A run of more tests names the failed ones once more at its end: their stories have scrolled away."""
 
 
-class Console:
-    """Writes the story of a run to a stream.
+class Console(Terminal):
+    """A terminal that is told the story of a run.
 
-    `verbosity` is -1 (only the summary), 0 (failures in full, passes one line) or 1 (everything). `color` is
-    auto, always or never; `NO_COLOR` is honoured by auto.
+    `verbosity` is -1 (only the summary), 0 (failures in full, passes one line) or 1 (everything).
     """
 
     def __init__(self, stream: TextIO | None = None, *, verbosity: int = 0, color: str = "auto") -> None:
-        self.stream = stream or sys.stdout
+        super().__init__(stream, color=color)
         self.verbosity = verbosity
-        terminal = self.stream.isatty()
-        self.is_terminal = terminal and os.environ.get("TERM") != "dumb"
-        """Whether there is a terminal that understands escape sequences."""
-        auto = self.is_terminal and not os.environ.get("NO_COLOR")
-        self.colored = color == "always" or (color == "auto" and auto)
-        self.width = max(40, shutil.get_terminal_size().columns) if terminal else PLAIN_WIDTH
-        self.signs = _UNICODE if _can_show(self.stream) else _ASCII
-        self._at_gap = True
-        self.before_line: Callable[[], None] | None = None
-        """Called before each line: takes a line of progress away."""
-        self._kept: list[str] | None = None
-        """Takes the lines instead of the stream."""
-
-    def emit(self, *parts: Part) -> None:
-        """One line: texts, and texts with a style. Each is made harmless for a terminal."""
-        self._line("".join(self._part(part) for part in parts))
-
-    def _line(self, line: str) -> None:
-        self._at_gap = not line
-        if self._kept is not None:
-            self._kept.append(line)
-            return
-        if self.before_line:
-            self.before_line()
-        write(self.stream, line + "\n")
-
-    def command(self, line: str) -> None:
-        """A line for a machine that reads along: to gaps it is as if it were not there."""
-        at_gap = self._at_gap
-        self.emit(line)
-        self._at_gap = at_gap
-
-    def gap(self) -> None:
-        """One empty line between two things, however often it is asked for."""
-        if not self._at_gap:
-            self.emit()
-
-    def _part(self, part: Part) -> str:
-        if isinstance(part, str):
-            return printable(part)
-        text, style = part
-        return f"\x1b[{_CODES[style]}m{printable(text)}\x1b[0m" if self.colored and style else printable(text)
-
-    def paragraph(self, text: str, *, indent: int = 0, style: str = "") -> None:
-        """A text over as many lines as the width asks for."""
-        self._wrapped(text, indent=indent, style=style)
-
-    def flush(self) -> None:
-        """Hand everything to the stream."""
-        flush(self.stream)
 
     def problem(self, problem: Problem) -> None:
         """A spec error or warning, with its excerpt."""
         if self.verbosity < 0 and problem.severity == "warning":
             return
         first, *rest = problem.render().split("\n")
-        self._wrapped(first, style="red" if problem.severity == "error" else "yellow")
+        self.paragraph(first, style="red" if problem.severity == "error" else "yellow")
         for line in rest[:MOST_INVALID_LINES]:
-            self._wrapped(line, indent=0 if line.startswith(" ") else 2)
+            self.paragraph(line, indent=0 if line.startswith(" ") else 2)
         self.gap()
 
     def story(self, result: TestResult, run_dir: str | None) -> list[str]:
-        """The lines about a test, for `tell`: whoever judges a test makes them, and need not be who writes."""
-        if self.verbosity < 0:
-            return []
-        lines = self._kept = []
-        try:
-            self._test(result, run_dir)
-        finally:
-            self._kept = None
-        return lines
-
-    def tell(self, story: Iterable[str]) -> None:
-        """Write a story."""
-        for line in story:
-            self._line(line)
+        """The lines about a test, for `tell`."""
+        return [] if self.verbosity < 0 else self.lines_of(lambda: self._test(result, run_dir))
 
     def _test(self, result: TestResult, run_dir: str | None) -> None:
         self._headline(result)
@@ -189,7 +91,7 @@ class Console:
         elif reason:
             self.emit(reason)
         if result.status != "pass" and result.title:
-            self._wrapped(result.title, indent=2)
+            self.paragraph(result.title, indent=2)
         self._trace_line(result)
         if result.error and not reason:
             self._error(result, indent=2)
@@ -199,11 +101,11 @@ class Console:
         if counted:
             self._tally_line(counted, result.error)
         for warning in result.warnings:
-            self._wrapped(f"warning: {warning}", indent=2)
+            self.paragraph(f"warning: {warning}", indent=2)
         if result.failure_categories:
-            self._wrapped(f"failure categories: {', '.join(result.failure_categories)}", indent=2)
+            self.paragraph(f"failure categories: {', '.join(result.failure_categories)}", indent=2)
         if result.expected_failure_categories and result.status == "fail":
-            self._wrapped(
+            self.paragraph(
                 f"the test guards against: {', '.join(result.expected_failure_categories)}", indent=2
             )
         if (result.next_step or "") not in reason:
@@ -222,16 +124,16 @@ class Console:
         tools = " ".join(f"{name}{times}{count}" for name, count in summary.tools.items()) or "none"
         dot = f" {self.signs['dot']} "
         line = dot.join((f"trace {summary.status}", f"tools {tools}", f"retries {summary.retries}"))
-        self._wrapped(line, indent=2, style="dim")
+        self.paragraph(line, indent=2, style="dim")
         if self.verbosity > 0:
             for note in summary.notes:
-                self._wrapped(f"note: {note}", indent=2)
+                self.paragraph(f"note: {note}", indent=2)
 
     def _error(self, result: TestResult, *, indent: int) -> None:
         assert result.error is not None
         text, code = result.error.message, f"error[{result.error.reason_code}]: "
         # the problems of a file name their codes and places themselves
-        self._wrapped(text if code in text else f"{code}{text}", indent=indent)
+        self.paragraph(text if code in text else f"{code}{text}", indent=indent)
         if self.verbosity > 0 and result.error.details:
             for line in result.error.details.rstrip().split("\n"):
                 self.emit(f"    {line}")
@@ -241,7 +143,7 @@ class Console:
         said = result.error is not None and f"next: {result.next_step}" in result.error.message
         if result.next_step and result.reason_code != "assertion.failed" and not said:
             code = "" if result.error else f"{result.reason_code}: "
-            self._wrapped(f"{code}next: {result.next_step}", indent=2)
+            self.paragraph(f"{code}next: {result.next_step}", indent=2)
 
     def _split(
         self, results: Sequence[AssertionResult]
@@ -261,14 +163,14 @@ class Console:
         )
         if result.status == "pass" and not result.vacuous and self.verbosity < 1:
             return
-        self._wrapped(result.message, indent=6)
+        self.paragraph(result.message, indent=6)
         if result.status in ("fail", "warn") and result.description:
-            self._wrapped(f"why it is checked: {result.description.strip()}", indent=6)
+            self.paragraph(f"why it is checked: {result.description.strip()}", indent=6)
         if result.status in ("fail", "warn"):
             for excerpt in result.evidence.excerpts:
-                self.emit(self._fit(f"      {excerpt.event_id} {excerpt.text}"))
+                self.clipped(f"      {excerpt.event_id} {excerpt.text}")
                 if excerpt.note:
-                    self._wrapped(excerpt.note, indent=10)
+                    self.paragraph(excerpt.note, indent=10)
 
     def _tally_line(self, results: Sequence[AssertionResult], error: ErrorInfo | None) -> None:
         vacuous = sum(r.vacuous for r in results)
@@ -283,7 +185,7 @@ class Console:
         for each in skipped:
             if error and error.message in each.message:
                 continue
-            self._wrapped(f"{self.signs['skip']} {each.id}: {each.message}", indent=4, style="dim")
+            self.paragraph(f"{self.signs['skip']} {each.id}: {each.message}", indent=4, style="dim")
 
     def summary(
         self, summary: RunSummary, *, slowest: Iterable[tuple[str, float]] = (), summary_path: str | None
@@ -361,44 +263,7 @@ class Console:
         ]
         if unseen and tests > 1:
             dot = f" {self.signs['dot']} "
-            self._wrapped(f"nothing looks at: {dot.join(unseen)}", indent=2, style="dim")
-
-    def _wrapped(self, text: str, *, indent: int = 0, style: str = "") -> None:
-        """A text over as many lines as the width asks for; continuation lines are indented two more.
-
-        Lines of an excerpt are left alone: the caret has to stay under what it points at.
-        """
-        from textwrap import wrap
-
-        text = redactor_in_force().unseen(text)  # before a value is broken in two
-        for paragraph in text.rstrip().split("\n"):
-            line = " " * indent + printable(paragraph)
-            if len(line) <= self.width or _EXCERPT_LINE.match(paragraph):
-                self.emit((line, style))
-                continue
-            hang = len(line) - len(line.lstrip()) + 2
-            for part in wrap(
-                line,
-                self.width,
-                subsequent_indent=" " * hang,
-                break_long_words=False,
-                break_on_hyphens=False,
-                replace_whitespace=False,
-            ):
-                self.emit((part, style))
-
-    def _fit(self, text: str) -> str:
-        text = printable(redactor_in_force().unseen(text))
-        return text if len(text) <= self.width else f"{text[: self.width - 1]}…"
-
-
-def _can_show(stream: TextIO) -> bool:
-    encoding = getattr(stream, "encoding", None) or "ascii"
-    try:
-        "".join(_UNICODE.values()).encode(encoding)
-    except (UnicodeEncodeError, LookupError):
-        return False
-    return True
+            self.paragraph(f"nothing looks at: {dot.join(unseen)}", indent=2, style="dim")
 
 
 def _plural(number: int, word: str, words: str = "") -> str:

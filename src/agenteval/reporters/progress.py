@@ -7,8 +7,8 @@ import math
 import time
 from typing import TYPE_CHECKING
 
-from agenteval.reporters.console import Console
 from agenteval.reporters.stream import flush, write
+from agenteval.reporters.terminal import Terminal
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -24,8 +24,8 @@ INTERVAL = 0.1
 class Progress:
     """How far a run of `total` files is. `step` says that one is done; `hide` comes before anything that is written."""
 
-    def __init__(self, console: Console, total: int) -> None:
-        self.console = console
+    def __init__(self, terminal: Terminal, total: int) -> None:
+        self.terminal = terminal
         self.total = total
         self.done = 0
         self.failures = 0
@@ -34,7 +34,7 @@ class Progress:
         self._bar: Bar | None = None
         self._line = ""
         self._shown = False
-        console.before_line = self.hide
+        terminal.before_line = self.hide
 
     def step(self, failures: int) -> None:
         """One more file is done, and so many tests have failed so far."""
@@ -50,14 +50,14 @@ class Progress:
     def hide(self) -> None:
         """Take the line away."""
         if self._shown:
-            write(self.console.stream, "\r\x1b[2K")
+            write(self.terminal.stream, "\r\x1b[2K")
             self._shown = False
 
     def _show(self) -> None:
         """Put the line back."""
         if self._line and not self._shown:
-            write(self.console.stream, self._line)
-            flush(self.console.stream)
+            write(self.terminal.stream, self._line)
+            flush(self.terminal.stream)
             self._shown = True
 
     def end(self) -> None:
@@ -78,10 +78,10 @@ class Progress:
             self._bar.task_ids[0], completed=self.done, failed=failed, left=_clock(self._left(now))
         )
         renderer = Renderer(
-            file=self.console.stream,
-            width=self.console.width - 1,
+            file=self.terminal.stream,
+            width=self.terminal.width - 1,
             force_terminal=True,
-            color_system="standard" if self.console.colored else None,
+            color_system="standard" if self.terminal.colored else None,
             legacy_windows=False,
             _environ={},
         )

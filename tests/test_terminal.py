@@ -1,0 +1,101 @@
+"""A terminal: how wide it is, when there is colour, what it is safe from."""
+
+import os
+
+import pytest
+
+from agenteval.reporters.stream import printable
+from agenteval.reporters.terminal import Terminal
+from screen import HOSTILE, Screen
+
+
+@pytest.mark.parametrize(
+    ("color", "terminal", "environment", "colored"),
+    [
+        ("auto", True, {}, True),
+        ("auto", False, {}, False),
+        ("auto", True, {"NO_COLOR": "1"}, False),
+        ("auto", True, {"NO_COLOR": ""}, True),
+        ("auto", True, {"TERM": "dumb"}, False),
+        ("always", False, {}, True),
+        ("always", False, {"NO_COLOR": "1"}, True),
+        ("never", True, {}, False),
+    ],
+)
+def test_when_there_is_colour(
+    color: str, terminal: bool, environment: dict[str, str], colored: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Colour is for terminals; `NO_COLOR` and `--color` decide otherwise."""
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    screen = Screen(terminal=terminal)
+    Terminal(screen, color=color).emit(("x", "green"))
+    assert screen.text() == ("\x1b[32mx\x1b[0m\n" if colored else "x\n")
+
+
+@pytest.mark.parametrize(("columns", "width"), [("80", 80), ("200", 200), ("10", 40)])
+def test_a_terminal_says_how_wide_it_is(columns: str, width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A terminal's width is used, down to 40; anything else gets 140."""
+    monkeypatch.setenv("COLUMNS", columns)
+    assert Terminal(Screen(terminal=True)).width == width
+    assert Terminal(Screen()).width == 140
+
+
+def test_gaps() -> None:
+    """However often a gap is asked for, it is one empty line; a command between two things is no part of either."""
+    screen = Screen()
+    terminal = Terminal(screen)
+    terminal.gap()
+    terminal.emit("one")
+    terminal.command("::off::")
+    terminal.gap()
+    terminal.command("::on::")
+    terminal.gap()
+    terminal.emit("two")
+    assert screen.text() == "one\n::off::\n\n::on::\ntwo\n"
+
+
+def test_lines_are_made_before_they_are_written() -> None:
+    """Who makes lines need not write them: nothing is written until they are told, and then it is the same."""
+    screen = Screen()
+    terminal = Terminal(screen, color="always")
+    lines = terminal.lines_of(lambda: terminal.emit(("one", "bold"), " two"))
+    assert screen.text() == ""
+    assert lines == ["\x1b[1mone\x1b[0m two"]
+    terminal.tell(lines)
+    terminal.emit("three")
+    assert screen.text() == "\x1b[1mone\x1b[0m two\nthree\n"
+
+
+def test_a_clipped_line_ends_where_the_width_does() -> None:
+    """What is too long for one line ends in an ellipsis; what fits is left alone."""
+    screen = Screen()
+    terminal = Terminal(screen)
+    terminal.width = 40
+    terminal.clipped("x" * 40)
+    terminal.clipped("x" * 41)
+    assert screen.text() == f"{'x' * 40}\n{'x' * 39}…\n"
+
+
+ESCAPED = "a\\x1b[2Jb\\rc\\x07d\\u202eevil\\u2066f\\u200bg\\x00h\\x9bi\\ud800j"
+
+
+def test_control_characters_are_shown_escaped() -> None:
+    """Escape sequences, bidi overrides and invisible characters are seen, not obeyed."""
+    assert printable(HOSTILE) == ESCAPED
+    assert printable("plain ü 日本 😀") == "plain ü 日本 😀"
+    assert printable("a\nb\tc\u2028d") == "a\\nb\\tc\\u2028d"
+
+
+def test_a_reader_that_has_gone_is_no_error() -> None:
+    """When nobody reads any more (`| head`), writing goes on into nothing."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    stream = os.fdopen(writing, "w", encoding="utf-8", buffering=1)
+    terminal = Terminal(stream)
+    terminal.emit("nobody reads this")
+    terminal.emit("nor this")
+    terminal.flush()
+    stream.close()
