@@ -8,10 +8,8 @@ from hypothesis import settings
 settings.register_profile("agenteval", deadline=None)  # a machine that is busy makes no test fail
 settings.load_profile("agenteval")
 
-for name in ("PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE"):
-    os.environ.pop(
-        name, None
-    )  # images for containers set them; what users start runs without, and so do our tests
+for name in ("PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE"):  # images for containers set them, users do not
+    os.environ.pop(name, None)
 
 
 @pytest.fixture(autouse=True)
