@@ -34,19 +34,14 @@ def _kept(claim: str, passage: str) -> tuple[str, ...]:
 
 
 def _found(claim: str, passage: str) -> Iterator[str]:
-    denies, denied = _denies(claim), _denies(passage)
-    named = bool(_CAPITAL.search(claim))
-    if not denies and not denied and not named:
-        return
-    mine, theirs = _Words(claim, denies=denies), _Words(passage, denies=denied)
+    mine, theirs = _words(claim), _words(passage)
     stems = set(mine.stems) - {""}
     shared = stems.intersection(theirs.stems)
     if not shared or len(shared) < LEAST_SHARED * len(stems):
         return
-    if denies or denied:
+    if mine.denying or theirs.denying:
         yield from _denials(mine, theirs, shared)
-    if named:
-        names = _names(mine, theirs)
+    if names := _names(mine, theirs):
         yield from _swaps(mine, theirs, names)
         yield from _exchanged(mine, theirs, names)
 
@@ -54,7 +49,6 @@ def _found(claim: str, passage: str) -> Iterator[str]:
 _DENIAL = lazy(
     r"n(?:(?<!\wn)(?:o(?:t|ne|body|thing|r)?|e(?:ver|ither))\b|['’]t\b)|without(?<!\wwithout)\b|cannot(?<!\wcannot)\b"  # noqa: RUF001
 )
-_CAPITAL = lazy(r"\b[^\W\d_a-z]\w*")
 _DENYING = frozenset("not no never none nobody nothing neither nor without cannot".split())  # noqa: SIM905
 _NOT_DENYING = frozenset("only just merely simply least less more fewer later doubt matter".split())  # noqa: SIM905
 _NEGATIVE = lazy(
@@ -66,15 +60,15 @@ _NEGATIVE = lazy(
 _ANSWERS = ("no,", "no.", "no:", "no!", "no;", "no -", "no \u2013", "no \u2014")
 
 
-def _denies(text: str) -> bool:
-    """Whether a text has a word that denies something."""
-    return bool(_DENIAL.search(text.lower()))
+@lru_cache(maxsize=256)  # the passages of a fixture are compared with many claims
+def _words(text: str) -> "_Words":
+    return _Words(text)
 
 
 class _Words:
     """The words of a text, the stem of each (empty for a function word), and which deny what follows."""
 
-    def __init__(self, text: str, *, denies: bool) -> None:
+    def __init__(self, text: str) -> None:
         self.words = words(text)
         self.stems = list(map(plain_form, self.words))
         for place in [at for at, word in enumerate(self.words) if len(word) == 1]:
@@ -82,7 +76,7 @@ class _Words:
             if place and word.isupper() and word != "I":
                 self.stems[place] = word.lower()  # the A of "Lab A"
         self._answers = text.lstrip().lower().startswith(_ANSWERS)
-        self.denying = self._denying() if denies else []
+        self.denying = self._denying() if _DENIAL.search(text.lower()) else []
         for place in self.denying:
             self.stems[place] = ""
 

@@ -74,7 +74,7 @@ class Signs:
         self._digits: dict[str, str] = {}
         self._all = _Table(self._learn)
         self._content = _Table(self._learn)
-        self._both = _Table(self._learn)
+        self._both: dict[str, str] = {}
         self.light = frozenset(map(self._sign, stems(_LIGHT)))
         """The signs of words that say little: their absence from a source means little."""
 
@@ -97,8 +97,11 @@ class Signs:
         """Read a text once for all that is asked of it."""
         parts = _STOP.split(_plain(text))  # sentences, each but the last followed by what ends it
         found = _words(f" {END} ".join(parts[::2]))
-        self._learn([token for token in dict.fromkeys(found) if token not in self._both])
-        signs = "".join(map(self._both.__getitem__, found))
+        try:
+            signs = "".join(map(self._both.__getitem__, found))
+        except KeyError:
+            self._learn(sorted(set(found).difference(self._both)))
+            signs = "".join(map(self._both.__getitem__, found))
         ends = array("L", accumulate(map(len, parts)))[1::2]
         ends.append(len(text))
         return Signed(signs[::2].replace(_NONE, ""), signs[1::2], ends)
