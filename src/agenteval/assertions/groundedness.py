@@ -116,12 +116,11 @@ check: [numbers, dates, urls, names]
         count = f"{len(judged)} claim{'' if len(judged) == 1 else 's'}"
         if not unsupported:
             return passed(f"the sources support all of {count}", events=events, **observed)
-        reasons = "; ".join(
-            f'"{self._marked(each, 120)}" ({"; ".join(self._reasons(each))})' for each in unsupported
-        )
+        shown = [(each, self._marked(each, 120)) for each in unsupported]
+        reasons = "; ".join(f'"{text}" ({"; ".join(self._reasons(each))})' for each, text in shown)
         closest = [
-            (by_id[each.span.event_id], self._beside(each, each.span))
-            for each in unsupported
+            (by_id[each.span.event_id], _beside(text, each.span))
+            for each, text in shown
             if each.span and each.span.event_id in by_id
         ]
         message = (
@@ -146,10 +145,6 @@ check: [numbers, dates, urls, names]
         parts = [*each.unsupported, *each.contradicted, *missing]
         return marked(each.claim.text, parts[:MOST_MARKED], limit)
 
-    def _beside(self, each: Support, span: Span) -> str:
-        place = f" at {span.pointer}" if span.pointer else ""
-        return f'closest to "{self._marked(each, 120)}"{place}: "{cut(span.text, 200)}"'
-
     def _observed(self, each: Support) -> dict[str, Any]:
         span = each.span
         found = {
@@ -163,6 +158,11 @@ check: [numbers, dates, urls, names]
         if not each.holds(self.min_support):
             found |= {"marked": self._marked(each, 200), "reasons": self._reasons(each)}
         return found
+
+
+def _beside(claim: str, span: Span) -> str:
+    place = f" at {span.pointer}" if span.pointer else ""
+    return f'closest to "{claim}"{place}: "{cut(span.text, 200)}"'
 
 
 def _sources_named(allowed: Sequence[str]) -> str:
