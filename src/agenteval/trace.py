@@ -260,7 +260,10 @@ def args_key(args: Any, ignore: Iterable[str] = ()) -> str:
     if isinstance(args, dict) and ignore:
         left_out = set(ignore)
         args = {key: value for key, value in args.items() if key not in left_out}
-    return json.dumps(args, sort_keys=True, ensure_ascii=False, default=str)
+    return _SORTED.encode(args)
+
+
+_SORTED = json.JSONEncoder(sort_keys=True, ensure_ascii=False, default=str)
 
 
 @dataclass(slots=True, eq=False)
