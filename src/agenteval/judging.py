@@ -111,7 +111,7 @@ def _judged(
         reason=evidence.message(verdict.reason, redactor),
         reason_code=reason_code,
         observed=evidence.observed(verdict.observed, redactor),
-        evidence=Evidence(event_refs=list(refs), excerpts=shown),
+        shown=Evidence(event_refs=list(refs), excerpts=shown),
     )
 
 
@@ -169,9 +169,9 @@ def _result(
     reason: str,
     reason_code: str | None,
     missing: Sequence[str] = (),
-    **rest: Any,
+    observed: dict[str, Any] | None = None,
+    shown: Evidence | None = None,
 ) -> AssertionResult:
-    given: dict[str, Any] = {"observed": {}, "evidence": Evidence(), **rest}
     return AssertionResult(
         id=bound.spec.id,
         type=bound.spec.type,
@@ -182,10 +182,11 @@ def _result(
         reason=reason,
         message=message,
         params=redactor.data(plain(bound.check)),
+        observed={} if observed is None else observed,
+        evidence=shown or Evidence(),
         capability_check=CapabilityCheck(required=list(bound.requires), missing=list(missing)),
         reason_code=reason_code,
         description=redactor.text(bound.spec.description) if bound.spec.description else None,
-        **given,
     )
 
 
