@@ -52,18 +52,15 @@ class Budget:
 _current: Budget | None = None
 
 
-class fresh:  # noqa: N801 - used as `with fresh():`; as a generator it would take three times as long
+@contextmanager
+def fresh() -> Iterator[None]:
     """Let what is spent inside come out of one new budget."""
-
-    __slots__ = ("_before",)
-
-    def __enter__(self) -> None:
-        global _current  # noqa: PLW0603 - assertions are judged one after another
-        self._before, _current = _current, Budget(SECONDS)
-
-    def __exit__(self, *_: object) -> None:
-        global _current  # noqa: PLW0603 - the same
-        _current = self._before
+    global _current  # noqa: PLW0603 - assertions are judged one after another
+    before, _current = _current, Budget(SECONDS)
+    try:
+        yield
+    finally:
+        _current = before
 
 
 @contextmanager
