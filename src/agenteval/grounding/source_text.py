@@ -19,6 +19,7 @@ from agenteval.grounding.reading import Reading, reading
 from agenteval.grounding.source_numbers import Beside, SourceNumbers, any_unit, anywhere
 from agenteval.grounding.sources import Source
 from agenteval.language.signs import words
+from agenteval.language.stems import stem
 
 NEAR = 250
 """How many characters around a number or a date are near it."""
@@ -56,10 +57,16 @@ class SourceText:
 
     def has_token(self, token: str) -> bool:
         """Whether a text has a word, in any form with the same stem, or a date implies it."""
+        return self.has_any([stem(token)])
+
+    def has_any(self, stems: Sequence[str]) -> bool:
+        """Whether a text has a word with one of these stems, or a date implies one."""
         said, passages = self.said, self.passages
-        passages.spend(1)
-        sign = self.signs.known(token)  # asked for when all was read
-        return (sign is not None and (sign in passages.words or sign in said)) or self.dates_imply(token)
+        known = self.signs.known(stems)  # asked for when all was read
+        passages.spend(1 + len(known))
+        return any(sign in passages.words or sign in said for sign in known) or any(
+            map(self.dates_imply, _MONTHS_AND_DAYS.intersection(stems))
+        )
 
     def has_together(self, tokens: Sequence[str]) -> bool:
         """Whether words stand in one sentence or two in a row, if the sources have all of them."""
