@@ -157,10 +157,13 @@ class SourceText:
     def has_link(self, link: Link) -> bool:
         """Whether a text, or an argument of a call, has the same reference."""
         sign = link.host or (link.key.split("/")[0] if link.kind == "doi" else link.key)
-        numbers = range(len(self._all)) if "xn--" in sign else self._with(sign)
-        return any(
-            link.key in self._read[number].link_keys for number in self._effort.spent_on(numbers)
-        ) or any(each.key == link.key for each in self.called_links)
+        numbers: Sequence[int] = range(len(self._all)) if "xn--" in sign else self._with(sign)
+        self._effort.spend(len(numbers))
+        return (
+            any(_is_written(link.text, self._read[number].text) for number in numbers)
+            or any(link.key in self._read[number].link_keys for number in self._effort.spent_on(numbers))
+            or any(each.key == link.key for each in self.called_links)
+        )
 
     @cached_property
     def links(self) -> list[Link]:
@@ -173,6 +176,14 @@ class SourceText:
         return [link for text in _texts(self._called) for link in links(text)]
 
 
+def _is_written(url: str, text: str) -> bool:
+    """Whether a text has a URL just as it is written, with blanks or such around it: then nothing has to be read closely."""
+    at = text.find(url)
+    end = at + len(url)
+    return at >= 0 and text[max(0, at - 1) : at] in _BESIDE_URL and text[end : end + 1] in _BESIDE_URL
+
+
+_BESIDE_URL = ("", " ", "\n", '"', "<", ">")
 _MONTHS_AND_DAYS = frozenset((*MONTHS, *DAYS))
 
 
