@@ -135,6 +135,37 @@ class TestRetryPolicy:
         )
         assert policy(trace).observed["retries"] == {"evt-6": 1}
 
+    def test_retries_side_by_side_are_one_each(self) -> None:
+        """The success of the first ends nothing that began before it."""
+        steps = [
+            *attempts("timeout"),
+            call("web_search", "b", query="AI"),
+            call("web_search", "c", query="AI"),
+            result("web_search", "b"),
+            result("web_search", "c"),
+            call("web_search", "d", query="AI"),
+        ]
+        verdict = policy(make_trace(*steps))
+        assert verdict.message == "expected at most 1 retry of web_search after its failure (evt-2), got 2"
+        assert verdict.observed["retries"] == {"evt-4": 1, "evt-5": 2}
+
+    def test_a_retry_follows_the_failure_that_was_known(self) -> None:
+        """What a call side by side with it came to later, decides neither its reason nor its pause."""
+        at = "2026-01-01T00:00:0"
+        steps = [
+            *attempts("timeout"),
+            call("web_search", "b", query="AI"),
+            call("web_search", "c", query="AI"),
+        ]
+        steps += [error("web_search", "b", error_type="auth"), error("web_search", "c")]
+        for second, step in enumerate(steps):
+            step.extra["ts"] = f"{at}{second}Z"
+        verdict = policy(
+            make_trace(*steps), max_retries=2, retry_on_error_types=["timeout"], min_backoff_ms=1000
+        )
+        assert verdict.passed
+        assert verdict.observed["backoff_ms"] == {"evt-4": 1000, "evt-5": 2000}
+
     def test_the_pause_before_a_retry_is_judged(self) -> None:
         """From the failure to the call."""
         trace = make_trace(*attempts("timeout", "ok"))

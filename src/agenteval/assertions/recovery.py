@@ -155,9 +155,7 @@ def _pause_ms(retry: Retry) -> float | None:
     """Milliseconds between the failure and the retry; None where the recording has no times."""
     from datetime import UTC, datetime
 
-    failures = retry.after.failures()
-    if not failures:
-        return None
+    failures = [failure for failure in retry.after.failures() if failure.seq < retry.call.event.seq]
     times = (failures[-1].ts, retry.call.event.ts)
     if any(ts.startswith(SYNTHETIC_YEAR) for ts in times):
         return None
