@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
-from agenteval.assertions.base import Assertion, Category, Verdict, failed, not_applicable, passed
+from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, unsupported
 from agenteval.assertions.looks import Looks
 from agenteval.assertions.output import OutputContains, has_output, output_events
 from agenteval.language.content_words import find_phrase, has_phrase
@@ -86,9 +86,10 @@ output:
         supported = trace.capabilities.supports_memory_events
         group = self.group_id or case.scenario.group_id
         if self.evidence in ("event", "both") and not supported and not trace.of_type("memory_read"):
-            return not_applicable(
+            return unsupported(
+                "supports_memory_events",
                 f"evidence: {self.evidence} needs supports_memory_events, "
-                "which the adapter does not support for this recording"
+                "which the adapter does not support for this recording",
             )
         by_event = self.evidence in ("event", "both") or (self.evidence == "auto" and supported)
         by_output = (

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import field
 from typing import Annotated, Any, ClassVar
 
-from agenteval.assertions.base import Assertion, Category, Verdict, failed, not_applicable, passed, vacuous
+from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, unsupported, vacuous
 from agenteval.language.questions import questions
 from agenteval.patterns import name_matches, pattern_error, search
 from agenteval.spec import TestCase
@@ -266,7 +266,9 @@ max_questions: 2
     def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace is all it judges
         """Judge one trace."""
         if self.forbidden_tools and not trace.capabilities.supports_tool_trace:
-            return not_applicable("forbidden_tools needs supports_tool_trace, which the recording lacks")
+            return unsupported(
+                "supports_tool_trace", "forbidden_tools needs supports_tool_trace, which the recording lacks"
+            )
         if not has_output(trace):
             return no_output("the output to ask the user a question", trace)
         asked = list(questions(trace.output))
