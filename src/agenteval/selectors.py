@@ -95,6 +95,8 @@ class Selector(Model):
                 f"{given[0]} goes with events of tools ({', '.join(self.TOOL_EVENTS)}), "
                 f"not with {self.event_type}: this selector could never match"
             )
+        if self.event_type == "error" and self.success:
+            raise ValueError("an error is no success: this selector could never match")
 
     def matches(self, event: Event, trace: Trace) -> bool:
         """Whether the event is meant."""

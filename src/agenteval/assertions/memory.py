@@ -75,6 +75,12 @@ output:
     output: OutputContains | None = None
     """What the final output must contain to honour the fact: the parameters of `output_contains`."""
 
+    def __post_init__(self) -> None:
+        if self.evidence == "event" and self.output is not None:
+            raise ValueError(
+                "evidence: event looks at no output: leave out the output block, or use evidence: both"
+            )
+
     def looks_at(self) -> Looks:
         """Reads of memory, the final output, or both."""
         by_event = {"memory_read"} if self.evidence != "output" else set()

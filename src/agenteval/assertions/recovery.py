@@ -228,6 +228,10 @@ must_not_claim_success: true
     def __post_init__(self) -> None:
         check_phrases("allowed_failure_phrases", self.allowed_failure_phrases)
         check_phrases("forbidden_success_phrases", self.forbidden_success_phrases)
+        if not self.must_not_claim_success and self.forbidden_success_phrases != [*SUCCESS_PHRASES]:
+            raise ValueError(
+                "must_not_claim_success: false looks for no claim: leave out forbidden_success_phrases, or it"
+            )
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all
         """Judge one trace."""
