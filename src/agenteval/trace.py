@@ -256,11 +256,24 @@ def link_calls(events: Iterable[Event]) -> list[ToolCall]:
 
 
 def args_key(args: Any, ignore: Iterable[str] = ()) -> str:
-    """Equal for equal arguments, whatever their key order; `ignore` names top-level keys to leave out."""
+    """Equal for equal arguments, whatever their key order; `ignore` names top-level keys to leave out.
+
+    Equal as JSON values: `1.0` is `1`, and `true` is not.
+    """
     if isinstance(args, dict) and ignore:
         left_out = set(ignore)
         args = {key: value for key, value in args.items() if key not in left_out}
-    return _SORTED.encode(args)
+    key = _SORTED.encode(args)
+    return _SORTED.encode(_whole(args)) if ".0" in key else key
+
+
+def _whole(value: Any) -> Any:
+    """A JSON value with numbers such as 1.0 as whole ones."""
+    if isinstance(value, dict):
+        return {name: _whole(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_whole(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 _SORTED = json.JSONEncoder(sort_keys=True, ensure_ascii=False, default=str)
