@@ -11,7 +11,7 @@ from agenteval.language.success_claims import SUCCESS_PHRASES, success_claims
 from agenteval.strict import parse
 from agenteval.trace import Trace
 from builders import Step, call, error, judge, make_trace, result
-from verdicts import refs
+from verdicts import closest, refs
 
 
 def attempts(*outcomes: str, args: dict[str, Any] | None = None) -> list[Step]:
@@ -286,6 +286,7 @@ class TestGracefulFailure:
             "expected an error event or a tool_result with success: false, got none: "
             "there is no failure to tell of"
         )
+        assert closest(verdict) == [("evt-2", "it did not fail")]
 
     def test_a_failed_result_is_a_failure(self) -> None:
         """Without an error event."""
@@ -293,10 +294,12 @@ class TestGracefulFailure:
         assert graceful("That could not be found.", *steps).passed
 
     def test_fails_without_an_output(self) -> None:
-        """Silence tells nothing."""
-        assert graceful(None).message == (
+        """Silence tells nothing; the failure is evidence."""
+        verdict = graceful(None)
+        assert verdict.message == (
             "expected the output to tell of the failure, but the trace has no final output"
         )
+        assert refs(verdict) == ["evt-3"]
 
     @pytest.mark.parametrize(
         ("params", "message"),

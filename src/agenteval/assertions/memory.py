@@ -235,7 +235,10 @@ class MemoryUpdateOnCorrection(Assertion):
         if wrong:
             return failed(
                 "; ".join(wrong),
-                events=[*right[:1], *(output_events(trace) if uses else ())],
+                events=[
+                    *(right[:1] or ([correction] if correction else [])),
+                    *(output_events(trace) if uses else ()),
+                ],
                 closest=[] if right else self._almost(trace, group, since),
                 **observed,
             )

@@ -244,10 +244,13 @@ must_not_claim_success: true
             return failed(
                 "expected an error event or a tool_result with success: false, got none: "
                 "there is no failure to tell of",
+                closest=[(call.event, "it did not fail") for call in trace.calls()[:3]],
                 failures=[],
             )
         if not has_output(trace):
-            return no_output("the output to tell of the failure", trace)
+            verdict = no_output("the output to tell of the failure", trace)
+            verdict.events = [*failures, *verdict.events]
+            return verdict
         text = fold(trace.output.replace("’", "'"))  # noqa: RUF001
         admitted = [p for p in self.allowed_failure_phrases if fold(p.replace("’", "'")) in text]  # noqa: RUF001
         claims: list[tuple[str, str]] = []
