@@ -133,7 +133,7 @@ class StopAfterSuccess(Assertion):
 
     After the first match of `success_event`, nothing that matches `forbid_following` may come; without
     `forbid_following`, no tool call at all may come. Events of tools in `allowed_following_tools` are exempt
-    from both, and so are the results of the very call that succeeded. Fails when `success_event` never
+    from both, and so are the successful results of the very call that succeeded. Fails when `success_event` never
     happened.
     """
 
@@ -214,7 +214,7 @@ forbid_following:
 
     def _exempt(self, event: Event, own_call: Event, trace: Trace) -> bool:
         owner = trace.call_of(event)
-        if owner is not None and owner.event is own_call:
+        if owner is not None and owner.event is own_call and event.data.get("success"):
             return True
         tool = tool_of(event, trace)
         return bool(tool) and any(name_matches(pattern, tool) for pattern in self.allowed_following_tools)
