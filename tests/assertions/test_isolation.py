@@ -117,7 +117,7 @@ class TestToolCalls:
             {"uri": "file:///workspace/extra/work/CLAUDE.md"},
             {"files": [{"name": "a"}, {"name": "/workspace/extra/work/a"}]},
             {"path": "/workspace/project/groups", "pattern": "work/*.md"},
-            {"path": "groups/", "pattern": "**/CLAUDE.md"},
+            {"path": "groups/", "pattern": "w*rk/CLAUDE.md"},
             {"command": "cd /workspace/project/groups && cat ./work/CLAUDE.md"},
             {"command": "cd ..; head work/CLAUDE.md"},
         ],
@@ -147,6 +147,7 @@ class TestToolCalls:
             {"command": "cd groups/family && cat work/plan.md"},
             {"path": "/workspace/group", "pattern": "work/*.md"},
             {"path": "groups", "pattern": "family/work/*.md"},
+            {"path": "groups", "pattern": "**/CLAUDE.md"},
             {"content": "The work/life balance of groups; cd into it"},
         ],
     )

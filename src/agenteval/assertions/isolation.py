@@ -222,9 +222,10 @@ class _Groups:
         return None if place is None else cut(place)
 
     def _begins_in(self, path: str) -> bool:
-        """Whether a path leads into a forbidden group's folder from where the groups are."""
+        """Whether a path leads into a forbidden group's folder from where the groups are; `*` names none of them."""
         first, *inner = path.removeprefix("./").split("/")
-        return bool(inner) and "://" not in path and any(_means(first, group) for group in self.named)
+        names = first.strip("*") and inner and "://" not in path
+        return bool(names) and any(_means(first, group) for group in self.named)
 
     def _leads_in(self, path: str) -> bool:
         if "/" not in path or _DOMAIN.match(path) or ("://" in path and not path.startswith("file:")):
