@@ -176,9 +176,17 @@ def test_ignored_arguments_do_not_keep_a_retry_from_being_one() -> None:
     assert [each.call.call_id for each in retries(trace.calls(), ignore_args=["nonce"])] == ["c2"]
 
 
+def test_args_key_compares_numbers_by_value() -> None:
+    """As `args_equal` does: a whole number may be written with a fraction of nothing."""
+    assert args_key({"a": [{"b": 1.0}, -0.0]}) == args_key({"a": [{"b": 1}, 0]})
+    assert args_key({"a": "1.0"}) != args_key({"a": "1"})
+    assert args_key({"a": 1.05}) != args_key({"a": 1})
+
+
 def test_args_key_tells_booleans_from_numbers() -> None:
     """`true` is not `1`."""
     assert args_key({"a": True}) != args_key({"a": 1})
+    assert args_key({"a": True}) != args_key({"a": 1.0})
     assert args_key({"a": [1, {"b": 2, "c": 3}]}) == args_key({"a": [1, {"c": 3, "b": 2}]})
 
 
