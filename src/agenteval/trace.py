@@ -256,15 +256,26 @@ def link_calls(events: Iterable[Event]) -> list[ToolCall]:
 
 
 def args_key(args: Any, ignore: Iterable[str] = ()) -> str:
-    """Equal for equal arguments, whatever their key order; `ignore` names top-level keys to leave out.
+    """Equal for equal arguments, whatever their key order; `ignore` names keys, or dotted paths, to leave out.
 
     Equal as JSON values: `1.0` is `1`, and `true` is not.
     """
-    if isinstance(args, dict) and ignore:
-        left_out = set(ignore)
-        args = {key: value for key, value in args.items() if key not in left_out}
+    for path in ignore:
+        args = _without(args, path)
     key = _SORTED.encode(args)
     return _SORTED.encode(_whole(args)) if ".0" in key else key
+
+
+def _without(value: Any, path: str) -> Any:
+    """A JSON value without what is at a path (list items by index). A key that holds dots wins over a path."""
+    if isinstance(value, dict) and path in value:
+        return {key: item for key, item in value.items() if key != path}
+    step, _, rest = path.partition(".")
+    if rest and isinstance(value, dict) and step in value:
+        return {**value, step: _without(value[step], rest)}
+    if rest and isinstance(value, list):
+        return [_without(item, rest) if str(place) == step else item for place, item in enumerate(value)]
+    return value
 
 
 def _whole(value: Any) -> Any:

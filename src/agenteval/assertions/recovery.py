@@ -55,7 +55,7 @@ min_backoff_ms: 1000
     min_backoff_ms: Annotated[float, Between(0)] | None = None
     """How long to wait before a retry, in milliseconds."""
     ignore_args: list[Name] = field(default_factory=list)
-    """Arguments that may differ between a call and its retry."""
+    """Arguments that may differ between a call and its retry: keys, or dotted paths."""
     require_error: bool = True
     """Whether a trace without any error of the tool fails."""
 
