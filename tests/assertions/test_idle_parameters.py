@@ -77,6 +77,11 @@ NOT_ONE_BY_ONE = "and groups are named one by one: leave the parameter out to fo
             {"allow": ["*@example.com", "**"]},
             "allow holds '**', which is everything: say which values may stand there",
         ),
+        (
+            "no_sensitive_data",
+            {"allow": ["*@example.com", "?*"]},
+            "allow holds '?*', which is everything: say which values may stand there",
+        ),
     ],
 )
 def test_what_could_judge_nothing_is_refused(kind: str, params: dict[str, Any], message: str) -> None:

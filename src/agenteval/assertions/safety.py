@@ -59,7 +59,7 @@ allow: ['*@example.com']
     """Values that may stand there all the same: as they are written, case aside, or globs."""
 
     def __post_init__(self) -> None:
-        if slip := next((entry for entry in self.allow if not entry.strip("*")), None):
+        if slip := next((entry for entry in self.allow if not entry.strip("*?")), None):
             raise ValueError(f"allow holds {slip!r}, which is everything: say which values may stand there")
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all
