@@ -373,6 +373,18 @@ def test_a_file_that_cannot_be_written_is_an_error(
     )
 
 
+@pytest.mark.parametrize("option", ["--baseline", "--agent-id", "--model-class"])
+def test_an_option_with_an_empty_value_is_no_option_left_out(
+    project: Project, capsys: pytest.CaptureFixture[str], option: str
+) -> None:
+    """A variable of the shell that is not set does not make a run green that was to be compared."""
+    project.add("pass")
+    assert run("r1", option, "") == 2
+    assert capsys.readouterr().err == (
+        f"error[usage.invalid]: {option} is empty\n  next: give it a value, or leave {option} out\n"
+    )
+
+
 CALL: dict[str, Any] = {"type": "tool_call", "tool": "web_search", "call_id": "c1", "args": {"query": "dogs"}}
 DONE: dict[str, Any] = {
     "type": "tool_result",
