@@ -138,7 +138,7 @@ def _crash(bound: BoundAssertion, error: BaseException, redactor: Redactor) -> F
         )
     return Failure(
         "assertion.crashed",
-        redactor.unseen(f"{where} crashed: {type(error).__name__}: {saying(error)}"),
+        redactor.unseen(f"{where} crashed: {type(error).__name__}: {saying(error)}".rstrip(": ")),
         f"this is a bug{' of the plugin' if bound.plugin else ''}: report it with the test and its recording; "
         "-v shows where it happened",
         redactor.unseen("".join(traceback.format_exception(error))),
