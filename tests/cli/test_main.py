@@ -258,3 +258,15 @@ def test_an_interrupt_while_modules_are_loaded() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (2, "", "interrupted\n")
+
+
+def test_a_current_directory_that_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As after a change of branches in another terminal: the message says what is not there."""
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert main(["run", "tests"]) == 2
+    assert capsys.readouterr() == ("", "error[usage.io]: No such file or directory: the current directory\n")
