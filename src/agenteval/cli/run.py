@@ -35,6 +35,7 @@ from agenteval.cli.reporting import (
     Reporting,
     compares,
     in_github_actions,
+    keep_out,
     prepare,
     run_beside,
     with_reports,
@@ -270,6 +271,8 @@ def command(
         baseline=run_beside(baseline, artifacts) if baseline and compares(reports) else None,
     )
     session.save_traces = save_traces or config.save_traces or reporting.of_traces
+    if reports and not no_artifacts:
+        keep_out(reports, artifacts / ledger.options.run_id)
     with reporting.during(ledger.options.run_id, None if no_artifacts else artifacts) as parent:
         if parent:
             ledger.directory = RunDirectory(
