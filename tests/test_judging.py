@@ -196,14 +196,32 @@ def test_an_answer_that_is_no_verdict_is_a_crash(answer: Any) -> None:
     assert [each.status for each in result.assertions] == ["skip", "pass"]
 
 
-def test_a_check_that_exits_is_a_crash() -> None:
-    """`sys.exit(0)` inside a check does not end the run as if all was well."""
+class SpeechlessError(Exception):
+    """An exception that cannot say what it is about."""
+
+    def __str__(self) -> str:
+        raise ValueError("no words")
+
+
+@pytest.mark.parametrize(
+    ("problem", "shown"),
+    [
+        (SystemExit(0), "SystemExit: 0"),
+        (GeneratorExit("closed"), "GeneratorExit: closed"),
+        (SpeechlessError(), "SpeechlessError: an exception that cannot be shown"),
+    ],
+    ids=["exit", "no-exception", "speechless"],
+)
+def test_whatever_a_check_raises_is_a_crash(problem: BaseException, shown: str) -> None:
+    """`sys.exit(0)` and what is no `Exception`, as `pytest.fail` raises, end one test, and not the run."""
 
     def leave(trace: Trace, case: Any) -> Verdict:
-        raise SystemExit(0)
+        raise problem
 
     result = judge(told(leave)).result
     assert (result.status, result.reason_code) == ("error", "assertion.crashed")
+    assert result.error is not None
+    assert result.error.message == f"assertion told-1 (told) crashed: {shown}"
 
 
 def test_an_interrupt_is_not_a_crash() -> None:

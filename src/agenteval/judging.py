@@ -7,7 +7,7 @@ from typing import Any
 
 from agenteval import budget, evidence
 from agenteval.assertions.base import Verdict
-from agenteval.errors import AssertionCrashError
+from agenteval.errors import AssertionCrashError, saying
 from agenteval.loading import BoundAssertion, LoadedTest
 from agenteval.redaction import Redactor, plain
 from agenteval.results import AssertionResult, AssertionStatus, CapabilityCheck, Evidence
@@ -48,7 +48,9 @@ def judge_all(
         try:
             with budget.fresh():
                 results.append(_judged(bound, _verdict(bound, trace, test.case), test, rules, redactor))
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a check raises is no verdict
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - whatever a check raises, `pytest.fail` too, is no verdict
             crash = _crash(bound, error, redactor)
             failure = failure or crash
             results.append(_crashed(bound, crash, redactor))
@@ -143,7 +145,7 @@ def _crash(bound: BoundAssertion, error: BaseException, redactor: Redactor) -> F
         )
     return Failure(
         "assertion.crashed",
-        redactor.unseen(f"{where} crashed: {type(error).__name__}: {error}"),
+        redactor.unseen(f"{where} crashed: {type(error).__name__}: {saying(error)}".rstrip(": ")),
         f"this is a bug{' of the plugin' if bound.plugin else ''}: report it with the test and its recording; "
         "-v shows where it happened",
         redactor.unseen("".join(traceback.format_exception(error))),
