@@ -273,6 +273,12 @@ class TestOutput:
         trace = make_trace(output="All about FALCONS.", asked="What is Falcon?")
         assert isolated(trace, make_case(), forbidden_content=["falcon"]).passed
 
+    @pytest.mark.parametrize("output", ["The Project\nFalcon starts.", "The project\u00a0 falcon starts."])
+    def test_forbidden_content_is_found_across_line_breaks(self, output: str) -> None:
+        """Where a line happens to end hides nothing."""
+        verdict = isolated(make_trace(output=output), make_case(), forbidden_content=["Project Falcon"])
+        assert not verdict.passed
+
     def test_one_sentence_is_told_once(self) -> None:
         """Although forbidden_content and the memory both hold it."""
         verdict = isolated(make_trace(output="Falcon launches in December."), forbidden_content=["Falcon"])
