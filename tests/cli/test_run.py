@@ -224,22 +224,26 @@ def test_one_assertion_of_a_file(project: Project) -> None:
 @pytest.mark.parametrize(
     ("flags", "ran", "said"),
     [
-        (["-x"], ["1"], "stopped after 1 failure\n"),
-        (["--maxfail", "2"], ["1", "2", "3"], "stopped after 2 failures\n"),
-        (["--maxfail", "3"], ["1", "2", "3", "4"], "stopped after 3 failures\n"),
-        (["--maxfail", "0"], ["1", "2", "3", "4"], ""),
-        ([], ["1", "2", "3", "4"], ""),
+        (["-x"], ["1"], "1 test failed; stopped after 1 failure"),
+        (["--maxfail", "2"], ["1", "2", "3"], "1 test ended in an error; stopped after 2 failures"),
+        (["--maxfail", "3"], ["1", "2", "3", "4"], "1 test ended in an error; stopped after 3 failures"),
+        (["--maxfail", "0"], ["1", "2", "3", "4"], "1 test ended in an error"),
+        ([], ["1", "2", "3", "4"], "1 test ended in an error"),
     ],
 )
 def test_stopping_early(
     flags: list[str], ran: list[str], said: str, project: Project, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """`-x` stops at the first failure or error, `--maxfail N` at the N-th; the run is then complete."""
+    """`-x` stops at the first failure or error, `--maxfail N` at the N-th; the run is then complete, and says why it ended."""
     for name, kind in (("1", "fail"), ("2", "pass"), ("3", "error"), ("4", "fail")):
         project.add(kind, name)
-    assert run(*flags) == (1 if ran == ["1"] else 2)
+    code = run(*flags)
+    assert code == (1 if ran == ["1"] else 2)
     assert list(statuses(project)) == ran
-    assert ("stopped after" in capsys.readouterr().out) == bool(said)
+    assert summary(project)["exit_reason"] == said
+    told = capsys.readouterr().out
+    assert told.endswith(f"\nexit {code}: {said}\n")
+    assert told.count("stopped after") == said.count("stopped after")
 
 
 def test_collect_only(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
