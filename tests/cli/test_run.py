@@ -337,9 +337,42 @@ def test_no_artifacts(project: Project, capsys: pytest.CaptureFixture[str]) -> N
     """`--no-artifacts` writes nothing at all, and names no file."""
     project.add("fail")
     before = sorted(project.root.rglob("*"))
-    assert main(["run", "tests", "--no-artifacts", "--save-traces"]) == 1
+    assert main(["run", "tests", "--no-artifacts"]) == 1
     assert sorted(project.root.rglob("*")) == before
     assert "artifacts" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("flags", "named"),
+    [
+        (["--save-traces"], "--save-traces"),
+        (["--run-id", "r"], "--run-id"),
+        (["--save-traces", "--run-id", "r"], "--save-traces and --run-id"),
+        (["--save-traces", "--run-id", "r", "--tap", "kept"], "--save-traces"),
+    ],
+)
+def test_options_that_nothing_comes_of(
+    flags: list[str], named: str, project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Traces that nothing keeps or shows, and a name that is told nowhere, are refused before anything is written."""
+    project.add("pass")
+    Path("kept").write_text("the report before")
+    assert main(["run", "tests", "--no-artifacts", *flags]) == 2
+    assert capsys.readouterr().err == (
+        f"error[usage.no_artifacts]: {named} beside --no-artifacts, which writes no files: nothing would come of it\n"
+        "  next: leave one of them out\n"
+    )
+    assert Path("kept").read_text() == "the report before"
+
+
+def test_options_that_something_comes_of(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A name that --json or a report shows, traces in an HTML report, and what the settings say of other runs."""
+    project.add("pass")
+    argv = ["run", "tests", "--no-artifacts"]
+    assert main([*argv, "--run-id", "r", "--json"]) == 0
+    assert main([*argv, "--run-id", "r", "--save-traces", "--html", "h.html"]) == 0
+    monkeypatch.setenv("AGENTEVAL_SAVE_TRACES", "true")
+    assert main(argv) == 0
 
 
 def test_artifacts_are_relative_to_the_project(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -99,11 +99,6 @@ class Reporting:
         self.baseline = baseline
         self.stream: Stream | None = None
 
-    @property
-    def of_traces(self) -> bool:
-        """Whether a report shows traces, so that the run has to keep them."""
-        return any(form.of_traces and form.name in self.reports for form in FORMATS)
-
     @contextmanager
     def during(self, run_id: str, artifacts: Path | None) -> Iterator[Path | None]:
         """Around a run; yields where its directory goes. When it ends and is complete, its reports are written.
@@ -185,6 +180,27 @@ class Reporting:
             except OSError as error:
                 self.terminal.emit(f"the summary of the step cannot be written: {error.strerror}: {summary}")
         self.terminal.flush()
+
+
+def shows_traces(reports: Mapping[str, Path]) -> bool:
+    """Whether one of the reports shows traces, so that the run has to keep them."""
+    return any(form.of_traces and form.name in reports for form in FORMATS)
+
+
+def check_kept(reports: Mapping[str, Path], *, run_id: str, save_traces: bool, told: bool) -> None:
+    """Refuse options of a run without files that nothing would come of. `told` says that the run's name is shown.
+
+    Raises `UsageError` (`usage.no_artifacts`).
+    """
+    idle = ["--save-traces"] if save_traces and not shows_traces(reports) else []
+    if run_id and not (reports or told):
+        idle.append("--run-id")
+    if idle:
+        raise UsageError(
+            f"{' and '.join(idle)} beside --no-artifacts, which writes no files: nothing would come of it",
+            reason_code="usage.no_artifacts",
+            next_step="leave one of them out",
+        )
 
 
 def compares(reports: Mapping[str, Path]) -> bool:

@@ -32,10 +32,12 @@ from agenteval.cli.redacting import redact_as
 from agenteval.cli.reporting import (
     GithubOption,
     Reporting,
+    check_kept,
     compares,
     in_github_actions,
     prepare,
     run_beside,
+    shows_traces,
     with_reports,
 )
 from agenteval.cli.session import Session
@@ -166,6 +168,10 @@ def command(
     """
     if collect_only and json_output:
         raise UsageError("--json tells what a run came to, and --collect-only makes none")
+    github = in_github_actions() if github is None else github
+    if no_artifacts:
+        told = json_output or github or bool(baseline)
+        check_kept(reports, run_id=run_id, save_traces=save_traces, told=told)
     prepare(reports)
     root = project_root(paths)
     config = load_config(root)
@@ -257,7 +263,6 @@ def command(
         )
     ledger.leave_out(parts.left_out if parts else ())
     redactor = Redactor((), redaction)
-    github = in_github_actions() if github is None else github
     reporting = Reporting(
         reports,
         github=github,
@@ -265,7 +270,7 @@ def command(
         terminal=console,
         baseline=run_beside(baseline, artifacts) if baseline and compares(reports) else None,
     )
-    session.save_traces = save_traces or config.save_traces or reporting.of_traces
+    session.save_traces = save_traces or config.save_traces or shows_traces(reports)
     with reporting.during(ledger.options.run_id, None if no_artifacts else artifacts) as parent:
         if parent:
             ledger.directory = RunDirectory(
