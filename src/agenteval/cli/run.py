@@ -204,6 +204,7 @@ def command(
     parts = (
         suite_parts(suite, asked, root=root, config=config, allow_outside=allow_outside) if suite else None
     )
+    console.suite_options = asked.words() if suite else None
     part = shard_of(shard)
     if suite and (part or last_failed or failed_first):
         raise UsageError("a suite is run as a whole: without --shard, --lf and --ff")
