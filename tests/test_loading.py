@@ -259,8 +259,13 @@ def test_an_unsupported_version(tmp_path: Path, version: str, message: str) -> N
             [(11, "wrong_value: tools.available[0]: expected something that is not empty, got ''")],
         ),
         (
-            ("  - id: a", "  - id: 1"),
-            [(13, 'wrong_type: assertions[0].id: expected a string, got the number 1 (quote it: "1")')],
+            ("  - id: a", "  - id: 010"),
+            [
+                (
+                    13,
+                    "wrong_type: assertions[0].id: expected a string, got the number 8 (put it in quotes, as it is written)",
+                )
+            ],
         ),
         (
             ("params:\n      tool: web_search", "params: [tool]"),
