@@ -175,6 +175,14 @@ class TestFiles:
         ]
         assert found("link.yaml", "a") == ["link.yaml", "a/b/test.yaml"]
 
+    def test_directories_may_overlap(self) -> None:
+        """A directory in one that is named too is not empty, whichever comes first; one without tests is."""
+        make("a/b/test.yaml", "a/c/readme.md")
+        Path("link").symlink_to("a", target_is_directory=True)
+        for paths in (("a", "a/b"), ("a/b", "a"), ("a", "a/"), ("a", "link")):
+            assert [Path(each).resolve() for each in found(*paths)] == [Path("a/b/test.yaml").resolve()]
+        assert found("a", "a/c") == ["a/b/test.yaml", "select.nothing_found a/c"]
+
     def test_a_pipe_is_left_to_the_loader(self, root: Path) -> None:
         """Which says what is wrong with it."""
         os.mkfifo(root / "test.yaml")

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from agenteval.assertions.base import Verdict, failed, not_applicable, passed, vacuous
+from agenteval.assertions.base import Verdict, failed, not_applicable, passed, unsupported, vacuous
 from agenteval.errors import AssertionCrashError
 from agenteval.judging import JudgingRules
 from agenteval.results import AssertionResult, CapabilityCheck, Evidence, Excerpt
@@ -109,6 +109,41 @@ def test_a_missing_capability_may_be_a_no(
         )
 
 
+@pytest.mark.parametrize(("strict", "status"), [(False, "skip"), (True, "fail")])
+@pytest.mark.parametrize(
+    ("kind", "params"),
+    [
+        ("ask_clarifying_when_ambiguous", {"forbidden_tools": ["outbound_send"]}),
+        ("efficiency_within", {"max_retries": 1}),
+        ("memory_recall_same_group", {"expected_memory_fact": "brief", "evidence": "event"}),
+        ("no_sensitive_data", {"where": ["tool_args"]}),
+        ("scheduler_outbound_count", {"exact": 1}),
+    ],
+)
+def test_a_capability_that_parameters_need_is_gated_like_any_other(
+    *, kind: str, params: dict[str, Any], strict: bool, status: str
+) -> None:
+    """It is named, and the rules turn the skip into a no."""
+    trace = make_trace(trigger="scheduler", capabilities=Capabilities(supports_scheduler_context=True))
+    check = asserted({"id": "a", "type": kind, "params": params})
+    result = only(judge(check, trace=trace, rules=JudgingRules(strict_capabilities=strict)))
+    assert (result.status, result.reason_code, result.exercised) == (status, "capability.missing", False)
+    (missing,) = result.capability_check.missing
+    assert missing in result.capability_check.required
+    assert kind == "efficiency_within" or missing in result.message
+
+
+def test_without_strictness_a_policy_decides() -> None:
+    """The test's own policy is asked about capabilities that parameters need, too."""
+    check = says(unsupported("supports_live_run", "times need supports_live_run"), severity="warning")
+    outcome = judge(check, policy={"on_missing_capability": "fail"})
+    assert only(outcome).status == "warn"
+    assert only(outcome).message == "times need supports_live_run"
+    assert only(outcome).capability_check == CapabilityCheck(
+        required=["supports_live_run"], missing=["supports_live_run"]
+    )
+
+
 def test_a_policy_of_skip_is_the_default() -> None:
     """A capability that is there gates nothing."""
     outcome = judge(says(passed("yes"), requires=("supports_tool_trace",)))
@@ -161,14 +196,32 @@ def test_an_answer_that_is_no_verdict_is_a_crash(answer: Any) -> None:
     assert [each.status for each in result.assertions] == ["skip", "pass"]
 
 
-def test_a_check_that_exits_is_a_crash() -> None:
-    """`sys.exit(0)` inside a check does not end the run as if all was well."""
+class SpeechlessError(Exception):
+    """An exception that cannot say what it is about."""
+
+    def __str__(self) -> str:
+        raise ValueError("no words")
+
+
+@pytest.mark.parametrize(
+    ("problem", "shown"),
+    [
+        (SystemExit(0), "SystemExit: 0"),
+        (GeneratorExit("closed"), "GeneratorExit: closed"),
+        (SpeechlessError(), "SpeechlessError: an exception that cannot be shown"),
+    ],
+    ids=["exit", "no-exception", "speechless"],
+)
+def test_whatever_a_check_raises_is_a_crash(problem: BaseException, shown: str) -> None:
+    """`sys.exit(0)` and what is no `Exception`, as `pytest.fail` raises, end one test, and not the run."""
 
     def leave(trace: Trace, case: Any) -> Verdict:
-        raise SystemExit(0)
+        raise problem
 
     result = judge(told(leave)).result
     assert (result.status, result.reason_code) == ("error", "assertion.crashed")
+    assert result.error is not None
+    assert result.error.message == f"assertion told-1 (told) crashed: {shown}"
 
 
 def test_an_interrupt_is_not_a_crash() -> None:

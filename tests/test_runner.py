@@ -164,8 +164,13 @@ CRASH_STEP = (
 
 @pytest.mark.parametrize(
     ("problem", "shown"),
-    [(KeyError("lost"), "KeyError: 'lost'"), (SystemExit(0), "SystemExit: 0"), (ValueError(), "ValueError")],
-    ids=["exception", "exit", "silent"],
+    [
+        (KeyError("lost"), "KeyError: 'lost'"),
+        (SystemExit(0), "SystemExit: 0"),
+        (GeneratorExit("closed"), "GeneratorExit: closed"),
+        (ValueError(), "ValueError"),
+    ],
+    ids=["exception", "exit", "no-exception", "silent"],
 )
 def test_an_adapter_crash_is_an_error(problem: BaseException, shown: str) -> None:
     """A crash, even `sys.exit(0)`, is the adapter's bug: this test is an error, the next ones run."""

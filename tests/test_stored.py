@@ -68,6 +68,19 @@ def test_what_is_no_run_is_refused(folder: Path, tmp_path: Path) -> None:
     assert several.value.reason_code == "run.incomplete"
 
 
+def test_a_run_of_another_format_is_refused(folder: Path) -> None:
+    """Its words may mean something else, though they can be read."""
+    summary = folder / "summary.json"
+    text = summary.read_text(encoding="utf-8")
+    summary.write_text(text.replace('"schema_version": "0.1"', '"schema_version": "0.2"'), encoding="utf-8")
+    with pytest.raises(StoredRunError) as other:
+        StoredRun(folder)
+    assert other.value.reason_code == "run.other_version"
+    assert other.value.message == (
+        f"the run in {folder} is written in version '0.2' of the format, and '0.1' is what can be read"
+    )
+
+
 def test_a_missing_result_is_damage(folder: Path) -> None:
     """A result that the summary names and nobody finds is an error, not a shorter run."""
     run = StoredRun(folder)

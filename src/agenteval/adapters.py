@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Protocol
 
 from agenteval import __version__
-from agenteval.errors import AdapterError
+from agenteval.errors import AdapterError, saying
 from agenteval.spec import TestCase
 from agenteval.trace import Trace
 
@@ -130,7 +130,7 @@ def _load(name: str, target: str) -> Adapter:
 
 def _does_not_load(name: str, source: str, error: BaseException) -> AdapterError:
     return AdapterError(
-        f"adapter {name!r} ({source}) does not load: {type(error).__name__}: {error}",
+        f"adapter {name!r} ({source}) does not load: {type(error).__name__}: {saying(error)}",
         reason_code="adapter.broken",
         next_step="reinstall the package that brings the adapter, or report it to its author",
     )

@@ -69,11 +69,10 @@ def _is_inside(path: str, whole: Sequence[str]) -> bool:
 
 
 class _Search:
-    """One search through all paths; remembers the files and directories it has met."""
+    """One search through all paths; remembers the files it has met."""
 
     def __init__(self) -> None:
         self.files: set[tuple[int, int]] = set()
-        self.directories: set[tuple[int, int]] = set()
         self.found = 0
 
     def named(self, path: str, only: frozenset[str] | None) -> Iterator[Selected | SpecError]:
@@ -101,11 +100,11 @@ class _Search:
                 )
 
     def below(self, top: str) -> Iterator[Selected | SpecError]:
-        """The test files in a directory and below it."""
-        waiting = [top]
+        """The test files in a directory and below it, which another path may have led into before."""
+        waiting, met = [top], set[tuple[int, int]]()
         while waiting:
             directory = waiting.pop()
-            if not self.is_new(directory, self.directories):
+            if not self.is_new(directory, met):
                 continue
             try:
                 with os.scandir(directory) as scan:

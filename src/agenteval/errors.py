@@ -153,3 +153,11 @@ class AssertionCrashError(AgentEvalError):
     """A check that could not come to a verdict: the test ends in `error`, never in `fail`."""
 
     default_reason = "assertion.crashed"
+
+
+def saying(error: BaseException) -> str:
+    """What an exception says; of one from foreign code that fails even at that, that it does."""
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001
+        return "an exception that cannot be shown"

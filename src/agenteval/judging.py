@@ -7,7 +7,7 @@ from typing import Any
 
 from agenteval import budget, evidence
 from agenteval.assertions.base import Verdict
-from agenteval.errors import AssertionCrashError
+from agenteval.errors import AssertionCrashError, saying
 from agenteval.loading import BoundAssertion, LoadedTest
 from agenteval.redaction import Redactor, plain
 from agenteval.results import AssertionResult, AssertionStatus, CapabilityCheck, Evidence
@@ -47,8 +47,10 @@ def judge_all(
             continue
         try:
             with budget.fresh():
-                results.append(_judged(bound, _verdict(bound, trace, test.case), rules, redactor))
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a check raises is no verdict
+                results.append(_judged(bound, _verdict(bound, trace, test.case), test, rules, redactor))
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - whatever a check raises, `pytest.fail` too, is no verdict
             crash = _crash(bound, error, redactor)
             failure = failure or crash
             results.append(_crashed(bound, crash, redactor))
@@ -58,9 +60,8 @@ def judge_all(
 def _gated(
     bound: BoundAssertion, missing: list[str], test: LoadedTest, rules: JudgingRules, redactor: Redactor
 ) -> AssertionResult:
-    strict = rules.strict_capabilities or test.case.policy.on_missing_capability == "fail"
-    status: AssertionStatus = _no(bound) if strict else "skip"
-    verb = "needs" if strict else "skipped: it needs"
+    status = _without_capability(bound, test, rules)
+    verb = "skipped: it needs" if status == "skip" else "needs"
     return _result(
         bound,
         redactor,
@@ -75,6 +76,11 @@ def _gated(
     )
 
 
+def _without_capability(bound: BoundAssertion, test: LoadedTest, rules: JudgingRules) -> AssertionStatus:
+    strict = rules.strict_capabilities or test.case.policy.on_missing_capability == "fail"
+    return _no(bound) if strict else "skip"
+
+
 def _verdict(bound: BoundAssertion, trace: Trace, case: TestCase) -> Verdict:
     if not bound.plugin:
         return bound.check.judge(trace, case)
@@ -84,12 +90,14 @@ def _verdict(bound: BoundAssertion, trace: Trace, case: TestCase) -> Verdict:
 
 
 def _judged(
-    bound: BoundAssertion, verdict: Verdict, rules: JudgingRules, redactor: Redactor
+    bound: BoundAssertion, verdict: Verdict, test: LoadedTest, rules: JudgingRules, redactor: Redactor
 ) -> AssertionResult:
     text = verdict.message
     reason_code: str | None = None
     status: AssertionStatus = "pass"
-    if not verdict.applicable:
+    if verdict.missing:
+        status, reason_code = _without_capability(bound, test, rules), "capability.missing"
+    elif not verdict.applicable:
         status, reason_code = "skip", "trace.lacks_data"
     elif not verdict.passed:
         status, reason_code = _no(bound), "assertion.failed"
@@ -110,6 +118,7 @@ def _judged(
         exercised=verdict.exercised,
         reason=evidence.message(verdict.reason, redactor),
         reason_code=reason_code,
+        missing=verdict.missing,
         observed=evidence.observed(verdict.observed, redactor),
         shown=Evidence(event_refs=list(refs), excerpts=shown),
     )
@@ -136,7 +145,7 @@ def _crash(bound: BoundAssertion, error: BaseException, redactor: Redactor) -> F
         )
     return Failure(
         "assertion.crashed",
-        redactor.unseen(f"{where} crashed: {type(error).__name__}: {error}"),
+        redactor.unseen(f"{where} crashed: {type(error).__name__}: {saying(error)}".rstrip(": ")),
         f"this is a bug{' of the plugin' if bound.plugin else ''}: report it with the test and its recording; "
         "-v shows where it happened",
         redactor.unseen("".join(traceback.format_exception(error))),
@@ -184,7 +193,9 @@ def _result(
         params=redactor.data(plain(bound.check)),
         observed={} if observed is None else observed,
         evidence=shown or Evidence(),
-        capability_check=CapabilityCheck(required=list(bound.requires), missing=list(missing)),
+        capability_check=CapabilityCheck(
+            required=list(dict.fromkeys([*bound.requires, *missing])), missing=list(missing)
+        ),
         reason_code=reason_code,
         description=redactor.text(bound.spec.description) if bound.spec.description else None,
     )

@@ -8,7 +8,7 @@ from agenteval import budget
 from agenteval.assertions.base import Assertion
 from agenteval.conventions import remarks
 from agenteval.discovery import Selected, discover
-from agenteval.errors import FileError, PluginError, Problem, SpecError
+from agenteval.errors import FileError, PluginError, Problem, SpecError, saying
 from agenteval.findings import Finding, Invalid, dotted
 from agenteval.plugins.registry import BUILT_IN, Registry
 from agenteval.reading.documents import (
@@ -189,7 +189,7 @@ class _Loader:
             if not (origin := self.registry.origin(kind)):
                 raise
             message = f"the plugin {origin} broke down on the parameters of {kind}"
-            self.plugin_fault(f"{message}: {type(error).__name__}: {error}", index)
+            self.plugin_fault(f"{message}: {type(error).__name__}: {saying(error)}", index)
         return None
 
     def unknown_type(self, kind: str, index: int) -> None:

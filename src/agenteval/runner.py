@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from agenteval.adapters import Adapter, AdapterContext
-from agenteval.errors import AdapterError, AgentEvalError
+from agenteval.errors import AdapterError, AgentEvalError, saying
 from agenteval.expected_failures import expects_failure, not_selected, unexpected
 from agenteval.judging import Failure, JudgingRules, judge_all, said_no
 from agenteval.loading import BoundAssertion, LoadedTest
@@ -148,7 +148,7 @@ def _adapter_failure(error: AdapterError, redactor: Redactor) -> Failure:
     details = ""
     if cause is not None and error.reason_code in CRASHES:
         if error.reason_code == "adapter.crashed" and not redactor.names:
-            text = f"{text}: {cause}".rstrip(": ")
+            text = f"{text}: {saying(cause)}".rstrip(": ")
         details = "".join(traceback.format_tb(cause.__traceback__))
     return Failure(
         error.reason_code,
@@ -249,7 +249,9 @@ def _trace(adapter: Adapter, test: LoadedTest, context: AdapterContext, options:
         raise
     except AgentEvalError as error:
         raise AdapterError(error.message, reason_code=error.reason_code, next_step=error.next_step) from error
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         raise AdapterError(
             f"adapter {adapter.name} {adapter.version} crashed: {type(error).__name__}",
             reason_code="adapter.crashed",

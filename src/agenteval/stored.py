@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from agenteval.errors import AgentEvalError, Problem
 from agenteval.reading.jsonsource import load_json, load_model
-from agenteval.results import InvalidSpec, RunSummary, TestResult, TestRow
+from agenteval.results import RESULT_SCHEMA_VERSION, InvalidSpec, RunSummary, TestResult, TestRow
 
 if TYPE_CHECKING:
     from agenteval.comparing.comparison import Comparison
@@ -30,8 +30,8 @@ class StoredRunError(AgentEvalError):
 class StoredRun:
     """The files of one run (SPEC 19). Everything in them is redacted already.
 
-    Raises `StoredRunError` for a directory that is not there (`run.missing`) or whose run did not finish
-    (`run.incomplete`), and `FileError` for a file that does not say what it should.
+    Raises `StoredRunError` for a directory that is not there (`run.missing`), whose run did not finish
+    (`run.incomplete`) or is of another version of the format (`run.other_version`), and `FileError` for a file that does not say what it should.
     """
 
     def __init__(self, path: Path) -> None:
@@ -50,6 +50,13 @@ class StoredRun:
                 next_step="name the directory of one run that finished",
             )
         self.summary = load_model(RunSummary, self.path / SUMMARY, max_bytes=_ANY_SIZE)
+        if self.summary.schema_version != RESULT_SCHEMA_VERSION:
+            raise StoredRunError(
+                f"the run in {self.path} is written in version {self.summary.schema_version!r} of the format, "
+                f"and {RESULT_SCHEMA_VERSION!r} is what can be read",
+                reason_code="run.other_version",
+                next_step="use the agenteval that wrote it, or run the tests again",
+            )
 
     def results(self) -> Iterator[TestResult]:
         """The results of the run, in its order; read one by one. Raises `StoredRunError` for one that is missing."""

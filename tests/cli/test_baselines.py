@@ -373,6 +373,31 @@ def test_a_file_that_cannot_be_written_is_an_error(
     )
 
 
+def test_runs_without_a_test_in_common(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where nothing can be compared, "no regression" is not said."""
+    project.add("pass", "a")
+    project.add("pass", "b")
+    assert (run("r1", "-k", "t.a.x"), run("r2", "-k", "t.b.x")) == (0, 0)
+    capsys.readouterr()
+    assert main(["compare", "r1", "r2"]) == 2
+    assert capsys.readouterr().err == (
+        "error[baseline.nothing_in_common]: no test is both in artifacts/r1 and in artifacts/r2: nothing can be compared\n"
+        "  next: compare runs of the same tests\n"
+    )
+
+
+@pytest.mark.parametrize("option", ["--baseline", "--agent-id", "--model-class"])
+def test_an_option_with_an_empty_value_is_no_option_left_out(
+    project: Project, capsys: pytest.CaptureFixture[str], option: str
+) -> None:
+    """A variable of the shell that is not set does not make a run green that was to be compared."""
+    project.add("pass")
+    assert run("r1", option, "") == 2
+    assert capsys.readouterr().err == (
+        f"error[usage.invalid]: {option} is empty\n  next: give it a value, or leave {option} out\n"
+    )
+
+
 CALL: dict[str, Any] = {"type": "tool_call", "tool": "web_search", "call_id": "c1", "args": {"query": "dogs"}}
 DONE: dict[str, Any] = {
     "type": "tool_result",

@@ -52,6 +52,20 @@ def test_a_run_that_passed_opens_the_gate(project: Project, capsys: pytest.Captu
     )
 
 
+def test_one_shard_does_not_open_the_gate(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is not what was asked to pass: the other shards are."""
+    project.add("pass", "a")
+    project.add("fail", "b")
+    assert main(["run", "tests", "--run-id", "r1", "--shard", "1/2", "-q"]) == 0
+    capsys.readouterr()
+    assert main(["gate", "r1-shard-1-of-2"]) == 2
+    assert capsys.readouterr().err == (
+        "error[gate.shard]: artifacts/r1-shard-1-of-2 is one shard of a run: the others may have failed, and bars are "
+        "for all of them\n"
+        "  next: put the shards together with `agenteval merge`, and ask about the merged run\n"
+    )
+
+
 def test_a_run_that_did_not_pass_keeps_it_shut(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     """With the reason that the run had."""
     stored(project, "pass", "fail")

@@ -201,3 +201,12 @@ def test_a_baseline_is_made_of_all(project: Project, capsys: pytest.CaptureFixtu
     assert capsys.readouterr().err.startswith(
         "error[usage.baseline]: --lf and --shard leave tests out unseen, and --update-baseline needs whole tests\n"
     )
+
+
+def test_a_path_that_is_redacted(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """A failed test whose folder is named for an address is run again, and its name is not kept."""
+    project.add("fail", "ann@example.com", id="nanoclaw.t.mail.x")
+    main(["run", "tests", "-q"])
+    assert "ann@" not in json.dumps(cache(project))
+    capsys.readouterr()
+    assert ran(capsys, "--lf") == ["--lf: 3 tests failed last time", "mail", "b", "d"]

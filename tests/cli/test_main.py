@@ -244,3 +244,30 @@ def test_a_passing_run_imports_what_it_uses(project: Project) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.endswith("exit 0: all tests passed\n[]\n")
+
+
+def test_an_interrupt_while_modules_are_loaded() -> None:
+    """Ctrl-C right after the start is told as any other, and not by a traceback of an import."""
+    code = (
+        "import sys\n"
+        "class Interrupted:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'typer': raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Interrupted())\n"
+        "from agenteval.cli import main\n"
+        "sys.exit(main(['run', 'tests']))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", "interrupted\n")
+
+
+def test_a_current_directory_that_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As after a change of branches in another terminal: the message says what is not there."""
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert main(["run", "tests"]) == 2
+    assert capsys.readouterr() == ("", "error[usage.io]: No such file or directory: the current directory\n")

@@ -269,6 +269,30 @@ def test_an_operator_of_a_plugin(project: Project, capsys: pytest.CaptureFixture
     )
 
 
+@pytest.mark.parametrize(
+    ("slip", "told"),
+    [
+        ('text = {}["text"]', "KeyError: 'text'"),
+        ("raise SystemExit(0)", "SystemExit: 0"),
+        ("yield 'loud'", "TypeError: its mutants are of the type Mutant, not str"),
+        ("yield Mutant(what='w', build={}.popitem, lines=())", "KeyError: 'popitem(): dictionary is empty'"),
+    ],
+    ids=["raises", "exits", "no-mutant", "builds-nothing"],
+)
+def test_an_operator_of_a_plugin_that_crashes(
+    project: Project, slip: str, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is the plugin's fault, and not told as one of ours."""
+    (project.root / "agenteval.yaml").write_text("plugins: [ops.py]\n", encoding="utf-8")
+    text = PLUGIN.replace("        text = subject.trace.output\n", f"        {slip}\n        text = ''\n")
+    (project.root / "ops.py").write_text(text, encoding="utf-8")
+    assert main(["mutate", str(project.root), "--operators", "shout"]) == 2
+    assert capsys.readouterr().err == (
+        f"error[plugin.broken]: the mutation operator shout crashed: {told}\n"
+        "  next: correct the plugin, or leave the operator out with --operators\n"
+    )
+
+
 PLUGIN = '''
 from functools import partial
 

@@ -493,6 +493,32 @@ def test_an_update_keeps_what_a_person_wrote_around_the_scenario(project: Logboo
     assert main(["run", "evals"]) == 0
 
 
+def test_an_update_leaves_lines_as_they_end(project: Logbooks) -> None:
+    """A file from Windows stays one, so that only what has changed shows in a diff."""
+    record(project.keep(NEWS), "--out", "evals", "--name", "news")
+    test = Path("evals/news/test.yaml")
+    test.write_bytes(test.read_bytes().replace(b"\n", b"\r\n"))
+    before = test.read_bytes()
+    record(project.keep(NEWS), "--update", "evals/news")
+    assert test.read_bytes() == before
+
+
+def test_no_test_is_recorded_where_no_search_finds_it(
+    project: Logbooks, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A folder called `artifacts` is not entered: the name is refused, and not given."""
+    record(project.keep(NEWS), "--out", "evals", "--name", "artifacts", code=2)
+    assert capsys.readouterr().err == (
+        "error[usage.invalid]: --name artifacts: a search for tests does not enter a folder of this name\n"
+        "  next: give another --name\n"
+    )
+    asked = changed(NEWS["replay"]["final_output"]["content"])
+    asked["scenario"]["input_messages"][0]["content"] = "Artifacts?"
+    asked["replay"]["input_messages"][0]["content"] = "Artifacts?"
+    record(project.keep(asked), "--out", "evals")
+    assert [path.name for path in Path("evals").iterdir()] == ["run-1"]
+
+
 def test_an_update_asks_at_a_terminal(
     project: Logbooks, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

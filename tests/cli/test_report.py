@@ -140,6 +140,29 @@ def test_two_reports_need_two_files(project: Project, capsys: pytest.CaptureFixt
     )
 
 
+@pytest.mark.parametrize("file", ["junit.xml", "reports/junit.xml"])
+def test_a_report_does_not_stand_where_the_run_will_be(
+    project: Project, file: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is said is no "there is already a run", and the id can be used after that."""
+    assert main(["run", "tests", "--run-id", "ci", "--junit-xml", f"artifacts/ci/{file}"]) == 2
+    assert problem(capsys) == (
+        f"error[usage.invalid]: --junit-xml artifacts/ci/{file}: artifacts/ci is the directory of the run itself, "
+        "and is made by it\n"
+        "  next: name a file beside it, for instance artifacts/ci-junit.xml\n"
+    )
+    assert main(["run", "tests", "--run-id", "ci", "--junit-xml", "artifacts/ci-junit.xml"]) == 3
+    shards = [f"artifacts/p-shard-{number}-of-2" for number in (1, 2)]
+    for number in (1, 2):
+        main(["run", "tests", "--run-id", "p", "--shard", f"{number}/2"])
+    capsys.readouterr()
+    assert main(["merge", *shards, "--tap", "artifacts/p/tap"]) == 2
+    assert problem(capsys).startswith(
+        "error[usage.invalid]: --tap artifacts/p/tap: artifacts/p is the directory"
+    )
+    assert main(["merge", *shards, "--tap", "artifacts/p.tap"]) == 3
+
+
 def test_a_test_is_not_written_over(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     """`--tap tests/pass/test.yaml` is a slip, and costs nothing."""
     before = Path("tests/pass/test.yaml").read_bytes()

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agenteval.comparing.baseline import BaselineFile, load_baseline, renewed
+from agenteval.comparing.baseline import BaselineError, BaselineFile, load_baseline, renewed, write_baseline
 from agenteval.comparing.facts import TestFacts
 from agenteval.comparing.sides import load_side
 from agenteval.errors import FileError, UsageError
@@ -112,3 +112,12 @@ def test_a_baseline_is_called_by_what_it_says(tmp_path: Path) -> None:
     assert load_side(path).run_id == before
     assert load_side(written(tmp_path, {"score": 0.6})).run_id != before
     assert before.startswith("baseline-")
+
+
+def test_nothing_is_left_of_a_baseline_that_cannot_be_written(tmp_path: Path) -> None:
+    """The part that is written first does not stay in the project."""
+    target = tmp_path / "baseline.json"
+    target.mkdir()
+    with pytest.raises(BaselineError):
+        write_baseline(target, b"{}")
+    assert list(tmp_path.iterdir()) == [target]

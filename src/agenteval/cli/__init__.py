@@ -35,6 +35,10 @@ def main(argv: Sequence[str]) -> int:
             pass  # the application meets it again, and tells it
         else:
             return 0
-    from agenteval.cli.app import run_app
+    try:
+        from agenteval.cli.app import run_app
 
-    return run_app(argv)
+        return run_app(argv)
+    except KeyboardInterrupt:  # while modules are loaded
+        print("interrupted", file=sys.stderr)  # noqa: T201
+        return 2

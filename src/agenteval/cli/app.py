@@ -117,7 +117,10 @@ def _other(error: BaseException, argv: Sequence[str]) -> int:
         command = context.command_path if context else " ".join(["agenteval", *COMMANDS.keys() & argv[:1]])
         return _fail(f"error[usage.invalid]: {text}\n  next: {command} --help", ExitCode.ERROR)
     if isinstance(error, OSError):
-        where = error.filename or "standard output or error"
+        gone = isinstance(
+            error, FileNotFoundError
+        )  # no stream is: asked where it is, the system has no answer
+        where = error.filename or ("the current directory" if gone else "standard output or error")
         return _fail(f"error[usage.io]: {error.strerror or error}: {where}", ExitCode.ERROR)
     if isinstance(error.__context__, BrokenPipeError):  # rich, which prints the help, exits then
         return _closed_pipe()

@@ -10,6 +10,7 @@ from agenteval.cli.flow import Flow
 from agenteval.cli.lastrun import keys, recall
 from agenteval.discovery import Selected
 from agenteval.errors import Problem, SpecError
+from agenteval.redaction import Redactor
 from agenteval.sharding import Shard, divided
 
 Found = Selected | SpecError
@@ -41,20 +42,20 @@ def arranged(
     all_found = list(found)
     made = Arrangement(found=all_found, positions=list(range(len(all_found))), total=len(all_found))
     if flow.last_failed or flow.failed_first:
-        _failed(made, root, only=flow.last_failed)
+        _failed(made, root, Redactor((), examiner.options.redaction), only=flow.last_failed)
     if flow.shard:
         _shard(made, flow.shard, flow.durations_from, root=root, examiner=examiner, settings=settings)
     return made
 
 
-def _failed(made: Arrangement, root: Path, *, only: bool) -> None:
-    """Leave, or put first, the tests that failed last time."""
+def _failed(made: Arrangement, root: Path, redactor: Redactor, *, only: bool) -> None:
+    """Leave, or put first, the tests that failed last time: by their paths as results, and so the cache, show them."""
     key, failed = keys(root), recall(root).failed
     option = "--lf" if only else "--ff"
     wanted = {
         index
         for index, each in enumerate(made.found)
-        if isinstance(each, Selected) and key(str(each.path)) in failed
+        if isinstance(each, Selected) and key(redactor.unseen(str(each.path))) in failed
     }
     if not wanted:
         remembered = (

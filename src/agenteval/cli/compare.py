@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from agenteval.cli.options import ColorOption
-from agenteval.errors import ExitCode
+from agenteval.errors import ExitCode, UsageError
 
 
 def command(
@@ -29,7 +29,7 @@ def command(
 ) -> ExitCode:
     """Show what became better and worse from one run to another, and what the agent did otherwise.
 
-    Exit codes: 0 no regression, 1 at least one, 2 a side cannot be read, or is of another suite.
+    Exit codes: 0 no regression, 1 at least one, 2 a side cannot be read, or has no test in common.
     """
     from agenteval.cli.baselines import today
     from agenteval.cli.redacting import redact_as
@@ -41,7 +41,14 @@ def command(
     config = load_config(root)
     rules = redact_as(config)
     runs = Path(os.path.relpath(root / config.artifacts_dir))
-    comparison = compare(load_side(named(before, runs)), load_side(named(after, runs)), today())
+    one, other = load_side(named(before, runs)), load_side(named(after, runs))
+    comparison = compare(one, other, today())
+    if not comparison.regressions and one.tests.keys().isdisjoint(other.tests):
+        raise UsageError(
+            f"no test is both in {one.label} and in {other.label}: nothing can be compared",
+            reason_code="baseline.nothing_in_common",
+            next_step="compare runs of the same tests",
+        )
     code = ExitCode.FAILED if comparison.regressions else ExitCode.PASSED
     if as_json:
         from agenteval.redaction import Redactor

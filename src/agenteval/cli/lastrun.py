@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from agenteval.hiding import tokens_in
 from agenteval.redaction import Redactor
 from agenteval.reporters.sealing import LeakError, sealed
 from agenteval.results import InvalidSpec, TestRow
@@ -96,9 +97,14 @@ def remember(
 
 
 def _forget_the_gone(last: LastRun, root: Path) -> None:
-    for path in [path for path in last.duration_ms if not os.path.exists(root / path)]:  # noqa: PTH110
+    for path in [path for path in last.duration_ms if _is_gone(root, path)]:
         del last.duration_ms[path]
-    last.failed = {path for path in last.failed if os.path.exists(root / path)}  # noqa: PTH110
+    last.failed = {path for path in last.failed if not _is_gone(root, path)}
+
+
+def _is_gone(root: Path, path: str) -> bool:
+    """Whether the file is not there any more; of a path that was redacted nobody can tell."""
+    return not (tokens_in(path) or os.path.exists(root / path))  # noqa: PTH110
 
 
 def _write(folder: Path, content: bytes) -> None:

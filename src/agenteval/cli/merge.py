@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from agenteval.cli.options import ArtifactsDirOption, ColorOption, JsonOption, QuietOption, VerboseOption
-from agenteval.cli.reporting import Reporting, ToldGithubOption, prepare, with_reports
+from agenteval.cli.reporting import Reporting, ToldGithubOption, keep_out, prepare, with_reports
 from agenteval.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -68,6 +68,7 @@ def command(
     run_id = run_id or first.run_id or new_run_id()
     redactor = Redactor((), rules)
     parent = artifacts_dir or Path(os.path.relpath(root / config.artifacts_dir))
+    keep_out(reports, parent / run_id)
     ledger = Ledger(
         options=RunOptions(run_id=run_id, root=root, rules=JudgingRules(), redaction=rules),
         console=Console(

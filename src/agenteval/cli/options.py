@@ -1,5 +1,6 @@
 """Arguments and options that several commands share."""
 
+from collections.abc import Mapping
 from math import isnan
 from pathlib import Path
 from typing import Annotated
@@ -91,6 +92,13 @@ def a_number(value: float | None) -> float | None:
     if value is not None and isnan(value):
         raise typer.BadParameter("nan is not a number.")
     return value
+
+
+def refuse_empty(options: Mapping[str, str | None]) -> None:
+    """Refuse an empty value, as a shell variable that is not set gives: what is asked for would not be done."""
+    for name, value in options.items():
+        if value == "":
+            raise UsageError(f"{name} is empty", next_step=f"give it a value, or leave {name} out")
 
 
 def _known_color(value: str | None) -> str | None:

@@ -99,12 +99,18 @@ def command(
 
 
 def _must_be_a_name(name: str, chosen: list[int]) -> None:
+    from agenteval.discovery import is_entered
     from agenteval.drafting.naming import slug
 
     if name and (len(chosen) > 1 or slug(name) != name):
         raise UsageError(
             f"--name {name}: expected the name of one test: lower case letters, digits and single dashes",
             next_step=f"for instance --name {slug(name) or 'first-test'}, with one --turn",
+        )
+    if name and not is_entered(name):
+        raise UsageError(
+            f"--name {name}: a search for tests does not enter a folder of this name",
+            next_step="give another --name",
         )
 
 

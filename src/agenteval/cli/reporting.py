@@ -3,7 +3,7 @@
 import inspect
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -266,6 +266,19 @@ def prepare(reports: Mapping[str, Path]) -> None:
                 path.write_bytes(b"")
             elif path.is_file():
                 path.unlink()
+
+
+def keep_out(reports: Mapping[str, Path], run: Path) -> None:
+    """Refuse reports in the directory of the run itself, which is made when nothing is there. Raises `UsageError`."""
+    folder = run.resolve()
+    for name, path in reports.items():
+        if folder in path.resolve().parents:
+            with suppress(OSError):  # made for the report, it would be taken for the directory of a run
+                os.removedirs(path.parent)
+            raise UsageError(
+                f"--{name} {path}: {run} is the directory of the run itself, and is made by it",
+                next_step=f"name a file beside it, for instance {run}-{path.name}",
+            )
 
 
 def _is_stdout(path: Path) -> bool:

@@ -25,6 +25,7 @@ from agenteval.cli.options import (
     VerboseOption,
     WorkersOption,
     a_number,
+    refuse_empty,
     shard_of,
 )
 from agenteval.cli.progress import ReadingProgress
@@ -35,6 +36,7 @@ from agenteval.cli.reporting import (
     check_kept,
     compares,
     in_github_actions,
+    keep_out,
     prepare,
     run_beside,
     shows_traces,
@@ -96,13 +98,13 @@ def command(
     no_artifacts: Annotated[bool, typer.Option("--no-artifacts", help="Write no files.")] = False,
     save_traces: Annotated[bool, typer.Option("--save-traces", help="Write every test's trace.")] = False,
     baseline: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--baseline",
             metavar="RUN|FILE",
             help="Compare: what failed then does not fail the run, what got worse does.",
         ),
-    ] = "",
+    ] = None,
     update_baseline: Annotated[
         bool, typer.Option("--update-baseline", help="Write the baseline file: what fails now is known.")
     ] = False,
@@ -136,11 +138,13 @@ def command(
         str, typer.Option("--modes", metavar="M,…", help="Of a suite: only these of its modes.")
     ] = "",
     agent_id: Annotated[
-        str, typer.Option("--agent-id", metavar="ID", help="Of a suite: the agent that was recorded.")
-    ] = "",
+        str | None,
+        typer.Option("--agent-id", metavar="ID", help="Of a suite: the agent that was recorded."),
+    ] = None,
     model_class: Annotated[
-        str, typer.Option("--model-class", metavar="C", help="Of a suite: the class of the agent's model.")
-    ] = "",
+        str | None,
+        typer.Option("--model-class", metavar="C", help="Of a suite: the class of the agent's model."),
+    ] = None,
     judge: Annotated[
         str,
         typer.Option(
@@ -166,6 +170,7 @@ def command(
 
     Exit codes: 0 all passed, 1 a test failed, 2 an error, 3 an invalid spec or nothing to run.
     """
+    refuse_empty({"--baseline": baseline, "--agent-id": agent_id, "--model-class": model_class})
     if collect_only and json_output:
         raise UsageError("--json tells what a run came to, and --collect-only makes none")
     github = in_github_actions() if github is None else github
@@ -194,8 +199,8 @@ def command(
     asked = SuiteOptions(
         replays=replays,
         modes=modes,
-        agent_id=agent_id,
-        model_class=model_class,
+        agent_id=agent_id or "",
+        model_class=model_class or "",
         judge=judge,
         pass_score=pass_score,
         baseline="--baseline" if baseline else "--update-baseline" if update_baseline else "",
@@ -272,6 +277,8 @@ def command(
         baseline=run_beside(baseline, artifacts) if baseline and compares(reports) else None,
     )
     session.save_traces = save_traces or config.save_traces or shows_traces(reports)
+    if reports and not no_artifacts:
+        keep_out(reports, artifacts / ledger.options.run_id)
     with reporting.during(ledger.options.run_id, None if no_artifacts else artifacts) as parent:
         if parent:
             ledger.directory = RunDirectory(

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import fields
 from math import fsum
 from pathlib import Path
@@ -111,6 +112,8 @@ def write_baseline(path: Path, content: bytes) -> bool:
             file.write(content)
         os.replace(part, path)  # noqa: PTH105
     except OSError as error:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
         raise BaselineError(
             f"cannot write the baseline {path}: {error.strerror or error}",
             next_step="name another file with --baseline, or set `baseline` in agenteval.yaml",

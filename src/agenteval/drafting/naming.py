@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
+from agenteval.discovery import is_entered
 from agenteval.recordings import RecordedRun
 from agenteval.trace import Trace
 
@@ -26,8 +27,12 @@ def slug(text: str) -> str:
 
 
 def test_name(run: RecordedRun, first_words: str) -> str:
-    """The name of a run's test: its first words, cleaned by the caller, else its number."""
-    return slug(re.sub(r"\[[^\]]*\]", " ", first_words)) or f"run-{run.number}"
+    """The name of a run's test: its first words, cleaned by the caller, else its number.
+
+    No search for tests would find one in a folder called `artifacts`.
+    """
+    name = slug(re.sub(r"\[[^\]]*\]", " ", first_words))
+    return name if name and is_entered(name) else f"run-{run.number}"
 
 
 def test_id(adapter: str, trace: Trace, name: str) -> str:

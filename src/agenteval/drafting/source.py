@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agenteval.adapters import Adapter, AdapterContext
-from agenteval.errors import AdapterError, AgentEvalError, FileError, Problem
+from agenteval.errors import AdapterError, AgentEvalError, FileError, Problem, saying
 from agenteval.plugins.registry import Registry
 from agenteval.recordings import NOT_THIS_KIND, RecordedRun, RecordedTest, Recorder, Recording
 
@@ -141,7 +141,7 @@ def _crashes_told(name: str) -> Iterator[None]:
         raise
     except Exception as error:
         raise AdapterError(
-            f"adapter {name} crashed: {type(error).__name__}: {error}",
+            f"adapter {name} crashed: {type(error).__name__}: {saying(error)}",
             reason_code="adapter.crashed",
             next_step="this is a bug of the adapter: report it with the recording that shows it",
         ) from error

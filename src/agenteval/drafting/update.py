@@ -107,7 +107,7 @@ def _replay_file(test: LoadedTest, drafting: Drafting) -> str:
 
 
 def _rewritten(text: str, test: LoadedTest, scenario: Mapping[str, Any], tools: Mapping[str, Any]) -> str:
-    """The test file with another scenario and other fixtures; every other line stays as it is."""
+    """The test file with another scenario and other fixtures; every other line stays as it is, with how it ends."""
     import yaml
 
     kept = yaml.safe_load(text)["tools"]
@@ -115,7 +115,8 @@ def _rewritten(text: str, test: LoadedTest, scenario: Mapping[str, Any], tools: 
     new_tools = {**kept, **tools, "available": available}
     if "fixtures" not in tools:
         new_tools.pop("fixtures", None)
-    lines = text.splitlines()
+    lines = text.splitlines(keepends=True)
+    line_end = "\r\n" if "\r\n" in text else "\n"
     node: Any = yaml.compose(text, Loader=yaml.SafeLoader)
     blocks = [(key, value) for key, value in node.value if key.value in ("scenario", "tools")]
     for key, value in sorted(blocks, key=lambda pair: -pair[0].start_mark.line):
@@ -125,8 +126,9 @@ def _rewritten(text: str, test: LoadedTest, scenario: Mapping[str, Any], tools: 
         if value.end_mark.column and end == value.end_mark.line:
             end += 1
         data = new_tools if key.value == "tools" else dict(scenario)
-        lines[start:end] = dumped({key.value: data})
-    return "\n".join(lines) + "\n"
+        lines[start:end] = [f"{line}{line_end}" for line in dumped({key.value: data})]
+    text = "".join(lines)
+    return text if text.endswith("\n") else text + line_end
 
 
 def _says_nothing(line: str) -> bool:

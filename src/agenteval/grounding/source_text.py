@@ -5,6 +5,7 @@ substring search in the folded text, which sources could have the thing at all; 
 by one, until one has it. What was read closely is kept (see `reading`): memory stays a small multiple of the text.
 """
 
+import re
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
@@ -161,7 +162,10 @@ class SourceText:
         self._effort.spend(len(numbers))
         return (
             any(_is_written(link.text, self._read[number].text) for number in numbers)
-            or any(link.key in self._read[number].link_keys for number in self._effort.spent_on(numbers))
+            or any(
+                link.key in self._read[number].link_keys or _is_id(link, self._read[number].texts)
+                for number in self._effort.spent_on(numbers)
+            )
             or any(each.key == link.key for each in self.called_links)
         )
 
@@ -174,6 +178,13 @@ class SourceText:
     def called_links(self) -> list[Link]:
         """The references in the arguments of calls: a page that was fetched is known."""
         return [link for text in _texts(self._called) for link in links(text)]
+
+
+def _is_id(link: Link, texts: Iterable[str]) -> bool:
+    """Whether a text is nothing but the arXiv id meant, as libraries tell it in a field of its own."""
+    return link.kind == "arxiv" and any(
+        re.fullmatch(rf"{re.escape(link.key)}(?:v\d+)?", text.strip(), re.IGNORECASE) for text in texts
+    )
 
 
 def _is_written(url: str, text: str) -> bool:

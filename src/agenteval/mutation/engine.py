@@ -1,10 +1,12 @@
 """Makes the mutants of a test and sees which of its assertions notice."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from random import Random
 
 from agenteval import budget
+from agenteval.errors import PluginError, saying
 from agenteval.expected_failures import expects_failure
 from agenteval.loading import BoundAssertion, LoadedTest
 from agenteval.mutation.base import Mutant, Operator, Subject
@@ -120,13 +122,30 @@ def distinct_changes(trace: Trace, case: TestCase, options: MutationOptions) -> 
     before = behaviour(trace)
     seen: set[int] = set()
     for operator, mutant in _sample(trace, case, options):
-        changed = mutant.build()
-        after = behaviour(changed)
+        with _blamed(operator):
+            changed = mutant.build()
+            after = behaviour(changed)
         if (told := hash(after)) not in seen:  # each tells as much as the trace: too much to be kept
             seen.add(told)
             yield Change(
                 original=trace, changed=changed, mutant=mutant, operator=operator, before=before, after=after
             )
+
+
+@contextmanager
+def _blamed(operator: type[Operator]) -> Iterator[None]:
+    """Have what an operator of a plugin raises told as a fault of the plugin, and not as one of ours."""
+    try:
+        yield
+    except (Exception, SystemExit) as error:
+        if operator.__module__.startswith("agenteval.mutation."):
+            raise
+        raise PluginError(
+            f"the mutation operator {operator.name} crashed: {type(error).__name__}: {saying(error)}".rstrip(
+                ": "
+            ),
+            next_step="correct the plugin, or leave the operator out with --operators",
+        ) from error
 
 
 def _sample(
@@ -139,7 +158,11 @@ def _sample(
 
     def mutants(operator: type[Operator]) -> Iterator[Mutant]:
         random = Random(f"{options.seed}:{case.id}:{operator.name}")  # noqa: S311 - no secret
-        return operator().mutants(Subject(trace=trace, case=case, random=random))
+        with _blamed(operator):
+            for mutant in operator().mutants(Subject(trace=trace, case=case, random=random)):
+                if not isinstance(mutant, Mutant):
+                    raise TypeError(f"its mutants are of the type Mutant, not {type(mutant).__name__}")
+                yield mutant
 
     if options.most and len(trace.calls()) > options.most:
         chosen = _drawn([sum(1 for _ in mutants(each)) for each in options.operators], options, case.id)
@@ -179,7 +202,9 @@ def noes(checks: Iterable[BoundAssertion], trace: Trace, case: TestCase) -> froz
             with budget.fresh():
                 verdict = bound.check.judge(trace, case)
             says_no = verdict.applicable and not verdict.passed
-        except Exception:  # noqa: BLE001 - whatever a check raises, a run would not be green
+        except KeyboardInterrupt:
+            raise
+        except BaseException:  # noqa: BLE001 - whatever a check raises, a run would not be green
             says_no = True
         if says_no:
             found.append(bound.spec.id)

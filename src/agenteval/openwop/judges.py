@@ -11,7 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
 
-from agenteval.errors import AssertionCrashError, FileError, UsageError
+from agenteval.errors import AssertionCrashError, FileError, UsageError, saying
 from agenteval.findings import Invalid
 from agenteval.openwop.replays import Replays
 from agenteval.openwop.rubric import Judge, Question, RubricVerdict
@@ -196,7 +196,7 @@ def _plugin(name: str) -> Judge:
         judge: Judge = loaded() if isinstance(loaded, type) else loaded
     except (Exception, SystemExit) as error:
         raise UsageError(
-            f"the judge {name!r} ({points[name].value}) does not load: {type(error).__name__}: {error}",
+            f"the judge {name!r} ({points[name].value}) does not load: {type(error).__name__}: {saying(error)}",
             reason_code="judge.broken",
             next_step="reinstall the package that brings it, or report it to its author",
         ) from error
@@ -209,7 +209,7 @@ def _decided(name: str, judge: Judge, question: Question) -> Sequence[RubricVerd
         verdicts: Any = judge(question)
     except (Exception, SystemExit) as error:
         raise AssertionCrashError(
-            f"the judge {name} broke down: {type(error).__name__}: {error}",
+            f"the judge {name} broke down: {type(error).__name__}: {saying(error)}",
             reason_code="judge.failed",
             next_step="report it to the author of the judge",
         ) from error

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
+from agenteval import shard_record
 from agenteval.digests import sha256
 from agenteval.errors import AgentEvalError
 from agenteval.openwop.models import EvalSummary, TaskScore
@@ -34,9 +35,16 @@ def valid_summary(run: StoredRun) -> EvalSummary:
 def verified_summary(run: StoredRun) -> EvalSummary:
     """The EvalSummary of a stored run, held against the run.
 
-    Raises `FileError` when it is not valid; `VerificationError` when it is not the one that the run wrote (`gate.digest`),
-    the run kept no digest of it (`gate.no_digest`), or it says other than the results do (`gate.contradiction`).
+    Raises `FileError` when it is not valid; `VerificationError` when the run is a part of one (`gate.shard`), it is not
+    the one that the run wrote (`gate.digest`), the run kept no digest of it (`gate.no_digest`), or it says other than
+    the results do (`gate.contradiction`).
     """
+    if (run.path / shard_record.FILE).exists():
+        raise VerificationError(
+            f"{run.path} is one shard of a run: the others may have failed, and bars are for all of them",
+            reason_code="gate.shard",
+            next_step="put the shards together with `agenteval merge`, and ask about the merged run",
+        )
     summary, path = valid_summary(run), run.path / EVAL_SUMMARY
     expected = run.summary.eval_summary_sha256
     if expected is None:

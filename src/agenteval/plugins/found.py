@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from agenteval.errors import saying
+
 Kind = Literal["assertion", "adapter", "operator"]
 
 _LONGEST_ERROR = 300
@@ -46,6 +48,6 @@ def origins(plugins: Iterable[Plugin]) -> str:
 
 def told(error: BaseException) -> str:
     """What was raised, on one line: `ValueError: no such thing`."""
-    text = " ".join(str(error).split())
+    text = " ".join(saying(error).split())
     text = f"{text[:_LONGEST_ERROR]}…" if len(text) > _LONGEST_ERROR else text
     return f"{type(error).__name__}: {text}".rstrip(": ")
