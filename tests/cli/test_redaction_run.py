@@ -114,7 +114,7 @@ def test_planted_secrets_are_nowhere(
 ) -> None:
     """Arguments, results, memory, messages, errors, output, titles, tags and parameters: neither screen nor file."""
     plant(project)
-    assert main(["run", "tests", "--run-id", "run-1", *flags]) == (0 if "--collect-only" in flags else 1)
+    assert main(["run", "tests", *flags]) == (0 if "--collect-only" in flags else 1)
     where = texts(project, capsys)
     assert seen(where) == {}
     if "--no-artifacts" not in flags and "--collect-only" not in flags:
