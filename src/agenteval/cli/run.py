@@ -183,10 +183,6 @@ def command(
         from agenteval.cli.watching import options_of
         from agenteval.cli.watching import watch as watch_for_changes
 
-        if run_id:
-            raise UsageError(
-                "--watch makes many runs, and --run-id names one", reason_code="usage.watch_run_id"
-            )
         return watch_for_changes(
             paths, options_of(context), root=root, config=config, artifacts=artifacts, terminal=console
         )
