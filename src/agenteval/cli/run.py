@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
 from typing import Annotated
 
@@ -276,7 +277,8 @@ def command(
             )
         if reporting.stream:
             ledger.on_result = reporting.add
-        code = session.run(paths, maxfail=1 if exit_first else maxfail, durations=durations)
+        with redirect_stdout(sys.stderr) if json_output else nullcontext():  # a plugin may print
+            code = session.run(paths, maxfail=1 if exit_first else maxfail, durations=durations)
     if json_output:
         ledger.print_summary()
     return code
