@@ -165,6 +165,12 @@ def test_without_artifacts_no_files_are_named() -> None:
     assert text.endswith("  agenteval run examples/nanoclaw/scheduler-daily-digest/test.yaml\n\n")
 
 
+def test_the_command_to_run_again_can_be_pasted() -> None:
+    """A path that a shell would take apart is quoted."""
+    text = shown(lambda console: tell_test(console, digest(path="my evals/test.yaml"), None))
+    assert text.endswith("  agenteval run 'my evals/test.yaml'\n\n")
+
+
 def test_a_passing_test_is_one_line() -> None:
     """A pass needs no attention, but says when some of it judged nothing."""
     text = shown(lambda console: tell_test(console, make_result("pass", judged()), "a"))

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from agenteval.assertions.base import Verdict, failed, not_applicable, passed, vacuous
+from agenteval.assertions.base import Verdict, failed, not_applicable, passed, unsupported, vacuous
 from agenteval.errors import AssertionCrashError
 from agenteval.judging import JudgingRules
 from agenteval.results import AssertionResult, CapabilityCheck, Evidence, Excerpt
@@ -107,6 +107,41 @@ def test_a_missing_capability_may_be_a_no(
         assert outcome.result.next_step == (
             "record with an adapter that has the capability, or let the assertion be skipped"
         )
+
+
+@pytest.mark.parametrize(("strict", "status"), [(False, "skip"), (True, "fail")])
+@pytest.mark.parametrize(
+    ("kind", "params"),
+    [
+        ("ask_clarifying_when_ambiguous", {"forbidden_tools": ["outbound_send"]}),
+        ("efficiency_within", {"max_retries": 1}),
+        ("memory_recall_same_group", {"expected_memory_fact": "brief", "evidence": "event"}),
+        ("no_sensitive_data", {"where": ["tool_args"]}),
+        ("scheduler_outbound_count", {"exact": 1}),
+    ],
+)
+def test_a_capability_that_parameters_need_is_gated_like_any_other(
+    *, kind: str, params: dict[str, Any], strict: bool, status: str
+) -> None:
+    """It is named, and the rules turn the skip into a no."""
+    trace = make_trace(trigger="scheduler", capabilities=Capabilities(supports_scheduler_context=True))
+    check = asserted({"id": "a", "type": kind, "params": params})
+    result = only(judge(check, trace=trace, rules=JudgingRules(strict_capabilities=strict)))
+    assert (result.status, result.reason_code, result.exercised) == (status, "capability.missing", False)
+    (missing,) = result.capability_check.missing
+    assert missing in result.capability_check.required
+    assert kind == "efficiency_within" or missing in result.message
+
+
+def test_without_strictness_a_policy_decides() -> None:
+    """The test's own policy is asked about capabilities that parameters need, too."""
+    check = says(unsupported("supports_live_run", "times need supports_live_run"), severity="warning")
+    outcome = judge(check, policy={"on_missing_capability": "fail"})
+    assert only(outcome).status == "warn"
+    assert only(outcome).message == "times need supports_live_run"
+    assert only(outcome).capability_check == CapabilityCheck(
+        required=["supports_live_run"], missing=["supports_live_run"]
+    )
 
 
 def test_a_policy_of_skip_is_the_default() -> None:

@@ -49,6 +49,14 @@ def test_what_is_found(kind: str, value: str, around: str) -> None:
     assert found(around.format(value)) == [(kind, value)]
 
 
+@pytest.mark.parametrize("before", ["tel:", "Phone:", "[call](tel:"])
+@pytest.mark.parametrize("number", ["+49-171-2345678", "0171 2345678"])
+def test_a_phone_number_may_follow_its_name(before: str, number: str) -> None:
+    """As in links that call it; a time is no name."""
+    assert found(f"{before}{number})") == [("phone", number)]
+    assert found(f"10:30:{number})") == []
+
+
 @pytest.mark.parametrize(
     "text",
     [

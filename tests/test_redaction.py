@@ -59,6 +59,33 @@ def test_a_token_tells_nothing_but_equality() -> None:
     assert token("a") != token("b")
 
 
+@pytest.mark.parametrize(
+    ("name", "hidden"),
+    [
+        ("calls.token", [True, True]),
+        ("calls.*.token", [True, True]),
+        ("calls.1.token", [False, True]),
+        ("calls.*.*.token", [False, False]),
+        ("calls.*.0", [False, False]),
+        ("*.*.token", [True, True]),
+        ("1", [False, False]),
+    ],
+)
+def test_a_name_may_have_the_place_in_a_list(name: str, hidden: list[bool]) -> None:
+    """A place may be left out of a path, given, or be whatever it is."""
+    data = {"calls": [{"token": "one"}, {"token": "two"}]}
+    shown = redactor(name).data(data)["calls"]
+    assert [each["token"] == token(word) for each, word in zip(shown, ("one", "two"), strict=True)] == hidden
+
+
+def test_a_name_of_many_globs_takes_no_time() -> None:
+    """Lists in lists, and a name that may match in more ways than can be tried one by one."""
+    data: Any = "end"
+    for _ in range(60):
+        data = [data]
+    assert redactor(".".join(["x", *["*"] * 30])).data({"y": data}) == {"y": data}
+
+
 def test_half_a_surrogate_pair_is_hidden_like_anything_else() -> None:
     """JSON can hold text that is not UTF-8; it has a token too."""
     assert redactor("token").data({"token": "\ud800"}) == {"token": token("\ud800")}

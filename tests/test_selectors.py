@@ -136,6 +136,7 @@ def test_args_contains_compares_strings_by_substring(wanted: dict[str, Any], con
         ({"regex": {"query": "^WEA"}}, []),
         ({"regex": {"query": "^x"}}, ['query: expected a match of /^x/, got "weather"']),
         ({"regex": {"page": "^[0-9]$"}}, []),
+        ({"regex": {"text": "^one$"}}, []),
         ({"regex": {"deep": "x"}}, ['deep: expected a match of /x/, got {"list": ["ü"]}']),
         ({"regex": {"lang": "x"}}, ["lang: expected a match of /x/, got nothing"]),
         ({"args_equal": {"deep.list.0": "ü"}}, []),
@@ -150,7 +151,7 @@ def test_differences_name_each_argument_with_expected_and_got(
     matcher: dict[str, Any], differences: list[str]
 ) -> None:
     """All matchers must hold; each that does not is one line."""
-    args = {"query": "weather", "page": 2, "nothing": None, "deep": {"list": ["ü"]}}
+    args = {"query": "weather", "page": 2, "nothing": None, "deep": {"list": ["ü"]}, "text": "one\r\ntwo"}
     assert parse(ArgsMatch, matcher).differences(args) == differences
 
 

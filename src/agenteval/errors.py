@@ -52,7 +52,10 @@ class Problem:
         return ":".join(parts)
 
     def render(self) -> str:
-        """The problem as the command line shows it: location, message, excerpt with caret, allowed names."""
+        """The problem as the command line shows it: location, message, excerpt with caret, JSON pointer, allowed names.
+
+        Only JSON gets the pointer: machines write it in long lines and without comments, where a line says little.
+        """
         place = f"{self.location}: " if self.location else ""
         lines = [f"{place}{self.severity}[{self.reason_code}]: {self.message}"]
         width = max((len(str(number)) for number, _ in self.excerpt), default=0) + 3
@@ -63,6 +66,8 @@ class Problem:
                 lines.append(f"{'':>{width}} | {' ' * before}{'^' * length} {self.hint}".rstrip())
         if self.hint and not self.excerpt:
             lines.append(f"   {self.hint}")
+        if self.pointer and self.path and self.path.suffix == ".json":
+            lines.append(f"   at: {self.pointer if self.pointer.isprintable() else repr(self.pointer)}")
         if self.allowed:
             lines.append(f"   allowed: {', '.join(self.allowed)}")
         if self.next_step:

@@ -47,7 +47,7 @@ def judge_all(
             continue
         try:
             with budget.fresh():
-                results.append(_judged(bound, _verdict(bound, trace, test.case), rules, redactor))
+                results.append(_judged(bound, _verdict(bound, trace, test.case), test, rules, redactor))
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001 - whatever a check raises, `pytest.fail` too, is no verdict
@@ -60,9 +60,8 @@ def judge_all(
 def _gated(
     bound: BoundAssertion, missing: list[str], test: LoadedTest, rules: JudgingRules, redactor: Redactor
 ) -> AssertionResult:
-    strict = rules.strict_capabilities or test.case.policy.on_missing_capability == "fail"
-    status: AssertionStatus = _no(bound) if strict else "skip"
-    verb = "needs" if strict else "skipped: it needs"
+    status = _without_capability(bound, test, rules)
+    verb = "skipped: it needs" if status == "skip" else "needs"
     return _result(
         bound,
         redactor,
@@ -77,6 +76,11 @@ def _gated(
     )
 
 
+def _without_capability(bound: BoundAssertion, test: LoadedTest, rules: JudgingRules) -> AssertionStatus:
+    strict = rules.strict_capabilities or test.case.policy.on_missing_capability == "fail"
+    return _no(bound) if strict else "skip"
+
+
 def _verdict(bound: BoundAssertion, trace: Trace, case: TestCase) -> Verdict:
     if not bound.plugin:
         return bound.check.judge(trace, case)
@@ -86,12 +90,14 @@ def _verdict(bound: BoundAssertion, trace: Trace, case: TestCase) -> Verdict:
 
 
 def _judged(
-    bound: BoundAssertion, verdict: Verdict, rules: JudgingRules, redactor: Redactor
+    bound: BoundAssertion, verdict: Verdict, test: LoadedTest, rules: JudgingRules, redactor: Redactor
 ) -> AssertionResult:
     text = verdict.message
     reason_code: str | None = None
     status: AssertionStatus = "pass"
-    if not verdict.applicable:
+    if verdict.missing:
+        status, reason_code = _without_capability(bound, test, rules), "capability.missing"
+    elif not verdict.applicable:
         status, reason_code = "skip", "trace.lacks_data"
     elif not verdict.passed:
         status, reason_code = _no(bound), "assertion.failed"
@@ -112,8 +118,9 @@ def _judged(
         exercised=verdict.exercised,
         reason=evidence.message(verdict.reason, redactor),
         reason_code=reason_code,
+        missing=verdict.missing,
         observed=evidence.observed(verdict.observed, redactor),
-        evidence=Evidence(event_refs=list(refs), excerpts=shown),
+        shown=Evidence(event_refs=list(refs), excerpts=shown),
     )
 
 
@@ -171,9 +178,9 @@ def _result(
     reason: str,
     reason_code: str | None,
     missing: Sequence[str] = (),
-    **rest: Any,
+    observed: dict[str, Any] | None = None,
+    shown: Evidence | None = None,
 ) -> AssertionResult:
-    given: dict[str, Any] = {"observed": {}, "evidence": Evidence(), **rest}
     return AssertionResult(
         id=bound.spec.id,
         type=bound.spec.type,
@@ -184,10 +191,13 @@ def _result(
         reason=reason,
         message=message,
         params=redactor.data(plain(bound.check)),
-        capability_check=CapabilityCheck(required=list(bound.requires), missing=list(missing)),
+        observed={} if observed is None else observed,
+        evidence=shown or Evidence(),
+        capability_check=CapabilityCheck(
+            required=list(dict.fromkeys([*bound.requires, *missing])), missing=list(missing)
+        ),
         reason_code=reason_code,
         description=redactor.text(bound.spec.description) if bound.spec.description else None,
-        **given,
     )
 
 

@@ -77,8 +77,8 @@ class Redactor:
     """Redacts what belongs to one test, or, without names, to a whole run.
 
     `names` are fields whose values are redacted: a name without a dot matches a key at any depth; a dotted path
-    matches the end of a path (list indices are not part of it); both may be globs: `token`, `args.api_key`,
-    `*.password`. Their text is replaced wherever else it occurs, whatever its case, and so is a secret.
+    matches the end of a path; both may be globs: `token`, `args.api_key`, `*.password`. The place in a list may be left
+    out, or given: `calls.token`, `calls.*.token`, `calls.0.token`. Their text is replaced wherever else it occurs, whatever its case, and so is a secret.
 
     What quotes the inputs of a test is redacted by `text` and `data`, once `learn` has seen the inputs. What comes
     from elsewhere is redacted by `unseen`.
@@ -126,7 +126,7 @@ class Redactor:
             return True
         return self.rules.suspects(content)
 
-    def _learn_fields(self, data: Any, path: tuple[str, ...]) -> None:
+    def _learn_fields(self, data: Any, path: "Path") -> None:
         if path and self._named(path):
             for text in _texts(data):
                 self._fields.add(text, FIELD)
@@ -134,8 +134,8 @@ class Redactor:
             for key, value in data.items():
                 self._learn_fields(value, (*path, *str(key).split(".")))
         elif isinstance(data, list | tuple):
-            for value in data:
-                self._learn_fields(value, path)
+            for place, value in enumerate(data):
+                self._learn_fields(value, (*path, place))
         elif isinstance(data, str) and data.lstrip()[:1] in ("{", "["):
             self._learn_fields(_json_in(data), path)
 
@@ -176,30 +176,26 @@ class Redactor:
             start = found.end
         return "".join((*kept, text[start:])) if kept else text
 
-    def data(self, data: Any, path: tuple[str, ...] = ()) -> Any:
+    def data(self, data: Any, path: "Path" = ()) -> Any:
         """The data, without redacted fields and without what was learned."""
         if not (self.names or self._credentials or self._secrets):
             return data
         return self._data(data, path)
 
-    def _data(self, data: Any, path: tuple[str, ...]) -> Any:
+    def _data(self, data: Any, path: "Path") -> Any:
         if path and self._named(path):
             return self._token(
                 data if isinstance(data, str) else json.dumps(data, sort_keys=True, default=str), FIELD
             )
         if isinstance(data, str):
-            return (
-                self._token(data, CREDENTIAL)
-                if path and self._is_credential(path[-1], data)
-                else self.text(data)
-            )
+            return self._token(data, CREDENTIAL) if self._is_credential(_key(path), data) else self.text(data)
         if isinstance(data, dict):
             return {
                 self.text(str(key)): self._data(value, (*path, *str(key).split(".")))
                 for key, value in data.items()
             }
         if isinstance(data, list | tuple):
-            return [self._data(value, path) for value in data]
+            return [self._data(value, (*path, place)) for place, value in enumerate(data)]
         if _is_number(data) and len(str(data)) >= SHORTEST_TEXT:
             return self._secrets.tokens.get(str(data)) or self._fields.tokens.get(str(data)) or data
         return data
@@ -246,11 +242,30 @@ class Redactor:
         """The token of a value: the same wherever it stands."""
         return self._secrets.tokens.get(text) or self._fields.tokens.get(text) or token(text, kind)
 
-    def _named(self, path: tuple[str, ...]) -> bool:
-        return any(
-            len(name) <= len(path) and all(map(_same, name, path[len(path) - len(name) :]))
-            for name in self.names
-        )
+    def _named(self, path: "Path") -> bool:
+        return any(_ends_in(path, name) for name in self.names)
+
+
+Path = tuple[str | int, ...]
+"""The keys that lead to a value, and its places in lists."""
+
+
+def _ends_in(path: Path, name: tuple[str, ...]) -> bool:
+    """Whether a path ends in a name, which may leave out places in lists; one without a dot is a key."""
+    if len(name) == 1:
+        return isinstance(path[-1], str) and _same(name[0], path[-1])
+    left = {len(name)}  # how much of the name may be left to be found
+    for step in reversed(path):
+        found = {size - 1 for size in left if _same(name[size - 1], str(step))}
+        if 0 in found:
+            return True
+        left = found | left if isinstance(step, int) else found
+    return False
+
+
+def _key(path: Path) -> str:
+    """The last key of a path."""
+    return next((step for step in reversed(path) if isinstance(step, str)), "")
 
 
 def _same(pattern: str, key: str) -> bool:

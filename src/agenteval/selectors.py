@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from agenteval.author_schemas import schema_differences, schema_error
 from agenteval.patterns import is_glob, name_matches, pattern_error, search, shown
 from agenteval.strict import Model, model
-from agenteval.text import composed, fold
+from agenteval.text import composed, fold, readings
 from agenteval.trace import Event, EventType, Trace
 
 
@@ -61,7 +61,9 @@ class ArgsMatch(Model):
         for key, pattern in self.regex.items():
             got = lookup(args, key)
             text = show(got) if isinstance(got, int | float) else got
-            if not isinstance(text, str) or not search(composed(pattern), composed(text)):
+            if not isinstance(text, str) or not any(
+                search(composed(pattern), each) for each in readings(composed(text))
+            ):
                 found.append(f"{key}: expected a match of /{pattern}/, got {show(got)}")
         if self.json_schema is not None:
             found += schema_differences(self.json_schema, args)
@@ -95,6 +97,8 @@ class Selector(Model):
                 f"{given[0]} goes with events of tools ({', '.join(self.TOOL_EVENTS)}), "
                 f"not with {self.event_type}: this selector could never match"
             )
+        if self.event_type == "error" and self.success:
+            raise ValueError("an error is no success: this selector could never match")
 
     def matches(self, event: Event, trace: Trace) -> bool:
         """Whether the event is meant."""

@@ -58,6 +58,11 @@ def composed(text: str) -> str:
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
+def readings(text: str) -> list[str]:
+    r"""A text as it is, and with `\n` for each `\r\n` if it has any: a pattern or phrase may mean either."""
+    return [text, text.replace("\r\n", "\n")] if "\r\n" in text else [text]
+
+
 def cut(text: str, limit: int = 200) -> str:
     """On one line, and at most about `limit` characters: a longer text ends at a blank, with an ellipsis."""
     piece = text[: limit * 4]

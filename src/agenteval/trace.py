@@ -256,16 +256,43 @@ def link_calls(events: Iterable[Event]) -> list[ToolCall]:
 
 
 def args_key(args: Any, ignore: Iterable[str] = ()) -> str:
-    """Equal for equal arguments, whatever their key order; `ignore` names top-level keys to leave out."""
-    if isinstance(args, dict) and ignore:
-        left_out = set(ignore)
-        args = {key: value for key, value in args.items() if key not in left_out}
-    return json.dumps(args, sort_keys=True, ensure_ascii=False, default=str)
+    """Equal for equal arguments, whatever their key order; `ignore` names keys, or dotted paths, to leave out.
+
+    Equal as JSON values: `1.0` is `1`, and `true` is not.
+    """
+    for path in ignore:
+        args = _without(args, path)
+    key = _SORTED.encode(args)
+    return _SORTED.encode(_whole(args)) if ".0" in key else key
+
+
+def _without(value: Any, path: str) -> Any:
+    """A JSON value without what is at a path (list items by index). A key that holds dots wins over a path."""
+    if isinstance(value, dict) and path in value:
+        return {key: item for key, item in value.items() if key != path}
+    step, _, rest = path.partition(".")
+    if rest and isinstance(value, dict) and step in value:
+        return {**value, step: _without(value[step], rest)}
+    if rest and isinstance(value, list):
+        return [_without(item, rest) if str(place) == step else item for place, item in enumerate(value)]
+    return value
+
+
+def _whole(value: Any) -> Any:
+    """A JSON value with numbers such as 1.0 as whole ones."""
+    if isinstance(value, dict):
+        return {name: _whole(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_whole(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+_SORTED = json.JSONEncoder(sort_keys=True, ensure_ascii=False, default=str)
 
 
 @dataclass(slots=True, eq=False)
 class Retry:
-    """One retry: the call, the failed call it goes back to, the one just before it, and its number from 1."""
+    """One retry: the call, the failed call it goes back to, the one that had failed last, and its number from 1."""
 
     call: ToolCall
     first: ToolCall
@@ -276,21 +303,40 @@ class Retry:
 def retries(calls: Iterable[ToolCall], ignore_args: Iterable[str] = ()) -> Iterator[Retry]:
     """The retries among the calls, in order, by the definition above.
 
-    Calls made side by side are no retries of each other: the failure has to come before the retry.
+    What counts is when the outcome of a call came: calls made side by side are no retries of each other, and
+    retries made side by side are one each.
     """
-    chains: dict[tuple[str, str], list[ToolCall]] = {}
+    calls = list(calls)
+    if not any(call.failed for call in calls):  # the arguments of most calls never need to be compared
+        return
+    same: dict[tuple[str, str], _Failures] = {}
+    for _, step, call in sorted(_timeline(calls), key=lambda item: item[0]):
+        failures = same.setdefault((call.tool, args_key(call.args, ignore_args)), _Failures())
+        if step == "success":
+            failures.calls, failures.retries = [], 0
+        elif step == "failure":
+            failures.calls.append(call)
+        elif failures.calls:
+            failures.retries += 1
+            yield Retry(call, failures.calls[0], failures.calls[-1], failures.retries)
+
+
+@dataclass(slots=True)
+class _Failures:
+    """The equal calls that have failed since the last success of one, and how many retries followed."""
+
+    calls: list[ToolCall] = field(default_factory=list)
+    retries: int = 0
+
+
+def _timeline(calls: Iterable[ToolCall]) -> Iterator[tuple[int, str, ToolCall]]:
+    """When each call was made, and when it failed or succeeded."""
     for call in calls:
-        if not chains and not call.failed:  # the arguments of most calls never need to be compared
-            continue
-        key = (call.tool, args_key(call.args, ignore_args))
-        chain = chains.get(key)
-        if chain and any(failure.seq < call.event.seq for failure in chain[0].failures()):
-            yield Retry(call, chain[0], chain[-1], len(chain))
-            chain.append(call)
-        elif call.failed and not chain:
-            chains[key] = [call]
-        if call.succeeded:
-            chains.pop(key, None)
+        yield call.event.seq, "call", call
+        if call.failed:
+            yield call.failures()[0].seq, "failure", call
+        elif call.succeeded:
+            yield call.results[0].seq, "success", call
 
 
 class TraceBuilder:

@@ -434,6 +434,20 @@ def test_every_kind_of_citation_is_seen(output: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("held", "known"),
+    [("2301.12345", True), ("2301.12345v3", True), ("2301.12346", False), ("of 2301.12345 dollars", False)],
+)
+def test_an_arxiv_id_may_have_a_field_of_its_own(held: str, known: bool) -> None:
+    """Where libraries tell the id alone, without the word that makes it one."""
+    trace = make_trace(
+        call("papers"),
+        result("papers", None, {"externalIds": {"ArXiv": held}}),
+        output="See arXiv:2301.12345v2.",
+    )
+    assert judge(CITES, {}, trace).passed is known
+
+
+@pytest.mark.parametrize(
     "output",
     [
         "According to Lab A, it ships.",

@@ -7,9 +7,10 @@ import pytest
 from agenteval.assertions import assertion_class
 from agenteval.findings import Invalid
 from agenteval.strict import parse
-from builders import judge, make_case, make_trace
+from builders import Step, call, judge, make_case, make_trace, memory_write, result
 
 EMPTY = "holds an empty phrase, which every output contains: remove it"
+ALL_ALLOWED = "allowed_following_tools allows all that is forbidden to follow: nothing could ever fail"
 NOT_ONE_BY_ONE = "and groups are named one by one: leave the parameter out to forbid every other group"
 
 
@@ -19,7 +20,40 @@ NOT_ONE_BY_ONE = "and groups are named one by one: leave the parameter out to fo
         (
             "stop_after_success",
             {"success_event": {"event_type": "tool_result"}, "allowed_following_tools": ["*"]},
-            "allowed_following_tools allows every tool, and nothing else is forbidden to follow",
+            ALL_ALLOWED,
+        ),
+        (
+            "stop_after_success",
+            {
+                "success_event": {"event_type": "tool_result"},
+                "forbid_following": [{"event_type": "tool_call"}, {"tool": "web_*"}],
+                "allowed_following_tools": ["*"],
+            },
+            ALL_ALLOWED,
+        ),
+        (
+            "stop_after_success",
+            {
+                "success_event": {"event_type": "tool_result"},
+                "forbid_following": [{"tool": "web_search"}],
+                "allowed_following_tools": ["web_fetch", "web_search"],
+            },
+            ALL_ALLOWED,
+        ),
+        (
+            "memory_recall_same_group",
+            {"expected_memory_fact": "brief", "evidence": "event", "output": {"any_of": ["x"]}},
+            "evidence: event looks at no output: leave out the output block, or use evidence: both",
+        ),
+        (
+            "graceful_failure_output",
+            {"must_not_claim_success": False, "forbidden_success_phrases": ["sent"]},
+            "must_not_claim_success: false looks for no claim: leave out forbidden_success_phrases, or it",
+        ),
+        (
+            "tool_call_order",
+            {"before": {"event_type": "error", "success": True}, "after": {"tool": "web_search"}},
+            "an error is no success: this selector could never match",
         ),
         (
             "memory_update_on_correction",
@@ -43,6 +77,11 @@ NOT_ONE_BY_ONE = "and groups are named one by one: leave the parameter out to fo
             {"allow": ["*@example.com", "**"]},
             "allow holds '**', which is everything: say which values may stand there",
         ),
+        (
+            "no_sensitive_data",
+            {"allow": ["*@example.com", "?*"]},
+            "allow holds '?*', which is everything: say which values may stand there",
+        ),
     ],
 )
 def test_what_could_judge_nothing_is_refused(kind: str, params: dict[str, Any], message: str) -> None:
@@ -52,6 +91,30 @@ def test_what_could_judge_nothing_is_refused(kind: str, params: dict[str, Any], 
     with pytest.raises(Invalid) as caught:
         parse(cls, params)
     assert [finding.message for finding in caught.value.findings] == [message]
+
+
+@pytest.mark.parametrize(
+    "forbidden",
+    [
+        [{"event_type": "memory_write"}],
+        [{"event_type": "error"}],
+        [{"event_type": "tool_call"}, {"event_type": "final_output"}],
+    ],
+)
+def test_what_is_of_no_tool_can_still_be_forbidden(forbidden: list[dict[str, Any]]) -> None:
+    """Where every tool is allowed to follow a success."""
+    trace = make_trace(
+        call("web_search", "a"),
+        result("web_search", "a"),
+        memory_write("family", "x"),
+        Step("error", {"scope": "runtime", "tool": "", "call_id": None, "error_type": "crash"}),
+    )
+    params = {
+        "success_event": {"event_type": "tool_result"},
+        "forbid_following": forbidden,
+        "allowed_following_tools": ["*"],
+    }
+    assert not judge("stop_after_success", params, trace).passed
 
 
 @pytest.mark.parametrize("limit", [-1, {"web_search": 2, "*": -1}])

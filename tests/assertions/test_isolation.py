@@ -116,6 +116,10 @@ class TestToolCalls:
             {"path": "/workspace/project/data/sessions/work/.claude/x.jsonl"},
             {"uri": "file:///workspace/extra/work/CLAUDE.md"},
             {"files": [{"name": "a"}, {"name": "/workspace/extra/work/a"}]},
+            {"path": "/workspace/project/groups", "pattern": "work/*.md"},
+            {"path": "groups/", "pattern": "w*rk/CLAUDE.md"},
+            {"command": "cd /workspace/project/groups && cat ./work/CLAUDE.md"},
+            {"command": "cd ..; head work/CLAUDE.md"},
         ],
     )
     def test_fails_on_a_path_into_a_forbidden_folder(self, args: dict[str, Any]) -> None:
@@ -139,6 +143,12 @@ class TestToolCalls:
             {"query": "groups and work"},
             {"content": "The groups/teams at work"},
             {"command": "ls work"},
+            {"command": "cat work/plan.md"},
+            {"command": "cd groups/family && cat work/plan.md"},
+            {"path": "/workspace/group", "pattern": "work/*.md"},
+            {"path": "groups", "pattern": "family/work/*.md"},
+            {"path": "groups", "pattern": "**/CLAUDE.md"},
+            {"content": "The work/life balance of groups; cd into it"},
         ],
     )
     def test_passes_on_what_only_looks_like_it(self, args: dict[str, Any]) -> None:

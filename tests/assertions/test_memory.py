@@ -281,7 +281,7 @@ class TestUpdateOnCorrection:
         assert verdict.message == (
             'expected a memory_write of group family after the correction (evt-1) that holds "Thursday", got none'
         )
-        assert closest(verdict) == []
+        assert (refs(verdict), closest(verdict)) == (["evt-1"], [])
 
     @pytest.mark.parametrize(
         ("step", "note"),

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from builders import call, error, judge, make_trace, received, result
+from builders import Step, call, error, judge, make_trace, received, result
 from verdicts import SEARCHES, closest, refs, refused
 
 CALL_SEARCH = {"event_type": "tool_call", "tool": "web_search"}
@@ -219,6 +219,16 @@ class TestStopAfterSuccess:
         verdict = judge("stop_after_success", params, SEARCHES)
         assert verdict.passed
         assert verdict.observed["success_event"] == "evt-6"
+
+    @pytest.mark.parametrize("late", [error("web_search", "a"), result("web_search", "a", success=False)])
+    def test_a_failure_of_the_call_that_succeeded_follows_it(self, late: Step) -> None:
+        """It is forbidden where failures are."""
+        params = {
+            "success_event": {"event_type": "tool_call", "tool": "web_search"},
+            "forbid_following": [{"tool": "web_search", "success": False}],
+        }
+        verdict = judge("stop_after_success", params, make_trace(call("web_search", "a"), late))
+        assert (verdict.passed, verdict.observed["following"]) == (False, ["evt-3"])
 
     def test_many_following_events_are_counted(self) -> None:
         """The message names five."""

@@ -169,6 +169,23 @@ def test_omits_says_where_it_occurs() -> None:
     assert refs(verdict) == ["evt-2"]
 
 
+@pytest.mark.parametrize(
+    "params",
+    [{"regex": ["one$"]}, {"regex": ["^two$"]}, {"regex": ["one\\r\\n"]}, {"all_of": ["one\ntwo"]}],
+    ids=str,
+)
+def test_a_line_may_end_in_the_windows_way(params: dict[str, Any]) -> None:
+    """What is found at the end of a line is found before CRLF, too; and who looks for CRLF finds it."""
+    assert of("output_contains", params, "zero\r\none\r\ntwo").passed
+    patterns = params.get("regex") or params["all_of"]
+    omits = {"patterns": patterns, "regex": "regex" in params}
+    verdict = of("output_omits", omits, "zero\r\none\r\ntwo")
+    assert not verdict.passed
+    assert of("output_omits", {"patterns": ["^one$"], "regex": True}, "zero\r\none\r\n").observed[
+        "found"
+    ] == [{"pattern": "^one$", "line": 2, "text": "one"}]
+
+
 def test_omits_patterns_match_at_every_line() -> None:
     """`^- ` is a line that starts so; as a phrase it is three signs."""
     verdict = of(OMITS, {"patterns": ["^- "], "regex": True}, "a - b\n- c")

@@ -178,7 +178,7 @@ def test_json_keys_and_schema_fail() -> None:
     verdict = of('{"a": 1}', format="json", required_keys=["b", "a.c"], json_schema={"required": ["d"]})
     assert verdict.message == (
         "expected the JSON to have b, a.c, got an object with a;"
-        " the JSON does not fit json_schema: (top): 'd' is a required property"
+        " expected the JSON to fit json_schema, but (top): 'd' is a required property"
     )
     assert verdict.observed == {
         "missing_keys": ["b", "a.c"],

@@ -11,7 +11,7 @@ from agenteval.language.success_claims import SUCCESS_PHRASES, success_claims
 from agenteval.strict import parse
 from agenteval.trace import Trace
 from builders import Step, call, error, judge, make_trace, result
-from verdicts import refs
+from verdicts import closest, refs
 
 
 def attempts(*outcomes: str, args: dict[str, Any] | None = None) -> list[Step]:
@@ -135,6 +135,37 @@ class TestRetryPolicy:
         )
         assert policy(trace).observed["retries"] == {"evt-6": 1}
 
+    def test_retries_side_by_side_are_one_each(self) -> None:
+        """The success of the first ends nothing that began before it."""
+        steps = [
+            *attempts("timeout"),
+            call("web_search", "b", query="AI"),
+            call("web_search", "c", query="AI"),
+            result("web_search", "b"),
+            result("web_search", "c"),
+            call("web_search", "d", query="AI"),
+        ]
+        verdict = policy(make_trace(*steps))
+        assert verdict.message == "expected at most 1 retry of web_search after its failure (evt-2), got 2"
+        assert verdict.observed["retries"] == {"evt-4": 1, "evt-5": 2}
+
+    def test_a_retry_follows_the_failure_that_was_known(self) -> None:
+        """What a call side by side with it came to later, decides neither its reason nor its pause."""
+        at = "2026-01-01T00:00:0"
+        steps = [
+            *attempts("timeout"),
+            call("web_search", "b", query="AI"),
+            call("web_search", "c", query="AI"),
+        ]
+        steps += [error("web_search", "b", error_type="auth"), error("web_search", "c")]
+        for second, step in enumerate(steps):
+            step.extra["ts"] = f"{at}{second}Z"
+        verdict = policy(
+            make_trace(*steps), max_retries=2, retry_on_error_types=["timeout"], min_backoff_ms=1000
+        )
+        assert verdict.passed
+        assert verdict.observed["backoff_ms"] == {"evt-4": 1000, "evt-5": 2000}
+
     def test_the_pause_before_a_retry_is_judged(self) -> None:
         """From the failure to the call."""
         trace = make_trace(*attempts("timeout", "ok"))
@@ -255,6 +286,7 @@ class TestGracefulFailure:
             "expected an error event or a tool_result with success: false, got none: "
             "there is no failure to tell of"
         )
+        assert closest(verdict) == [("evt-2", "it did not fail")]
 
     def test_a_failed_result_is_a_failure(self) -> None:
         """Without an error event."""
@@ -262,10 +294,12 @@ class TestGracefulFailure:
         assert graceful("That could not be found.", *steps).passed
 
     def test_fails_without_an_output(self) -> None:
-        """Silence tells nothing."""
-        assert graceful(None).message == (
+        """Silence tells nothing; the failure is evidence."""
+        verdict = graceful(None)
+        assert verdict.message == (
             "expected the output to tell of the failure, but the trace has no final output"
         )
+        assert refs(verdict) == ["evt-3"]
 
     @pytest.mark.parametrize(
         ("params", "message"),

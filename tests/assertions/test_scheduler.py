@@ -216,11 +216,13 @@ class TestOutboundCount:
         assert judge("scheduler_outbound_count", params, run(), make_case()).exercised
         assert judge("scheduler_outbound_count", params, run(call("web_search")), without).exercised
 
-    @pytest.mark.parametrize("params", [{"exact": 0}, {"max": 2}], ids=["exact", "max"])
+    @pytest.mark.parametrize(
+        "params", [{"exact": 0}, {"exact": 1}, {"min": 1}, {"max": 2}, {"min": 1, "max": 2}], ids=str
+    )
     def test_a_recording_without_tool_calls_shows_no_count(self, params: dict[str, Any]) -> None:
-        """That nothing was sent is not shown by a recording that does not show what was called: it is skipped."""
+        """How much was sent is not shown by a recording that does not show what was called: it is not judged."""
         verdict = judge("scheduler_outbound_count", params, run(capabilities=NO_CALLS))
-        assert not verdict.applicable
+        assert (verdict.applicable, verdict.missing) == (False, ("supports_tool_trace",))
         assert verdict.reason == "counting needs supports_tool_trace, which the recording lacks"
 
     def test_the_tool_may_be_a_glob(self) -> None:

@@ -115,6 +115,7 @@ def test_a_slip_on_the_command_line(
         (["run", "--nosuch"], "No such option: --nosuch\n  next: agenteval run --help\n"),
         (["run"], "Missing argument 'PATH...'.\n  next: agenteval run --help\n"),
         (["record"], "Missing argument 'SOURCE'.\n  next: agenteval record --help\n"),
+        (["run", "a", "--tag"], "Option '--tag' requires an argument.\n  next: agenteval run --help\n"),
         (["compare", "a"], "Missing argument 'B'.\n  next: agenteval compare --help\n"),
         (["rnu"], "No such command 'rnu'. Did you mean 'run'?\n  next: agenteval --help\n"),
         (["--nosuch", "run"], "No such option: --nosuch\n  next: agenteval --help\n"),

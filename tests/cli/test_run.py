@@ -414,7 +414,7 @@ def test_two_tests_with_one_task_id(project: Project, capsys: pytest.CaptureFixt
     project.add("pass", "a", id="nanoclaw.t.same_one.x")
     project.add("pass", "b", id="nanoclaw.t.same-one.x")
     assert run() == 3
-    assert "error[openwop.task_id_collision]" in capsys.readouterr().out
+    assert "b/test.yaml:2:5: error[openwop.task_id_collision]" in capsys.readouterr().out
     assert len(summary(project)["tests"]) == 1
 
 

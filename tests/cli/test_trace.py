@@ -59,10 +59,13 @@ def test_the_trace_is_the_one_that_a_run_saves(project: Project, capsys: pytest.
 
 
 def test_a_bundle_without_a_test(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
-    """Needs none."""
+    """Needs none, and is not warned of a situation that no test describes."""
     path = project.root / "alone.json"
     path.write_text(json.dumps(make_replay()), encoding="utf-8")
-    trace = traced(capsys, path)
+    assert main(["trace", str(path)]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    trace = json.loads(out)
     assert trace["adapter"]["name"] == "nanoclaw"
     assert [event["type"] for event in trace["events"]] == [
         "message_received",

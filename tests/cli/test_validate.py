@@ -52,6 +52,19 @@ def test_more_than_one_invalid_file(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert out.endswith("\n2 of 3 test files are invalid (2 problems)\n")
 
 
+def test_two_ids_that_are_one_task(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Ids that a run would refuse, since they give one OpenWOP task id, are refused here too."""
+    write(tmp_path / "a.test.yaml", id="nanoclaw.t.same_one.x")
+    second = write(tmp_path / "b.test.yaml", id="nanoclaw.t.same-one.x")
+    assert main(["validate", str(tmp_path)]) == 3
+    out = " ".join(capsys.readouterr().out.split())
+    assert out.startswith(
+        f"{second}:2:5: error[openwop.task_id_collision]: the ids 'nanoclaw.t.same-one.x' and "
+        "'nanoclaw.t.same_one.x' give the same OpenWOP task id, 'nanoclaw-t-same-one-x' 1 | "
+    )
+    assert out.endswith("1 of 2 test files is invalid (1 problem)")
+
+
 def test_warnings_are_shown_and_do_not_count(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A warning is shown, and leaves the file valid."""
     write(tmp_path / "test.yaml", id="something-else")

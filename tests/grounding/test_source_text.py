@@ -97,6 +97,23 @@ def test_identifiers_dates_links_and_phrases() -> None:
     assert not known.has_phrase(["10", "0", "1", "published"])
 
 
+@pytest.mark.parametrize(
+    ("text", "has"),
+    [
+        ("https://a.example/x", True),
+        ("<https://a.example/x>", True),
+        ("see (https://a.example/x).", True),
+        ("https://a.example/x?utm_source=y", True),
+        ("https://a.example/xy", False),
+        ("https://go.example/?to=https://a.example/x", False),
+        ("https://a.example/x_y https://b.example", False),
+    ],
+)
+def test_a_link_is_the_whole_of_one(text: str, has: bool) -> None:
+    """Whether it stands there as it is written or in another form; what goes on is another one."""
+    assert sources(text).has_link(links("https://a.example/x")[0]) is has
+
+
 def test_initials_of_capitalised_words() -> None:
     """Two capitalised words or more in a row, small words between them aside; a capital inside a word is none."""
     known = sources("by Advanced Micro Devices and the Department of Energy; the iPhone Pro Max")

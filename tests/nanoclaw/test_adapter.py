@@ -187,6 +187,32 @@ def test_a_file_above_the_test_but_inside_the_project_is_read(tmp_path: Path) ->
     assert NanoClawAdapter().trace(case, context).output == "Done."
 
 
+@pytest.mark.parametrize("link", ["shared", "shared/tests", "shared/tests/one"])
+def test_folders_of_tests_that_are_links_are_followed(link: str, tmp_path: Path) -> None:
+    """A test whose folder is a link, or stands in one, is where the link leads: here out of the project."""
+    project = tmp_path / "project"
+    away = tmp_path / "away" / link
+    rest = Path("shared/tests/one").relative_to(link)
+    (away / rest).mkdir(parents=True)
+    write(away / rest, make_bundle())
+    (project / link).parent.mkdir(parents=True)
+    (project / link).symlink_to(away)
+    context = make_context(project)
+    context.base_dir = project / "shared" / "tests" / "one"
+    with pytest.raises(AdapterError, match="which is outside the project root") as refused:
+        NanoClawAdapter().trace(make_case(), context)
+    assert refused.value.reason_code == "adapter.outside_root"
+    neighbour = context.base_dir.parent / "two"
+    neighbour.mkdir()
+    write(neighbour, make_bundle())
+    context.base_dir = neighbour
+    if link == "shared/tests/one":  # only this neighbour really is in the project
+        assert NanoClawAdapter().trace(make_case(), context).output == "Done."
+    else:
+        with pytest.raises(AdapterError, match="which is outside the project root"):
+            NanoClawAdapter().trace(make_case(), context)
+
+
 def test_a_loop_of_links(tmp_path: Path) -> None:
     """Is an error, not a crash."""
     (tmp_path / "replay.json").symlink_to(tmp_path / "replay.json")

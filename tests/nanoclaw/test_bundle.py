@@ -227,6 +227,17 @@ def test_a_problem_is_located_and_shown(tmp_path: Path) -> None:
     assert error.message.startswith(
         f"{path}:25:18: error[bundle.unknown_call]: no earlier tool_call has the call_id 'call-9'"
     )
+    assert error.message.endswith(
+        "      |                  ^^^^^^^^ did you mean 'call-1'?\n"
+        "   at: /script/1/call_id\n"
+        "   next: put the step after its call, and give it the call_id of that call"
+    )
+
+
+def test_a_pointer_is_one_line(tmp_path: Path) -> None:
+    """A key with a line break in it is shown escaped."""
+    error = refused(tmp_path, make_bundle() | {"a\nb": 1})
+    assert "\n   at: '/a\\nb'\n" in error.message
 
 
 @pytest.mark.parametrize("step", [RESULT, TIMEOUT])

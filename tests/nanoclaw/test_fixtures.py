@@ -322,7 +322,7 @@ def test_a_fixture_file_that_is_not_json(tmp_path: Path) -> None:
     error = refused(tmp_path, make_bundle(*script), fixtures=[fixture])
     (problem,) = error.problems
     assert (problem.path, problem.reason_code) == (tmp_path / "fx.json", "json.syntax")
-    assert error.next_step
+    assert error.next_step == "correct the file: it holds what the tool answered, as JSON"
 
 
 def test_a_fixture_file_over_the_size_limit(tmp_path: Path) -> None:

@@ -17,13 +17,15 @@ HOW = (
 
 
 def refused(suite: SuiteProject, capsys: pytest.CaptureFixture[str], *flags: str, code: int = 3) -> list[str]:
-    """Run; nothing is run and nothing written; the lines of the complaint that are not excerpts."""
+    """Run; nothing is run and nothing written; the lines of the complaint that are not excerpts, nor pointers."""
     capsys.readouterr()
     assert suite.run(*flags) == code
     captured = capsys.readouterr()
     assert captured.out == ""
     assert not (suite.root / "artifacts").exists()
-    return [line for line in captured.err.splitlines() if " | " not in line]
+    return [
+        line for line in captured.err.splitlines() if " | " not in line and not line.startswith("   at: ")
+    ]
 
 
 @pytest.mark.parametrize(

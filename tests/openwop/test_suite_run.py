@@ -130,6 +130,7 @@ def test_recordings_are_held_to_the_tool_responses(
     suite.record("cats", script=steps(*(("web_search", each) for each in script or ["found"])))
     assert suite.run() == (2 if lines else 0)
     error = suite.result("cats")["error"]
+    assert suite.result("cats")["warnings"] == []
     if lines:
         assert error["reason_code"] == "adapter.stale_fixture"
         head, *rest = error["message"].splitlines()

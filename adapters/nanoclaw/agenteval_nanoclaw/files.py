@@ -96,10 +96,11 @@ def _is_or_is_in(path: Path, folder: Path) -> bool:
 def _looked_up(folder: str, name: str) -> tuple[str, os.stat_result | None]:
     """The path without symbolic links, and what kind of thing is there, when that is known already.
 
-    Most files lie beside the test: then only the file is looked up, and the folder once for all of them.
+    Most files lie beside the test, and most tests side by side: then only the file and the folder of the test are
+    looked up, and what is above them once for all.
     """
     if os.path.basename(name) == name and name not in (os.curdir, os.pardir):  # noqa: PTH119
-        beside = _last_folder(folder, "" if os.path.isabs(folder) else os.getcwd()) + name  # noqa: PTH109, PTH117
+        beside = _last_folders(folder, "" if os.path.isabs(folder) else os.getcwd()) + name  # noqa: PTH109, PTH117
         try:
             status = os.lstat(beside)
         except OSError:
@@ -109,16 +110,17 @@ def _looked_up(folder: str, name: str) -> tuple[str, os.stat_result | None]:
     return os.path.realpath(os.path.join(folder, name)), None  # noqa: PTH118
 
 
-@lru_cache(maxsize=1)
-def _last_folder(folder: str, where: str) -> str:  # noqa: ARG001 - what a relative path depends on
-    return _joined(folder)
+@lru_cache(maxsize=2)
+def _last_folders(folder: str, where: str) -> str:  # noqa: ARG001 - what a relative path depends on
+    """The folder without symbolic links, with a separator at its end; that of a test, and the one it stands in."""
+    above, name = os.path.split(folder)
+    return _joined(_looked_up(above, name)[0] if name else os.path.realpath(folder))
 
 
 @cache
 def _real_folder(folder: str) -> str:
-    return _joined(folder)
+    return _joined(os.path.realpath(folder))
 
 
 def _joined(folder: str) -> str:
-    """The folder without symbolic links, with a separator at its end."""
-    return os.path.join(os.path.realpath(folder), "")  # noqa: PTH118
+    return os.path.join(folder, "")  # noqa: PTH118

@@ -20,6 +20,7 @@ from agenteval_nanoclaw.files import find_file
 from agenteval_nanoclaw.rules import Broken, bundle_error
 
 ERROR_FIELDS = ("error_type", "message", "retryable")
+CORRECT_THE_FIXTURE = "correct the file: it holds what the tool answered, as JSON"
 REFRESH = "record the run again, or update the fixture; a step may leave out what its fixture says"
 
 
@@ -161,6 +162,8 @@ class _Shelf:
         except AdapterError as error:
             self._report((index, "fixture_id"), error.reason_code, error.message, error.next_step)
         except FileError as error:
+            for problem in error.problems:
+                problem.next_step = problem.next_step or CORRECT_THE_FIXTURE
             self.unreadable += error.problems
         else:
             return True

@@ -33,7 +33,8 @@ class Verdict:
 
     `events` decide the verdict; `closest` are events that almost did, each with what is different about it.
     `observed` holds the values judged, as JSON. `exercised` is False when there was nothing to judge, and
-    `reason` then says why; `applicable` is False when the trace lacks what the check needs, which skips it.
+    `reason` then says why; `applicable` is False when the trace lacks what the check needs, which skips it. When
+    it does for want of capabilities that these parameters need beside `implied`, `missing` names them.
     """
 
     passed: bool
@@ -44,6 +45,7 @@ class Verdict:
     exercised: bool = True
     reason: str = ""
     applicable: bool = True
+    missing: Sequence[str] = ()
 
 
 def passed(message: str, *, events: Sequence[Event] = (), **observed: Any) -> Verdict:
@@ -70,6 +72,13 @@ def not_applicable(reason: str, **observed: Any) -> Verdict:
     return Verdict(
         passed=True, message=reason, exercised=False, reason=reason, applicable=False, observed=observed
     )
+
+
+def unsupported(capability: str, message: str, **observed: Any) -> Verdict:
+    """These parameters need a capability that is missing: the gate of capabilities decides, as for `implied`."""
+    verdict = not_applicable(message, **observed)
+    verdict.missing = (capability,)
+    return verdict
 
 
 class Assertion(Model, ABC):

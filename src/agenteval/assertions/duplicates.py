@@ -40,7 +40,7 @@ ignore_args: [request_id]
     ignore_tools: list[Name] = field(default_factory=list)
     """Tools that may be called again all the same: names, or globs."""
     ignore_args: list[Name] = field(default_factory=list)
-    """Arguments that do not make two calls differ, such as a request id."""
+    """Arguments that do not make two calls differ, such as a request id: keys, or dotted paths."""
     allow_after_error: bool = True
     """Whether a call that failed may be made again."""
 

@@ -16,7 +16,15 @@ turn
 
 from typing import Annotated, Any, ClassVar, NamedTuple
 
-from agenteval.assertions.base import Assertion, Category, Verdict, failed, not_applicable, passed
+from agenteval.assertions.base import (
+    Assertion,
+    Category,
+    Verdict,
+    failed,
+    not_applicable,
+    passed,
+    unsupported,
+)
 from agenteval.spec import TestCase
 from agenteval.strict import Between, model
 from agenteval.trace import Event, Trace, retries
@@ -80,9 +88,10 @@ class EfficiencyWithin(Assertion):
             "not_judged": {name: each.lacking for name, each in measured.items() if each.value is None},
         }
         if not observed["measured"]:
-            return not_applicable(
-                f"the recording lacks what the limits need: {_lacking(observed['not_judged'])}", **observed
-            )
+            lacks = f"the recording lacks what the limits need: {_lacking(observed['not_judged'])}"
+            if self.max_retries is not None:
+                return unsupported("supports_tool_trace", lacks, **observed)
+            return not_applicable(lacks, **observed)
         beside = f"; not judged: {_lacking(observed['not_judged'])}" if observed["not_judged"] else ""
         over: list[str] = []
         within: list[str] = []

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
-from agenteval.assertions.base import Assertion, Category, Verdict, failed, not_applicable, passed
+from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, unsupported
 from agenteval.assertions.looks import Looks
 from agenteval.assertions.output import OutputContains, has_output, output_events
 from agenteval.language.content_words import find_phrase, has_phrase
@@ -75,6 +75,12 @@ output:
     output: OutputContains | None = None
     """What the final output must contain to honour the fact: the parameters of `output_contains`."""
 
+    def __post_init__(self) -> None:
+        if self.evidence == "event" and self.output is not None:
+            raise ValueError(
+                "evidence: event looks at no output: leave out the output block, or use evidence: both"
+            )
+
     def looks_at(self) -> Looks:
         """Reads of memory, the final output, or both."""
         by_event = {"memory_read"} if self.evidence != "output" else set()
@@ -86,9 +92,10 @@ output:
         supported = trace.capabilities.supports_memory_events
         group = self.group_id or case.scenario.group_id
         if self.evidence in ("event", "both") and not supported and not trace.of_type("memory_read"):
-            return not_applicable(
+            return unsupported(
+                "supports_memory_events",
                 f"evidence: {self.evidence} needs supports_memory_events, "
-                "which the adapter does not support for this recording"
+                "which the adapter does not support for this recording",
             )
         by_event = self.evidence in ("event", "both") or (self.evidence == "auto" and supported)
         by_output = (
@@ -228,7 +235,10 @@ class MemoryUpdateOnCorrection(Assertion):
         if wrong:
             return failed(
                 "; ".join(wrong),
-                events=[*right[:1], *(output_events(trace) if uses else ())],
+                events=[
+                    *(right[:1] or ([correction] if correction else [])),
+                    *(output_events(trace) if uses else ()),
+                ],
                 closest=[] if right else self._almost(trace, group, since),
                 **observed,
             )

@@ -133,7 +133,7 @@ class StopAfterSuccess(Assertion):
 
     After the first match of `success_event`, nothing that matches `forbid_following` may come; without
     `forbid_following`, no tool call at all may come. Events of tools in `allowed_following_tools` are exempt
-    from both, and so are the results of the very call that succeeded. Fails when `success_event` never
+    from both, and so are the successful results of the very call that succeeded. Fails when `success_event` never
     happened.
     """
 
@@ -156,9 +156,9 @@ forbid_following:
     """Tools that may be used after it all the same: names, or globs."""
 
     def __post_init__(self) -> None:
-        if "*" in self.allowed_following_tools and not self.forbid_following:
+        if self.allowed_following_tools and all(map(self._is_allowed, self._forbidden)):
             raise ValueError(
-                "allowed_following_tools allows every tool, and nothing else is forbidden to follow"
+                "allowed_following_tools allows all that is forbidden to follow: nothing could ever fail"
             )
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all
@@ -172,7 +172,7 @@ forbid_following:
                 following=[],
             )
         success = successes[0]
-        forbidden = self.forbid_following or [Selector(event_type="tool_call")]
+        forbidden = self._forbidden
         own = trace.call_of(success)
         own_call = own.event if own else success
         later = [
@@ -202,9 +202,19 @@ forbid_following:
             return named
         return Looks(named.tools | {ANY_TOOL}, named.event_types | {"tool_call"})
 
+    @property
+    def _forbidden(self) -> list[Selector]:
+        return self.forbid_following or [Selector(event_type="tool_call")]
+
+    def _is_allowed(self, forbidden: Selector) -> bool:
+        """Whether all events that a selector means are exempt, as far as names alone tell."""
+        if forbidden.tool is None and forbidden.event_type not in ("tool_call", "tool_result"):
+            return False  # such events may be of no tool
+        return not {"*", forbidden.tool}.isdisjoint(self.allowed_following_tools)
+
     def _exempt(self, event: Event, own_call: Event, trace: Trace) -> bool:
         owner = trace.call_of(event)
-        if owner is not None and owner.event is own_call:
+        if owner is not None and owner.event is own_call and event.data.get("success"):
             return True
         tool = tool_of(event, trace)
         return bool(tool) and any(name_matches(pattern, tool) for pattern in self.allowed_following_tools)

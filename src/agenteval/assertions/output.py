@@ -4,12 +4,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import field
 from typing import Annotated, Any, ClassVar
 
-from agenteval.assertions.base import Assertion, Category, Verdict, failed, not_applicable, passed, vacuous
+from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, unsupported, vacuous
 from agenteval.language.questions import questions
 from agenteval.patterns import name_matches, pattern_error, search
 from agenteval.spec import TestCase
 from agenteval.strict import Between, model
-from agenteval.text import composed, cut, fold
+from agenteval.text import composed, cut, fold, readings
 from agenteval.trace import Event, ToolCall, Trace
 
 
@@ -92,11 +92,10 @@ regex: ['\\b1[0-9]:[0-5][0-9]\\b']
     def judge_text(self, output: str, *, events: Sequence[Event] = ()) -> Verdict:
         """Judge any text by the same rules."""
         output = composed(output)
-        text = fold(output, case_sensitive=self.case_sensitive)
-        found = [phrase for phrase in [*self.any_of, *self.all_of] if self._occurs(phrase, text)]
-        matched = [
-            p for p in self._patterns if search(composed(p), output, case_sensitive=self.case_sensitive)
-        ]
+        texts = readings(output)
+        folded = [fold(text, case_sensitive=self.case_sensitive) for text in texts]
+        found = [phrase for phrase in [*self.any_of, *self.all_of] if self._occurs(phrase, folded)]
+        matched = [pattern for pattern in self._patterns if self._matches(pattern, texts)]
         missing = [phrase for phrase in self.all_of if phrase not in found]
         unmatched = [pattern for pattern in self._patterns if pattern not in matched]
         reasons = [f"{_quoted([phrase])} is missing{_near(phrase, output)}" for phrase in missing]
@@ -111,8 +110,13 @@ regex: ['\\b1[0-9]:[0-5][0-9]\\b']
             return failed(message, events=events, **observed)
         return passed(f"the output contains {_quoted(found + matched)}", events=events, **observed)
 
-    def _occurs(self, phrase: str, text: str) -> bool:
-        return fold(phrase, case_sensitive=self.case_sensitive) in text
+    def _occurs(self, phrase: str, folded: Sequence[str]) -> bool:
+        wanted = fold(phrase, case_sensitive=self.case_sensitive)
+        return any(wanted in text for text in folded)
+
+    def _matches(self, pattern: str, texts: Sequence[str]) -> bool:
+        pattern = composed(pattern)
+        return any(search(pattern, text, case_sensitive=self.case_sensitive) for text in texts)
 
     def _wanted(self) -> str:
         parts = []
@@ -186,13 +190,8 @@ patterns: [as an AI language model, I cannot browse]
             return vacuous(
                 "the final output is empty" if trace.final_output else "the trace has no final output"
             )
-        output = composed(trace.output)
-        found = []
-        for pattern in self.patterns:
-            place = self._first(pattern, output)
-            if place is not None:
-                line = output.count("\n", 0, place) + 1
-                found.append({"pattern": pattern, "line": line, "text": _line_at(output, place)})
+        texts = readings(composed(trace.output))
+        found = [hit for pattern in self.patterns if (hit := self._hit(pattern, texts))]
         absent = [pattern for pattern in self.patterns if all(pattern != hit["pattern"] for hit in found)]
         events = output_events(trace)
         if found:
@@ -207,6 +206,14 @@ patterns: [as an AI language model, I cannot browse]
             )
         shown = ", ".join(map(self._shown, absent))
         return passed(f"the output holds no {shown}", events=events, found=[], absent=absent)
+
+    def _hit(self, pattern: str, texts: Sequence[str]) -> dict[str, Any] | None:
+        for text in texts:
+            place = self._first(pattern, text)
+            if place is not None:
+                line = text.count("\n", 0, place) + 1
+                return {"pattern": pattern, "line": line, "text": _line_at(text, place)}
+        return None
 
     def _shown(self, pattern: Any) -> str:
         return f"/{pattern}/" if self.regex else f'"{pattern}"'
@@ -266,7 +273,9 @@ max_questions: 2
     def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace is all it judges
         """Judge one trace."""
         if self.forbidden_tools and not trace.capabilities.supports_tool_trace:
-            return not_applicable("forbidden_tools needs supports_tool_trace, which the recording lacks")
+            return unsupported(
+                "supports_tool_trace", "forbidden_tools needs supports_tool_trace, which the recording lacks"
+            )
         if not has_output(trace):
             return no_output("the output to ask the user a question", trace)
         asked = list(questions(trace.output))

@@ -172,7 +172,7 @@ max_sentences_per_bullet: 1
         if missing:
             reasons.append(f"expected the JSON to have {', '.join(missing)}, got {_describe(value)}")
         if differences:
-            reasons.append(f"the JSON does not fit json_schema: {'; '.join(differences)}")
+            reasons.append(f"expected the JSON to fit json_schema, but {'; '.join(differences)}")
         return reasons, _describe(value), {"missing_keys": missing, "schema_differences": differences}
 
     def _length(self, output: str) -> "_Finding":

@@ -55,7 +55,7 @@ min_backoff_ms: 1000
     min_backoff_ms: Annotated[float, Between(0)] | None = None
     """How long to wait before a retry, in milliseconds."""
     ignore_args: list[Name] = field(default_factory=list)
-    """Arguments that may differ between a call and its retry."""
+    """Arguments that may differ between a call and its retry: keys, or dotted paths."""
     require_error: bool = True
     """Whether a trace without any error of the tool fails."""
 
@@ -155,9 +155,7 @@ def _pause_ms(retry: Retry) -> float | None:
     """Milliseconds between the failure and the retry; None where the recording has no times."""
     from datetime import UTC, datetime
 
-    failures = retry.after.failures()
-    if not failures:
-        return None
+    failures = [failure for failure in retry.after.failures() if failure.seq < retry.call.event.seq]
     times = (failures[-1].ts, retry.call.event.ts)
     if any(ts.startswith(SYNTHETIC_YEAR) for ts in times):
         return None
@@ -230,6 +228,10 @@ must_not_claim_success: true
     def __post_init__(self) -> None:
         check_phrases("allowed_failure_phrases", self.allowed_failure_phrases)
         check_phrases("forbidden_success_phrases", self.forbidden_success_phrases)
+        if not self.must_not_claim_success and self.forbidden_success_phrases != [*SUCCESS_PHRASES]:
+            raise ValueError(
+                "must_not_claim_success: false looks for no claim: leave out forbidden_success_phrases, or it"
+            )
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all
         """Judge one trace."""
@@ -242,10 +244,13 @@ must_not_claim_success: true
             return failed(
                 "expected an error event or a tool_result with success: false, got none: "
                 "there is no failure to tell of",
+                closest=[(call.event, "it did not fail") for call in trace.calls()[:3]],
                 failures=[],
             )
         if not has_output(trace):
-            return no_output("the output to tell of the failure", trace)
+            verdict = no_output("the output to tell of the failure", trace)
+            verdict.events = [*failures, *verdict.events]
+            return verdict
         text = fold(trace.output.replace("’", "'"))  # noqa: RUF001
         admitted = [p for p in self.allowed_failure_phrases if fold(p.replace("’", "'")) in text]  # noqa: RUF001
         claims: list[tuple[str, str]] = []

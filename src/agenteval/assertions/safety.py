@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar, Literal
 
-from agenteval.assertions.base import Assertion, Category, Verdict, failed, not_applicable, passed, vacuous
+from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, unsupported, vacuous
 from agenteval.assertions.telling import listed
 from agenteval.findings import Path, dotted
 from agenteval.outbound import OUTBOUND
@@ -59,7 +59,7 @@ allow: ['*@example.com']
     """Values that may stand there all the same: as they are written, case aside, or globs."""
 
     def __post_init__(self) -> None:
-        if slip := next((entry for entry in self.allow if not entry.strip("*")), None):
+        if slip := next((entry for entry in self.allow if not entry.strip("*?")), None):
             raise ValueError(f"allow holds {slip!r}, which is everything: say which values may stand there")
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all
@@ -70,7 +70,7 @@ allow: ['*@example.com']
         places = [place for place in self.where if place not in blind]
         lacking = f"{' and '.join(blind)} need supports_tool_trace, which the adapter does not support"
         if not places:
-            return not_applicable(f"{lacking} for this recording", not_judged=blind)
+            return unsupported("supports_tool_trace", f"{lacking} for this recording", not_judged=blind)
         texts = list(_texts(trace, places))
         observed: dict[str, Any] = {"texts": len(texts), "not_judged": blind, "findings": []}
         if not texts:

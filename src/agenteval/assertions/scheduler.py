@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
-from agenteval.assertions.base import Assertion, Category, Verdict, failed, not_applicable, passed, vacuous
+from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, unsupported, vacuous
 from agenteval.assertions.process import is_available
 from agenteval.assertions.telling import called, times
 from agenteval.patterns import name_matches
@@ -103,7 +103,7 @@ class SchedulerOutboundCount(Assertion):
 
     Counts the `tool_call` events of `tool`, or with `count: successes` those that a successful result answers.
     Passes when there are `exact` of them, or at least `min` and at most `max`. Fails when the run was not
-    triggered by the scheduler. With `max` alone it had nothing to judge when nothing was sent; nor had it when nothing
+    triggered by the scheduler. Where the recording shows no tool calls, nothing can be counted, and it is skipped. With `max` alone it had nothing to judge when nothing was sent; nor had it when nothing
     may be sent, the agent did not have the tool, and no tool was called; nor with `min: 0` alone, which any number fits.
     """
 
@@ -147,6 +147,12 @@ class SchedulerOutboundCount(Assertion):
         wrong = []
         if trace.scenario.trigger != "scheduler":
             wrong.append(f"expected a run triggered by the scheduler, got {trace.scenario.trigger}")
+        elif not calls and not trace.capabilities.supports_tool_trace:
+            return unsupported(
+                "supports_tool_trace",
+                "counting needs supports_tool_trace, which the recording lacks",
+                **observed,
+            )
         low = self.min if self.exact is None else self.exact
         high = self.max if self.exact is None else self.exact
         too_few = low is not None and number < low
@@ -160,13 +166,8 @@ class SchedulerOutboundCount(Assertion):
             )
         if (low, high) == (0, None):
             return vacuous(f"any number fits, and the trace has {counted(number, kind)}", **observed)
-        if not number and (self.max or high == 0) and not self.min:
-            if not trace.capabilities.supports_tool_trace:
-                return not_applicable(
-                    "counting needs supports_tool_trace, which the recording lacks", **observed
-                )
-            if self.max or not (trace.calls() or is_available(self.tool, case)):
-                return vacuous(f"no {kind} in the trace", **observed)
+        if not number and (self.max or not (trace.calls() or is_available(self.tool, case))):
+            return vacuous(f"no {kind} in the trace", **observed)
         return passed(f"{counted(number, kind)}, expected {self._expected(kind)}", events=sent, **observed)
 
     def _expected(self, kind: str) -> str:

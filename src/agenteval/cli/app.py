@@ -114,7 +114,7 @@ def _other(error: BaseException, argv: Sequence[str]) -> int:
         if not (text := show()):  # `agenteval` alone: the help was shown
             return int(ExitCode.ERROR)
         context = getattr(error, "ctx", None)
-        command = context.command_path if context else "agenteval"
+        command = context.command_path if context else " ".join(["agenteval", *COMMANDS.keys() & argv[:1]])
         return _fail(f"error[usage.invalid]: {text}\n  next: {command} --help", ExitCode.ERROR)
     if isinstance(error, OSError):
         gone = isinstance(

@@ -7,7 +7,7 @@ from pathlib import Path
 from agenteval import budget
 from agenteval.cli.problems import redacted_problems
 from agenteval.errors import Problem, SpecError
-from agenteval.loading import LoadedTest, UniqueIds, discover, load_test
+from agenteval.loading import LoadedTest, discover, load_test
 from agenteval.plugins.registry import Registry
 from agenteval.reporters.stream import redactor_in_force
 from agenteval.settings import LimitsConfig
@@ -42,10 +42,12 @@ def collect(
     paths: Sequence[str], *, limits: LimitsConfig, registry: Registry, suites: bool = False
 ) -> Collection:
     """Load all tests under the paths; an AgentEvalSuite among them is a problem, unless the command knows `suites`."""
+    from agenteval.openwop.summary import TaskIds
+
     budget.set_seconds(limits.pattern_seconds)
     rules = redactor_in_force().rules
     collection = Collection(problems=registry.problems())
-    unique = UniqueIds()
+    unique = TaskIds()
     for found in discover(paths):
         if isinstance(found, SpecError):
             collection.problems += redacted_problems(found.problems, rules)

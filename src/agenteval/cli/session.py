@@ -12,7 +12,8 @@ from agenteval.cli.flow import Flow
 from agenteval.cli.ledger import Ledger
 from agenteval.discovery import Selected, discover
 from agenteval.errors import ExitCode, SpecError
-from agenteval.loading import LoadedTest, UniqueIds
+from agenteval.loading import LoadedTest
+from agenteval.openwop.summary import TaskIds
 from agenteval.redaction import plain
 from agenteval.reporters.artifacts import ArtifactError
 from agenteval.selection import Selection
@@ -37,7 +38,7 @@ class Session:
     arrangement: "Arrangement | None" = None
     workers: "Workers | None" = None
     progress: "Progress | None" = None
-    unique: UniqueIds = field(default_factory=UniqueIds)
+    unique: TaskIds = field(default_factory=TaskIds)
 
     @cached_property
     def examiner(self) -> Examiner:
@@ -178,7 +179,6 @@ class Session:
             return True
         try:
             self.unique.claim(candidate.test_id, candidate.found.path)
-            self.ledger.scores.claim(candidate.test_id, candidate.found.path)
         except SpecError as error:
             self.ledger.invalid(error.problems)
             return False

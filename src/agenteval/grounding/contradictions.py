@@ -6,7 +6,7 @@ Both are judged only where the claim says much the same as the passage: with `LE
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import islice, pairwise
+from itertools import pairwise
 
 from agenteval.language.content_words import plain_form
 from agenteval.language.signs import words
@@ -259,8 +259,13 @@ def _names(words: _Words, theirs: _Words) -> list[_Name]:
     return found
 
 
-def _places(stems: Sequence[str], wanted: Sequence[str]) -> list[tuple[int, int]]:
-    size = len(wanted)
-    starts = (at for at, stem in enumerate(stems) if stem == wanted[0])
-    found = ((at, at + size) for at in starts if tuple(stems[at : at + size]) == wanted)
-    return list(islice(found, MOST_PLACES))
+def _places(stems: list[str], wanted: Sequence[str]) -> list[tuple[int, int]]:
+    """Where words stand in a row, at most `MOST_PLACES`."""
+    found: list[tuple[int, int]] = []
+    at = -1
+    for _ in range(stems.count(wanted[0])):
+        at = stems.index(wanted[0], at + 1)
+        end = at + len(wanted)
+        if tuple(stems[at:end]) == wanted:
+            found.append((at, end))
+    return found[:MOST_PLACES]

@@ -5,6 +5,7 @@ substring search in the folded text, which sources could have the thing at all; 
 by one, until one has it. What was read closely is kept (see `reading`): memory stays a small multiple of the text.
 """
 
+import re
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
@@ -19,6 +20,7 @@ from agenteval.grounding.reading import Reading, reading
 from agenteval.grounding.source_numbers import Beside, SourceNumbers, any_unit, anywhere
 from agenteval.grounding.sources import Source
 from agenteval.language.signs import words
+from agenteval.language.stems import stem
 
 NEAR = 250
 """How many characters around a number or a date are near it."""
@@ -56,10 +58,16 @@ class SourceText:
 
     def has_token(self, token: str) -> bool:
         """Whether a text has a word, in any form with the same stem, or a date implies it."""
+        return self.has_any([stem(token)])
+
+    def has_any(self, stems: Sequence[str]) -> bool:
+        """Whether a text has a word with one of these stems, or a date implies one."""
         said, passages = self.said, self.passages
-        passages.spend(1)
-        sign = self.signs.known(token)  # asked for when all was read
-        return (sign is not None and (sign in passages.words or sign in said)) or self.dates_imply(token)
+        known = self.signs.known(stems)  # asked for when all was read
+        passages.spend(1 + len(known))
+        return any(sign in passages.words or sign in said for sign in known) or any(
+            map(self.dates_imply, _MONTHS_AND_DAYS.intersection(stems))
+        )
 
     def has_together(self, tokens: Sequence[str]) -> bool:
         """Whether words stand in one sentence or two in a row, if the sources have all of them."""
@@ -150,10 +158,16 @@ class SourceText:
     def has_link(self, link: Link) -> bool:
         """Whether a text, or an argument of a call, has the same reference."""
         sign = link.host or (link.key.split("/")[0] if link.kind == "doi" else link.key)
-        numbers = range(len(self._all)) if "xn--" in sign else self._with(sign)
-        return any(
-            link.key in self._read[number].link_keys for number in self._effort.spent_on(numbers)
-        ) or any(each.key == link.key for each in self.called_links)
+        numbers: Sequence[int] = range(len(self._all)) if "xn--" in sign else self._with(sign)
+        self._effort.spend(len(numbers))
+        return (
+            any(_is_written(link.text, self._read[number].text) for number in numbers)
+            or any(
+                link.key in self._read[number].link_keys or _is_id(link, self._read[number].texts)
+                for number in self._effort.spent_on(numbers)
+            )
+            or any(each.key == link.key for each in self.called_links)
+        )
 
     @cached_property
     def links(self) -> list[Link]:
@@ -166,6 +180,21 @@ class SourceText:
         return [link for text in _texts(self._called) for link in links(text)]
 
 
+def _is_id(link: Link, texts: Iterable[str]) -> bool:
+    """Whether a text is nothing but the arXiv id meant, as libraries tell it in a field of its own."""
+    return link.kind == "arxiv" and any(
+        re.fullmatch(rf"{re.escape(link.key)}(?:v\d+)?", text.strip(), re.IGNORECASE) for text in texts
+    )
+
+
+def _is_written(url: str, text: str) -> bool:
+    """Whether a text has a URL just as it is written, with blanks or such around it: then nothing has to be read closely."""
+    at = text.find(url)
+    end = at + len(url)
+    return at >= 0 and text[max(0, at - 1) : at] in _BESIDE_URL and text[end : end + 1] in _BESIDE_URL
+
+
+_BESIDE_URL = ("", " ", "\n", '"', "<", ">")
 _MONTHS_AND_DAYS = frozenset((*MONTHS, *DAYS))
 
 

@@ -6,7 +6,7 @@ must overlap with theirs, and neither deny what they say nor swap who did what.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Literal
 
 from agenteval.grounding.claims import Claim
@@ -20,6 +20,7 @@ from agenteval.grounding.source_text import SourceText
 from agenteval.grounding.statements import statement
 from agenteval.grounding.wording import Name
 from agenteval.language.signs import END, tokens
+from agenteval.language.stems import stems
 from agenteval.text import fold
 
 MOST_BESIDE = 3
@@ -216,15 +217,16 @@ def _has_other_form(token: str, sources: SourceText) -> bool:
     return (
         sources.dates_imply(token)
         or sources.has_initials(token)
-        or (
-            len(token) >= 4
-            and any(
-                sources.has_token(token + ending)
-                or (token.endswith(ending) and sources.has_token(token.removesuffix(ending)))
-                for ending in _OF_PEOPLE
-            )
-        )
+        or (len(token) >= 4 and sources.has_any(_stems_of_people(token)))
     )
+
+
+@lru_cache(maxsize=1024)  # a word that no source has is often missing in many claims
+def _stems_of_people(token: str) -> tuple[str, ...]:
+    """The stems of what a country, or its people, may be called when the word is the name of the other."""
+    longer = [token + ending for ending in _OF_PEOPLE]
+    shorter = [token.removesuffix(ending) for ending in _OF_PEOPLE if token.endswith(ending)]
+    return tuple(dict.fromkeys(stems(longer + shorter)))
 
 
 def _quotes(read: _Reading, sources: SourceText) -> Iterator[Fact]:

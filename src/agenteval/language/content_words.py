@@ -9,7 +9,7 @@ a possessive. Hyphenated words are several, unless they hold digits (`XK-4471`).
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from agenteval.language.stems import bare_forms, stem
+from agenteval.language.stems import bare_forms, stems
 from agenteval.lazyregex import lazy
 
 
@@ -41,7 +41,8 @@ _THOUSANDS = lazy(r"(?<=\d),(?=\d{3}(?!\d))")
 @lru_cache(maxsize=4096)
 def plain_form(word: str) -> str:
     """The form in which a word is compared; empty for a function word."""
-    return stem(word) if carries_content(bare_forms([word])[0]) else ""
+    bare = bare_forms([word])
+    return stems(bare)[0] if carries_content(bare[0]) else ""
 
 
 def carries_content(bare: str) -> bool:

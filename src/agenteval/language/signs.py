@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from agenteval.language.bare_words import bare_words
 from agenteval.language.content_words import carries_content
-from agenteval.language.stems import bare_forms, stem, stems
+from agenteval.language.stems import bare_forms, stems
 from agenteval.lazyregex import lazy
 
 BREAK = "\1"
@@ -81,9 +81,9 @@ class Signs:
     def __len__(self) -> int:
         return len(self._stems)
 
-    def known(self, word: str) -> str | None:
-        """The sign of a token; None when nothing that was read so far has the word in any form."""
-        return self._stems.get(stem(word))
+    def known(self, stems: Iterable[str]) -> list[str]:
+        """The signs of those stems that something that was read has."""
+        return [sign for stem in stems if (sign := self._stems.get(stem))]
 
     def all(self, words: Iterable[str]) -> str:
         """The signs of all tokens."""

@@ -56,7 +56,10 @@ class Replays:
         """The case of a replay. Of one that cannot be read it says next to nothing: the run will say why."""
         case = _case(task, Scenario(group_id=UNKNOWN_GROUP, trigger="user_message", input_messages=[]), [])
         try:
-            trace = registry.find_adapter(ADAPTER).trace(case, self.context(task.taskId, run_id="suite"))
+            adapter = Registry.find_adapter(
+                registry, ADAPTER
+            )  # by itself: a stale recording shows a situation too
+            trace = adapter.trace(case, self.context(task.taskId, run_id="suite"))
         except Exception:  # noqa: BLE001 - whatever it is, the run meets it again and tells it
             return case
         return _case(task, _situation(task, trace), sorted(trace.tool_counts()))

@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from agenteval.errors import Problem, SpecError
-from agenteval.loading import LoadedTest
+from agenteval.errors import SpecError
+from agenteval.loading import LoadedTest, UniqueIds
+from agenteval.reading.documents import problem_at, read_text
+from agenteval.reading.yamlsource import place
 from agenteval.results import AssertionResult, TestResult
 from agenteval.trace import Metrics
 
@@ -59,6 +61,33 @@ class Scored:
     at: str
 
 
+class TaskIds(UniqueIds):
+    """The test ids of one run, each of which one file may have, and each another task id."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._owners: dict[str, str] = {}
+
+    def claim(self, test_id: str, path: Path) -> None:
+        """Take a test's id. Raises `SpecError` also when another id gives the same task (`openwop.task_id_collision`)."""
+        super().claim(test_id, path)
+        owner = self._owners.setdefault(task_id(test_id), test_id)
+        if owner == test_id:
+            return
+        raise SpecError(
+            [
+                problem_at(
+                    place(read_text(path), ("id",)),
+                    code="openwop.task_id_collision",
+                    message=f"the ids {test_id!r} and {owner!r} give the same OpenWOP task id, {task_id(test_id)!r}",
+                    path=path,
+                    data_path=("id",),
+                    next_step="make the ids differ in a letter or a digit",
+                )
+            ]
+        )
+
+
 @dataclass(slots=True)
 class Scores:
     """Scores tests as tasks, and keeps the tasks of a run; `scored_at` has the time of each, ISO 8601."""
@@ -69,23 +98,6 @@ class Scores:
     scored_at: list[str] = field(default_factory=list)
     _latencies: list[float] = field(default_factory=list)
     _shares: list[tuple[int, int]] = field(default_factory=list)
-    _owners: dict[str, str] = field(default_factory=dict)
-
-    def claim(self, test_id: str, path: Path) -> None:
-        """Take the task id of a test. Raises `SpecError` when another test of the run has the same."""
-        owner = self._owners.setdefault(task_id(test_id), test_id)
-        if owner != test_id:
-            message = f"the ids {test_id!r} and {owner!r} give the same OpenWOP task id, {task_id(test_id)!r}"
-            raise SpecError(
-                [
-                    Problem(
-                        reason_code="openwop.task_id_collision",
-                        message=message,
-                        path=path,
-                        next_step="make the ids differ in a letter or a digit",
-                    )
-                ]
-            )
 
     def task_id(self, result: TestResult) -> str:
         """What a test is called as a task."""

@@ -1,6 +1,7 @@
 """The console: what a person reads of tests and of a run, at a terminal, in a CI log, or at night."""
 
 from collections.abc import Iterable, Sequence
+from shlex import quote
 from typing import TextIO
 
 from agenteval.errors import ExitCode, Problem
@@ -114,7 +115,7 @@ class Console(Terminal):
             if name and run_dir:
                 self.emit((f"  {run_dir}/{name}", "dim"))
         if result.status in ("fail", "error"):
-            self.emit((f"  agenteval run {result.path}", "dim"))
+            self.emit((f"  agenteval run {quote(result.path)}", "dim"))
 
     def _trace_line(self, result: TestResult) -> None:
         summary = result.trace_summary
