@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
 from typing import Annotated
 
@@ -189,10 +190,6 @@ def command(
         from agenteval.cli.watching import options_of
         from agenteval.cli.watching import watch as watch_for_changes
 
-        if run_id:
-            raise UsageError(
-                "--watch makes many runs, and --run-id names one", reason_code="usage.watch_run_id"
-            )
         return watch_for_changes(
             paths, options_of(context), root=root, config=config, artifacts=artifacts, terminal=console
         )
@@ -286,7 +283,8 @@ def command(
             )
         if reporting.stream:
             ledger.on_result = reporting.add
-        code = session.run(paths, maxfail=1 if exit_first else maxfail, durations=durations)
+        with redirect_stdout(sys.stderr) if json_output else nullcontext():  # a plugin may print
+            code = session.run(paths, maxfail=1 if exit_first else maxfail, durations=durations)
     if json_output:
         ledger.print_summary()
     return code
