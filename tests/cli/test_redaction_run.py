@@ -235,6 +235,21 @@ def test_fields_of_an_invalid_test_file_are_redacted(
     assert "marmalade" in "".join(capsys.readouterr())
 
 
+@pytest.mark.parametrize("number", ["01234567", "0x12AB34CD", "12_345_678", "1.234567e+3"])
+def test_a_number_under_a_redacted_field_is_redacted_as_it_is_written(
+    project: Project, capsys: pytest.CaptureFixture[str], number: str
+) -> None:
+    """An excerpt shows what stands in the file, and not what it means."""
+    path = plant(project, reporting={"redact_fields": ["memo"]}, scenario={"memo": "here"})
+    path.write_text(
+        path.read_text(encoding="utf-8").replace("memo: here", f"memo: {number}"), encoding="utf-8"
+    )
+    assert main(["validate", "tests"]) == 3
+    out = "".join(capsys.readouterr())
+    assert "memo: [redacted:field:" in out
+    assert number not in out
+
+
 def test_a_test_file_that_is_no_yaml_is_not_quoted_when_it_redacts_fields(
     project: Project, capsys: pytest.CaptureFixture[str]
 ) -> None:
