@@ -344,6 +344,20 @@ def test_words_of_an_agent_are_no_commands(
     assert any("::add-mask::" in line for line in lines[:end])
 
 
+def test_words_of_an_agent_are_no_commands_later_either(
+    project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A run that is told again, or compared, inside of Actions is told between the same two lines."""
+    main(["run", "tests/fail", "--run-id", "one"])
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    for command in (["report", "artifacts/one"], ["compare", "artifacts/one", "artifacts/one"]):
+        capsys.readouterr()
+        assert main(command) == 0
+        first, *lines = capsys.readouterr().out.splitlines()
+        assert first.startswith("::stop-commands::")
+        assert f"::{first.removeprefix('::stop-commands::')}::" in lines
+
+
 def test_commands_are_on_again_after_a_crash(
     project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -10,7 +10,15 @@ import typer
 
 from agenteval.cli.options import ColorOption, QuietOption, VerboseOption
 from agenteval.cli.redacting import redact_as
-from agenteval.cli.reporting import Reporting, ToldGithubOption, compares, prepare, with_reports
+from agenteval.cli.reporting import (
+    Reporting,
+    ToldGithubOption,
+    compares,
+    in_github_actions,
+    no_commands,
+    prepare,
+    with_reports,
+)
 from agenteval.comparing.sides import named
 from agenteval.config import load_config, project_root
 from agenteval.errors import ExitCode, UsageError
@@ -49,7 +57,8 @@ def command(
     before = StoredRun(named(baseline, runs)) if baseline else None
     console = Console(sys.stdout, verbosity=verbose - quiet, color=color or config.color)
     if not (reports or github):
-        _tell(stored, console)
+        with no_commands(console, when=in_github_actions()):
+            _tell(stored, console)
         return ExitCode.PASSED
     prepare(reports)
     reporting = Reporting(

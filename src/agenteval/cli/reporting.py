@@ -109,7 +109,7 @@ class Reporting:
         if not (self.reports or self.github):
             yield artifacts
             return
-        from contextlib import ExitStack, nullcontext
+        from contextlib import ExitStack
 
         from agenteval.stored import StoredRun, is_run
 
@@ -117,7 +117,7 @@ class Reporting:
             parent = artifacts or stack.enter_context(_temporary())
             if path := self.reports.get(STREAMED):
                 stack.enter_context(self._streaming(path, run_id))
-            with self._no_commands() if self.github else nullcontext():
+            with no_commands(self.terminal, when=self.github):
                 yield parent
             if is_run(parent / run_id):
                 run = StoredRun(parent / run_id)
@@ -133,19 +133,6 @@ class Reporting:
         with file:
             self.stream = Stream(file, self.redactor, run_id)
             yield
-
-    @contextmanager
-    def _no_commands(self) -> Iterator[None]:
-        """Have GitHub obey no line of what is printed meanwhile: some are words of a recorded agent."""
-        from agenteval.reporters.github import silence
-
-        off, on = silence()
-        self.terminal.command(off)
-        try:
-            yield
-        finally:
-            self.terminal.command(on)
-            self.terminal.flush()
 
     def add(self, written: Path) -> None:
         """A test has ended; its result is in the file."""
@@ -228,6 +215,23 @@ def _temporary() -> Iterator[Path]:
 def in_github_actions() -> bool:
     """Whether GitHub Actions runs this."""
     return os.environ.get("GITHUB_ACTIONS") == "true"
+
+
+@contextmanager
+def no_commands(terminal: Terminal, *, when: bool) -> Iterator[None]:
+    """Have GitHub obey no line of what is told meanwhile: some are words of a recorded agent."""
+    if not when:
+        yield
+        return
+    from agenteval.reporters.github import silence
+
+    off, on = silence()
+    terminal.command(off)
+    try:
+        yield
+    finally:
+        terminal.command(on)
+        terminal.flush()
 
 
 def prepare(reports: Mapping[str, Path]) -> None:
