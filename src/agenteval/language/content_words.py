@@ -123,17 +123,17 @@ def _end_of_row(text: str, at: int, parts: Sequence[str]) -> int:
 
 UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 """The characters of Chinese, Japanese, Thai and other scripts without blanks between words, for a pattern."""
-_UNSPACED = lazy(f"[{UNSPACED}]")
+UNSPACED_SIGN = lazy(f"[{UNSPACED}]")
 
 
 def _is_whole(text: str, start: int, end: int) -> bool:
     """Whether no word and no number goes on at either end; nobody can tell in a script without blanks."""
     before, after = text[max(0, start - 2) : start], text[end : end + 2]
     goes_back = before and (_is_of_word(before[-1]) or (before[-1] in ".," and before[0].isdecimal()))
-    if goes_back and not _UNSPACED.match(text, start):
+    if goes_back and not UNSPACED_SIGN.match(text, start):
         return False
     goes_on = after and (_is_of_word(after[0]) or (after[0] in ".," and after[-1].isdecimal()))
-    return not goes_on or bool(_UNSPACED.match(text, end - 1))
+    return not goes_on or bool(UNSPACED_SIGN.match(text, end - 1))
 
 
 def _is_of_word(sign: str) -> bool:

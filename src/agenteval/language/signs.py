@@ -12,7 +12,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from agenteval.language.bare_words import bare_words
-from agenteval.language.content_words import UNSPACED, carries_content
+from agenteval.language.content_words import UNSPACED, UNSPACED_SIGN, carries_content
 from agenteval.language.stems import bare_forms, stems
 from agenteval.lazyregex import lazy
 
@@ -28,7 +28,7 @@ _STOP = lazy(
     r"(?<![ (]Prof\.\s)(?:(?<!\d\.\s)|(?!\d))))"
 )
 """A mark and blanks before a word that may begin a sentence, unless an abbreviation has the mark; or a line's end."""
-_OFUNSPACED = lazy(f"[{UNSPACED}]")
+
 _WORD_OR_SIGN = lazy(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+(?:'[^\W_{UNSPACED}]+)*|\0")
 
 
@@ -43,7 +43,7 @@ def words(text: str) -> list[str]:
 
 
 def _words(text: str) -> list[str]:
-    if not text.isascii() and _OFUNSPACED.search(text):
+    if not text.isascii() and UNSPACED_SIGN.search(text):
         return _WORD_OR_SIGN.findall(text)
     return bare_words(text)
 
