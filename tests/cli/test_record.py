@@ -173,6 +173,7 @@ def test_nothing_sensitive_is_written(project: Logbooks, capsys: pytest.CaptureF
         ),
         *tool("c3", "read", f"see data:image/png;base64,{picture} in C:\\Users\\dana\\pic"),
         *tool("c4", "say", list(PLANTED.values())),
+        *tool("c5", f"mcp__x__{GITHUB}", "ok"),
     ]
     made = run(
         *script,
