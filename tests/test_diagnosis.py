@@ -91,7 +91,7 @@ def said(data: Any) -> list[str]:
         ({"shapes": [{"kind": "circle"}]}, "missing_key: missing required key 'radius' in shapes[0]"),
         (
             {"shapes": 3},
-            'wrong_type: shapes: expected a list or a string, got the number 3 (quote it: "3")',
+            "wrong_type: shapes: expected a list or a string, got the number 3 (put it in quotes, as it is written)",
         ),
         ({"groups": []}, "wrong_type: groups: expected a mapping, got an empty list"),
         ({"groups": {"a.b": {"c": 1}}}, "wrong_type: groups.a.b: expected a list, got a mapping"),

@@ -229,7 +229,7 @@ def test_load_model_tells_all_that_is_wrong(tmp_path: Path) -> None:
         ),
         (
             *("json.wrong_type", "/script/0/tool", 2, 32),
-            'script[0].tool: expected a string, got the number 3 (quote it: "3")',
+            "script[0].tool: expected a string, got the number 3 (put it in quotes, as it is written)",
             "",
         ),
         ("json.missing_key", "/script/1", 3, 3, "missing required key 'tool' in script[1]", ""),

@@ -259,8 +259,13 @@ def test_an_unsupported_version(tmp_path: Path, version: str, message: str) -> N
             [(11, "wrong_value: tools.available[0]: expected something that is not empty, got ''")],
         ),
         (
-            ("  - id: a", "  - id: 1"),
-            [(13, 'wrong_type: assertions[0].id: expected a string, got the number 1 (quote it: "1")')],
+            ("  - id: a", "  - id: 010"),
+            [
+                (
+                    13,
+                    "wrong_type: assertions[0].id: expected a string, got the number 8 (put it in quotes, as it is written)",
+                )
+            ],
         ),
         (
             ("params:\n      tool: web_search", "params: [tool]"),
@@ -322,7 +327,6 @@ def test_keys_of_the_author_are_ignored(tmp_path: Path) -> None:
     [
         "nanoclaw.a.b",
         "nanoclaw.a.b.c.d",
-        "other.a.b.c",
         "nanoclaw..b.c",
         "nanoclaw.a b.c.d",
         "nanoclaw.a.b.é",
@@ -336,6 +340,16 @@ def test_an_unconventional_id_is_a_warning(tmp_path: Path, test_id: str) -> None
     assert warning.render().split("\n")[0] == (
         f"{path}:2:5: warning[spec.id_convention]: the id {test_id!r} is not of the form "
         "<adapter>.<area>.<behavior>.<expectation>"
+    )
+
+
+def test_an_id_that_begins_with_another_adapter_is_a_warning(tmp_path: Path) -> None:
+    """Its form is right, so that is not what is said of it."""
+    path = write(tmp_path, (HEAD + BODY).replace("nanoclaw.test.case.holds", "otel.a.b.c"))
+    (warning,) = load_test(path).warnings
+    assert (warning.message, warning.next_step) == (
+        "the id 'otel.a.b.c' begins with 'otel', and the adapter is 'nanoclaw'",
+        "for instance nanoclaw.a.b.c",
     )
 
 

@@ -14,14 +14,15 @@ JUDGES_POLICY = "tools_within_policy"
 
 def remarks(case: TestCase, text: str, path: Path) -> Iterator[Problem]:
     """The warnings about a file: `spec.id_convention`, `spec.policy_not_judged`."""
-    if not _follows_convention(case):
+    if unconventional := _unconventional(case):
+        message, example = unconventional
         yield _warning(
             ("id",),
             text,
             path,
             code="spec.id_convention",
-            message=f"the id {case.id!r} is not of the form <adapter>.<area>.<behavior>.<expectation>",
-            next_step=f"for instance {case.adapter}.memory.same-group-recall.brief-bullets",
+            message=f"the id {case.id!r} {message}",
+            next_step=f"for instance {example}",
         )
     if case.tools.policy and all(spec.type != JUDGES_POLICY for spec in case.assertions):
         yield _warning(
@@ -34,11 +35,17 @@ def remarks(case: TestCase, text: str, path: Path) -> Iterator[Problem]:
         )
 
 
-def _follows_convention(case: TestCase) -> bool:
-    """Whether the id is `<adapter>.<area>.<behavior>.<expectation>` (SPEC 19)."""
+def _unconventional(case: TestCase) -> tuple[str, str] | None:
+    """Why the id is not `<adapter>.<area>.<behavior>.<expectation>` (SPEC 19), and one that is; None when it is."""
     parts = case.id.split(".")
     plain = all(part.isascii() and part.replace("-", "").replace("_", "").isalnum() for part in parts)
-    return plain and len(parts) == 4 and parts[0] == case.adapter
+    if not plain or len(parts) != 4:
+        message = "is not of the form <adapter>.<area>.<behavior>.<expectation>"
+        return message, f"{case.adapter}.memory.same-group-recall.brief-bullets"
+    first, *rest = parts
+    if first != case.adapter:
+        return f"begins with {first!r}, and the adapter is {case.adapter!r}", ".".join([case.adapter, *rest])
+    return None
 
 
 def _warning(at: DataPath, text: str, path: Path, *, code: str, message: str, next_step: str) -> Problem:

@@ -124,7 +124,7 @@ def _mismatch(path: Path, value: Any, expected: Sequence[str], detail: Any) -> F
     if isinstance(value, bool) and "string" in wanted:
         message += " (YAML reads yes, no, on and off as booleans: quote it)"
     elif isinstance(value, int | float) and not isinstance(value, bool) and "string" in wanted:
-        message += f' (quote it: "{value}")'
+        message += " (put it in quotes, as it is written)"  # not what it was read as: 010 is 8
     choices = _choices(detail) if detail["type"] == "literal_error" else []
     return Finding(
         code="wrong_value" if detail["type"] in _ABOUT_VALUES else "wrong_type",

@@ -65,6 +65,8 @@ class Tally:
         self.unmet_thresholds: list[str] = []
         self.bar_cleared = False
         """Whether the score clears a bar that somebody set."""
+        self.stopped_after = 0
+        """After how many failures the run was stopped; 0 when it was not."""
         self.internal_errors = 0
         self.regressions = 0
         self.known_failures = 0
@@ -172,6 +174,8 @@ class Tally:
     def summary(self, *, run_id: str, started_at: str, finished_at: str, duration_ms: float) -> RunSummary:
         """The run summary, once the run is over."""
         code, reason = self.exit()
+        if self.stopped_after:
+            reason += f"; stopped after {_some(self.stopped_after, 'failure')}"
         return RunSummary(
             test_run_id=run_id,
             agenteval_version=__version__,

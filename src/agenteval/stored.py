@@ -7,9 +7,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agenteval.errors import AgentEvalError
+from agenteval.errors import AgentEvalError, Problem
 from agenteval.reading.jsonsource import load_json, load_model
-from agenteval.results import RESULT_SCHEMA_VERSION, RunSummary, TestResult, TestRow
+from agenteval.results import RESULT_SCHEMA_VERSION, InvalidSpec, RunSummary, TestResult, TestRow
 
 if TYPE_CHECKING:
     from agenteval.comparing.comparison import Comparison
@@ -114,6 +114,18 @@ class StoredRun:
 def load_result(path: Path) -> TestResult:
     """The result in a file that a run has written. Raises `FileError`."""
     return load_model(TestResult, path, max_bytes=_ANY_SIZE)
+
+
+def stored_problem(stored: InvalidSpec) -> Problem:
+    """A problem as a run stored it, to be told again."""
+    return Problem(
+        reason_code=stored.reason_code,
+        message=stored.message,
+        path=Path(stored.path) if stored.path else None,
+        line=stored.line,
+        column=stored.column,
+        severity=stored.severity,
+    )
 
 
 def _runs_below(path: Path) -> str:

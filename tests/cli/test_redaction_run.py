@@ -114,7 +114,7 @@ def test_planted_secrets_are_nowhere(
 ) -> None:
     """Arguments, results, memory, messages, errors, output, titles, tags and parameters: neither screen nor file."""
     plant(project)
-    assert main(["run", "tests", "--run-id", "run-1", *flags]) == (0 if "--collect-only" in flags else 1)
+    assert main(["run", "tests", *flags]) == (0 if "--collect-only" in flags else 1)
     where = texts(project, capsys)
     assert seen(where) == {}
     if "--no-artifacts" not in flags and "--collect-only" not in flags:
@@ -233,6 +233,21 @@ def test_fields_of_an_invalid_test_file_are_redacted(
     path.write_text(path.read_text(encoding="utf-8").replace("memo:", "momo:"), encoding="utf-8")
     assert main(["validate", "tests"]) == 3
     assert "marmalade" in "".join(capsys.readouterr())
+
+
+@pytest.mark.parametrize("number", ["01234567", "0x12AB34CD", "12_345_678", "1.234567e+3"])
+def test_a_number_under_a_redacted_field_is_redacted_as_it_is_written(
+    project: Project, capsys: pytest.CaptureFixture[str], number: str
+) -> None:
+    """An excerpt shows what stands in the file, and not what it means."""
+    path = plant(project, reporting={"redact_fields": ["memo"]}, scenario={"memo": "here"})
+    path.write_text(
+        path.read_text(encoding="utf-8").replace("memo: here", f"memo: {number}"), encoding="utf-8"
+    )
+    assert main(["validate", "tests"]) == 3
+    out = "".join(capsys.readouterr())
+    assert "memo: [redacted:field:" in out
+    assert number not in out
 
 
 def test_a_test_file_that_is_no_yaml_is_not_quoted_when_it_redacts_fields(

@@ -252,13 +252,38 @@ def test_a_run_is_named_by_its_id(project: Project, capsys: pytest.CaptureFixtur
     assert capsys.readouterr().out == "tap  t\n"
 
 
-def test_a_report_of_nothing_is_refused(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
-    """Without a format there is nothing to do; without a run, nothing to tell."""
+@pytest.mark.parametrize("how", [[], ["-q"], ["-v"]])
+def test_a_report_without_a_format_tells_the_run_again(
+    how: list[str], project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Word for word what the run said, its comparison with a baseline included; what the run ended with is no error."""
+    kinds = [f"tests/{kind}" for kind in ("pass", "fail", "warn", "skip", "error", "leaky")]
+    main(["run", "tests/pass", "tests/warn", "--run-id", "before"])
+    capsys.readouterr()
+    assert main(["run", *kinds, "--run-id", "r", "--baseline", "before", *how]) == 2
+    told = capsys.readouterr().out
+    assert told.endswith("\nexit 2: 1 test ended in an error\n")
+    assert main(["report", "r", *how]) == 0
+    assert capsys.readouterr().out == told
+
+
+def test_a_run_told_again_names_what_could_not_be_loaded(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By place and message; the file may read otherwise by now, so no line of it is shown."""
+    main(["run", "tests/invalid", "--run-id", "r"])
+    where, *_ = capsys.readouterr().out.splitlines()
+    assert main(["report", "artifacts/r"]) == 0
+    first, *rest = capsys.readouterr().out.splitlines()
+    assert first == where
+    assert rest[0] == ""
+    assert rest[-1] == "exit 3: 1 invalid test spec"
+
+
+def test_a_report_of_no_run_is_refused(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """With a format or without; nothing is written."""
     assert main(["report", "artifacts/none"]) == 2
-    options = ", ".join(f"--{name} FILE" for name in NAMES)
-    assert problem(capsys) == (
-        f"error[usage.invalid]: no report is asked for\n  next: add one or more of {options}, --github\n"
-    )
+    assert problem(capsys).startswith("error[run.missing]: no run in artifacts/none: ")
     assert main(["report", "artifacts/none", "--tap", "t"]) == 2
     assert problem(capsys).startswith("error[run.missing]: no run in artifacts/none: ")
     assert not Path("t").exists()
@@ -317,6 +342,20 @@ def test_words_of_an_agent_are_no_commands(
     end = lines.index(f"::{first.removeprefix('::stop-commands::')}::")
     assert all(line.lstrip().startswith(("::error ", "::warning ")) for line in lines[end + 1 :])
     assert any("::add-mask::" in line for line in lines[:end])
+
+
+def test_words_of_an_agent_are_no_commands_later_either(
+    project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A run that is told again, or compared, inside of Actions is told between the same two lines."""
+    main(["run", "tests/fail", "--run-id", "one"])
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    for command in (["report", "artifacts/one"], ["compare", "artifacts/one", "artifacts/one"]):
+        capsys.readouterr()
+        assert main(command) == 0
+        first, *lines = capsys.readouterr().out.splitlines()
+        assert first.startswith("::stop-commands::")
+        assert f"::{first.removeprefix('::stop-commands::')}::" in lines
 
 
 def test_commands_are_on_again_after_a_crash(

@@ -224,22 +224,26 @@ def test_one_assertion_of_a_file(project: Project) -> None:
 @pytest.mark.parametrize(
     ("flags", "ran", "said"),
     [
-        (["-x"], ["1"], "stopped after 1 failure\n"),
-        (["--maxfail", "2"], ["1", "2", "3"], "stopped after 2 failures\n"),
-        (["--maxfail", "3"], ["1", "2", "3", "4"], "stopped after 3 failures\n"),
-        (["--maxfail", "0"], ["1", "2", "3", "4"], ""),
-        ([], ["1", "2", "3", "4"], ""),
+        (["-x"], ["1"], "1 test failed; stopped after 1 failure"),
+        (["--maxfail", "2"], ["1", "2", "3"], "1 test ended in an error; stopped after 2 failures"),
+        (["--maxfail", "3"], ["1", "2", "3", "4"], "1 test ended in an error; stopped after 3 failures"),
+        (["--maxfail", "0"], ["1", "2", "3", "4"], "1 test ended in an error"),
+        ([], ["1", "2", "3", "4"], "1 test ended in an error"),
     ],
 )
 def test_stopping_early(
     flags: list[str], ran: list[str], said: str, project: Project, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """`-x` stops at the first failure or error, `--maxfail N` at the N-th; the run is then complete."""
+    """`-x` stops at the first failure or error, `--maxfail N` at the N-th; the run is then complete, and says why it ended."""
     for name, kind in (("1", "fail"), ("2", "pass"), ("3", "error"), ("4", "fail")):
         project.add(kind, name)
-    assert run(*flags) == (1 if ran == ["1"] else 2)
+    code = run(*flags)
+    assert code == (1 if ran == ["1"] else 2)
     assert list(statuses(project)) == ran
-    assert ("stopped after" in capsys.readouterr().out) == bool(said)
+    assert summary(project)["exit_reason"] == said
+    told = capsys.readouterr().out
+    assert told.endswith(f"\nexit {code}: {said}\n")
+    assert told.count("stopped after") == said.count("stopped after")
 
 
 def test_collect_only(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
@@ -333,9 +337,42 @@ def test_no_artifacts(project: Project, capsys: pytest.CaptureFixture[str]) -> N
     """`--no-artifacts` writes nothing at all, and names no file."""
     project.add("fail")
     before = sorted(project.root.rglob("*"))
-    assert main(["run", "tests", "--no-artifacts", "--save-traces"]) == 1
+    assert main(["run", "tests", "--no-artifacts"]) == 1
     assert sorted(project.root.rglob("*")) == before
     assert "artifacts" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("flags", "named"),
+    [
+        (["--save-traces"], "--save-traces"),
+        (["--run-id", "r"], "--run-id"),
+        (["--save-traces", "--run-id", "r"], "--save-traces and --run-id"),
+        (["--save-traces", "--run-id", "r", "--tap", "kept"], "--save-traces"),
+    ],
+)
+def test_options_that_nothing_comes_of(
+    flags: list[str], named: str, project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Traces that nothing keeps or shows, and a name that is told nowhere, are refused before anything is written."""
+    project.add("pass")
+    Path("kept").write_text("the report before")
+    assert main(["run", "tests", "--no-artifacts", *flags]) == 2
+    assert capsys.readouterr().err == (
+        f"error[usage.no_artifacts]: {named} beside --no-artifacts, which writes no files: nothing would come of it\n"
+        "  next: leave one of them out\n"
+    )
+    assert Path("kept").read_text() == "the report before"
+
+
+def test_options_that_something_comes_of(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A name that --json or a report shows, traces in an HTML report, and what the settings say of other runs."""
+    project.add("pass")
+    argv = ["run", "tests", "--no-artifacts"]
+    assert main([*argv, "--run-id", "r", "--json"]) == 0
+    assert main([*argv, "--run-id", "r", "--save-traces", "--html", "h.html"]) == 0
+    monkeypatch.setenv("AGENTEVAL_SAVE_TRACES", "true")
+    assert main(argv) == 0
 
 
 def test_artifacts_are_relative_to_the_project(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -149,6 +149,18 @@ def test_without_the_library(
     )
 
 
+@pytest.mark.parametrize("options", [["--update-baseline"], ["--baseline", "b.json"]])
+def test_a_baseline_is_of_all_tests(
+    project: Project, options: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A run of what a change affects would take all other tests out of it, or miss them."""
+    assert main(["run", "tests", "--watch", *options]) == 2
+    assert capsys.readouterr().err == (
+        f"error[usage.baseline]: --watch runs parts of the tests, and {options[0]} needs all\n"
+        "  next: leave one of them out\n"
+    )
+
+
 def test_a_run_id_names_one_run(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     """`--watch` makes many runs."""
     assert main(["run", "tests", "--watch", "--run-id", "r"]) == 2

@@ -356,7 +356,10 @@ def test_all_problems_are_told_together_in_file_order(tmp_path: Path) -> None:
         ("/scenario/trigger", "the trigger is scheduler, but the scenario has no scheduler_context"),
         ("/script/0/arg", "unknown key 'arg' in script[0]"),
         ("/script/1/call_id", "no earlier tool_call has the call_id 'c9'"),
-        ("/script/2/tool", 'script[2].tool: expected a string, got the number 5 (quote it: "5")'),
+        (
+            "/script/2/tool",
+            "script[2].tool: expected a string, got the number 5 (put it in quotes, as it is written)",
+        ),
         ("/script/2/call_id", "two calls have the call_id 'c1'; the first is /script/0"),
         (
             "/status",

@@ -65,6 +65,33 @@ def test_a_recording_that_is_not_there(suite: SuiteProject) -> None:
     )
 
 
+def test_a_failed_task_names_the_command_that_runs_it_again(
+    suite: SuiteProject, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With the options of the suite, and it is right; the run that is told again does not know them, and has none."""
+    suite.write(make_task("judged", rubric(1)), make_task("cats"))
+    suite.decide("judged", False)
+    flags = ["--modes", "rubric", "--judge", "recorded"]
+    assert suite.run(*flags) == 1
+    told = capsys.readouterr().out.splitlines()
+    (again,) = [line for line in told if line.startswith("  agenteval run")]
+    assert again == "  agenteval run suite.json --modes rubric --judge recorded"
+    assert main(again.split()[1:]) == 1
+    capsys.readouterr()
+    assert main(["report", "run-1"]) == 0
+    told.remove(again)
+    assert capsys.readouterr().out.splitlines() == told
+
+
+def test_what_a_judge_is_called_is_quoted(suite: SuiteProject, capsys: pytest.CaptureFixture[str]) -> None:
+    """A program has arguments, and a folder may have a blank in its name."""
+    suite.write(make_task("cats", golden("exact", "Dogs")))
+    (suite.root / "replays").rename(suite.root / "my replays")
+    assert suite.run("--judge", "command:false 1", "--replays", "my replays") == 1
+    again = "  agenteval run suite.json --replays 'my replays' --judge 'command:false 1'"
+    assert again in capsys.readouterr().out.splitlines()
+
+
 def test_tasks_can_be_selected(suite: SuiteProject, capsys: pytest.CaptureFixture[str]) -> None:
     """`-k` and `--collect-only` work on tasks."""
     suite.write(make_task("cats"), make_task("dogs"))

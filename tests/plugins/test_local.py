@@ -291,3 +291,14 @@ def test_names_in_the_environment_that_cannot_be(
         "error[config.wrong_variable]: AGENTEVAL_PLUGINS: '../b.py' is outside the project: "
         "a plugin's file is named relative to its root\n"
     )
+
+
+def test_what_a_plugin_prints_is_not_in_the_json(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """With `--json` a summary is on stdout, and nothing else."""
+    chatty = SHOUTS.replace("    def check(", "    print('loaded')\n\n    def check(")
+    chatty = chatty.replace("        text = trace", "        print('judging')\n        text = trace")
+    plugged(tmp_path, chatty).add("pass", replay=LOUD, assertions=asserting())
+    assert main(["run", "tests", "--json", "--no-artifacts"]) == 0
+    told = capfd.readouterr()
+    assert json.loads(told.out)["counts"]["passed"] == 1
+    assert {"loaded", "judging"}.issubset(told.err.splitlines())

@@ -33,6 +33,7 @@ def command(
     """
     from agenteval.cli.baselines import today
     from agenteval.cli.redacting import redact_as
+    from agenteval.cli.reporting import in_github_actions, no_commands
     from agenteval.comparing.compare import compare
     from agenteval.comparing.sides import load_side, named
     from agenteval.config import load_config, project_root
@@ -62,7 +63,8 @@ def command(
     from agenteval.selectors import counted
 
     terminal = Terminal(sys.stdout, color=color or config.color)
-    tell(terminal, comparison)
+    with no_commands(terminal, when=in_github_actions()):
+        tell(terminal, comparison)
     style = "red" if comparison.regressions else "green"
     told = counted(comparison.regressions, "regression") if comparison.regressions else "no regression"
     terminal.emit((f"exit {int(code)}: {told}", style))

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from agenteval.cli.options import ArtifactsDirOption, ColorOption, JsonOption, QuietOption, VerboseOption
-from agenteval.cli.reporting import Reporting, ToldGithubOption, keep_out, prepare, with_reports
+from agenteval.cli.reporting import (
+    Reporting,
+    ToldGithubOption,
+    in_github_actions,
+    keep_out,
+    no_commands,
+    prepare,
+    with_reports,
+)
 from agenteval.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -82,7 +90,8 @@ def command(
         ledger.directory = RunDirectory(parent, run_id, redactor=redactor, if_taken=IF_MERGED)
         if reporting.stream:
             ledger.on_result = reporting.add
-        code = _retold(shards, ledger, redactor)
+        with no_commands(ledger.console, when=in_github_actions() and not github):
+            code = _retold(shards, ledger, redactor)
     if json_output:
         ledger.print_summary()
     return code

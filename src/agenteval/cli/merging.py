@@ -15,7 +15,7 @@ from agenteval.reporters.filing import Filed, safe_stem
 from agenteval.reporters.sealing import sealed, sealed_result
 from agenteval.results import TestResult
 from agenteval.shard_record import FILE, ShardNote, ShardRecord, ShardTest
-from agenteval.stored import SUMMARY, StoredRun
+from agenteval.stored import SUMMARY, StoredRun, stored_problem
 
 
 class MergeError(AgentEvalError):
@@ -159,7 +159,7 @@ def merged(
     looked = {shard.record.shard: CoverageTally.of(shard.record.coverage) for shard in shards}
     for _, shard, part in sorted(parts, key=lambda each: each[0]):
         if isinstance(part, ShardNote):
-            yield _told(part)
+            yield Told(list(map(stored_problem, part.problems)), part.invalid)
             continue
         path = shard.folder / part.result
         result = shard.run.stored_result(part.result)
@@ -193,18 +193,3 @@ def _refiled(result: TestResult, run: StoredRun, stem: str, run_id: str, redacto
     result.artifacts.result = f"{stem}.result.json"
     filed.files.append((result.artifacts.result, sealed_result(result, redactor)))
     return filed
-
-
-def _told(note: ShardNote) -> Told:
-    problems = [
-        Problem(
-            reason_code=each.reason_code,
-            message=each.message,
-            path=Path(each.path) if each.path else None,
-            line=each.line,
-            column=each.column,
-            severity=each.severity,
-        )
-        for each in note.problems
-    ]
-    return Told(problems, note.invalid)

@@ -41,27 +41,35 @@ def redacted(problem: Problem, redactor: Redactor) -> Problem:
 def _redacted_by_file(problem: Problem, rules: RedactionRules) -> Problem:
     if not (problem.path and problem.excerpt):
         return redacted(problem, Redactor((), rules))
-    names, data = _redact_fields(problem.path)
+    names, *readings = _redact_fields(problem.path)
     redactor = Redactor(names, rules)
-    redactor.learn_fields(data)
+    for data in readings:
+        redactor.learn_fields(data)
     redactor.learn_files([problem])
-    if data is None and _speaks_of_fields(problem.path):
+    if readings[0] is None and _speaks_of_fields(problem.path):
         problem = replace(problem, excerpt=(), hint="")
     return redacted(problem, redactor)
 
 
-def _redact_fields(path: Path) -> tuple[list[str], Any]:
-    """`reporting.redact_fields` of a test file, and the data of the file; None when it cannot be read as data."""
+def _redact_fields(path: Path) -> tuple[list[str], Any, Any]:
+    """`reporting.redact_fields` of a test file, and its data; None when it cannot be read as data.
+
+    The data twice, as it is meant and as it is written: an excerpt shows `010`, which means 8.
+    """
+    import yaml
+
     from agenteval.reading.documents import read_text
     from agenteval.reading.yamlsource import load_yaml
 
     try:
-        data = load_yaml(read_text(path), path)
+        text = read_text(path)
+        data = load_yaml(text, path)
     except FileError:
-        return [], None
+        return [], None, None
     reporting = data.get("reporting") if isinstance(data, dict) else None
     given = reporting.get("redact_fields") if isinstance(reporting, dict) else None
-    return [name for name in given if isinstance(name, str)] if isinstance(given, list) else [], data
+    names = [name for name in given if isinstance(name, str)] if isinstance(given, list) else []
+    return names, data, yaml.load(text, Loader=yaml.BaseLoader) if names else None  # noqa: S506 - makes texts only
 
 
 def _speaks_of_fields(path: Path) -> bool:

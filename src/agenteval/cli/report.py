@@ -1,4 +1,4 @@
-"""`agenteval report RUN`: reports of a run that is over, the same as the run itself would have written."""
+"""`agenteval report RUN`: a run that is over, told again; or its reports, the same as it would have written itself."""
 
 import os
 import sys
@@ -8,15 +8,23 @@ from typing import Annotated
 
 import typer
 
+from agenteval.cli.options import ColorOption, QuietOption, VerboseOption
 from agenteval.cli.redacting import redact_as
-from agenteval.cli.reporting import Reporting, ToldGithubOption, compares, prepare, with_reports
+from agenteval.cli.reporting import (
+    Reporting,
+    ToldGithubOption,
+    compares,
+    in_github_actions,
+    no_commands,
+    prepare,
+    with_reports,
+)
 from agenteval.comparing.sides import named
 from agenteval.config import load_config, project_root
 from agenteval.errors import ExitCode, UsageError
 from agenteval.redaction import Redactor
-from agenteval.reporters.formats import FORMATS
-from agenteval.reporters.terminal import Terminal
-from agenteval.stored import StoredRun
+from agenteval.reporters.console import Console
+from agenteval.stored import SUMMARY, StoredRun, stored_problem
 
 
 @with_reports
@@ -29,16 +37,16 @@ def command(
         Path | None,
         typer.Option("--baseline", metavar="RUN", help="The run that --html sets beside this one."),
     ] = None,
+    quiet: QuietOption = False,
+    verbose: VerboseOption = False,
+    color: ColorOption = None,
     *,
     reports: Mapping[str, Path],
 ) -> ExitCode:
-    """Write reports of a run from the files that it left.
+    """Tell a run again from the files that it left, or write reports of it.
 
-    Exit codes: 0 written, 2 an error. What the run ended with does not matter here.
+    Exit codes: 0 told or written, 2 an error. What the run ended with does not matter here.
     """
-    if not (reports or github):
-        options = ", ".join([*(f"--{form.name} FILE" for form in FORMATS), "--github"])
-        raise UsageError("no report is asked for", next_step=f"add one or more of {options}")
     if baseline and not compares(reports):
         raise UsageError("--baseline: no report that compares is asked for", next_step="add --html FILE")
     root = project_root([str(run)])
@@ -47,13 +55,31 @@ def command(
     runs = Path(os.path.relpath(root / config.artifacts_dir))
     stored = StoredRun(named(run, runs))
     before = StoredRun(named(baseline, runs)) if baseline else None
+    console = Console(sys.stdout, verbosity=verbose - quiet, color=color or config.color)
+    if not (reports or github):
+        with no_commands(console, when=in_github_actions()):
+            _tell(stored, console)
+        return ExitCode.PASSED
     prepare(reports)
-    terminal = Terminal(sys.stdout)
     reporting = Reporting(
-        reports, github=github, redactor=Redactor((), redaction), terminal=terminal, baseline=before
+        reports, github=github, redactor=Redactor((), redaction), terminal=console, baseline=before
     )
     reporting.write(stored)
     for name, path in reports.items():
-        terminal.emit(f"{name}  {path}")
+        console.emit(f"{name}  {path}")
     reporting.annotate(stored)
     return ExitCode.PASSED
+
+
+def _tell(run: StoredRun, console: Console) -> None:
+    """All that the run itself told, but for excerpts of files, which may read otherwise by now."""
+    for problem in run.summary.problems:
+        console.problem(stored_problem(problem))
+    for result in run.results():
+        console.tell(console.story(result, str(run.path)))
+    if run.comparison:
+        from agenteval.reporters.comparison import tell
+
+        tell(console, run.comparison)
+    console.summary(run.summary, summary_path=f"{run.path}/{SUMMARY}")
+    console.flush()

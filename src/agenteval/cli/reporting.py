@@ -99,11 +99,6 @@ class Reporting:
         self.baseline = baseline
         self.stream: Stream | None = None
 
-    @property
-    def of_traces(self) -> bool:
-        """Whether a report shows traces, so that the run has to keep them."""
-        return any(form.of_traces and form.name in self.reports for form in FORMATS)
-
     @contextmanager
     def during(self, run_id: str, artifacts: Path | None) -> Iterator[Path | None]:
         """Around a run; yields where its directory goes. When it ends and is complete, its reports are written.
@@ -114,7 +109,7 @@ class Reporting:
         if not (self.reports or self.github):
             yield artifacts
             return
-        from contextlib import ExitStack, nullcontext
+        from contextlib import ExitStack
 
         from agenteval.stored import StoredRun, is_run
 
@@ -122,7 +117,7 @@ class Reporting:
             parent = artifacts or stack.enter_context(_temporary())
             if path := self.reports.get(STREAMED):
                 stack.enter_context(self._streaming(path, run_id))
-            with self._no_commands() if self.github else nullcontext():
+            with no_commands(self.terminal, when=self.github):
                 yield parent
             if is_run(parent / run_id):
                 run = StoredRun(parent / run_id)
@@ -138,19 +133,6 @@ class Reporting:
         with file:
             self.stream = Stream(file, self.redactor, run_id)
             yield
-
-    @contextmanager
-    def _no_commands(self) -> Iterator[None]:
-        """Have GitHub obey no line of what is printed meanwhile: some are words of a recorded agent."""
-        from agenteval.reporters.github import silence
-
-        off, on = silence()
-        self.terminal.command(off)
-        try:
-            yield
-        finally:
-            self.terminal.command(on)
-            self.terminal.flush()
 
     def add(self, written: Path) -> None:
         """A test has ended; its result is in the file."""
@@ -187,6 +169,27 @@ class Reporting:
         self.terminal.flush()
 
 
+def shows_traces(reports: Mapping[str, Path]) -> bool:
+    """Whether one of the reports shows traces, so that the run has to keep them."""
+    return any(form.of_traces and form.name in reports for form in FORMATS)
+
+
+def check_kept(reports: Mapping[str, Path], *, run_id: str, save_traces: bool, told: bool) -> None:
+    """Refuse options of a run without files that nothing would come of. `told` says that the run's name is shown.
+
+    Raises `UsageError` (`usage.no_artifacts`).
+    """
+    idle = ["--save-traces"] if save_traces and not shows_traces(reports) else []
+    if run_id and not (reports or told):
+        idle.append("--run-id")
+    if idle:
+        raise UsageError(
+            f"{' and '.join(idle)} beside --no-artifacts, which writes no files: nothing would come of it",
+            reason_code="usage.no_artifacts",
+            next_step="leave one of them out",
+        )
+
+
 def compares(reports: Mapping[str, Path]) -> bool:
     """Whether one of the reports sets another run beside this one."""
     return any(form.compares and form.name in reports for form in FORMATS)
@@ -212,6 +215,23 @@ def _temporary() -> Iterator[Path]:
 def in_github_actions() -> bool:
     """Whether GitHub Actions runs this."""
     return os.environ.get("GITHUB_ACTIONS") == "true"
+
+
+@contextmanager
+def no_commands(terminal: Terminal, *, when: bool) -> Iterator[None]:
+    """Have GitHub obey no line of what is told meanwhile: some are words of a recorded agent."""
+    if not when:
+        yield
+        return
+    from agenteval.reporters.github import silence
+
+    off, on = silence()
+    terminal.command(off)
+    try:
+        yield
+    finally:
+        terminal.command(on)
+        terminal.flush()
 
 
 def prepare(reports: Mapping[str, Path]) -> None:

@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
 from typing import Annotated
 
@@ -33,11 +34,13 @@ from agenteval.cli.redacting import redact_as
 from agenteval.cli.reporting import (
     GithubOption,
     Reporting,
+    check_kept,
     compares,
     in_github_actions,
     keep_out,
     prepare,
     run_beside,
+    shows_traces,
     with_reports,
 )
 from agenteval.cli.session import Session
@@ -171,6 +174,10 @@ def command(
     refuse_empty({"--baseline": baseline, "--agent-id": agent_id, "--model-class": model_class})
     if collect_only and json_output:
         raise UsageError("--json tells what a run came to, and --collect-only makes none")
+    github = in_github_actions() if github is None else github
+    if no_artifacts:
+        told = json_output or github or bool(baseline)
+        check_kept(reports, run_id=run_id, save_traces=save_traces, told=told)
     prepare(reports)
     root = project_root(paths)
     config = load_config(root)
@@ -183,10 +190,6 @@ def command(
         from agenteval.cli.watching import options_of
         from agenteval.cli.watching import watch as watch_for_changes
 
-        if run_id:
-            raise UsageError(
-                "--watch makes many runs, and --run-id names one", reason_code="usage.watch_run_id"
-            )
         return watch_for_changes(
             paths, options_of(context), root=root, config=config, artifacts=artifacts, terminal=console
         )
@@ -203,6 +206,7 @@ def command(
     parts = (
         suite_parts(suite, asked, root=root, config=config, allow_outside=allow_outside) if suite else None
     )
+    console.suite_options = asked.words() if suite else None
     part = shard_of(shard)
     if suite and (part or last_failed or failed_first):
         raise UsageError("a suite is run as a whole: without --shard, --lf and --ff")
@@ -262,7 +266,6 @@ def command(
         )
     ledger.leave_out(parts.left_out if parts else ())
     redactor = Redactor((), redaction)
-    github = in_github_actions() if github is None else github
     reporting = Reporting(
         reports,
         github=github,
@@ -270,7 +273,7 @@ def command(
         terminal=console,
         baseline=run_beside(baseline, artifacts) if baseline and compares(reports) else None,
     )
-    session.save_traces = save_traces or config.save_traces or reporting.of_traces
+    session.save_traces = save_traces or config.save_traces or shows_traces(reports)
     if reports and not no_artifacts:
         keep_out(reports, artifacts / ledger.options.run_id)
     with reporting.during(ledger.options.run_id, None if no_artifacts else artifacts) as parent:
@@ -280,7 +283,8 @@ def command(
             )
         if reporting.stream:
             ledger.on_result = reporting.add
-        code = session.run(paths, maxfail=1 if exit_first else maxfail, durations=durations)
+        with redirect_stdout(sys.stderr) if json_output else nullcontext():  # a plugin may print
+            code = session.run(paths, maxfail=1 if exit_first else maxfail, durations=durations)
     if json_output:
         ledger.print_summary()
     return code

@@ -149,7 +149,7 @@ class Session:
                 ledger.parts.add(str(candidate.found.path))
             if maxfail and ledger.failures >= maxfail:
                 ledger.partial = True
-                ledger.console.emit((f"stopped after {counted(ledger.failures, 'failure')}", "yellow"))
+                ledger.tally.stopped_after = ledger.failures
                 return True
         return False
 

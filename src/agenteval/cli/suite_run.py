@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, get_args
 
 from agenteval.errors import SpecError, UsageError
@@ -36,14 +37,21 @@ class SuiteOptions:
 
     def given(self) -> list[str]:
         """The options that only mean something for a suite."""
-        named = {
+        return list(self._named())
+
+    def words(self) -> str:
+        """The same with what they were given, as a shell takes them."""
+        return "".join(f" {option} {quote(str(value))}" for option, value in self._named().items())
+
+    def _named(self) -> dict[str, Path | str]:
+        named: dict[str, Path | str | None] = {
             "--replays": self.replays,
             "--modes": self.modes,
             "--agent-id": self.agent_id,
             "--model-class": self.model_class,
             "--judge": self.judge,
         }
-        return [option for option, value in named.items() if value]
+        return {option: value for option, value in named.items() if value}
 
 
 @dataclass(slots=True, kw_only=True)

@@ -47,6 +47,8 @@ class Console(Terminal):
     def __init__(self, stream: TextIO | None = None, *, verbosity: int = 0, color: str = "auto") -> None:
         super().__init__(stream, color=color)
         self.verbosity = verbosity
+        self.suite_options: str | None = None
+        """The options that a suite is run with, each after a blank; None where nobody knows them."""
 
     def problem(self, problem: Problem) -> None:
         """A spec error or warning, with its excerpt."""
@@ -115,7 +117,13 @@ class Console(Terminal):
             if name and run_dir:
                 self.emit((f"  {run_dir}/{name}", "dim"))
         if result.status in ("fail", "error"):
-            self.emit((f"  agenteval run {quote(result.path)}", "dim"))
+            self._again(result.path)
+
+    def _again(self, path: str) -> None:
+        """The command that runs a test again; none for a suite, a JSON file, whose options are not known."""
+        options = self.suite_options if path.endswith(".json") else ""
+        if options is not None:
+            self.emit((f"  agenteval run {quote(path)}{options}", "dim"))
 
     def _trace_line(self, result: TestResult) -> None:
         summary = result.trace_summary
