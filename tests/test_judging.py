@@ -133,6 +133,27 @@ def test_a_capability_that_parameters_need_is_gated_like_any_other(
     assert kind == "efficiency_within" or missing in result.message
 
 
+@pytest.mark.parametrize(("strict", "status"), [(False, "pass"), (True, "fail")])
+@pytest.mark.parametrize(
+    ("kind", "params"),
+    [
+        ("efficiency_within", {"max_retries": 1, "max_turns": 1}),
+        ("no_sensitive_data", {"where": ["output", "tool_args"]}),
+    ],
+)
+def test_what_is_judged_in_part_is_no_pass_where_capabilities_are_strict(
+    *, kind: str, params: dict[str, Any], strict: bool, status: str
+) -> None:
+    """Otherwise it passes on what could be judged, and nothing counts as missing."""
+    trace = make_trace(capabilities=Capabilities())
+    check = asserted({"id": "a", "type": kind, "params": params})
+    result = only(judge(check, trace=trace, rules=JudgingRules(strict_capabilities=strict)))
+    assert (result.status, result.exercised) == (status, True)
+    assert result.reason_code == ("capability.missing" if strict else None)
+    assert result.capability_check.missing == (["supports_tool_trace"] if strict else [])
+    assert "; not judged: " in result.message
+
+
 def test_without_strictness_a_policy_decides() -> None:
     """The test's own policy is asked about capabilities that parameters need, too."""
     check = says(unsupported("supports_live_run", "times need supports_live_run"), severity="warning")

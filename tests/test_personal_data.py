@@ -19,6 +19,11 @@ def found(text: str) -> list[tuple[str, str]]:
     [
         ("email", "dana@example.com"),
         ("email", "dana.m+news_1%x@mail.co.example.org"),
+        ("email", "dana\uff20example.com"),
+        ("phone", "+49\u00a0171\u202f2345678"),
+        ("phone", "555\u2011223\u20114567"),
+        ("phone", "\u0660\u0661\u0667\u0661 \u0662\u0663\u0664\u0665\u0666\u0667\u0668"),
+        ("credit_card", "4111\u00a01111\u00a01111\u00a01111"),
         ("phone", "+49 171 2345678"),
         ("phone", "+491712345678"),
         ("phone", "+1 (555) 223-4567"),
@@ -62,6 +67,8 @@ def test_a_phone_number_may_follow_its_name(before: str, number: str) -> None:
     [
         "",
         "no data at all",
+        "git@github.com:org/repo.git",
+        "2019\u20132026, pages 10\u201315, 1\u00a0200\u00a0000 euros",
         "2026-11-21T20:53:01.527Z",
         "on 01-12-2026, 01/12/2026 or 1.12.2026 at 12:30:45",
         "0 9 * * 1-5",

@@ -37,6 +37,46 @@ def test_questions(output: str, asked: list[str]) -> None:
     assert questions(output) == asked
 
 
+@pytest.mark.parametrize(
+    "courtesy",
+    [
+        "Need anything else?",
+        "Would you like me to do anything else?",
+        "So, is there anything else I could do for you?",
+        "May I help you with anything else today?",
+        "Is there something else I can help with?",
+        "What else can I do for you?",
+        "How can I help you further?",
+        "Do you have any other questions?",
+        "Hi, how are you?",
+    ],
+)
+def test_courtesies_ask_nothing(courtesy: str) -> None:
+    """Whatever their wording."""
+    assert questions(f"I sent the report. {courtesy} 😊") == []
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Do you need anything else in the report?",
+        "Is there anything else I should know?",
+        "Should I include something else?",
+        "How are you going to pay?",
+        "Any questions I should add to the form?",
+    ],
+)
+def test_what_sounds_like_a_courtesy_asks(question: str) -> None:
+    """What it asks for is needed."""
+    assert questions(question) == [question]
+
+
+@pytest.mark.parametrize("after", ["🤔", "🤔 I can do both.", "\u200f", "~", "❓ Thanks!", "||"])
+def test_emoji_and_invisible_signs_after_a_mark_hide_no_question(after: str) -> None:
+    """They stand right after it in chats."""
+    assert [each[:10] for each in questions(f"Hm. Which one?{after}")] == ["Which one?"]
+
+
 def test_a_courtesy_is_a_question_all_the_same() -> None:
     """It claims nothing."""
     assert is_question("Anything else?")

@@ -50,6 +50,8 @@ def test_each_form_is_found_whole(kind: str, value: str, around: str) -> None:
     ("text", "value"),
     [
         ("password: hunter2", "hunter2"),
+        ("**Password:** hunter2", "hunter2"),
+        ("- **API key**: abcd1234", "abcd1234"),
         ("password = letmein", "letmein"),
         ('{"db_password": "let me in"}', "let me in"),
         ("{'passwd': 'it\\'s me'}", "it\\'s me"),

@@ -77,8 +77,11 @@ def _gated(
 
 
 def _without_capability(bound: BoundAssertion, test: LoadedTest, rules: JudgingRules) -> AssertionStatus:
-    strict = rules.strict_capabilities or test.case.policy.on_missing_capability == "fail"
-    return _no(bound) if strict else "skip"
+    return _no(bound) if _is_strict(test, rules) else "skip"
+
+
+def _is_strict(test: LoadedTest, rules: JudgingRules) -> bool:
+    return rules.strict_capabilities or test.case.policy.on_missing_capability == "fail"
 
 
 def _verdict(bound: BoundAssertion, trace: Trace, case: TestCase) -> Verdict:
@@ -95,12 +98,14 @@ def _judged(
     text = verdict.message
     reason_code: str | None = None
     status: AssertionStatus = "pass"
-    if verdict.missing:
-        status, reason_code = _without_capability(bound, test, rules), "capability.missing"
-    elif not verdict.applicable:
+    if not verdict.applicable:
         status, reason_code = "skip", "trace.lacks_data"
+        if verdict.missing:
+            status, reason_code = _without_capability(bound, test, rules), "capability.missing"
     elif not verdict.passed:
         status, reason_code = _no(bound), "assertion.failed"
+    elif verdict.missing and _is_strict(test, rules):
+        status, reason_code = _no(bound), "capability.missing"
     elif not verdict.exercised:
         reason_code = "assertion.vacuous"
         if rules.fail_on_vacuous:
@@ -118,7 +123,7 @@ def _judged(
         exercised=verdict.exercised,
         reason=evidence.message(verdict.reason, redactor),
         reason_code=reason_code,
-        missing=verdict.missing,
+        missing=verdict.missing if reason_code == "capability.missing" else (),
         observed=evidence.observed(verdict.observed, redactor),
         shown=Evidence(event_refs=list(refs), excerpts=shown),
     )

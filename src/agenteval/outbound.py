@@ -20,6 +20,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from agenteval.text import composed
 from agenteval.trace import Event, ToolCall, Trace, TraceScenario, args_key
 
 OUTBOUND = "outbound_send"
@@ -37,6 +38,8 @@ DESTINATION_KEYS = (
     "jid",
     "recipient",
     "recipients",
+    "cc",
+    "bcc",
     "group",
     "group_id",
     "platform_id",
@@ -172,7 +175,7 @@ def _text(value: Any) -> str:
 
 
 def _folded(text: str) -> str:
-    return " ".join(text.split())
+    return " ".join(composed(text).split())
 
 
 def similarity(one: str, other: str) -> float:

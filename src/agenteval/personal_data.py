@@ -4,7 +4,7 @@ What is found is told by its kind and place, so that nobody has to repeat it. Th
 a date, a version, a time or an id of digits alone is none of these.
 
 email
-    An address with a top-level domain of letters.
+    An address with a top-level domain of letters; `git@github.com` is no person's.
 phone
     An international number (`+49 171 2345678`, `0049 …`), a number with an area code in the North American form
     (`(555) 223-4567`, `555-223-4567`), or a national one that begins with 0 and has groups (`0171 2345678`).
@@ -32,6 +32,8 @@ class Found(NamedTuple):
 
 def personal_data(text: str) -> list[Found]:
     """What a text holds, in order. The time is linear in its length."""
+    if not text.isascii():
+        text = text.translate(_PLAIN)
     if not _DIGITS.search(text):
         return [Found("email", *span) for span in emails(text)]
     found = {kind: list(finder(text)) for kind, finder in _FINDERS.items()}
@@ -42,12 +44,20 @@ def personal_data(text: str) -> list[Found]:
     return sorted(every, key=lambda each: (each.start, each.end))
 
 
+_PLAIN = str.maketrans(
+    "\u00a0\u2007\u2009\u202f\u2010\u2011\u2013\uff0b\uff0d\uff0e\uff20"
+    + "".join(map(chr, (*range(0xFF10, 0xFF1A), *range(0x660, 0x66A)))),
+    "    ---+-.@" + "0123456789" * 2,
+)
+"""Blanks, dashes and digits that typography and other keyboards have, as the patterns know them."""
+
+
 def _overlap(one: Span, other: Span) -> bool:
     return one[0] < other[1] and other[0] < one[1]
 
 
 _EMAIL = re.compile(
-    r"(?<![\w.+%-])[\w.+%-]{1,64}@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,8}[A-Za-z]{2,24}(?![\w-])"
+    r"(?<![\w.+%-])(?!git@)[\w.+%-]{1,64}@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,8}[A-Za-z]{2,24}(?![\w-])"
 )
 
 

@@ -70,10 +70,10 @@ CREDENTIAL = "credential"
 KINDS = tuple(sorted({BASIC_AUTH, CREDENTIAL, *(r.kind for r in LIBRARY), *(kind for kind, _ in OWN)}))
 """All kinds that are told apart."""
 
-_WHOSE = r"(?:api|access|account|encryption|private|secret|signing)[_-]?"
+_WHOSE = r"(?:api|access|account|encryption|private|secret|signing)[_ -]?"
 _NAMES = rf"(?:pass(?:word|wd|phrase)|pwd|secret|token|authorization|{_WHOSE}key)"
 _SECRET_NAME = rf"(?i:{_NAMES})\Z"
-_CREDENTIAL = rf"""(?ixm)(?P<name>{_NAMES})\\{{0,8}}["']?[ \t]{{0,8}}(?:=>|:=|=|:)[ \t]{{0,8}}(?:
+_CREDENTIAL = rf"""(?ixm)(?P<name>{_NAMES})\*{{0,3}}\\{{0,8}}["']?[ \t]{{0,8}}(?:=>|:=|=|:)\*{{0,3}}[ \t]{{0,8}}(?:
     "(?P<double>(?:\\.|[^"\\\n]){{1,4096}})
   | '(?P<single>(?:\\.|[^'\\\n]){{1,4096}})
   | (?P<quote>\\{{1,8}}["'])(?P<escaped>[^\n]{{1,4096}}?)(?:(?P=quote)|$)
@@ -174,8 +174,8 @@ _NAME_WORDS = (b"password", b"passwd", b"passphrase", b"pwd", b"secret", b"token
 """All names in full, but for what stands before `key`. Looked for one by one: far faster than one pattern."""
 _WHOSE_KEY = rf"{_WHOSE}\Z".encode()
 _LONGEST_WHOSE = len("encryption_")
-_ASSIGNED = rb"[ \t]{0,8}[\\\"'=:]"
-"""How all begins that may stand between a name and its value, as `_CREDENTIAL` and JSON have it."""
+_ASSIGNED = rb"\*{0,3}[ \t]{0,8}[\\\"'=:]"
+"""How all begins that may stand between a name and its value, as `_CREDENTIAL`, JSON and bold names have it."""
 
 
 def _has_assignment(data: bytes) -> bool:

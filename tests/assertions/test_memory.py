@@ -195,6 +195,12 @@ class TestRecallByOutput:
         ("5 bullets max", ["at most 5 bullets"]),
         ("at least 2 bullets", ["at least 2 bullets"]),
         ("never use bullets in replies", ["no bullets"]),
+        ("Dana doesn't like bullets", ["no bullets"]),
+        ("Don’t use any bullet points", ["no bullets"]),
+        ("replies must not contain bullets", ["no bullets"]),
+        ("prefers paragraphs over bullet points", ["no bullets"]),
+        ("bullets, not more than 5 bullet points", ["at most 5 bullets"]),
+        ("not less than 2 bullets", ["at least 2 bullets"]),
         ("answers in at most two sentences", ["at most 2 sentences"]),
         ("one-paragraph answers", ["exactly 1 paragraph"]),
         ("reports under 50 words", ["at most 49 words"]),
@@ -346,6 +352,10 @@ class TestUpdateOnCorrection:
             ("Tuesday → Thursday", False),
             ("It was on Tuesday, it is on Thursday now.", False),
             ("Tuesdays are free again.", False),
+            ("Updated! Previously: Tuesday. Now: Thursday.", False),
+            ("- **Old day:** Tuesday\n- **New day:** Thursday", False),
+            ("I had Tuesday in my notes; it is Thursday now.", False),
+            ("As I said before: Tuesday.", True),
         ],
     )
     def test_the_output_must_not_use_the_old_value(self, output: str, used: bool) -> None:
@@ -377,6 +387,17 @@ class TestUpdateOnCorrection:
         params = {"new_value": "blue", "old_value": "dark blue"}
         trace = make_trace(memory_write("family", "likes dark blue"), asked="blue!", output="Noted.")
         assert not judge("memory_update_on_correction", params, trace).passed
+
+    def test_values_are_found_however_they_are_written(self) -> None:
+        """Accents are the same in both forms of Unicode, and scripts without blanks have no ends of words."""
+        trace = make_trace(memory_write("family", "Jose\u0301"), asked="José!", output="Noted.")
+        assert judge("memory_update_on_correction", {"new_value": "José"}, trace).passed
+        values = {"new_value": "木曜日", "old_value": "火曜日"}
+        written = memory_write("family", "会議は木曜日です")
+        trace = make_trace(written, asked="木曜日です", output="木曜日に変更しました")
+        assert judge("memory_update_on_correction", values, trace).passed
+        trace = make_trace(written, asked="木曜日です", output="会議は火曜日です")
+        assert not judge("memory_update_on_correction", values, trace).passed
 
     def test_values_are_whole_words(self) -> None:
         """`5` is not in `15`."""
@@ -413,6 +434,9 @@ def test_content_words_are_plain_forms() -> None:
         ("a+b", "a+b", True),
         ("line\nbreak", "line break", True),
         ("anything", " ", False),
+        ("会議は木曜日です", "木曜日", True),
+        ("5月12日", "12日", False),
+        ("15月", "5月", False),
     ],
 )
 def test_phrases_are_found_as_whole_words(text: str, phrase: str, found: bool) -> None:

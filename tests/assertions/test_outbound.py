@@ -108,6 +108,12 @@ class TestDestinations:
         )
         assert not self.went(send(channel="ops", to="eve"), forbidden=["eve"]).passed
 
+    @pytest.mark.parametrize("args", [{"cc": "work"}, {"Bcc": ["dana", "work"]}])
+    def test_copies_have_destinations(self, args: dict[str, Any]) -> None:
+        """A copy of a mail is a mail."""
+        verdict = self.went(send(to="ops", **args), allowed=["ops", "dana"])
+        assert verdict.message == "expected outbound_send only to ops or dana, got work (evt-2)"
+
     def test_the_result_tells_where_it_really_went(self) -> None:
         """Under the same key; a platform id beside it is another name of the same place."""
         moved = self.went(
@@ -200,6 +206,15 @@ class TestDuplicates:
             "expected no message to one destination twice, got the same message to the conversation itself: "
             "evt-3 (the final output) repeats evt-2 (outbound_send)"
         )
+
+    def test_accents_are_the_same_in_both_forms(self) -> None:
+        """What people read is the same text."""
+        verdict = judge(
+            "no_duplicate_outbound",
+            {},
+            make_trace(send(content="caf\u00e9", to="a"), send(content="cafe\u0301", to="a")),
+        )
+        assert not verdict.passed
 
     def test_an_answer_that_was_sent_elsewhere_is_none(self) -> None:
         """To another chat it was sent once, and here it is said once."""

@@ -135,7 +135,13 @@ def test_paragraphs() -> None:
 
 
 @pytest.mark.parametrize(
-    "output", ['{"a": {"b": [{"c": null}]}}', '\n```json\n{"a": {"b": [{"c": 0}]}}\n```\n']
+    "output",
+    [
+        '{"a": {"b": [{"c": null}]}}',
+        '\n```json\n{"a": {"b": [{"c": 0}]}}\n```\n',
+        '```{"a": {"b": [{"c": 0}]}}```',
+        '```json {"a": {"b": [{"c": 0}]}}```',
+    ],
 )
 def test_json_passes(output: str) -> None:
     """As the whole output, or in a block that is the whole output; keys lead into lists, null is present."""
@@ -167,7 +173,10 @@ def test_json_fails(output: str, message: str) -> None:
     assert verdict.message == f"expected the output to be JSON, but {message}"
 
 
-@pytest.mark.parametrize("output", ["```python\n1\n```", "```json\n1", "```\n1\n```\n```\n2\n```"])
+@pytest.mark.parametrize(
+    "output",
+    ["```python\n1\n```", "```json\n1", "```", "```json", "```python 1```", "```\n1\n```\n```\n2\n```"],
+)
 def test_json_in_a_wrong_block_fails(output: str) -> None:
     """Another language, a block that never ends, two blocks."""
     assert not of(output, format="json").passed

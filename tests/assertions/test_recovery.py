@@ -256,6 +256,24 @@ class TestGracefulFailure:
         )
         assert refs(verdict) == ["evt-3", "evt-4"]
 
+    @pytest.mark.parametrize(
+        "output",
+        [
+            "The digest is in the channel. No errors.",
+            "All is well, without any failure.",
+            "0 timeouts, 0 errors.",
+            "There was not a single error.",
+        ],
+    )
+    def test_fails_when_the_failure_is_denied(self, output: str) -> None:
+        """Words for a failure that did not happen admit none."""
+        assert not graceful(output).passed
+
+    def test_words_for_other_things_that_are_missing_admit_a_failure(self) -> None:
+        """A failure without a message is one."""
+        assert graceful("There is no digest today: the channel gave no error message.").passed
+        assert graceful("No answer came.", allowed_failure_phrases=["no answer"]).passed
+
     def test_fails_when_success_is_claimed(self) -> None:
         """Although the failure is told."""
         verdict = graceful("The search failed. I sent the digest anyway.")
@@ -335,6 +353,20 @@ class TestGracefulFailure:
         ("Completed successfully.", ["completed", "successfully"]),
         ("The fetch failed and the digest was sent without sources.", ["sent"]),
         ("- Search: failed\n- Digest: sent", ["sent"]),
+        ("I can confirm that it was sent.", ["sent"]),
+        ("You will be happy to hear that it was delivered.", ["delivered"]),
+        ("After a short timeout I sent the digest.", ["sent"]),
+        ("After the second attempt it was delivered.", ["delivered"]),
+        ("0 errors: all sent.", ["sent"]),
+        ("I can't confirm that it was sent.", []),
+        ("Nobody can confirm that it was sent.", []),
+        ("After the timeout nothing was sent.", []),
+        ("After the digest is sent, I tell you.", []),
+        ("After three attempts to get it sent I gave up.", []),
+        ("0 of 3 messages delivered.", []),
+        ("Delivery timed out: 0 messages were sent.", []),
+        ("Status: 0/3 delivered.", []),
+        ("The file you sent me is broken.", []),
         ("The digest was not sent.", []),
         ("The digest wasn't sent.", []),
         ("The digest wasn’t sent.", []),

@@ -90,7 +90,10 @@ def test_a_failure_shows_the_alignment() -> None:
         "  missing: schedule_task, expected as step 4",
     ]
     assert refs(verdict) == ["evt-2", "evt-4"]
-    assert closest(verdict) == [("evt-4", 'url: expected to contain "a.example", got "https://b.example"')]
+    assert closest(verdict) == [
+        ("evt-4", 'url: expected to contain "a.example", got "https://b.example"'),
+        ("evt-5", "the last call matched before step 4"),
+    ]
     assert verdict.observed["missing"] == [
         {
             "step": 3,
@@ -290,3 +293,16 @@ def test_any_arguments_give_a_verdict(
         pairs = len(seen["matched"]) + len(seen["out_of_order"])
         assert pairs + len(seen["missing"]) == len(expected)
         assert pairs + len(seen["unexpected"]) == len(made)
+
+
+def test_a_gap_is_shown_by_the_calls_around_it() -> None:
+    """A step that no call comes near has evidence all the same, where order counts."""
+    verdict = compare("in_order", "web_search", "web_fetch", "shell", "outbound_send")
+    assert closest(verdict) == [
+        ("evt-4", "the last call matched before step 3"),
+        ("evt-5", "the first call matched after step 3"),
+    ]
+    assert closest(compare("in_order", "shell", "web_search")) == [
+        ("evt-2", "the first call matched after step 1")
+    ]
+    assert closest(compare("superset", "web_search", "shell")) == []

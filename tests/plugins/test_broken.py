@@ -397,6 +397,14 @@ CRASHES = {
         "return passed('fine')\n\n    def looks_at(self):\n        return 1",
         "TypeError: looks_at returned a value of type int, not Looks",
     ),
+    "lacks no capability that there is": (
+        "verdict = passed('fine')\n        verdict.missing = ['supports_wings']\n        return verdict",
+        (
+            "TypeError: missing is ['supports_wings']: expected capabilities (supports_tool_trace, "
+            "supports_memory_events, supports_scheduler_context, supports_container_metadata, supports_live_run, "
+            "supports_replay)"
+        ),
+    ),
     "has no words": (
         "return passed(3)",
         "TypeError: the message and the reason of a verdict are strings",

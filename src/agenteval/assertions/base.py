@@ -33,8 +33,9 @@ class Verdict:
 
     `events` decide the verdict; `closest` are events that almost did, each with what is different about it.
     `observed` holds the values judged, as JSON. `exercised` is False when there was nothing to judge, and
-    `reason` then says why; `applicable` is False when the trace lacks what the check needs, which skips it. When
-    it does for want of capabilities that these parameters need beside `implied`, `missing` names them.
+    `reason` then says why; `applicable` is False when the trace lacks what the check needs, which skips it. `missing`
+    names capabilities that these parameters need beside `implied` and the recording lacks: for want of them nothing
+    was judged, or, when `applicable`, not all, which is no pass where missing capabilities fail.
     """
 
     passed: bool

@@ -107,7 +107,10 @@ class EfficiencyWithin(Assertion):
                 within.append(f"{_amount(value, name)} (at most {_number(limit)})")
         if over:
             return failed("; ".join(over) + beside, events=events, **observed)
-        return passed(f"within the limits: {', '.join(within)}{beside}", **observed)
+        verdict = passed(f"within the limits: {', '.join(within)}{beside}", **observed)
+        if "max_retries" in observed["not_judged"]:
+            verdict.missing = ("supports_tool_trace",)
+        return verdict
 
 
 UNITS = {

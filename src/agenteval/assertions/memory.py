@@ -17,7 +17,7 @@ from agenteval.language.content_words import find_phrase, has_phrase
 from agenteval.lazyregex import lazy
 from agenteval.spec import Name, TestCase
 from agenteval.strict import model
-from agenteval.text import blocks, cut, sentences
+from agenteval.text import blocks, composed, cut, sentences
 from agenteval.trace import Event, Trace
 
 MEMORY_EVENTS = ("memory_read", "memory_write")
@@ -261,7 +261,7 @@ class MemoryUpdateOnCorrection(Assertion):
         return received[-1] if received else None
 
     def _has_new(self, text: str) -> bool:
-        return has_phrase(text, self.new_value, but_not=self.old_value or "")
+        return has_phrase(composed(text), composed(self.new_value), but_not=composed(self.old_value or ""))
 
     def _holds_new(self, event: Event) -> bool:
         written = [*texts(event.data.get("content")), *texts(event.data.get("change_summary"))]
@@ -285,10 +285,11 @@ class MemoryUpdateOnCorrection(Assertion):
         """The sentences of the output that use the old value as if it still held."""
         if self.old_value is None:
             return []
+        old, new = composed(self.old_value), composed(self.new_value)
         found = []
-        for block in blocks(output):
+        for block in blocks(composed(output)):
             for sentence in sentences(block.text):
-                for start, _ in find_phrase(sentence, self.old_value, but_not=self.new_value):
+                for start, _ in find_phrase(sentence, old, but_not=new):
                     if not self._set_right(sentence, start):
                         found.append(cut(sentence))
                         break
@@ -305,14 +306,15 @@ class MemoryUpdateOnCorrection(Assertion):
 
 _DENIAL = lazy(
     r"(?:\b(?:not|no longer|instead of|rather than|formerly|previously|replac(?:es|ed|ing)|in place of)|n['’]t)"
-    r"(?:\s+(?:is|on|at|in|by|to|the|a|an|for|be|as))*\s+[\"“'‘*_~]*$",
+    r"(?:\s+(?:is|on|at|in|by|to|the|a|an|for|be|as))*\s+[\"“'‘*_~]*$"
+    r"|^\W*(?:previous(?:ly)?|former(?:ly)?|old|before|was)(?:\s+\w+)?\W*:\W*$",
     re.IGNORECASE,
 )
 """What stands right before a value that is not meant to hold."""
 _CLAIM = lazy(r"\b(?:to|now|is|stays|remains)(?:\s+(?:on|at|in))?\s+[\"“'‘*_]*$", re.IGNORECASE)
 """What stands right before a value that is meant to hold."""
 _CHANGE = lazy(
-    r"\b(?:from|previous(?:ly)?|former(?:ly)?|was|used to|old|earlier|chang(?:ed?|ing)|replac(?:ed?|es|ing)|moved"
+    r"\b(?:from|previous(?:ly)?|former(?:ly)?|was|had|used to|old|earlier|chang(?:ed?|ing)|replac(?:ed?|es|ing)|moved"
     r"|updated|switched|corrected|instead|rather than|no longer|any ?more)\b|~~|→|->",
     re.IGNORECASE,
 )

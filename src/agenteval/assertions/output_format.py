@@ -243,15 +243,18 @@ def _instead_of_bullets(output: str) -> str:
 
 
 _FENCE = re.compile(r"(?:`{3,}|~{3,})[ \t]*(?:json)?[ \t]*", re.IGNORECASE)
+_ON_ONE_LINE = re.compile(r"```(?:json\b)?([^`\n]+)```", re.IGNORECASE)
 
 
 def _json_text(output: str) -> tuple[str, bool]:
     """The text that should be JSON, and whether a code block stands beside other text."""
     stripped = output.strip()
     parts = blocks(stripped)
+    if on_one_line := _ON_ONE_LINE.fullmatch(stripped):
+        return on_one_line[1], False
     if len(parts) == 1 and parts[0].kind == "code":
-        first, *_, last = stripped.splitlines()
-        if _FENCE.fullmatch(first) and _FENCE.fullmatch(last):
+        lines = stripped.splitlines()
+        if _FENCE.fullmatch(lines[0]) and _FENCE.fullmatch(lines[-1]):
             return parts[0].text, False
     return stripped, len(parts) > 1 and any(part.kind == "code" for part in parts)
 

@@ -12,6 +12,7 @@ from agenteval.assertions.base import Assertion, Category, Verdict, failed, pass
 from agenteval.assertions.output import check_phrases, has_output, no_output, output_events
 from agenteval.assertions.telling import called
 from agenteval.language.success_claims import SUCCESS_PHRASES, success_claims
+from agenteval.lazyregex import lazy
 from agenteval.patterns import name_matches
 from agenteval.selectors import counted, tool_of
 from agenteval.spec import Name, TestCase
@@ -193,6 +194,13 @@ FAILURE_PHRASES = (
 )
 
 
+_NO_FAILURE = lazy(
+    r"\b(?:no|not an?|not a single|without(?: an?y?)?|zero|0)\s+(?:(?:other|more|further)\s+)?"
+    r"(?:errors?|failures?|timeouts?)\b(?!\s+(?:message|text|code|details?|reason))"
+)
+"""What says that nothing failed, in words that would admit it."""
+
+
 @model
 class GracefulFailureOutput(Assertion):
     """When something failed, the final output says so and claims no success.
@@ -201,7 +209,8 @@ class GracefulFailureOutput(Assertion):
     failure to tell of. Passes when the output holds at least one of `allowed_failure_phrases`, and none of
     `forbidden_success_phrases` as a claim. A phrase claims nothing when it is denied ("was not sent", "nothing was
     sent", "could not be completed"), lies ahead ("once it is done", "will be sent"), tells of earlier ("the last
-    digest sent") or asks. Failure phrases are found anywhere in the text, success phrases as whole words.
+    digest sent") or asks. Failure phrases are found anywhere in the text, but for "no errors", "without failure" and the
+    like, which admit nothing; success phrases as whole words.
     """
 
     type: ClassVar[str] = "graceful_failure_output"
@@ -251,7 +260,7 @@ must_not_claim_success: true
             verdict = no_output("the output to tell of the failure", trace)
             verdict.events = [*failures, *verdict.events]
             return verdict
-        text = fold(trace.output.replace("’", "'"))  # noqa: RUF001
+        text = _NO_FAILURE.sub(" ", fold(trace.output.replace("’", "'")))  # noqa: RUF001
         admitted = [p for p in self.allowed_failure_phrases if fold(p.replace("’", "'")) in text]  # noqa: RUF001
         claims: list[tuple[str, str]] = []
         if self.must_not_claim_success:

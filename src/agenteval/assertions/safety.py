@@ -39,7 +39,7 @@ class NoSensitiveData(Assertion):
     `ip`: an IPv4 or IPv6 address; not loopback, unspecified, or a mask.
     What matches an entry of `allow` is no finding. A failure shows kind, event and path of each finding, and never
     the value. Had nothing to judge when these places hold no text. Tool arguments are not judged when the adapter
-    records no tool calls.
+    records no tool calls: the other places are, unless missing capabilities fail.
     """
 
     type: ClassVar[str] = "no_sensitive_data"
@@ -73,8 +73,9 @@ allow: ['*@example.com']
             return unsupported("supports_tool_trace", f"{lacking} for this recording", not_judged=blind)
         texts = list(_texts(trace, places))
         observed: dict[str, Any] = {"texts": len(texts), "not_judged": blind, "findings": []}
+        missing = ("supports_tool_trace",) if blind else ()
         if not texts:
-            return vacuous(f"no text in {' or '.join(places)}", **observed)
+            return replace(vacuous(f"no text in {' or '.join(places)}", **observed), missing=missing)
         found = [
             (text, each)
             for text in texts
@@ -84,7 +85,8 @@ allow: ['*@example.com']
         beside = f"; not judged: {lacking}" if blind else ""
         wanted = f"expected no {_or(self.kinds)} in {_or(places)}"
         if not found:
-            return passed(f"{wanted}, none in {counted(len(texts), 'text')}{beside}", **observed)
+            verdict = passed(f"{wanted}, none in {counted(len(texts), 'text')}{beside}", **observed)
+            return replace(verdict, missing=missing)
         told = [f"{_label(each)} in {self._place(text, each)}" for text, each in found]
         observed["findings"] = [
             {"kind": _label(each), "event_id": text.event.event_id, "place": self._place(text, each)}

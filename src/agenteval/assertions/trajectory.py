@@ -69,8 +69,8 @@ class TrajectoryMatches(Assertion):
     `superset`: every expected call, in any order; others may happen.
     The matching is optimal: where order counts, as many calls as possible are matched in order, and of the others
     as many as possible are shown as out of order; where it does not, as many as possible are matched. A failure
-    shows the alignment, and for a missing call the closest one of that tool with what is different. Whether calls
-    succeeded does not matter; each retry is a call.
+    shows the alignment, and for a missing call the closest one of that tool with what is different, or, where none is
+    left, the matched calls around the gap. Whether calls succeeded does not matter; each retry is a call.
     """
 
     type: ClassVar[str] = "trajectory_matches"
@@ -127,7 +127,7 @@ expected:
         return failed(
             "\n".join([head, *(f"  {line}" for line in comparison.lines())]),
             events=comparison.events(),
-            closest=[(calls[near].event, note) for near, note in comparison.near.values()],
+            closest=comparison.closest(),
             **observed,
         )
 
@@ -238,6 +238,18 @@ class _Comparison:
         found = [at for _, at in self.alignment.out_of_order if "out of order" in not_allowed]
         found += self.alignment.unexpected if "unexpected" in not_allowed else []
         return [self.calls[at].event for at in sorted(found)]
+
+    def closest(self) -> list[tuple[Event, str]]:
+        """For each missing call the closest one; where there is none and order counts, the calls around the gap."""
+        found = list(self.near.values())
+        gaps = [step for step in self.alignment.missing[:MOST_NEAR] if step not in self.near]
+        if "out of order" in NOT_ALLOWED[self.check.mode]:
+            for gap in gaps:
+                before = [at for step, at in self.alignment.matched if step < gap]
+                after = [at for step, at in self.alignment.matched if step > gap]
+                found += [(max(before), f"the last call matched before step {gap + 1}")] if before else []
+                found += [(min(after), f"the first call matched after step {gap + 1}")] if after else []
+        return [(self.calls[at].event, note) for at, note in found]
 
     def observed(self) -> dict[str, Any]:
         """The alignment as data."""

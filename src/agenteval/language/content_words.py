@@ -70,7 +70,7 @@ _FUNCTION_WORDS = frozenset(
 def find_phrase(text: str, phrase: str, *, but_not: str = "") -> Iterator[tuple[int, int]]:
     """Where a phrase stands in a text as whole words, whatever the case and the blanks between: start and end.
 
-    `5` does not stand in `15`, `5.5` or `1,500`. What stands inside an occurrence of `but_not` does not count,
+    `5` does not stand in `15`, `5.5` or `1,500`. In scripts without blanks, words have no ends to look for. What stands inside an occurrence of `but_not` does not count,
     when that is a longer phrase around this one. A phrase of blanks stands nowhere.
     """
     parts, longer = _alike(phrase).split(), _alike(but_not).split()
@@ -121,12 +121,19 @@ def _end_of_row(text: str, at: int, parts: Sequence[str]) -> int:
     return end
 
 
+UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+"""The characters of Chinese, Japanese, Thai and other scripts without blanks between words, for a pattern."""
+_UNSPACED = lazy(f"[{UNSPACED}]")
+
+
 def _is_whole(text: str, start: int, end: int) -> bool:
-    """Whether no word and no number goes on at either end."""
+    """Whether no word and no number goes on at either end; nobody can tell in a script without blanks."""
     before, after = text[max(0, start - 2) : start], text[end : end + 2]
-    if before and (_is_of_word(before[-1]) or (before[-1] in ".," and before[0].isdecimal())):
+    goes_back = before and (_is_of_word(before[-1]) or (before[-1] in ".," and before[0].isdecimal()))
+    if goes_back and not _UNSPACED.match(text, start):
         return False
-    return not (after and (_is_of_word(after[0]) or (after[0] in ".," and after[-1].isdecimal())))
+    goes_on = after and (_is_of_word(after[0]) or (after[0] in ".," and after[-1].isdecimal()))
+    return not goes_on or bool(_UNSPACED.match(text, end - 1))
 
 
 def _is_of_word(sign: str) -> bool:

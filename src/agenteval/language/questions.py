@@ -17,7 +17,8 @@ def questions(output: str) -> list[str]:
     found = []
     parts = [block for block in blocks(output) if block.kind not in ("code", "quote", "table", "rule")]
     for index, block in enumerate(parts):
-        pieces = sentences(_QUOTED.sub(_hide_marks, block.text))
+        text = block.text if block.text.isascii() else _PICTURES_AFTER.sub(r"\1 ", block.text)
+        pieces = sentences(_QUOTED.sub(_hide_marks, text))
         for place, piece in enumerate(pieces):
             if not _asks(piece) or _is_courtesy(piece):
                 continue
@@ -37,17 +38,28 @@ _QUOTED = lazy(
 )
 _HIDDEN = {ord("?"): "\ue000", ord("？"): "\ue001", ord("؟"): "\ue002"}
 _SHOWN = {ord(hidden): chr(mark) for mark, hidden in _HIDDEN.items()}
-_ASKS = lazy(r"[?？؟][!?！？]*[)\]*_」』）]*\Z")
+_ASKS = lazy(r"[?？؟][!?！？]*[)\]*_~|」』）]*\Z")
+_PICTURES_AFTER = lazy(
+    r"([?？؟][!?！？]*[)\]*_~|]*)[\u200b-\u200f\u2060\ufe0f\ufeff\u2600-\u27bf\U0001f000-\U0001faff]+"
+)
+"""Emoji and invisible signs right after a question mark."""
 _ENDS_IN_QUOTED_MARK = lazy(r"[\ue000-\ue002][\"”»“」』)*_]*\Z")
 _ASKING_WORDS = lazy(
     r"\W*(?:do|does|did|is|are|was|were|should|shall|would|could|can|may|have|has|will|which|what|who|whose|when"
     r"|where|how|why)\b"
 )
 _COURTESY = lazy(
-    r"(?:(?:is|was) there |can i (?:help|assist|do)\b.{0,30}|(?:do|would) you (?:need|want|like) )?anything else"
-    r"(?: i can\b.*| you(?:'d| would)? (?:need|want|like)\b.*| for you)?\W*"
-    r"|how (?:else )?(?:can|may) i (?:help|assist)(?: you)?(?: today| with this)?\W*"
-    r"|(?:does|did) (?:that|this) (?:help|make sense)\W*"
+    r"(?:(?:so|and|now|ok|okay),? )?(?:"
+    r"(?:(?:is|was) there |(?:can|may|could) i (?:help|assist|do)\b.{0,30}"
+    r"|(?:(?:do|would) you )?(?:need|want|like) (?:me to do )?)?anything else"
+    r"(?: i (?:can|could)\b.*| you(?:'d| would)? (?:need|want|like)\b.*| for you| from me)?(?: today)?"
+    r"|is there something else i can (?:help|assist|do)\b.*"
+    r"|what else can i (?:help|assist|do)\b.*"
+    r"|how (?:else )?(?:can|may) i (?:help|assist)(?: you)?(?: further)?(?: today| with this)?"
+    r"|(?:does|did) (?:that|this) (?:help|make sense)"
+    r"|(?:do you have )?any (?:other |further |more )?questions"
+    r"|(?:(?:hi|hello|hey)(?: there)?\W+)?how are you(?: doing)?(?: today)?"
+    r")\W*"
 )
 
 

@@ -67,15 +67,15 @@ _ANSWERS = lazy(
 _CHOICE = lazy(r"\b(?:prefer|want|like|write)")
 _BULLETS = lazy(r"\bbullets\b|\bbulleted\b|\bbullet[ -]?(?:points?|lists?|form)\b|(?<=[\d-])-?bullet\b")
 _NO_BULLETS = lazy(
-    r"\b(?:no|not|not in|not as|not use|without|never|never use|avoid|avoids|instead of|rather than|dislikes|hates)"
-    r" (?:using )?bullet"
+    r"(?:\b(?:no|not|never|without|cannot|avoids?|instead of|rather than|over|dislikes?|hates?)|n['’]t)"
+    r"(?: (?:use|using|want|like|contain|have|send|write|any|as|in))* bullet"
 )
 _NUMBER_WORDS = "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"
 _NUMBERS = {word: number for number, word in enumerate(_NUMBER_WORDS, 1)}
 _NUMBER = rf"(?:\d{{1,4}}|{'|'.join(_NUMBERS)})"
 _COUNT = lazy(
-    rf"(?P<before>\b(?:at most|no more than|up to|max(?:imum)?(?: of)?|under|fewer than|less than|below"
-    rf"|at least|no fewer than|no less than|min(?:imum)?(?: of)?|more than)\s+)?"
+    rf"(?P<before>\b(?:at most|(?:no|not|never) more than|up to|max(?:imum)?(?: of)?|under|fewer than|less than|below"
+    rf"|at least|(?:no|not|never) (?:fewer|less) than|min(?:imum)?(?: of)?|more than)\s+)?"
     rf"\b(?P<low>{_NUMBER})(?:\s*(?:-|–|to|or)\s*(?P<high>{_NUMBER}))?[\s-]+(?:[a-z]+[\s,-]+){{0,2}}?"
     rf"(?P<unit>bullet|sentence|word|paragraph|line)(?:s|[ -]?points?)?\b"
     rf"(?P<after>[ -]points?)?(?P<limit>\s+(?:max(?:imum)?|at most|or (?:fewer|less)|tops)\b)?"
@@ -95,7 +95,7 @@ def _limits(match: re.Match[str]) -> tuple[int, int | None]:
         return low, _number(match["high"])
     if before in ("under", "fewer than", "less than", "below"):
         return 0, low - 1
-    if before.startswith(("at most", "no more", "up to", "max")) or match["limit"]:
+    if before.startswith(("at most", "no more", "not more", "never more", "up to", "max")) or match["limit"]:
         return 0, low
     if before == "more than":
         return low + 1, None

@@ -12,7 +12,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from agenteval.language.bare_words import bare_words
-from agenteval.language.content_words import carries_content
+from agenteval.language.content_words import UNSPACED, carries_content
 from agenteval.language.stems import bare_forms, stems
 from agenteval.lazyregex import lazy
 
@@ -20,7 +20,6 @@ BREAK = "\1"
 """What ends a sentence for certain: it stands in a text in the place of what was taken out."""
 END = "\0"
 """The token, and the sign, of the end of a sentence."""
-_SEVERAL = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _TYPOGRAPHIC = ("’'", "‘'", '“"', '”"', '„"', "–-", "—-", "….", "\u00a0 ")
 _STOP = lazy(
     r"([.!?\n。！？\x01](?:(?<=[。！？\x01])|(?<=\n)\s{0,40}+(?![a-z\s])"
@@ -29,8 +28,8 @@ _STOP = lazy(
     r"(?<![ (]Prof\.\s)(?:(?<!\d\.\s)|(?!\d))))"
 )
 """A mark and blanks before a word that may begin a sentence, unless an abbreviation has the mark; or a line's end."""
-_OF_SEVERAL = lazy(f"[{_SEVERAL}]")
-_WORD_OR_SIGN = lazy(rf"[{_SEVERAL}]|[^\W_{_SEVERAL}]+(?:'[^\W_{_SEVERAL}]+)*|\0")
+_OFUNSPACED = lazy(f"[{UNSPACED}]")
+_WORD_OR_SIGN = lazy(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+(?:'[^\W_{UNSPACED}]+)*|\0")
 
 
 def tokens(text: str) -> list[str]:
@@ -44,7 +43,7 @@ def words(text: str) -> list[str]:
 
 
 def _words(text: str) -> list[str]:
-    if not text.isascii() and _OF_SEVERAL.search(text):
+    if not text.isascii() and _OFUNSPACED.search(text):
         return _WORD_OR_SIGN.findall(text)
     return bare_words(text)
 

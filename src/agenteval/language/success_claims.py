@@ -29,12 +29,19 @@ def _is_claim(sentence: str, start: int, end: int) -> bool:
         return False
     if _NOTHING.match(sentence, end):
         return False
-    before = _JOINED.sub("", sentence[:start])
+    before = _JOINED.sub("", _NO_DENIAL.sub(" ", sentence[:start]))
     clause = _CLAUSE_END.split(before)[-1]
     return not _NO_CLAIM.search(clause)
 
 
 _NOTHING = lazy(r"\s+(?:to )?(?:nothing|nobody|no|none|neither)\b", re.IGNORECASE)
+_NO_DENIAL = lazy(
+    r"\b(?:can|could|may|must|will|would)\s+(?:(?:now|also|gladly|happily|only)\s+)?(?:confirm|report|say|(?:see|find|notice) that"
+    r"|(?:assure|tell) you|be (?:happy|glad|pleased|relieved) to)\b"
+    r"|\bafter\s+(?:[\w-]+\s+){0,4}?(?:timeouts?|failures?|errors?|attempts?|retr(?:y|ies)|tr(?:y|ies)|outage|delay)\b",
+    re.IGNORECASE,
+)
+"""Words that deny elsewhere, and nothing here: `I can confirm it was sent`, `after a short timeout it was sent`."""
 _JOINED = lazy(r"\s+(?:and|or|nor)(?:\s+\w+ly|\s+then)?\s*$", re.IGNORECASE)
 """`prepared and sent`: what denies the first denies the second."""
 _CLAUSE_END = lazy(
@@ -45,6 +52,8 @@ _NO_CLAIM = lazy(
     r"\b(?:not|cannot|no|none|nobody|nothing|never|neither|nor|without|unable|fail(?:s|ed|ing)?|failure|unless"
     r"|instead of|before|until|once|if|when|whether|after|as soon as|will|would|shall|should|could|can|may|might"
     r"|must|try|tried|trying|attempt(?:ed|s|ing)?|to be|being|to get|last|latest|previous(?:ly)?|earlier|prior)\b"
-    r"|n['’]t\b|['’]ll\b",  # noqa: RUF001
+    r"|n['’]t\b|['’]ll\b"  # noqa: RUF001
+    r"|\b(?:0|zero)(?:\s*/\s*\d+)?\s+(?:$|(?:out\s+)?of\b|\w+\s+(?:(?:were|was|got|have been)\s+)?$)"
+    r"|\byou(?:['’]ve|\s+have|\s+had)?\s+$",  # noqa: RUF001
     re.IGNORECASE,
 )

@@ -89,6 +89,9 @@ def _check_parts(verdict: Verdict) -> None:
     parts: Any = verdict.message, verdict.reason
     if not all(isinstance(part, str) for part in parts):
         raise TypeError("the message and the reason of a verdict are strings")
+    missing: Any = verdict.missing
+    if isinstance(missing, str) or not set(missing) <= set(CAPABILITY_FLAGS):
+        raise TypeError(f"missing is {missing!r}: expected capabilities ({', '.join(CAPABILITY_FLAGS)})")
     events: Any = (*verdict.events, *(event for event, _ in verdict.closest))
     for event in events:
         if not isinstance(event, Event):
