@@ -130,6 +130,15 @@ def test_the_action_passes_when_all_passes(tmp_path: Path) -> None:
     assert "2 passed" in told
 
 
+def test_what_an_earlier_use_left_is_not_told_again(tmp_path: Path) -> None:
+    """A run that could not begin leaves no reports: those of a run before it would be uploaded as its own."""
+    (tmp_path / "agenteval").mkdir()
+    (tmp_path / "agenteval" / "report.html").touch()
+    code, _, outputs = run_step("run", inputs(tmp_path, paths=CONTROL, arguments="--bogus"), tmp_path)
+    assert (code, outputs["exit-code"]) == (2, "2")
+    assert not (tmp_path / "agenteval").exists()
+
+
 def test_inputs_are_no_script(tmp_path: Path) -> None:
     """Whatever an input says, it is a word on the command line."""
     mark = tmp_path / "mark"

@@ -1,6 +1,7 @@
 """Redaction: what is named is hidden, wherever and however it shows up."""
 
 import json
+import re
 import time
 from collections.abc import Callable
 from typing import Any
@@ -148,8 +149,9 @@ def test_the_longest_of_several_texts_is_replaced() -> None:
         json.dumps,
         lambda text: json.dumps(text, ensure_ascii=False),
         lambda text: " ".join(text.split()),
+        lambda text: re.sub("[^a-z0-9]+", "_", text),
     ],
-    ids=["itself", "python", "json", "json in unicode", "on one line"],
+    ids=["itself", "python", "json", "json in unicode", "on one line", "name"],
 )
 def test_other_spellings_are_found(spell: Callable[[str], str]) -> None:
     """A message that shows a value as a Python or JSON string, or on one line, does not give it away."""

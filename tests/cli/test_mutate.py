@@ -174,6 +174,26 @@ def test_nothing_to_mutate_is_no_success(tmp_path: Path, capsys: pytest.CaptureF
     assert main(["mutate", str(tmp_path / "empty")]) == 3
 
 
+def test_equivalent_mutants_alone_are_not_green(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Neither sign nor colour says that something was noticed, when there was nothing to notice."""
+    calls: list[dict[str, Any]] = [
+        {"type": "tool_call", "tool": tool, "call_id": tool, "args": {"url": f"https://{tool}.example"}}
+        for tool in ("web_fetch", "update_task")
+    ]
+    calls += [
+        {"type": "tool_result", "tool": tool, "call_id": tool, "success": True, "result": tool}
+        for tool in ("web_fetch", "update_task")
+    ]
+    Project(tmp_path).add(
+        "pass", replay=make_replay(*calls), assertions=[{**SEARCHES, "params": {"tool": "web_fetch"}}]
+    )
+    argv = ["mutate", str(tmp_path), "--operators", "reorder-calls", "--color", "always"]
+    assert main(argv) == 3
+    out = capsys.readouterr().out
+    assert "\x1b[2m-\x1b[0m reorder-calls   none  0 killed · 1 equivalent\n" in out
+    assert "\x1b[32m" not in out
+
+
 def test_an_invalid_test_file_is_no_success(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The others are mutated, the exit code is that of the invalid one."""
     project = Project(tmp_path)

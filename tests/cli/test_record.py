@@ -173,6 +173,7 @@ def test_nothing_sensitive_is_written(project: Logbooks, capsys: pytest.CaptureF
         ),
         *tool("c3", "read", f"see data:image/png;base64,{picture} in C:\\Users\\dana\\pic"),
         *tool("c4", "say", list(PLANTED.values())),
+        *tool("c5", f"mcp__x__{GITHUB}", "ok"),
     ]
     made = run(
         *script,
@@ -285,6 +286,17 @@ def test_nothing_is_overwritten(project: Logbooks, capsys: pytest.CaptureFixture
     assert test.read_text(encoding="utf-8") != "mine"
 
 
+def test_commands_to_run_next_can_be_pasted(project: Logbooks, capsys: pytest.CaptureFixture[str]) -> None:
+    """A folder with a blank in its name is quoted."""
+    book = project.keep(NEWS, name="my book")
+    record(book, "--list")
+    assert capsys.readouterr().out.endswith(f"next: agenteval record '{book}' --turn N --out DIR\n")
+    record(book, "--out", "my evals")
+    assert capsys.readouterr().out.endswith("next: agenteval run 'my evals/what-is-new-in-ai'\n")
+    record(book, "--out", "my evals", code=2)
+    assert "or --update 'my evals/what-is-new-in-ai' to record it anew\n" in capsys.readouterr().err
+
+
 def test_a_link_that_is_in_the_way_is_not_followed(project: Logbooks) -> None:
     """With --force a link is replaced; the file it leads to stays as it is."""
     outside = project.root / "precious.yaml"
@@ -352,10 +364,12 @@ def test_options_that_contradict_each_other(project: Logbooks, capsys: pytest.Ca
     book = project.keep(NEWS)
     record(book, "--list", "--out", "evals", code=2)
     record(book, "--out", "evals", "--update", "evals", code=2)
+    record(book, "--update", "evals", "--xfail", code=2)
     record(book, "--turn", "1", code=2)
     assert [line for line in capsys.readouterr().err.splitlines() if line.startswith("error")] == [
         "error[usage.invalid]: --list and --inspect write nothing: they do not go with --turn, --out and --update",
         "error[usage.invalid]: --out makes a new test, --update records into one",
+        "error[usage.invalid]: --name, --force and --xfail are about new tests: they do not go with --update",
         "error[usage.invalid]: --turn chooses a run to make a test of, and nothing says where to",
     ]
 

@@ -200,6 +200,7 @@ def test_every_rule_is_labelled() -> None:
 
 
 def test_equivalent_mutants_count_nowhere() -> None:
-    """The score is of killed and survived ones only: without any of them there is none."""
+    """The score is of killed and survived ones only: without any of them there is none, and nothing to be idle at."""
     mutation = mutated(SIDE_BY_SIDE, "reorder-calls", BLIND)
+    assert mutation.idle_assertions == []
     assert (mutation.killed, mutation.survived, mutation.equivalent, mutation.score) == (0, 0, 1, None)

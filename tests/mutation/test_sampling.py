@@ -5,6 +5,7 @@ from collections import Counter
 
 import pytest
 
+from agenteval.mutation.answers import MOST_PLACES
 from agenteval.mutation.engine import MutationOptions, distinct_changes
 from agenteval.mutation.operators import OPERATORS
 from agenteval.trace import Trace
@@ -81,3 +82,18 @@ def test_mutants_of_a_long_run_are_not_held_together() -> None:
     finally:
         tracemalloc.stop()
     assert peak < 10_000_000
+
+
+def test_of_a_long_answer_some_places_are_changed() -> None:
+    """A mutant for each of thousands would take minutes; those that are drawn keep their order, and the seed decides."""
+    facts = [
+        f"Cat {number} sleeps, see https://cat{number}.example/now." for number in range(MOST_PLACES + 50)
+    ]
+    trace = make_trace(output=" ".join(facts))
+    every = drawn(trace, 0)
+    counts = Counter(operator for operator, _ in every)
+    assert [counts[name] for name in ("drop-part", "fabricate-number", "fabricate-url")] == [MOST_PLACES] * 3
+    links = [int("".join(filter(str.isdigit, what))) for name, what in every if name == "fabricate-url"]
+    assert links == sorted(links)
+    assert drawn(trace, 0) == every
+    assert drawn(trace, 0, seed=1) != every

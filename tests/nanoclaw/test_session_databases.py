@@ -109,6 +109,21 @@ def test_a_database_of_another_version(install: Path, change: str, missing: str)
     assert caught.value.next_step == NEXT
 
 
+def test_a_table_that_may_be_missing_has_its_columns_when_it_is_there(install: Path) -> None:
+    """Of another version, and said to be: what it holds would be read as if it were not there."""
+    path = database(install, "outbound.db")
+    with closing(sqlite3.connect(path)) as old:
+        old.execute("ALTER TABLE session_state RENAME COLUMN value TO content")
+        old.commit()
+    with pytest.raises(AdapterError) as caught:
+        inspected(install)
+    assert caught.value.reason_code == "adapter.database_version"
+    assert caught.value.message == (
+        f"{path} has no columns value in table session_state: "
+        "it is no database of NanoClaw, or of a version that is not known"
+    )
+
+
 def test_tables_that_are_not_needed_may_be_missing(install: Path) -> None:
     """Older and newer versions have others."""
     with closing(sqlite3.connect(database(install, "inbound.db"))) as old:
@@ -134,7 +149,7 @@ def test_a_missing_table_is_empty_and_a_required_one_is_an_error(tmp_path: Path)
         new.execute("CREATE TABLE a (b)")
         new.execute("INSERT INTO a VALUES (1)")
         new.commit()
-    assert read_tables(path, {"a": ("b",)}, ("c",)) == {"a": [{"b": 1}], "c": []}
+    assert read_tables(path, {"a": ("b",)}, {"c": ()}) == {"a": [{"b": 1}], "c": []}
     with pytest.raises(AdapterError):
         read_tables(path, {"c": ("d",)})
 

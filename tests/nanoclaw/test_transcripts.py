@@ -9,8 +9,9 @@ import pytest
 from agenteval.errors import AdapterError
 from agenteval.trace import Trace
 from agenteval_nanoclaw import NanoClawAdapter
-from nanoclaw.recordings import case_of, context_of, inspected, replayed
+from nanoclaw.recordings import case_of, context_of, converted, inspected, replayed
 from nanoclaw.transcripts import Script, prompt
+from planted import ANTHROPIC, GITHUB, PASSWORD
 
 ALONE = [
     "what was delivered is not recorded: sends are known by their calls, the answer by its text",
@@ -638,3 +639,22 @@ def test_lines_without_a_time_keep_their_place(untimed: list[int], tmp_path: Pat
     ]
     assert trace.status == "success"
     assert trace.metrics.timing_ms_total == {0: 2000, 2: 3000, 3: 2000}[untimed[-1]] * (len(untimed) < 4)
+
+
+def test_fixtures_are_not_named_after_what_is_sensitive(tmp_path: Path) -> None:
+    """Neither after a key in a path nor after a password: of two keys that are cut, one name may be left."""
+    script = Script()
+    script.chat("Look")
+    for number, asked in enumerate(
+        ({"path": ANTHROPIC}, {"path": GITHUB}, {"password": PASSWORD, "url": "b.c"})
+    ):
+        script.calls("Fetch", f"c-{number}", **asked)
+        script.answers(f"{number}", f"c-{number}")
+    script.sends("Done.")
+    script.write(tmp_path)
+    (run,) = inspected(tmp_path / "s-1.jsonl").runs
+    assert [each["id"] for each in converted(tmp_path / "s-1.jsonl", run).fixtures] == [
+        "fx.fetch.answer",
+        "fx.fetch.answer_2",
+        "fx.fetch.b_c",
+    ]

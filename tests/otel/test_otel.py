@@ -181,6 +181,8 @@ def test_an_agent_within_an_agent(tmp_path: Path) -> None:
         ({"answered": [says("assistant", "Done.")]}, "success"),
         ({"answered": [says("assistant", "Do")], "response__finish_reasons": ["length"]}, "partial"),
         ({"answered": [says("assistant", "I")], "response__finish_reasons": ["content_filter"]}, "blocked"),
+        ({"answered": [says("assistant", "Do")], "response__finish_reasons": "length"}, "partial"),
+        ({"answered": [says("assistant", "Done.")], "response__finish_reasons": 5}, "success"),
         ({"answered": [asks_for("c1", "look")]}, "partial"),
         ({"error": "overloaded", "error.type": "529"}, "failed"),
     ],
@@ -269,6 +271,24 @@ def test_a_file_that_breaks_off(tmp_path: Path) -> None:
     assert [run.status for run in runs] == ["partial", "partial"]
     trace = trace_of(path, **NEWS.choice)
     assert trace.notes == ["the file breaks off in its last line: spans may be missing"]
+
+
+@pytest.mark.parametrize("separator", ["\u2028", "\x85"])
+def test_json_lines_end_at_line_feeds_alone(separator: str, tmp_path: Path) -> None:
+    """What Unicode takes for the end of a line stands in texts as it is."""
+    path = tmp_path / "spans.jsonl"
+    said = f"Done.{separator}Bye."
+    documents = [otlp(agent()), otlp(chat(10, 20, answered=[says("assistant", said)]))]
+    path.write_text("\n".join(json.dumps(each, ensure_ascii=False) for each in documents), encoding="utf-8")
+    assert trace_of(path).output == said
+
+
+def test_an_integer_that_is_too_long_stays_a_text(tmp_path: Path) -> None:
+    """The protocol has none beyond 64 bits; thousands of digits are no reason to crash."""
+    path = write(
+        tmp_path, agent(conversation__id=10**4000), chat(10, 20, answered=[says("assistant", "Done.")])
+    )
+    assert trace_of(path).scenario.session_id == "1" + "0" * 4000
 
 
 def refusal(path: Path, **given: Any) -> AdapterError:

@@ -84,6 +84,19 @@ def test_idle_assertions_and_tests_that_were_not_mutated_are_shown(visit: Open, 
     )
 
 
+def test_no_mutant_is_no_success(visit: Open, tmp_path: Path) -> None:
+    """A test that was red already shows nothing, and neither does the report."""
+    project = Project(tmp_path)
+    project.add("fail")
+    path = tmp_path / "mutants.html"
+    main(["mutate", str(tmp_path), "-q", "--html", str(path)])
+    page = visit(path)
+    assert page.title() == "no mutant was judged – agenteval"
+    heading = page.get_by_role("heading", level=1)
+    expect(heading).to_have_text("No mutant was judged")
+    expect(heading).to_have_class("is-skipped")
+
+
 def test_hostile_words_do_nothing(visit: Open, tmp_path: Path) -> None:
     """Wherever a mutant can hold them; they are shown as they are."""
     advice = results.Suggestion(type=SAYS, params={SAYS: SAYS}, yaml=SAYS)

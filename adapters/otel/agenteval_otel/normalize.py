@@ -120,7 +120,8 @@ def _status(run: Run, output: str | None, *, cut: bool) -> TraceStatus:
     chats = [chat for chat in run.chats if run.agent_of(chat) == MAIN][-1:]
     if any(span.failed for span in [*run.agents[:1], *chats]):
         return "failed"
-    reasons = {str(reason) for chat in chats for reason in chat.attributes.get(gen_ai.FINISH) or ()}
+    given = [chat.attributes.get(gen_ai.FINISH) for chat in chats]
+    reasons = {str(reason) for each in given for reason in (each if isinstance(each, list) else [each])}
     if "content_filter" in reasons:
         return "blocked"
     if output is None or "length" in reasons or not run.complete or cut:

@@ -4,6 +4,7 @@ https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding: 64-bit integer
 value is a mapping with one key that names its type. Keys that are not known here are passed over, as the protocol asks.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +19,8 @@ STATUS_ERROR = 2
 TIMES = range(1, 253_402_300_800 * 10**9)
 """Nanoseconds since 1970, up to the year 10000."""
 INVALID = "adapter.otlp_invalid"
+_INTEGER = re.compile("-?[0-9]{1,18}")
+"""An integer that surely has 64 bits. A longer one is an id at most, and stays a text."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -72,7 +75,8 @@ def read_spans(path: Path, *, max_bytes: int) -> Spans:
 
 def _documents(text: str, path: Path, found: Spans) -> Iterator[tuple[str, Any]]:
     """Each JSON document with its place: the whole file, or its lines, the last of which may be cut."""
-    lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+    # at line feeds alone: JSON has U+2028 and the like within texts as they are
+    lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     if len(lines) < 2 or _data(lines[0][1], path) is None:
         yield "", parse_json(text, path)
         return
@@ -191,7 +195,7 @@ def plain(value: Any) -> Any:
         return value
     match next(iter(value.items()), ("", None)):
         case "intValue", str(number):
-            return int(number) if number.lstrip("-").isdecimal() else number
+            return int(number) if _INTEGER.fullmatch(number) else number
         case "arrayValue", {"values": list(items)}:
             return [plain(item) for item in items]
         case "arrayValue", _:

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
@@ -61,7 +62,7 @@ def command(
         from agenteval.cli.recording_report import remarks_on
 
         remarks_on(draft, terminal)
-    terminal.emit(f"next: agenteval run {folder / 'evals'}")
+    terminal.emit(f"next: agenteval run {quote(str(folder / 'evals'))}")
     return ExitCode.PASSED
 
 

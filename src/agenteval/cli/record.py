@@ -77,6 +77,11 @@ def command(
         raise UsageError(
             "--out makes a new test, --update records into one", next_step="leave one of them out"
         )
+    if into and (name or force or xfail):
+        raise UsageError(
+            "--name, --force and --xfail are about new tests: they do not go with --update",
+            next_step="leave one of them out",
+        )
     _must_be_a_name(name, chosen)
     recording = OpenRecording.open(path, out or into, adapter=adapter, xfail=xfail, as_json=as_json)
     source, terminal = recording.drafting.source, recording.terminal

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from agenteval.cli.columns import columns
@@ -32,7 +33,7 @@ def listed(source: "Source", terminal: "Terminal", *, as_json: bool, asking: boo
     for line in columns([HEADINGS, *(_row(run, terminal) for run in runs)]):
         terminal.emit(line)
     if runs and not asking:
-        terminal.emit(f"next: agenteval record {source.path} --turn N --out DIR")
+        terminal.emit(f"next: agenteval record {quote(str(source.path))} --turn N --out DIR")
     terminal.flush()
 
 
@@ -66,7 +67,8 @@ def drafted(
         for name in draft.files:
             terminal.emit(f"written  {folder / name}")
         remarks_on(draft, terminal, expecting=expecting)
-    terminal.emit(f"next: agenteval run {out / drafts[0].name if len(drafts) == 1 else out}")
+    made = out / drafts[0].name if len(drafts) == 1 else out
+    terminal.emit(f"next: agenteval run {quote(str(made))}")
     terminal.flush()
 
 

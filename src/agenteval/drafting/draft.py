@@ -153,7 +153,7 @@ class Drafting:
                 entry["file"] = fixture_file(str(entry["id"]), taken)
                 files[entry["file"]] = self.seal(entry.pop("response"))
             fixtures.append(entry)
-        used = list(clean.tools) or list(recorded.trace.tool_counts())
+        used = list(clean.tools) or [cleaner.text(tool) for tool in recorded.trace.tool_counts()]
         tools: dict[str, Any] = {"available": used}
         if fixtures:
             tools["fixtures"] = fixtures

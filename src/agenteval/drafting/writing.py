@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from shlex import quote
 from tempfile import NamedTemporaryFile
 
 from agenteval.errors import UsageError
@@ -15,7 +16,7 @@ def must_be_free(folder: Path, names: Mapping[str, bytes], *, force: bool) -> No
         raise UsageError(
             f"{folder} already has {', '.join(there)}",
             reason_code="record.exists",
-            next_step=f"give another --name, --force to overwrite, or --update {folder} to record it anew",
+            next_step=f"give another --name, --force to overwrite, or --update {quote(str(folder))} to record it anew",
         )
 
 

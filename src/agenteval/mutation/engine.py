@@ -45,10 +45,11 @@ def mutate(outcome: Outcome, options: MutationOptions, registry: Registry) -> Te
         return _of(outcome, [], [], f"the test does not pass as it was recorded: {result.status} ({reason})")
     judge = _Judge(test, outcome.trace, registry, outcome.redactor)
     mutants = [judge.result(change) for change in distinct_changes(outcome.trace, test.case, options)]
+    judged = any(each.status != "equivalent" for each in mutants)
     idle = [
         IdleAssertion(test_case_id=result.test_case_id, id=bound.spec.id, type=bound.spec.type)
         for bound in test.checks
-        if mutants and bound.spec.id not in judge.noticed | judge.expected
+        if judged and bound.spec.id not in judge.noticed | judge.expected
     ]
     return _of(
         outcome,

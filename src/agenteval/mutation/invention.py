@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
-from agenteval.mutation.answers import BULLET, appended, speaks
+from agenteval.mutation.answers import BULLET, appended, some, speaks
 from agenteval.mutation.base import Mutant, Operator, Remedy, Subject, shown
 from agenteval.mutation.traces import with_output
 
@@ -25,13 +25,12 @@ class FabricateNumber(Operator):
         if not speaks(subject):
             return
         trace, text = subject.trace, subject.trace.output
-        found = [
-            each
-            for each in _NUMBER.finditer(text)
-            if not _in_address(text, each.start()) and not _is_list_mark(text, each)
-        ]
+        elsewhere = {
+            at for each in (_URL, BULLET) for match in each.finditer(text) for at in range(*match.span())
+        }
+        found = [each for each in _NUMBER.finditer(text) if each.start() not in elsewhere]
         remedies: list[Remedy] = [("claims_supported_by_fixtures", {})]
-        for match in found:
+        for match in some(subject, found):
             other = _other_number(match[0], subject)
             line = _line_at(text, match.start())
             yield Mutant(
@@ -57,14 +56,6 @@ def _other_number(text: str, subject: Subject) -> str:
     if other == "0" and len(digits) > 1:
         other = "1" if text[at] != "1" else "7"
     return text[:at] + other + text[at + 1 :]
-
-
-def _in_address(text: str, at: int) -> bool:
-    return any(match.start() <= at < match.end() for match in _URL.finditer(text))
-
-
-def _is_list_mark(text: str, match: re.Match[str]) -> bool:
-    return any(each.start() <= match.start() < each.end() for each in BULLET.finditer(text))
 
 
 def _around(text: str, match: re.Match[str]) -> str:
@@ -118,7 +109,7 @@ class FabricateUrl(Operator):
         ]
         made_up = "https://www.daily-monitor.example/2024/full-report"
         found = list(_URL.finditer(text))
-        for match in found:
+        for match in some(subject, found):
             yield Mutant(
                 what=f"the link {match[0]} becomes another",
                 build=partial(with_output, trace, text[: match.start()] + made_up + text[match.end() :]),

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
-from agenteval.mutation.answers import BULLET, appended, speaks
+from agenteval.mutation.answers import BULLET, appended, some, speaks
 from agenteval.mutation.base import Mutant, Operator, Remedy, Subject, ordinal, shown
 from agenteval.mutation.traces import with_output
 from agenteval.text import sentences
@@ -26,8 +26,8 @@ class DropPart(Operator):
         if not speaks(subject):
             return
         trace, text = subject.trace, subject.trace.output
-        parts = _parts(text)
-        for number, part in enumerate(parts if len(parts) > 1 else (), 1):
+        parts = list(enumerate(_parts(text), 1))
+        for number, part in some(subject, parts) if len(parts) > 1 else ():
             at = text.find(part)
             rest = re.sub(r"\n{3,}", "\n\n", text[:at] + text[at + len(part) :]).strip()
             yield Mutant(
@@ -52,10 +52,8 @@ def _parts(text: str) -> list[str]:
 
 def _containing(text: str, rest: str, part: str) -> list[Remedy]:
     """What the part has and the rest has not."""
-    words = list(dict.fromkeys(_WORD.findall(part)))
-    telling = sorted(
-        (word for word in words if word.casefold() not in rest.casefold()), key=len, reverse=True
-    )[:2]
+    words, others = list(dict.fromkeys(_WORD.findall(part))), rest.casefold()
+    telling = sorted((word for word in words if word.casefold() not in others), key=len, reverse=True)[:2]
     kept = [word for word in words if word in telling]
     found: list[Remedy] = [("output_contains", {"all_of": kept})] if kept else []
     if count := len(BULLET.findall(text)):

@@ -14,7 +14,7 @@ def tell_test(console: Console, test: TestMutation) -> None:
         console.emit(("SKIP", "yellow"), " ", (test.test_case_id, "bold"), "   ", (test.reason, "dim"))
         console.gap()
         return
-    style = "green" if not test.survived else "yellow"
+    _, style = _look(test)
     facts = dot.join(_counted(test.killed, test.survived, test.equivalent))
     console.emit(
         (f"{percent(test.score):>5}", style), " ", (test.test_case_id, "bold"), "   ", (facts, "dim")
@@ -75,12 +75,19 @@ def tell_summary(console: Console, report: MutationReport) -> None:
 def _table(console: Console, scores: list[Score]) -> None:
     width = max(len(each.name) for each in scores)
     for each in scores:
-        sign, style = ("pass", "green") if not each.survived else ("warn", "yellow")
+        sign, style = _look(each)
         dot = f" {console.signs['dot']} "
         facts = dot.join(_counted(each.killed, each.survived, each.equivalent))
         console.emit(
             "  ", (console.signs[sign], style), f" {each.name:<{width}}  {percent(each.score):>5}  {facts}"
         )
+
+
+def _look(one: Score | TestMutation) -> tuple[str, str]:
+    """Sign and style of a score. Where there were only equivalent mutants nothing was shown: no green."""
+    if one.survived:
+        return "warn", "yellow"
+    return ("pass", "green") if one.killed else ("skip", "dim")
 
 
 def _counted(killed: int, survived: int, equivalent: int) -> list[str]:

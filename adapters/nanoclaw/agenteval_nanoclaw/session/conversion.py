@@ -7,6 +7,8 @@ from typing import Any
 
 from agenteval.outbound import OUTBOUND
 from agenteval.recordings import RecordedTest
+from agenteval.redaction import DEFAULT_RULES
+from agenteval.secrets import names_secret
 from agenteval.trace import CAPABILITY_FLAGS, Event, Trace
 from agenteval_nanoclaw.session.context import generation_of, group_file, group_of, memory_of
 from agenteval_nanoclaw.session.mapping import Told
@@ -121,8 +123,9 @@ class _Shelf:
 
 
 def _subject(args: Data) -> str:
-    """A short name for what a call asks, of its first text."""
-    text = next((value for value in args.values() if isinstance(value, str) and _slug(value)), "answer")
+    """A short name for what a call asks, of its first text that holds nothing sensitive: two keys, cut, may be one."""
+    texts = (value for key, value in args.items() if isinstance(value, str) and not names_secret(key))
+    text = next((each for each in texts if _slug(each) and not DEFAULT_RULES.found(each)), "answer")
     return _slug(text.removeprefix("https://").removeprefix("http://").removeprefix("/workspace/"))
 
 

@@ -9,11 +9,14 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import MappingProxyType
 from typing import Any
 
 from agenteval.errors import AdapterError
 
 Row = dict[str, Any]
+Columns = Mapping[str, Sequence[str]]
+"""The columns that are needed, by table."""
 
 BESIDE = ("", "-journal", "-wal")
 """The files that make up a database. The shared memory of a log, `-shm`, is made anew from it."""
@@ -22,12 +25,12 @@ ATTEMPTS = 5
 
 
 def read_tables(
-    path: Path, required: Mapping[str, Sequence[str]], optional: Sequence[str] = ()
+    path: Path, required: Columns, optional: Columns = MappingProxyType({})
 ) -> dict[str, list[Row]]:
     """The rows of tables, by table; a table of `optional` that is not there is empty.
 
-    `required` are columns by table. Raises `AdapterError`: `adapter.database_unreadable`, or
-    `adapter.database_version` when a required table or column is missing.
+    Raises `AdapterError`: `adapter.database_unreadable`, or `adapter.database_version` when a required table is missing,
+    or a column of a table that is there.
     """
     import sqlite3
 
@@ -37,8 +40,9 @@ def read_tables(
             with closing(sqlite3.connect(copy)) as connection:
                 connection.row_factory = sqlite3.Row
                 connection.text_factory = _text
-                _check(connection, path, required)
                 present = {str(row[0]) for row in connection.execute("SELECT name FROM sqlite_master")}
+                there = {table: columns for table, columns in optional.items() if table in present}
+                _check(connection, path, {**required, **there})
                 return {
                     table: _rows(connection, table) if table in present else []
                     for table in (*required, *optional)
@@ -85,7 +89,7 @@ def _state(path: Path) -> dict[str, tuple[int, int] | None]:
     return found
 
 
-def _check(connection: Any, path: Path, required: Mapping[str, Sequence[str]]) -> None:
+def _check(connection: Any, path: Path, required: Columns) -> None:
     for table, columns in required.items():
         present = {row["name"] for row in connection.execute(f'PRAGMA table_info("{table}")')}
         missing = [column for column in columns if column not in present]

@@ -12,7 +12,11 @@ TABLES = {
     "messages": ("id", "chat_jid", "content", "timestamp"),
     "registered_groups": ("jid", "folder"),
 }
-OPTIONAL = ("scheduled_tasks", "task_run_logs", "sessions")
+OPTIONAL = {
+    "scheduled_tasks": ("id", "group_folder"),
+    "task_run_logs": ("task_id",),
+    "sessions": ("group_folder", "session_id"),
+}
 
 
 def read_store(source: Source) -> Store:
@@ -38,7 +42,7 @@ def read_store(source: Source) -> Store:
             if each["chat_jid"] == jid and not each.get("is_from_me") and not each.get("is_bot_message")
         ]
         for task in tables["scheduled_tasks"]:
-            if task.get("group_folder") == folder:
+            if task["group_folder"] == folder:
                 session.inbound += _task_runs(task, logs.get(text_of(task["id"]), []))
         store.sessions.append(session)
     return store
@@ -48,7 +52,7 @@ def _mounts(row: Row, *, is_main: bool) -> list[Mount]:
     """The mounts that a group asks for; the main group has the whole project mounted besides."""
     try:
         config = json.loads(row.get("container_config") or "{}")
-    except ValueError:
+    except (TypeError, ValueError, RecursionError):
         config = {}
     listed = config.get("additionalMounts") if isinstance(config, dict) else None
     mounts = [

@@ -18,11 +18,18 @@ from agenteval_nanoclaw.session.store import (
 from agenteval_nanoclaw.session.transcript import text_of
 
 IN_TABLES = {"messages_in": ("id", "seq", "kind", "timestamp", "content")}
-IN_OPTIONAL = ("delivered", "destinations", "session_routing")
+IN_OPTIONAL = {
+    "delivered": ("message_out_id",),
+    "destinations": ("name",),
+    "session_routing": ("channel_type", "platform_id"),
+}
 OUT_TABLES = {"messages_out": ("id", "seq", "timestamp", "kind", "content")}
-OUT_OPTIONAL = ("processing_ack", "session_state")
+OUT_OPTIONAL = {
+    "processing_ack": ("message_id", "status", "status_changed"),
+    "session_state": ("key", "value"),
+}
 CENTRAL_TABLES = {"agent_groups": ("id", "folder")}
-CENTRAL_OPTIONAL = ("container_configs",)
+CENTRAL_OPTIONAL = {"container_configs": ("agent_group_id",)}
 
 CONTINUATION = "continuation:claude"
 SENT = ("chat", "chat-sdk")
