@@ -144,8 +144,10 @@ def test_two_reports_need_two_files(project: Project, capsys: pytest.CaptureFixt
 def test_a_report_does_not_stand_where_the_run_will_be(
     project: Project, file: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What is said is no "there is already a run", and the id can be used after that."""
+    """What is said is no "there is already a run", and the id can be used after that; nothing else is removed."""
+    Path("artifacts").mkdir()
     assert main(["run", "tests", "--run-id", "ci", "--junit-xml", f"artifacts/ci/{file}"]) == 2
+    assert list(Path("artifacts").iterdir()) == []
     assert problem(capsys) == (
         f"error[usage.invalid]: --junit-xml artifacts/ci/{file}: artifacts/ci is the directory of the run itself, "
         "and is made by it\n"

@@ -277,8 +277,11 @@ def keep_out(reports: Mapping[str, Path], run: Path) -> None:
     folder = run.resolve()
     for name, path in reports.items():
         if folder in path.resolve().parents:
-            with suppress(OSError):  # made for the report, it would be taken for the directory of a run
-                os.removedirs(path.parent)
+            made = path.resolve().parent
+            while made == folder or folder in made.parents:  # what was made for it would be taken for a run
+                with suppress(OSError):
+                    made.rmdir()
+                made = made.parent
             raise UsageError(
                 f"--{name} {path}: {run} is the directory of the run itself, and is made by it",
                 next_step=f"name a file beside it, for instance {run}-{path.name}",
