@@ -307,17 +307,18 @@ class UniqueIds:
     def claim(self, test_id: str, path: Path) -> None:
         """Take a test's id. Raises `SpecError` (`spec.duplicate_test_id`) when another file has it."""
         other = self._paths.setdefault(test_id, path)
-        if other == path:
-            return
-        raise SpecError(
-            [
-                problem_at(
-                    place(read_text(path), ("id",)),
-                    code="spec.duplicate_test_id",
-                    message=f"the id {test_id!r} is taken by {other}",
-                    path=path,
-                    data_path=("id",),
-                    next_step="give one of the two another id: results are filed under it",
-                )
-            ]
-        )
+        if other != path:
+            raise id_refused(
+                path,
+                code="spec.duplicate_test_id",
+                message=f"the id {test_id!r} is taken by {other}",
+                next_step="give one of the two another id: results are filed under it",
+            )
+
+
+def id_refused(path: Path, *, code: str, message: str, next_step: str) -> SpecError:
+    """What is wrong with the id of a test file, with its place there."""
+    at = place(read_text(path), ("id",))
+    return SpecError(
+        [problem_at(at, code=code, message=message, path=path, data_path=("id",), next_step=next_step)]
+    )

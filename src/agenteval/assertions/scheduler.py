@@ -103,8 +103,9 @@ class SchedulerOutboundCount(Assertion):
 
     Counts the `tool_call` events of `tool`, or with `count: successes` those that a successful result answers.
     Passes when there are `exact` of them, or at least `min` and at most `max`. Fails when the run was not
-    triggered by the scheduler. Where the recording shows no tool calls, nothing can be counted, and it is skipped. With `max` alone it had nothing to judge when nothing was sent; nor had it when nothing
-    may be sent, the agent did not have the tool, and no tool was called; nor with `min: 0` alone, which any number fits.
+    triggered by the scheduler. Where the recording shows no tool calls, nothing can be counted, and it is skipped.
+    With `max` alone it had nothing to judge when nothing was sent; nor had it when nothing may be sent, the agent
+    did not have the tool, and no tool was called; nor with `min: 0` alone, which any number fits.
     """
 
     type: ClassVar[str] = "scheduler_outbound_count"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from agenteval.adapters import Adapter, AdapterContext
+from agenteval.adapters import Adapter, AdapterContext, find_adapter
 from agenteval.errors import AdapterError
 from agenteval.loading import BoundAssertion, load_test
 from agenteval.openwop.models import Task, ToolResponse
@@ -50,16 +50,14 @@ class Replays:
         if (folder / TEST).is_file() and (self.allow_outside or is_inside(folder / TEST, self.root)):
             loaded = load_test(folder / TEST, max_bytes=self.max_bytes, registry=registry)
             return Recording(case=loaded.case, checks=loaded.checks)
-        return Recording(case=self._shown(task, registry))
+        return Recording(case=self._shown(task))
 
-    def _shown(self, task: Task, registry: Registry) -> TestCase:
+    def _shown(self, task: Task) -> TestCase:
         """The case of a replay. Of one that cannot be read it says next to nothing: the run will say why."""
         case = _case(task, Scenario(group_id=UNKNOWN_GROUP, trigger="user_message", input_messages=[]), [])
         try:
-            adapter = Registry.find_adapter(
-                registry, ADAPTER
-            )  # by itself: a stale recording shows a situation too
-            trace = adapter.trace(case, self.context(task.taskId, run_id="suite"))
+            # by the adapter itself, not the one of the suite: a stale recording shows a situation too
+            trace = find_adapter(ADAPTER).trace(case, self.context(task.taskId, run_id="suite"))
         except Exception:  # noqa: BLE001 - whatever it is, the run meets it again and tells it
             return case
         return _case(task, _situation(task, trace), sorted(trace.tool_counts()))

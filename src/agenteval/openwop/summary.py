@@ -7,10 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from agenteval.errors import SpecError
-from agenteval.loading import LoadedTest, UniqueIds
-from agenteval.reading.documents import problem_at, read_text
-from agenteval.reading.yamlsource import place
+from agenteval.loading import LoadedTest, UniqueIds, id_refused
 from agenteval.results import AssertionResult, TestResult
 from agenteval.trace import Metrics
 
@@ -72,20 +69,13 @@ class TaskIds(UniqueIds):
         """Take a test's id. Raises `SpecError` also when another id gives the same task (`openwop.task_id_collision`)."""
         super().claim(test_id, path)
         owner = self._owners.setdefault(task_id(test_id), test_id)
-        if owner == test_id:
-            return
-        raise SpecError(
-            [
-                problem_at(
-                    place(read_text(path), ("id",)),
-                    code="openwop.task_id_collision",
-                    message=f"the ids {test_id!r} and {owner!r} give the same OpenWOP task id, {task_id(test_id)!r}",
-                    path=path,
-                    data_path=("id",),
-                    next_step="make the ids differ in a letter or a digit",
-                )
-            ]
-        )
+        if owner != test_id:
+            raise id_refused(
+                path,
+                code="openwop.task_id_collision",
+                message=f"the ids {test_id!r} and {owner!r} give the same OpenWOP task id, {task_id(test_id)!r}",
+                next_step="make the ids differ in a letter or a digit",
+            )
 
 
 @dataclass(slots=True)
