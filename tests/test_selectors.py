@@ -12,7 +12,6 @@ from agenteval.selectors import (
     MISSING,
     ArgsMatch,
     Selector,
-    counted,
     equal,
     lookup,
     show,
@@ -370,8 +369,3 @@ def test_values_are_shown_as_json_on_one_line() -> None:
         "true",
         "nothing",
     ]
-
-
-def test_counted_speaks_of_one_and_of_many() -> None:
-    """Only one is singular."""
-    assert [counted(number, "call") for number in (0, 1, 2)] == ["0 calls", "1 call", "2 calls"]

@@ -8,6 +8,7 @@ from agenteval import __version__
 from agenteval.assertions.base import Category
 from agenteval.coverage import CoverageTally
 from agenteval.errors import ExitCode, Problem
+from agenteval.plurals import counted
 from agenteval.results import (
     AssertionResult,
     CategoryScore,
@@ -146,36 +147,39 @@ class Tally:
         if counts.invalid and counts.total == 0 and self._nothing_found():
             return ExitCode.INVALID, "nothing to run"
         if counts.invalid:
-            return ExitCode.INVALID, _some(counts.invalid, "invalid test spec")
+            return ExitCode.INVALID, counted(counts.invalid, "invalid test spec")
         if counts.total == 0:
             return ExitCode.INVALID, "no test to run"
         if self.leaks:
-            return ExitCode.ERROR, f"redaction.leak: redaction failed for {_some(self.leaks, 'file')}"
+            return ExitCode.ERROR, f"redaction.leak: redaction failed for {counted(self.leaks, 'file')}"
         if counts.errors or self.internal_errors:
-            return ExitCode.ERROR, f"{_some(counts.errors + self.internal_errors, 'test')} ended in an error"
+            return (
+                ExitCode.ERROR,
+                f"{counted(counts.errors + self.internal_errors, 'test')} ended in an error",
+            )
         if self.regressions:
-            return ExitCode.FAILED, f"{_some(self.regressions, 'regression')} against {self.compared_with}"
+            return ExitCode.FAILED, f"{counted(self.regressions, 'regression')} against {self.compared_with}"
         if counts.failed > self.known_failures:
             enough = (
                 ", though the score clears its bar (agenteval gate goes by that)" if self.bar_cleared else ""
             )
-            return ExitCode.FAILED, f"{_some(counts.failed - self.known_failures, 'test')} failed{enough}"
+            return ExitCode.FAILED, f"{counted(counts.failed - self.known_failures, 'test')} failed{enough}"
         if self.unmet_thresholds:
             return ExitCode.FAILED, f"suite.threshold: {'; '.join(self.unmet_thresholds)}"
         if counts.passed + counts.xfailed + self.known_failures == 0:
-            return ExitCode.INVALID, f"nothing was judged: {_some(counts.skipped, 'test')} skipped"
+            return ExitCode.INVALID, f"nothing was judged: {counted(counts.skipped, 'test')} skipped"
         if self.known_failures:
-            known = _some(self.known_failures, "known failure")
+            known = counted(self.known_failures, "known failure")
             return ExitCode.PASSED, f"no regression against {self.compared_with}, {known}"
         if counts.xfailed:
-            return ExitCode.PASSED, f"no test failed, but for {_some(counts.xfailed, 'test')} that should"
+            return ExitCode.PASSED, f"no test failed, but for {counted(counts.xfailed, 'test')} that should"
         return ExitCode.PASSED, "all tests passed" if not counts.skipped else "no test failed"
 
     def summary(self, *, run_id: str, started_at: str, finished_at: str, duration_ms: float) -> RunSummary:
         """The run summary, once the run is over."""
         code, reason = self.exit()
         if self.stopped_after:
-            reason += f"; stopped after {_some(self.stopped_after, 'failure')}"
+            reason += f"; stopped after {counted(self.stopped_after, 'failure')}"
         return RunSummary(
             test_run_id=run_id,
             agenteval_version=__version__,
@@ -190,7 +194,3 @@ class Tally:
             problems=self.problems,
             coverage=self.coverage.coverage(self._scores.values()),
         )
-
-
-def _some(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

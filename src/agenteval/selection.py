@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from agenteval.errors import Problem, UsageError
 from agenteval.loading import LoadedTest
+from agenteval.plurals import counted
 from agenteval.strict import closest
 
 MAX_DEPTH = 50
@@ -87,12 +88,11 @@ class Selection:
 
     def nothing_selected(self, deselected: int) -> Problem:
         """The error of a selection that leaves none of so many tests."""
-        tests = "1 test" if deselected == 1 else f"{deselected} tests"
         words = [f"{word!r}" for word in self._unmatched.values()]
         part = f"; no test matches {' or '.join(words)} of -k" if words else ""
         return Problem(
             reason_code="select.nothing_selected",
-            message=f"the selection leaves none of {tests}{part}",
+            message=f"the selection leaves none of {counted(deselected, 'test')}{part}",
             next_step="loosen -k, --tag or --exclude-tag; `agenteval list` shows ids and tags",
         )
 

@@ -268,8 +268,3 @@ def show(value: Any) -> str:
     import json
 
     return json.dumps(value, ensure_ascii=False, default=str)
-
-
-def counted(number: int, noun: str) -> str:
-    """`1 call`, `2 calls`."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
 from agenteval.patterns import name_matches
-from agenteval.selectors import counted
+from agenteval.plurals import counted
 from agenteval.spec import Name, TestCase
 from agenteval.strict import NotEmpty, model
 from agenteval.trace import ToolCall, Trace, args_key

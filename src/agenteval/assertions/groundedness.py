@@ -21,6 +21,7 @@ from agenteval.grounding.sources import (
 )
 from agenteval.grounding.support import Check, Support, score, support
 from agenteval.patterns import name_matches
+from agenteval.plurals import counted
 from agenteval.spec import TestCase
 from agenteval.strict import Between, NotEmpty, model
 from agenteval.text import cut
@@ -113,7 +114,7 @@ check: [numbers, dates, urls, names]
             each.span.event_id for each in judged if each.span and each.holds(self.min_support)
         )
         events = [*output_events(trace), *(by_id[event_id] for event_id in holders if event_id in by_id)]
-        count = f"{len(judged)} claim{'' if len(judged) == 1 else 's'}"
+        count = counted(len(judged), "claim")
         if not unsupported:
             return passed(f"the sources support all of {count}", events=events, **observed)
         shown = [(each, self._marked(each, 120)) for each in unsupported]

@@ -17,7 +17,7 @@ from agenteval.assertions.output import check_phrases, output_events
 from agenteval.lazyregex import lazy
 from agenteval.outbound import OUTBOUND
 from agenteval.patterns import is_glob, name_matches
-from agenteval.selectors import counted
+from agenteval.plurals import counted
 from agenteval.spec import Name, TestCase, memory_text, other_groups
 from agenteval.strict import model
 from agenteval.text import blocks, cut, fold

@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, unsupported, vacuous
 from agenteval.language.questions import questions
 from agenteval.patterns import name_matches, pattern_error, search
+from agenteval.plurals import counted
 from agenteval.spec import TestCase
 from agenteval.strict import Between, model
 from agenteval.text import composed, cut, fold, readings
@@ -302,8 +303,7 @@ max_questions: 2
             topics = ", ".join(f'"{topic}"' for topic in self.topics)
             yield f'expected a question about one of {topics}, but the output asks: "{cut(asked[0], 120)}"'
         if self.max_questions is not None and len(asked) > self.max_questions:
-            limit = f"{self.max_questions} question{'' if self.max_questions == 1 else 's'}"
-            yield f"expected at most {limit}, got {len(asked)}"
+            yield f"expected at most {counted(self.max_questions, 'question')}, got {len(asked)}"
         if hasty:
             calls = ", ".join(f"{call.tool} ({call.event.event_id})" for call in hasty)
             forbidden = ", ".join(self.forbidden_tools)

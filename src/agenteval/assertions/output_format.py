@@ -11,6 +11,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
 from agenteval.assertions.output import has_output, no_output, output_events
 from agenteval.author_schemas import schema_differences, schema_error
+from agenteval.plurals import counted
 from agenteval.selectors import MISSING, lookup
 from agenteval.spec import TestCase
 from agenteval.strict import Between, model
@@ -128,14 +129,14 @@ max_sentences_per_bullet: 1
         reasons = self._list_reasons("bullet", found, self.min_bullets, self.max_bullets)
         if not found and reasons:
             reasons[0] += _instead_of_bullets(output)
-        return reasons, _count(len(found), "bullet"), {"bullets": len(found), **_longest(found)}
+        return reasons, counted(len(found), "bullet"), {"bullets": len(found), **_longest(found)}
 
     def _items(self, output: str) -> "_Finding":
         found = numbered_items(output)
         reasons = self._list_reasons("numbered item", found, self.min_items, self.max_items)
         if not found and reasons and (others := len(bullets(output))):
-            reasons[0] += f" ({_count(others, 'bullet')} instead)"
-        return reasons, _count(len(found), "numbered item"), {"items": len(found), **_longest(found)}
+            reasons[0] += f" ({counted(others, 'bullet')} instead)"
+        return reasons, counted(len(found), "numbered item"), {"items": len(found), **_longest(found)}
 
     def _list_reasons(self, name: str, found: list[str], least: int | None, most: int | None) -> list[str]:
         reasons = list(_outside(name, len(found), least, most))
@@ -143,7 +144,7 @@ max_sentences_per_bullet: 1
         for number, item in enumerate(found, 1):
             count = len(sentences(item))
             if limit is not None and count > limit:
-                allowed = _count(limit, "sentence")
+                allowed = counted(limit, "sentence")
                 reasons.append(
                     f'expected at most {allowed} per {name}, got {count} in {name} {number}: "{cut(item, 120)}"'
                 )
@@ -155,7 +156,7 @@ max_sentences_per_bullet: 1
         least, most = (self.min_paragraphs, self.max_paragraphs) if exact is None else (exact, exact)
         reasons = list(_outside("paragraph", len(found), least, most))
         starts = [cut(paragraph, 60) for paragraph in found]
-        return reasons, _count(len(found), "paragraph"), {"paragraphs": len(found), "starts": starts}
+        return reasons, counted(len(found), "paragraph"), {"paragraphs": len(found), "starts": starts}
 
     def _json(self, output: str) -> "_Finding":
         text, outside = _json_text(output)
@@ -183,8 +184,8 @@ max_sentences_per_bullet: 1
         for unit, size in sizes.items():
             limit = getattr(self, f"max_{unit}")
             if limit is not None and size > limit:
-                reasons.append(f"expected at most {_count(limit, names[unit])}, got {size}")
-        got = ", ".join(_count(size, names[unit]) for unit, size in sizes.items())
+                reasons.append(f"expected at most {counted(limit, names[unit])}, got {size}")
+        got = ", ".join(counted(size, names[unit]) for unit, size in sizes.items())
         return reasons, got, dict(sizes)
 
 
@@ -201,23 +202,19 @@ _NAMES = {
 }
 
 
-def _count(number: int, name: str) -> str:
-    return f"{number} {name}" if number == 1 else f"{number} {name}s"
-
-
 def _outside(name: str, got: int, least: int | None, most: int | None) -> Iterator[str]:
     """What is wrong with a number; without bounds, one is expected, unless the author allows none."""
     lowest = least if least is not None else min(1, 1 if most is None else most)
     if lowest <= got and (most is None or got <= most):
         return
     if least is not None and least == most:
-        wanted = f"exactly {_count(least, name)}"
+        wanted = f"exactly {counted(least, name)}"
     elif least is not None and most is not None:
-        wanted = f"{least} to {_count(most, name)}"
+        wanted = f"{least} to {counted(most, name)}"
     elif most is not None and got > most:
-        wanted = f"at most {_count(most, name)}"
+        wanted = f"at most {counted(most, name)}"
     else:
-        wanted = f"at least {_count(lowest, name)}"
+        wanted = f"at least {counted(lowest, name)}"
     yield f"expected {wanted}, got {got or 'none'}"
 
 
@@ -232,7 +229,7 @@ _OTHER_SIGN = re.compile(r"^[ \t]*([·‣▪◦○●—])[ \t]", re.MULTILINE)
 def _instead_of_bullets(output: str) -> str:
     """What the output has that a person might take for bullets."""
     if others := len(numbered_items(output)):
-        return f" ({_count(others, 'numbered item')} instead)"
+        return f" ({counted(others, 'numbered item')} instead)"
     if match := _NEARLY_BULLET.search(output):
         line = output.count("\n", 0, match.start(1)) + 1
         return f" (line {line} starts with {match.group(1)!r}, but no blank follows)"

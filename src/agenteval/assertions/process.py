@@ -11,7 +11,8 @@ from agenteval.assertions.base import Assertion, Category, Verdict, failed, pass
 from agenteval.assertions.looks import ANY_TOOL, Looks
 from agenteval.assertions.telling import called, ids, times
 from agenteval.patterns import name_matches
-from agenteval.selectors import ArgsMatch, Selector, counted
+from agenteval.plurals import counted
+from agenteval.selectors import ArgsMatch, Selector
 from agenteval.spec import Name, TestCase
 from agenteval.strict import Between, NotEmpty, model
 from agenteval.trace import Event, Trace

@@ -14,7 +14,8 @@ from agenteval.assertions.telling import called
 from agenteval.language.success_claims import SUCCESS_PHRASES, success_claims
 from agenteval.lazyregex import lazy
 from agenteval.patterns import name_matches
-from agenteval.selectors import counted, tool_of
+from agenteval.plurals import counted
+from agenteval.selectors import tool_of
 from agenteval.spec import Name, TestCase
 from agenteval.strict import Between, NotEmpty, model
 from agenteval.text import fold
@@ -82,7 +83,7 @@ min_backoff_ms: 1000
         failed_times = counted(len(failures) or len(errors), "failure")
         note = f"; {observed['backoff']}" if "backoff" in observed and again else ""
         return passed(
-            f"{failed_times} of {self.tool}, {_counted_retries(len(again))}, "
+            f"{failed_times} of {self.tool}, {counted(len(again), 'retry', 'retries')}, "
             f"at most {self.max_retries} for each allowed{note}",
             events=[*(call.event for call in failures), *(retry.call.event for retry in again)],
             **observed,
@@ -100,7 +101,7 @@ min_backoff_ms: 1000
 
     def _too_many(self, again: Sequence[Retry]) -> Iterator[tuple[str, Retry]]:
         lengths = {retry.first.event.event_id: retry.number for retry in again}
-        most = _counted_retries(self.max_retries)
+        most = counted(self.max_retries, "retry", "retries")
         for retry in again:
             first = retry.first.event.event_id
             if lengths[first] > self.max_retries:
@@ -166,10 +167,6 @@ def _pause_ms(retry: Retry) -> float | None:
         return None
     start, end = (at if at.tzinfo else at.replace(tzinfo=UTC) for at in (start, end))
     return round((end - start).total_seconds() * 1000, 3)
-
-
-def _counted_retries(number: int) -> str:
-    return "1 retry" if number == 1 else f"{number} retries"
 
 
 FAILURE_PHRASES = (

@@ -10,7 +10,7 @@ from agenteval.findings import Path, dotted
 from agenteval.outbound import OUTBOUND
 from agenteval.patterns import name_matches
 from agenteval.personal_data import Found, personal_data
-from agenteval.selectors import counted
+from agenteval.plurals import counted
 from agenteval.spec import Name, TestCase, ToolPolicy
 from agenteval.strict import NotEmpty, model
 from agenteval.trace import Event, ToolCall, Trace

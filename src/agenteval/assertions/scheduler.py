@@ -8,7 +8,8 @@ from agenteval.assertions.base import Assertion, Category, Verdict, failed, pass
 from agenteval.assertions.process import is_available
 from agenteval.assertions.telling import called, times
 from agenteval.patterns import name_matches
-from agenteval.selectors import Selector, counted
+from agenteval.plurals import counted
+from agenteval.selectors import Selector
 from agenteval.spec import Name, TestCase, Trigger
 from agenteval.strict import Between, model
 from agenteval.trace import Event, Trace

@@ -9,7 +9,8 @@ from agenteval.assertions.base import Assertion, Category, Verdict, failed, pass
 from agenteval.assertions.looks import ANY_TOOL, Looks
 from agenteval.errors import AssertionCrashError
 from agenteval.patterns import name_matches
-from agenteval.selectors import ArgsMatch, counted, equal, lookup, show
+from agenteval.plurals import counted
+from agenteval.selectors import ArgsMatch, equal, lookup, show
 from agenteval.spec import Name, TestCase
 from agenteval.strict import Model, model
 from agenteval.text import cut, fold

@@ -10,6 +10,7 @@ from agenteval.cli.flow import Flow
 from agenteval.cli.lastrun import keys, recall
 from agenteval.discovery import Selected
 from agenteval.errors import Problem, SpecError
+from agenteval.plurals import counted
 from agenteval.redaction import Redactor
 from agenteval.sharding import Shard, divided
 
@@ -59,13 +60,13 @@ def _failed(made: Arrangement, root: Path, redactor: Redactor, *, only: bool) ->
     }
     if not wanted:
         remembered = (
-            f"{_tests(len(failed))} failed last time, none of them here"
+            f"{counted(len(failed), 'test')} failed last time, none of them here"
             if failed
             else "no failed test is remembered"
         )
         made.said.append(f"{option}: {remembered}: all are run")
         return
-    made.said.append(f"{option}: {_tests(len(wanted))} failed last time")
+    made.said.append(f"{option}: {counted(len(wanted), 'test')} failed last time")
     first = [index for index, each in enumerate(made.found) if index in wanted or isinstance(each, SpecError)]
     rest = sorted(set(range(len(made.found))).difference(first))
     if only:
@@ -106,7 +107,7 @@ def _shard(
     _keep(made, [index for index, number in enumerate(shards) if number == shard.number])
     if shards and shard.number not in shards:
         made.problems.append(_empty(shard))
-    made.said.append(f"shard {shard.number}/{shard.of}: {len(made.found)} of {_tests(len(shards))}")
+    made.said.append(f"shard {shard.number}/{shard.of}: {len(made.found)} of {counted(len(shards), 'test')}")
 
 
 def _empty(shard: Shard) -> Problem:
@@ -151,7 +152,3 @@ def _digest(data: Any) -> str:
     from hashlib import sha256
 
     return sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
-
-
-def _tests(number: int) -> str:
-    return f"{number} test{'' if number == 1 else 's'}"

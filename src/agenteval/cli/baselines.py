@@ -11,11 +11,11 @@ from agenteval.comparing.sides import Side, load_side, of_baseline
 from agenteval.comparing.watch import Watch
 from agenteval.errors import Problem, UsageError
 from agenteval.openwop.summary import Baseline, Scores
+from agenteval.plurals import counted
 from agenteval.redaction import RedactionRules, Redactor
 from agenteval.reporters.sealing import LeakError, sealed
 from agenteval.runner import RunOptions
 from agenteval.scorecard import Tally
-from agenteval.selectors import counted
 from agenteval.stored import is_run
 
 

@@ -110,8 +110,3 @@ def problem_as_json(problem: Problem) -> dict[str, object]:
         "allowed": list(problem.allowed),
         "next_step": problem.next_step,
     }
-
-
-def count(number: int, noun: str) -> str:
-    """`1 test file`, `2 test files`."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -58,9 +58,9 @@ def command(
 
         write(sys.stdout, sealed(comparison, Redactor((), rules)).decode())
         return code
+    from agenteval.plurals import counted
     from agenteval.reporters.comparison import tell
     from agenteval.reporters.terminal import Terminal
-    from agenteval.selectors import counted
 
     terminal = Terminal(sys.stdout, color=color or config.color)
     with no_commands(terminal, when=in_github_actions()):

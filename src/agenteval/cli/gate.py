@@ -82,8 +82,8 @@ def objection(run: "StoredRun", summary: "EvalSummary", required: float | None) 
 
 
 def _print(run: "StoredRun", summary: "EvalSummary", code: ExitCode, reason: str) -> None:
+    from agenteval.plurals import counted
     from agenteval.reporters.terminal import Terminal
-    from agenteval.selectors import counted
 
     terminal = Terminal(sys.stdout)
     terminal.emit(f"{run.summary.test_run_id}  {summary.suiteId} {summary.suiteVersion}")

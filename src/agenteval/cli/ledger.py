@@ -12,6 +12,7 @@ from agenteval.cli.problems import redacted_problems
 from agenteval.errors import ExitCode, Problem
 from agenteval.openwop.events import eval_events
 from agenteval.openwop.summary import Scores
+from agenteval.plurals import counted
 from agenteval.redaction import Redactor, plain
 from agenteval.reporters.artifacts import RunDirectory
 from agenteval.reporters.console import Console
@@ -20,7 +21,6 @@ from agenteval.reporters.stream import flush, write
 from agenteval.results import RunSummary
 from agenteval.runner import RunOptions, timestamp
 from agenteval.scorecard import Tally
-from agenteval.selectors import counted
 
 if TYPE_CHECKING:
     from agenteval.comparing.watch import Watch

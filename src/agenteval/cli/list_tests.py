@@ -6,11 +6,12 @@ from typing import Annotated
 
 import typer
 
-from agenteval.cli.collection import Collection, collect, count, problem_as_json
+from agenteval.cli.collection import Collection, collect, problem_as_json
 from agenteval.cli.columns import columns
 from agenteval.cli.options import ExcludeTagOption, ExpressionOption, PathsArgument, TagOption
 from agenteval.errors import ExitCode
 from agenteval.loading import LoadedTest
+from agenteval.plurals import counted
 
 
 def command(
@@ -59,13 +60,13 @@ def _print(tests: Sequence[LoadedTest], collection: Collection) -> None:
     for line in columns([_row(test) for test in tests]):
         terminal.emit(line)
     deselected = len(collection.tests) - len(tests)
-    terminal.emit(count(len(tests), "test") + (f", {deselected} deselected" if deselected else ""))
+    terminal.emit(counted(len(tests), "test") + (f", {deselected} deselected" if deselected else ""))
     terminal.flush()
 
 
 def _row(test: LoadedTest) -> tuple[str, ...]:
     tags = ", ".join(test.case.tags) or "-"
-    return test.case.id, count(len(test.checks), "assertion"), tags, str(test.path)
+    return test.case.id, counted(len(test.checks), "assertion"), tags, str(test.path)
 
 
 def _print_json(tests: Sequence[LoadedTest], collection: Collection) -> None:

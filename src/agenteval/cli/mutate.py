@@ -22,7 +22,7 @@ from agenteval.cli.options import (
 )
 from agenteval.cli.reporting import prepare, write_report
 from agenteval.errors import ExitCode, UsageError
-from agenteval.selectors import counted
+from agenteval.plurals import counted
 
 if TYPE_CHECKING:
     from agenteval.mutation.base import Operator

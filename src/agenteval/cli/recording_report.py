@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from agenteval.cli.columns import columns
 from agenteval.errors import Problem
+from agenteval.plurals import counted
 from agenteval.redaction import plain
 from agenteval.reporters.stream import write_json
 from agenteval.text import cut
@@ -29,7 +30,7 @@ def listed(source: "Source", terminal: "Terminal", *, as_json: bool, asking: boo
     if as_json:
         write_json(sys.stdout, {"kind": source.recording.kind, "runs": [plain(run) for run in runs]})
         return
-    terminal.emit(f"{source.recording.kind}, {_count(len(runs), 'run')}")
+    terminal.emit(f"{source.recording.kind}, {counted(len(runs), 'run')}")
     for line in columns([HEADINGS, *(_row(run, terminal) for run in runs)]):
         terminal.emit(line)
     if runs and not asking:
@@ -51,7 +52,7 @@ def inspected(source: "Source", terminal: "Terminal", *, as_json: bool) -> None:
             terminal.emit(f"{title}:")
         for line in lines:
             terminal.emit(f"  {line}")
-    terminal.emit(f"{_count(len(recording.runs), 'run')}; --list shows them")
+    terminal.emit(f"{counted(len(recording.runs), 'run')}; --list shows them")
     terminal.flush()
 
 
@@ -78,9 +79,9 @@ def remarks_on(draft: "Draft", terminal: "Terminal", *, expecting: bool = False)
     from agenteval.drafting.trial import TEST_FILE
 
     open_questions = draft.files[TEST_FILE].count(f"{DECIDE}: ".encode())
-    terminal.emit(f"  {draft.test_id}: {_count(len(draft.kept), 'assertion')}, all pass as expected")
+    terminal.emit(f"  {draft.test_id}: {counted(len(draft.kept), 'assertion')}, all pass as expected")
     if draft.left_out:
-        number = _count(len(draft.left_out), "suggestion")
+        number = counted(len(draft.left_out), "suggestion")
         terminal.emit(f"  {number} left out: the others notice as much")
     if expecting and not draft.findings:
         terminal.emit("  ! the run passes all that was suggested: there is no failure to expect")
@@ -88,7 +89,9 @@ def remarks_on(draft: "Draft", terminal: "Terminal", *, expecting: bool = False)
         kept = any(each is finding.suggestion for each in draft.kept)
         how = "expected to fail" if kept else "hidden by redaction" if finding.hidden else "left out"
         terminal.emit(f"  ! the run does not pass {finding.suggestion.type} ({how}): {cut(finding.message)}")
-    terminal.emit(f"  {_count(open_questions, 'line')} marked `decide:` {_wait(open_questions)} for a person")
+    terminal.emit(
+        f"  {counted(open_questions, 'line')} marked `decide:` {_wait(open_questions)} for a person"
+    )
 
 
 def updated(made: "Update", test: Path, terminal: "Terminal", *, as_json: bool) -> None:
@@ -144,10 +147,6 @@ def _draft_data(draft: "Draft", out: Path) -> dict[str, object]:
         ],
         "left_out": [{"id": each.id, "type": each.type} for each in draft.left_out],
     }
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _wait(number: int) -> str:

@@ -14,10 +14,10 @@ from agenteval.discovery import Selected, discover
 from agenteval.errors import ExitCode, SpecError
 from agenteval.loading import LoadedTest
 from agenteval.openwop.summary import TaskIds
+from agenteval.plurals import counted
 from agenteval.redaction import plain
 from agenteval.reporters.artifacts import ArtifactError
 from agenteval.selection import Selection
-from agenteval.selectors import counted
 
 if TYPE_CHECKING:
     from agenteval.cli.arranging import Arrangement

@@ -85,7 +85,7 @@ def _suite(config: "Config", tasks: list[dict[str, Any]], folder: Path | None) -
 
 
 def _tell(terminal: "Terminal", carried: "Sequence[Carried]") -> None:
-    from agenteval.selectors import counted
+    from agenteval.plurals import counted
 
     made = sum(each.task is not None for each in carried)
     terminal.emit(f"{made} of {counted(len(carried), 'test')} carried over")

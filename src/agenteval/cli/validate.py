@@ -5,10 +5,11 @@ from typing import Annotated
 
 import typer
 
-from agenteval.cli.collection import Collection, collect, count, problem_as_json
+from agenteval.cli.collection import Collection, collect, problem_as_json
 from agenteval.cli.inputs import check_inputs
 from agenteval.cli.options import AllowOutsideOption, ColorOption, PathsArgument
 from agenteval.errors import ExitCode
+from agenteval.plurals import counted
 
 
 def command(
@@ -55,18 +56,16 @@ def _print(collection: Collection, color: str) -> None:
 
 
 def _closing_line(collection: Collection) -> str:
-    problems = count(collection.errors, "problem")
+    problems = counted(collection.errors, "problem")
     invalid, files = len(collection.invalid), collection.files
     if not files:
         return f"no test files ({problems})"
     if invalid:
-        return (
-            f"{invalid} of {count(files, 'test file')} {'is' if invalid == 1 else 'are'} invalid ({problems})"
-        )
+        return f"{invalid} of {counted(files, 'test file')} {'is' if invalid == 1 else 'are'} invalid ({problems})"
     if collection.not_found:
-        return f"{count(files, 'test file')} valid, but not every path has one ({problems})"
+        return f"{counted(files, 'test file')} valid, but not every path has one ({problems})"
     warnings = len(collection.problems)
-    return f"{count(files, 'test file')} valid" + (f" ({count(warnings, 'warning')})" if warnings else "")
+    return f"{counted(files, 'test file')} valid" + (f" ({counted(warnings, 'warning')})" if warnings else "")
 
 
 def _print_json(collection: Collection) -> None:

@@ -14,6 +14,7 @@ from agenteval.errors import AdapterError
 from agenteval.loading import BoundAssertion, load_test
 from agenteval.openwop.models import Task, ToolResponse
 from agenteval.plugins.registry import Registry
+from agenteval.plurals import counted
 from agenteval.reading.containment import is_inside
 from agenteval.selectors import equal
 from agenteval.spec import Message, Scenario, TestCase, Tools
@@ -188,9 +189,7 @@ def answers_for(response: ToolResponse, tool: str) -> bool:
 def _unexpected(event: Event, tool: str, responses: Sequence[ToolResponse]) -> str:
     number = sum(answers_for(each, tool) for each in responses)
     has = (
-        f"has {number} response{'s' * (number != 1)} of it, and all were given before"
-        if number
-        else "has none of it"
+        f"has {counted(number, 'response')} of it, and all were given before" if number else "has none of it"
     )
     return f"{event.event_id} {tool}: the recording has a result, the suite {has}"
 

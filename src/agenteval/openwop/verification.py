@@ -9,9 +9,9 @@ from agenteval.digests import sha256
 from agenteval.errors import AgentEvalError
 from agenteval.openwop.models import EvalSummary, TaskScore
 from agenteval.openwop.summary import Scores, Suite, task_id
+from agenteval.plurals import counted
 from agenteval.reading.jsonsource import load_model
 from agenteval.results import TestResult
-from agenteval.selectors import counted
 from agenteval.stored import EVAL_SUMMARY, SUMMARY, StoredRun
 
 SCORED_OTHERWISE = frozenset({"golden", "rubric"})

@@ -12,6 +12,7 @@ from agenteval.cli.redacting import rules_of
 from agenteval.config import load_config, project_root
 from agenteval.discovery import is_entered, is_test_file
 from agenteval.errors import AgentEvalError
+from agenteval.plurals import counted
 from agenteval.pytest_plugin import NAME, REMARKS
 from agenteval.reporters.stream import redactor_in_force
 
@@ -103,9 +104,8 @@ class Hooks:
         for name, text in self.remarks:
             terminalreporter.write_line(f"{name}\n{text}")
         if self.vacuous:
-            tests = "1 test" if self.vacuous == 1 else f"{self.vacuous} tests"
             terminalreporter.write_line(
-                f"{tests} passed with an assertion that had nothing to judge (vacuous); "
+                f"{counted(self.vacuous, 'test')} passed with an assertion that had nothing to judge (vacuous); "
                 "fail_on_vacuous in agenteval.yaml fails such tests"
             )
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from agenteval.comparing.comparison import KINDS, Change, ChangeKind, Comparison, TestDifference
 from agenteval.comparing.trajectories import CallChange
+from agenteval.plurals import counted
 from agenteval.reporters.terminal import Terminal
 
 MOST_CHANGES = 40
@@ -90,7 +91,9 @@ class _Telling:
     def _differences(self, differences: Sequence[TestDifference]) -> None:
         if not differences:
             return
-        self.terminal.emit("  ", ("what the agent did otherwise", "bold"), f" ({_tests(len(differences))})")
+        self.terminal.emit(
+            "  ", ("what the agent did otherwise", "bold"), f" ({counted(len(differences), 'test')})"
+        )
         for difference in differences[:MOST_TESTS]:
             self.terminal.emit(f"    {difference.test_case_id}")
             for call in difference.calls[:MOST_CHANGES]:
@@ -118,13 +121,13 @@ class _Telling:
         comparison = self.comparison
         if comparison.without_traces:
             self._line(
-                f"of {_tests(comparison.without_traces)} only the numbers of calls were compared: "
+                f"of {counted(comparison.without_traces, 'test')} only the numbers of calls were compared: "
                 "a run keeps the traces that show more with --save-traces",
                 2,
                 "dim",
             )
         if comparison.not_selected:
-            self._line(f"{_tests(comparison.not_selected)} not in this run", 2, "dim")
+            self._line(f"{counted(comparison.not_selected, 'test')} not in this run", 2, "dim")
 
     def _score(self) -> None:
         before, after = self.comparison.before.score, self.comparison.after.score
@@ -136,7 +139,3 @@ class _Telling:
 
     def _line(self, text: str, indent: int, style: str = "") -> None:
         self.terminal.paragraph(text.replace("→", self.arrow), indent=indent, style=style)
-
-
-def _tests(number: int) -> str:
-    return f"{number} test{'' if number == 1 else 's'}"

@@ -5,6 +5,7 @@ from shlex import quote
 from typing import TextIO
 
 from agenteval.errors import ExitCode, Problem
+from agenteval.plurals import plural
 from agenteval.reporters.terminal import Part, Terminal
 from agenteval.results import (
     AssertionResult,
@@ -248,7 +249,7 @@ class Console(Terminal):
                 for number, word in (
                     (row.failed, "failed"),
                     (row.xfailed, "xfailed"),
-                    (row.warnings, _plural(row.warnings, "warning")),
+                    (row.warnings, plural(row.warnings, "warning")),
                     (row.vacuous, "vacuous"),
                     (row.skipped, "skipped"),
                 )
@@ -275,26 +276,22 @@ class Console(Terminal):
             self.paragraph(f"nothing looks at: {dot.join(unseen)}", indent=2, style="dim")
 
 
-def _plural(number: int, word: str, words: str = "") -> str:
-    return word if number == 1 else words or f"{word}s"
-
-
 def _counted(counts: RunCounts) -> list[Part]:
     """`3 passed, 1 failed`: what there is any of."""
     parts = [
         (counts.passed, "passed", "green"),
         (counts.xfailed, "xfailed", "yellow"),
         (counts.failed, "failed", "red bold"),
-        (counts.errors, _plural(counts.errors, "error"), "red bold"),
+        (counts.errors, plural(counts.errors, "error"), "red bold"),
         (counts.skipped, "skipped", "yellow"),
         (counts.invalid, "invalid", "red bold"),
         (counts.deselected, "deselected", "dim"),
         (
             counts.vacuous_passes,
-            _plural(counts.vacuous_passes, "vacuous pass", "vacuous passes"),
+            plural(counts.vacuous_passes, "vacuous pass", "vacuous passes"),
             "yellow",
         ),
-        (counts.warnings, _plural(counts.warnings, "warning"), "yellow"),
+        (counts.warnings, plural(counts.warnings, "warning"), "yellow"),
     ]
     said: list[Part] = []
     for number, word, style in parts:

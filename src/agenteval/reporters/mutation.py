@@ -1,8 +1,8 @@
 """Mutation testing on the console: every mutant that nobody noticed, with what to add; then the scores."""
 
 from agenteval.mutation.results import MutantResult, MutationReport, Score, TestMutation, percent
+from agenteval.plurals import counted
 from agenteval.reporters.console import Console
-from agenteval.selectors import counted
 
 
 def tell_test(console: Console, test: TestMutation) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from agenteval.selectors import counted
+from agenteval.plurals import counted
 from agenteval_nanoclaw.session.context import generation_of, mounts_are_known
 from agenteval_nanoclaw.session.reading import Reading
 from agenteval_nanoclaw.session.runs import Run

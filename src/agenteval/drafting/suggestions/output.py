@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
-from agenteval.drafting.suggestions.suggestion import Suggestion, times
+from agenteval.drafting.suggestions.suggestion import Suggestion
 from agenteval.grounding.links import links
 from agenteval.grounding.sources import result_sources, successful_results, texts_of
 from agenteval.language.questions import questions
 from agenteval.outbound import OUTBOUND
+from agenteval.plurals import counted
 from agenteval.text import blocks, words
 from agenteval.trace import Trace
 
@@ -43,7 +44,7 @@ def _form(output: str) -> Iterator[Suggestion]:
                 id=f"{number}-{items}",
                 type="output_matches_format",
                 params={"format": form, f"min_{items}": number, f"max_{items}": number},
-                why=f"the answer is a list of {times(number, items[:-1])}",
+                why=f"the answer is a list of {counted(number, items[:-1])}",
                 decide="was exactly this many asked for? if not, widen the bounds",
             )
             return

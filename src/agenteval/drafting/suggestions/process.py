@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from agenteval.drafting.naming import slug
-from agenteval.drafting.suggestions.suggestion import Suggestion, times
+from agenteval.drafting.suggestions.suggestion import Suggestion
 from agenteval.outbound import OUTBOUND
+from agenteval.plurals import counted
 from agenteval.spec import TestCase
 from agenteval.trace import ToolCall, Trace, retries
 
@@ -37,7 +38,7 @@ def _called(calls: list[ToolCall]) -> Iterator[Suggestion]:
             id=f"calls-{slug(tool)}",
             type="must_call_tool",
             params=params,
-            why=f"{tool} was called with success {times(number, 'time')}: without it the answer had no ground"
+            why=f"{tool} was called with success {counted(number, 'time')}: without it the answer had no ground"
             if number
             else f"{tool} was called, though it never succeeded",
             decide="would fewer calls do? then lower min_calls" if number > 1 else "",
@@ -78,7 +79,7 @@ def _once(calls: list[ToolCall]) -> Iterator[Suggestion]:
         type="max_tool_calls",
         params={"max_total": 2 * len(calls)},
         severity="warning",
-        why=f"the run took {times(len(calls), 'call')}; twice as many would be worth a look",
+        why=f"the run took {counted(len(calls), 'call')}; twice as many would be worth a look",
         decide="how many calls are too many",
     )
 
@@ -109,7 +110,7 @@ def _failures(trace: Trace) -> Iterator[Suggestion]:
             id=f"{slug(tool)}-retried-in-bounds",
             type="retry_policy_respected",
             params=params,
-            why=f"{tool} failed {times(len(calls), 'time')}, and was retried {times(most, 'time')}",
+            why=f"{tool} failed {counted(len(calls), 'time')}, and was retried {counted(most, 'time')}",
             decide="how often may it be tried again, and after which errors",
         )
     lost = [tool for tool, calls in failed.items() if not _recovered(trace, tool)]

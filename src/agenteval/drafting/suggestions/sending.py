@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 
-from agenteval.drafting.suggestions.suggestion import Suggestion, times
+from agenteval.drafting.suggestions.suggestion import Suggestion
 from agenteval.outbound import OUTBOUND, destinations
+from agenteval.plurals import counted
 from agenteval.spec import TestCase
 from agenteval.trace import Trace
 
@@ -25,14 +26,14 @@ def sending_suggestions(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
             id="sends-as-often",
             type="scheduler_outbound_count",
             params={"exact": len(sends)},
-            why=f"the task sent {times(len(sends), 'message')} by {OUTBOUND}",
+            why=f"the task sent {counted(len(sends), 'message')} by {OUTBOUND}",
         )
     if sends:
         yield Suggestion(
             id="nothing-sent-twice",
             telling=True,
             type="no_duplicate_outbound",
-            why=f"{times(len(sends), 'message')} went out by {OUTBOUND}, and none of them twice",
+            why=f"{counted(len(sends), 'message')} went out by {OUTBOUND}, and none of them twice",
         )
         places = list(dict.fromkeys(place for call in sends for place in destinations(call)))
         yield Suggestion(

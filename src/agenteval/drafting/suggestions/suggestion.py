@@ -28,8 +28,3 @@ class Suggestion:
         if self.params:
             data["params"] = self.params
         return data
-
-
-def times(number: int, noun: str) -> str:
-    """`1 call`, `2 calls`."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
