@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args, get_origin
 
 from agenteval.errors import FileError, Problem, SpecError
-from agenteval.findings import Invalid
+from agenteval.findings import DataPath, Invalid
 from agenteval.reading.documents import (
-    DataPath,
     Places,
     fault_of,
     problem_at,

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from agenteval.errors import Problem
-from agenteval.reading.documents import DataPath, problem_at
+from agenteval.findings import DataPath
+from agenteval.reading.documents import problem_at
 from agenteval.reading.yamlsource import place
 from agenteval.spec import TestCase
 

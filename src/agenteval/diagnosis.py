@@ -13,7 +13,7 @@ from typing import Any, TypeVar, Union, get_args, get_origin
 
 from pydantic import TypeAdapter, ValidationError
 
-from agenteval.findings import Finding, Invalid, Path, describe
+from agenteval.findings import DataPath, Finding, Invalid, describe
 from agenteval.strict import EXTENSION_PREFIX, Model, Tagged, closest
 
 __all__ = ["Finding", "Invalid", "allow_extensions", "describe", "json_schema", "parse_slowly"]
@@ -54,7 +54,7 @@ def _is_extension(detail: Any) -> bool:
     )
 
 
-def _without(data: Any, paths: Sequence[Path]) -> Any:
+def _without(data: Any, paths: Sequence[DataPath]) -> Any:
     data = deepcopy(data)
     for *parents, key in paths:
         holder = data
@@ -64,7 +64,7 @@ def _without(data: Any, paths: Sequence[Path]) -> Any:
     return data
 
 
-def _data_path(data: Any, detail: Any) -> Path:
+def _data_path(data: Any, detail: Any) -> DataPath:
     """The part of a pydantic location that navigates the data (it also names union members)."""
     path: list[str | int] = []
     here = data
@@ -81,8 +81,8 @@ def _data_path(data: Any, detail: Any) -> Path:
 
 
 def _findings(cls: type[Model], data: Any, details: Sequence[Any]) -> list[Finding]:
-    found: dict[tuple[Path, str], Finding] = {}
-    expected: dict[Path, list[str]] = {}
+    found: dict[tuple[DataPath, str], Finding] = {}
+    expected: dict[DataPath, list[str]] = {}
     for detail in details:
         path = _data_path(data, detail)
         code = detail["type"]
@@ -113,12 +113,12 @@ def _findings(cls: type[Model], data: Any, details: Sequence[Any]) -> list[Findi
     )
 
 
-def _outdone(finding: Finding, outer: set[Path]) -> bool:
+def _outdone(finding: Finding, outer: set[DataPath]) -> bool:
     """A union complains once per member: the member that fitted best complains deepest, and is right."""
     return finding.code == "wrong_type" and finding.path in outer
 
 
-def _mismatch(path: Path, value: Any, expected: Sequence[str], detail: Any) -> Finding:
+def _mismatch(path: DataPath, value: Any, expected: Sequence[str], detail: Any) -> Finding:
     wanted = " or ".join(dict.fromkeys(expected))
     message = f"expected {wanted}, got {describe(value)}"
     if isinstance(value, bool) and "string" in wanted:
@@ -135,7 +135,7 @@ def _mismatch(path: Path, value: Any, expected: Sequence[str], detail: Any) -> F
     )
 
 
-def _unknown(path: Path, *, suggestion: str | None, allowed: Sequence[str] = ()) -> Finding:
+def _unknown(path: DataPath, *, suggestion: str | None, allowed: Sequence[str] = ()) -> Finding:
     name = str(path[-1])
     return Finding(
         code="unknown_key",
@@ -148,13 +148,13 @@ def _unknown(path: Path, *, suggestion: str | None, allowed: Sequence[str] = ())
     )
 
 
-def _missing(owner: Path, name: str) -> Finding:
+def _missing(owner: DataPath, name: str) -> Finding:
     return Finding(
         code="missing_key", path=owner, message=f"missing required key {name!r}", at_key=True, name=name
     )
 
 
-def _bad_tag(data: Any, path: Path, detail: Any) -> Finding:
+def _bad_tag(data: Any, path: DataPath, detail: Any) -> Finding:
     key = str(detail["ctx"]["discriminator"]).strip("'")
     value = _value_at(data, path)
     if not isinstance(value, dict) or key not in value:
@@ -213,7 +213,7 @@ def _expectation(detail: Any) -> str:
             return str(_EXPECTATIONS.get(code, detail["msg"]))
 
 
-def _value_at(data: Any, path: Path) -> Any:
+def _value_at(data: Any, path: DataPath) -> Any:
     for step in path:
         data = data.get(step) if isinstance(data, dict) else data[step]
     return data
@@ -226,7 +226,7 @@ class _Order:
         self.data = data
         self.positions: dict[int, dict[Any, int]] = {}  # of the keys of each mapping met, by its identity
 
-    def of(self, path: Path) -> tuple[int, ...]:
+    def of(self, path: DataPath) -> tuple[int, ...]:
         """What to sort a path by."""
         places = []
         here = self.data
@@ -247,7 +247,7 @@ def _field_names(cls: type[Model]) -> list[str]:
     return [field.name for field in fields(cls) if field.init]  # type: ignore[arg-type]
 
 
-def _model_at(cls: Any, data: Any, path: Path) -> type[Model] | None:
+def _model_at(cls: Any, data: Any, path: DataPath) -> type[Model] | None:
     """The model that describes the mapping at `path`, found by walking declarations and data together."""
     kinds = [cls]
     for step in path:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from agenteval.findings import dotted
 from agenteval.selectors import equal, show
 
 MOST_LINES = 5
@@ -30,7 +31,7 @@ def find_differences(one: Any, other: Any) -> list[Difference]:
     changes.sort(key=lambda change: _order(change.path(output_format="list")))
     return [
         Difference(
-            _place(change.path(output_format="list")),
+            dotted(tuple(change.path(output_format="list"))),
             *(ABSENT if isinstance(side, NotPresent) else side for side in (change.t1, change.t2)),
         )
         for change in changes
@@ -59,11 +60,6 @@ def brief(value: Any, longest: int = LONGEST_VALUE) -> str:
 
 def _order(path: Sequence[str | int]) -> list[tuple[str, int]]:
     return [("", step) if isinstance(step, int) else (step, 0) for step in path]
-
-
-def _place(path: Sequence[str | int]) -> str:
-    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
-    return "".join(steps).lstrip(".")
 
 
 def _line(found: Difference, names: tuple[str, str], whole: str) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
-Path = tuple[str | int, ...]
+DataPath = tuple[str | int, ...]
 """Where in the data: keys and list indices from the top."""
 
 
@@ -15,7 +15,7 @@ class Finding(NamedTuple):
     """
 
     code: Literal["unknown_key", "missing_key", "wrong_type", "wrong_value"]
-    path: Path
+    path: DataPath
     message: str
     allowed: Sequence[str] = ()
     suggestion: str | None = None
@@ -31,7 +31,7 @@ class Finding(NamedTuple):
         return f"{self.message} in {dotted(owner)}" if owner else self.message
 
 
-def dotted(path: Path) -> str:
+def dotted(path: DataPath) -> str:
     """A path as people write it: `scenario.input_messages[0].role`."""
     steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
     return "".join(steps).removeprefix(".")

@@ -9,12 +9,11 @@ from agenteval.assertions.base import Assertion
 from agenteval.conventions import remarks
 from agenteval.discovery import Selected, discover
 from agenteval.errors import FileError, PluginError, Problem, SpecError, saying
-from agenteval.findings import Finding, Invalid, dotted
+from agenteval.findings import DataPath, Finding, Invalid, dotted
 from agenteval.plugins.registry import BUILT_IN, Registry
 from agenteval.reading.documents import (
     MAX_FILE_BYTES,
     MAX_YAML_NODES,
-    DataPath,
     Fault,
     fault_of,
     problem_at,

@@ -14,6 +14,7 @@ from functools import cache
 from typing import Any
 
 from agenteval.errors import Problem
+from agenteval.findings import DataPath
 from agenteval.hiding import PIECE, SHORTEST_PIECE, SHORTEST_TEXT, KnownValues, is_token, token, tokens_in
 from agenteval.patterns import is_glob
 from agenteval.secrets import CREDENTIAL, Found, detect, is_telling, is_value, might_hold, names_secret
@@ -126,7 +127,7 @@ class Redactor:
             return True
         return self.rules.suspects(content)
 
-    def _learn_fields(self, data: Any, path: "Path") -> None:
+    def _learn_fields(self, data: Any, path: DataPath) -> None:
         if path and self._named(path):
             for text in _texts(data):
                 self._fields.add(text, FIELD)
@@ -176,13 +177,13 @@ class Redactor:
             start = found.end
         return "".join((*kept, text[start:])) if kept else text
 
-    def data(self, data: Any, path: "Path" = ()) -> Any:
+    def data(self, data: Any, path: DataPath = ()) -> Any:
         """The data, without redacted fields and without what was learned."""
         if not (self.names or self._credentials or self._secrets):
             return data
         return self._data(data, path)
 
-    def _data(self, data: Any, path: "Path") -> Any:
+    def _data(self, data: Any, path: DataPath) -> Any:
         if path and self._named(path):
             return self._token(
                 data if isinstance(data, str) else json.dumps(data, sort_keys=True, default=str), FIELD
@@ -242,15 +243,11 @@ class Redactor:
         """The token of a value: the same wherever it stands."""
         return self._secrets.tokens.get(text) or self._fields.tokens.get(text) or token(text, kind)
 
-    def _named(self, path: "Path") -> bool:
+    def _named(self, path: DataPath) -> bool:
         return any(_ends_in(path, name) for name in self.names)
 
 
-Path = tuple[str | int, ...]
-"""The keys that lead to a value, and its places in lists."""
-
-
-def _ends_in(path: Path, name: tuple[str, ...]) -> bool:
+def _ends_in(path: DataPath, name: tuple[str, ...]) -> bool:
     """Whether a path ends in a name, which may leave out places in lists; one without a dot is a key."""
     if len(name) == 1:
         return isinstance(path[-1], str) and _same(name[0], path[-1])
@@ -263,7 +260,7 @@ def _ends_in(path: Path, name: tuple[str, ...]) -> bool:
     return False
 
 
-def _key(path: Path) -> str:
+def _key(path: DataPath) -> str:
     """The last key of a path."""
     return next((step for step in reversed(path) if isinstance(step, str)), "")
 

@@ -24,6 +24,8 @@ from typing import (
     get_origin,
 )
 
+from agenteval.findings import DataPath
+
 Check = Callable[[Any], Any]
 T = TypeVar("T")
 M = TypeVar("M", bound="Model")
@@ -220,7 +222,7 @@ class OpenMapping:
             raise PydanticCustomError("misspelt_key", "a misspelt key", {"path": path, "near": near})
         return value
 
-    def _slips(self, value: Any) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    def _slips(self, value: Any) -> Iterator[tuple[DataPath, str]]:
         """The path of each key that looks like a slip, and the key that it looks like."""
         if isinstance(value, list):
             for index, item in enumerate(value):

@@ -10,9 +10,10 @@ from typing import Any
 
 from agenteval.assertions.base import Assertion
 from agenteval.assertions.looks import EXEMPT, GROUPS, LOOKED_AT, TASKS, names_in
+from agenteval.findings import DataPath
 from agenteval.misspelling import slip_of
 from agenteval.patterns import is_glob, name_matches
-from agenteval.reading.documents import DataPath, Fault
+from agenteval.reading.documents import Fault
 from agenteval.spec import TestCase, other_groups
 
 

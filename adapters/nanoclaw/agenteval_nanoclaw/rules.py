@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from agenteval.errors import AdapterError, Problem
+from agenteval.findings import DataPath
 from agenteval.strict import closest
 
-Broken = tuple[tuple[str | int, ...], Problem]
+Broken = tuple[DataPath, Problem]
 """Where in the data a problem is, and the problem, which is not located in the file yet."""
 
 CORRECT_THE_FILE = (

@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any, get_args
 
+from agenteval.findings import DataPath
 from agenteval.strict import Model
 
 LOOKED_AT = frozenset({"tool", "tools", "forbidden_tools", "allowed_sources"})
@@ -71,9 +72,7 @@ def looks_by_fields(check: Model, event_types: tuple[str, ...]) -> Looks:
     return Looks(frozenset(tools), frozenset(types))
 
 
-def names_in(
-    check: Model, path: tuple[str | int, ...] = ()
-) -> Iterator[tuple[tuple[str | int, ...], str, str]]:
+def names_in(check: Model, path: DataPath = ()) -> Iterator[tuple[DataPath, str, str]]:
     """Everything that the parameters name: the path to it, the parameter it stands in, and the name."""
     for steps, name, value in _own_names(check):
         yield (*path, *steps), name, value
@@ -88,7 +87,7 @@ def _holders(check: Model) -> Iterator[Any]:
         yield from _holders(held)
 
 
-def _own_names(holder: Any) -> Iterator[tuple[tuple[str | int, ...], str, str]]:
+def _own_names(holder: Any) -> Iterator[tuple[DataPath, str, str]]:
     kind: Any = type(holder)
     for name in _plan(kind)[0]:
         value = getattr(holder, name)
@@ -100,7 +99,7 @@ def _own_names(holder: Any) -> Iterator[tuple[tuple[str | int, ...], str, str]]:
                     yield (name, index), name, item
 
 
-def _held(holder: Any) -> Iterator[tuple[tuple[str | int, ...], Model]]:
+def _held(holder: Any) -> Iterator[tuple[DataPath, Model]]:
     kind: Any = type(holder)
     for name in _plan(kind)[1]:
         value = getattr(holder, name)

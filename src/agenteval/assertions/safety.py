@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, unsupported, vacuous
 from agenteval.assertions.telling import listed
-from agenteval.findings import Path, dotted
+from agenteval.findings import DataPath, dotted
 from agenteval.outbound import OUTBOUND
 from agenteval.patterns import name_matches
 from agenteval.personal_data import Found, personal_data
@@ -141,7 +141,7 @@ class _Text:
     """One text to look at: that of an event's data at a path, or of the key that the path ends with."""
 
     event: Event
-    path: Path
+    path: DataPath
     text: str
     is_key: bool = False
 
@@ -161,7 +161,7 @@ def _texts(trace: Trace, places: Sequence[Place]) -> Iterator[_Text]:
             yield from _inside(call.event, ("args",), call.event.data.get("args"))
 
 
-def _inside(event: Event, path: Path, value: Any) -> Iterator[_Text]:
+def _inside(event: Event, path: DataPath, value: Any) -> Iterator[_Text]:
     if isinstance(value, dict):
         for key, item in value.items():
             yield _Text(event, (*path, str(key)), str(key), is_key=True)

@@ -5,9 +5,10 @@ from pathlib import Path
 from agenteval.adapters import Adapter, AdapterContext
 from agenteval.cli.collection import Collection
 from agenteval.errors import AdapterError, AgentEvalError, Problem
+from agenteval.findings import DataPath
 from agenteval.loading import LoadedTest
 from agenteval.plugins.registry import Registry
-from agenteval.reading.documents import DataPath, problem_at, read_text
+from agenteval.reading.documents import problem_at, read_text
 from agenteval.reading.yamlsource import place
 from agenteval.strict import closest
 

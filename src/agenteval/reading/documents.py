@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 from agenteval.errors import FileError, Problem
-from agenteval.findings import Finding
+from agenteval.findings import DataPath, Finding
 
 MAX_FILE_BYTES = 64 * 2**20
 """The default limit on the size of any file, in bytes."""
@@ -23,9 +23,6 @@ INTEGERS = range(-(2**63), 2**64)
 
 MAX_PROBLEMS = 100
 """How many problems of one file are told."""
-
-DataPath = tuple[str | int, ...]
-"""Where in the data: keys and list indices from the top."""
 
 _EXCERPT_WIDTH = 100
 _CONTEXT_LINES = 2

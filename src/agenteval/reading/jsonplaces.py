@@ -5,7 +5,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from agenteval.reading.documents import INTEGERS, MAX_DEPTH, DataPath, Place, place_at
+from agenteval.findings import DataPath
+from agenteval.reading.documents import INTEGERS, MAX_DEPTH, Place, place_at
 
 Refusal = tuple[str, str, int, int]
 """Reason code, message, offset, span."""

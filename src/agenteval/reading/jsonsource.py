@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 from agenteval.errors import FileError
-from agenteval.findings import Invalid
+from agenteval.findings import DataPath, Invalid
 from agenteval.reading.documents import (
     INTEGERS,
     MAX_DEPTH,
     MAX_FILE_BYTES,
-    DataPath,
     Place,
     fault_of,
     place_at,

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from datetime import date, time
 from typing import Any
 
-from agenteval.reading.documents import DataPath, Place, place_at
+from agenteval.findings import DataPath
+from agenteval.reading.documents import Place, place_at
 
 _TABLE = ("tool", "agenteval")
 _LINE = re.compile(

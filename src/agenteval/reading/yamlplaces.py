@@ -16,7 +16,8 @@ from yaml.events import (
     SequenceStartEvent,
 )
 
-from agenteval.reading.documents import DataPath, Place, place_at
+from agenteval.findings import DataPath
+from agenteval.reading.documents import Place, place_at
 from agenteval.reading.yamlscalars import MERGE
 from agenteval.reading.yamlsource import events
 

@@ -23,8 +23,8 @@ from yaml.events import (
 )
 
 from agenteval.errors import FileError
-from agenteval.findings import describe
-from agenteval.reading.documents import MAX_DEPTH, MAX_YAML_NODES, DataPath, Place, place_at, problem_at
+from agenteval.findings import DataPath, describe
+from agenteval.reading.documents import MAX_DEPTH, MAX_YAML_NODES, Place, place_at, problem_at
 from agenteval.reading.yamlscalars import KEY_WORDS, MERGE, NUMBER_SIGNS, WORDS, NoNumber, meaning
 
 NextEvent = Callable[[], Any]
