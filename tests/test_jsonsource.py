@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agenteval.errors import FileError, Problem
-from agenteval.reading.jsonsource import load_json, load_model, parse_json, place, places
+from agenteval.reading.jsonsource import load_json, load_model, parse_json, places
 from agenteval.strict import Model, model
 
 PATH = Path("replay.json")
@@ -154,7 +154,7 @@ def test_load_json_reads_a_file(tmp_path: Path) -> None:
 
 def at(text: str, *path: str | int, at_key: bool = False) -> tuple[int, int, int]:
     """Line, column and span of a place."""
-    found = place(text, path, at_key=at_key)
+    found = places(text, [(path, at_key)])[0]
     return found.line, found.column, found.span
 
 

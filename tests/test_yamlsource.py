@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agenteval.errors import FileError, Problem
 from agenteval.reading import yamlsource
-from agenteval.reading.yamlsource import load_yaml, place, places
+from agenteval.reading.yamlsource import load_yaml, places
 
 PATH = Path("test.yaml")
 
@@ -344,7 +344,7 @@ def test_what_pyyaml_writes_is_read_back(data: Any, flow: bool) -> None:
 
 def at(text: str, *path: str | int, at_key: bool = False) -> tuple[int, int, int]:
     """Line, column and span of a place."""
-    found = place(text, path, at_key=at_key)
+    found = places(text, [(path, at_key)])[0]
     return found.line, found.column, found.span
 
 

@@ -177,11 +177,11 @@ class Redactor:
             start = found.end
         return "".join((*kept, text[start:])) if kept else text
 
-    def data(self, data: Any, path: DataPath = ()) -> Any:
+    def data(self, data: Any) -> Any:
         """The data, without redacted fields and without what was learned."""
         if not (self.names or self._credentials or self._secrets):
             return data
-        return self._data(data, path)
+        return self._data(data, ())
 
     def _data(self, data: Any, path: DataPath) -> Any:
         if path and self._named(path):

@@ -151,7 +151,7 @@ def test_a_missing_table_is_empty_and_a_required_one_is_an_error(tmp_path: Path)
         new.commit()
     assert read_tables(path, {"a": ("b",)}, {"c": ()}) == {"a": [{"b": 1}], "c": []}
     with pytest.raises(AdapterError):
-        read_tables(path, {"c": ("d",)})
+        read_tables(path, {"c": ("d",)}, {})
 
 
 @pytest.mark.parametrize("linked", [False, True])
@@ -168,7 +168,7 @@ def test_a_log_that_is_a_link_is_not_read(tmp_path: Path, linked: bool) -> None:
         log = shutil.copyfile(tmp_path / "x.db-wal", tmp_path / ("log" if linked else "copy.db-wal"))
     if linked:
         (tmp_path / "copy.db-wal").symlink_to(log)
-    assert read_tables(copy, {"a": ("b",)})["a"] == ([] if linked else [{"b": 1}])
+    assert read_tables(copy, {"a": ("b",)}, {})["a"] == ([] if linked else [{"b": 1}])
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ EVENTS_OF_FLAG = {
     "supports_tool_trace": ("tool_call", "tool_result"),
     "supports_memory_events": ("memory_read", "memory_write"),
 }
+LONGEST_QUOTE = 80
 NOT_JUDGED = "assertions that need it are not judged"
 
 
@@ -73,9 +74,9 @@ def _messages_differ(said: Sequence[tuple[str, str]], found: Sequence[tuple[str,
     return f"input message {number} is {_quoted(ours)} in the test and {_quoted(theirs)} in the recording"
 
 
-def _quoted(message: tuple[str, str], longest: int = 80) -> str:
+def _quoted(message: tuple[str, str]) -> str:
     role, content = message
-    return f"{role}: {content[:longest] + '…' * (len(content) > longest)!r}"
+    return f"{role}: {content[:LONGEST_QUOTE] + '…' * (len(content) > LONGEST_QUOTE)!r}"
 
 
 def _missing_flags(trace: Trace) -> Iterator[str]:

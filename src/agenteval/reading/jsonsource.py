@@ -136,13 +136,11 @@ def _is_too_deep(data: Any) -> bool:
     return True
 
 
-def place(text: str, path: DataPath, *, at_key: bool = False) -> Place:
-    """Where in a JSON text the value at `path` is, or its key. What is not there is looked for further up."""
-    return places(text, [(path, at_key)])[0]
-
-
 def places(text: str, wanted: Sequence[tuple[DataPath, bool]]) -> list[Place]:
-    """The places of several (path, at_key), as `place` gives them, in one reading of the text."""
+    """Where in a JSON text values are, or, with `at_key`, their keys, by (path, at_key).
+
+    What is not there is looked for further up.
+    """
     from agenteval.reading.jsonplaces import find_places
 
     return find_places(text, wanted)

@@ -358,13 +358,13 @@ def _bad_character(text: str, offset: int) -> _Refused:
     return _Refused("yaml.syntax", message, offset, next_step="remove it, or write it as an escape in quotes")
 
 
-def place(text: str, path: DataPath, *, at_key: bool = False) -> Place:
-    """Where in a YAML text the value at `path` is, or its key. What is not there is looked for further up."""
-    return places(text, [(path, at_key)])[0]
+def place(text: str, path: DataPath) -> Place:
+    """Where in a YAML text the value at `path` is. What is not there is looked for further up."""
+    return places(text, [(path, False)])[0]
 
 
 def places(text: str, wanted: Sequence[tuple[DataPath, bool]]) -> list[Place]:
-    """The places of several (path, at_key), as `place` gives them, in one reading of the text."""
+    """Where values are, or, with `at_key`, their keys, by (path, at_key), in one reading of the text."""
     from agenteval.reading.yamlplaces import find_places
 
     return find_places(text, wanted)

@@ -41,6 +41,7 @@ KEPT = {
 """What a step of the bundle keeps of an event's data, by type; `memory_write` is as `memory_read`."""
 ACTING = frozenset({OUTBOUND, "edit", "multi_edit", "write", "todo_write", "notebook_edit"})
 """Tools whose answers say only that it was done: they stay in the bundle, and become no fixtures."""
+LONGEST_SLUG = 40
 
 
 def converted(run: Run, reading: Reading, tell: Tell) -> RecordedTest:
@@ -129,8 +130,8 @@ def _subject(args: Data) -> str:
     return _slug(text.removeprefix("https://").removeprefix("http://").removeprefix("/workspace/"))
 
 
-def _slug(text: str, longest: int = 40) -> str:
-    return re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")[:longest].strip("_")
+def _slug(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")[:LONGEST_SLUG].strip("_")
 
 
 # The scenario -------------------------------------------------------------------------------------------------

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import MappingProxyType
 from typing import Any
 
 from agenteval.errors import AdapterError
@@ -24,9 +23,7 @@ ATTEMPTS = 5
 """How often a copy is taken again when the database changes meanwhile."""
 
 
-def read_tables(
-    path: Path, required: Columns, optional: Columns = MappingProxyType({})
-) -> dict[str, list[Row]]:
+def read_tables(path: Path, required: Columns, optional: Columns) -> dict[str, list[Row]]:
     """The rows of tables, by table; a table of `optional` that is not there is empty.
 
     Raises `AdapterError`: `adapter.database_unreadable`, or `adapter.database_version` when a required table is missing,
