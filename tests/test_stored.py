@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 from agenteval.errors import FileError
+from agenteval.openwop.models import EvalSummary
 from agenteval.reporters.sealing import encode
 from agenteval.stored import StoredRun, StoredRunError, is_run
+from agenteval.strict import parse
 from runs import EXAMPLES, run_command
 
 
@@ -29,13 +31,14 @@ def test_a_run_reads_back_byte_for_byte(folder: Path) -> None:
         assert encode(result) == written
 
 
-def test_traces_and_the_eval_summary_are_plain_data(folder: Path) -> None:
-    """A trace that was saved, and the EvalSummary, are read as they were written."""
+def test_traces_and_the_eval_summary_are_read_as_they_were_written(folder: Path) -> None:
+    """A trace that was saved is plain data, the EvalSummary a model."""
     run = StoredRun(folder)
     result = next(run.results())
     assert result.artifacts.trace is not None
     assert run.trace(result) == json.loads((folder / result.artifacts.trace).read_text())
-    assert run.eval_summary() == json.loads((folder / "eval-summary.json").read_text())
+    written = json.loads((folder / "eval-summary.json").read_text())
+    assert run.eval_summary() == parse(EvalSummary, written)
 
 
 def test_a_run_without_traces_has_none(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from agenteval.results import RESULT_SCHEMA_VERSION, InvalidSpec, RunSummary, Te
 
 if TYPE_CHECKING:
     from agenteval.comparing.comparison import Comparison
+    from agenteval.openwop.models import EvalSummary
 
 SUMMARY = "summary.json"
 COMPARISON = "comparison.json"
@@ -89,9 +90,11 @@ class StoredRun:
 
         return load_model(Comparison, path, max_bytes=_ANY_SIZE)
 
-    def eval_summary(self) -> Any:
-        """The run's EvalSummary, as it was written. Raises `StoredRunError`, `FileError`."""
-        return load_json(self._file(EVAL_SUMMARY), max_bytes=_ANY_SIZE)
+    def eval_summary(self) -> "EvalSummary":
+        """The run's EvalSummary. Raises `StoredRunError` when there is none, `FileError` when it is not valid."""
+        from agenteval.openwop.models import EvalSummary
+
+        return load_model(EvalSummary, self._file(EVAL_SUMMARY), max_bytes=_ANY_SIZE)
 
     def _file(self, name: str) -> Path:
         """A file of the run; a summary names only files beside it."""

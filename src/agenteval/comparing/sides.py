@@ -13,7 +13,6 @@ from agenteval.comparing.trajectories import Trajectory, digested, stored
 from agenteval.digests import sha256
 from agenteval.errors import UsageError
 from agenteval.openwop.summary import task_id
-from agenteval.openwop.verification import valid_summary
 from agenteval.results import TestResult
 from agenteval.stored import StoredRun, StoredRunError, is_run
 
@@ -91,13 +90,13 @@ def _of_facts(facts: TestFacts) -> SideTest:
 
 
 def _of_run(run: StoredRun) -> Side:
-    summary = valid_summary(run)
+    summary = run.eval_summary()
     scores = {task.taskId: task.score for task in summary.tasks}
     tests = {}
     for result in run.results():
         name = result.test_case_id  # a task of a suite keeps its id
         facts = facts_of(result, scores.get(name, scores.get(task_id(name))))
-        tests[result.test_case_id] = side_test(result, facts, partial(_stored_trajectory, run, result))
+        tests[name] = side_test(result, facts, partial(_stored_trajectory, run, result))
     return Side(
         label=str(run.path),
         run_id=run.summary.test_run_id,

@@ -10,7 +10,6 @@ from agenteval.errors import AgentEvalError
 from agenteval.openwop.models import EvalSummary, TaskScore
 from agenteval.openwop.summary import Scores, Suite, task_id
 from agenteval.plurals import counted
-from agenteval.reading.jsonsource import load_model
 from agenteval.results import TestResult
 from agenteval.stored import EVAL_SUMMARY, SUMMARY, StoredRun
 
@@ -26,12 +25,6 @@ class VerificationError(AgentEvalError):
     default_reason = "gate.contradiction"
 
 
-def valid_summary(run: StoredRun) -> EvalSummary:
-    """The EvalSummary of a stored run. Raises `StoredRunError` when there is none, `FileError` when it is not valid."""
-    run.eval_summary()
-    return load_model(EvalSummary, run.path / EVAL_SUMMARY)
-
-
 def verified_summary(run: StoredRun) -> EvalSummary:
     """The EvalSummary of a stored run, held against the run.
 
@@ -45,7 +38,7 @@ def verified_summary(run: StoredRun) -> EvalSummary:
             reason_code="gate.shard",
             next_step="put the shards together with `agenteval merge`, and ask about the merged run",
         )
-    summary, path = valid_summary(run), run.path / EVAL_SUMMARY
+    summary, path = run.eval_summary(), run.path / EVAL_SUMMARY
     expected = run.summary.eval_summary_sha256
     if expected is None:
         raise VerificationError(
