@@ -75,6 +75,13 @@ def cut(text: str, limit: int = 200) -> str:
     return (head.rsplit(" ", 1)[0] if " " in head else head) + " …"
 
 
+def line_at(text: str, offset: int) -> str:
+    """The line of a text that an offset is in, without blanks at its ends."""
+    start = text.rfind("\n", 0, offset) + 1
+    end = text.find("\n", offset)
+    return text[start : end if end >= 0 else len(text)].strip()
+
+
 def words(text: str) -> list[str]:
     """The words of a text."""
     return [match for match in _WORD.findall(text) if any(map(str.isalnum, match))]

@@ -5,7 +5,7 @@ from dataclasses import field
 from typing import Annotated, Any, ClassVar
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
-from agenteval.patterns import name_matches
+from agenteval.patterns import any_matches
 from agenteval.plurals import counted
 from agenteval.spec import Name, TestCase
 from agenteval.strict import NotEmpty, model
@@ -83,9 +83,9 @@ ignore_args: [request_id]
         )
 
     def _judges(self, tool: str) -> bool:
-        if self.tools is not None and not any(name_matches(pattern, tool) for pattern in self.tools):
+        if self.tools is not None and not any_matches(self.tools, tool):
             return False
-        return not any(name_matches(pattern, tool) for pattern in self.ignore_tools)
+        return not any_matches(self.ignore_tools, tool)
 
     def _named(self) -> str:
         """Whose calls are judged, for a message; empty for all."""

@@ -5,7 +5,7 @@ from dataclasses import field
 from typing import Annotated, Any, ClassVar
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
-from agenteval.assertions.output import has_output, output_events
+from agenteval.assertions.output import has_output, nothing_said, output_events
 from agenteval.grounding.citations import Citation, Known, citations
 from agenteval.grounding.claims import claims
 from agenteval.grounding.links import Link, links
@@ -20,7 +20,7 @@ from agenteval.grounding.sources import (
     successful_results,
 )
 from agenteval.grounding.support import Check, Support, score, support
-from agenteval.patterns import name_matches
+from agenteval.patterns import any_matches
 from agenteval.plurals import counted
 from agenteval.spec import TestCase
 from agenteval.strict import Between, NotEmpty, model
@@ -80,9 +80,7 @@ check: [numbers, dates, urls, names]
     def judge(self, trace: Trace, case: TestCase) -> Verdict:
         """Judge one trace."""
         if not has_output(trace):
-            return vacuous(
-                "the final output is empty" if trace.final_output else "the trace has no final output"
-            )
+            return nothing_said(trace)
         claimed = claims(trace.output)
         if not claimed:
             return vacuous("the output claims nothing")
@@ -178,7 +176,7 @@ def _no_results(purpose: str, allowed: Sequence[str], trace: Trace, **observed: 
     closest = [
         (call.event, "failed" if call.failed else "has no result")
         for call in trace.calls()
-        if not call.succeeded and (not allowed or any(name_matches(name, call.tool) for name in allowed))
+        if not call.succeeded and (not allowed or any_matches(allowed, call.tool))
     ]
     return failed(
         f"expected a successful result {wanted} to {purpose}, got {got}",
@@ -225,9 +223,7 @@ allow: [docs.example.com]
     def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace is all it judges
         """Judge one trace."""
         if not has_output(trace):
-            return vacuous(
-                "the final output is empty" if trace.final_output else "the trace has no final output"
-            )
+            return nothing_said(trace)
         cited = citations(trace.output)
         if not cited:
             return vacuous("the output cites nothing")

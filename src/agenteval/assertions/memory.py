@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, unsupported
 from agenteval.assertions.looks import Looks
-from agenteval.assertions.output import OutputContains, has_output, output_events
+from agenteval.assertions.output import OutputContains, has_output, no_output, output_events
 from agenteval.language.content_words import find_phrase, has_phrase
 from agenteval.lazyregex import lazy
 from agenteval.spec import Name, TestCase
@@ -135,8 +135,7 @@ output:
     def _by_output(self, trace: Trace, case: TestCase) -> Verdict:
         fact = self.expected_memory_fact
         if not has_output(trace):
-            got = "the final output is empty" if trace.final_output else "the trace has no final output"
-            return failed(f'expected the output to honour "{fact}", but {got}', events=output_events(trace))
+            return no_output(f'the output to honour "{fact}"', trace)
         if self.output is not None:
             verdict = self.output.check(trace, case)
             if not verdict.passed:

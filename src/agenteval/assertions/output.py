@@ -6,11 +6,11 @@ from typing import Annotated, Any, ClassVar
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, unsupported, vacuous
 from agenteval.language.questions import questions
-from agenteval.patterns import name_matches, pattern_error, search
+from agenteval.patterns import any_matches, pattern_error, search
 from agenteval.plurals import counted
 from agenteval.spec import TestCase
 from agenteval.strict import Between, model
-from agenteval.text import composed, cut, fold, readings
+from agenteval.text import composed, cut, fold, line_at, readings
 from agenteval.trace import Event, ToolCall, Trace
 
 
@@ -26,8 +26,16 @@ def has_output(trace: Trace) -> bool:
 
 def no_output(expected: str, trace: Trace) -> Verdict:
     """The failure of a check that needs a final output."""
-    got = "the final output is empty" if trace.final_output else "the trace has no final output"
-    return failed(f"expected {expected}, but {got}", events=output_events(trace))
+    return failed(f"expected {expected}, but {_lack(trace)}", events=output_events(trace))
+
+
+def nothing_said(trace: Trace) -> Verdict:
+    """The pass of a check that only judges what a final output says, where it says nothing."""
+    return vacuous(_lack(trace))
+
+
+def _lack(trace: Trace) -> str:
+    return "the final output is empty" if trace.final_output else "the trace has no final output"
 
 
 def check_phrases(name: str, phrases: Sequence[str], *, blanks_count: bool = False) -> None:
@@ -88,11 +96,7 @@ regex: ['\\b1[0-9]:[0-5][0-9]\\b']
         """Judge one trace."""
         if not has_output(trace):
             return no_output(f"the output to contain {self._wanted()}", trace)
-        return self.judge_text(trace.output, events=output_events(trace))
-
-    def judge_text(self, output: str, *, events: Sequence[Event] = ()) -> Verdict:
-        """Judge any text by the same rules."""
-        output = composed(output)
+        output, events = composed(trace.output), output_events(trace)
         texts = readings(output)
         folded = [fold(text, case_sensitive=self.case_sensitive) for text in texts]
         found = [phrase for phrase in [*self.any_of, *self.all_of] if self._occurs(phrase, folded)]
@@ -188,9 +192,7 @@ patterns: [as an AI language model, I cannot browse]
     def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the output is all it judges
         """Judge one trace."""
         if not has_output(trace):
-            return vacuous(
-                "the final output is empty" if trace.final_output else "the trace has no final output"
-            )
+            return nothing_said(trace)
         texts = readings(composed(trace.output))
         found = [hit for pattern in self.patterns if (hit := self._hit(pattern, texts))]
         absent = [pattern for pattern in self.patterns if all(pattern != hit["pattern"] for hit in found)]
@@ -213,7 +215,7 @@ patterns: [as an AI language model, I cannot browse]
             place = self._first(pattern, text)
             if place is not None:
                 line = text.count("\n", 0, place) + 1
-                return {"pattern": pattern, "line": line, "text": _line_at(text, place)}
+                return {"pattern": pattern, "line": line, "text": line_at(text, place)}
         return None
 
     def _shown(self, pattern: Any) -> str:
@@ -233,12 +235,6 @@ patterns: [as an AI language model, I cannot browse]
                 return offset
             offset += len(line)
         return 0  # it goes over a line break
-
-
-def _line_at(text: str, place: int) -> str:
-    start = text.rfind("\n", 0, place) + 1
-    end = text.find("\n", place)
-    return text[start : end if end >= 0 else len(text)].strip()
 
 
 @model
@@ -318,5 +314,5 @@ max_questions: 2
         return [
             call
             for call in trace.calls()
-            if call.event.seq < end and any(name_matches(name, call.tool) for name in self.forbidden_tools)
+            if call.event.seq < end and any_matches(self.forbidden_tools, call.tool)
         ]

@@ -75,13 +75,15 @@ min_backoff_ms: 1000
         }
         if not failures and not errors:
             return self._no_error(trace, calls, observed)
+        if self.min_backoff_ms is not None:
+            observed |= _backoff(again)
         wrong = [*self._too_many(again), *self._wrong_type(again), *self._too_soon(again, observed)]
         if wrong:
             events = [retry.call.event for _, retry in wrong]
             message = "; ".join(dict.fromkeys(text for text, _ in wrong))
             return failed(message, events=_with_failures(events, wrong), **observed)
         failed_times = counted(len(failures) or len(errors), "failure")
-        note = f"; {observed['backoff']}" if "backoff" in observed and again else ""
+        note = f"; {observed['backoff']}" if "backoff" in observed else ""
         return passed(
             f"{failed_times} of {self.tool}, {counted(len(again), 'retry', 'retries')}, "
             f"at most {self.max_retries} for each allowed{note}",
@@ -121,19 +123,20 @@ min_backoff_ms: 1000
     def _too_soon(self, again: Sequence[Retry], observed: dict[str, Any]) -> Iterator[tuple[str, Retry]]:
         if self.min_backoff_ms is None:
             return
-        pauses: dict[str, float | None] = {}
+        least = f"at least {self.min_backoff_ms:g} ms before a retry of {self.tool}"
         for retry in again:
-            pause = _pause_ms(retry)
-            pauses[retry.call.event.event_id] = pause
+            name = retry.call.event.event_id
+            pause = observed["backoff_ms"][name]
             if pause is not None and pause < self.min_backoff_ms:
-                least = f"at least {self.min_backoff_ms:g} ms before a retry of {self.tool}"
-                yield (
-                    (f"expected a pause of {least}, got {pause:g} ms before {retry.call.event.event_id}"),
-                    retry,
-                )
-        observed["backoff_ms"] = pauses
-        if pauses and all(pause is None for pause in pauses.values()):
-            observed["backoff"] = "the pause was not judged: the recording has no times"
+                yield f"expected a pause of {least}, got {pause:g} ms before {name}", retry
+
+
+def _backoff(again: Sequence[Retry]) -> dict[str, Any]:
+    """The pause before each retry in milliseconds, and a word about it where the recording has no times."""
+    pauses = {retry.call.event.event_id: _pause_ms(retry) for retry in again}
+    if pauses and all(pause is None for pause in pauses.values()):
+        return {"backoff_ms": pauses, "backoff": "the pause was not judged: the recording has no times"}
+    return {"backoff_ms": pauses}
 
 
 def _error_types(call: ToolCall) -> list[str]:

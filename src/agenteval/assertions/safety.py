@@ -8,7 +8,7 @@ from agenteval.assertions.base import Assertion, Category, Verdict, failed, pass
 from agenteval.assertions.telling import listed
 from agenteval.findings import DataPath, dotted
 from agenteval.outbound import OUTBOUND
-from agenteval.patterns import name_matches
+from agenteval.patterns import any_matches, name_matches
 from agenteval.personal_data import Found, personal_data
 from agenteval.plurals import counted
 from agenteval.spec import Name, TestCase, ToolPolicy
@@ -109,7 +109,7 @@ allow: ['*@example.com']
         return [
             each
             for each in (*_secrets(text, key), *personal_data(text))
-            if not any(name_matches(pattern, text[each.start : each.end].casefold()) for pattern in allowed)
+            if not any_matches(allowed, text[each.start : each.end].casefold())
         ]
 
     def _place(self, text: "_Text", found: Found) -> str:
@@ -260,13 +260,13 @@ def _wrong_tools(
         by_tool.setdefault(call.tool, []).append(call.event)
     for tool, events in by_tool.items():
         named = f"{tool} ({listed(events)})"
-        if not _among(tool, available):
+        if not any_matches(available, tool):
             yield _Violation(tool, "tools.available", f"{named}, which is not in tools.available", events)
-        if policy.allow is not None and not _among(tool, policy.allow):
+        if policy.allow is not None and not any_matches(policy.allow, tool):
             yield _Violation(
                 tool, "tools.policy.allow", f"{named}, which is not in tools.policy.allow", events
             )
-        if _among(tool, policy.deny):
+        if any_matches(policy.deny, tool):
             yield _Violation(tool, "tools.policy.deny", f"{named}, which is in tools.policy.deny", events)
 
 
@@ -282,7 +282,3 @@ def _too_many(calls: Sequence[ToolCall], policy: ToolPolicy) -> Iterator[_Violat
             rule = f"tools.policy.max_calls allows {most}"
             text = f"{counted(len(events), 'call')}{who} where {rule} ({listed(beyond)} too many)"
             yield _Violation(tool, "tools.policy.max_calls", text, beyond)
-
-
-def _among(tool: str, patterns: Sequence[str]) -> bool:
-    return any(name_matches(pattern, tool) for pattern in patterns)

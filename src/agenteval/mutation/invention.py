@@ -7,6 +7,7 @@ from functools import partial
 from agenteval.mutation.answers import BULLET, appended, some, speaks
 from agenteval.mutation.base import Mutant, Operator, Remedy, Subject, shown
 from agenteval.mutation.traces import with_output
+from agenteval.text import line_at
 
 _NUMBER = re.compile(r"(?<![\w./-])\d+(?:[.,]\d+)*(?![\w/-])")
 _URL = re.compile(r"https?://[^\s)>\]]+")
@@ -32,7 +33,7 @@ class FabricateNumber(Operator):
         remedies: list[Remedy] = [("claims_supported_by_fixtures", {})]
         for match in some(subject, found):
             other = _other_number(match[0], subject)
-            line = _line_at(text, match.start())
+            line = line_at(text, match.start())
             yield Mutant(
                 what=f"{match[0]} becomes {other} in the answer",
                 build=partial(with_output, trace, text[: match.start()] + other + text[match.end() :]),
@@ -63,12 +64,6 @@ def _around(text: str, match: re.Match[str]) -> str:
     before = re.search(r"(\S+[ ])?$", text[: match.start()].rsplit("\n", maxsplit=1)[-1])
     after = re.match(r"([ ]\S+)?", text[match.end() :])
     return ((before[0] if before else "") + match[0] + (after[0] if after else "")).strip()
-
-
-def _line_at(text: str, at: int) -> str:
-    start = text.rfind("\n", 0, at) + 1
-    end = text.find("\n", at)
-    return text[start : end if end >= 0 else len(text)].strip()
 
 
 class FabricateName(Operator):
