@@ -240,7 +240,7 @@ def names(*models: type) -> set[str]:
         (
             "comparing.md",
             names(baseline.BaselineFile, facts.TestFacts)
-            | set(get_args(facts.State))
+            | set(get_args(results.AssertionState))
             | set(comparison.KINDS),
         ),
         (

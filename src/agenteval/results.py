@@ -9,6 +9,8 @@ from agenteval.trace import AdapterInfo
 RESULT_SCHEMA_VERSION = "0.1"
 
 AssertionStatus = Literal["pass", "fail", "warn", "skip"]
+AssertionState = Literal["pass", "vacuous", "fail", "warn", "skip", "xfail"]
+"""A status told more closely: `vacuous` is a pass that judged nothing, `xfail` a no that the test expects."""
 TestStatus = Literal["pass", "fail", "error", "skipped"]
 
 
@@ -72,6 +74,13 @@ class AssertionResult(Model):
     def vacuous(self) -> bool:
         """A pass that judged nothing."""
         return self.status == "pass" and not self.exercised
+
+    @property
+    def state(self) -> AssertionState:
+        """What became of the assertion."""
+        if self.xfail:
+            return "xfail"
+        return "vacuous" if self.vacuous else self.status
 
 
 @model

@@ -1,6 +1,6 @@
 """The scorecard (SPEC 10) and the run summary: results added up, one at a time."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
@@ -10,7 +10,7 @@ from agenteval.coverage import CoverageTally
 from agenteval.errors import ExitCode, Problem
 from agenteval.plurals import counted
 from agenteval.results import (
-    AssertionResult,
+    AssertionState,
     CategoryScore,
     InvalidSpec,
     RunCounts,
@@ -43,17 +43,19 @@ def tallied(result: TestResult) -> Tallied:
         result=result.artifacts.result,
         xfail=result.xfail,
     )
-    marks = [(each.category, _mark(each)) for each in result.assertions]
+    marks = [(each.category, _MARKS[each.state]) for each in result.assertions]
     return Tallied(row, result.summary.warnings, marks)
 
 
-_MARKS = {"pass": "passed", "fail": "failed", "warn": "warnings", "skip": "skipped"}
-
-
-def _mark(result: AssertionResult) -> str:
-    if result.xfail:
-        return "xfailed"
-    return "vacuous" if result.vacuous and result.status == "pass" else _MARKS[result.status]
+_MARKS: Mapping[AssertionState, str] = {
+    "pass": "passed",
+    "vacuous": "vacuous",
+    "fail": "failed",
+    "warn": "warnings",
+    "skip": "skipped",
+    "xfail": "xfailed",
+}
+"""What an assertion counts as in its category's score; what is vacuous is also among the passed."""
 
 
 class Tally:

@@ -6,11 +6,12 @@ from typing import Any, get_args
 import pytest
 
 from agenteval.comparing.comparison import KINDS, Change
-from agenteval.comparing.facts import State, TestFacts
+from agenteval.comparing.facts import TestFacts
 from agenteval.comparing.judged import changes_of, missing_test
 from agenteval.comparing.sides import SideTest
+from agenteval.results import AssertionState
 
-STATES: tuple[str, ...] = get_args(State)
+STATES: tuple[str, ...] = get_args(AssertionState)
 DAY = "2026-11-22"
 
 

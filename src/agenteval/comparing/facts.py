@@ -1,12 +1,9 @@
 """What a comparison has to know of a test: states and digests, no content."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
-from agenteval.results import AssertionResult, TestResult, TestStatus
+from agenteval.results import AssertionState, TestResult, TestStatus
 from agenteval.strict import Between, Matching, Model, model
-
-State = Literal["pass", "vacuous", "fail", "warn", "skip", "xfail"]
-"""What became of an assertion: `vacuous` is a pass that judged nothing, `xfail` a failure that the test expects."""
 
 FAILING = ("fail", "error")
 
@@ -26,7 +23,7 @@ class TestFacts(Model):
     """What became of it."""
     score: Annotated[float, Between(0, 1)] | None = None
     """Its score, from 0 to 1; a skipped test has none."""
-    assertions: dict[str, State]
+    assertions: dict[str, AssertionState]
     """What became of each assertion, by its id."""
     calls: list[str] | None = None
     """The tool calls in order, each as the tool's name, a colon, and a digest of the arguments."""
@@ -59,18 +56,11 @@ class TestFacts(Model):
         return bool(self.owner or self.reason or self.expires)
 
 
-def state(result: AssertionResult) -> State:
-    """What became of an assertion."""
-    if result.xfail:
-        return "xfail"
-    return "vacuous" if result.vacuous else result.status
-
-
 def facts_of(result: TestResult, score: float | None) -> TestFacts:
     """The facts of a result, but for those that only a trace tells."""
     return TestFacts(
         test_case_id=result.test_case_id,
         status=result.status,
         score=score,
-        assertions={each.id: state(each) for each in result.assertions},
+        assertions={each.id: each.state for each in result.assertions},
     )

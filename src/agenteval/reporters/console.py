@@ -165,13 +165,13 @@ class Console(Terminal):
         return shown, [r for r in results if r.status not in ("fail", "warn")]
 
     def _assertion(self, result: AssertionResult) -> None:
-        kind = "xfail" if result.xfail else "vacuous" if result.vacuous else result.status
-        mark = "  vacuous" if result.vacuous else "  expected to fail" if result.xfail else ""
+        kind = result.state
+        mark = {"vacuous": "  vacuous", "xfail": "  expected to fail"}.get(kind, "")
         self.emit(
             *("  ", (self.signs[kind], _MARK_STYLE[kind]), " ", (result.id, "bold")),
             f"  {result.type}  {result.severity}{mark}",
         )
-        if result.status == "pass" and not result.vacuous and self.verbosity < 1:
+        if kind == "pass" and self.verbosity < 1:
             return
         self.paragraph(result.message, indent=6)
         if result.status in ("fail", "warn") and result.description:

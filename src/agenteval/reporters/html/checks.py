@@ -48,16 +48,9 @@ class Check:
         return self.result.evidence.excerpts
 
 
-def kind_of(result: AssertionResult) -> str:
-    """One of `KINDS`."""
-    if result.xfail:
-        return "xfail"
-    return "vacuous" if result.vacuous else result.status
-
-
 def checks(results: Sequence[AssertionResult], before: Sequence[AssertionResult], anchor: str) -> list[Check]:
     """The assertion results of a test, the most urgent first. `before` are those of the baseline."""
-    kinds_before = {each.id: kind_of(each) for each in before}
+    kinds_before = {each.id: each.state for each in before}
     made = [
         _check(result, kinds_before.get(result.id, ""), f"{anchor}--check-{number}")
         for number, result in enumerate(results, 1)
@@ -66,7 +59,7 @@ def checks(results: Sequence[AssertionResult], before: Sequence[AssertionResult]
 
 
 def _check(result: AssertionResult, before: str, anchor: str) -> Check:
-    kind = kind_of(result)
+    kind = result.state
     first, _, rest = result.message.partition("\n")
     says = _SAYS.fullmatch(first) if kind in ("fail", "warn", "xfail") else None
     expected, got = says.groups() if says else ("", "")
