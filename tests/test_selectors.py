@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agenteval.diagnosis import Invalid
+from agenteval.findings import Invalid
 from agenteval.selectors import (
     MISSING,
     ArgsMatch,

@@ -26,7 +26,6 @@ from agenteval.strict import (
     Unique,
     Whole,
     _checker,
-    closest,
     model,
     parse,
 )
@@ -268,42 +267,6 @@ def test_a_model_of_an_unknown_kind_is_a_mistake_of_ours() -> None:
 
     with pytest.raises(TypeError, match=r"strict models do not know set\[str\]"):
         parse(Odd, {"value": 1})
-
-
-@pytest.mark.parametrize(
-    ("name", "near"),
-    [
-        ("min_cals", "min_calls"),
-        ("min-calls", "min_calls"),
-        ("MIN_CALLS", "min_calls"),
-        ("tol", "tool"),
-        ("argz", "args"),
-        ("tool_name", "tool"),
-        ("args_in_full", "args"),
-        ("tool_cals", "tool_calls"),
-        ("nothing", None),
-        ("", None),
-    ],
-)
-def test_closest(name: str, near: str | None) -> None:
-    """A slip of the finger is recognised, and a word too many; another word is not."""
-    assert closest(name, ["tool", "tool_calls", "min_calls", "args"]) == near
-
-
-NAMES = st.text("abc_-AB", min_size=1, max_size=8)
-
-
-@given(NAMES, st.lists(NAMES, max_size=4))
-def test_closest_is_what_difflib_finds(name: str, known: list[str]) -> None:
-    """The bound that saves its import excludes nothing that it would find; the first words of a name come before what
-    is less close."""
-    from difflib import get_close_matches
-
-    plain = name.lower().replace("-", "_")
-    lowered = {item.lower().replace("-", "_"): item for item in known}
-    begins = sorted((item for item in lowered if plain.startswith(f"{item}_")), key=len)[-1:]
-    found = get_close_matches(plain, list(lowered), n=1, cutoff=0.8 if begins else 0.65) or begins
-    assert closest(name, known) == (lowered[found[0]] if found else None)
 
 
 RICH = make_spec(

@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple, get_args, get_origin
 
 from agenteval.errors import FileError, Problem, SpecError
 from agenteval.findings import DataPath, Invalid
+from agenteval.misspelling import closest
 from agenteval.reading.documents import (
     Places,
     fault_of,
@@ -17,7 +18,7 @@ from agenteval.reading.documents import (
     read_text,
 )
 from agenteval.settings import Config
-from agenteval.strict import Model, closest, parse
+from agenteval.strict import Model, parse
 
 PREFIX = "AGENTEVAL_"
 """What the environment variables that configure begin with: AGENTEVAL_ARTIFACTS_DIR, AGENTEVAL_SUITE_ID …"""

@@ -14,9 +14,8 @@ from typing import Any, TypeVar, Union, get_args, get_origin
 from pydantic import TypeAdapter, ValidationError
 
 from agenteval.findings import DataPath, Finding, Invalid, describe
-from agenteval.strict import EXTENSION_PREFIX, Model, Tagged, closest
-
-__all__ = ["Finding", "Invalid", "allow_extensions", "describe", "json_schema", "parse_slowly"]
+from agenteval.misspelling import closest
+from agenteval.strict import EXTENSION_PREFIX, Model, Tagged
 
 MAX_FINDINGS = 1000
 """How many of pydantic's complaints about one document are looked into."""

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 from agenteval import budget
 from agenteval.assertions.base import Assertion
 from agenteval.conventions import remarks
-from agenteval.discovery import Selected, discover
 from agenteval.errors import FileError, PluginError, Problem, SpecError, saying
 from agenteval.findings import DataPath, Finding, Invalid, dotted
+from agenteval.misspelling import closest
 from agenteval.plugins.registry import BUILT_IN, Registry
 from agenteval.reading.documents import (
     MAX_FILE_BYTES,
@@ -22,11 +22,9 @@ from agenteval.reading.documents import (
 )
 from agenteval.reading.yamlsource import Starts, load_yaml, place, places
 from agenteval.spec import SCHEMA_VERSION, AssertionSpec, TestCase
-from agenteval.strict import closest, parse
+from agenteval.strict import parse
 from agenteval.trace import CAPABILITY_FLAGS
 from agenteval.vocabulary import misspelt_names
-
-__all__ = ["BoundAssertion", "LoadedTest", "Selected", "UniqueIds", "Written", "discover", "load_test"]
 
 
 @dataclass(slots=True, kw_only=True)

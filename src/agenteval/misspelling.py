@@ -1,4 +1,4 @@
-"""Whether a name is another one, misspelt by a slip of the finger."""
+"""Misspelt names: which one was meant, and whether a name is another one by a slip of the finger."""
 
 from collections.abc import Iterable
 
@@ -44,3 +44,32 @@ def _stands_alone(text: str, place: int) -> bool:
     """Whether the letter at a place is a word of its own."""
     before, after = text[place - 1 : place], text[place + 1 : place + 2]
     return not before.isalnum() and not after.isalnum()
+
+
+def closest(name: str, known: Iterable[str]) -> str | None:
+    """The known name that is most likely meant by a name that cannot be right, or None.
+
+    It may be farther off than by a slip, or say more than the known one: `max_calls` is meant to be `max`. Case, and
+    `-` for `_`, make no difference.
+    """
+    name = _folded(name)
+    known_by_form = {_folded(each): each for each in known}
+    begins = max((item for item in known_by_form if name.startswith(f"{item}_")), key=len, default=None)
+    least = _CLOSE if begins is None else _NEARLY_SAME  # max_totl is max_total, not max
+    candidates = [item for item in known_by_form if _similarity_bound(name, item) >= least]
+    if candidates:  # not so in most valid files, and difflib takes as long to import as they to load
+        from difflib import get_close_matches
+
+        if found := get_close_matches(name, candidates, n=1, cutoff=least):
+            return known_by_form[found[0]]
+    return None if begins is None else known_by_form[begins]
+
+
+_CLOSE = 0.65
+_NEARLY_SAME = 0.8
+
+
+def _similarity_bound(one: str, other: str) -> float:
+    """What difflib's ratio of the two is at most: as if the order of letters did not matter."""
+    common = sum(min(one.count(letter), other.count(letter)) for letter in set(one))
+    return 2 * common / (len(one) + len(other) or 1)

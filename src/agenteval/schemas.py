@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 
 from agenteval.assertions.base import Assertion
 from agenteval.errors import UsageError
+from agenteval.misspelling import closest
 from agenteval.plugins.registry import BUILT_IN, Registry
-from agenteval.strict import Model, closest
+from agenteval.strict import Model
 
 JsonSchema = dict[str, Any]
 

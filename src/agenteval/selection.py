@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from agenteval.errors import Problem, UsageError
 from agenteval.loading import LoadedTest
+from agenteval.misspelling import closest
 from agenteval.plurals import counted
-from agenteval.strict import closest
 
 MAX_DEPTH = 50
 MOST_TAGS = 20

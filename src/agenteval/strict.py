@@ -25,6 +25,7 @@ from typing import (
 )
 
 from agenteval.findings import DataPath
+from agenteval.misspelling import closest
 
 Check = Callable[[Any], Any]
 T = TypeVar("T")
@@ -235,31 +236,6 @@ class OpenMapping:
                         yield from (((key, *path), near) for path, near in self._slips(item))
                 elif not key.startswith(EXTENSION_PREFIX) and (near := closest(key, self.known)):
                     yield (key,), near
-
-
-def closest(name: str, known: Any) -> str | None:
-    """The known name that `name` is most likely a misspelling of, or None."""
-    name = name.lower().replace("-", "_")
-    lowered = {str(item).lower().replace("-", "_"): str(item) for item in known}
-    begins = max((item for item in lowered if name.startswith(f"{item}_")), key=len, default=None)
-    least = _CLOSE if begins is None else _NEARLY_SAME  # max_calls is meant to be max, and max_totl max_total
-    candidates = [item for item in lowered if _similarity_bound(name, item) >= least]
-    if candidates:  # not so in most valid files, and difflib takes as long to import as they to load
-        from difflib import get_close_matches
-
-        if found := get_close_matches(name, candidates, n=1, cutoff=least):
-            return lowered[found[0]]
-    return None if begins is None else lowered[begins]
-
-
-_CLOSE = 0.65
-_NEARLY_SAME = 0.8
-
-
-def _similarity_bound(one: str, other: str) -> float:
-    """What difflib's ratio of the two is at most: as if the order of letters did not matter."""
-    common = sum(min(one.count(letter), other.count(letter)) for letter in set(one))
-    return 2 * common / (len(one) + len(other) or 1)
 
 
 def parse(cls: type[M], data: Any) -> M:

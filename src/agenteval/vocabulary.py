@@ -11,7 +11,7 @@ from typing import Any
 from agenteval.assertions.base import Assertion
 from agenteval.assertions.looks import EXEMPT, GROUPS, LOOKED_AT, TASKS, names_in
 from agenteval.findings import DataPath
-from agenteval.misspelling import slip_of
+from agenteval.misspelling import closest, slip_of
 from agenteval.patterns import any_matches, is_glob
 from agenteval.reading.documents import Fault
 from agenteval.spec import TestCase, other_groups
@@ -116,8 +116,6 @@ def _assertions(case: TestCase) -> Iterator[Fault]:
     ids = [spec.id for spec in case.assertions]
     for index, name in enumerate(case.expected.assertions):
         if name not in ids:
-            from agenteval.strict import closest
-
             yield Fault(
                 code="spec.unknown_assertion_id",
                 message=f"no assertion of the test has the id {name!r}",

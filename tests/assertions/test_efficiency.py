@@ -6,7 +6,7 @@ import pytest
 
 from agenteval.assertions import assertion_class
 from agenteval.assertions.base import Verdict
-from agenteval.diagnosis import Invalid
+from agenteval.findings import Invalid
 from agenteval.strict import parse
 from agenteval.trace import Capabilities, Trace
 from builders import Step, call, error, judge, make_trace, memory_write, received

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from agenteval.assertions import assertion_class
 from agenteval.assertions.base import Verdict
-from agenteval.diagnosis import Invalid
+from agenteval.findings import Invalid
 from agenteval.strict import parse
 from agenteval.trace import Trace
 from builders import Step, call, error, judge, make_case, make_trace, memory_read, result

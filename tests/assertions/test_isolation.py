@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from agenteval.assertions import assertion_class
 from agenteval.assertions.base import Verdict
-from agenteval.diagnosis import Invalid
+from agenteval.findings import Invalid
 from agenteval.language.leaks import Answer, Known, facts, identifiers, leaks
 from agenteval.spec import TestCase
 from agenteval.strict import parse

@@ -6,7 +6,7 @@ import pytest
 
 from agenteval.assertions import assertion_class
 from agenteval.assertions.base import Verdict
-from agenteval.diagnosis import Invalid
+from agenteval.findings import Invalid
 from agenteval.language.content_words import content_words, has_phrase
 from agenteval.language.remembered import requests
 from agenteval.strict import parse

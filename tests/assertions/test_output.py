@@ -8,8 +8,8 @@ import yaml
 from agenteval import budget
 from agenteval.assertions import assertion_class
 from agenteval.assertions.base import Verdict
-from agenteval.diagnosis import Invalid
 from agenteval.errors import AssertionCrashError
+from agenteval.findings import Invalid
 from agenteval.strict import parse
 from agenteval.trace import Capabilities
 from builders import call, judge, make_trace, result

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from agenteval.assertions import assertion_class
 from agenteval.assertions.base import Verdict
-from agenteval.diagnosis import Invalid
 from agenteval.evidence import describe
+from agenteval.findings import Invalid
 from agenteval.redaction import Redactor
 from agenteval.strict import parse
 from agenteval.trace import Capabilities, Trace

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from agenteval.assertions import assertion_class
-from agenteval.diagnosis import Invalid
+from agenteval.findings import Invalid
 from agenteval.strict import parse
 from agenteval.trace import Capabilities, Trace
 from builders import Step, call, error, judge, make_case, make_trace, received, result

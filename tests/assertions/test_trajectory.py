@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from agenteval.assertions import assertion_class, trajectory
 from agenteval.assertions.base import Verdict
-from agenteval.diagnosis import Invalid
 from agenteval.errors import AssertionCrashError
+from agenteval.findings import Invalid
 from agenteval.strict import parse
 from builders import call, judge, make_case, make_trace, result
 from verdicts import closest, refs

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from agenteval.adapters import AdapterContext
 from agenteval.errors import AdapterError
+from agenteval.misspelling import closest
 from agenteval.spec import TestCase
-from agenteval.strict import EXTENSION_PREFIX, closest
+from agenteval.strict import EXTENSION_PREFIX
 from agenteval.trace import AdapterInfo, Trace
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from typing import Any
 
 from agenteval.adapters import AdapterContext
 from agenteval.errors import AdapterError, FileError, Problem
+from agenteval.misspelling import closest
 from agenteval.selectors import ArgsMatch, equal
 from agenteval.spec import Fixture, FixtureError, TestCase
-from agenteval.strict import closest
 from agenteval_nanoclaw.bundle import ErrorStep, ReplayBundle, ToolCallStep, ToolResultStep
 from agenteval_nanoclaw.files import find_file
 from agenteval_nanoclaw.rules import Broken, bundle_error

@@ -11,7 +11,7 @@ from typing import Any
 
 from agenteval.errors import AdapterError, Problem
 from agenteval.findings import DataPath
-from agenteval.strict import closest
+from agenteval.misspelling import closest
 
 Broken = tuple[DataPath, Problem]
 """Where in the data a problem is, and the problem, which is not located in the file yet."""

@@ -6,9 +6,10 @@ from typing import Any, ClassVar
 
 from agenteval.adapters import AdapterContext
 from agenteval.errors import AdapterError
+from agenteval.misspelling import closest
 from agenteval.reading.containment import STAY_INSIDE, is_inside
 from agenteval.spec import Scenario, TestCase
-from agenteval.strict import EXTENSION_PREFIX, closest
+from agenteval.strict import EXTENSION_PREFIX
 from agenteval.text import cut
 from agenteval.trace import AdapterInfo, Trace, TraceScenario
 

@@ -6,8 +6,9 @@ from pathlib import Path
 
 from agenteval import budget
 from agenteval.cli.problems import redacted_problems
+from agenteval.discovery import discover
 from agenteval.errors import Problem, SpecError
-from agenteval.loading import LoadedTest, discover, load_test
+from agenteval.loading import LoadedTest, load_test
 from agenteval.plugins.registry import Registry
 from agenteval.reporters.stream import redactor_in_force
 from agenteval.settings import LimitsConfig

@@ -7,10 +7,10 @@ from agenteval.cli.collection import Collection
 from agenteval.errors import AdapterError, AgentEvalError, Problem
 from agenteval.findings import DataPath
 from agenteval.loading import LoadedTest
+from agenteval.misspelling import closest
 from agenteval.plugins.registry import Registry
 from agenteval.reading.documents import problem_at, read_text
 from agenteval.reading.yamlsource import place
-from agenteval.strict import closest
 
 NOT_RECORDED_YET = ("adapter.replay_missing", "adapter.fixture_missing")
 """A test may be written before there is a recording: a file that is not there is a remark, unless its name is a slip."""

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from agenteval.errors import UsageError
+from agenteval.misspelling import closest
 from agenteval.mutation.arguments import ChangeArgument, DropArgument, SwapArguments
 from agenteval.mutation.base import Operator
 from agenteval.mutation.calls import AddCall, DropCall, DuplicateCall, ReorderCalls
@@ -20,7 +21,6 @@ from agenteval.mutation.wording import (
     Ramble,
 )
 from agenteval.plugins.registry import Registry
-from agenteval.strict import closest
 
 OPERATORS: tuple[type[Operator], ...] = (
     DropCall,

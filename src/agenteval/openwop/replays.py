@@ -12,13 +12,13 @@ from typing import Any
 from agenteval.adapters import Adapter, AdapterContext, find_adapter
 from agenteval.errors import AdapterError
 from agenteval.loading import BoundAssertion, load_test
+from agenteval.misspelling import closest
 from agenteval.openwop.models import Task, ToolResponse
 from agenteval.plugins.registry import Registry
 from agenteval.plurals import counted
 from agenteval.reading.containment import is_inside
 from agenteval.selectors import equal
 from agenteval.spec import Message, Scenario, TestCase, Tools
-from agenteval.strict import closest
 from agenteval.trace import Event, Trace
 
 ADAPTER = "nanoclaw"

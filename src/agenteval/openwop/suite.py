@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agenteval.errors import FileError, SpecError
+from agenteval.misspelling import closest
 from agenteval.openwop.models import AgentEvalSuite, Task
 from agenteval.openwop.summary import REGRESSION
 from agenteval.reading.documents import MAX_FILE_BYTES, Fault, problems_at, read_text
 from agenteval.reading.jsonsource import load_model, parse_json, places
-from agenteval.strict import closest
 
 LIVE = "live-shadow"
 _MARK = re.compile(r'"suiteId"\s*:')

@@ -106,7 +106,7 @@ def first_sentence(text: str) -> str:
 
 
 def _unknown(name: str, registry: Registry) -> UsageError:
-    from agenteval.strict import closest
+    from agenteval.misspelling import closest
 
     near = closest(name, registry.assertion_types())
     guess = f", did you mean {near!r}?" if near else ""
