@@ -17,17 +17,10 @@ ip
 
 import re
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+
+from agenteval.secrets import Found
 
 Span = tuple[int, int]
-
-
-class Found(NamedTuple):
-    """A piece of data of some kind, from `start` up to `end` in the text."""
-
-    kind: str
-    start: int
-    end: int
 
 
 def personal_data(text: str) -> list[Found]:

@@ -15,7 +15,7 @@ _compiled = cache(re.compile)
 
 
 class Found(NamedTuple):
-    """A secret of some kind, from `start` up to `end` in the text."""
+    """Something of some kind, from `start` up to `end` in the text."""
 
     kind: str
     start: int

@@ -9,8 +9,9 @@ from agenteval.assertions.telling import listed
 from agenteval.findings import DataPath, dotted
 from agenteval.outbound import OUTBOUND
 from agenteval.patterns import any_matches, name_matches
-from agenteval.personal_data import Found, personal_data
+from agenteval.personal_data import personal_data
 from agenteval.plurals import counted
+from agenteval.secrets import CREDENTIAL, Found, detect, is_telling, names_secret
 from agenteval.spec import Name, TestCase, ToolPolicy
 from agenteval.strict import NotEmpty, model
 from agenteval.trace import Event, ToolCall, Trace
@@ -182,9 +183,7 @@ def _spelled(value: Any) -> str | None:
 
 def _secrets(text: str, key: str) -> list[Found]:
     """Keys and tokens in a text, by their form; or the whole text, when its key says that it is a password or such."""
-    from agenteval.secrets import CREDENTIAL, detect, is_telling, names_secret
-
-    found = [Found(each.kind, each.start, each.end) for each in detect(text)]
+    found = detect(text)
     if not found and names_secret(key) and is_telling(key, text):
         found.append(Found(CREDENTIAL, 0, len(text)))
     return found
