@@ -3,45 +3,26 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from agenteval.mutation.base import Mutant, Operator, Remedy, Subject, shown
 from agenteval.mutation.traces import before_output, inserted, rebuilt, with_output, without
+from agenteval.spec import Scenario, other_groups
 from agenteval.trace import Event, Trace
 
 _UNKNOWN_GROUP = "another-group"
 _FACT_WORDS = 24
 
 
-def other_groups(state: Any) -> list[tuple[str, str]]:
-    """Other groups with a line of what their memory holds: `scenario.other_group_state`, in any arrangement."""
-    if isinstance(state, dict) and "group_id" not in state:
-        pairs = [(str(group), _first_line(memory)) for group, memory in state.items()]
-    else:
-        entries = state if isinstance(state, list) else [state]
-        pairs = [
-            (
-                str(entry["group_id"]),
-                _first_line({key: value for key, value in entry.items() if key not in _NAMES}),
-            )
-            for entry in entries
-            if isinstance(entry, dict) and entry.get("group_id")
-        ]
-    return [(group, line) for group, line in pairs if line]
+def _lines_of_others(scenario: Scenario) -> dict[str, str]:
+    """Of the memory of every other group that the scenario tells of, the longest line of the first text."""
+    others = other_groups(scenario).items()
+    found = {group: next(filter(None, map(_longest_line, texts)), "") for group, texts in others}
+    return {group: line for group, line in found.items() if group and line}
 
 
-_NAMES = ("group_id", "session_id", "source", "path")
-
-
-def _first_line(memory: Any) -> str:
-    """The first line of memory that says something."""
-    if isinstance(memory, str):
-        lines = (line.strip(" \t-*#•") for line in memory.split("\n"))
-        return max((line for line in lines if line), key=len, default="")
-    values = memory.values() if isinstance(memory, dict) else memory if isinstance(memory, list) else ()
-    if isinstance(memory, dict):
-        values = [value for key, value in memory.items() if key not in _NAMES]
-    return next((line for value in values if (line := _first_line(value))), "")
+def _longest_line(text: str) -> str:
+    """The line that says most, without the mark of a bullet or heading; empty when none says anything."""
+    return max((line.strip(" \t-*#•") for line in text.split("\n")), key=len)
 
 
 class ReadOtherGroup(Operator):
@@ -56,8 +37,8 @@ class ReadOtherGroup(Operator):
         trace = subject.trace
         if not trace.capabilities.supports_memory_events or not trace.events:
             return
-        known = other_groups(subject.case.scenario.other_group_state)
-        group, line = known[0] if known else (_UNKNOWN_GROUP, "")
+        known = _lines_of_others(subject.case.scenario)
+        group, line = next(iter(known.items()), (_UNKNOWN_GROUP, ""))
         read = replace(
             before_output(trace) or trace.events[-1],
             event_id="evt-foreign",
@@ -93,7 +74,7 @@ class LeakOtherGroup(Operator):
         trace = subject.trace
         if not trace.output:
             return
-        for group, line in other_groups(subject.case.scenario.other_group_state):
+        for group, line in _lines_of_others(subject.case.scenario).items():
             if line.casefold() in trace.output.casefold():
                 continue
             yield Mutant(
@@ -155,7 +136,7 @@ def _remembered(event: Event, text: str) -> list[Remedy]:
         "tool_call_order",
         {"before": {"event_type": event.type}, "after": {"event_type": "final_output"}},
     )
-    line = _first_line(text)
+    line = _longest_line(text)
     if event.type == "memory_read":
         fact = " ".join(line.split()[:_FACT_WORDS]) or "what the group's memory holds"
         return [("memory_recall_same_group", {"expected_memory_fact": fact, "evidence": "event"}), seen]
