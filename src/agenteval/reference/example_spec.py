@@ -2,19 +2,18 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
 from pathlib import Path
 from string import Template
 from textwrap import indent
 from typing import Any
 
 from agenteval.assertions.base import Assertion
+from agenteval.assertions.looks import EXEMPT, LOOKED_AT, names_in
 from agenteval.patterns import is_glob
 from agenteval.strict import parse
 
 _TEMPLATE = Path(__file__).parents[1] / "templates" / "example.yaml"
 
-_TOOL_LISTS = ("tools", "allowed_sources", "allowed_following_tools", "forbidden_tools", "ignore_tools")
 _GROUP, _OTHER_GROUP = "family", "work"
 
 
@@ -46,22 +45,11 @@ def _read(text: str) -> Any:
     return yaml.safe_load(text)
 
 
-def _tools(value: Any) -> Iterator[str]:
+def _tools(check: Assertion) -> Iterator[str]:
     """The tools that parameters name, defaults included; globs are not names."""
-    items: list[tuple[str, Any]] = []
-    if is_dataclass(value):
-        items = [(field.name, getattr(value, field.name)) for field in fields(value)]
-    elif isinstance(value, list):
-        items = [("", item) for item in value]
-    for key, item in items:
-        if key == "tool" and isinstance(item, str):
-            names = [item]
-        elif key in _TOOL_LISTS and isinstance(item, list):
-            names = [name for name in item if isinstance(name, str)]
-        else:
-            yield from _tools(item)
-            continue
-        yield from (name for name in names if not is_glob(name))
+    for _, parameter, name in names_in(check):
+        if parameter in LOOKED_AT | EXEMPT and not is_glob(name):
+            yield name
 
 
 def _scenario(cls: type[Assertion], params: dict[str, Any]) -> Iterator[str]:
