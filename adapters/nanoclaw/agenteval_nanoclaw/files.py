@@ -2,13 +2,13 @@
 
 import os
 import stat
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from agenteval.adapters import AdapterContext
 from agenteval.errors import AdapterError
-from agenteval.reading.containment import STAY_INSIDE, is_inside
+from agenteval.reading.containment import STAY_INSIDE, is_inside, real_folder
 
 
 def find_file(name: Any, context: AdapterContext, *, setting: str, missing: str, next_step: str) -> Path:
@@ -24,7 +24,7 @@ def find_file(name: Any, context: AdapterContext, *, setting: str, missing: str,
     path = context.base_dir / name
     try:
         real, status = _looked_up(str(context.base_dir), name)
-        inside = context.allow_outside or real.startswith(_real_folder(str(context.root)))
+        inside = context.allow_outside or real.startswith(real_folder(str(context.root)))
         found = inside and stat.S_ISREG((status or os.stat(real)).st_mode)  # noqa: PTH116 - once per file of a test
     except FileNotFoundError:
         found = False
@@ -115,11 +115,6 @@ def _last_folders(folder: str, where: str) -> str:  # noqa: ARG001 - what a rela
     """The folder without symbolic links, with a separator at its end; that of a test, and the one it stands in."""
     above, name = os.path.split(folder)
     return _joined(_looked_up(above, name)[0] if name else os.path.realpath(folder))
-
-
-@cache
-def _real_folder(folder: str) -> str:
-    return _joined(os.path.realpath(folder))
 
 
 def _joined(folder: str) -> str:

@@ -1,8 +1,8 @@
 """The adapter: reads the spans that a test names in `adapter_input.replay_file`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from agenteval.adapters import AdapterContext
 from agenteval.errors import AdapterError
@@ -12,6 +12,10 @@ from agenteval.spec import Scenario, TestCase
 from agenteval.strict import EXTENSION_PREFIX
 from agenteval.text import cut
 from agenteval.trace import AdapterInfo, Trace, TraceScenario
+
+if TYPE_CHECKING:
+    from agenteval.recordings import Recorder
+    from agenteval_otel.runs import Run
 
 NAME = "otel"
 VERSION = "0.1.0"
@@ -29,7 +33,7 @@ class OtelAdapter:
     info: ClassVar[AdapterInfo] = AdapterInfo(name=NAME, version=VERSION)
 
     @property
-    def recorder(self) -> Any:
+    def recorder(self) -> "Recorder":
         """Lists the runs in a file of spans, and makes tests of them."""
         from agenteval_otel.recorder import OtelRecorder
 
@@ -74,7 +78,7 @@ def differences(told: Scenario, trace: Trace) -> Iterator[str]:
         yield f'the scenario\'s input_messages are not those in the spans, which begin with "{cut(asked[0], 80)}"'
 
 
-def chosen(runs: list[Any], trace_id: Any, path: Path) -> Any:
+def chosen(runs: Sequence["Run"], trace_id: Any, path: Path) -> "Run":
     """The run with that trace id; without one, the only run. Raises `AdapterError`."""
     if not runs:
         raise AdapterError(

@@ -13,9 +13,10 @@ STAY_INSIDE = (
 
 def is_inside(path: Path | str, root: Path) -> bool:
     """Whether a path is inside the root, be there a file or not. Raises ValueError for what no path can be."""
-    return os.path.realpath(path).startswith(_real_folder(str(root)))
+    return os.path.realpath(path).startswith(real_folder(str(root)))
 
 
 @cache
-def _real_folder(folder: str) -> str:
+def real_folder(folder: str) -> str:
+    """A folder without symbolic links, with a separator at its end: what all paths inside begin with."""
     return os.path.join(os.path.realpath(folder), "")  # noqa: PTH118

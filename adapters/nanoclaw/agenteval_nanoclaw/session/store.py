@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from agenteval_nanoclaw.session.transcript import text_of
+
 
 @dataclass(slots=True, kw_only=True)
 class Inbound:
@@ -96,6 +98,19 @@ class Mount:
         """The folder of the group that it is, or is in; empty when it is none."""
         parts = [part for part in self.host.split("/") if part]
         return parts[parts.index("groups") + 1] if "groups" in parts[:-1] else ""
+
+
+def listed_mounts(listed: Any) -> list[Mount]:
+    """The additional mounts that a group's configuration lists; what has not the form of one is passed over."""
+    return [
+        Mount(
+            inside="/workspace/extra/" + text_of(each.get("containerPath")).strip("/"),
+            host=text_of(each.get("hostPath")),
+            readonly=bool(each.get("readonly")),
+        )
+        for each in (listed if isinstance(listed, list) else [])
+        if isinstance(each, dict)
+    ]
 
 
 @dataclass(slots=True, kw_only=True)

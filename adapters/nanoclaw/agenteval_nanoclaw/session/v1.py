@@ -5,7 +5,7 @@ import json
 from agenteval_nanoclaw.session.clock import milliseconds
 from agenteval_nanoclaw.session.database import Row, read_tables
 from agenteval_nanoclaw.session.source import Source
-from agenteval_nanoclaw.session.store import Destination, Group, Inbound, Mount, Session, Store
+from agenteval_nanoclaw.session.store import Destination, Group, Inbound, Mount, Session, Store, listed_mounts
 from agenteval_nanoclaw.session.transcript import text_of
 
 TABLES = {
@@ -54,16 +54,7 @@ def _mounts(row: Row, *, is_main: bool) -> list[Mount]:
         config = json.loads(row.get("container_config") or "{}")
     except (TypeError, ValueError, RecursionError):
         config = {}
-    listed = config.get("additionalMounts") if isinstance(config, dict) else None
-    mounts = [
-        Mount(
-            inside="/workspace/extra/" + text_of(each.get("containerPath")).strip("/"),
-            host=text_of(each.get("hostPath")),
-            readonly=bool(each.get("readonly")),
-        )
-        for each in (listed if isinstance(listed, list) else [])
-        if isinstance(each, dict)
-    ]
+    mounts = listed_mounts(config.get("additionalMounts") if isinstance(config, dict) else None)
     return [Mount(inside="/workspace/project", host="", readonly=True), *mounts] if is_main else mounts
 
 

@@ -14,6 +14,7 @@ from agenteval_nanoclaw.session.store import (
     Outbound,
     Session,
     Store,
+    listed_mounts,
 )
 from agenteval_nanoclaw.session.transcript import text_of
 
@@ -54,18 +55,7 @@ def read_store(source: Source) -> Store:
 
 
 def _mounts(config: Row | None) -> list[Mount] | None:
-    if config is None:
-        return None
-    listed = _json(config.get("additional_mounts"))
-    return [
-        Mount(
-            inside="/workspace/extra/" + text_of(each.get("containerPath")).strip("/"),
-            host=text_of(each.get("hostPath")),
-            readonly=bool(each.get("readonly")),
-        )
-        for each in (listed if isinstance(listed, list) else [])
-        if isinstance(each, dict)
-    ]
+    return None if config is None else listed_mounts(_json(config.get("additional_mounts")))
 
 
 def _session(folder: SessionFolder, source: Source) -> Session:
