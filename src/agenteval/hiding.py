@@ -8,6 +8,8 @@ import json
 import re
 from collections.abc import Iterator
 
+from agenteval.text import lowered
+
 SHORTEST_TEXT = 4
 """A value this long is also replaced where it stands inside other texts; a shorter one only as a value."""
 SHORTEST_PIECE = 16
@@ -170,7 +172,4 @@ def _spellings(text: str) -> Iterator[str]:
 
 def _folded(text: str) -> str:
     """Equal for texts that differ in case or in the kind of blanks, and as long as the text."""
-    lowered = text.lower()
-    if len(lowered) != len(text):
-        lowered = "".join(sign.lower() if len(sign.lower()) == 1 else sign for sign in text)
-    return lowered.translate(_BLANKS)
+    return lowered(text).translate(_BLANKS)

@@ -58,6 +58,14 @@ def composed(text: str) -> str:
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
+def lowered(text: str) -> str:
+    """In lower case, with every character in the place where it was: `İ`, which would become two, stays."""
+    lower = text.lower()
+    if len(lower) == len(text):
+        return lower
+    return "".join(sign.lower() if len(sign.lower()) == 1 else sign for sign in text)
+
+
 def readings(text: str) -> list[str]:
     r"""A text as it is, and with `\n` for each `\r\n` if it has any: a pattern or phrase may mean either."""
     return [text, text.replace("\r\n", "\n")] if "\r\n" in text else [text]

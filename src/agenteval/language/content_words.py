@@ -11,6 +11,7 @@ from functools import lru_cache
 
 from agenteval.language.stems import bare_forms, stems
 from agenteval.lazyregex import lazy
+from agenteval.text import lowered
 
 
 def content_words(text: str) -> list[str]:
@@ -90,10 +91,7 @@ def has_phrase(text: str, phrase: str, *, but_not: str = "") -> bool:
 
 def _alike(text: str) -> str:
     """In lower case, apostrophes straight, each character in the place where it was."""
-    lower = text.lower()
-    if len(lower) != len(text):
-        lower = "".join(sign.lower() if len(sign.lower()) == 1 else sign for sign in text)
-    return lower.replace("’", "'").replace("ς", "σ")
+    return lowered(text).replace("’", "'").replace("ς", "σ")
 
 
 def _places(text: str, parts: Sequence[str]) -> Iterator[tuple[int, int]]:
