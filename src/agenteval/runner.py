@@ -162,7 +162,7 @@ def _outcome(
     test: LoadedTest,
     options: RunOptions,
     redactor: Redactor,
-    attempt: "_Attempt",
+    attempt: _Attempt,
     *,
     started: float,
     clock: float,

@@ -55,7 +55,7 @@ class Selection:
         self.note(choice)
         return choice.wanted
 
-    def choose(self, test: LoadedTest) -> "Choice":
+    def choose(self, test: LoadedTest) -> Choice:
         """Whether the test is selected, and what of the selection it has; remembers nothing."""
         if self.everything:
             return WANTED
@@ -69,7 +69,7 @@ class Selection:
         words = tuple(word for word in self._unmatched if word in text)
         return Choice(wanted=wanted, tags=tuple(case.tags), words=words)
 
-    def note(self, choice: "Choice") -> None:
+    def note(self, choice: Choice) -> None:
         """Remember what of the selection a test has."""
         if self._tags or self._exclude:
             self._known_tags = {*(self._known_tags or ()), *choice.tags}

@@ -96,9 +96,7 @@ class Drafting:
             kept, hidden = _without_hidden(kept, recorded, test.case)
             shown = findings if self.expect_failures else []
             expected = [each.suggestion for each in shown]
-            if (
-                expected
-            ):  # what a run with a bug called and said is no example: only what holds for any run is kept
+            if expected:  # what a run with a bug called and said is no example; what holds for any run is
                 kept = [each for each in kept if each.telling]
             passed, kept = kept, place.worthwhile(spec, kept, trace)
             left_out = [each for each in passed if each not in kept]

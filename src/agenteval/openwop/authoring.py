@@ -3,7 +3,6 @@
 A task has one expectation, so of each test the first check of the output that has a golden form is carried over.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,13 +12,11 @@ from agenteval.adapters import AdapterContext
 from agenteval.assertions.output import OutputContains
 from agenteval.errors import AgentEvalError
 from agenteval.loading import BoundAssertion, LoadedTest
-from agenteval.openwop.summary import task_id
+from agenteval.openwop.summary import TASK_ID, task_id
 from agenteval.plugins.registry import Registry
 from agenteval.redaction import RedactionRules, Redactor, plain
 from agenteval.spec import Message, TestCase
 from agenteval.trace import Trace
-
-_TASK_ID = re.compile("[a-z0-9][a-z0-9-]*")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -65,7 +62,7 @@ def task_names(tests: Sequence[LoadedTest], folder: Path | None) -> list[str]:
     beside = folder is not None and all(
         test.path.name == "test.yaml" and test.path.parent.parent == folder for test in tests
     )
-    if beside and all(map(_TASK_ID.fullmatch, names)):
+    if beside and all(map(TASK_ID.fullmatch, names)):
         return names
     return [task_id(test.case.id) for test in tests]
 

@@ -33,15 +33,15 @@ def _events(
 
 
 def _started(scores: Scores) -> dict[str, Any]:
-    suite = scores.suite
-    compared = scores.baseline is not None
+    suite, baseline = scores.suite, scores.baseline
+    modes = suite.modes if baseline is None else [*suite.modes, REGRESSION]
     payload = {
         "suiteId": suite.id,
         "suiteVersion": suite.version,
         "taskCount": len(scores.tasks),
-        "modes": list(dict.fromkeys([*suite.modes, REGRESSION] if compared else suite.modes)),
+        "modes": list(dict.fromkeys(modes)),
     }
-    return {**payload, "baselineRunId": scores.baseline.run_id} if scores.baseline else payload
+    return payload if baseline is None else {**payload, "baselineRunId": baseline.run_id}
 
 
 def _without_findings(task: dict[str, Any], count: int) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from agenteval.lazyregex import lazy
 from agenteval.loading import LoadedTest, UniqueIds, id_refused
 from agenteval.results import AssertionResult, TestResult
 from agenteval.trace import Metrics
@@ -261,6 +262,8 @@ def _rounded(value: float, digits: int) -> str:
 
 
 _UNFIT = re.compile(r"[^a-z0-9]+")
+TASK_ID = lazy(r"[a-z0-9][a-z0-9-]*")
+"""What a task id looks like (RFC 0081, section A)."""
 
 
 def task_id(test_id: str) -> str:

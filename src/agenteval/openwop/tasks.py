@@ -1,6 +1,5 @@
 """A suite's tasks as tests: their expectations and safety checks as assertions, and what they score."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -15,7 +14,7 @@ from agenteval.openwop.golden import GoldenMatch
 from agenteval.openwop.models import AgentEvalSuite, Task
 from agenteval.openwop.replays import Replays
 from agenteval.openwop.rubric import Judge, Question, RubricMet
-from agenteval.openwop.summary import SAFETY_FINDINGS, Scores, is_finding, task_id
+from agenteval.openwop.summary import SAFETY_FINDINGS, TASK_ID, Scores, is_finding, task_id
 from agenteval.plugins.registry import Registry
 from agenteval.results import TestResult
 from agenteval.spec import AssertionSpec, TestCase
@@ -115,9 +114,6 @@ def _safety(task: Task, own: Sequence[BoundAssertion]) -> Iterator[BoundAssertio
             yield _bound(parse(cls, {}))
 
 
-_TASK_ID = re.compile("[a-z0-9][a-z0-9-]*")
-
-
 @dataclass(slots=True)
 class SuiteScores(Scores):
     """The scores of a suite's tasks: 1 or 0 for golden, the weight that was reached for a rubric.
@@ -128,7 +124,7 @@ class SuiteScores(Scores):
     def task_id(self, result: TestResult) -> str:
         """The suite's own id, as it is; redacted, it is no id any more, and becomes one."""
         name = result.test_case_id
-        return name if _TASK_ID.fullmatch(name) else task_id(name)
+        return name if TASK_ID.fullmatch(name) else task_id(name)
 
     def share(self, result: TestResult, test: LoadedTest | None) -> tuple[int, int]:
         """The exact score of a task, as a fraction."""
