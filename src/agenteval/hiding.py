@@ -1,7 +1,8 @@
 """Finds known values in texts, however the texts spell them, and puts tokens in their place.
 
-A value is found in any case, on one line, line by line, as Python or JSON escape it, and in names made of it. Of a value that was cut, a
-piece of `SHORTEST_PIECE` characters is found anywhere; a shorter one where an ellipsis says that something is missing.
+A value is found in any case, on one line, line by line, as Python or JSON escape it, and in names made of it. Of a
+value that was cut, a piece of `SHORTEST_PIECE` characters is found anywhere; a shorter one where an ellipsis says that
+something is missing.
 """
 
 import json
@@ -152,9 +153,10 @@ class KnownValues:
 
 
 def _spellings(text: str) -> Iterator[str]:
-    """A text as messages may spell it: itself, on one line, escaped once or twice, and each of its lines; also stripped.
+    """A text as messages may spell it: itself, stripped, on one line, escaped once or twice, and each of its lines.
 
-    And as names that are made of it may, with `_` for all other signs; of a value that is mostly signs, no word is hidden.
+    And as names that are made of it may, with `_` for all other signs; of a value that is mostly signs, no word is
+    hidden.
     """
     yield text.strip()
     if len(name := re.sub("[^a-z0-9]+", "_", text.lower()).strip("_")) >= _GRAM:

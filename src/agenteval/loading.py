@@ -76,8 +76,8 @@ def load_test(
     `documents.read_text` and `yamlsource.load_yaml`; `spec.unknown_key`, `spec.missing_key`, `spec.wrong_type`,
     `spec.wrong_value`, `spec.unsupported_version`, `spec.no_assertions`, `spec.duplicate_assertion_id`,
     `spec.duplicate_fixture_id`, `spec.unknown_assertion_type`, `spec.unknown_parameter`,
-    `spec.missing_parameter`, `spec.wrong_parameter`, `spec.unknown_capability`,
-    `spec.unknown_tool`, `spec.unknown_group`, `spec.unknown_task`, `spec.unknown_assertion_id`; `select.unknown_assertion`,
+    `spec.missing_parameter`, `spec.wrong_parameter`, `spec.unknown_capability`, `spec.unknown_tool`,
+    `spec.unknown_group`, `spec.unknown_task`, `spec.unknown_assertion_id`; `select.unknown_assertion`,
     `select.recording`; `plugin.broken`.
     """
     try:

@@ -79,7 +79,8 @@ class Redactor:
 
     `names` are fields whose values are redacted: a name without a dot matches a key at any depth; a dotted path
     matches the end of a path; both may be globs: `token`, `args.api_key`, `*.password`. The place in a list may be left
-    out, or given: `calls.token`, `calls.*.token`, `calls.0.token`. Their text is replaced wherever else it occurs, whatever its case, and so is a secret.
+    out, or given: `calls.token`, `calls.*.token`, `calls.0.token`. Their text is replaced wherever else it occurs,
+    whatever its case, and so is a secret.
 
     What quotes the inputs of a test is redacted by `text` and `data`, once `learn` has seen the inputs. What comes
     from elsewhere is redacted by `unseen`.

@@ -232,12 +232,11 @@ class RunCounts(Model):
 
 @model
 class Coverage(Model):
-    """What nothing in the run looks at, so that it could go wrong unseen; all lists are sorted, but for categories, which come in the
-    order of the scorecard.
+    """What nothing in the run looks at, so that it could go wrong unseen.
 
     `tools_available` are the tools that tests say the agent had, `event_types` the types of event in the traces;
     the message the agent was given is none of its doing, and not among them. A category is exercised when one of
-    its assertions had something to judge.
+    its assertions had something to judge. Categories come in the order of the scorecard; the other lists are sorted.
     """
 
     tools_available: list[str] = field(default_factory=list)

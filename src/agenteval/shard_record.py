@@ -41,8 +41,8 @@ class ShardRecord(Model):
     """`shard.json`: what a shard says beside its results.
 
     `plan` is the same for all shards of a run: a digest of the tests, of how they were divided, and of all settings
-    that a result depends on. `run_id` is the one that the user gave; `total`
-    counts what was found, `files` what of it is the shard's.
+    that a result depends on. `run_id` is the one that the user gave; `total` counts what was found, `files` what of it is
+    the shard's.
     """
 
     schema_version: str = SHARD_SCHEMA_VERSION

@@ -16,7 +16,7 @@ Name = Annotated[str, NotEmpty()]
 
 MEMORY_KEYS = ("group_id", "source", "path", "content")
 Memory = Annotated[dict[str, Any] | list[Any] | str, OpenMapping(*MEMORY_KEYS)]
-"""Memory text in any arrangement: every string under a key other than group_id, source and path is content."""
+"""Memory text in any arrangement: every string is content, but for group_id, session_id, source and path."""
 
 OtherGroups = Annotated[
     dict[str, Any] | list[Any], OpenMapping(*MEMORY_KEYS, "session_id", "memory_snapshot", "memory")

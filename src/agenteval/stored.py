@@ -32,7 +32,8 @@ class StoredRun:
     """The files of one run (SPEC 19). Everything in them is redacted already.
 
     Raises `StoredRunError` for a directory that is not there (`run.missing`), whose run did not finish
-    (`run.incomplete`) or is of another version of the format (`run.other_version`), and `FileError` for a file that does not say what it should.
+    (`run.incomplete`) or is of another version of the format (`run.other_version`), and `FileError` for a file that
+    does not say what it should.
     """
 
     def __init__(self, path: Path) -> None:

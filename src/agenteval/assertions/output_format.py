@@ -42,8 +42,8 @@ class OutputMatchesFormat(Assertion):
     no key twice.
     `max_length`: characters, words or lines, without blanks at the start and the end.
 
-    Without a final output it fails. Where a least number of 0 without a greatest allows any number, it had nothing to judge, but
-    for the sentences of what items there are.
+    Without a final output it fails. Where a least number of 0 without a greatest allows any number, it had nothing to
+    judge, but for the sentences of what items there are.
     """
 
     type: ClassVar[str] = "output_matches_format"

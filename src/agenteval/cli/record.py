@@ -261,7 +261,10 @@ class OpenRecording:
 
 
 def _tests_beside(out: Path, root: Path) -> dict[Path, str]:
-    """The test files in the folder of the project that `out` is in: a run may meet them all. What cannot be read is not there."""
+    """The test files in the folder of the project that `out` is in, with their texts: a run may meet them all.
+
+    What cannot be read is not there.
+    """
     from agenteval.discovery import Selected, discover
 
     inside = out.relative_to(root).parts if out.is_relative_to(root) else ()

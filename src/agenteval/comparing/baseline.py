@@ -1,4 +1,7 @@
-"""The baseline: a small file, kept in version control, that says what became of each test. It holds no content and no times."""
+"""The baseline: a small file, kept in version control, that says what became of each test.
+
+It holds no content and no times.
+"""
 
 import os
 from collections.abc import Iterable

@@ -14,7 +14,7 @@ _MOST_TEXT_LINES = 400
 
 
 def change_lines(before: Any, after: Any) -> list[str]:
-    """How two JSON values differ: a line for each part, `place: before → after`; of very large ones, only that they do."""
+    """How two JSON values differ, a line for each part: `place: before → after`. Of very large ones, only that they do."""
     sizes = [len(show(value)) for value in (before, after)]
     if max(sizes) > LARGEST:
         return [f"too large to compare: {sizes[0]:,} → {sizes[1]:,} characters of JSON"]
@@ -52,7 +52,10 @@ def _around(before: str, after: str) -> tuple[str, str]:
 
 
 def text_lines(before: str, after: str) -> list[str]:
-    """How two texts differ: as JSON when both are, else line by line, `- ` before a line that is gone, `+ ` before a new one."""
+    """How two texts differ: as JSON when both are, else line by line.
+
+    `- ` stands before a line that is gone, `+ ` before a new one.
+    """
     one, other = _json(before), _json(after)
     if one is not None and other is not None and not equal(one, other):
         return change_lines(one, other)

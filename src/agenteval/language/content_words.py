@@ -71,8 +71,9 @@ _FUNCTION_WORDS = frozenset(
 def find_phrase(text: str, phrase: str, *, but_not: str = "") -> Iterator[tuple[int, int]]:
     """Where a phrase stands in a text as whole words, whatever the case and the blanks between: start and end.
 
-    `5` does not stand in `15`, `5.5` or `1,500`. In scripts without blanks, words have no ends to look for. What stands inside an occurrence of `but_not` does not count,
-    when that is a longer phrase around this one. A phrase of blanks stands nowhere.
+    `5` does not stand in `15`, `5.5` or `1,500`. In scripts without blanks, words have no ends to look for. What stands
+    inside an occurrence of `but_not` does not count, when that is a longer phrase around this one. A phrase of blanks
+    stands nowhere.
     """
     parts, longer = _alike(phrase).split(), _alike(but_not).split()
     if not parts:

@@ -15,8 +15,8 @@ _LONGEST_ERROR = 300
 class Plugin:
     """One class that a plugin brings, or what is wrong with it.
 
-    `name` is the assertion type, or the name of the adapter or the operator; empty when that is not known. `origin` is the module as
-    the configuration names it, or the installed package; `configured` tells which. `target` is the
+    `name` is the assertion type, or the name of the adapter or the operator; empty when that is not known. `origin` is
+    the module as the configuration names it, or the installed package; `configured` tells which. `target` is the
     `module:class` of one that is not loaded yet, which has neither `cls` nor `error`.
     """
 

@@ -1,6 +1,6 @@
-"""The one lookup of assertion types, adapters and mutation operators: built-in ones, those of the project, those of installed packages.
+"""The one lookup of assertion types, adapters and mutation operators.
 
-A built-in name cannot be taken, and no name can be taken twice. The metadata of installed packages is read
+They are built in, of the project, or of installed packages. A built-in name cannot be taken, and no name can be taken twice. The metadata of installed packages is read
 only for a name that is not built in, or to list all there is: that takes longer than running a test.
 """
 

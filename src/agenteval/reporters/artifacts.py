@@ -34,8 +34,9 @@ class ArtifactError(AgentEvalError):
 class RunDirectory:
     """Where one run's files go. Raises `ArtifactError` whenever a file cannot be written.
 
-    `max_bytes` is the bound on a file about one test, for whoever packs it. What would show something sensitive although it has been redacted is not written: `leaks` says so.
-    `redactor` is that of the run, for what belongs to no test. `if_taken` is what to do when there is such a run.
+    `max_bytes` is the bound on a file about one test, for whoever packs it. `redactor` is that of the run, for what
+    belongs to no test. `if_taken` is what to do when there is such a run. What would show something sensitive although
+    it has been redacted is not written: `leaks` says so.
     """
 
     def __init__(

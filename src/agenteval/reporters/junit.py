@@ -19,7 +19,11 @@ _SUFFIX = re.compile(r"(?:(?:^|/)test|\.test)?\.ya?ml$")
 
 
 def render(run: StoredRun, redactor: Redactor) -> bytes:
-    """The report. Failures that are expected or known are skipped, with the type `xfail` or `known_failure`; what could not be loaded is an error."""
+    """The report.
+
+    Failures that are expected or known are skipped, with the type `xfail` or `known_failure`; what could not be loaded
+    is an error.
+    """
     listed = list(entries(run))
     root = ET.Element("testsuites", name="agenteval", time=_seconds(run.summary.duration_ms))
     _count(root, listed)

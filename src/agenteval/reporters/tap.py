@@ -11,7 +11,10 @@ from agenteval.stored import StoredRun
 
 
 def render(run: StoredRun, redactor: Redactor) -> bytes:
-    """The report. What fails as expected, or is known to, is marked as TAP marks known bugs; what could not be loaded is not ok."""
+    """The report.
+
+    What fails as expected, or is known to, is marked as TAP marks known bugs; what could not be loaded is not ok.
+    """
     lines = ["TAP version 14"]
     points = [line for number, entry in enumerate(entries(run), 1) for line in _point(number, entry)]
     count = sum(not line.startswith(" ") for line in points)

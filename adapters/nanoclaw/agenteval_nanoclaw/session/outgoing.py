@@ -20,8 +20,8 @@ class Outgoing:
     """Tells the final texts of a run.
 
     The last text that goes to the conversation is the final output. What other final texts, or other parts of it,
-    send is an `outbound_send` of its own, whose `recorded_tool` is `final text`. When no text goes to the conversation, but tools sent
-    there, the final output is what they sent, and names them in `sent_by`.
+    send is an `outbound_send` of its own, whose `recorded_tool` is `final text`. When no text goes to the conversation,
+    but tools sent there, the final output is what they sent, and names them in `sent_by`.
     """
 
     def __init__(self, answers: list[Answer], outbox: Outbox, generation: str, builder: TraceBuilder) -> None:
