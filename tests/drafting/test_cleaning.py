@@ -1,6 +1,7 @@
 """What a test must not hold is taken out of recordings; all else stays as it is."""
 
 from hashlib import sha256
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -79,5 +80,7 @@ def test_cleaning_twice_is_cleaning_once(text: str) -> None:
 
 def test_hostile_texts_take_no_time() -> None:
     """Patterns look at a text once: a megabyte of beginnings is no trap."""
+    start = process_time()
     for piece in ("<system-reminder>", "data:a/b;base64", "</", f"{HOME}/", "aB3/", "C:\\Users\\"):
-        scrubbed_text(piece * (200_000 // len(piece)))
+        scrubbed_text(piece * (1_000_000 // len(piece)))
+    assert process_time() - start < 5
