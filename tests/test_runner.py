@@ -14,6 +14,7 @@ from agenteval.judging import JudgingRules
 from agenteval.redaction import token
 from agenteval.results import Artifacts, Counts, ErrorInfo, TraceSummary
 from agenteval.runner import Outcome, RunOptions, run_test, timestamp
+from agenteval.settings import LimitsConfig
 from agenteval.trace import AdapterInfo
 from builders import call, error, make_trace, memory_read, result
 from run_builders import Replayed, asserted, make_outcome, make_result, make_test, run_one, says, told
@@ -241,9 +242,9 @@ def test_an_invalid_trace_is_an_error() -> None:
 def test_a_trace_has_a_limit() -> None:
     """A trace of exactly the limit is judged, one event more is refused."""
     trace = make_trace(call("a"), asked=None)
-    assert run_one(make_test(YES), trace, max_events=2).result.status == "pass"
+    assert run_one(make_test(YES), trace, limits=LimitsConfig(max_events=2)).result.status == "pass"
     refused(
-        run_one(make_test(YES), trace, max_events=1),
+        run_one(make_test(YES), trace, limits=LimitsConfig(max_events=1)),
         "adapter.too_many_events",
         "the trace has 2 events, more than the limit of 1",
         "record a shorter run, or raise limits.max_events in agenteval.yaml",
@@ -257,7 +258,7 @@ def test_the_adapter_is_told_where_it_is() -> None:
         context.warn(f"{context.base_dir} {context.root} {context.run_id} {context.max_file_bytes}")
         return make_trace()
 
-    made = run_one(make_test(YES), answer, root=Path("project"), max_file_bytes=7).result
+    made = run_one(make_test(YES), answer, root=Path("project"), limits=LimitsConfig(max_file_bytes=7)).result
     assert made.warnings == ["suite/case project run-1 7"]
     assert made.status == "pass"
 

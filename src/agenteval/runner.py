@@ -14,7 +14,6 @@ from agenteval.judging import Failure, JudgingRules, judge_all, said_no
 from agenteval.loading import BoundAssertion, LoadedTest
 from agenteval.locations import locate
 from agenteval.plugins.registry import BUILT_IN, Registry
-from agenteval.reading.documents import MAX_FILE_BYTES, MAX_YAML_NODES
 from agenteval.redaction import DEFAULT_RULES, RedactionRules, Redactor
 from agenteval.results import (
     Artifacts,
@@ -25,6 +24,7 @@ from agenteval.results import (
     TestStatus,
     TraceSummary,
 )
+from agenteval.settings import LimitsConfig
 from agenteval.trace import AdapterInfo, Trace, check_trace
 
 UNKNOWN_VERSION = "unknown"
@@ -40,9 +40,7 @@ class RunOptions:
     root: Path
     strict: bool = False
     rules: JudgingRules
-    max_file_bytes: int = MAX_FILE_BYTES
-    max_events: int = 1_000_000
-    max_yaml_nodes: int = MAX_YAML_NODES
+    limits: LimitsConfig = field(default_factory=LimitsConfig)
     allow_outside: bool = False
     registry: Registry = BUILT_IN
     redaction: RedactionRules = DEFAULT_RULES
@@ -103,7 +101,7 @@ def _attempt(
         base_dir=test.path.parent,
         root=options.root,
         run_id=options.run_id,
-        max_file_bytes=options.max_file_bytes,
+        max_file_bytes=options.limits.max_file_bytes,
         allow_outside=options.allow_outside,
         progress=options.progress,
     )
@@ -264,9 +262,10 @@ def _trace(adapter: Adapter, test: LoadedTest, context: AdapterContext, options:
             reason_code="adapter.empty_trace",
             next_step="record the run again, or point the test at another recording",
         )
-    if len(trace.events) > options.max_events:
+    most = options.limits.max_events
+    if len(trace.events) > most:
         raise AdapterError(
-            f"the trace has {len(trace.events)} events, more than the limit of {options.max_events}",
+            f"the trace has {len(trace.events)} events, more than the limit of {most}",
             reason_code="adapter.too_many_events",
             next_step="record a shorter run, or raise limits.max_events in agenteval.yaml",
         )

@@ -82,8 +82,8 @@ class Examiner:
             test = load_test(
                 found.path,
                 only=found.only,
-                max_bytes=options.max_file_bytes,
-                max_nodes=options.max_yaml_nodes,
+                max_bytes=options.limits.max_file_bytes,
+                max_nodes=options.limits.max_yaml_nodes,
                 registry=options.registry,
             )
         except SpecError as error:

@@ -46,14 +46,11 @@ class Mutator:
 
     def mutate(self, test: LoadedTest) -> TestMutation:
         """Run a test as it was recorded, then its mutants."""
-        limits = self.settings.limits
         options = RunOptions(
             run_id=RUN_ID,
             root=self.settings.root,
             rules=JudgingRules(),
-            max_file_bytes=limits.max_file_bytes,
-            max_events=limits.max_events,
-            max_yaml_nodes=limits.max_yaml_nodes,
+            limits=self.settings.limits,
             allow_outside=self.settings.allow_outside,
             registry=self.registry,
             redaction=self.settings.redaction,

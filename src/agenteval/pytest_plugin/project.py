@@ -63,9 +63,7 @@ class Project:
             rules=JudgingRules(
                 fail_on_vacuous=config.fail_on_vacuous, strict_capabilities=config.strict_capabilities
             ),
-            max_file_bytes=config.limits.max_file_bytes,
-            max_events=config.limits.max_events,
-            max_yaml_nodes=config.limits.max_yaml_nodes,
+            limits=config.limits,
             registry=Registry(root, config.plugins),
             redaction=rules,
         )
@@ -95,8 +93,8 @@ class Project:
             return None
         test = load_test(
             Path(shown(path)),
-            max_bytes=self.options.max_file_bytes,
-            max_nodes=self.options.max_yaml_nodes,
+            max_bytes=self.config.limits.max_file_bytes,
+            max_nodes=self.config.limits.max_yaml_nodes,
             registry=self.options.registry,
         )
         self.unique.claim(test.case.id, test.path)
