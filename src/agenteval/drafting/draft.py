@@ -91,40 +91,17 @@ class Drafting:
             spec["id"] = f"{self.source.adapter.name}.chat.{name}.as-recorded"
             test, trace = place.trace(spec)
             spec["id"] = test_id(self.source.adapter.name, trace, name)
-            suggested = list(suggestions(trace, test.case))
-            kept, findings = place.judge(spec, suggested)
-            kept, hidden = _without_hidden(kept, recorded, test.case)
-            shown = findings if self.expect_failures else []
-            expected = [each.suggestion for each in shown]
-            if expected:  # what a run with a bug called and said is no example; what holds for any run is
-                kept = [each for each in kept if each.telling]
-            passed, kept = kept, place.worthwhile(spec, kept, trace)
-            left_out = [each for each in passed if each not in kept]
-            if not kept and not expected:
+            chosen = self._chosen(place, spec, trace, test.case, recorded)
+            if not (chosen.kept or chosen.expected):
                 raise AdapterError(
                     f"run {run.number} shows nothing that a test could ask for: no tool call, no answer, no memory",
                     reason_code="record.nothing_to_assert",
                     next_step="choose another run",
                 )
-            if expected:
-                spec["expected"] = _expected(shown)
+            if chosen.expected:
+                spec["expected"] = _expected(chosen.expected)
             own = out / name / TEST_FILE if out else None
-            others = {id_in(text): text for path, text in self.neighbours.items() if path != own}
-            for each in distinct_ids(spec["id"], run):
-                spec["id"] = each
-                text = document(
-                    spec,
-                    [*kept, *expected],
-                    header=header,
-                    heading=self._heading(run, cleaner),
-                    closing=[
-                        *([] if expected else _closing(findings)),
-                        *map(_told_as_hidden, hidden),
-                        *_told_as_left_out(left_out),
-                    ],
-                )
-                if others.get(spec["id"], text) == text:  # free, or the same test once more
-                    break
+            text = self._text(run, spec, chosen, cleaner, header=header, own=own)
             files = {TEST_FILE: text.encode(), **parts.files}
             place.write(files)
             _must_pass(place)
@@ -132,12 +109,54 @@ class Drafting:
             name=name,
             test_id=spec["id"],
             files=files,
-            kept=[*kept, *expected],
-            findings=[*findings, *hidden],
-            left_out=left_out,
+            kept=chosen.assertions(),
+            findings=[*chosen.findings, *chosen.hidden],
+            left_out=chosen.left_out,
             trace=trace,
             spec=spec,
         )
+
+    def _chosen(
+        self, place: Trial, spec: dict[str, Any], trace: Trace, case: TestCase, recorded: RecordedTest
+    ) -> "_Choice":
+        """What of all that the run suggests becomes of the test."""
+        kept, findings = place.judge(spec, list(suggestions(trace, case)))
+        kept, hidden = _without_hidden(kept, recorded, case)
+        expected = findings if self.expect_failures else []
+        if expected:  # what a run with a bug called and said is no example; what holds for any run is
+            kept = [each for each in kept if each.telling]
+        worth = place.worthwhile(spec, kept, trace)
+        left_out = [each for each in kept if each not in worth]
+        return _Choice(kept=worth, expected=expected, findings=findings, hidden=hidden, left_out=left_out)
+
+    def _text(
+        self,
+        run: RecordedRun,
+        spec: dict[str, Any],
+        chosen: "_Choice",
+        cleaner: Cleaner,
+        *,
+        header: str,
+        own: Path | None,
+    ) -> str:
+        """The test file, under an id that no test beside it has; `own` is the file it may take the place of."""
+        others = {id_in(text): text for path, text in self.neighbours.items() if path != own}
+        for each in distinct_ids(spec["id"], run):
+            spec["id"] = each
+            text = document(
+                spec,
+                chosen.assertions(),
+                header=header,
+                heading=self._heading(run, cleaner),
+                closing=[
+                    *([] if chosen.expected else _closing(chosen.findings)),
+                    *map(_told_as_hidden, chosen.hidden),
+                    *_told_as_left_out(chosen.left_out),
+                ],
+            )
+            if others.get(spec["id"], text) == text:  # free, or the same test once more
+                break
+        return text
 
     def parts(self, recorded: RecordedTest, cleaner: Cleaner) -> Parts:
         """The run without what a test must not hold, fixtures in files."""
@@ -178,6 +197,24 @@ class Drafting:
             f"What is sensitive is redacted. Lines that begin with `{DECIDE}:` ask for a person's word.",
             *(f"Not in the recording: {cleaner.text(lack)}" for lack in recording.lacks),
         ]
+
+
+@dataclass(slots=True, kw_only=True)
+class _Choice:
+    """What a test asks for: `kept` passes, `expected` fails as the bug does. The rest is only told.
+
+    `hidden` are findings that redaction hides; `left_out` passes, and would notice nothing that `kept` does not.
+    """
+
+    kept: list[Suggestion]
+    expected: list[Finding]
+    findings: list[Finding]
+    hidden: list[Finding]
+    left_out: list[Suggestion]
+
+    def assertions(self) -> list[Suggestion]:
+        """The assertions of the test, in order."""
+        return [*self.kept, *(each.suggestion for each in self.expected)]
 
 
 def _without_hidden(
