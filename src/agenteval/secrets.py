@@ -34,7 +34,7 @@ class _Rule(NamedTuple):
 
 LIBRARY = (
     # the second pattern of AWSKeyDetector takes too long on hostile texts; `credential` finds what it would
-    _Rule("aws-access-key", "aws", "AWSKeyDetector", "A"),
+    _Rule("aws-access-key", "aws", "AWSKeyDetector"),
     _Rule("azure-storage-key", "azure_storage_key", "AzureStorageKeyDetector"),
     _Rule("discord-token", "discord", "DiscordBotTokenDetector"),
     _Rule("github-token", "github_token", "GitHubTokenDetector"),
@@ -227,7 +227,7 @@ def _by_library(text: str) -> Iterator[Found]:
 
 def _matches(rule: _Rule, pattern: "re.Pattern[str]", text: str) -> Iterator[tuple[int, int]]:
     """All matches. A pattern that may read far is tried once in each word only: elsewhere in it, it fails as well."""
-    if rule.kind not in ("jwt", "openai-key"):
+    if not rule.marker:
         yield from (match.span() for match in pattern.finditer(text))
         return
     start = text.find(rule.marker)
@@ -273,9 +273,9 @@ def _basic_auth(text: str) -> Iterator[Found]:
 def _credentials(text: str) -> Iterator[Found]:
     for match in _compiled(_CREDENTIAL).finditer(text):
         group = match.lastgroup or ""
-        value = (
-            match[group].rstrip(".!?:") if group == "bare" else match[group]
-        )  # a sentence may end after it
+        value = match[group]
+        if group == "bare":  # a sentence may end after it
+            value = value.rstrip(".!?:")
         if is_telling(match["name"], value):
             start = match.start(group)
             yield Found(CREDENTIAL, start, start + len(value))

@@ -11,9 +11,8 @@ def entry() -> None:
     import gc
     import os
 
-    gc.set_threshold(
-        200_000, 10, 10
-    )  # imports and a recording are no garbage: looking costs a tenth of a run
+    # imports and a recording are no garbage: looking costs a tenth of a run
+    gc.set_threshold(200_000, 10, 10)
     if sys.stdout is None or sys.stderr is None:  # started without them: `agenteval run tests >&-`
         nowhere = open(os.devnull, "w")  # noqa: PTH123, SIM115 - as long as the process
         sys.stdout, sys.stderr = sys.stdout or nowhere, sys.stderr or nowhere

@@ -47,10 +47,8 @@ def watch_for(given: Path | None, *, update: bool, default: Path, scores: Scores
     elif of_a_run:
         before = load_side(path)
     else:
-        same = (
-            old is not None and old.suite_version == suite.version
-        )  # another version is there to be replaced
-        before = of_baseline(old, path) if old and same else None
+        same = old is not None and old.suite_version == suite.version
+        before = of_baseline(old, path) if old and same else None  # another version is there to be replaced
     if before:
         check_suite(
             before.label, (before.suite_id, before.suite_version), (suite.id, suite.version), "this run"

@@ -4,7 +4,6 @@ Equal values stay equal, so a cleaned test is about the same things as the run; 
 """
 
 import re
-from collections.abc import Iterator
 from functools import cache
 from hashlib import sha256
 from typing import Any
@@ -127,15 +126,3 @@ def _base64() -> re.Pattern[str]:
 def _home() -> re.Pattern[str]:
     name = r"[^/\\\s\"'`:;,()<>|*?]+"
     return re.compile(rf"(?<![\w.~/-])(?:/(?:home|Users)/{name}|[A-Za-z]:\\{{1,2}}Users\\{{1,2}}{name})")
-
-
-def texts_in(data: Any) -> Iterator[str]:
-    """Every text in plain data, keys apart."""
-    if isinstance(data, str):
-        yield data
-    elif isinstance(data, dict):
-        for value in data.values():
-            yield from texts_in(value)
-    elif isinstance(data, list):
-        for item in data:
-            yield from texts_in(item)

@@ -6,6 +6,7 @@ from typing import Any
 
 from agenteval.outbound import OUTBOUND
 from agenteval.patterns import is_glob, name_matches
+from agenteval.reading.documents import INTEGERS
 
 SPAWN = "agent"
 """The tool that starts a subagent."""
@@ -53,4 +54,4 @@ def fitting(value: Any) -> Any:
         return {key: fitting(item) for key, item in value.items()}
     if isinstance(value, list):
         return [fitting(item) for item in value]
-    return str(value) if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63 else value
+    return str(value) if isinstance(value, int) and value not in INTEGERS else value

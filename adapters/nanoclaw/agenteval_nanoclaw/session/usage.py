@@ -22,9 +22,7 @@ class Usage:
         if not isinstance(usage, dict) or message.get("model") == "<synthetic>":
             return
         self._by_answer[str(message.get("id"))] = usage
-        if (
-            message.get("stop_reason") is None
-        ):  # written when the answer began: how long it became is not known
+        if message.get("stop_reason") is None:  # it had only begun: how long it became is not known
             self.output_is_recorded = False
 
     def total(self) -> dict[str, Any] | None:
