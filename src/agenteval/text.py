@@ -145,7 +145,6 @@ class _Reader:
         self.line = 0
         self.indent = 0
         self.fence = ""
-        self.after_blank = False
 
     def start(self, kind: BlockKind, text: str, line: int, indent: int = 0) -> None:
         self.close()
@@ -166,11 +165,9 @@ class _Reader:
         if not line:
             if self.kind not in ("bullet", "number"):
                 self.close()
-            self.after_blank = True
             return
         indent = len(raw) - len(raw.lstrip())
         self._read_text(raw.lstrip(), line, number, indent)
-        self.after_blank = False
 
     def _read_code(self, raw: str, line: str) -> None:
         if line.startswith(self.fence) and not line.strip(self.fence[0]):
