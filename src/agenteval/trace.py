@@ -16,9 +16,9 @@ retry
 turn
     One stretch of agent activity up to the final output; a trace holds one.
 
-`data` of an event, by type:
+`data` of an event, by type; what an adapter adds to it, no check reads:
 
-`message_received`  role, content
+`message_received`  role, content, sender (where there is one)
 `tool_call`         tool, call_id, args, recorded_tool (the runtime's name for it), parent_call_id (of a subagent)
 `tool_result`       tool, call_id, success, result, fixture_id (when it came from a fixture)
 `memory_read`       group_id (the owner of the memory), source, path, content, call_id (of the call that did it),
