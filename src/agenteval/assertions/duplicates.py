@@ -5,14 +5,12 @@ from dataclasses import field
 from typing import Annotated, Any, ClassVar
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
+from agenteval.assertions.telling import first_of, listed
 from agenteval.patterns import any_matches
 from agenteval.plurals import counted
 from agenteval.spec import Name, TestCase
 from agenteval.strict import NotEmpty, model
 from agenteval.trace import ToolCall, Trace, args_key
-
-MOST_TOLD = 5
-"""Repeated calls that a message tells of; evidence has the others."""
 
 
 @model
@@ -74,10 +72,9 @@ ignore_args: [request_id]
                 **observed,
             )
         told = [_line(same[key], again) for key, again in repeated.items()]
-        more = f"; {len(told) - MOST_TOLD} more" if len(told) > MOST_TOLD else ""
         calls = [call for key in repeated for call in same[key]]
         return failed(
-            f"expected each call{self._named()} once, got {'; '.join(told[:MOST_TOLD])}{more}",
+            f"expected each call{self._named()} once, got {first_of(told)}",
             events=[call.event for call in sorted(calls, key=lambda call: call.event.seq)],
             **observed,
         )
@@ -111,6 +108,5 @@ def _told(same: Sequence[ToolCall], again: Sequence[ToolCall]) -> dict[str, Any]
 
 
 def _line(same: Sequence[ToolCall], again: Sequence[ToolCall]) -> str:
-    ids = ", ".join(call.event.event_id for call in again[:MOST_TOLD])
-    more = f" and {len(again) - MOST_TOLD} more" if len(again) > MOST_TOLD else ""
-    return f"{same[0].tool} again ({ids}{more}) with the arguments of {same[0].event.event_id}"
+    repeats = listed([call.event for call in again])
+    return f"{same[0].tool} again ({repeats}) with the arguments of {same[0].event.event_id}"

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
+from agenteval.assertions.telling import first_of
 from agenteval.outbound import DESTINATION_KEYS, OUTBOUND, Message, destinations, messages, repeated
 from agenteval.patterns import any_matches, name_matches
 from agenteval.plurals import counted
@@ -11,9 +12,6 @@ from agenteval.spec import Name, TestCase
 from agenteval.strict import Between, NotEmpty, model
 from agenteval.text import cut
 from agenteval.trace import ToolCall, Trace
-
-MOST_TOLD = 5
-"""Messages that a failure tells of; evidence has the others."""
 
 
 @model
@@ -56,10 +54,8 @@ class OutboundDestinations(Assertion):
         observed: dict[str, Any] = {"calls": len(calls), "destinations": went}
         wrong = [(call, text) for call in calls if (text := self._wrong(call, went[call.event.event_id]))]
         if wrong:
-            told = "; ".join(text for _, text in wrong[:MOST_TOLD])
-            more = f"; {len(wrong) - MOST_TOLD} more" if len(wrong) > MOST_TOLD else ""
             return failed(
-                f"expected {self._expected()}, got {told}{more}",
+                f"expected {self._expected()}, got {first_of([text for _, text in wrong])}",
                 events=[call.event for call, _ in wrong],
                 **observed,
             )
@@ -145,11 +141,10 @@ class NoDuplicateOutbound(Assertion):
                 events=[each.event for each in sent],
                 **observed,
             )
-        told = "; ".join(_told(*each) for each in again[:MOST_TOLD])
-        more = f"; {len(again) - MOST_TOLD} more" if len(again) > MOST_TOLD else ""
+        told = first_of([_told(*each) for each in again])
         events = {each.event.event_id: each.event for late, first, _ in again for each in (first, late)}
         return failed(
-            f"expected no message to one destination twice, got {told}{more}",
+            f"expected no message to one destination twice, got {told}",
             events=sorted(events.values(), key=lambda event: event.seq),
             **observed,
         )

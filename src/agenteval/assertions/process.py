@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
 from agenteval.assertions.looks import ANY_TOOL, Looks
-from agenteval.assertions.telling import called, ids, times
+from agenteval.assertions.telling import called, closest_calls, ids, times
 from agenteval.patterns import any_matches, name_matches
 from agenteval.plurals import counted
 from agenteval.selectors import ArgsMatch, Selector
@@ -64,7 +64,7 @@ args:
             f"expected at least {counted(self.min_calls, 'call')} of {self.tool}{matching}, got {len(calls)}; "
             f"{called(trace)}",
             events=calls,
-            closest=[(event, note) for event, note in selector.closest(trace) if event.type == "tool_call"],
+            closest=closest_calls(selector, trace),
             **observed,
         )
 
@@ -154,10 +154,10 @@ match:
         """Judge one trace."""
         calls = _calls_of(trace, [self.tool])
         if not calls:
-            near = Selector(event_type="tool_call", tool=self.tool).closest(trace)
+            near = Selector(event_type="tool_call", tool=self.tool)
             return failed(
                 f"expected a call of {self.tool} with matching arguments, got no call of it; {called(trace)}",
-                closest=[(event, note) for event, note in near if event.type == "tool_call"],
+                closest=closest_calls(near, trace),
                 calls=0,
                 matching=[],
             )

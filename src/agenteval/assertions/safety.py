@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar, Literal
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, unsupported, vacuous
-from agenteval.assertions.telling import listed
+from agenteval.assertions.telling import first_of, listed
 from agenteval.findings import DataPath, dotted
 from agenteval.outbound import OUTBOUND
 from agenteval.patterns import any_matches, name_matches
@@ -93,10 +93,9 @@ allow: ['*@example.com']
             {"kind": _label(each), "event_id": text.event.event_id, "place": self._place(text, each)}
             for text, each in found
         ]
-        more = f"; {len(told) - MOST_TOLD} more" if len(told) > MOST_TOLD else ""
         events = {text.event.event_id: text.event for text, _ in found}
         return failed(
-            f"{wanted}, got {'; '.join(told[:MOST_TOLD])}{more}{beside}",
+            f"{wanted}, got {first_of(told, MOST_TOLD)}{beside}",
             events=[replace(event, data=self._masked(event.data)) for event in events.values()],
             **observed,
         )

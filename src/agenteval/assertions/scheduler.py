@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, unsupported, vacuous
 from agenteval.assertions.process import is_available
-from agenteval.assertions.telling import called, times
+from agenteval.assertions.telling import called, closest_calls, times
 from agenteval.patterns import name_matches
 from agenteval.plurals import counted
 from agenteval.selectors import Selector
@@ -183,5 +183,5 @@ class SchedulerOutboundCount(Assertion):
 
     def _closest(self, trace: Trace) -> list[tuple[Event, str]]:
         success = True if self.count == "successes" else None
-        near = Selector(event_type="tool_call", tool=self.tool, success=success).closest(trace)
-        return [(event, note) for event, note in near if event.type == "tool_call"]
+        near = Selector(event_type="tool_call", tool=self.tool, success=success)
+        return closest_calls(near, trace)

@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 
+from agenteval.selectors import Selector
 from agenteval.trace import Event, Trace
 
 MOST_LISTED = 5
-"""Events named in a message."""
+"""Events named in a message, and things told of in it, unless a check says otherwise."""
 
 
 def called(trace: Trace) -> str:
@@ -30,3 +31,14 @@ def listed(events: Sequence[Event]) -> str:
     """The ids of events as text; of many the first, and how many more there are."""
     shown = ", ".join(ids(events[:MOST_LISTED]))
     return shown if len(events) <= MOST_LISTED else f"{shown} and {len(events) - MOST_LISTED} more"
+
+
+def first_of(told: Sequence[str], most: int = MOST_LISTED) -> str:
+    """The first few of what there is to tell, and how much more there is; `observed` and the evidence have all of it."""
+    shown = "; ".join(told[:most])
+    return shown if len(told) <= most else f"{shown}; {len(told) - most} more"
+
+
+def closest_calls(selector: Selector, trace: Trace) -> list[tuple[Event, str]]:
+    """The calls that almost are what a selector means, each with what is different about it."""
+    return [(event, note) for event, note in selector.closest(trace) if event.type == "tool_call"]

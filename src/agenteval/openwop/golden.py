@@ -8,8 +8,9 @@ import json
 from typing import Any, ClassVar, NoReturn
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
+from agenteval.differences import brief, differences
 from agenteval.openwop.models import Strategy
-from agenteval.selectors import equal, show
+from agenteval.selectors import equal
 from agenteval.spec import TestCase
 from agenteval.strict import model
 from agenteval.trace import Trace
@@ -54,19 +55,19 @@ class GoldenMatch(Assertion):
             return _json_difference(output, self.value)
         text = text_of(self.value)
         if self.strategy == "contains":
-            return "" if text in output else _quoted(output)
+            return "" if text in output else _shown(output)
         if output == text:
             return ""
         same = next((at for at, (a, b) in enumerate(zip(output, text, strict=False)) if a != b), None)
         place = min(len(output), len(text)) if same is None else same
-        return f"{_quoted(output)}, which differs from character {place + 1} on"
+        return f"{_shown(output)}, which differs from character {place + 1} on"
 
     def _wanted(self, *, short: bool = False) -> str:
         if self.strategy == "json-match":
-            return "JSON equal to the golden value" if short else f"JSON equal to {_cut(show(self.value))}"
+            return "JSON equal to the golden value" if short else f"JSON equal to {_shown(self.value)}"
         what = "exactly" if self.strategy == "exact" else "an output that contains"
         what = "a text that contains" if short and self.strategy == "contains" else what
-        return f"{what} {_quoted(text_of(self.value))}"
+        return f"{what} {_shown(text_of(self.value))}"
 
 
 def text_of(value: Any) -> str:
@@ -90,11 +91,9 @@ def _json_difference(output: str, value: Any) -> str:
     try:
         data = parsed(output)
     except ValueError as error:
-        return f"{_quoted(output)}, which is not JSON: {error}"
+        return f"{_shown(output)}, which is not JSON: {error}"
     if equal(data, value):
         return ""
-    from agenteval.differences import differences
-
     found = differences(value, data, names=("the golden value", "the output"), whole="the whole")
     return "a difference:\n" + "\n".join(f"  {line}" for line in found)
 
@@ -130,9 +129,5 @@ def _number(value: float) -> str:
     return f"{sign}{digits[0]}{rest}e{point - 1:+d}"
 
 
-def _quoted(text: str) -> str:
-    return _cut(show(text))
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+def _shown(value: Any) -> str:
+    return brief(value, _LONGEST)
