@@ -15,7 +15,6 @@ from typing import Any
 
 import pytest
 
-from agenteval.judging import JudgingRules
 from agenteval.loading import LoadedTest, load_test
 from agenteval.results import AssertionResult, TestResult
 from agenteval.runner import RunOptions, run_test
@@ -44,7 +43,7 @@ class Recording:
     def run(self, bundle: Bundle) -> tuple[TestResult, dict[str, str]]:
         """The result of another recording, and the step that each event of its trace comes from."""
         self.replay.write_text(json.dumps(bundle), encoding="utf-8")
-        outcome = run_test(self.test, RunOptions(run_id="run-1", root=self.root, rules=JudgingRules()))
+        outcome = run_test(self.test, RunOptions(run_id="run-1", root=self.root))
         events = outcome.trace.events if outcome.trace else []
         return outcome.result, {
             event.event_id: OUTPUT if event.type == "final_output" else str(event.agent_id)

@@ -10,7 +10,6 @@ import pytest
 
 from agenteval.assertions.base import failed, not_applicable, passed, vacuous
 from agenteval.errors import AdapterError, FileError, Problem
-from agenteval.judging import JudgingRules
 from agenteval.redaction import token
 from agenteval.results import Artifacts, Counts, ErrorInfo, TraceSummary
 from agenteval.runner import Outcome, RunOptions, run_test, timestamp
@@ -195,7 +194,7 @@ def test_an_adapter_that_returns_no_trace_crashed() -> None:
 
 def test_an_unknown_adapter_is_an_error() -> None:
     """A misspelled adapter names those that are installed."""
-    options = RunOptions(run_id="run-1", root=Path(), rules=JudgingRules())
+    options = RunOptions(run_id="run-1", root=Path())
     refused(
         run_test(make_test(YES, adapter="nanoclown"), options),
         "adapter.unknown",
@@ -213,7 +212,7 @@ def test_live_mode_needs_an_adapter_that_runs_live() -> None:
         "record a run and set mode: replay",
     )
     live = Replayed(make_trace(), supports_live_run=True)
-    options = RunOptions(run_id="run-1", root=Path(), rules=JudgingRules())
+    options = RunOptions(run_id="run-1", root=Path())
     assert run_test(make_test(YES, mode="live"), options, {"nanoclaw": live}).result.status == "pass"
 
 

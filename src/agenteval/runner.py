@@ -39,7 +39,7 @@ class RunOptions:
     run_id: str
     root: Path
     strict: bool = False
-    rules: JudgingRules
+    rules: JudgingRules = field(default_factory=JudgingRules)
     limits: LimitsConfig = field(default_factory=LimitsConfig)
     allow_outside: bool = False
     registry: Registry = BUILT_IN

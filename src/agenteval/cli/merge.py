@@ -60,7 +60,6 @@ def command(
     from agenteval.cli.merging import read_shards
     from agenteval.cli.redacting import redact_as
     from agenteval.config import load_config, project_root
-    from agenteval.judging import JudgingRules
     from agenteval.openwop.summary import Scores, Suite
     from agenteval.redaction import Redactor
     from agenteval.reporters.artifacts import RunDirectory, new_run_id
@@ -78,7 +77,7 @@ def command(
     parent = artifacts_dir or Path(os.path.relpath(root / config.artifacts_dir))
     keep_out(reports, parent / run_id)
     ledger = Ledger(
-        options=RunOptions(run_id=run_id, root=root, rules=JudgingRules(), redaction=rules),
+        options=RunOptions(run_id=run_id, root=root, redaction=rules),
         console=Console(
             sys.stderr if json_output else sys.stdout, verbosity=verbose - quiet, color=color or config.color
         ),

@@ -162,13 +162,11 @@ def _of_test(
 ) -> "tuple[Trace, Redactor]":
     """The trace that a run would judge. Raises `AdapterError`, redacted as the test asks for."""
     from agenteval.config import project_root
-    from agenteval.judging import JudgingRules
     from agenteval.runner import RunOptions, run_test
 
     options = RunOptions(
         run_id=RUN_ID,
         root=project_root([str(test.path)]),
-        rules=JudgingRules(),
         limits=config.limits,
         allow_outside=allow_outside,
         registry=registry,

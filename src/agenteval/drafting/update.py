@@ -11,7 +11,6 @@ from agenteval.drafting.document import dumped
 from agenteval.drafting.draft import REPLAY_FILE, Drafting
 from agenteval.drafting.trial import TEST_FILE, trial
 from agenteval.errors import SpecError, UsageError
-from agenteval.judging import JudgingRules
 from agenteval.loading import LoadedTest, load_test
 from agenteval.reading.documents import read_text
 from agenteval.recordings import RecordedRun
@@ -51,9 +50,7 @@ def update(drafting: Drafting, run: RecordedRun, path: Path, *, root: Path) -> U
     """
     test = load_test(path, registry=drafting.registry)
     replay = _replay_file(test, drafting)
-    options = RunOptions(
-        run_id="record", root=root, rules=JudgingRules(), registry=drafting.registry, redaction=drafting.rules
-    )
+    options = RunOptions(run_id="record", root=root, registry=drafting.registry, redaction=drafting.rules)
     before = run_test(test, options)
     recorded = drafting.source.convert(run)
     parts = drafting.parts(recorded, Cleaner(drafting.rules))

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from agenteval import budget
 from agenteval.adapters import Adapter
-from agenteval.judging import JudgingRules
 from agenteval.loading import LoadedTest, load_test
 from agenteval.mutation.engine import MutationOptions, mutate
 from agenteval.mutation.operators import chosen_operators
@@ -49,7 +48,6 @@ class Mutator:
         options = RunOptions(
             run_id=RUN_ID,
             root=self.settings.root,
-            rules=JudgingRules(),
             limits=self.settings.limits,
             allow_outside=self.settings.allow_outside,
             registry=self.registry,
