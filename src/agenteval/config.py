@@ -46,6 +46,11 @@ def project_root(paths: Sequence[str] = ()) -> Path:
     return current if common.is_relative_to(current) else common
 
 
+def from_here(root: Path, setting: str) -> Path:
+    """A path that is set relative to the project's root, as it is written from the current directory."""
+    return Path(os.path.relpath(root / setting))
+
+
 def _common_directory(paths: Sequence[Path]) -> Path:
     directories = [path if path.is_dir() else path.parent for path in map(Path.absolute, paths)]
     try:

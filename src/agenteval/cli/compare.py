@@ -1,6 +1,5 @@
 """`agenteval compare A B`: two stored runs, or a baseline and a run."""
 
-import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -36,12 +35,12 @@ def command(
     from agenteval.cli.reporting import in_github_actions, no_commands
     from agenteval.comparing.compare import compare
     from agenteval.comparing.sides import load_side, named
-    from agenteval.config import load_config, project_root
+    from agenteval.config import from_here, load_config, project_root
 
     root = project_root()
     config = load_config(root)
     rules = redact_as(config)
-    runs = Path(os.path.relpath(root / config.artifacts_dir))
+    runs = from_here(root, config.artifacts_dir)
     one, other = load_side(named(before, runs)), load_side(named(after, runs))
     comparison = compare(one, other, today())
     if not comparison.regressions and one.tests.keys().isdisjoint(other.tests):

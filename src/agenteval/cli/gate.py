@@ -1,6 +1,5 @@
 """`agenteval gate RUN`: whether what a stored run measured is good enough to deploy (RFC 0081, section E)."""
 
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -38,14 +37,14 @@ def command(
     """
     from agenteval.cli.redacting import redact_as
     from agenteval.comparing.sides import named
-    from agenteval.config import load_config, project_root
+    from agenteval.config import from_here, load_config, project_root
     from agenteval.openwop.verification import verified_summary
     from agenteval.stored import StoredRun
 
     root = project_root()
     config = load_config(root)
     redact_as(config)
-    stored = StoredRun(named(run, Path(os.path.relpath(root / config.artifacts_dir))))
+    stored = StoredRun(named(run, from_here(root, config.artifacts_dir)))
     summary = verified_summary(stored)
     against = objection(stored, summary, required)
     code = ExitCode.FAILED if against else ExitCode.PASSED

@@ -1,6 +1,5 @@
 """`agenteval merge DIR...`: the shards of a run, put together to the run that they are parts of."""
 
-import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -59,7 +58,7 @@ def command(
     from agenteval.cli.ledger import Ledger
     from agenteval.cli.merging import read_shards
     from agenteval.cli.redacting import redact_as
-    from agenteval.config import load_config, project_root
+    from agenteval.config import from_here, load_config, project_root
     from agenteval.openwop.summary import Scores, Suite
     from agenteval.redaction import Redactor
     from agenteval.reporters.artifacts import RunDirectory, new_run_id
@@ -74,7 +73,7 @@ def command(
     first = shards[0].record
     run_id = run_id or first.run_id or new_run_id()
     redactor = Redactor((), rules)
-    parent = artifacts_dir or Path(os.path.relpath(root / config.artifacts_dir))
+    parent = artifacts_dir or from_here(root, config.artifacts_dir)
     keep_out(reports, parent / run_id)
     ledger = Ledger(
         options=RunOptions(run_id=run_id, root=root, redaction=rules),

@@ -1,6 +1,5 @@
 """`agenteval report RUN`: a run that is over, told again; or its reports, the same as it would have written itself."""
 
-import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,7 +19,7 @@ from agenteval.cli.reporting import (
     with_reports,
 )
 from agenteval.comparing.sides import named
-from agenteval.config import load_config, project_root
+from agenteval.config import from_here, load_config, project_root
 from agenteval.errors import ExitCode, UsageError
 from agenteval.redaction import Redactor
 from agenteval.reporters.console import Console
@@ -52,7 +51,7 @@ def command(
     root = project_root([str(run)])
     config = load_config(root)
     redaction = redact_as(config)
-    runs = Path(os.path.relpath(root / config.artifacts_dir))
+    runs = from_here(root, config.artifacts_dir)
     stored = StoredRun(named(run, runs))
     before = StoredRun(named(baseline, runs)) if baseline else None
     console = Console(sys.stdout, verbosity=verbose - quiet, color=color or config.color)

@@ -1,6 +1,5 @@
 """`agenteval run`: load, replay, judge, tell, write, and exit right."""
 
-import os
 import sys
 from collections.abc import Mapping
 from contextlib import nullcontext, redirect_stdout
@@ -45,7 +44,7 @@ from agenteval.cli.reporting import (
 )
 from agenteval.cli.session import Session
 from agenteval.cli.suite_run import SuiteOptions, suite_among, suite_parts
-from agenteval.config import load_config, project_root
+from agenteval.config import from_here, load_config, project_root
 from agenteval.errors import ExitCode, UsageError
 from agenteval.judging import JudgingRules
 from agenteval.openwop.summary import Scores, Suite, default_suite_id
@@ -184,7 +183,7 @@ def command(
     budget.set_seconds(config.limits.pattern_seconds)
     colors = color or config.color
     redaction = redact_as(config, secrets or ())
-    artifacts = artifacts_dir or Path(os.path.relpath(root / config.artifacts_dir))
+    artifacts = artifacts_dir or from_here(root, config.artifacts_dir)
     console = Console(sys.stderr if json_output else sys.stdout, verbosity=verbose - quiet, color=colors)
     if watch:
         from agenteval.cli.watching import options_of
@@ -259,7 +258,7 @@ def command(
         ledger.watch = watch_for(
             named(baseline, artifacts) if baseline else None,
             update=update_baseline,
-            default=Path(os.path.relpath(root / config.baseline)),
+            default=from_here(root, config.baseline),
             scores=ledger.scores,
         )
     ledger.leave_out(parts.left_out if parts else ())
