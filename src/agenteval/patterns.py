@@ -1,7 +1,6 @@
 """Authors' patterns: tool-name globs, and regular expressions that cannot run away."""
 
 import re
-from collections.abc import Iterable
 from functools import lru_cache
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -31,11 +30,6 @@ def name_matches(pattern: str, name: str) -> bool:
     Takes no longer than the product of both lengths: fnmatch never takes back what a `*` has matched.
     """
     return _glob_matches(pattern, name) if is_glob(pattern) else pattern == name
-
-
-def any_matches(patterns: Iterable[str], name: str) -> bool:
-    """Whether one of the names or globs means this name."""
-    return any(name_matches(pattern, name) for pattern in patterns)
 
 
 @lru_cache(maxsize=2048)

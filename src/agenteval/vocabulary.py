@@ -12,7 +12,7 @@ from agenteval.assertions.base import Assertion
 from agenteval.assertions.looks import EXEMPT, GROUPS, LOOKED_AT, TASKS, names_in
 from agenteval.findings import DataPath
 from agenteval.misspelling import closest, slip_of
-from agenteval.patterns import any_matches, is_glob
+from agenteval.patterns import is_glob, name_matches
 from agenteval.reading.documents import Fault
 from agenteval.spec import TestCase, other_groups
 
@@ -48,7 +48,7 @@ def _tools(case: TestCase, named: Sequence[Named]) -> Iterator[Fault]:
         if isinstance(policy.max_calls, dict):
             given += [(("tools", "policy", "max_calls", name), name, True) for name in policy.max_calls]
     for path, name, at_key in given:
-        if name in available or is_glob(name) or any_matches(available, name):
+        if name in available or is_glob(name) or any(name_matches(tool, name) for tool in available):
             continue
         if meant := slip_of(name, available):
             yield Fault(

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
 from agenteval.assertions.telling import first_of, listed
-from agenteval.patterns import any_matches
+from agenteval.patterns import name_matches
 from agenteval.plurals import counted
 from agenteval.spec import Name, TestCase
 from agenteval.strict import NotEmpty, model
@@ -80,9 +80,9 @@ ignore_args: [request_id]
         )
 
     def _judges(self, tool: str) -> bool:
-        if self.tools is not None and not any_matches(self.tools, tool):
+        if self.tools is not None and not any(name_matches(pattern, tool) for pattern in self.tools):
             return False
-        return not any_matches(self.ignore_tools, tool)
+        return not any(name_matches(pattern, tool) for pattern in self.ignore_tools)
 
     def _named(self) -> str:
         """Whose calls are judged, for a message; empty for all."""

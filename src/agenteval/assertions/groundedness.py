@@ -20,7 +20,7 @@ from agenteval.grounding.sources import (
     successful_results,
 )
 from agenteval.grounding.support import Check, Support, score, support
-from agenteval.patterns import any_matches
+from agenteval.patterns import name_matches
 from agenteval.plurals import counted
 from agenteval.spec import TestCase
 from agenteval.strict import Between, NotEmpty, model
@@ -176,7 +176,7 @@ def _no_results(purpose: str, allowed: Sequence[str], trace: Trace, **observed: 
     closest = [
         (call.event, "failed" if call.failed else "has no result")
         for call in trace.calls()
-        if not call.succeeded and (not allowed or any_matches(allowed, call.tool))
+        if not call.succeeded and (not allowed or any(name_matches(name, call.tool) for name in allowed))
     ]
     return failed(
         f"expected a successful result {wanted} to {purpose}, got {got}",

@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed
 from agenteval.assertions.looks import ANY_TOOL, Looks
 from agenteval.assertions.telling import called, ids, listed
-from agenteval.patterns import any_matches
+from agenteval.patterns import name_matches
 from agenteval.selectors import Selector, tool_of
 from agenteval.spec import Name, TestCase
 from agenteval.strict import NotEmpty, model
@@ -217,4 +217,4 @@ forbid_following:
         if owner is not None and owner.event is own_call and event.data.get("success"):
             return True
         tool = tool_of(event, trace)
-        return bool(tool) and any_matches(self.allowed_following_tools, tool)
+        return bool(tool) and any(name_matches(pattern, tool) for pattern in self.allowed_following_tools)

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
 from agenteval.assertions.telling import first_of
 from agenteval.outbound import DESTINATION_KEYS, OUTBOUND, Message, destinations, messages, repeated
-from agenteval.patterns import any_matches, name_matches
+from agenteval.patterns import name_matches
 from agenteval.plurals import counted
 from agenteval.spec import Name, TestCase
 from agenteval.strict import Between, NotEmpty, model
@@ -72,9 +72,9 @@ class OutboundDestinations(Assertion):
         if not names:
             keys = ", ".join(DESTINATION_KEYS[:4])
             return f"{place}, which does not say where it goes (no {keys} or the like in its arguments)"
-        bad = [name for name in names if any_matches(self.forbidden or (), name)]
+        bad = [name for name in names if _among(name, self.forbidden or ())]
         if self.allowed is not None:
-            bad += [name for name in names if name not in bad and not any_matches(self.allowed, name)]
+            bad += [name for name in names if name not in bad and not _among(name, self.allowed)]
         return f"{' and '.join(cut(name) for name in bad)} ({place})" if bad else ""
 
     def _expected(self) -> str:
@@ -88,6 +88,10 @@ class OutboundDestinations(Assertion):
 
 def _sends(trace: Trace, tool: str) -> list[ToolCall]:
     return [call for call in trace.calls() if name_matches(tool, call.tool)]
+
+
+def _among(name: str, patterns: Sequence[str]) -> bool:
+    return any(name_matches(pattern, name) for pattern in patterns)
 
 
 @model

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, unsupported, vacuous
 from agenteval.language.questions import questions
-from agenteval.patterns import any_matches, pattern_error, search
+from agenteval.patterns import name_matches, pattern_error, search
 from agenteval.plurals import counted
 from agenteval.spec import TestCase
 from agenteval.strict import Between, model
@@ -314,5 +314,5 @@ max_questions: 2
         return [
             call
             for call in trace.calls()
-            if call.event.seq < end and any_matches(self.forbidden_tools, call.tool)
+            if call.event.seq < end and any(name_matches(name, call.tool) for name in self.forbidden_tools)
         ]

@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
 from agenteval.assertions.looks import ANY_TOOL, Looks
 from agenteval.assertions.telling import called, closest_calls, ids, times
-from agenteval.patterns import any_matches, name_matches
+from agenteval.patterns import name_matches
 from agenteval.plurals import counted
 from agenteval.selectors import ArgsMatch, Selector
 from agenteval.spec import Name, TestCase
@@ -259,7 +259,7 @@ class MaxToolCalls(Assertion):
 
 
 def _calls_of(trace: Trace, tools: Sequence[str]) -> list[Event]:
-    return [call.event for call in trace.calls() if any_matches(tools, call.tool)]
+    return [call.event for call in trace.calls() if any(name_matches(tool, call.tool) for tool in tools)]
 
 
 def is_available(tool: str, case: TestCase) -> bool:

@@ -8,7 +8,7 @@ from agenteval.assertions.base import Assertion, Category, Verdict, failed, pass
 from agenteval.assertions.telling import first_of, listed
 from agenteval.findings import DataPath, dotted
 from agenteval.outbound import OUTBOUND
-from agenteval.patterns import any_matches, name_matches
+from agenteval.patterns import name_matches
 from agenteval.personal_data import personal_data
 from agenteval.plurals import counted
 from agenteval.secrets import CREDENTIAL, Found, detect, is_telling, names_secret
@@ -109,7 +109,7 @@ allow: ['*@example.com']
         return [
             each
             for each in (*_secrets(text, key), *personal_data(text))
-            if not any_matches(allowed, text[each.start : each.end].casefold())
+            if not any(name_matches(pattern, text[each.start : each.end].casefold()) for pattern in allowed)
         ]
 
     def _place(self, text: "_Text", found: Found) -> str:
@@ -258,13 +258,13 @@ def _wrong_tools(
         by_tool.setdefault(call.tool, []).append(call.event)
     for tool, events in by_tool.items():
         named = f"{tool} ({listed(events)})"
-        if not any_matches(available, tool):
+        if not _among(tool, available):
             yield _Violation(tool, "tools.available", f"{named}, which is not in tools.available", events)
-        if policy.allow is not None and not any_matches(policy.allow, tool):
+        if policy.allow is not None and not _among(tool, policy.allow):
             yield _Violation(
                 tool, "tools.policy.allow", f"{named}, which is not in tools.policy.allow", events
             )
-        if any_matches(policy.deny, tool):
+        if _among(tool, policy.deny):
             yield _Violation(tool, "tools.policy.deny", f"{named}, which is in tools.policy.deny", events)
 
 
@@ -280,3 +280,7 @@ def _too_many(calls: Sequence[ToolCall], policy: ToolPolicy) -> Iterator[_Violat
             rule = f"tools.policy.max_calls allows {most}"
             text = f"{counted(len(events), 'call')}{who} where {rule} ({listed(beyond)} too many)"
             yield _Violation(tool, "tools.policy.max_calls", text, beyond)
+
+
+def _among(tool: str, patterns: Sequence[str]) -> bool:
+    return any(name_matches(pattern, tool) for pattern in patterns)
