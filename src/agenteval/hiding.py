@@ -153,10 +153,9 @@ class KnownValues:
 
 
 def _spellings(text: str) -> Iterator[str]:
-    """A text as messages may spell it: itself, stripped, on one line, escaped once or twice, and each of its lines.
+    """A text as messages may spell it: itself, on one line, escaped once or twice, and each of its lines; also stripped.
 
-    And as names that are made of it may, with `_` for all other signs; of a value that is mostly signs, no word is
-    hidden.
+    And as names that are made of it may, with `_` for all other signs; of a value that is mostly signs, no word is hidden.
     """
     yield text.strip()
     if len(name := re.sub("[^a-z0-9]+", "_", text.lower()).strip("_")) >= _GRAM:

@@ -273,9 +273,9 @@ def _basic_auth(text: str) -> Iterator[Found]:
 def _credentials(text: str) -> Iterator[Found]:
     for match in _compiled(_CREDENTIAL).finditer(text):
         group = match.lastgroup or ""
-        value = match[group]
-        if group == "bare":  # a sentence may end after it
-            value = value.rstrip(".!?:")
+        value = (
+            match[group].rstrip(".!?:") if group == "bare" else match[group]
+        )  # a sentence may end after it
         if is_telling(match["name"], value):
             start = match.start(group)
             yield Found(CREDENTIAL, start, start + len(value))
