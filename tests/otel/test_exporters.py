@@ -228,7 +228,11 @@ def test_cached_tokens_are_counted_once(tmp_path: Path) -> None:
 
 def test_cached_tokens_that_stand_beside_stay_there(tmp_path: Path) -> None:
     """Some instrumentations hand on what their service counts: there are more cached tokens than input tokens."""
-    usage = {"usage__input_tokens": 10, "usage__output_tokens": 7, "gen_ai.usage.cache_read.input_tokens": 60}
+    usage: dict[str, Any] = {
+        "usage__input_tokens": 10,
+        "usage__output_tokens": 7,
+        "gen_ai.usage.cache_read.input_tokens": 60,
+    }
     trace = trace_of(write(tmp_path, agent(), chat(10, 100, answered=[says("assistant", "No.")], **usage)))
     assert (trace.metrics.token_usage or {})["input_tokens"] == 10
 
