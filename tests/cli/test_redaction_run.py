@@ -152,6 +152,24 @@ def test_what_stands_under_the_authors_own_keys_is_hidden(
     assert token(PASSWORD, "credential") in where["nanoclaw.t.fail.x.trace.json"]
 
 
+@pytest.mark.parametrize(
+    "command", [["run", "tests"], ["list", "tests", "--json"], ["suite", "new", "tests"]]
+)
+def test_what_a_field_of_the_authors_own_holds_is_hidden(
+    command: list[str], project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The title, and a check, show the value of a redacted field that only an `x-` key of the test names."""
+    project.add(
+        "fail",
+        title="Door 4711-Kiel-harbour",
+        assertions=[{"id": "a", "type": "output_contains", "params": {"any_of": ["4711-Kiel-harbour"]}}],
+        reporting={"redact_fields": ["pin"]},
+        **{"x-door": {"pin": "4711-Kiel-harbour"}},
+    )
+    main(command)
+    assert seen(texts(project, capsys), {"pin": "4711-Kiel-harbour"}) == {}
+
+
 def test_verdicts_are_those_of_the_real_values(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     """The same assertions fail, and pass, with detection and without."""
     plant(project)

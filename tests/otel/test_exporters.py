@@ -212,7 +212,7 @@ def test_instructions_are_not_recorded(tmp_path: Path, role: str, structured: bo
 
 def test_cached_tokens_are_counted_once(tmp_path: Path) -> None:
     """The input tokens of the conventions hold them, those of the trace do not."""
-    usage = {
+    usage: dict[str, Any] = {
         "usage__input_tokens": 100,
         "usage__output_tokens": 7,
         "gen_ai.usage.cache_read.input_tokens": 60,

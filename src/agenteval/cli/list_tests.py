@@ -11,6 +11,7 @@ from agenteval.cli.columns import columns
 from agenteval.cli.options import ExcludeTagOption, ExpressionOption, PathsArgument, TagOption
 from agenteval.errors import ExitCode
 from agenteval.loading import LoadedTest
+from agenteval.redaction import RedactionRules
 
 
 def command(
@@ -33,14 +34,14 @@ def command(
     root = project_root(paths)
     config = load_config(root)
     registry = Registry(root, config.plugins)
-    redact_as(config)
+    rules = redact_as(config)
     collection = collect(paths, limits=config.limits, registry=registry)
     tests = [test for test in collection.tests if selection.wants(test)]
     collection.problems += selection.unknown_tags()
     if collection.tests and not tests:
         collection.problems.append(selection.nothing_selected(len(collection.tests)))
     if as_json:
-        _print_json(tests, collection)
+        _print_json(tests, collection, rules)
     else:
         _print(tests, collection)
     return ExitCode.PASSED if tests and not collection.errors else ExitCode.INVALID
@@ -68,20 +69,20 @@ def _row(test: LoadedTest) -> tuple[str, ...]:
     return test.case.id, count(len(test.checks), "assertion"), tags, str(test.path)
 
 
-def _print_json(tests: Sequence[LoadedTest], collection: Collection) -> None:
+def _print_json(tests: Sequence[LoadedTest], collection: Collection, rules: RedactionRules) -> None:
     from agenteval.reporters.stream import write_json
 
     data = {
-        "tests": [_as_json(test) for test in tests],
+        "tests": [_as_json(test, rules) for test in tests],
         "problems": [problem_as_json(problem) for problem in collection.problems],
     }
     write_json(sys.stdout, data)
 
 
-def _as_json(test: LoadedTest) -> dict[str, object]:
+def _as_json(test: LoadedTest, rules: RedactionRules) -> dict[str, object]:
     return {
         "id": test.case.id,
-        "title": test.case.title,
+        "title": test.redactor(rules).text(test.case.title),
         "path": str(test.path),
         "tags": test.case.tags,
         "assertions": [

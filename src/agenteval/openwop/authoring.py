@@ -15,7 +15,7 @@ from agenteval.errors import AgentEvalError
 from agenteval.loading import BoundAssertion, LoadedTest
 from agenteval.openwop.summary import task_id
 from agenteval.plugins.registry import Registry
-from agenteval.redaction import RedactionRules, Redactor, plain
+from agenteval.redaction import RedactionRules
 from agenteval.spec import Message, TestCase
 from agenteval.trace import Trace
 
@@ -48,8 +48,8 @@ def carried_over(
             "no check of the output has a golden form: output_contains with one phrase, which the output has"
         )
         return carried
-    redactor = Redactor(case.reporting.redact_fields, rules)
-    redactor.learn([plain(case), plain(trace.events)])
+    redactor = test.redactor(rules)
+    redactor.learn(trace.events)
     task = {"taskId": name, "input": _input(case), "expected": {"kind": "golden", "match": golden}}
     carried.task = redactor.data({**task, "fixtures": _fixtures(case, trace)})
     carried.lost += _lost(test.checks, source)
