@@ -159,12 +159,13 @@ def test_what_a_field_of_the_authors_own_holds_is_hidden(
     command: list[str], project: Project, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The title, and a check, show the value of a redacted field that only an `x-` key of the test names."""
+    door: dict[str, Any] = {"x-door": {"pin": "4711-Kiel-harbour"}}
     project.add(
         "fail",
         title="Door 4711-Kiel-harbour",
         assertions=[{"id": "a", "type": "output_contains", "params": {"any_of": ["4711-Kiel-harbour"]}}],
         reporting={"redact_fields": ["pin"]},
-        **{"x-door": {"pin": "4711-Kiel-harbour"}},
+        **door,
     )
     main(command)
     assert seen(texts(project, capsys), {"pin": "4711-Kiel-harbour"}) == {}
