@@ -323,6 +323,12 @@ def test_tokens_are_left_alone() -> None:
     )
 
 
+def test_a_token_stays_under_a_redacted_field() -> None:
+    """What has been redacted is not redacted again: it would no longer be equal to what it was."""
+    once = Redactor(["pin"]).data({"pin": "4711 Kiel"})
+    assert Redactor(["pin"]).data(once) == once
+
+
 def test_leaks_are_told_by_kind() -> None:
     """The self-test finds what was learned, what has the form of a secret, and passwords under their name."""
     hide = redactor("word", learned={"word": "marmalade", "password": "x9-quite-secret"})

@@ -239,7 +239,9 @@ class Redactor:
         return sorted(kinds)
 
     def _token(self, text: str, kind: str) -> str:
-        """The token of a value: the same wherever it stands."""
+        """The token of a value: the same wherever it stands; a token is its own."""
+        if is_token(text):
+            return text
         return self._secrets.tokens.get(text) or self._fields.tokens.get(text) or token(text, kind)
 
     def _named(self, path: "Path") -> bool:

@@ -488,10 +488,10 @@ def test_what_changes_does_not_show_redacted_fields(
     record(project.keep(changed("Nothing by Ann.", "by Ann"), name="later"), "--update", "evals/news")
     assert capsys.readouterr().out.splitlines()[1:7] == [
         "  tool calls:",
-        '    - web_search {"query": "[redacted:field:595eeff9]"}',
+        '    - web_search {"query": "[redacted:field:39e02b50]"}',
         '    + web_search {"query": "[redacted:field:dc90f7c1]"}',
         "  final output:",
-        "    - The [redacted:field:595eeff9] are none.",
+        "    - The [redacted:field:39e02b50] are none.",
         "    + Nothing [redacted:field:dc90f7c1].",
     ]
 
