@@ -152,7 +152,10 @@ class Redactor:
 
     def _is_credential(self, key: str, value: Any) -> bool:
         return (
-            isinstance(value, str) and SECRETS in self.rules.kinds and names_secret(key) and is_value(value)
+            isinstance(value, str)
+            and SECRETS in self.rules.kinds
+            and names_secret(key)
+            and is_value(value, key)
         )
 
     def text(self, text: str) -> str:
