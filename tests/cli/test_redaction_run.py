@@ -378,6 +378,18 @@ def test_the_id_of_a_test_names_no_secret(project: Project, capsys: pytest.Captu
     assert seen(texts(project, capsys)) == {}
 
 
+@pytest.mark.parametrize("command", [["list"], ["list", "--json"], ["suite", "new"]])
+def test_an_id_made_of_a_secret_is_not_listed(
+    command: list[str], project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The test holds the key itself; its id has it in small letters, in which it has no known form."""
+    plant(project, id=f"nanoclaw.t.{OTHERS['aws-access-key'].lower()}.x")
+    main([*command, "tests"])
+    where = texts(project, capsys)
+    assert where["stdout"] + where["stderr"] != ""
+    assert seen(where) == {}
+
+
 @pytest.mark.parametrize("given_by", ["option", "configuration", "environment"])
 def test_values_of_the_environment_are_nowhere(
     given_by: str, project: Project, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

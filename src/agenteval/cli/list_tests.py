@@ -43,11 +43,11 @@ def command(
     if as_json:
         _print_json(tests, collection, rules)
     else:
-        _print(tests, collection)
+        _print(tests, collection, rules)
     return ExitCode.PASSED if tests and not collection.errors else ExitCode.INVALID
 
 
-def _print(tests: Sequence[LoadedTest], collection: Collection) -> None:
+def _print(tests: Sequence[LoadedTest], collection: Collection, rules: RedactionRules) -> None:
     """Tests to stdout, in columns; problems to stderr, so that a pipe gets tests only."""
     from agenteval.reporters.console import Console
     from agenteval.reporters.terminal import Terminal
@@ -57,16 +57,16 @@ def _print(tests: Sequence[LoadedTest], collection: Collection) -> None:
         complaints.problem(problem)
     complaints.flush()
     terminal = Terminal(sys.stdout)
-    for line in columns([_row(test) for test in tests]):
+    for line in columns([_row(test, rules) for test in tests]):
         terminal.emit(line)
     deselected = len(collection.tests) - len(tests)
     terminal.emit(count(len(tests), "test") + (f", {deselected} deselected" if deselected else ""))
     terminal.flush()
 
 
-def _row(test: LoadedTest) -> tuple[str, ...]:
+def _row(test: LoadedTest, rules: RedactionRules) -> tuple[str, ...]:
     tags = ", ".join(test.case.tags) or "-"
-    return test.case.id, count(len(test.checks), "assertion"), tags, str(test.path)
+    return test.redactor(rules).name(test.case.id), count(len(test.checks), "assertion"), tags, str(test.path)
 
 
 def _print_json(tests: Sequence[LoadedTest], collection: Collection, rules: RedactionRules) -> None:
@@ -80,9 +80,10 @@ def _print_json(tests: Sequence[LoadedTest], collection: Collection, rules: Reda
 
 
 def _as_json(test: LoadedTest, rules: RedactionRules) -> dict[str, object]:
+    redactor = test.redactor(rules)
     return {
-        "id": test.case.id,
-        "title": test.redactor(rules).text(test.case.title),
+        "id": redactor.name(test.case.id),
+        "title": redactor.text(test.case.title),
         "path": str(test.path),
         "tags": test.case.tags,
         "assertions": [

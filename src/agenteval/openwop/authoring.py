@@ -36,11 +36,12 @@ def carried_over(
 ) -> Carried:
     """A test as a task called `name`. What the test redacts is redacted in it."""
     case = test.case
-    carried = Carried(test_id=case.id)
+    redactor = test.redactor(rules)
+    carried = Carried(test_id=redactor.name(case.id))
     try:
         trace = registry.find_adapter(case.adapter).trace(case, context)
     except AgentEvalError as error:
-        carried.lost.append(f"the recording cannot be read: {error.message.splitlines()[0]}")
+        carried.lost.append(f"the recording cannot be read: {redactor.unseen(error.message.splitlines()[0])}")
         return carried
     golden, source = _golden(test.checks, trace)
     if golden is None or source is None:
@@ -48,7 +49,6 @@ def carried_over(
             "no check of the output has a golden form: output_contains with one phrase, which the output has"
         )
         return carried
-    redactor = test.redactor(rules)
     redactor.learn(trace.events)
     task = {"taskId": name, "input": _input(case), "expected": {"kind": "golden", "match": golden}}
     carried.task = redactor.data({**task, "fixtures": _fixtures(case, trace)})
