@@ -94,3 +94,15 @@ def test_bad_expression_is_a_usage_error(suite: Path, capsys: pytest.CaptureFixt
     """A -k expression that cannot be read is told before anything is loaded."""
     assert main(["list", ".", "-k", "(a"]) == 2
     assert capsys.readouterr().err.startswith("error[usage.expression]: -k '(a': ")
+
+
+@pytest.mark.parametrize("command", ["list", "validate", "run --no-artifacts", "run --collect-only"])
+def test_a_test_by_a_name_that_no_test_has(
+    command: str, suite: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Every command that looks for tests says that it passes over one."""
+    (suite / "b.test.yaml").rename("tests.yml")
+    main([*command.split(), "."])
+    assert "tests.yml: warning[select.misnamed]: it holds a test, and is not run" in "".join(
+        capsys.readouterr()
+    )
