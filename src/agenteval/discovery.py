@@ -166,10 +166,10 @@ def _is_directory(entry: "os.DirEntry[str]") -> bool:
 
 def _holds_a_test(path: str) -> bool:
     """Whether a file reads like a test: a mapping with an adapter and assertions."""
-    if not os.path.isfile(path):  # noqa: PTH113 - a pipe would be waited for
+    if not Path(path).is_file():  # a pipe would be waited for
         return False
     try:
-        with open(path, "rb") as file:
+        with Path(path).open("rb") as file:
             start = b"\n" + file.read(_LOOKED_INTO)
     except OSError:
         return False
