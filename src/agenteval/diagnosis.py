@@ -89,7 +89,9 @@ def _findings(cls: type[Model], data: Any, details: Sequence[Any]) -> list[Findi
         owner = _model_at(cls, data, path[:-1])
         names = _field_names(owner) if owner else []
         if code == "unexpected_keyword_argument":
-            finding = _unknown(path, suggestion=closest(str(path[-1]), names), allowed=names)
+            step = _home(cls, data, path, owner)
+            near = None if step else closest(str(path[-1]), names)
+            finding = _unknown(path, suggestion=near, allowed=names, next_step=step)
         elif code == "missing":
             finding = _missing(path[:-1], str(path[-1]))
         elif code == "misspelt_key":
@@ -135,7 +137,9 @@ def _mismatch(path: Path, value: Any, expected: Sequence[str], detail: Any) -> F
     )
 
 
-def _unknown(path: Path, *, suggestion: str | None, allowed: Sequence[str] = ()) -> Finding:
+def _unknown(
+    path: Path, *, suggestion: str | None, allowed: Sequence[str] = (), next_step: str = ""
+) -> Finding:
     name = str(path[-1])
     return Finding(
         code="unknown_key",
@@ -145,7 +149,29 @@ def _unknown(path: Path, *, suggestion: str | None, allowed: Sequence[str] = ())
         suggestion=suggestion,
         at_key=True,
         name=name,
+        next_step=next_step,
     )
+
+
+def _home(cls: type[Model], data: Any, path: Path, owner: type[Model] | None) -> str:
+    """Where a key belongs that is unknown at `path`: right inside of what stands beside it, or further out."""
+    *outer, name = path
+    for held in fields(owner) if owner else ():  # type: ignore[arg-type]
+        if any(name in _field_names(kind) for kind in _models_in(held.type)):
+            return f"put it into {held.name!r}"
+    for length in reversed(range(len(outer))):
+        around = _model_at(cls, data, path[:length])
+        if around and name in _field_names(around):
+            return f"put it beside {outer[length]!r}"
+    return ""
+
+
+def _models_in(kind: Any) -> list[type[Model]]:
+    """The models that a value of this kind is, or is a list of."""
+    members = _flatten([kind], None)
+    listed = [get_args(member)[0] for member in members if get_origin(member) is list]
+    members += _flatten(listed, None)
+    return [member for member in members if isinstance(member, type) and issubclass(member, Model)]
 
 
 def _missing(owner: Path, name: str) -> Finding:

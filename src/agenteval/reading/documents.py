@@ -239,6 +239,7 @@ def fault_of(finding: Finding, family: str) -> Fault:
         at_key=finding.at_key,
         suggestion=finding.suggestion,
         allowed=finding.allowed,
+        next_step=finding.next_step,
     )
 
 
