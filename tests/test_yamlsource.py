@@ -218,7 +218,7 @@ LIST = "the list that begins in line 2 cannot go on like this"
 MAPPING = "the mapping that begins in line 1 cannot go on like this"
 NO_ESCAPE = "in double quotes a backslash begins an escape, and this is none"
 NO_KEY = "expected a key with ': ' after it, a colon and a blank"
-TOO_FAR = "the key 'type' is indented further than the one before it, which has a value"
+TOO_FAR = "this key is indented further than the one before it, which has a value"
 STEPS = {
     LIST: "begin each item with '- ', a dash and a blank, at one column; indent the keys of an item equally",
     MAPPING: "indent its keys equally; or else a quote before this place is not closed, or closed too early",

@@ -134,7 +134,26 @@ def _mismatch(path: Path, value: Any, expected: Sequence[str], detail: Any) -> F
         message=message,
         allowed=choices,
         suggestion=closest(str(value), choices) if choices and isinstance(value, str) else None,
+        next_step=_remedy(wanted, value),
     )
+
+
+def _remedy(wanted: str, value: Any) -> str:
+    """How a value that only lacks brackets, or has quotes too many, is written; the same in YAML and in JSON."""
+    if not isinstance(value, str):
+        return ""
+    if wanted == "a list" and len(value) <= 60:
+        return f"put it in brackets: [{json.dumps(value, ensure_ascii=False)}]"
+    bare = _BARE.get(wanted)
+    return f"write it without quotes: {value}" if bare and re.fullmatch(bare, value) else ""
+
+
+_BARE = {
+    "an integer": "-?[0-9]{1,18}",
+    "a number": r"-?[0-9]{1,18}(\.[0-9]{1,18})?",
+    "true or false": "true|false",
+}
+"""What a text in quotes looks like that would be right without them."""
 
 
 def _unknown(

@@ -64,7 +64,7 @@ def _of_a_colon(text: str, offset: int) -> Trouble:
     if before and key.start("key") - line <= before.start("words") - before.start():
         return _no_key(before.start("words"))
     return Trouble(
-        f"the key {key['key']!r} is indented further than the one before it, which has a value",
+        "this key is indented further than the one before it, which has a value",
         key.start("key"),
         "indent keys that belong together equally",
     )
