@@ -174,7 +174,7 @@ def test_what_the_trace_lacks_is_not_judged() -> None:
     [
         ({"input": 9, "output": 3}, "no tokens are recorded: token_usage has only input, output"),
         ({"output_tokens": 3}, "no tokens are recorded: token_usage has only output_tokens"),
-        ({letter: 1 for letter in "abcdef"}, "no tokens are recorded: token_usage has only a, b, c, d, e"),
+        (dict.fromkeys("abcdef", 1), "no tokens are recorded: token_usage has only a, b, c, d, e"),
         ({}, "no tokens are recorded"),
     ],
 )
