@@ -231,7 +231,8 @@ def test_the_json_schema_of_a_model() -> None:
         ({"visible": "yes"}, ""),
         ({"tags": 3}, ""),
         ({"tags": "a" * 61}, ""),
-        ({"limit": "3"}, ""),
+        ({"limit": "3"}, "write it without quotes: 3"),
+        ({"groups": {"a": "x"}}, ""),
     ],
 )
 def test_what_lacks_brackets_or_has_quotes_too_many(data: Any, step: str) -> None:

@@ -106,6 +106,7 @@ def _findings(cls: type[Model], data: Any, details: Sequence[Any]) -> list[Findi
             value = _value_at(data, path)
             expected.setdefault(path, []).append(_expectation(detail))
             finding = _mismatch(path, value, expected[path], detail)
+            finding = finding._replace(next_step=_remedy(_kinds_at(cls, data, path), value))
         found[path, finding.message if finding.at_key else finding.code] = finding
     outer = {finding.path[:length] for finding in found.values() for length in range(len(finding.path))}
     order = _Order(data)
@@ -134,24 +135,24 @@ def _mismatch(path: Path, value: Any, expected: Sequence[str], detail: Any) -> F
         message=message,
         allowed=choices,
         suggestion=closest(str(value), choices) if choices and isinstance(value, str) else None,
-        next_step=_remedy(wanted, value),
     )
 
 
-def _remedy(wanted: str, value: Any) -> str:
-    """How a value that only lacks brackets, or has quotes too many, is written; the same in YAML and in JSON."""
+def _remedy(kinds: Sequence[Any], value: Any) -> str:
+    """How a text is written that only lacks brackets, or has quotes too many; the same in YAML and in JSON."""
     if not isinstance(value, str):
         return ""
-    if wanted == "a list" and len(value) <= 60:
+    items = [item for kind in kinds if get_origin(kind) is list for item in _flatten(get_args(kind), None)]
+    if str in items and len(value) <= 60:
         return f"put it in brackets: [{json.dumps(value, ensure_ascii=False)}]"
-    bare = _BARE.get(wanted)
-    return f"write it without quotes: {value}" if bare and re.fullmatch(bare, value) else ""
+    bare = any(pattern and re.fullmatch(pattern, value) for pattern in map(_BARE.get, kinds))
+    return f"write it without quotes: {value}" if bare else ""
 
 
-_BARE = {
-    "an integer": "-?[0-9]{1,18}",
-    "a number": r"-?[0-9]{1,18}(\.[0-9]{1,18})?",
-    "true or false": "true|false",
+_BARE: dict[Any, str] = {
+    int: "-?[0-9]{1,18}",
+    float: r"-?[0-9]{1,18}(\.[0-9]{1,18})?",
+    bool: "true|false",
 }
 """What a text in quotes looks like that would be right without them."""
 
@@ -293,13 +294,20 @@ def _field_names(cls: type[Model]) -> list[str]:
 
 
 def _model_at(cls: Any, data: Any, path: Path) -> type[Model] | None:
-    """The model that describes the mapping at `path`, found by walking declarations and data together."""
+    """The model that describes the mapping at `path`."""
+    models = [
+        kind for kind in _kinds_at(cls, data, path) if isinstance(kind, type) and issubclass(kind, Model)
+    ]
+    return models[0] if models else None
+
+
+def _kinds_at(cls: Any, data: Any, path: Path) -> list[Any]:
+    """What the value at `path` may be, found by walking declarations and data together."""
     kinds = [cls]
     for step in path:
         kinds = [inner for kind in kinds for inner in _inner_kinds(kind, step, data)]
         data = data.get(step) if isinstance(data, dict) else data[step]
-    models = [kind for kind in _flatten(kinds, data) if isinstance(kind, type) and issubclass(kind, Model)]
-    return models[0] if models else None
+    return _flatten(kinds, data)
 
 
 def _inner_kinds(kind: Any, step: str | int, data: Any) -> list[Any]:
