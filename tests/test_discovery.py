@@ -189,6 +189,7 @@ class TestFiles:
         assert found(".") == ["test.yaml"]
 
 
+FILE = "evals/umbrella/test.yaml"
 HOLDS_A_TEST = "schema_version: '0.1'\nadapter: nanoclaw\nassertions:\n  - id: a\n"
 
 
@@ -245,6 +246,32 @@ class TestNearlyATest:
         Path("tests.yml").write_text(HOLDS_A_TEST)
         assert overlooked("tests.yml", ".") == []
         assert overlooked(".", "tests.yml") == []
+
+
+@pytest.mark.usefixtures("root")
+class TestMissing:
+    """A path that leads nowhere says what may have been meant."""
+
+    @pytest.mark.parametrize(
+        ("path", "rest"),
+        [
+            ("eval", "   did you mean 'evals'?"),
+            ("evals/umbrela", "   did you mean 'evals/umbrella'?"),
+            ("evals/xyz", ""),
+            ("nowhere/umbrella", ""),
+            (FILE + ":12:3", f"   next: name the file alone, {FILE}, or one of its assertions, {FILE}::ID"),
+            (
+                FILE + ":sent-once",
+                f"   next: name the file alone, {FILE}, or one of its assertions, {FILE}::ID",
+            ),
+        ],
+    )
+    def test_what_is_meant(self, path: str, rest: str) -> None:
+        """A neighbour of nearly the same name, or the file whose place was copied."""
+        make(FILE)
+        assert only_problem([path]).render() == (
+            f"{path}: error[file.missing]: no such file or directory" + ("\n" + rest if rest else "")
+        )
 
 
 @pytest.mark.usefixtures("root")

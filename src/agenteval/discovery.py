@@ -3,10 +3,12 @@
 import os
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from agenteval.errors import Problem, SpecError
+from agenteval.strict import closest
 
 _NAMES = ("test.yaml", "test.yml")
 _ENDINGS = (".test.yaml", ".test.yml")
@@ -92,7 +94,7 @@ class _Search:
             yield _error(path, "select.no_assertion", "no assertion is named after '::'")
         elif not Path(path).is_dir():
             if not os.path.lexists(path):
-                yield _error(path, "file.missing", "no such file or directory")
+                yield _missing(path)
             elif self.is_new(path, self.files):
                 yield Selected(Path(path), only)
         elif only is not None:
@@ -184,6 +186,23 @@ def _misnamed(path: str) -> Problem:
         severity="warning",
         next_step=f"rename it: a test file is called {_PATTERNS}",
     )
+
+
+def _missing(path: str) -> SpecError:
+    """A path that leads nowhere; what it was meant to be, where one file beside it or before a colon is like it."""
+    colons = (at for at, sign in enumerate(path) if sign == ":")
+    file = next((path[:at] for at in colons if Path(path[:at]).is_file()), "")
+    near = None
+    with suppress(OSError):
+        near = closest(Path(path).name, os.listdir(Path(path).parent))  # noqa: PTH208 - names
+    problem = Problem(
+        reason_code="file.missing",
+        message="no such file or directory",
+        path=Path(path),
+        hint=f"did you mean {str(Path(path).with_name(near))!r}?" if near and not file else "",
+        next_step=f"name the file alone, {file}, or one of its assertions, {file}::ID" if file else "",
+    )
+    return SpecError([problem])
 
 
 def _not_a_file(path: str) -> SpecError:
