@@ -82,9 +82,9 @@ class Terminal:
 
         text = redactor_in_force().unseen(text)  # before a value is broken in two
         for paragraph in text.rstrip().split("\n"):
-            line = " " * indent + printable(paragraph)
+            line = _widened(" " * indent + printable(paragraph))
             if len(line) <= self.width or _EXCERPT_LINE.match(paragraph):
-                self.emit((line, style))
+                self.emit((_narrowed(line), style))
                 continue
             hang = len(line) - len(line.lstrip()) + 2
             for part in wrap(
@@ -95,12 +95,12 @@ class Terminal:
                 break_on_hyphens=False,
                 replace_whitespace=False,
             ):
-                self.emit((part, style))
+                self.emit((_narrowed(part), style))
 
     def clipped(self, text: str) -> None:
         """One line of a text, cut where the width ends."""
-        text = printable(redactor_in_force().unseen(text))
-        self.emit(text if len(text) <= self.width else f"{text[: self.width - 1]}…")
+        text = _widened(printable(redactor_in_force().unseen(text)))
+        self.emit(_narrowed(text if len(text) <= self.width else f"{text[: self.width - 1]}…"))
 
     def command(self, line: str) -> None:
         """A line for a machine that reads along: to gaps it is as if it were not there."""
@@ -140,6 +140,19 @@ class Terminal:
             return printable(part)
         text, style = part
         return f"\x1b[{_CODES[style]}m{printable(text)}\x1b[0m" if self.colored and style else printable(text)
+
+
+def _widened(text: str) -> str:
+    """The printable text with a NUL before each sign that takes two cells: it is as long as it is wide."""
+    if text.isascii():
+        return text
+    from agenteval.text import cells
+
+    return "".join(f"\0{sign}" if cells(sign) > 1 else sign for sign in text)
+
+
+def _narrowed(text: str) -> str:
+    return text.replace("\0", "")
 
 
 def _can_show(stream: TextIO) -> bool:
