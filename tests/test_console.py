@@ -383,7 +383,12 @@ def test_a_long_run_names_the_invalid_files_again() -> None:
     """They are what its exit code is about: each file once, at its first problem; warnings are not named."""
 
     def problems() -> list[InvalidSpec]:
-        places = [("a.yaml", 4, "error"), ("a.yaml", 2, "error"), ("b.yaml", 1, "warning"), ("", None, "error")]
+        places = [
+            ("a.yaml", 4, "error"),
+            ("a.yaml", 2, "error"),
+            ("b.yaml", 1, "warning"),
+            ("", None, "error"),
+        ]
         return [
             InvalidSpec(
                 path=path,
@@ -399,9 +404,9 @@ def test_a_long_run_names_the_invalid_files_again() -> None:
     few = make_summary(tests=[], problems=problems(), counts=RunCounts(total=10, invalid=2))
     many = make_summary(tests=[], problems=problems(), counts=RunCounts(total=11, invalid=2))
     assert "INVALID" not in shown(lambda c: c.summary(few, summary_path=None))
-    assert (
-        "\n\nINVALID a.yaml:4:4  spec.unknown_key\nINVALID spec.unknown_key\n\n2 invalid in"
-    ) in shown(lambda c: c.summary(many, summary_path=None))
+    assert ("\n\nINVALID a.yaml:4:4  spec.unknown_key\nINVALID spec.unknown_key\n\n2 invalid in") in shown(
+        lambda c: c.summary(many, summary_path=None)
+    )
 
 
 def test_a_summary_of_nothing() -> None:

@@ -10,7 +10,9 @@ def columns(rows: Sequence[Sequence[str]]) -> list[str]:
     """One line a row; the last cell is not padded."""
     widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
     return [
-        "  ".join(cell + " " * (width - cells(cell)) for cell, width in zip(row, widths, strict=True)).rstrip()
+        "  ".join(
+            cell + " " * (width - cells(cell)) for cell, width in zip(row, widths, strict=True)
+        ).rstrip()
         for row in rows
     ]
 
