@@ -144,6 +144,13 @@ def test_no_table_says_a_thing_twice(page: Path) -> None:
         assert [cell for cell in firsts if firsts.count(cell) > 1] == []
 
 
+def test_mutants_have_one_speed() -> None:
+    """What the page about mutation says of it is what the page about benchmarks has measured."""
+    measured = re.findall(r"([\d,]+) of ([\d,]+) a second", text_of(ROOT / "benchmarks" / "README.md"))
+    told = re.findall(r"([\d,]+) a second of the ([\d,]+) mutants", text_of(DOCS / "mutation.md"))
+    assert told == measured != []
+
+
 def test_assertion_types_are_in_the_readme() -> None:
     """The README's table has every type, in the order of the catalogue, with the first sentence of its description."""
     text = section(README, "What can be asserted")

@@ -15,6 +15,7 @@ from agenteval.cli import main
 from agenteval.cli.session import Session
 from agenteval.errors import UsageError
 from projects import Project
+from screen import Screen
 
 
 @pytest.fixture
@@ -129,6 +130,21 @@ def test_a_slip_leads_to_the_help_of_its_command(
     assert capsys.readouterr() == ("", f"error[usage.invalid]: {told}")
 
 
+def test_an_error_is_broken_between_words_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As all that a run tells; a log has it on one line."""
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setenv("TERM", "xterm")
+    screen = Screen(terminal=True)
+    monkeypatch.setattr("sys.stderr", screen)
+    assert main(["schema", "nope"]) == 2
+    assert screen.text() == (
+        "error[usage.unknown_schema]: unknown schema 'nope'\n"
+        "  next: name one of test-case, trace, result, summary,\n"
+        "    baseline, comparison, agent-eval-suite, eval-summary,\n"
+        "    eval-events, replay\n"
+    )
+
+
 def raising(problem: BaseException) -> Callable[..., NoReturn]:
     """A method that raises."""
 
@@ -162,7 +178,7 @@ def test_a_bug_shows_its_traceback_when_asked(
     assert main(["run", "tests", flag]) == 2
     err = capsys.readouterr().err
     assert err.startswith(BUG + "Traceback (most recent call last):\n")
-    assert err.endswith("ZeroDivisionError: oh\n\n")
+    assert err.endswith("\nZeroDivisionError: oh\n")
 
 
 @pytest.mark.usefixtures("project")

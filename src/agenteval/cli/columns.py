@@ -20,7 +20,7 @@ def columns(rows: Sequence[Sequence[str]]) -> list[str]:
 def tell_rows(terminal: Terminal, rows: Sequence[Sequence[str]]) -> None:
     """The rows in columns; on a terminal that these are too wide for, what follows the first cell stands under it."""
     lines = columns(rows)
-    if not terminal.is_terminal or all(cells(line) <= terminal.width for line in lines):
+    if all(cells(line) <= terminal.room for line in lines):
         for line in lines:
             terminal.emit(line)
         return

@@ -57,6 +57,8 @@ class Terminal:
         auto = self.is_terminal and not os.environ.get("NO_COLOR")
         self.colored = color == "always" or (color == "auto" and auto)
         self.width = max(40, shutil.get_terminal_size().columns) if terminal else PLAIN_WIDTH
+        self.room = self.width if self.is_terminal else sys.maxsize
+        """How long a line may be that needs no more than to be read: in a log or a file, as long as it is."""
         self.signs = _UNICODE if _can_show(self.stream) else _ASCII
         self._at_gap = True
         self.before_line: Callable[[], None] | None = None
