@@ -88,9 +88,11 @@ def test_wide_signs_take_two_cells() -> None:
     terminal.clipped("a" + "天" * 20)
     terminal.clipped("天" * 21)
     terminal.paragraph("비가 오니까 우산을 가져가세요 " * 2)
+    terminal.paragraph("天" * 21, indent=2)
     assert screen.text() == (
         f"{'天' * 20}\na{'天' * 19}…\n{'天' * 19}…\n"
         "비가 오니까 우산을 가져가세요 비가\n  오니까 우산을 가져가세요\n"
+        f"  {'天' * 21}\n"
     )
 
 

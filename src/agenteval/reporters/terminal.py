@@ -88,11 +88,12 @@ class Terminal:
             if len(line) <= self.width or _EXCERPT_LINE.match(paragraph):
                 self.emit((_narrowed(line), style))
                 continue
-            hang = len(line) - len(line.lstrip()) + 2
+            lead = line[: len(line) - len(line.lstrip())]
             for part in wrap(
-                line,
+                line.lstrip(),
                 self.width,
-                subsequent_indent=" " * hang,
+                initial_indent=lead,
+                subsequent_indent=f"{lead}  ",
                 break_long_words=False,
                 break_on_hyphens=False,
                 replace_whitespace=False,
