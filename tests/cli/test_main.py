@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
+import typer
 
 from agenteval import __version__
 from agenteval.cli import main
+from agenteval.cli.app import COMMANDS, _app
 from agenteval.cli.session import Session
 from agenteval.errors import UsageError
 from projects import Project
@@ -58,6 +60,21 @@ def test_help(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     out, err = capsys.readouterr()
     assert "Usage: agenteval" in out
     assert err == ""
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_cuts_no_option(
+    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On a terminal of 80 columns every option can be read to its end."""
+    monkeypatch.setenv("COLUMNS", "80")
+    known: Any = typer.main.get_command(_app([command, "doctor"]))
+    assert main([command, "--help"]) == 0
+    shown = capsys.readouterr().out
+    for param in known.commands[command].params:
+        assert [
+            each for each in (*param.opts, *param.secondary_opts) if each[:1] == "-" and each not in shown
+        ] == []
 
 
 @pytest.mark.parametrize("argv", [["--help"], ["run", "--help"], ["explain"]], ids=" ".join)
