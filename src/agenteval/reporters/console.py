@@ -238,8 +238,8 @@ class Console(Terminal):
             self.gap()
         for row in failed:
             word, style = _STATUS[row.status]
-            why = f"{row.reason_code}  " if row.status == "error" else ""
-            self.emit((word, style), f" {row.test_case_id}  {why}", (row.path, "dim"))
+            why = f"  {row.reason_code}" if row.status == "error" else ""
+            self.two([(word, style), f" {row.test_case_id}{why}"], (row.path, "dim"))
 
     def _invalid(self, problems: Sequence[InvalidSpec]) -> None:
         """Each file that could not be loaded, at its first problem."""
@@ -271,7 +271,7 @@ class Console(Terminal):
             ]
             kind = "fail" if row.failed else "warn" if row.warnings else "pass" if judged else "skip"
             tail = f"  {', '.join(extras)}" if extras else ""
-            mark = (self.signs[kind], _MARK_STYLE[kind])
+            mark = (f"{self.signs[kind]:<{len(self.signs['pass'])}}", _MARK_STYLE[kind])
             self.emit("  ", mark, f" {row.category:<{width}}  {f'{row.passed}/{judged}':>{most}}{tail}")
 
     def _coverage(self, coverage: Coverage, *, tests: int) -> None:

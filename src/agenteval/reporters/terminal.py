@@ -8,7 +8,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TextIO
 
 from agenteval.reporters.stream import flush, printable, redactor_in_force, write
@@ -26,6 +26,7 @@ _UNICODE = {
     "xfail": "✗",
     "dot": "·",
     "times": "\N{MULTIPLICATION SIGN}",
+    "cut": "…",
 }
 _ASCII = {
     "pass": "ok",
@@ -36,6 +37,7 @@ _ASCII = {
     "xfail": "x",
     "dot": "-",
     "times": "x",
+    "cut": "...",
 }
 _EXCERPT_LINE = re.compile(r" *[0-9]* \| ")
 
@@ -103,7 +105,17 @@ class Terminal:
     def clipped(self, text: str) -> None:
         """One line of a text, cut where the width ends."""
         text = _widened(printable(redactor_in_force().unseen(text)))
-        self.emit(_narrowed(text if len(text) <= self.width else f"{text[: self.width - 1]}…"))
+        cut = self.signs["cut"]
+        self.emit(_narrowed(text if len(text) <= self.width else text[: self.width - len(cut)] + cut))
+
+    def two(self, first: Sequence[Part], second: Part) -> None:
+        """Two things on one line; on a terminal that it is too long for, the second stands under the first."""
+        words = "".join(part if isinstance(part, str) else part[0] for part in (*first, "  ", second))
+        if len(_widened(printable(words))) <= self.room:
+            self.emit(*first, "  ", second)
+        else:
+            self.emit(*first)
+            self.emit("  ", second)
 
     def command(self, line: str) -> None:
         """A line for a machine that reads along: to gaps it is as if it were not there."""
