@@ -144,6 +144,15 @@ def test_no_table_says_a_thing_twice(page: Path) -> None:
         assert [cell for cell in firsts if firsts.count(cell) > 1] == []
 
 
+@pytest.mark.parametrize("adapter", ["nanoclaw", "otel"])
+def test_the_modules_of_an_adapter_are_in_its_readme(adapter: str) -> None:
+    """Each in its table of modules, and no other."""
+    folder = ROOT / "adapters" / adapter
+    modules = {path.name for path in folder.rglob("*.py")} - {"__init__.py"}
+    layout = section(folder / "README.md", "Layout")
+    assert {name.split("/")[-1] for name in quoted(" ".join(cells(layout))) if name.endswith(".py")} == modules
+
+
 def test_mutants_have_one_speed() -> None:
     """What the page about mutation says of it is what the page about benchmarks has measured."""
     measured = re.findall(r"([\d,]+) of ([\d,]+) a second", text_of(ROOT / "benchmarks" / "README.md"))
