@@ -150,7 +150,9 @@ def test_the_modules_of_an_adapter_are_in_its_readme(adapter: str) -> None:
     folder = ROOT / "adapters" / adapter
     modules = {path.name for path in folder.rglob("*.py")} - {"__init__.py"}
     layout = section(folder / "README.md", "Layout")
-    assert {name.split("/")[-1] for name in quoted(" ".join(cells(layout))) if name.endswith(".py")} == modules
+    assert {
+        name.split("/")[-1] for name in quoted(" ".join(cells(layout))) if name.endswith(".py")
+    } == modules
 
 
 def test_mutants_have_one_speed() -> None:
