@@ -62,7 +62,7 @@ class Session:
         number, console = 0, self.ledger.console
         for test in self._tests(self._looked_at(paths)):
             number += 1
-            console.emit(f"{test.test_id}  ", (str(test.found.path), "dim"))
+            console.two([test.test_id], (str(test.found.path), "dim"))
         self._selected(number)
         console.emit(f"{counted(number, 'test')} would run")
         return ExitCode.PASSED if number and not self.ledger.tally.counts.invalid else ExitCode.INVALID
