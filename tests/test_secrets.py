@@ -130,7 +130,7 @@ def test_everyday_texts_pass_the_sieve(text: str) -> None:
         "https://user:${PASSWORD}@example.org",
         "[redacted:credential:01234567]",
         "PWD=/workspace/agent",
-        "OLDPWD=/home/ann",
+        "OLDPWD=/srv/ann",
         '{"pwd": "C:\\\\work"}',
         "const token = getToken();",
         "token = response.json()['token']",

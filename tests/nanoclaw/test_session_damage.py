@@ -96,7 +96,7 @@ def test_results_without_their_calls(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("folder", ["/workspace/agent", "/home/ann"])
+@pytest.mark.parametrize("folder", ["/workspace/agent", "/srv/ann"])
 def test_lines_that_are_written_twice_count_once(tmp_path: Path, folder: str) -> None:
     """Neither the message, nor the call, nor the text of the answer is doubled."""
     script = Script(folder=folder)
@@ -130,7 +130,7 @@ def test_an_id_that_several_calls_have(tmp_path: Path) -> None:
 
 def test_a_message_that_is_an_image_begins_a_run(tmp_path: Path) -> None:
     """The run before it does not go on with what the agent says of the image."""
-    script = Script(folder="/home/ann")
+    script = Script(folder="/srv/ann")
     script.user("Hello")
     script.says("Good morning.")
     block = {"type": "image", "source": {"type": "base64", "data": "iVBORw0KGgo="}}
