@@ -476,6 +476,31 @@ def test_a_test_is_recorded_anew(project: Logbooks, capsys: pytest.CaptureFixtur
     )
 
 
+def test_an_update_keeps_the_fixtures_of_other_tests(
+    project: Logbooks, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Recordings of like searches have fixtures of one name: what another test in the folder reads is not replaced."""
+    book = project.keep(NEWS)
+    record(book, "--out", "evals", "--name", "news")
+    theirs = Path("evals/news/test.yaml")
+    mine = theirs.with_name("mine.test.yaml")
+    text = theirs.read_text(encoding="utf-8").replace("replay.json", "mine.json")
+    mine.write_text(text.replace("file: fx.", "file: mine.fx."), encoding="utf-8")
+    theirs.with_name("replay.json").rename(theirs.with_name("mine.json"))
+    for path in theirs.parent.glob("fx.*"):
+        theirs.with_name(f"mine.{path.name}").write_bytes(path.read_bytes())
+    before = contents(Path("evals"))
+    capsys.readouterr()
+    record(book, "--update", str(mine), code=2)
+    assert capsys.readouterr().err == (
+        "error[record.exists]: the new recording has fx.web_search.news.json, which is of evals/news/test.yaml\n"
+        "  next: move one of the two tests to a folder of its own, with its files\n"
+    )
+    assert contents(Path("evals")) == before
+    theirs.unlink()
+    record(book, "--update", str(mine))
+
+
 def test_recording_the_same_anew_changes_nothing(
     project: Logbooks, capsys: pytest.CaptureFixture[str]
 ) -> None:
