@@ -501,6 +501,27 @@ def test_an_update_keeps_the_fixtures_of_other_tests(
     record(book, "--update", str(mine))
 
 
+def test_what_an_adapter_prints_is_not_in_the_json(
+    project: Logbooks, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With `--json` there is data on stdout, and nothing else."""
+    plugin = project.root / "logbook.py"
+    reads = "    def runs(self, source):\n"
+    text = plugin.read_text(encoding="utf-8").replace(reads, f"{reads}        print('reading')\n")
+    plugin.write_text(text, encoding="utf-8")
+    book = project.keep(NEWS)
+    for options in (
+        ["--list"],
+        ["--inspect"],
+        ["--out", "evals", "--name", "news"],
+        ["--update", "evals/news"],
+    ):
+        record(book, *options, "--json")
+        told = capsys.readouterr()
+        json.loads(told.out)
+        assert "reading" in told.err.splitlines()
+
+
 def test_recording_the_same_anew_changes_nothing(
     project: Logbooks, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -109,7 +110,8 @@ def command(
     rules = redact_as(config)
     registry = Registry(root, config.plugins)
     names = tuple(name.strip() for name in operators.split(",") if name.strip())
-    chosen = chosen_operators(names, registry)
+    with redirect_stdout(sys.stderr):  # a plugin may print
+        chosen = chosen_operators(names, registry)
     console = Console(
         sys.stderr if json_output else sys.stdout, verbosity=verbose - quiet, color=color or config.color
     )
@@ -135,9 +137,10 @@ def command(
         allow_outside=allow_outside,
     )
     results = []
-    for each in mutate_tests(tests, settings, processors() if workers == AUTO else int(workers)):
-        results.append(each)
-        tell_test(console, each)
+    with redirect_stdout(sys.stderr):
+        for each in mutate_tests(tests, settings, processors() if workers == AUTO else int(workers)):
+            results.append(each)
+            tell_test(console, each)
     total = report(seed, results)
     tell_summary(console, total)
     if json_output:
