@@ -58,7 +58,8 @@ def _collected(paths: Sequence[str], limits: LimitsConfig, registry: Registry, *
     rules = redactor_in_force().rules
     collection = Collection(problems=registry.problems())
     unique = TaskIds()
-    for found in discover(paths):
+    overlooked: list[Problem] = []
+    for found in discover(paths, overlooked):
         if isinstance(found, SpecError):
             collection.problems += redacted_problems(found.problems, rules)
             collection.not_found += 1
@@ -80,6 +81,7 @@ def _collected(paths: Sequence[str], limits: LimitsConfig, registry: Registry, *
         else:
             collection.problems += redacted_problems(test.warnings, rules)
             collection.tests.append(test)
+    collection.problems += redacted_problems(overlooked, rules)
     return collection
 
 
