@@ -48,6 +48,7 @@ MORE = {
     "private-key": PRIVATE_KEY,
     "pypi-token": "pypi-" + "AgEIcHlwaS5vcmc" + "a1B2" * 20,
     "sendgrid-key": "SG" + ".a1B2c3D4e5F6g7H8i9J0ab." + "a1B2c3D4e5F6g7H8i9J0abcdefghijklmnopqrstuvw",
+    "service-key": "hf" + "_" + "a1B2c3D4e5F6g7H8i9J0" + "abcdefghijklmn",
     "slack-token": "xoxb" + "-123456789012-1234567890123-" + "AbCdEfGhIjKlMnOpQrStUvWx",
     "square-secret": "sq0csp" + "-" + "a1B2c3D4e5" * 4 + "abc",
     "stripe-key": "sk_" + "live_" + "a1B2c3D4e5F6g7H8i9J0a1B2" + "EXTRA",

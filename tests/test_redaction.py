@@ -3,8 +3,11 @@
 import json
 import re
 import time
+from base64 import b64encode
 from collections.abc import Callable
+from html import escape
 from typing import Any
+from urllib.parse import quote, quote_plus
 
 import pytest
 from hypothesis import given
@@ -158,6 +161,24 @@ def test_other_spellings_are_found(spell: Callable[[str], str]) -> None:
     secret = 'pass"wörd\n\tsplit\\here'
     hide = redactor("token", learned={"token": secret})
     assert hide.text(f"got {spell(secret)}.").replace("'", "").replace('"', "") == f"got {token(secret)}."
+
+
+@pytest.mark.parametrize(
+    "spell",
+    [
+        quote,
+        quote_plus,
+        lambda text: quote(text, safe="").lower(),
+        escape,
+        lambda text: escape(text, quote=False),
+        lambda text: b64encode(text.encode()).decode(),
+    ],
+)
+@pytest.mark.parametrize("value", ["Kiel & Bremen <4711>", 'it\'s "ä" / 4711', "a/b?c=d e"])
+def test_encodings_are_found(spell: Callable[[str], str], value: str) -> None:
+    """A recording that has the value in an address, a form, a page or in base64 does not give it away."""
+    shown = redactor("pin", learned={"pin": value}).text(f"x={spell(value)}&y=1")
+    assert shown.replace("=", "") == f"x{token(value)}&y1"
 
 
 def test_each_line_of_a_text_is_found() -> None:
@@ -321,6 +342,12 @@ def test_tokens_are_left_alone() -> None:
         hide.text("[redacted:credential:01234567] redacted")
         == f"[redacted:credential:01234567] {token('redacted')}"
     )
+
+
+def test_a_token_stays_under_a_redacted_field() -> None:
+    """What has been redacted is not redacted again: it would no longer be equal to what it was."""
+    once = Redactor(["pin"]).data({"pin": "4711 Kiel"})
+    assert Redactor(["pin"]).data(once) == once
 
 
 def test_leaks_are_told_by_kind() -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from agenteval.secrets import (
     BASIC_AUTH,
+    COOKIE,
     CREDENTIAL,
     KINDS,
     LIBRARY,
@@ -32,7 +33,7 @@ def shown(text: str) -> list[tuple[str, str]]:
 
 def test_there_is_a_sample_of_each_kind() -> None:
     """So that no rule is without a test."""
-    assert sorted({*FORMS, BASIC_AUTH, CREDENTIAL}) == list(KINDS)
+    assert sorted({*FORMS, BASIC_AUTH, COOKIE, CREDENTIAL}) == list(KINDS)
     assert {rule.kind for rule in LIBRARY} | {kind for kind, _ in OWN} == set(FORMS)
 
 
@@ -128,6 +129,21 @@ def test_everyday_texts_pass_the_sieve(text: str) -> None:
         "https://example.org/a:b/@ann",
         "https://user:${PASSWORD}@example.org",
         "[redacted:credential:01234567]",
+        "PWD=/workspace/agent",
+        "OLDPWD=/srv/ann",
+        '{"pwd": "C:\\\\work"}',
+        "const token = getToken();",
+        "token = response.json()['token']",
+        "api_key=os.environ['API_KEY']",
+        "password: process.env.DB_PASSWORD",
+        "--password TEXT  what you know",
+        "--token must be given",
+        "a cookie: chocolate=yes",
+        "the hf_transfer_1_download_model_weights_quickly package",
+        "first_pass: a draft of the text",
+        "git 3f2a9c81b7d6e5f4a3b2c1d0e9f8a7b6c5d4e3f2 of 7978020f-5251-4b5a-b1b3-41ab0f2b0dfe",
+        "https://news.example.com/2026/11/21/lab-a-ships-model-x-with-2m-tokens-for-everyone",
+        "claude-sonnet-4-6-20260115 gpt-5.2-mini-2026-01-01 order 100234-5567-AC12",
     ],
 )
 def test_what_is_no_secret_is_left_alone(text: str) -> None:
@@ -148,6 +164,13 @@ def test_what_is_no_secret_is_left_alone(text: str) -> None:
         (PRIVATE_KEY.replace("\n", "\\n"), [("private-key", PRIVATE_KEY.replace("\n", "\\n"))]),
         (f"{JWT}.", [("jwt", JWT)]),
         (f"key {ANTHROPIC}, and", [("anthropic-key", ANTHROPIC)]),
+        ("curl -H 'Cookie: theme=dark; sid=a1b2c3d4e5'", [(COOKIE, "theme=dark; sid=a1b2c3d4e5")]),
+        ('{"Set-Cookie": "sid=a1b2c3d4e5; Path=/; Secure"}', [(COOKIE, "sid=a1b2c3d4e5; Path=/; Secure")]),
+        (
+            "tool --db-password hunter22 --api-key 'a1b2c3d4' x",
+            [(CREDENTIAL, "hunter22"), (CREDENTIAL, "a1b2c3d4")],
+        ),
+        ("SMTP_PASS=hunter22", [(CREDENTIAL, "hunter22")]),
     ],
 )
 def test_where_one_ends_and_another_begins(text: str, found: list[tuple[str, str]]) -> None:
@@ -166,6 +189,7 @@ def test_names_of_secrets() -> None:
         "client_secret",
         "Authorization",
         "pwd",
+        "Set-Cookie",
     )
     unsaid = ("tokens", "token_usage", "key", "secretary", "password_hint", "author")
     assert [name for name in (*said, *unsaid) if names_secret(name)] == [*said]
@@ -193,6 +217,12 @@ HOSTILE: dict[str, str] = {
     "private key": "BEGIN RSA " + "PRIVATE KEY A1" + "a" * 20 + "\n" + "BEGIN RSA PRIVATE KEY " * 15_000,
     "basic auth": "://a:" * 60_000 + "@",
     "assignments": "password='" * 30_000,
+    "cookies": "cookie: a=b; " * 25_000,
+    "parts of a cookie": "cookie: " + "a=b; " * 60_000,
+    "dashes": "--" * 150_000 + "token x",
+    "flags": " --aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" * 9_000 + " --token x",
+    "service keys": "hf_a" * 75_000 + "1",
+    "words of service keys": "hf_" + " hf_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" * 8_000,
     "escaped assignments": 'token=\\"' * 40_000,
     "backslashes": "password" + "\\" * 300_000,
     "an open quote": 'password="' + "a\\" * 150_000,

@@ -1,6 +1,6 @@
 """Finds known values in texts, however the texts spell them, and puts tokens in their place.
 
-A value is found in any case, on one line, line by line, as Python or JSON escape it, and in names made of it. Of a value that was cut, a
+A value is found in any case, on one line, line by line, as Python or JSON escape it, encoded, and in names made of it. Of a value that was cut, a
 piece of `SHORTEST_PIECE` characters is found anywhere; a shorter one where an ellipsis says that something is missing.
 """
 
@@ -17,6 +17,7 @@ PIECE = "[redacted:part]"
 _GRAM = 8
 _ELLIPSIS = r"…|\.\.\."
 _REDACTED = r"\[redacted:(?:part|[a-z-]+:[0-9a-f]{8})\]"
+_PLAIN_IN_ADDRESSES = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _BLANKS = str.maketrans("\n\r\t\u00a0", "    ")
 
 
@@ -66,7 +67,7 @@ class KnownValues:
         if text in self.tokens:
             return
         replacement = self.tokens[text] = token(text, kind)
-        for spelling in _spellings(text):
+        for spelling in dict.fromkeys(_spellings(text)):
             folded = _folded(spelling)
             if len(folded) < SHORTEST_TEXT:
                 continue
@@ -150,7 +151,7 @@ class KnownValues:
 
 
 def _spellings(text: str) -> Iterator[str]:
-    """A text as messages may spell it: itself, on one line, escaped once or twice, and each of its lines; also stripped.
+    """A text as messages may spell it: itself, on one line, escaped once or twice, each of its lines, encoded; also stripped.
 
     And as names that are made of it may, with `_` for all other signs; of a value that is mostly signs, no word is hidden.
     """
@@ -166,6 +167,22 @@ def _spellings(text: str) -> Iterator[str]:
         yield repr(whole)[1:-1]
     for line in text.splitlines():
         yield line.strip()
+    yield from _encodings(text.strip())
+
+
+def _encodings(text: str) -> Iterator[str]:
+    """A text as addresses of pages, forms, HTML, and base64 have it."""
+    from binascii import b2a_base64
+
+    data = text.encode(errors="surrogatepass")
+    percent = "".join(chr(sign) if chr(sign) in _PLAIN_IN_ADDRESSES else f"%{sign:02x}" for sign in data)
+    yield percent
+    yield percent.replace("%20", "+")
+    yield percent.replace("%2f", "/")
+    html = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    yield html
+    yield html.replace('"', "&quot;").replace("'", "&#x27;")
+    yield b2a_base64(data, newline=False).decode().rstrip("=")
 
 
 def _folded(text: str) -> str:

@@ -23,6 +23,7 @@ from agenteval.reading.documents import (
     read_text,
 )
 from agenteval.reading.yamlsource import Starts, load_yaml, place, places
+from agenteval.redaction import RedactionRules, Redactor
 from agenteval.spec import SCHEMA_VERSION, AssertionSpec, TestCase
 from agenteval.strict import closest, parse
 from agenteval.trace import CAPABILITY_FLAGS
@@ -67,6 +68,15 @@ class LoadedTest:
     checks: list[BoundAssertion]
     warnings: list[Problem] = field(default_factory=list)
     written: Written | None = None
+
+    def redactor(self, rules: RedactionRules) -> Redactor:
+        """What redacts all that is told of the test; it knows the file, the author's own keys among it, and no recording."""
+        redactor = Redactor(self.case.reporting.redact_fields, rules)
+        read = self.written.data if self.written else self.case  # the file is shorter: it has no defaults
+        redactor.learn_fields(self.case)
+        redactor.learn_fields(read)
+        redactor.learn_secrets(read)
+        return redactor
 
 
 def load_test(

@@ -152,7 +152,10 @@ class Redactor:
 
     def _is_credential(self, key: str, value: Any) -> bool:
         return (
-            isinstance(value, str) and SECRETS in self.rules.kinds and names_secret(key) and is_value(value)
+            isinstance(value, str)
+            and SECRETS in self.rules.kinds
+            and names_secret(key)
+            and is_value(value, key)
         )
 
     def text(self, text: str) -> str:
@@ -239,7 +242,9 @@ class Redactor:
         return sorted(kinds)
 
     def _token(self, text: str, kind: str) -> str:
-        """The token of a value: the same wherever it stands."""
+        """The token of a value: the same wherever it stands; a token is its own."""
+        if is_token(text):
+            return text
         return self._secrets.tokens.get(text) or self._fields.tokens.get(text) or token(text, kind)
 
     def _named(self, path: "Path") -> bool:

@@ -64,7 +64,7 @@ def run_test(test: LoadedTest, options: RunOptions, adapters: dict[str, Adapter]
     """Run one test. `adapters` caches adapters between calls."""
     started = time.time()
     clock = time.perf_counter()
-    redactor = _redactor(test, options)
+    redactor = test.redactor(options.redaction)
     attempt = _attempt(test, options, adapters if adapters is not None else {}, redactor)
     return _outcome(test, options, redactor, attempt, started=started, clock=clock)
 
@@ -73,16 +73,8 @@ def not_run(test: LoadedTest, options: RunOptions, failure: Failure) -> Outcome:
     """The outcome of a test that something kept from being run at all."""
     adapter = AdapterInfo(name=test.case.adapter, version=UNKNOWN_VERSION)
     attempt = _Attempt(adapter, [], failure=failure)
-    redactor = _redactor(test, options)
+    redactor = test.redactor(options.redaction)
     return _outcome(test, options, redactor, attempt, started=time.time(), clock=time.perf_counter())
-
-
-def _redactor(test: LoadedTest, options: RunOptions) -> Redactor:
-    redactor = Redactor(test.case.reporting.redact_fields, options.redaction)
-    redactor.learn_fields(test.case)
-    read = test.written.data if test.written else test.case  # the file is shorter: it has no defaults
-    redactor.learn_secrets(read)
-    return redactor
 
 
 @dataclass(slots=True)

@@ -53,6 +53,47 @@ LIBRARY = (
 )
 """Kinds whose form is known to detect-secrets."""
 
+_PREFIXES = (
+    *(
+        "AGE-SECRET-KEY-",
+        "ATATT3",
+        "GOCSPX-",
+        "PMAK-",
+        "dapi",
+        "dckr_pat_",
+        "dop_v1_",
+        "figd_",
+        "glsa_",
+        "gsk_",
+        "hf_",
+    ),
+    *(
+        "lin_api_",
+        "lsv2_pt_",
+        "lsv2_sk_",
+        "nfp_",
+        "ntn_",
+        "pplx-",
+        "r8_",
+        "rk_test_",
+        "sbp_",
+        "shpat_",
+        "shpca_",
+        "shppa_",
+    ),
+    *("shpss_", "sk-lf-", "sk-or-v1-", "sk_test_", "tvly-", "whsec_", "xai-", "xapp-"),
+)
+"""How keys of many services begin, each at the beginning of a word."""
+_SERVICE_KEY = rf"""(?x)
+    (?: (?<![A-Za-z0-9_-]) | (?<=\\[nrt]) )  # or after an escape
+    (?:{"|".join(_PREFIXES)})
+    (?=[A-Za-z_-]{{0,40}}[0-9])  # a name of words has none
+    (?:[a-z]{{3,4}}-|[0-9A-Z-]{{1,32}}-)?  # of what kind the key is
+    (?:[A-Za-z0-9]{{20,}}|[0-9a-f]{{8}}(?:-[0-9a-f]{{4}}){{3}}-[0-9a-f]{{12}})
+    [A-Za-z0-9_=-]*
+  | (?:ya29|hvs)\.[A-Za-z0-9_-]{{20,}}
+"""
+
 OWN = (
     ("anthropic-key", r"sk-ant-[A-Za-z0-9_-]{16,}"),
     ("bearer-token", r"(?<=earer )[A-Za-z0-9._~+/-]{19,}[A-Za-z0-9_-]=*"),
@@ -60,32 +101,45 @@ OWN = (
     ("google-key", r"AIza[A-Za-z0-9_-]{35,}"),
     ("npm-token", r"npm_[A-Za-z0-9]{30,}|(?<=_authToken=)[^\s\"'\\]{16,}"),
     ("openai-key", r"sk-(?:proj|svcacct|admin)-[A-Za-z0-9_-]{20,}"),
+    ("service-key", _SERVICE_KEY),
 )
 """Kinds whose form the library does not know, or not in all its variants."""
 
 BASIC_AUTH = "basic-auth"
 """The password in an address: `https://user:password@host`; a rule of the library, and a wider one."""
+COOKIE = "cookie"
+"""What a browser has kept of a site: in a header, `Cookie: name=value`."""
 CREDENTIAL = "credential"
 """The value beside a name such as `password`, `api_key` or `token`."""
-KINDS = tuple(sorted({BASIC_AUTH, CREDENTIAL, *(r.kind for r in LIBRARY), *(kind for kind, _ in OWN)}))
+KINDS = tuple(
+    sorted({BASIC_AUTH, COOKIE, CREDENTIAL, *(r.kind for r in LIBRARY), *(kind for kind, _ in OWN)})
+)
 """All kinds that are told apart."""
 
 _WHOSE = r"(?:api|access|account|encryption|private|secret|signing)[_ -]?"
-_NAMES = rf"(?:pass(?:word|wd|phrase)|pwd|secret|token|authorization|{_WHOSE}key)"
-_SECRET_NAME = rf"(?i:{_NAMES})\Z"
+_NAMES = rf"(?:pass(?:word|wd|phrase)|(?-i:_PASS)|pwd|secret|token|authorization|{_WHOSE}key)"
+_SECRET_NAME = rf"(?i:{_NAMES}|cookie)\Z"
 _CREDENTIAL = rf"""(?ixm)(?P<name>{_NAMES})\*{{0,3}}\\{{0,8}}["']?[ \t]{{0,8}}(?:=>|:=|=|:)\*{{0,3}}[ \t]{{0,8}}(?:
     "(?P<double>(?:\\.|[^"\\\n]){{1,4096}})
   | '(?P<single>(?:\\.|[^'\\\n]){{1,4096}})
   | (?P<quote>\\{{1,8}}["'])(?P<escaped>[^\n]{{1,4096}}?)(?:(?P=quote)|$)
   | (?:(?:bearer|basic|token)[ ])?(?P<bare>[^\s"'\\,;&<>(){{}}\[\]|]{{4,4096}})
 )"""
+_FLAG = rf"""(?i)(?<![\w-])--[\w-]{{0,32}}?{_NAMES} {{1,8}}["']?([^\s"'\\,;&<>(){{}}\[\]|-][^\s"'\\,;&<>(){{}}\[\]|]{{3,4095}})"""
+_KEPT = r"""[^\s"',;\\()<>]{0,4096}"""
+_COOKIE = rf"""(?i)cookie\\{{0,8}}["']?[ \t]{{0,8}}[:=][ \t]{{0,8}}\\{{0,8}}["']?([\w.-]{{1,64}}={_KEPT}(?:; ?[\w.-]{{1,64}}{_KEPT})*)"""
+_CALL = r"[A-Za-z_.]+"
 _WIDER_BASIC_AUTH = r"://[^\s/@:\"'\\]{0,256}:([^\s/@\"'\\]{1,256})@"
-_NO_VALUE = r"(?s)\$\{?\w+\}?|\{\{.*|%\w+%|<[^>]*>?|\*+|\.+|[xX]+|\[redacted:.*"
+_FOLDER = r"(?:~|[A-Za-z]:)?[/\\].*"
+_NO_VALUE = (
+    r"(?s)process\.env\b.*|os\.environ\b.*|\$\{?\w+\}?|\{\{.*|%\w+%|<[^>]*>?|\*+|\.+|[xX]+|\[redacted:.*"
+)
 """What stands where a secret would, but is none: a variable, a blank, or what has been redacted."""
 _NO_SECRET = frozenset(
     {"required", "optional", "string", "null", "none", "true", "false", "unknown", "redacted"}
 )
 SHORTEST = 4
+_SHORTEST_COOKIE = 16
 _PLAIN_WORD = 20
 """A word of letters in one case is a secret from this length on, unless it stands beside `password`."""
 
@@ -102,7 +156,7 @@ def detect(text: str) -> list[Found]:
     if "://" in text and "@" in text:
         found += _basic_auth(text)
     if _has_assignment(data):
-        found += _credentials(text)
+        found += (*_credentials(text), *_flags(text), *_cookies(text))
     return list(_joined(found)) if found else found
 
 
@@ -116,15 +170,21 @@ def names_secret(key: str) -> bool:
     return _compiled(_SECRET_NAME).search(key) is not None
 
 
-def is_value(text: str) -> bool:
-    """Whether a text beside the name of a secret can be one: not when it is empty, or a variable such as `${TOKEN}`."""
-    return bool(text.strip()) and _compiled(_NO_VALUE).fullmatch(text.strip()) is None
+def is_value(text: str, key: str = "") -> bool:
+    """Whether a text beside the name of a secret can be one: not when it is empty, or a variable such as `${TOKEN}`.
+
+    Under `PWD` shells keep the folder that they are in.
+    """
+    text = text.strip()
+    if key[-3:].lower() == "pwd" and _compiled(_FOLDER).fullmatch(text):
+        return False
+    return bool(text) and _compiled(_NO_VALUE).fullmatch(text) is None
 
 
 def is_telling(key: str, value: str) -> bool:
     """Whether a value beside the name of a secret is one wherever it stands, and no word of everyday language."""
     value = value.strip()
-    if len(value) < SHORTEST or not is_value(value) or value.lower() in _NO_SECRET:
+    if len(value) < SHORTEST or not is_value(value, key) or value.lower() in _NO_SECRET:
         return False
     if key.lower().endswith(("word", "wd", "phrase")):
         return True
@@ -142,12 +202,14 @@ _FORM = (
     rb"A3T|A[KSB]IA|ACCA|AIza|gh[pousr]_|github_pat_|gl(?:pat|dt|ft|soat|rt|cbt|imt|ptt|agent)-|gloas-|GR1348941"
     rb"|eyJ|T3BlbkFJ|sk-(?:ant|proj|svcacct|admin)-|pypi-AgE|npm_|_authToken=|SG\.|xox[a-z]-|sq0csp-"
     rb"|sk_live_|rk_live_|AccountKey=|-us[0-9]|:(?<=[0-9]{8}:)[\w-]{35}|\.(?<=[\w-]{24}\.)[\w-]{6}\.[\w-]{27}"
-    rb"|AC[a-z0-9]{32}|SK[a-z0-9]{32}|earer "
+    rb"|AC[a-z0-9]{32}|SK[a-z0-9]{32}|earer |ya29\.|hvs\."
 )
 """What a word that could be a key begins with, or has beside it.
 
 Each alternative begins with one plain sign, so that none is tried where no such sign stands: a quarter of the time.
 """
+_HEADED = tuple(prefix.encode() for prefix in _PREFIXES)
+_HEADS = frozenset(prefix[:2] for prefix in _HEADED)
 _BEFORE, _AFTER = 36, 36
 _LINE_BEFORE = rb"PRIVATE KEY|PuTTY-User|hooks\.slack"
 _FAR_BEFORE = 128
@@ -160,6 +222,11 @@ def _has_form(data: bytes) -> bool:
     while start >= 0:
         end = words.find(b" ", start)
         word = data[start:end]
+        is_headed = (
+            word[:2] in _HEADS or word[1:3] in _HEADS
+        )  # the first letter may be of an escape before it
+        if is_headed and (word.startswith(_HEADED) or word.startswith(_HEADED, 1)):
+            return True
         if not word.islower() or word.find(b"-us") >= 0 or word.find(b"xox") >= 0:  # half the time of `in`
             if _compiled(_FORM).search(data, max(0, start - _BEFORE), end + _AFTER):
                 return True
@@ -170,27 +237,36 @@ def _has_form(data: bytes) -> bool:
 
 
 _KEY = b"key"
-_NAME_WORDS = (b"password", b"passwd", b"passphrase", b"pwd", b"secret", b"token", b"authorization", _KEY)
+_NAME_WORDS = (
+    *(b"password", b"passwd", b"passphrase", b"_pass", b"pwd"),
+    *(b"secret", b"token", b"authorization", b"cookie", _KEY),
+)
 """All names in full, but for what stands before `key`. Looked for one by one: far faster than one pattern."""
 _WHOSE_KEY = rf"{_WHOSE}\Z".encode()
 _LONGEST_WHOSE = len("encryption_")
+_LONGEST_FLAG = 32 + _LONGEST_WHOSE + len("--")
+"""What may stand before a name in `_FLAG`."""
 _ASSIGNED = rb"\*{0,3}[ \t]{0,8}[\\\"'=:]"
 """How all begins that may stand between a name and its value, as `_CREDENTIAL`, JSON and bold names have it."""
 
 
 def _has_assignment(data: bytes) -> bool:
-    """Whether a name such as `password` is followed by a sign of assignment, or by a quote."""
+    """Whether a name such as `password` is followed by a sign of assignment, or by a quote, or is a flag: `--token x`."""
     lowered = data.lower()
     for word in _NAME_WORDS:
         at = lowered.find(word)
         while at >= 0:
             end = at + len(word)
-            if _compiled(_ASSIGNED).match(lowered, end) and (
+            if (_compiled(_ASSIGNED).match(lowered, end) or _is_flag(lowered, at, end)) and (
                 word != _KEY or _compiled(_WHOSE_KEY).search(lowered, max(0, at - _LONGEST_WHOSE), at)
             ):
                 return True
             at = lowered.find(word, end)
     return False
+
+
+def _is_flag(lowered: bytes, at: int, end: int) -> bool:
+    return lowered.startswith(b" ", end) and lowered.rfind(b"--", max(0, at - _LONGEST_FLAG), at) >= 0
 
 
 @cache
@@ -276,9 +352,22 @@ def _credentials(text: str) -> Iterator[Found]:
         value = (
             match[group].rstrip(".!?:") if group == "bare" else match[group]
         )  # a sentence may end after it
-        if is_telling(match["name"], value):
+        is_call = group == "bare" and text[match.end() : match.end() + 1] in ("(", "[")
+        if is_telling(match["name"], value) and not (is_call and _compiled(_CALL).fullmatch(value)):
             start = match.start(group)
             yield Found(CREDENTIAL, start, start + len(value))
+
+
+def _flags(text: str) -> Iterator[Found]:
+    """What follows `--password` and the like on a command line; words are what manuals have there."""
+    for match in _compiled(_FLAG).finditer(text) if "--" in text else ():
+        if is_telling("token", match[1]):
+            yield Found(CREDENTIAL, *match.span(1))
+
+
+def _cookies(text: str) -> Iterator[Found]:
+    found = _compiled(_COOKIE).finditer(text)
+    return (Found(COOKIE, *match.span(1)) for match in found if len(match[1]) >= _SHORTEST_COOKIE)
 
 
 def _joined(found: Iterable[Found]) -> Iterator[Found]:

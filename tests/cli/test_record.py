@@ -522,6 +522,26 @@ def test_what_an_adapter_prints_is_not_in_the_json(
         assert "reading" in told.err.splitlines()
 
 
+def test_what_changes_does_not_show_redacted_fields(
+    project: Logbooks, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The test names a field: its value is hidden under its key and in the answer, the old one and the new one."""
+    record(project.keep(changed("The AI news today are none.")), "--out", "evals", "--name", "news")
+    test = Path("evals/news/test.yaml")
+    text = test.read_text(encoding="utf-8") + "reporting:\n  redact_fields: [query]\n"
+    test.write_text(text, encoding="utf-8")
+    capsys.readouterr()
+    record(project.keep(changed("Nothing by Ann.", "by Ann"), name="later"), "--update", "evals/news")
+    assert capsys.readouterr().out.splitlines()[1:7] == [
+        "  tool calls:",
+        '    - web_search {"query": "[redacted:field:39e02b50]"}',
+        '    + web_search {"query": "[redacted:field:dc90f7c1]"}',
+        "  final output:",
+        "    - The [redacted:field:39e02b50] are none.",
+        "    + Nothing [redacted:field:dc90f7c1].",
+    ]
+
+
 def test_recording_the_same_anew_changes_nothing(
     project: Logbooks, capsys: pytest.CaptureFixture[str]
 ) -> None:

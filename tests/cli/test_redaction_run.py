@@ -152,6 +152,25 @@ def test_what_stands_under_the_authors_own_keys_is_hidden(
     assert token(PASSWORD, "credential") in where["nanoclaw.t.fail.x.trace.json"]
 
 
+@pytest.mark.parametrize(
+    "command", [["run", "tests"], ["list", "tests", "--json"], ["suite", "new", "tests"]]
+)
+def test_what_a_field_of_the_authors_own_holds_is_hidden(
+    command: list[str], project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The title, and a check, show the value of a redacted field that only an `x-` key of the test names."""
+    door: dict[str, Any] = {"x-door": {"pin": "4711-Kiel-harbour"}}
+    project.add(
+        "fail",
+        title="Door 4711-Kiel-harbour",
+        assertions=[{"id": "a", "type": "output_contains", "params": {"any_of": ["4711-Kiel-harbour"]}}],
+        reporting={"redact_fields": ["pin"]},
+        **door,
+    )
+    main(command)
+    assert seen(texts(project, capsys), {"pin": "4711-Kiel-harbour"}) == {}
+
+
 def test_verdicts_are_those_of_the_real_values(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     """The same assertions fail, and pass, with detection and without."""
     plant(project)
@@ -357,6 +376,18 @@ def test_the_id_of_a_test_names_no_secret(project: Project, capsys: pytest.Captu
     plant(project, id=f"nanoclaw.t.{OTHERS['aws-access-key']}.x")
     assert main(["run", "tests"]) == 1
     assert seen(texts(project, capsys)) == {}
+
+
+@pytest.mark.parametrize("command", [["list"], ["list", "--json"], ["suite", "new"]])
+def test_an_id_made_of_a_secret_is_not_listed(
+    command: list[str], project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The test holds the key itself; its id has it in small letters, in which it has no known form."""
+    plant(project, id=f"nanoclaw.t.{OTHERS['aws-access-key'].lower()}.x")
+    main([*command, "tests"])
+    where = texts(project, capsys)
+    assert where["stdout"] + where["stderr"] != ""
+    assert seen(where) == {}
 
 
 @pytest.mark.parametrize("given_by", ["option", "configuration", "environment"])

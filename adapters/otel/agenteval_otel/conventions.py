@@ -14,7 +14,7 @@ from agenteval.reading.jsonsource import parse_json
 from agenteval_otel.otlp import Span
 
 OPERATION = "gen_ai.operation.name"
-AGENTS = ("invoke_agent", "invoke_workflow", "create_agent")
+AGENTS = ("invoke_agent", "invoke_workflow")
 MODEL_CALLS = ("chat", "generate_content", "text_completion")
 TOOL = "execute_tool"
 
@@ -28,15 +28,19 @@ DEFINITIONS = "gen_ai.tool.definitions"
 INSTRUCTIONS = "gen_ai.system_instructions"
 INPUT, OUTPUT = "gen_ai.input.messages", "gen_ai.output.messages"
 FINISH = "gen_ai.response.finish_reasons"
+BLOCKED = frozenset({"content_filter", "refusal", "safety"})
+CUT_OFF = frozenset({"length", "max_tokens"})
+"""Finish reasons: those of the conventions, and what services call them, which many instrumentations hand on."""
+INSTRUCTING = ("system", "developer")
+"""Roles whose messages instruct the model: nobody said them in the conversation."""
 ERROR_TYPE = "error.type"
-USAGE = {
-    "gen_ai.usage.input_tokens": "input_tokens",
-    "gen_ai.usage.output_tokens": "output_tokens",
+TOKENS = {"input_tokens": "gen_ai.usage.input_tokens", "output_tokens": "gen_ai.usage.output_tokens"}
+CACHED = {
     "gen_ai.usage.cache_read.input_tokens": "cache_read_input_tokens",
     "gen_ai.usage.cache_write.input_tokens": "cache_creation_input_tokens",
     "gen_ai.usage.cache_creation.input_tokens": "cache_creation_input_tokens",
 }
-"""Attributes that count tokens, and what they are called in a trace."""
+"""Attributes that count cached tokens, and what they are called in a trace. The input tokens hold them already."""
 
 CALL_PARTS = {"tool_call": "arguments", "server_tool_call": "server_tool_call"}
 RESPONSE_PARTS = {"tool_call_response": "response", "server_tool_call_response": "server_tool_call_response"}
@@ -61,6 +65,11 @@ class Message:
 def operation(span: Span) -> str:
     """What a span is about; empty when it is not about generative AI."""
     return str(span.attributes.get(OPERATION) or "")
+
+
+def tool_of(span: Span) -> str:
+    """The tool that a span executed."""
+    return str(span.attributes.get(TOOL_NAME) or span.name.removeprefix("execute_tool "))
 
 
 def value_of(span: Span, name: str) -> Any:

@@ -50,9 +50,13 @@ def normalize(
 
 
 def final_output(run: Run) -> str | None:
-    """What the agent answered in the end: by the outermost agent's span, else by the last call of its model."""
+    """What the agent answered in the end: by the outermost span, else by the agent's, else by the last call of its model.
+
+    Of several agents in turn the last one answers.
+    """
+    agents = [agent for agent in run.agents if run.agent_of(agent) == MAIN]
     chats = [chat for chat in run.chats if run.agent_of(chat) == MAIN]
-    for span in [*run.agents[:2], *chats[-1:]]:
+    for span in [*run.outermost[-1:], *agents[-1:], *chats[-1:]]:
         if (messages := messages_of(span, gen_ai.OUTPUT)) and messages[-1].text:
             return messages[-1].text
     return None
@@ -118,28 +122,48 @@ def _capabilities(run: Run, calls: list[Call]) -> Capabilities:
 
 def _status(run: Run, output: str | None, *, cut: bool) -> TraceStatus:
     chats = [chat for chat in run.chats if run.agent_of(chat) == MAIN][-1:]
-    if any(span.failed for span in [*run.agents[:1], *chats]):
+    if any(span.failed for span in [*run.outermost[-1:], *chats]):
         return "failed"
     given = [chat.attributes.get(gen_ai.FINISH) for chat in chats]
-    reasons = {str(reason) for each in given for reason in (each if isinstance(each, list) else [each])}
-    if "content_filter" in reasons:
+    reasons = {
+        str(reason).lower() for each in given for reason in (each if isinstance(each, list) else [each])
+    }
+    if reasons & gen_ai.BLOCKED:
         return "blocked"
-    if output is None or "length" in reasons or not run.complete or cut:
+    if output is None or reasons & gen_ai.CUT_OFF or not run.complete or cut:
         return "partial"
     return "success"
 
 
 def _usage(run: Run) -> dict[str, Any] | None:
-    """Tokens by kind, added up over the calls of models; those of the agent's span when these tell none."""
-    for spans in (run.chats, run.agents[:1]):
-        usage: dict[str, Any] = {}
-        for span in spans:
-            for name, kind in gen_ai.USAGE.items():
-                if isinstance(count := span.attributes.get(name), int):
-                    usage[kind] = usage.get(kind, 0) + count
-        if usage:
-            return {**usage, "total_tokens": usage.get("input_tokens", 0) + usage.get("output_tokens", 0)}
-    return None
+    """Tokens by kind: of the calls of models, or of the outermost spans where these tell more kinds; None for none."""
+    return max((_tokens(run.chats), _tokens(run.outermost)), key=len) or None
+
+
+def _tokens(spans: list[Span]) -> dict[str, int]:
+    """Tokens by kind, added up. A kind that a span does not tell is left out: the others are not all."""
+    usage: dict[str, int] = {}
+    for kind, name in gen_ai.TOKENS.items():
+        counts = [span.attributes.get(name) for span in spans if name in span.attributes or not span.failed]
+        known = [count for count in counts if isinstance(count, int)]
+        if known and len(known) == len(counts):
+            usage[kind] = sum(known)
+    if len(usage) == len(gen_ai.TOKENS):
+        usage["total_tokens"] = sum(usage.values())
+    if "input_tokens" in usage and (cached := _cached(spans)):
+        beside = sum(cached.values()) > usage["input_tokens"]  # not as the conventions have it
+        usage["input_tokens"] -= 0 if beside else sum(cached.values())
+        usage |= cached
+    return usage
+
+
+def _cached(spans: list[Span]) -> dict[str, int]:
+    cached: dict[str, int] = {}
+    for span in spans:
+        for name, kind in gen_ai.CACHED.items():
+            if isinstance(count := span.attributes.get(name), int):
+                cached[kind] = cached.get(kind, 0) + count
+    return cached
 
 
 def _notes(run: Run, calls: list[Call], *, cut: bool) -> Iterator[str]:
@@ -150,5 +174,8 @@ def _notes(run: Run, calls: list[Call], *, cut: bool) -> Iterator[str]:
         yield "the span that holds the others is missing: the run may not be whole"
     if not any(messages_of(chat, gen_ai.OUTPUT) for chat in [*run.chats, *run.agents]):
         yield "no messages were captured: neither what was asked nor what was answered is known"
+    told = any(name in chat.attributes for chat in run.chats for name in gen_ai.TOKENS.values())
+    if told and "total_tokens" not in (_usage(run) or {}):
+        yield "not every call of a model tells its tokens: a sum of the others is left out"
     if assumed := sum(call.span is None and call.answered_at is not None for call in calls):
         yield f"{assumed} tool results have no execute_tool span: that they succeeded is assumed"

@@ -11,7 +11,7 @@ from agenteval.trace import Trace, TraceScenario
 from agenteval_otel import conventions as gen_ai
 from agenteval_otel.adapter import TRACE_ID, OtelAdapter, chosen
 from agenteval_otel.normalize import normalize
-from agenteval_otel.otlp import Spans, is_otlp, read_spans
+from agenteval_otel.otlp import Span, Spans, is_otlp, plain, read_spans
 from agenteval_otel.runs import Run, earlier, runs_of
 
 KIND = "OpenTelemetry GenAI spans (OTLP JSON)"
@@ -66,7 +66,7 @@ class OtelRecorder:
         offered = dict.fromkeys(name for chat in spans.chats for name in gen_ai.tool_names(chat))
         return RecordedTest(
             scenario=scenario,
-            replay={"resourceSpans": [_kept(span.raw) for span in spans.spans]},
+            replay={"resourceSpans": [_kept(span) for span in spans.spans]},
             fixtures=[],
             tools=list(dict.fromkeys([*offered, *trace.tool_counts()])),
             trace=trace,
@@ -114,12 +114,13 @@ def _listed(number: int, run: Run, trace: Trace) -> RecordedRun:
     )
 
 
-def _kept(raw: dict[str, Any]) -> dict[str, Any]:
+def _kept(span: Span) -> dict[str, Any]:
     """A span with its resource and scope, as OTLP has them, without what no test needs."""
-    span = dict(raw["span"])
-    attributes = [each for each in span.get("attributes", ()) if each.get("key") not in DROPPED]
-    span["attributes"] = [_without_instructions(each) for each in attributes]
-    return {"resource": _named(raw["resource"]), "scopeSpans": [{"scope": raw["scope"], "spans": [span]}]}
+    raw = span.raw
+    kept = {**_cleaned(raw["span"]), "parentSpanId": span.parent_id}  # spans in between are not kept
+    if events := kept.get("events"):
+        kept["events"] = [_cleaned(event) for event in events]
+    return {"resource": _named(raw["resource"]), "scopeSpans": [{"scope": raw["scope"], "spans": [kept]}]}
 
 
 def _named(resource: dict[str, Any]) -> dict[str, Any]:
@@ -128,15 +129,27 @@ def _named(resource: dict[str, Any]) -> dict[str, Any]:
     return {"attributes": kept}
 
 
+def _cleaned(holder: dict[str, Any]) -> dict[str, Any]:
+    """A span, or an event of one, without the attributes that no test needs, and what instructs the model."""
+    attributes = [each for each in holder.get("attributes", ()) if each.get("key") not in DROPPED]
+    return {**holder, "attributes": [_without_instructions(each) for each in attributes]}
+
+
 def _without_instructions(attribute: dict[str, Any]) -> dict[str, Any]:
-    """Messages to a model without the one that instructs it."""
+    """Messages to a model, as a text or structured, without those that instruct it."""
     import json
 
-    text = (attribute.get("value") or {}).get("stringValue")
-    if attribute.get("key") != gen_ai.INPUT or not isinstance(text, str):
+    if attribute.get("key") != gen_ai.INPUT:
         return attribute
-    messages = gen_ai.data_of(text)
-    if not isinstance(messages, list):
-        return attribute
-    kept = [each for each in messages if not (isinstance(each, dict) and each.get("role") == "system")]
-    return {**attribute, "value": {"stringValue": json.dumps(kept, ensure_ascii=False)}}
+    match attribute.get("value"):
+        case {"stringValue": str(text)} if isinstance(messages := gen_ai.data_of(text), list):
+            kept = [each for each in messages if not _instructs(each)]
+            return {**attribute, "value": {"stringValue": json.dumps(kept, ensure_ascii=False)}}
+        case {"arrayValue": {"values": list(values)}}:
+            kept = [each for each in values if not _instructs(plain(each))]
+            return {**attribute, "value": {"arrayValue": {"values": kept}}}
+    return attribute
+
+
+def _instructs(message: Any) -> bool:
+    return isinstance(message, dict) and message.get("role") in gen_ai.INSTRUCTING

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agenteval_otel import conventions as gen_ai
-from agenteval_otel.conventions import Message, messages_of, operation
+from agenteval_otel.conventions import Message, messages_of, operation, tool_of
 from agenteval_otel.otlp import Span
 
 MAIN = "main"
@@ -24,6 +24,8 @@ class Call:
     args: Any
     agent: str
     asked_at: int
+    named: bool = True
+    """Whether the recording gives its id."""
     span: Span | None = None
     response: Any = None
     answered_at: int | None = None
@@ -36,7 +38,7 @@ class Run:
     trace_id: str
     spans: list[Span]
     agents: list[Span] = field(default_factory=list)
-    """Invocations of agents and workflows; the outermost one first."""
+    """Invocations of agents and workflows, outer ones before those within."""
     chats: list[Span] = field(default_factory=list)
     """Calls of models."""
     tools: list[Span] = field(default_factory=list)
@@ -54,6 +56,11 @@ class Run:
         return max(span.end for span in self.spans)
 
     @property
+    def outermost(self) -> list[Span]:
+        """The invocations that are within no other span of the run: a workflow, an agent, or agents in turn."""
+        return [span for span in self.agents if span.parent_id not in self.by_id]
+
+    @property
     def conversation(self) -> str | None:
         """The conversation that it is a turn of."""
         found = (span.attributes.get(gen_ai.CONVERSATION) for span in self.spans)
@@ -67,14 +74,14 @@ class Run:
 
     def agent_of(self, span: Span) -> str:
         """The agent that a span belongs to: `main` for the outermost one, else its id or name."""
-        around = [each for each in self._around(span) if operation(each) == "invoke_agent"]
+        around = [each for each in self.around(span) if operation(each) == "invoke_agent"]
         if len(around) < 2:
             return MAIN
         names = (around[0].attributes.get(name) for name in gen_ai.AGENT_NAMES)
         return next((str(name) for name in names if name), around[0].span_id)
 
-    def _around(self, span: Span) -> Iterator[Span]:
-        """The agent spans around a span, innermost first."""
+    def around(self, span: Span) -> Iterator[Span]:
+        """The spans of agents around a span, itself among them, innermost first."""
         seen = set()
         here: Span | None = span
         while here is not None and here.span_id not in seen:  # a circle of parents is no reason to hang
@@ -86,19 +93,38 @@ class Run:
 
 def runs_of(spans: Iterable[Span]) -> list[Run]:
     """The runs in a file, in order of time: a trace with a span about generative AI is one."""
-    traces: dict[str, list[Span]] = {}
-    for span in spans:
-        if operation(span):
-            traces.setdefault(span.trace_id, []).append(span)
-    runs = []
-    for trace_id, members in traces.items():
-        ordered = sorted(members, key=lambda span: (span.start, -span.end))
-        run = Run(trace_id=trace_id, spans=ordered, by_id={span.span_id: span for span in ordered})
-        run.agents = [span for span in ordered if operation(span) in gen_ai.AGENTS]
-        run.chats = [span for span in ordered if operation(span) in gen_ai.MODEL_CALLS]
-        run.tools = [span for span in ordered if operation(span) == gen_ai.TOOL]
-        runs.append(run)
-    return sorted(runs, key=lambda run: (run.start, run.trace_id))
+    traces: dict[str, dict[str, Span]] = {}
+    for span in spans:  # exporters deliver at least once: what comes again is the same span
+        traces.setdefault(span.trace_id, {})[span.span_id] = span
+    runs = [_run(trace_id, members) for trace_id, members in traces.items()]
+    return sorted((run for run in runs if run.spans), key=lambda run: (run.start, run.trace_id))
+
+
+def _run(trace_id: str, members: dict[str, Span]) -> Run:
+    for span in members.values():
+        span.parent_id = _parent(span, members)
+    ordered = sorted(filter(operation, members.values()), key=lambda span: (span.start, -span.end))
+    run = Run(trace_id=trace_id, spans=ordered, by_id={span.span_id: span for span in ordered})
+    run.agents = [span for span in ordered if operation(span) in gen_ai.AGENTS]
+    run.agents.sort(key=lambda span: len(list(run.around(span))))  # clocks of other hosts may be ahead
+    run.chats = [span for span in ordered if operation(span) in gen_ai.MODEL_CALLS]
+    run.tools = [span for span in ordered if operation(span) == gen_ai.TOOL and not _is_repeated(span, run)]
+    return run
+
+
+def _parent(span: Span, members: dict[str, Span]) -> str:
+    """The nearest span around it that is about generative AI; without one, what the outermost of the others names."""
+    parent, seen = span.parent_id, set()
+    while parent in members and parent not in seen and not operation(members[parent]):
+        seen.add(parent)
+        parent = members[parent].parent_id
+    return parent
+
+
+def _is_repeated(span: Span, run: Run) -> bool:
+    """Whether a span is a part of the same execution of a tool: a client and a server may both tell of it."""
+    around = run.by_id.get(span.parent_id)
+    return around is not None and operation(around) == gen_ai.TOOL and tool_of(around) == tool_of(span)
 
 
 def received(run: Run) -> Iterator[tuple[int, Message]]:
@@ -115,7 +141,7 @@ def received(run: Run) -> Iterator[tuple[int, Message]]:
             if message.role == "user" and not message.responses:
                 users.append(message)
                 new += 1
-            elif message.role != "system":
+            elif message.role not in gen_ai.INSTRUCTING:
                 new = 0
         fresh = new if known is None else max(len(users) - known, 0)
         for message in users[len(users) - fresh :]:
@@ -126,7 +152,9 @@ def received(run: Run) -> Iterator[tuple[int, Message]]:
 def earlier(run: Run) -> list[Message]:
     """What was said before this run, as far as the first call of a model repeats it."""
     for span in [*run.chats, *run.agents]:
-        if messages := [each for each in messages_of(span, gen_ai.INPUT) if each.role != "system"]:
+        if messages := [
+            each for each in messages_of(span, gen_ai.INPUT) if each.role not in gen_ai.INSTRUCTING
+        ]:
             while messages and messages[-1].role == "user" and not messages[-1].responses:
                 messages.pop()
             return [each for each in messages if each.role in ("user", "assistant") and each.text]
@@ -144,7 +172,7 @@ def calls_of(run: Run) -> list[Call]:
         if call is None:
             call = Call(
                 call_id=str(span.attributes.get(gen_ai.CALL_ID) or span.span_id),
-                tool=str(span.attributes.get(gen_ai.TOOL_NAME) or span.name.removeprefix("execute_tool ")),
+                tool=tool_of(span),
                 args=_arguments(span),
                 agent=run.agent_of(span),
                 asked_at=span.start,
@@ -152,6 +180,8 @@ def calls_of(run: Run) -> list[Call]:
             calls.append(call)
         else:
             open_calls.remove(call)
+            if not call.named:
+                call.call_id = str(span.attributes.get(gen_ai.CALL_ID) or call.call_id)
         call.span = span
     calls += asked
     calls.sort(key=lambda call: call.span.start if call.span else call.asked_at)
@@ -163,7 +193,10 @@ def _asked_for(run: Run, chat: Span) -> Iterator[Call]:
     for message in messages_of(chat, gen_ai.OUTPUT):
         for number, (call_id, tool, args) in enumerate(message.calls, 1):
             name = call_id or f"{chat.span_id}.{number}"
-            yield Call(call_id=name, tool=tool, args=args, agent=run.agent_of(chat), asked_at=chat.end)
+            agent = run.agent_of(chat)
+            yield Call(
+                call_id=name, tool=tool, args=args, agent=agent, asked_at=chat.end, named=bool(call_id)
+            )
 
 
 def _answer(run: Run, calls: list[Call]) -> None:
@@ -179,11 +212,18 @@ def _answer(run: Run, calls: list[Call]) -> None:
 
 
 def _matching(span: Span, calls: list[Call]) -> Call | None:
-    """The call that a span executed: by its id, else by tool and arguments, else by tool alone."""
-    call_id, tool = span.attributes.get(gen_ai.CALL_ID), span.attributes.get(gen_ai.TOOL_NAME)
-    if call_id:
-        return next((call for call in calls if call.call_id == call_id), None)
-    same_tool = [call for call in calls if call.tool == tool and call.asked_at <= span.start]
+    """The call that a span executed: by its id, else by tool and arguments, else by tool alone.
+
+    Where the span has an id, a call with another one is another call.
+    """
+    call_id = span.attributes.get(gen_ai.CALL_ID)
+    if call_id and (same := next((call for call in calls if call.call_id == call_id), None)):
+        return same
+    same_tool = [
+        call
+        for call in calls
+        if call.tool == tool_of(span) and call.asked_at <= span.start and not (call_id and call.named)
+    ]
     if gen_ai.ARGUMENTS in span.attributes:
         args = _arguments(span)
         return next((call for call in same_tool if call.args == args), None)

@@ -11,6 +11,7 @@ from agenteval.cli.columns import tell_rows
 from agenteval.cli.options import ExcludeTagOption, ExpressionOption, PathsArgument, TagOption
 from agenteval.errors import ExitCode
 from agenteval.loading import LoadedTest
+from agenteval.redaction import RedactionRules
 
 
 def command(
@@ -33,20 +34,20 @@ def command(
     root = project_root(paths)
     config = load_config(root)
     registry = Registry(root, config.plugins)
-    redact_as(config)
+    rules = redact_as(config)
     collection = collect(paths, limits=config.limits, registry=registry)
     tests = [test for test in collection.tests if selection.wants(test)]
     collection.problems += selection.unknown_tags()
     if collection.tests and not tests:
         collection.problems.append(selection.nothing_selected(len(collection.tests)))
     if as_json:
-        _print_json(tests, collection)
+        _print_json(tests, collection, rules)
     else:
-        _print(tests, collection)
+        _print(tests, collection, rules)
     return ExitCode.PASSED if tests and not collection.errors else ExitCode.INVALID
 
 
-def _print(tests: Sequence[LoadedTest], collection: Collection) -> None:
+def _print(tests: Sequence[LoadedTest], collection: Collection, rules: RedactionRules) -> None:
     """Tests to stdout, in columns; problems to stderr, so that a pipe gets tests only."""
     from agenteval.reporters.console import Console
     from agenteval.reporters.terminal import Terminal
@@ -56,31 +57,32 @@ def _print(tests: Sequence[LoadedTest], collection: Collection) -> None:
         complaints.problem(problem)
     complaints.flush()
     terminal = Terminal(sys.stdout)
-    tell_rows(terminal, [_row(test) for test in tests])
+    tell_rows(terminal, [_row(test, rules) for test in tests])
     deselected = len(collection.tests) - len(tests)
     terminal.emit(count(len(tests), "test") + (f", {deselected} deselected" if deselected else ""))
     terminal.flush()
 
 
-def _row(test: LoadedTest) -> tuple[str, ...]:
+def _row(test: LoadedTest, rules: RedactionRules) -> tuple[str, ...]:
     tags = ", ".join(test.case.tags) or "-"
-    return test.case.id, count(len(test.checks), "assertion"), tags, str(test.path)
+    return test.redactor(rules).name(test.case.id), count(len(test.checks), "assertion"), tags, str(test.path)
 
 
-def _print_json(tests: Sequence[LoadedTest], collection: Collection) -> None:
+def _print_json(tests: Sequence[LoadedTest], collection: Collection, rules: RedactionRules) -> None:
     from agenteval.reporters.stream import write_json
 
     data = {
-        "tests": [_as_json(test) for test in tests],
+        "tests": [_as_json(test, rules) for test in tests],
         "problems": [problem_as_json(problem) for problem in collection.problems],
     }
     write_json(sys.stdout, data)
 
 
-def _as_json(test: LoadedTest) -> dict[str, object]:
+def _as_json(test: LoadedTest, rules: RedactionRules) -> dict[str, object]:
+    redactor = test.redactor(rules)
     return {
-        "id": test.case.id,
-        "title": test.case.title,
+        "id": redactor.name(test.case.id),
+        "title": redactor.text(test.case.title),
         "path": str(test.path),
         "tags": test.case.tags,
         "assertions": [

@@ -1,6 +1,7 @@
 """What changed in behaviour between two recordings of one test: calls, outcome, answer, verdicts."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from agenteval.results import TestResult
 from agenteval.runner import Outcome
@@ -11,10 +12,17 @@ LONGEST_LINE = 120
 
 
 def changes(before: Outcome, after: Outcome) -> list[str]:
-    """What a person should know before the new recording takes the place of the old one; empty when nothing changed."""
+    """What a person should know before the new recording takes the place of the old one; empty when nothing changed.
+
+    It is redacted before it is compared and cut, by what is known of both.
+    """
+
+    def hidden(data: Any) -> Any:
+        return after.redactor.data(before.redactor.data(data))
+
     lines: list[str] = []
     if before.trace and after.trace:
-        lines += _of_traces(before.trace, after.trace)
+        lines += _of_traces(before.trace, after.trace, hidden)
     elif after.trace:
         error = before.result.error
         lines.append(
@@ -23,7 +31,7 @@ def changes(before: Outcome, after: Outcome) -> list[str]:
     return [*lines, *_of_verdicts(before.result, after.result)]
 
 
-def _of_traces(before: Trace, after: Trace) -> Iterator[str]:
+def _of_traces(before: Trace, after: Trace, hidden: Callable[[Any], Any]) -> Iterator[str]:
     for name, old, new in (
         ("status", before.status, after.status),
         ("trigger", before.scenario.trigger, after.scenario.trigger),
@@ -31,23 +39,36 @@ def _of_traces(before: Trace, after: Trace) -> Iterator[str]:
     ):
         if old != new:
             yield f"{name}: {old} -> {new}"
-    yield from _titled("messages received", _messages(before), _messages(after))
-    yield from _titled("tool calls", _calls(before), _calls(after))
-    yield from _titled("memory", _memory(before), _memory(after))
-    yield from _titled("final output", before.output.splitlines(), after.output.splitlines())
+    for title, told in (
+        ("messages received", _messages),
+        ("tool calls", _calls),
+        ("memory", _memory),
+        ("final output", _output),
+    ):
+        yield from _titled(title, told(before, hidden), told(after, hidden))
 
 
-def _messages(trace: Trace) -> list[str]:
-    return [message.content for message in trace.input_messages]
+def _messages(trace: Trace, hidden: Callable[[Any], Any]) -> list[str]:
+    return [hidden(message.content) for message in trace.input_messages]
 
 
-def _calls(trace: Trace) -> list[str]:
-    return [f"{call.tool} {args_key(call.args)}{' failed' if call.failed else ''}" for call in trace.calls()]
+def _calls(trace: Trace, hidden: Callable[[Any], Any]) -> list[str]:
+    return [
+        f"{call.tool} {args_key(hidden({'args': call.args})['args'])}{' failed' if call.failed else ''}"
+        for call in trace.calls()
+    ]
 
 
-def _memory(trace: Trace) -> list[str]:
+def _memory(trace: Trace, hidden: Callable[[Any], Any]) -> list[str]:
     events = trace.of_type("memory_read", "memory_write")
-    return [f"{event.type} {event.data.get('group_id')} {event.data.get('path', '')}" for event in events]
+    return [
+        hidden(f"{event.type} {event.data.get('group_id')} {event.data.get('path', '')}") for event in events
+    ]
+
+
+def _output(trace: Trace, hidden: Callable[[Any], Any]) -> list[str]:
+    text: str = hidden(trace.output)
+    return text.splitlines()
 
 
 def _titled(title: str, before: Sequence[str], after: Sequence[str]) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from functools import partial
 
-from agenteval.mutation.base import Mutant, Operator, Remedy, Subject, numbered, told
+from agenteval.mutation.base import Mutant, Operator, Remedy, Subject, numbered, shown, told
 from agenteval.mutation.traces import again, block, inserted, rebuilt, with_data, with_output, without
 from agenteval.trace import Event, ToolCall, Trace, retries
 
@@ -125,7 +125,7 @@ class ClaimSuccess(Operator):
         yield Mutant(
             what="the answer claims success after a failure",
             build=partial(with_output, trace, CLAIMED),
-            lines=(f"- {first[:160]}", f"+ {CLAIMED}"),
+            lines=(f"- {shown(first)}", f"+ {CLAIMED}"),
             remedies=[
                 ("graceful_failure_output", {"allowed_failure_phrases": [" ".join(words[:6])]}),
                 ("output_omits", {"patterns": ["successfully", "all done"]}),

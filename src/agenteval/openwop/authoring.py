@@ -15,7 +15,7 @@ from agenteval.errors import AgentEvalError
 from agenteval.loading import BoundAssertion, LoadedTest
 from agenteval.openwop.summary import task_id
 from agenteval.plugins.registry import Registry
-from agenteval.redaction import RedactionRules, Redactor, plain
+from agenteval.redaction import RedactionRules
 from agenteval.spec import Message, TestCase
 from agenteval.trace import Trace
 
@@ -36,11 +36,12 @@ def carried_over(
 ) -> Carried:
     """A test as a task called `name`. What the test redacts is redacted in it."""
     case = test.case
-    carried = Carried(test_id=case.id)
+    redactor = test.redactor(rules)
+    carried = Carried(test_id=redactor.name(case.id))
     try:
         trace = registry.find_adapter(case.adapter).trace(case, context)
     except AgentEvalError as error:
-        carried.lost.append(f"the recording cannot be read: {error.message.splitlines()[0]}")
+        carried.lost.append(f"the recording cannot be read: {redactor.unseen(error.message.splitlines()[0])}")
         return carried
     golden, source = _golden(test.checks, trace)
     if golden is None or source is None:
@@ -48,8 +49,7 @@ def carried_over(
             "no critical output_contains has a first phrase of all_of, or an only one of any_of, that the output has as written"
         )
         return carried
-    redactor = Redactor(case.reporting.redact_fields, rules)
-    redactor.learn([plain(case), plain(trace.events)])
+    redactor.learn(trace.events)
     task = {"taskId": name, "input": _input(case), "expected": {"kind": "golden", "match": golden}}
     carried.task = redactor.data({**task, "fixtures": _fixtures(case, trace)})
     carried.lost += _lost(test.checks, source)

@@ -44,8 +44,7 @@ class AgentTestFile(pytest.File):
                 raise self.CollectError(self.project.problems(error.problems)) from None
             if test is None:
                 return
-            redactor = Redactor(test.case.reporting.redact_fields, self.project.options.redaction)
-            redactor.learn(test.case)
+            redactor = test.redactor(self.project.options.redaction)
             name = printable(redactor.name(test.case.id))
         item: AgentTest = AgentTest.from_parent(self, name=name, project=self.project, test=test)
         item.mark(redactor, self.declared)

@@ -15,7 +15,9 @@ def notes_on(run: Run, reading: Reading, generation: str, sayings: Sayings, usag
     if run.last and run.index.cut:
         yield "the last line of the transcript is cut: what came after it is missing"
     if not run.received:
-        yield "no message began this run: what came before it is missing"
+        yield "no message began this run: what came before it is missing, so tools are not judged"
+    if not run.index.set_back.isdisjoint(line.number for line in run.lines):
+        yield "the clock was set back during this run: times after that are not known"
     for agent in sayings.missing:
         yield f"the transcript of subagent {agent} is missing: what it did is not shown, so tools are not judged"
     for agent in sayings.damaged:

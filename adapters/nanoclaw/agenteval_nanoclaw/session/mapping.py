@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agenteval.outbound import OUTBOUND
+from agenteval.selectors import counted
 from agenteval.trace import (
     AdapterInfo,
     Capabilities,
@@ -85,6 +86,7 @@ class _Teller:
         self.memory = MemoryTelling(run, reading, self.builder, self.sayings)
         self.usage = Usage()
         self.calls: dict[str, Call] = {}
+        """By the recorded id: the last one of it."""
         self.early: dict[str, tuple[Said, Record]] = {}
         """Results that stand before their call."""
         self.waiting = list(run.received)
@@ -164,10 +166,15 @@ class _Teller:
 
     def _call(self, said: Said, block: Record) -> None:
         name, call_id, args = text_of(block.get("name")), text_of(block.get("id")), block.get("input")
-        if call_id in self.calls or not call_id or not name:
+        known = self.calls.get(call_id)
+        if not call_id or not name or (known and not known.answered):
             return
+        number = (
+            known.number + 1 if known else 1
+        )  # some services use an id for many calls, one after the other
         call = Call(
-            id=call_id,
+            id=call_id if number == 1 else f"{call_id}#{number}",
+            number=number,
             recorded=name,
             tool=canonical(name, self.aliases),
             args=fitting(args) if isinstance(args, dict) else {},
@@ -175,7 +182,7 @@ class _Teller:
             time=said.line.time,
         )
         self.calls[call_id] = call
-        data = {"tool": call.tool, "call_id": call_id, "args": call.args, "recorded_tool": name}
+        data = {"tool": call.tool, "call_id": call.id, "args": call.args, "recorded_tool": name}
         parent = self.calls.get(said.spawn)
         if parent:
             data["parent_call_id"] = parent.id
@@ -247,7 +254,10 @@ class _Teller:
                     last, {**error, "message": "the run ended before the tool answered", "retryable": False}
                 )
         if self.early:
-            self.notes.append(f"{len(self.early)} tool results answer calls that are not in the recording")
+            answers = counted(len(self.early), "tool result")
+            self.notes.append(
+                f"calls are not in the recording that {answers} answer, so tools are not judged"
+            )
 
     def _runtime_errors(self) -> None:
         last = self.sayings.places[-1]
@@ -267,15 +277,15 @@ class _Teller:
             return "failed"
         answered = final.last.time if final else 0
         unfinished = any(not call.answered and call.time >= answered for call in self.calls.values())
-        cut = self.run.damaged or (self.run.last and self.run.index.cut)
+        cut = self.run.damaged or (self.run.last and self.run.index.cut) or not self.run.received
         if final is None or final.stop_reason in CUT_OFF or unfinished or cut or "processing" in acknowledged:
             return "partial"
         return "success"
 
     def _flags(self) -> None:
         flags = self.builder.capabilities
-        gaps = self.sayings.missing or self.sayings.damaged or self.run.damaged
-        flags.supports_tool_trace = not gaps
+        gaps = self.sayings.missing or self.sayings.damaged or self.run.damaged or self.early
+        flags.supports_tool_trace = bool(self.run.received) and not gaps
         flags.supports_memory_events = self.generation == "v2" or self.memory.told
         stored = self.run.session is not None
         flags.supports_scheduler_context = self.run.task is not None if self.run.by_scheduler else stored

@@ -174,7 +174,7 @@ def _v2(named: Path, what: str, root: Path, within: Path | None) -> Source:
         source.sessions += [
             SessionFolder(path=folder, owner=owner.name)
             for folder in _folders(owner, allowed)
-            if (folder / "inbound.db").is_file()
+            if any((folder / name).is_file() for name in ("inbound.db", "outbound.db"))
         ]
     central = root / "data" / "v2.db"
     source.central = central if central.is_file() and allowed(central) else None

@@ -94,7 +94,7 @@ class Mount:
     @property
     def group(self) -> str:
         """The folder of the group that it is, or is in; empty when it is none."""
-        parts = [part for part in self.host.split("/") if part]
+        parts = [part for part in self.host.replace("\\", "/").split("/") if part]
         return parts[parts.index("groups") + 1] if "groups" in parts[:-1] else ""
 
 

@@ -5,6 +5,7 @@ continues; then only the lines of one run are read again, whole.
 """
 
 import json
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import takewhile
@@ -101,6 +102,8 @@ class Index:
     """Lines that were passed over because nobody knows them, by type."""
     damaged: list[int] = field(default_factory=list)
     """The numbers of lines that cannot be read: no JSON, or too long. What they told is missing."""
+    set_back: set[int] = field(default_factory=set)
+    """The numbers of lines whose clock was behind that of the line that they continue."""
     cut: bool = False
     """Whether the last line is not whole."""
     folder: str = ""
@@ -156,6 +159,9 @@ def _raw_lines(path: Path, max_line: int) -> Iterator[tuple[int, int, bytes | No
     try:
         with path.open("rb") as file:
             number = offset = 0
+            if file.read(len(BOM_UTF8)) == BOM_UTF8:
+                offset = len(BOM_UTF8)
+            file.seek(offset)
             while data := file.readline(max_line + 1):
                 number += 1
                 length = len(data)
@@ -187,6 +193,10 @@ def _add(index: Index, places: dict[str, int], record: Record, line: Line) -> No
         return
     index.folder = index.folder or text_of(record.get("cwd"))
     index.version = index.version or text_of(record.get("version"))
+    uuid = text_of(record.get("uuid"))
+    known = places.get(uuid, -1)
+    if known >= 0 and index.lines[known].length == line.length:  # written twice
+        return
     parent = places.get(text_of(record.get("parentUuid")), -1)
     prompt = prompt_of(record)
     if kind == "user":  # the rest is what the harness writes in a user's name
@@ -196,14 +206,17 @@ def _add(index: Index, places: dict[str, int], record: Record, line: Line) -> No
     if not told:
         if kind not in ("user", *PASSED_OVER) and _subtype(record) not in OTHER_KNOWN:
             _count(index, f"{kind}/{_subtype(record)}" if kind in TOLD else kind)
-        if uuid := text_of(record.get("uuid")):
+        if uuid:
             places[uuid] = parent  # what continues it continues what it continues
         return
     time = milliseconds(record.get("timestamp"))
     if time is None:
         time = index.lines[-1].time if index.lines else UNTIMED
+    if parent >= 0 and time < index.lines[parent].time:  # what continues a line does not come before it
+        time = index.lines[parent].time
+        index.set_back.add(line.number)
     line.time, line.type, line.parent, line.place = time, kind, parent, len(index.lines)
-    if uuid := text_of(record.get("uuid")):
+    if uuid:
         places[uuid] = line.place
     line.prompt = prompt
     index.lines.append(line)
@@ -243,8 +256,9 @@ def _content(record: Record) -> Any:
 
 def _said(content: Any) -> str | None:
     if isinstance(content, list):
-        blocks = [block for block in content if isinstance(block, dict) and block.get("type") == "text"]
-        content = "\n".join(text_of(block.get("text")) for block in blocks)
+        blocks = [block for block in content if isinstance(block, dict)]
+        texts = [text_of(block.get("text")) for block in blocks if block.get("type") == "text"]
+        content = "\n".join(texts or (f"[{text_of(block.get('type'))}]" for block in blocks))
     return content if isinstance(content, str) and content and not is_harness(content) else None
 
 

@@ -73,7 +73,8 @@ def _session(folder: SessionFolder, source: Source) -> Session:
     acknowledged: dict[str, Row] = {}
     delivered: dict[str, Row] = {}
     inside = folder.path / "inbound.db"
-    if inside.is_file() and source.allowed(inside):
+    inside_is_told = inside.is_file() and source.allowed(inside)
+    if inside_is_told:
         tables = read_tables(inside, IN_TABLES, IN_OPTIONAL)
         session.inbound = [_inbound(row, session.id) for row in tables["messages_in"]]
         session.destinations = [_destination(row) for row in tables["destinations"]]
@@ -81,8 +82,11 @@ def _session(folder: SessionFolder, source: Source) -> Session:
         for row in tables["session_routing"]:
             session.routing = text_of(row["channel_type"]), text_of(row["platform_id"])
     outside = folder.path / "outbound.db"
-    session.outbound_is_stored = outside.is_file() and source.allowed(outside)
-    if session.outbound_is_stored:
+    outside_is_told = outside.is_file() and source.allowed(outside)
+    session.outbound_is_stored = (
+        outside_is_told and inside_is_told
+    )  # the one has what was sent, the other what arrived
+    if outside_is_told:
         tables = read_tables(outside, OUT_TABLES, OUT_OPTIONAL)
         acknowledged = {text_of(row["message_id"]): row for row in tables["processing_ack"]}
         states = {text_of(row["key"]): text_of(row["value"]) for row in tables["session_state"]}
@@ -91,7 +95,9 @@ def _session(folder: SessionFolder, source: Source) -> Session:
             tables["messages_out"], key=lambda row: row["seq"] if isinstance(row["seq"], int) else 0
         )
         session.outbound = [
-            _outbound(row, session.id, delivered.get(row["id"])) for row in rows if row["kind"] in SENT
+            _outbound(row, session.id, delivered.get(row["id"]))
+            for row in rows
+            if row["kind"] in SENT and session.outbound_is_stored
         ]
     for message in session.inbound:
         if acknowledgement := acknowledged.get(message.id):

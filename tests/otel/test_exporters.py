@@ -1,0 +1,268 @@
+"""Spans as exporters, hosts and instrumentations really leave them: twice, apart, nested, with other words."""
+
+import json
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agenteval_otel.recorder import OtelRecorder
+from otel.spans import (
+    agent,
+    asks_for,
+    chat,
+    context_of,
+    otlp,
+    responds,
+    says,
+    span,
+    told,
+    tool,
+    trace_of,
+    value,
+    write,
+)
+
+ASKED = says("user", "What is new?")
+RUN = (
+    agent(),
+    chat(10, 100, asked=[ASKED], answered=[asks_for("c1", "search", q="news")]),
+    tool(110, 200, "search", tool__call__id="c1", tool__call__result="None."),
+    chat(
+        210,
+        300,
+        asked=[ASKED, asks_for("c1", "search", q="news"), responds("c1", "None.")],
+        answered=[says("assistant", "Nothing.")],
+    ),
+)
+TOLD = [
+    ("message_received", "What is new?"),
+    ("tool_call", "c1"),
+    ("tool_result", "c1"),
+    ("final_output", "Nothing."),
+]
+
+
+def other(name: str, parent: str) -> dict[str, Any]:
+    """A span that is not about generative AI: of a function, or a request."""
+    made = span("other", 0, 1000, parent=parent)
+    return {**made, "spanId": name, "attributes": []}
+
+
+def within(made: dict[str, Any], parent: str) -> dict[str, Any]:
+    """The span, within another one."""
+    return {**made, "parentSpanId": parent}
+
+
+def test_a_span_that_was_exported_twice_counts_once(tmp_path: Path) -> None:
+    """Exporters deliver at least once: what they send again is no second call."""
+    assert told(trace_of(write(tmp_path, *RUN, *deepcopy(RUN)))) == TOLD
+
+
+def test_spans_in_between_do_not_part_a_run(tmp_path: Path) -> None:
+    """Functions and requests between an agent and its model are passed over: the run is whole."""
+    spans = [within(each, f"step-{number}") for number, each in enumerate(RUN[1:])]
+    steps = [other(f"step-{number}", "request") for number in range(3)]
+    root = [other("request", "invoke_agent@0"), RUN[0]]
+    trace = trace_of(write(tmp_path, *spans, *steps, *root))
+    assert told(trace) == TOLD
+    assert trace.status == "success"
+    assert trace.notes == []
+
+
+def test_steps_of_a_request_without_an_agent_are_one_run(tmp_path: Path) -> None:
+    """Each call of the model stands in a span of its own, and a span holds them all."""
+    spans = [within(each, f"step-{number}") for number, each in enumerate(RUN[1:])]
+    steps = [other(f"step-{number}", "request") for number in range(3)]
+    trace = trace_of(write(tmp_path, other("request", ""), *steps, *spans))
+    assert trace.status == "success"
+    assert trace.notes == []
+
+
+def test_an_agent_behind_a_function_is_within_the_other(tmp_path: Path) -> None:
+    """What it is asked is no message of the user, and its calls are its own."""
+    inner = [
+        within(agent(120, 190, agent__name="helper"), "function"),
+        chat(
+            121,
+            150,
+            parent="invoke_agent@120",
+            asked=[says("user", "Look")],
+            answered=[asks_for("c2", "look")],
+        ),
+    ]
+    trace = trace_of(write(tmp_path, *RUN, other("function", "execute_tool@110"), *inner))
+    assert [event.data["content"] for event in trace.of_type("message_received")] == ["What is new?"]
+    assert {call.event.data["call_id"]: call.event.agent_id for call in trace.calls()} == {
+        "c1": "main",
+        "c2": "helper",
+    }
+
+
+def test_a_run_with_spans_in_between_is_recorded_whole(tmp_path: Path) -> None:
+    """They are not kept, and the test that is made is of the same run."""
+    spans = [within(each, f"step-{number}") for number, each in enumerate(RUN[1:])]
+    steps = [other(f"step-{number}", "request") for number in range(3)]
+    path = write(tmp_path, other("request", ""), *steps, *spans)
+    recorder, context = OtelRecorder(), context_of(tmp_path)
+    (run,) = recorder.inspect(path, context).runs
+    made = recorder.convert(path, run, context)
+    path.write_text(json.dumps(made.replay), encoding="utf-8")
+    trace = trace_of(path)
+    assert told(trace) == TOLD
+    assert trace.status == "success"
+
+
+def test_a_clock_that_is_ahead_does_not_make_an_agent_the_outermost(tmp_path: Path) -> None:
+    """The agent on another host begins before the one that asked it, by its clock; its answer is not the last word."""
+    asking = agent(10, 900, output__messages=[says("assistant", "All is well.")])
+    asked = agent(5, 300, parent="invoke_agent@10", output__messages=[says("assistant", "Not yet.")])
+    assert told(trace_of(write(tmp_path, asking, asked))) == [("final_output", "All is well.")]
+
+
+@pytest.mark.parametrize("held", [True, False])
+def test_of_agents_in_turn_the_last_one_answers(tmp_path: Path, held: bool) -> None:
+    """Whether a workflow holds them or not: what the first one wrote is no answer."""
+    parent = "invoke_workflow@0"
+    turns = [
+        agent(10, 300, parent=parent, output__messages=[says("assistant", "A draft.")]),
+        agent(310, 900, parent=parent, output__messages=[says("assistant", "The text.")]),
+    ]
+    workflow = [span("invoke_workflow", 0, 1000)] if held else []
+    assert told(trace_of(write(tmp_path, *workflow, *turns))) == [("final_output", "The text.")]
+
+
+def test_the_making_of_an_agent_is_not_its_invocation(tmp_path: Path) -> None:
+    """What was asked stands in the invocation, which comes after it."""
+    made = span("create_agent", 0, 1, parent="request")
+    asked = agent(
+        10, 300, parent="request", input__messages=[ASKED], output__messages=[says("assistant", "Nothing.")]
+    )
+    assert told(trace_of(write(tmp_path, made, asked))) == [TOLD[0], TOLD[-1]]
+
+
+def test_a_call_that_client_and_server_tell_of_is_one(tmp_path: Path) -> None:
+    """Their spans are within the agent's, of the same tool; a tool that another tool uses is a call of its own."""
+    client = tool(120, 190, "search", parent="execute_tool@110")
+    server = tool(130, 180, "search", parent="execute_tool@120")
+    used = tool(140, 150, "fetch", parent="execute_tool@130")
+    trace = trace_of(write(tmp_path, *RUN, client, server, used))
+    assert [call.tool for call in trace.calls()] == ["search", "fetch"]
+
+
+def test_a_call_without_an_id_is_the_one_that_was_executed(tmp_path: Path) -> None:
+    """Models of some services give no ids, and the framework gives one to the execution."""
+    asking = asks_for("", "search", q="news")
+    run = [
+        agent(),
+        chat(10, 100, asked=[ASKED], answered=[asking]),
+        tool(110, 200, "search", tool__call__id="f1", tool__call__arguments='{"q": "news"}'),
+        chat(210, 300, asked=[ASKED], answered=[says("assistant", "Nothing.")]),
+    ]
+    assert told(trace_of(write(tmp_path, *run))) == [
+        TOLD[0],
+        ("tool_call", "f1"),
+        ("tool_result", "f1"),
+        TOLD[-1],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("reason", "status"),
+    [("max_tokens", "partial"), ("MAX_TOKENS", "partial"), ("refusal", "blocked"), ("SAFETY", "blocked")],
+)
+def test_finish_reasons_in_the_words_of_services(tmp_path: Path, reason: str, status: str) -> None:
+    """Instrumentations hand them on as they are: an answer that was cut off is no success."""
+    last = chat(10, 100, asked=[ASKED], answered=[says("assistant", "So")], response__finish_reasons=[reason])
+    assert trace_of(write(tmp_path, agent(), last)).status == status
+
+
+def test_an_instruction_after_the_message_does_not_hide_it(tmp_path: Path) -> None:
+    """A developer instructs the model: what the user said before is still what was asked."""
+    asked = [ASKED, says("developer", "Be short.")]
+    trace = trace_of(
+        write(tmp_path, agent(), chat(10, 100, asked=asked, answered=[says("assistant", "No.")]))
+    )
+    assert [message.content for message in trace.input_messages] == ["What is new?"]
+
+
+@pytest.mark.parametrize("role", ["system", "developer"])
+@pytest.mark.parametrize("structured", [True, False])
+@pytest.mark.parametrize("in_event", [True, False])
+def test_instructions_are_not_recorded(tmp_path: Path, role: str, structured: bool, in_event: bool) -> None:
+    """Neither from an attribute nor from an event of the span, be they text or structured."""
+    messages = [says(role, "Be polite."), ASKED]
+    given = [
+        {"key": "gen_ai.system_instructions", "value": value("Be quiet.")},
+        {"key": "gen_ai.input.messages", "value": value(messages if structured else json.dumps(messages))},
+    ]
+    made = chat(10, 100, answered=[says("assistant", "Nothing.")])
+    if in_event:
+        made["events"] = [{"name": "details", "attributes": given}]
+    else:
+        made["attributes"] += given
+    path = write(tmp_path, agent(), made)
+    recorder, context = OtelRecorder(), context_of(tmp_path)
+    (run,) = recorder.inspect(path, context).runs
+    replay = json.dumps(recorder.convert(path, run, context).replay)
+    assert "What is new?" in replay
+    assert "Be " not in replay
+
+
+def test_cached_tokens_are_counted_once(tmp_path: Path) -> None:
+    """The input tokens of the conventions hold them, those of the trace do not."""
+    usage: dict[str, Any] = {
+        "usage__input_tokens": 100,
+        "usage__output_tokens": 7,
+        "gen_ai.usage.cache_read.input_tokens": 60,
+    }
+    trace = trace_of(write(tmp_path, agent(), chat(10, 100, answered=[says("assistant", "No.")], **usage)))
+    assert trace.metrics.token_usage == {
+        "input_tokens": 40,
+        "cache_read_input_tokens": 60,
+        "output_tokens": 7,
+        "total_tokens": 107,
+    }
+
+
+def test_cached_tokens_that_stand_beside_stay_there(tmp_path: Path) -> None:
+    """Some instrumentations hand on what their service counts: there are more cached tokens than input tokens."""
+    usage: dict[str, Any] = {
+        "usage__input_tokens": 10,
+        "usage__output_tokens": 7,
+        "gen_ai.usage.cache_read.input_tokens": 60,
+    }
+    trace = trace_of(write(tmp_path, agent(), chat(10, 100, answered=[says("assistant", "No.")], **usage)))
+    assert (trace.metrics.token_usage or {})["input_tokens"] == 10
+
+
+def test_tokens_of_some_calls_are_no_sum(tmp_path: Path) -> None:
+    """Streamed answers often tell none: the sum of the others would keep any limit."""
+    first = chat(10, 100, asked=[ASKED], usage__input_tokens=5, usage__output_tokens=2)
+    second = chat(110, 200, answered=[says("assistant", "No.")], usage__input_tokens=6)
+    trace = trace_of(write(tmp_path, agent(), first, second))
+    assert trace.metrics.token_usage == {"input_tokens": 11}
+    assert trace.notes == ["not every call of a model tells its tokens: a sum of the others is left out"]
+    whole = agent(usage__input_tokens=11, usage__output_tokens=9)
+    trace = trace_of(write(tmp_path, whole, first, second))
+    assert trace.metrics.token_usage == {"input_tokens": 11, "output_tokens": 9, "total_tokens": 20}
+    assert trace.notes == []
+
+
+def test_a_call_that_failed_needs_no_tokens(tmp_path: Path) -> None:
+    """It is the others that are added up."""
+    failed = chat(10, 100, error="overloaded")
+    made = chat(110, 200, answered=[says("assistant", "No.")], usage__input_tokens=5, usage__output_tokens=2)
+    trace = trace_of(write(tmp_path, agent(), failed, made))
+    assert trace.metrics.token_usage == {"input_tokens": 5, "output_tokens": 2, "total_tokens": 7}
+
+
+def test_files_from_windows(tmp_path: Path) -> None:
+    """A byte order mark, and lines that end in two signs."""
+    path = tmp_path / "spans.jsonl"
+    lines = [json.dumps(otlp(each)).encode() for each in RUN]
+    path.write_bytes(b"\xef\xbb\xbf" + b"\r\n".join(lines) + b"\r\n")
+    trace = trace_of(path)
+    assert told(trace) == TOLD
+    assert trace.status == "success"
