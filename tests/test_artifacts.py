@@ -4,6 +4,7 @@ import dataclasses
 import json
 import os
 import re
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -242,6 +243,20 @@ def test_the_summary_comes_last_by_rename(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.undo()
     directory.finish(summary())
     assert names(directory.path) == {"eval-summary.json", "summary.json"}
+
+
+def test_ctrl_c_leaves_no_half_of_a_file(tmp_path: Path) -> None:
+    """Not even an empty one: the interrupt may come between opening it and writing."""
+    directory = RunDirectory(tmp_path, "run-1")
+    os.mkfifo(directory.path / "events.jsonl")  # whoever opens it waits for a reader
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        with pytest.raises(KeyboardInterrupt):
+            directory.log([])
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert names(directory.path) == set()
 
 
 def test_a_file_in_the_place_of_the_directory(tmp_path: Path) -> None:

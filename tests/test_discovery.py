@@ -283,6 +283,12 @@ class TestSelection:
         make("a.yaml", "b.yaml")
         assert found("a.yaml::x", "b.yaml", "a.yaml::y.z") == ["a.yaml::x+y.z", "b.yaml"]
 
+    def test_assertions_under_several_names_of_a_file(self) -> None:
+        """None is left out because the file was met before under another name."""
+        make("a/test.yaml")
+        Path("link.yaml").symlink_to("a/test.yaml")
+        assert found("a/test.yaml::x", "./a/test.yaml::y", "link.yaml::z") == ["a/test.yaml::x+y+z"]
+
     def test_the_whole_file_wins(self) -> None:
         """Naming a file, or its directory, beside one of its assertions must not leave the others out."""
         make("a/test.yaml", "b/test.yaml")

@@ -58,12 +58,14 @@ def is_entered(name: str) -> bool:
 
 
 def _merged(paths: Sequence[str]) -> list[tuple[str, frozenset[str] | None]]:
-    """The paths in order, each once: a file named with several assertions has them all."""
+    """The paths in order, each once: a file named with several assertions has them all, whatever it is called."""
     merged: dict[str, frozenset[str] | None] = {}
+    called: dict[str, str] = {}
     for named in paths:
         path, chosen = named, None
         if "::" in named and not os.path.lexists(named):
             path, _, assertion = named.partition("::")
+            path = called.setdefault(os.path.realpath(path), path)
             chosen = frozenset((assertion,))
         before = merged.get(path, frozenset())
         merged[path] = None if chosen is None or before is None else before | chosen

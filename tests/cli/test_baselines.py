@@ -270,6 +270,38 @@ def test_a_test_that_is_gone_is_missing(project: Project) -> None:
     assert changes(comparison("r2")) == [("missing", "b", None, True)]
 
 
+@pytest.mark.parametrize("option", ["--ff", "--lf"])
+def test_a_test_that_is_gone_is_missing_in_any_order(option: str, project: Project) -> None:
+    """Options that put tests in another order, and leave none out, do not hide it."""
+    project.add("pass", "a")
+    project.add("pass", "b")
+    run("r1", "--update-baseline")
+    (project.root / "tests" / "b" / "test.yaml").unlink()
+    assert run("r2", "--baseline", FILE, option) == 1
+    assert changes(comparison("r2")) == [("missing", "b", None, True)]
+
+
+def test_tests_that_did_not_fail_last_time_are_not_missing(project: Project) -> None:
+    """`--lf` leaves them out, and has not looked which ones they are."""
+    project.add("pass", "a")
+    project.add("fail", "b")
+    run("r1", "--update-baseline")
+    assert run("r2", "--baseline", FILE, "--lf") == 0
+    assert comparison("r2")["not_selected"] == 1
+
+
+def test_a_shard_is_compared_once_it_is_merged(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """Merging would lose a regression that only a shard was told of."""
+    project.add("pass")
+    run("r1", "--update-baseline")
+    capsys.readouterr()
+    assert run("r2", "--baseline", FILE, "--shard", "1/1") == 2
+    assert capsys.readouterr().err == (
+        "error[usage.baseline]: --shard runs parts of the tests, and --baseline needs all\n"
+        "  next: merge the shards, then compare: agenteval compare BASELINE RUN\n"
+    )
+
+
 def test_a_pass_that_judges_nothing_any_more_is_a_regression(project: Project) -> None:
     """It was shown to be right, and is not shown any more."""
     project.add("pass", assertions=[VACUOUS])

@@ -1,6 +1,7 @@
 """`--lf` and `--ff`: what failed last time, by a cache whose loss does no harm."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -182,6 +183,19 @@ def test_secrets_in_paths_stay_out_of_it(project: Project, capsys: pytest.Captur
     project.add("fail", key, id="nanoclaw.t.x.x")
     ran(capsys)
     assert key not in (project.root / ".agenteval_cache/last-run.json").read_text(encoding="utf-8")
+
+
+def test_a_path_that_is_not_utf_8(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """A test in such a directory is remembered like any other, also when new tests come."""
+    folder = project.add("fail", "f").parent
+    try:
+        folder.rename(os.fsdecode(os.fsencode(folder.parent) + b"/\xff"))
+    except OSError:
+        pytest.skip("names of files are UTF-8 here")
+    ran(capsys)
+    project.add("pass", "g")
+    ran(capsys, paths=("tests/g",))
+    assert ran(capsys, "--lf") == ["--lf: 3 tests failed last time", "b", "d", "f"]
 
 
 def test_keys_are_paths_from_the_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

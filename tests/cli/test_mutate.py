@@ -236,14 +236,19 @@ def test_workers_and_seed_change_nothing_else(tmp_path: Path, capsys: pytest.Cap
     assert alone["tests"] != other["tests"]
 
 
+def in_git(root: Path) -> None:
+    """Make a directory a repository, with all that is in it."""
+    git = ["git", "-c", "user.name=A", "-c", "user.email=a@example.org"]
+    for arguments in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "tests"]):
+        subprocess.run([*git, *arguments], cwd=root, check=True)
+
+
 def test_since_takes_what_changed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Only a test of which a file differs from the revision; no change is said, and no failure."""
     project = Project(tmp_path)
     project.add("pass", "one")
     project.add("pass", "two")
-    git = ["git", "-c", "user.name=A", "-c", "user.email=a@example.org"]
-    for arguments in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "tests"]):
-        subprocess.run([*git, *arguments], cwd=tmp_path, check=True)
+    in_git(tmp_path)
     assert main(["mutate", str(tmp_path), "--since", "HEAD", "-q"]) == 0
     assert capsys.readouterr().out.endswith("exit 0: no test changed since HEAD\n")
     assert main(["mutate", str(tmp_path), "--since", "HEAD", "-k", "three", "-q"]) == 3
@@ -254,6 +259,32 @@ def test_since_takes_what_changed(tmp_path: Path, capsys: pytest.CaptureFixture[
     (tmp_path / "tests" / "two" / "replay.json").write_text(json.dumps(replay), encoding="utf-8")
     _, data = report(capsys, str(tmp_path), "--since", "HEAD", "--operators", "drop-call")
     assert [test["test_case_id"] for test in data["tests"]] == ["nanoclaw.t.two.x"]
+
+
+def test_since_knows_files_that_tests_name_elsewhere(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A fixture, and a file in a recorded session: outside of the test's folder, and one that was moved away."""
+    project = Project(tmp_path)
+    fixture = {"id": "fx.news", "tool": "web_search", "file": "../../shared/news.json"}
+    project.add("pass", "fixture", tools={"available": ["web_search"], "fixtures": [fixture]})
+    project.add("pass", "session", adapter_input={"session": "../../recordings/monday", "turn": 1})
+    project.add("pass", "other")
+    moved = project.add("pass", "moved").parent / "replay.json"
+    shared, recorded = (
+        tmp_path / "shared" / "news.json",
+        tmp_path / "recordings" / "monday" / "s" / "inbound.db",
+    )
+    for path in (shared, recorded):
+        path.parent.mkdir(parents=True)
+        path.write_text("{}", encoding="utf-8")
+    in_git(tmp_path)
+    shared.write_text("[]", encoding="utf-8")
+    recorded.write_text("[]", encoding="utf-8")
+    moved.rename(tmp_path / "shared" / "moved.json")
+    subprocess.run(["git", "add", "."], cwd=tmp_path, check=True)
+    _, data = report(capsys, str(tmp_path), "--since", "HEAD", "--operators", "drop-call")
+    assert [test["test_case_id"].split(".")[2] for test in data["tests"]] == ["fixture", "moved", "session"]
 
 
 def test_since_needs_a_revision_that_there_is(project: Project, capsys: pytest.CaptureFixture[str]) -> None:

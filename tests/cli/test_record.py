@@ -476,6 +476,52 @@ def test_a_test_is_recorded_anew(project: Logbooks, capsys: pytest.CaptureFixtur
     )
 
 
+def test_an_update_keeps_the_fixtures_of_other_tests(
+    project: Logbooks, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Recordings of like searches have fixtures of one name: what another test in the folder reads is not replaced."""
+    book = project.keep(NEWS)
+    record(book, "--out", "evals", "--name", "news")
+    theirs = Path("evals/news/test.yaml")
+    mine = theirs.with_name("mine.test.yaml")
+    text = theirs.read_text(encoding="utf-8").replace("replay.json", "mine.json")
+    mine.write_text(text.replace("file: fx.", "file: mine.fx."), encoding="utf-8")
+    theirs.with_name("replay.json").rename(theirs.with_name("mine.json"))
+    for path in theirs.parent.glob("fx.*"):
+        theirs.with_name(f"mine.{path.name}").write_bytes(path.read_bytes())
+    before = contents(Path("evals"))
+    capsys.readouterr()
+    record(book, "--update", str(mine), code=2)
+    assert capsys.readouterr().err == (
+        "error[record.exists]: the new recording has fx.web_search.news.json, which is of evals/news/test.yaml\n"
+        "  next: move one of the two tests to a folder of its own, with its files\n"
+    )
+    assert contents(Path("evals")) == before
+    theirs.unlink()
+    record(book, "--update", str(mine))
+
+
+def test_what_an_adapter_prints_is_not_in_the_json(
+    project: Logbooks, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With `--json` there is data on stdout, and nothing else."""
+    plugin = project.root / "logbook.py"
+    reads = "    def runs(self, source):\n"
+    text = plugin.read_text(encoding="utf-8").replace(reads, f"{reads}        print('reading')\n")
+    plugin.write_text(text, encoding="utf-8")
+    book = project.keep(NEWS)
+    for options in (
+        ["--list"],
+        ["--inspect"],
+        ["--out", "evals", "--name", "news"],
+        ["--update", "evals/news"],
+    ):
+        record(book, *options, "--json")
+        told = capsys.readouterr()
+        json.loads(told.out)
+        assert "reading" in told.err.splitlines()
+
+
 def test_what_changes_does_not_show_redacted_fields(
     project: Logbooks, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -238,6 +238,30 @@ def test_a_disk_that_is_full_is_told(project: Project, capsys: pytest.CaptureFix
     )
 
 
+def test_events_that_the_disk_has_no_room_for(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """The first event that cannot be written ends the run; the last one is not cut off in silence."""
+    if Path("/dev/full").exists():
+        assert main(["run", "tests/pass", "--ndjson", "/dev/full"]) == 2
+        assert problem(capsys) == (
+            "error[report.unwritable]: cannot write /dev/full: No space left on device\n"
+            "  next: make room, or name another file\n"
+        )
+    resource = pytest.importorskip("resource")
+    assert main(["run", "tests/pass", "--ndjson", "e.ndjson", "-q"]) == 0
+    size = Path("e.ndjson").stat().st_size - 200
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        code = main(["run", "tests/pass", "--ndjson", "e.ndjson", "-q", "--no-artifacts"])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert code == 2
+    assert problem(capsys) == (
+        "error[report.unwritable]: cannot write e.ndjson: File too large\n"
+        "  next: make room, or name another file\n"
+    )
+
+
 def test_a_report_says_what_it_wrote(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     """One line for each file."""
     main(["run", "tests/pass", "--run-id", "r", "-q"])

@@ -76,6 +76,15 @@ def check_whole(paths: Sequence[str], *, maxfail: int, part: bool, modes: str) -
     )
 
 
+def refuse_shard() -> None:
+    """A shard is not compared: merging would lose what came of it. Raises `UsageError` (`usage.baseline`)."""
+    raise UsageError(
+        "--shard runs parts of the tests, and --baseline needs all",
+        reason_code="usage.baseline",
+        next_step="merge the shards, then compare: agenteval compare BASELINE RUN",
+    )
+
+
 @dataclass(slots=True, kw_only=True)
 class Verdict:
     """What became of a watched run: the comparison, when there was something to compare with, and what is to be told."""

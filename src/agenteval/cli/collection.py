@@ -1,6 +1,8 @@
 """Loads every test that paths mean, for the commands that run none."""
 
+import sys
 from collections.abc import Sequence
+from contextlib import redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -42,7 +44,15 @@ class Collection:
 def collect(
     paths: Sequence[str], *, limits: LimitsConfig, registry: Registry, suites: bool = False
 ) -> Collection:
-    """Load all tests under the paths; an AgentEvalSuite among them is a problem, unless the command knows `suites`."""
+    """Load all tests under the paths; an AgentEvalSuite among them is a problem, unless the command knows `suites`.
+
+    What plugins print meanwhile goes to stderr.
+    """
+    with redirect_stdout(sys.stderr):
+        return _collected(paths, limits, registry, suites=suites)
+
+
+def _collected(paths: Sequence[str], limits: LimitsConfig, registry: Registry, *, suites: bool) -> Collection:
     from agenteval.openwop.summary import TaskIds
 
     budget.set_seconds(limits.pattern_seconds)

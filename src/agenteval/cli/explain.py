@@ -1,6 +1,7 @@
 """`agenteval explain [TYPE]`: the catalogue of assertions, or one type with an example to paste."""
 
 import sys
+from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -41,9 +42,11 @@ def command(
 
     if plugins and name:
         raise UsageError("--plugins lists types: it does not go with TYPE", next_step="leave one of them out")
-    registry = _registry(name, built_in=markdown and not plugins)
     room = Terminal(sys.stdout).room
-    write(sys.stdout, _text(name, registry, room, as_json=as_json, markdown=markdown, plugins=plugins))
+    with redirect_stdout(sys.stderr):  # a plugin may print
+        registry = _registry(name, built_in=markdown and not plugins)
+        text = _text(name, registry, room, as_json=as_json, markdown=markdown, plugins=plugins)
+    write(sys.stdout, text)
     return ExitCode.PASSED
 
 

@@ -34,7 +34,8 @@ def keys(root: Path) -> Callable[[str], str]:
 
     def key(path: str) -> str:
         full = os.path.normpath(os.path.join(current, path))  # noqa: PTH118
-        return (full.removeprefix(top)).replace(os.sep, "/")
+        name = full.removeprefix(top).replace(os.sep, "/")
+        return name.encode(errors="backslashreplace").decode()  # as it stands in a file, if it is not UTF-8
 
     return key
 
@@ -103,8 +104,8 @@ def _forget_the_gone(last: LastRun, root: Path) -> None:
 
 
 def _is_gone(root: Path, path: str) -> bool:
-    """Whether the file is not there any more; of a path that was redacted nobody can tell."""
-    return not (tokens_in(path) or os.path.exists(root / path))  # noqa: PTH110
+    """Whether the file is not there any more; of a path that was redacted, or is not UTF-8, nobody can tell."""
+    return not (tokens_in(path) or "\\udc" in path or os.path.exists(root / path))  # noqa: PTH110
 
 
 def _write(folder: Path, content: bytes) -> None:

@@ -2,9 +2,10 @@
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from contextlib import redirect_stdout
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -25,6 +26,7 @@ from agenteval.errors import ExitCode, UsageError
 from agenteval.plurals import counted
 
 if TYPE_CHECKING:
+    from agenteval.loading import LoadedTest
     from agenteval.mutation.base import Operator
     from agenteval.mutation.results import TestMutation
     from agenteval.reporters.console import Console
@@ -108,7 +110,8 @@ def command(
     rules = redact_as(config)
     registry = Registry(root, config.plugins)
     names = tuple(name.strip() for name in operators.split(",") if name.strip())
-    chosen = chosen_operators(names, registry)
+    with redirect_stdout(sys.stderr):  # a plugin may print
+        chosen = chosen_operators(names, registry)
     console = Console(
         sys.stderr if json_output else sys.stdout, verbosity=verbose - quiet, color=color or config.color
     )
@@ -122,7 +125,7 @@ def command(
         console.problem(problem)
     if since:
         changed = _changed_since(since, root)
-        tests = [test for test in tests if _touches(test.path, test.case.adapter_input, changed)]
+        tests = [test for test in tests if _touches(test, changed)]
     settings = MutationSettings(
         root=root,
         limits=config.limits,
@@ -134,9 +137,10 @@ def command(
         allow_outside=allow_outside,
     )
     results = []
-    for each in mutate_tests(tests, settings, processors() if workers == AUTO else int(workers)):
-        results.append(each)
-        tell_test(console, each)
+    with redirect_stdout(sys.stderr):
+        for each in mutate_tests(tests, settings, processors() if workers == AUTO else int(workers)):
+            results.append(each)
+            tell_test(console, each)
     total = report(seed, results)
     tell_summary(console, total)
     if json_output:
@@ -203,7 +207,7 @@ def _changed_since(revision: str, root: Path) -> set[Path]:
         )
     folder = Path(os.fsdecode(_git(["rev-parse", "--show-toplevel"], root, revision)).rstrip("\n"))
     asked = (
-        ["diff", "--name-only", "-z", revision, "--"],
+        ["diff", "--name-only", "--no-renames", "-z", revision, "--"],
         ["ls-files", "--others", "--exclude-standard", "-z"],
     )
     names = [name for arguments in asked for name in _git(arguments, folder, revision).split(b"\0") if name]
@@ -229,8 +233,11 @@ def _git(arguments: list[str], folder: Path, revision: str) -> bytes:
         ) from error
 
 
-def _touches(path: Path, inputs: Mapping[str, Any], changed: set[Path]) -> bool:
-    """Whether one of the changed files is in the folder of a test, or is named by it as its input."""
-    folder = path.resolve().parent
-    named = {(folder / value).resolve() for value in inputs.values() if isinstance(value, str)}
-    return any(each in named or folder in each.parents for each in changed)
+def _touches(test: "LoadedTest", changed: set[Path]) -> bool:
+    """Whether a changed file is the test, is in its folder, or is or is in what it names."""
+    from agenteval.cli.watching import named_in
+
+    folder = test.path.parent
+    named = [test.path, folder, *(folder / text for text in named_in(test.case))]
+    places = {each.resolve() for each in named}
+    return any(not places.isdisjoint((each, *each.parents)) for each in changed)

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from contextlib import suppress
+from contextlib import redirect_stdout, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -185,7 +185,8 @@ class OpenRecording:
         registry = Registry(root, config.plugins)
         progress = ReadingProgress()
         context = context_for(path, max_file_bytes=config.limits.max_file_bytes, progress=progress)
-        source = find_source(path, registry, context, adapter=adapter)
+        with redirect_stdout(sys.stderr):  # a plugin may print
+            source = find_source(path, registry, context, adapter=adapter)
         progress.clear()
         drafting = Drafting(
             source=source,
@@ -214,13 +215,14 @@ class OpenRecording:
         self.drafting.neighbours = _tests_beside(place, self.root)
         drafts: list[Draft] = []
         for run in chosen_runs(self.drafting.source, turns):
-            draft = self.drafting.draft(
-                run,
-                name=name,
-                header=editor_header(out / "test", self.root),
-                taken=[d.name for d in drafts],
-                out=place,
-            )
+            with redirect_stdout(sys.stderr):
+                draft = self.drafting.draft(
+                    run,
+                    name=name,
+                    header=editor_header(out / "test", self.root),
+                    taken=[d.name for d in drafts],
+                    out=place,
+                )
             must_be_free(out / draft.name, draft.files, force=force)
             drafts.append(draft)
         for draft in drafts:
@@ -241,7 +243,8 @@ class OpenRecording:
         runs = chosen_runs(self.drafting.source, turns)
         if len(runs) > 1:
             raise UsageError("--update records one run", next_step="give one --turn")
-        made = update(self.drafting, runs[0], file, root=self.root)
+        with redirect_stdout(sys.stderr):
+            made = update(self.drafting, runs[0], file, root=self.root)
         self.remarks()
         updated(made, file, self.terminal, as_json=self.as_json)
         if ask and _answer(self.terminal, "write it? [y/N] ").lower() not in ("y", "yes"):

@@ -131,7 +131,8 @@ class Reporting:
         with _writing(path):
             file = path.open("wb", buffering=0)
         with file:
-            self.stream = Stream(file, self.redactor, run_id)
+            with _writing(path):
+                self.stream = Stream(file, self.redactor, run_id)
             yield
 
     def add(self, written: Path) -> None:

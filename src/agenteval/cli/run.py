@@ -253,12 +253,14 @@ def command(
     if collect_only:
         return session.collect(paths)
     if baseline or update_baseline:
-        from agenteval.cli.baselines import check_whole, watch_for
+        from agenteval.cli.baselines import check_whole, refuse_shard, watch_for
         from agenteval.comparing.sides import named
 
         if update_baseline:
             narrowed = last_failed or part is not None
             check_whole(paths, maxfail=maxfail or exit_first, part=narrowed, modes=modes)
+        elif part:
+            refuse_shard()
         ledger.watch = watch_for(
             named(baseline, artifacts) if baseline else None,
             update=update_baseline,

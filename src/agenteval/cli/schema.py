@@ -1,6 +1,7 @@
 """`agenteval schema [NAME]`: print, write or check the JSON Schemas."""
 
 import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Annotated
 
@@ -62,9 +63,11 @@ def _print(name: str) -> None:
     from agenteval.reporters.stream import write
     from agenteval.schemas import schema_text
 
-    registry = project_registry()
-    warn_about(registry.plugins())
-    write(sys.stdout, schema_text(name, registry))
+    with redirect_stdout(sys.stderr):  # a plugin may print
+        registry = project_registry()
+        warn_about(registry.plugins())
+        text = schema_text(name, registry)
+    write(sys.stdout, text)
 
 
 def _say(*lines: str) -> None:

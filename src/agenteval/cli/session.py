@@ -133,7 +133,7 @@ class Session:
         made = self.arrangement = arranged(
             found, self.flow, root=options.root, examiner=self.examiner, settings=settings
         )
-        ledger.partial = True
+        ledger.partial = made.deselected > 0  # by --lf: which ones, nobody has looked
         ledger.tally.counts.deselected += made.deselected
         for line in made.said if ledger.console.verbosity >= 0 else ():
             ledger.console.emit((line, "dim"))

@@ -1,6 +1,7 @@
 """`agenteval suite new PATH...`: tests as an AgentEvalSuite, on stdout; what cannot be carried over, on stderr."""
 
 import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -57,7 +58,8 @@ def command(
             max_file_bytes=config.limits.max_file_bytes,
             allow_outside=allow_outside,
         )
-        carried.append(carried_over(test, name, registry=registry, context=context, rules=rules))
+        with redirect_stdout(sys.stderr):  # a plugin may print
+            carried.append(carried_over(test, name, registry=registry, context=context, rules=rules))
     tasks = [each.task for each in carried if each.task]
     if tasks:
         write_json(sys.stdout, _suite(config, tasks, folder))

@@ -1,6 +1,8 @@
 """`agenteval trace INPUT`: the normalized trace of a test, a replay or a recording, as JSON."""
 
 import sys
+from collections.abc import Iterator
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -43,13 +45,24 @@ def command(
 
     Exit codes: 0, 2 when it cannot be read, 3 when it is a test file that is invalid.
     """
+    from agenteval.reporters.stream import flush, write
+
+    with redirect_stdout(sys.stderr):  # a plugin may print
+        parts = _sealed(path, turn, adapter, allow_outside=allow_outside)
+    for part in parts:
+        write(sys.stdout, part.decode())
+    flush(sys.stdout)
+    return ExitCode.PASSED
+
+
+def _sealed(path: Path, turn: int | None, adapter: str, *, allow_outside: bool) -> Iterator[bytes]:
+    """The trace as it may be printed, piece by piece. Raises `AgentEvalError`."""
     from agenteval.cli.progress import ReadingProgress
     from agenteval.cli.redacting import redact_as
     from agenteval.config import load_config, project_root
     from agenteval.plugins.registry import Registry
     from agenteval.redaction import plain
     from agenteval.reporters.sealing import sealed_trace
-    from agenteval.reporters.stream import flush, write
 
     root = project_root([str(path)])
     config = load_config(root)
@@ -69,10 +82,7 @@ def command(
     else:
         test = test or _made_for(path, registry, adapter)
         trace, redactor = _of_test(test, config, registry, rules, allow_outside=allow_outside)
-    for part in sealed_trace(trace, redactor, _scrubbed if source else plain):
-        write(sys.stdout, part.decode())
-    flush(sys.stdout)
-    return ExitCode.PASSED
+    return sealed_trace(trace, redactor, _scrubbed if source else plain)
 
 
 def _scrubbed(data: Any) -> Any:

@@ -1,6 +1,7 @@
 """`agenteval validate PATH...`: load everything, run nothing."""
 
 import sys
+from contextlib import redirect_stdout
 from typing import Annotated
 
 import typer
@@ -31,13 +32,14 @@ def command(
     registry = Registry(root, config.plugins)
     redact_as(config)
     collection = collect(paths, limits=config.limits, registry=registry, suites=True)
-    check_inputs(
-        collection,
-        root=root,
-        registry=registry,
-        max_bytes=config.limits.max_file_bytes,
-        allow_outside=allow_outside,
-    )
+    with redirect_stdout(sys.stderr):  # a plugin may print
+        check_inputs(
+            collection,
+            root=root,
+            registry=registry,
+            max_bytes=config.limits.max_file_bytes,
+            allow_outside=allow_outside,
+        )
     if as_json:
         _print_json(collection)
     else:

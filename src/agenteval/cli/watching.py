@@ -16,9 +16,12 @@ from agenteval.errors import ExitCode, SpecError, UsageError
 from agenteval.loading import load_test
 from agenteval.reporters.terminal import Terminal
 from agenteval.settings import Config
+from agenteval.spec import TestCase
 
 PULSE_MS = 200
 """How often is looked whether there is something new, in milliseconds."""
+LONGEST_NAME = 1000
+"""A longer text names no file."""
 
 
 class Dependencies:
@@ -70,12 +73,15 @@ class Dependencies:
 
 
 def _named_files(path: Path) -> Iterator[str]:
-    case = load_test(path).case
-    texts = [*_texts(case.adapter_input), *(fixture.file for fixture in case.tools.fixtures if fixture.file)]
-    for text in texts:
-        named = path.parent / text
-        if "\n" not in text and len(text) < 1000 and named.is_file():
+    for text in named_in(load_test(path).case):
+        if (named := path.parent / text).is_file():
             yield _real(named)
+
+
+def named_in(case: TestCase) -> Iterator[str]:
+    """What of a test may be the name of a file or a directory, from its own directory: of recordings and of fixtures."""
+    texts = [*_texts(case.adapter_input), *(fixture.file for fixture in case.tools.fixtures if fixture.file)]
+    return (text for text in texts if len(text) < LONGEST_NAME and not {"\n", "\0"}.intersection(text))
 
 
 def _texts(data: Any) -> Iterator[str]:

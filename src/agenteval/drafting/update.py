@@ -1,10 +1,13 @@
 """Records anew into a test that is there: its assertions stay, word for word, with all comments outside the scenario."""
 
+import os
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from agenteval.discovery import is_test_file
 from agenteval.drafting.changes import changes
 from agenteval.drafting.cleaning import Cleaner
 from agenteval.drafting.document import dumped
@@ -46,7 +49,7 @@ def update(drafting: Drafting, run: RecordedRun, path: Path, *, root: Path) -> U
     """What recording the run into the test at `path` would write, and change.
 
     Raises `SpecError` for a test that is invalid, `AdapterError` for what cannot be recorded, and `UsageError`
-    (`record.other_adapter`, `record.no_replay_file`, `record.does_not_fit`).
+    (`record.other_adapter`, `record.no_replay_file`, `record.does_not_fit`, `record.exists`).
     """
     test = load_test(path, registry=drafting.registry)
     replay = _replay_file(test, drafting)
@@ -67,6 +70,7 @@ def update(drafting: Drafting, run: RecordedRun, path: Path, *, root: Path) -> U
         options.root = place.folder
         after = run_test(loaded, options)
     old = {fixture.file for fixture in test.case.tools.fixtures if fixture.file}
+    _must_be_no_others(files.keys() - old - {path.name, replay}, path)
     return Update(
         folder=path.parent,
         files=files,
@@ -74,6 +78,21 @@ def update(drafting: Drafting, run: RecordedRun, path: Path, *, root: Path) -> U
         unused=sorted(name for name in old.difference(files)),
         status=after.result.status,
     )
+
+
+def _must_be_no_others(new: AbstractSet[str], path: Path) -> None:
+    """Refuse to write over a fixture that another test in the folder names. Raises `UsageError` (`record.exists`)."""
+    there = sorted(name for name in new if os.path.lexists(path.parent / name))
+    for other in sorted(path.parent.iterdir()) if there else ():
+        if not is_test_file(other.name) or other.name == path.name or not other.is_file():
+            continue
+        text = other.read_text(encoding="utf-8", errors="replace")
+        if names := [name for name in there if name in text]:
+            raise UsageError(
+                f"the new recording has {', '.join(names)}, which is of {other}",
+                reason_code="record.exists",
+                next_step="move one of the two tests to a folder of its own, with its files",
+            )
 
 
 def _does_not_fit(path: Path, error: SpecError) -> UsageError:

@@ -146,10 +146,12 @@ class RunDirectory:
                 done = file.write(content)
                 while done < len(content):
                     done += file.write(content[done:])
-        except OSError as error:
+        except (OSError, KeyboardInterrupt) as error:
             with suppress(OSError):  # no half of a file
                 os.unlink(target)  # noqa: PTH108
-            raise _unwritable(Path(target), error.strerror) from error
+            if isinstance(error, OSError):
+                raise _unwritable(Path(target), error.strerror) from error
+            raise
 
 
 def _unwritable(path: Path, why: str | None) -> ArtifactError:

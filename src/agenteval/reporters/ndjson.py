@@ -25,15 +25,21 @@ class Stream:
     def __init__(self, file: BinaryIO, redactor: Redactor, run_id: str) -> None:
         self.file = file
         self.redactor = redactor
-        self.file.write(_started(run_id, __version__, redactor))
+        self._write(_started(run_id, __version__, redactor))
 
     def test(self, result: TestResult) -> None:
         """One test, as its result has been written. Raises `LeakError`, `OSError`."""
-        self.file.write(_test(result, self.redactor))
+        self._write(_test(result, self.redactor))
 
     def finish(self, summary: RunSummary) -> None:
         """The end of the run, as its summary has been written. Raises `LeakError`, `OSError`."""
-        self.file.write(_finished(summary, self.redactor))
+        self._write(_finished(summary, self.redactor))
+
+    def _write(self, line: bytes) -> None:
+        """The whole line: a file without a buffer takes what the disk has room for, and says so the next time only."""
+        done = self.file.write(line)
+        while done < len(line):
+            done += self.file.write(line[done:])
 
 
 def _started(run_id: str, version: str, redactor: Redactor) -> bytes:
