@@ -82,10 +82,12 @@ def test_no_path_crashes(args: Any, path: str) -> None:
         (None, MISSING, False),
         (None, False, False),
         ("AI", "ai", False),
+        ("caf\u00e9.txt", "cafe\u0301.txt", True),
+        (["caf\u00e9"], ["cafe"], False),
     ],
 )
 def test_values_are_equal_as_json(got: Any, want: Any, same: bool) -> None:
-    """`true` is not `1` at any depth, `1.0` is `1`, the order of keys means nothing, that of items does."""
+    """`true` is not `1`, `1.0` is `1`, accents are equal in both forms; the order of items counts, not that of keys."""
     assert equal(got, want) is same
     assert equal(want, got) is same
 

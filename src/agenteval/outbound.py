@@ -97,7 +97,7 @@ def _by_key(data: Any) -> dict[str, list[str]]:
 def _names(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         if value.strip():
-            yield value.strip()
+            yield composed(value.strip())
     elif isinstance(value, int) and not isinstance(value, bool):
         yield str(value)
     elif isinstance(value, list):

@@ -9,7 +9,7 @@ from agenteval.patterns import name_matches
 from agenteval.selectors import counted
 from agenteval.spec import Name, TestCase
 from agenteval.strict import Between, NotEmpty, model
-from agenteval.text import cut
+from agenteval.text import composed, cut
 from agenteval.trace import ToolCall, Trace
 
 MOST_TOLD = 5
@@ -95,7 +95,7 @@ def _sends(trace: Trace, tool: str) -> list[ToolCall]:
 
 
 def _among(name: str, patterns: Sequence[str]) -> bool:
-    return any(name_matches(pattern, name) for pattern in patterns)
+    return any(name_matches(composed(pattern), name) for pattern in patterns)
 
 
 @model
