@@ -170,6 +170,11 @@ def _content(args: dict[str, Any]) -> tuple[str, str]:
     return _folded("\n".join(texts)), args_key(attached) if attached else ""
 
 
+def without_texts(args: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of a send without what it says; what is attached stays."""
+    return {key: value for key, value in args.items() if _plain(str(key)) not in _CONTENTS}
+
+
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else args_key(value)
 
