@@ -356,6 +356,18 @@ class TestUpdateOnCorrection:
             ("- **Old day:** Tuesday\n- **New day:** Thursday", False),
             ("I had Tuesday in my notes; it is Thursday now.", False),
             ("As I said before: Tuesday.", True),
+            ("Sorry, I had previously noted Tuesday. It is Thursday now.", False),
+            ("I had Tuesday before. Fixed!", False),
+            ("I thought you said Tuesday. Thursday it is.", False),
+            ("I mistakenly wrote down Tuesday.", False),
+            ("I had it moved to Tuesday.", True),
+            ("As previously agreed, see you on Tuesday.", True),
+            ("The originally planned swimming on Tuesday takes place.", True),
+            ("Notiert: Thursday, nicht Tuesday.", False),
+            ("Thursday statt am Tuesday, alles klar.", False),
+            ("Statt Thursday also Tuesday.", True),
+            ("C'est noté : Thursday au lieu de Tuesday.", False),
+            ("Anotado: Thursday en vez del Tuesday.", False),
         ],
     )
     def test_the_output_must_not_use_the_old_value(self, output: str, used: bool) -> None:

@@ -182,8 +182,8 @@ class MemoryUpdateOnCorrection(Assertion):
     The correcting message is the first one received that holds `new_value`, else the last one received. Passes
     when after it a `memory_write` of the group's memory holds `new_value` (in `content` or `change_summary`),
     and the final output does not use `old_value`. Values are found as whole words, whatever their case: `5` is
-    not in `15`. An old value that the output sets right is not used: "not Tuesday", "instead of Tuesday", or
-    "moved from Tuesday to Thursday".
+    not in `15`. An old value that the output sets right is not used: "not Tuesday", "instead of Tuesday", "I had
+    noted Tuesday", or "moved from Tuesday to Thursday".
     """
 
     type: ClassVar[str] = "memory_update_on_correction"
@@ -305,8 +305,12 @@ class MemoryUpdateOnCorrection(Assertion):
 
 
 _DENIAL = lazy(
-    r"(?:\b(?:not|no longer|instead of|rather than|formerly|previously|replac(?:es|ed|ing)|in place of)|n['’]t)"
-    r"(?:\s+(?:is|on|at|in|by|to|the|a|an|for|be|as))*\s+[\"“'‘*_~]*$"
+    r"(?:\b(?:not|no|no longer|instead of|rather than|formerly|previously|replac(?:es|ed|ing)|in place of"
+    r"|nicht(?: mehr)?|(?:an)?statt|pas|au lieu|en lugar|en vez)|n['’]t)"
+    r"(?:\s+(?:is|on|at|in|by|to|the|a|an|for|be|as|am|um|de[lmnru]?|le|la|el))*\s+[\"“'‘*_~]*$"
+    r"|\b(?:I\s+(?:had|thought|assumed|believed)|previously|originally|mistakenly|wrongly|incorrectly)"
+    r"(?:\s+(?:had|noted|saved|stored|recorded|remembered|written|wrote|said|meant|down|you|it|that|was|were|as|on|at))*"
+    r"\s+[\"“'‘*_~]*$"
     r"|^\W*(?:previous(?:ly)?|former(?:ly)?|old|before|was)(?:\s+\w+)?\W*:\W*$",
     re.IGNORECASE,
 )

@@ -208,7 +208,7 @@ class GracefulFailureOutput(Assertion):
     Needs an `error` event or a `tool_result` with `success: false`: without one it fails, since there is no
     failure to tell of. Passes when the output holds at least one of `allowed_failure_phrases`, and none of
     `forbidden_success_phrases` as a claim. A phrase claims nothing when it is denied ("was not sent", "nothing was
-    sent", "could not be completed"), lies ahead ("once it is done", "will be sent"), tells of earlier ("the last
+    sent", "could not be completed", `[ ] sent`, "Sent: no"), lies ahead ("once it is done", "will be sent"), tells of earlier ("the last
     digest sent") or asks. Failure phrases are found anywhere in the text, but for "no errors", "without failure" and the
     like, which admit nothing; success phrases as whole words.
     """
