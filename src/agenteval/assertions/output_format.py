@@ -11,6 +11,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
 from agenteval.assertions.output import has_output, no_output, output_events
 from agenteval.author_schemas import schema_differences, schema_error
+from agenteval.lazyregex import lazy
 from agenteval.selectors import MISSING, lookup
 from agenteval.spec import TestCase
 from agenteval.strict import Between, model
@@ -62,7 +63,7 @@ max_sentences_per_bullet: 1
     max_bullets: Annotated[int, Between(0)] | None = None
     """bullet_list: the greatest number of bullets."""
     max_sentences_per_bullet: Annotated[int, Between(1)] | None = None
-    """bullet_list, numbered_list: the most sentences in one bullet or item."""
+    """bullet_list, numbered_list: the most sentences in one bullet or item; a citation, link or remark in brackets after one is none."""
     min_items: Annotated[int, Between(0)] | None = None
     """numbered_list: the least number of items; 1 when not given."""
     max_items: Annotated[int, Between(0)] | None = None
@@ -141,7 +142,7 @@ max_sentences_per_bullet: 1
         reasons = list(_outside(name, len(found), least, most))
         limit = self.max_sentences_per_bullet
         for number, item in enumerate(found, 1):
-            count = len(sentences(item))
+            count = _sentences(item)
             if limit is not None and count > limit:
                 allowed = _count(limit, "sentence")
                 reasons.append(
@@ -222,7 +223,17 @@ def _outside(name: str, got: int, least: int | None, most: int | None) -> Iterat
 
 
 def _longest(items: Sequence[str]) -> dict[str, Any]:
-    return {"sentences": [len(sentences(item)) for item in items]}
+    return {"sentences": [_sentences(item) for item in items]}
+
+
+def _sentences(item: str) -> int:
+    """How many sentences an item has; a citation, link or remark in brackets after one is none."""
+    return sum(1 for sentence in sentences(item) if not _REFERENCE.fullmatch(sentence))
+
+
+_REFERENCE = lazy(
+    r"(?:(?:\[[^\[\]]*\](?:\([^\s()]*\))?|\([^()]*[^().!?\s]\)|https?://\S+(?=\s|\Z))[\s,;.|*_]*)+"
+)
 
 
 _NEARLY_BULLET = re.compile(r"^[ \t]*([-*+•·‣▪◦○●—])(?=[^\s*_-])", re.MULTILINE)
