@@ -42,6 +42,7 @@ MORE = {
     "discord-token": "M" + "TA1B2c3D4e5F6g7H8i9J0a1" + ".GaBcDe." + "a1B2c3D4e5F6g7H8i9J0abcdef1",
     "gitlab-token": "glpat" + "-a1B2c3D4e5F6g7H8i9J0",
     "google-key": "AIza" + "a1B2c3D4e5F6g7H8i9J0a1B2c3D4e5F6g7H",
+    "huggingface-token": "hf" + "_" + "a1B2c3D4e5F6" * 3,
     "mailchimp-key": "0123456789abcdef" * 2 + "-us12",
     "npm-token": "npm" + "_" + "a1B2c3D4e5F6" * 3,
     "openai-key": "sk-" + "a1B2c3D4e5F6g7H8i9J0" + "T3Blbk" + "FJ" + "a1B2c3D4e5F6g7H8i9J0",

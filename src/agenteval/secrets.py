@@ -58,6 +58,7 @@ OWN = (
     ("bearer-token", r"(?<=earer )[A-Za-z0-9._~+/-]{19,}[A-Za-z0-9_-]=*"),
     ("github-token", r"github_pat_[A-Za-z0-9_]{20,}"),
     ("google-key", r"AIza[A-Za-z0-9_-]{35,}"),
+    ("huggingface-token", r"hf_[A-Za-z0-9]{30,}"),
     ("npm-token", r"npm_[A-Za-z0-9]{30,}|(?<=_authToken=)[^\s\"'\\]{16,}"),
     ("openai-key", r"sk-(?:proj|svcacct|admin)-[A-Za-z0-9_-]{20,}"),
 )
@@ -79,8 +80,14 @@ _CREDENTIAL = rf"""(?ixm)(?P<name>{_NAMES})\*{{0,3}}\\{{0,8}}["']?[ \t]{{0,8}}(?
   | (?P<quote>\\{{1,8}}["'])(?P<escaped>[^\n]{{1,4096}}?)(?:(?P=quote)|$)
   | (?:(?:bearer|basic|token)[ ])?(?P<bare>[^\s"'\\,;&<>(){{}}\[\]|]{{4,4096}})
 )"""
+_SPOKEN = r"""(?ix)
+    (?: pass(?:word|wd|phrase)["'*_`]{0,3}[ ](?:is|was)(?:[ ]now)?:?
+      | (?<![\w-])--(?:[a-z]{1,20}-){0,3}(?:password|passwd|secret|token|key) )
+    [ ]["'*_`\u201c]{0,3}(?!(?:base64|sha|md5|utf|argon|pbkdf))(?=[^\s0-9]{0,64}[0-9])(?=[^\sa-z]{0,64}[a-z])
+    (?P<value>[^\s"'*`\u201d,;:|&<>(){}\[\]$]{4,256})"""
+"""A password in a sentence, and what follows the flag of a command; when it has letters and digits, as no word has."""
 _WIDER_BASIC_AUTH = r"://[^\s/@:\"'\\]{0,256}:([^\s/@\"'\\]{1,256})@"
-_NO_VALUE = r"(?s)\$\{?\w+\}?|\{\{.*|%\w+%|<[^>]*>?|\*+|\.+|[xX]+|\[redacted:.*"
+_NO_VALUE = r"(?s)\$\{?\w+\}?|\{\{.*|%\w+%|<[^>]*>?|\*+|\.+|[•●]+|[xX]+|\[redacted:.*"
 """What stands where a secret would, but is none: a variable, a blank, or what has been redacted."""
 _NO_SECRET = frozenset(
     {"required", "optional", "string", "null", "none", "true", "false", "unknown", "redacted"}
@@ -127,7 +134,7 @@ def is_telling(key: str, value: str) -> bool:
     if len(value) < SHORTEST or not is_value(value) or value.lower() in _NO_SECRET:
         return False
     if key.lower().endswith(("word", "wd", "phrase")):
-        return True
+        return not (key.lower() == "pwd" and value.startswith("/"))  # the folder of a shell
     in_one_case = value.isalpha() and (value.islower() or value.istitle() or value.isupper())
     return not (in_one_case and len(value) < _PLAIN_WORD) and not value.replace(".", "").isdigit()
 
@@ -140,7 +147,7 @@ _WORD_SIGNS = bytes(
 """Every sign of which keys are made as `a`, all others as a blank: a run of `a` is a word that could be a key."""
 _FORM = (
     rb"A3T|A[KSB]IA|ACCA|AIza|gh[pousr]_|github_pat_|gl(?:pat|dt|ft|soat|rt|cbt|imt|ptt|agent)-|gloas-|GR1348941"
-    rb"|eyJ|T3BlbkFJ|sk-(?:ant|proj|svcacct|admin)-|pypi-AgE|npm_|_authToken=|SG\.|xox[a-z]-|sq0csp-"
+    rb"|eyJ|T3BlbkFJ|sk-(?:ant|proj|svcacct|admin)-|pypi-AgE|npm_|hf_|_authToken=|SG\.|xox[a-z]-|sq0csp-"
     rb"|sk_live_|rk_live_|AccountKey=|-us[0-9]|:(?<=[0-9]{8}:)[\w-]{35}|\.(?<=[\w-]{24}\.)[\w-]{6}\.[\w-]{27}"
     rb"|AC[a-z0-9]{32}|SK[a-z0-9]{32}|earer "
 )
@@ -176,6 +183,8 @@ _WHOSE_KEY = rf"{_WHOSE}\Z".encode()
 _LONGEST_WHOSE = len("encryption_")
 _ASSIGNED = rb"\*{0,3}[ \t]{0,8}[\\\"'=:]"
 """How all begins that may stand between a name and its value, as `_CREDENTIAL`, JSON and bold names have it."""
+_SAID = rb"[\"'*_`]{0,3} "
+"""The same in a sentence, and after the flag of a command, as `_SPOKEN` has it."""
 
 
 def _has_assignment(data: bytes) -> bool:
@@ -187,6 +196,10 @@ def _has_assignment(data: bytes) -> bool:
             end = at + len(word)
             if _compiled(_ASSIGNED).match(lowered, end) and (
                 word != _KEY or _compiled(_WHOSE_KEY).search(lowered, max(0, at - _LONGEST_WHOSE), at)
+            ):
+                return True
+            if (word.startswith(b"pass") or lowered[at - 1 : at] == b"-") and _compiled(_SAID).match(
+                lowered, end
             ):
                 return True
             at = lowered.find(word, end)
@@ -279,6 +292,9 @@ def _credentials(text: str) -> Iterator[Found]:
         if is_telling(match["name"], value):
             start = match.start(group)
             yield Found(CREDENTIAL, start, start + len(value))
+    for match in _compiled(_SPOKEN).finditer(text):
+        start = match.start("value")
+        yield Found(CREDENTIAL, start, start + len(match["value"].rstrip(".!?")))
 
 
 def _joined(found: Iterable[Found]) -> Iterator[Found]:

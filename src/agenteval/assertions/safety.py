@@ -32,7 +32,7 @@ class NoSensitiveData(Assertion):
     `outbound` those of `outbound_send` alone; keys are looked at as well as values. Looks for the data of `kinds`:
     `secrets`: keys and tokens in the forms that well-known services give them, and what stands beside a name such as
     `password` or `api_key`.
-    `email`: an address with a top-level domain.
+    `email`: an address with a top-level domain; the id of a WhatsApp group is none.
     `phone`: a number with a country code, a North American one with its area code, or one that begins with 0 and has
     groups of digits.
     `credit_card`: 13 to 19 digits that begin as an issuer's do and pass the Luhn check.
