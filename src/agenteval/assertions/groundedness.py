@@ -1,10 +1,11 @@
 """Whether the output rests on what the tools returned (SPEC 14, groundedness and hallucination)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import field
 from typing import Annotated, Any, ClassVar
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
+from agenteval.assertions.memory import texts
 from agenteval.assertions.output import has_output, output_events
 from agenteval.grounding.citations import Citation, Known, citations
 from agenteval.grounding.claims import claims
@@ -20,6 +21,7 @@ from agenteval.grounding.sources import (
     successful_results,
 )
 from agenteval.grounding.support import Check, Support, score, support
+from agenteval.lazyregex import lazy
 from agenteval.patterns import name_matches
 from agenteval.spec import TestCase
 from agenteval.strict import Between, NotEmpty, model
@@ -195,8 +197,9 @@ class NoFabricatedSourceOrCitation(Assertion):
     "according to X", "X reports", "(Source: X)". References are compared without scheme, `www.`, fragment,
     trailing slash and tracking parameters, and must occur in a successful result of `allowed_sources`, in the
     arguments of the call it answers, in what the user said, or in `allow`. A named source must occur in a result,
-    by name or in the host of a URL. A numbered citation needs a line in the output that says what it stands for,
-    and whose URL or title a result has; if the output has no such lines, it needs as many sources as its number.
+    by name or in the host of a URL, or be the tool that returned one, its MCP server, or a file that it was
+    asked for. A numbered citation needs a line in the output that says what it stands for, and whose URL or title a
+    result has; if the output has no such lines, it needs as many sources as its number.
 
     Passes if every citation is known. An output that cites nothing is a vacuous pass. Citations without any
     successful result fail.
@@ -256,8 +259,20 @@ allow: [docs.example.com]
             results=len(results),
             given=[link for text in said for link in links(text)],
             allow=[link for entry in self.allow if (link := _reference(entry))],
-            tools=[str(event.data.get("tool")) for event in results],
+            tools=[name for event in results for name in _names(event, trace)],
         )
+
+
+def _names(result: Event, trace: Trace) -> Iterator[str]:
+    """What may be named for a result: the tool, the server of `mcp__server__tool`, and the files it was asked for."""
+    tool = str(result.data.get("tool"))
+    yield from (tool, *tool.split("__")[1:2])
+    call = trace.call_of(result)
+    for text in texts(call.args) if call else ():
+        yield from _FILE.findall(text)
+
+
+_FILE = lazy(r"(?:\A|[/\\])([^/\\.\s][^/\\.\n]{0,80})(?:\.\w{1,8}){1,3}\Z")
 
 
 def _reference(entry: str) -> Link | None:
