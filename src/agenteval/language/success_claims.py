@@ -38,12 +38,14 @@ def _is_claim(sentence: str, start: int, end: int) -> bool:
 _UNCHECKED = lazy(r"^([ \t]*(?:[-*+•–]|\d{1,3}[.)])[ \t]+)\[ \]", re.MULTILINE)  # noqa: RUF001 - signs of lists
 _NOTHING = lazy(
     r"\s+(?:to )?(?:nothing|nobody|no|none|neither)\b|[\s:|*_]*[❌✗✘☐]"
-    r"|[*_]*:[\s*_]*(?:no|none|not|never)\b(?! (?:errors?|failures?|issues?|problems?))",
+    r"|[*_]*:[\s*_]*(?:no|none|not|never|0|zero)\b(?! (?:errors?|failures?|issues?|problems?))"
+    r"|\s+(?:could(?: not|n['’]t)|can(?:not|['’]t)|failed|timed out|was(?: not|n['’]t))\b",  # noqa: RUF001
     re.IGNORECASE,
 )
 _NO_DENIAL = lazy(
     r"\b(?:can|could|may|must|will|would)\s+(?:(?:now|also|gladly|happily|only)\s+)?(?:confirm|report|say|(?:see|find|notice) that"
     r"|(?:assure|tell) you|be (?:happy|glad|pleased|relieved) to)\b"
+    r"|\b(?:managed|was able|were able) to(?:\s+get)?\b"
     r"|\bafter\s+(?:[\w-]+\s+){0,4}?(?:timeouts?|failures?|errors?|attempts?|retr(?:y|ies)|tr(?:y|ies)|outage|delay)\b",
     re.IGNORECASE,
 )
