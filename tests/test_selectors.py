@@ -157,6 +157,16 @@ def test_differences_name_each_argument_with_expected_and_got(
     assert parse(ArgsMatch, matcher).differences(args) == differences
 
 
+def test_long_texts_tell_where_they_differ() -> None:
+    """The message is cut before it comes to what was got; short texts are shown in full."""
+    head = "- one\n" * 50
+    matcher = parse(ArgsMatch, {"args_equal": {"content": f"{head}two"}})
+    assert matcher.differences({"content": f"{head}too"}) == [
+        f"content (differs at character 302, line 51): expected {show(head + 'two')}, got {show(head + 'too')}"
+    ]
+    assert matcher.differences({"content": 2})[0].startswith('content: expected "- one')
+
+
 @pytest.mark.parametrize(
     ("matcher", "message"),
     [

@@ -57,7 +57,7 @@ class ArgsMatch(Model):
         for key, want in self.args_equal.items():
             got = lookup(args, key)
             if not equal(got, want):
-                found.append(f"{key}: expected {show(want)}, got {show(got)}")
+                found.append(f"{key}{_from(got, want)}: expected {show(want)}, got {show(got)}")
         for key, pattern in self.regex.items():
             got = lookup(args, key)
             text = show(got) if isinstance(got, int | float) else got
@@ -255,6 +255,20 @@ def equal(got: Any, want: Any) -> bool:
     if isinstance(got, str) and isinstance(want, str):
         return got == want or composed(got) == composed(want)
     return bool(got == want)
+
+
+def _from(got: Any, want: Any) -> str:
+    """Where two long texts begin to differ: messages show the beginnings of both alone, if that."""
+    if not (isinstance(got, str) and isinstance(want, str) and len(got) + len(want) > BOTH_SHOWN):
+        return ""
+    shorter = min(len(got), len(want))
+    same = next((at for at in range(shorter) if got[at] != want[at]), shorter)
+    line = want.count("\n", 0, same) + 1
+    return f" (differs at character {same + 1}, line {line})"
+
+
+BOTH_SHOWN = 300
+"""Characters of two texts that a message shows both in full, with room to spare."""
 
 
 def _contains(got: Any, want: Any) -> bool:
