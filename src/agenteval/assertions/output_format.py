@@ -126,23 +126,26 @@ max_sentences_per_bullet: 1
 
     def _bullets(self, output: str) -> "_Finding":
         found = bullets(output)
-        reasons = self._list_reasons("bullet", found, self.min_bullets, self.max_bullets)
+        counts = list(map(_sentences, found))
+        reasons = self._list_reasons("bullet", found, counts, (self.min_bullets, self.max_bullets))
         if not found and reasons:
             reasons[0] += _instead_of_bullets(output)
-        return reasons, _count(len(found), "bullet"), {"bullets": len(found), **_longest(found)}
+        return reasons, _count(len(found), "bullet"), {"bullets": len(found), "sentences": counts}
 
     def _items(self, output: str) -> "_Finding":
         found = numbered_items(output)
-        reasons = self._list_reasons("numbered item", found, self.min_items, self.max_items)
+        counts = list(map(_sentences, found))
+        reasons = self._list_reasons("numbered item", found, counts, (self.min_items, self.max_items))
         if not found and reasons and (others := len(bullets(output))):
             reasons[0] += f" ({_count(others, 'bullet')} instead)"
-        return reasons, _count(len(found), "numbered item"), {"items": len(found), **_longest(found)}
+        return reasons, _count(len(found), "numbered item"), {"items": len(found), "sentences": counts}
 
-    def _list_reasons(self, name: str, found: list[str], least: int | None, most: int | None) -> list[str]:
-        reasons = list(_outside(name, len(found), least, most))
+    def _list_reasons(
+        self, name: str, found: list[str], counts: list[int], bounds: tuple[int | None, int | None]
+    ) -> list[str]:
+        reasons = list(_outside(name, len(found), *bounds))
         limit = self.max_sentences_per_bullet
-        for number, item in enumerate(found, 1):
-            count = _sentences(item)
+        for number, (item, count) in enumerate(zip(found, counts, strict=True), 1):
             if limit is not None and count > limit:
                 allowed = _count(limit, "sentence")
                 reasons.append(
@@ -222,13 +225,10 @@ def _outside(name: str, got: int, least: int | None, most: int | None) -> Iterat
     yield f"expected {wanted}, got {got or 'none'}"
 
 
-def _longest(items: Sequence[str]) -> dict[str, Any]:
-    return {"sentences": [_sentences(item) for item in items]}
-
-
 def _sentences(item: str) -> int:
     """How many sentences an item has; a citation, link or remark in brackets after one is none."""
-    return sum(1 for sentence in sentences(item) if not _REFERENCE.fullmatch(sentence))
+    first, *others = sentences(item) or [""]
+    return bool(first) + sum(1 for other in others if not _REFERENCE.fullmatch(other))
 
 
 _REFERENCE = lazy(

@@ -138,8 +138,10 @@ _CLAUSE = lazy(r"[,;:()–—|]\s+|\s+[–—-]\s+|[、，；：（）]")
 
 def _words(text: str) -> list[str]:
     """The words of a text as they are written; where no blanks divide them, each two characters in a row."""
+    if text.isascii():
+        return raw_words(text)
     text = _with_plain_hyphens(text)
-    if text.isascii() or not UNSPACED_SIGN.search(text):
+    if not UNSPACED_SIGN.search(text):
         return raw_words(text)
     runs = _UNSPACED_RUN.sub(lambda run: f" {run.group()} ", text)
     return [pair for word in raw_words(runs) for pair in _pairs(word)]
@@ -165,8 +167,8 @@ def _content_words(text: str) -> set[str]:
 
 def _count(words: set[str]) -> int:
     """How many words these are: a word of Chinese has two characters, as a rule."""
-    pairs = sum(1 for word in words if not word.isascii() and UNSPACED_SIGN.match(word))
-    return len(words) - pairs // 2
+    pairs = [word for word in words if not word.isascii() and UNSPACED_SIGN.match(word)]
+    return len(words) - len(pairs) // 2
 
 
 def identifiers(text: str) -> list[str]:
