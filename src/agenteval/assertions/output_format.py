@@ -4,7 +4,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import field
 from typing import Annotated, Any, ClassVar, Literal
 
