@@ -280,6 +280,22 @@ class TestUpdateOnCorrection:
         assert corrected(memory_write("family", None, change_summary="Tuesday -> Thursday")).passed
         assert corrected(memory_write("family", {"swimming": ["Thursday", 17]})).passed
 
+    def test_what_was_taken_out_is_not_written(self) -> None:
+        """A summary may tell what a change replaced; a value that is gone again is not held."""
+        undone = memory_write(
+            "family", "- Swimming: Tuesday", change_summary="instead of: - Swimming: Thursday"
+        )
+        assert closest(corrected(undone)) == [("evt-2", 'content: expected to hold "Thursday"')]
+        written = memory_write(
+            "family", "- Swimming: Thursday", change_summary="instead of: - Swimming: Tuesday"
+        )
+        assert corrected(written).passed
+        assert closest(corrected(written, undone))[0] == ("evt-2", "it was taken out again")
+        assert corrected(written, undone, written).passed
+        moved = memory_write("family", "", change_summary="instead of: - Swimming: Thursday")
+        moved.data["path"] = "old.md"
+        assert corrected(written, moved).passed
+
     def test_fails_without_a_write(self) -> None:
         """Saying so is not remembering."""
         verdict = corrected()

@@ -20,6 +20,8 @@ from agenteval.strict import model
 from agenteval.text import blocks, composed, cut, sentences
 from agenteval.trace import Event, Trace
 
+TAKEN_OUT = "instead of: "
+"""How the summary of a change begins that tells what is no longer there."""
 MEMORY_EVENTS = ("memory_read", "memory_write")
 
 
@@ -180,7 +182,8 @@ class MemoryUpdateOnCorrection(Assertion):
     """When the user corrected the agent, the agent corrected its memory.
 
     The correcting message is the first one received that holds `new_value`, else the last one received. Passes
-    when after it a `memory_write` of the group's memory holds `new_value` (in `content` or `change_summary`),
+    when after it a `memory_write` of the group's memory holds `new_value` (in `content` or `change_summary`, where
+    "instead of: " begins what was taken out), no later write takes it out again,
     and the final output does not use `old_value`. Values are found as whole words, whatever their case: `5` is
     not in `15`. An old value that the output sets right is not used: "not Tuesday", "instead of Tuesday", "I had
     noted Tuesday", or "moved from Tuesday to Thursday".
@@ -212,11 +215,7 @@ class MemoryUpdateOnCorrection(Assertion):
         group = self.group_id or case.scenario.group_id
         correction = self._correction(trace)
         since = correction.seq if correction else 0
-        right = [
-            event
-            for event in trace.of_type("memory_write")
-            if event.seq > since and owner(event) == group and self._holds_new(event)
-        ]
+        right = self._right(trace, group, since)
         uses = self._uses_of_old(trace.output)
         observed: dict[str, Any] = {
             "group_id": group,
@@ -263,9 +262,22 @@ class MemoryUpdateOnCorrection(Assertion):
     def _has_new(self, text: str) -> bool:
         return has_phrase(composed(text), composed(self.new_value), but_not=composed(self.old_value or ""))
 
+    def _right(self, trace: Trace, group: str, since: int) -> list[Event]:
+        """The writes after the correction that hold the new value, but for those whose file lost it again."""
+        right: list[Event] = []
+        for event in trace.of_type("memory_write"):
+            if event.seq <= since or owner(event) != group:
+                continue
+            if self._holds_new(event):
+                right.append(event)
+            elif any(map(self._has_new, texts(event.data.get("change_summary")))):
+                right = [each for each in right if each.data.get("path") != event.data.get("path")]
+        return right
+
     def _holds_new(self, event: Event) -> bool:
-        written = [*texts(event.data.get("content")), *texts(event.data.get("change_summary"))]
-        return any(map(self._has_new, written))
+        summary = texts(event.data.get("change_summary"))
+        added = [text for text in summary if not text.startswith(TAKEN_OUT)]
+        return any(map(self._has_new, [*texts(event.data.get("content")), *added]))
 
     def _almost(self, trace: Trace, group: str, since: int) -> list[tuple[Event, str]]:
         found = []
@@ -277,7 +289,7 @@ class MemoryUpdateOnCorrection(Assertion):
                 notes.append("it comes before the correction")
             if not self._holds_new(event):
                 notes.append(f'content: expected to hold "{self.new_value}"')
-            found.append((len(notes), event, "; ".join(notes)))
+            found.append((len(notes), event, "; ".join(notes) or "it was taken out again"))
         found.sort(key=lambda item: (item[0], item[1].seq))
         return [(event, note) for _, event, note in found[:3]]
 
