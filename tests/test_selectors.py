@@ -28,6 +28,18 @@ JSON = st.recursive(
 )
 
 
+def test_a_tool_is_known_by_both_its_names() -> None:
+    """The name in the trace, and the one that the runtime has for it; its results and errors as well."""
+    recorded = call("bash", "c1", command="ls")
+    recorded.data["recorded_tool"] = "Bash"
+    trace = make_trace(recorded, error("bash", "c1"), call("read"))
+    for name in ("bash", "Bash", "B*"):
+        found = parse(Selector, {"tool": name}).find(trace)
+        assert [event.event_id for event in found] == ["evt-2", "evt-3"]
+    assert parse(Selector, {"tool": "BASH"}).find(trace) == []
+    assert len(parse(Selector, {"tool": "*"}).find(trace)) == 3
+
+
 @pytest.mark.parametrize(
     ("path", "value"),
     [

@@ -130,6 +130,11 @@ class ToolCall:
         return str(self.event.data.get("tool", ""))
 
     @property
+    def recorded_tool(self) -> str:
+        """What the runtime calls the tool; empty when the trace does not tell."""
+        return str(self.event.data.get("recorded_tool") or "")
+
+    @property
     def call_id(self) -> str:
         """The id that links results and errors to the call."""
         return str(self.event.data.get("call_id", ""))

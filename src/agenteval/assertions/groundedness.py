@@ -22,7 +22,7 @@ from agenteval.grounding.sources import (
 )
 from agenteval.grounding.support import Check, Support, score, support
 from agenteval.lazyregex import lazy
-from agenteval.patterns import name_matches
+from agenteval.selectors import is_of
 from agenteval.spec import TestCase
 from agenteval.strict import Between, NotEmpty, model
 from agenteval.text import cut
@@ -179,7 +179,7 @@ def _no_results(purpose: str, allowed: Sequence[str], trace: Trace, **observed: 
     closest = [
         (call.event, "failed" if call.failed else "has no result")
         for call in trace.calls()
-        if not call.succeeded and (not allowed or any(name_matches(name, call.tool) for name in allowed))
+        if not call.succeeded and (not allowed or any(is_of(name, call) for name in allowed))
     ]
     return failed(
         f"expected a successful result {wanted} to {purpose}, got {got}",

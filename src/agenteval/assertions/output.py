@@ -6,7 +6,8 @@ from typing import Annotated, Any, ClassVar
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, unsupported, vacuous
 from agenteval.language.questions import questions
-from agenteval.patterns import name_matches, pattern_error, search
+from agenteval.patterns import pattern_error, search
+from agenteval.selectors import is_of
 from agenteval.spec import TestCase
 from agenteval.strict import Between, model
 from agenteval.text import composed, cut, fold, readings
@@ -318,5 +319,5 @@ max_questions: 2
         return [
             call
             for call in trace.calls()
-            if call.event.seq < end and any(name_matches(name, call.tool) for name in self.forbidden_tools)
+            if call.event.seq < end and any(is_of(name, call) for name in self.forbidden_tools)
         ]
