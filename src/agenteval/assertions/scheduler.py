@@ -182,4 +182,9 @@ class SchedulerOutboundCount(Assertion):
     def _closest(self, trace: Trace) -> list[tuple[Event, str]]:
         success = True if self.count == "successes" else None
         near = Selector(event_type="tool_call", tool=self.tool, success=success).closest(trace)
-        return [(event, note) for event, note in near if event.type == "tool_call"]
+        delivered = [
+            (event, f"the answer went to {event.data['to']} without a call of {self.tool}")
+            for event in trace.of_type("final_output")
+            if event.data.get("to") and not event.data.get("sent_by")
+        ]
+        return [*((event, note) for event, note in near if event.type == "tool_call"), *delivered]
