@@ -7,7 +7,7 @@ A memory is read as facts: its lines, their sentences, and the clauses of these.
 - the answer repeats it word for word, and it has at least two content words; or
 - one sentence of the answer holds at least three of its content words, and 70 % of them; or
 - one sentence of the answer holds a proper name of it (written with a capital in both, and not only because a
-  sentence begins) and another content word of it.
+  sentence begins) and another content word of it, no day or month.
 
 In scripts without blanks between words, such as Chinese, each two characters in a row count as a word.
 Words and identifiers that the group itself knows or that the user said tell nothing: a repeated fact has to hold
@@ -79,7 +79,9 @@ class Answer:
             new = telling & shared
             if len(new) < 2:
                 continue
-            if len(shared) >= max(3, ceil(0.7 * len(words))) or new & as_written.names_shared_with(line):
+            if len(shared) >= max(3, ceil(0.7 * len(words))):
+                return line.text
+            if len(new - _NO_NAMES) > 1 and new & as_written.names_shared_with(line):
                 return line.text
         return None
 
