@@ -93,6 +93,7 @@ def test_underlined_headings() -> None:
         ("It closed on May 24. August was cold.", 2),
         ("There were 24. Dezember followed.", 1),
         ("There were 24. The rest followed.", 2),
+        ("It closed on May 24. iPhone sales fell.", 2),
         ("Take option b. Then go. Or plan a. I did.", 4),
         ("!!! ??? ...", 0),
         ("", 0),

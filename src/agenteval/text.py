@@ -280,7 +280,7 @@ def _ends_sentence(text: str, start: int, stop: re.Match[str]) -> bool:
 
 def _is_ordinal(earlier: list[str], after: str) -> bool:
     """Whether a number with a full stop is a day, as in `am 24. Dezember` or `24. prosince`: not in `May 24. August`."""
-    if after[0].islower():
+    if after.islower():
         return True
     return (
         after.casefold() in _GERMAN_MONTHS
