@@ -69,6 +69,7 @@ def test_each_form_is_found_whole(kind: str, value: str, around: str) -> None:
         ("mysql -u root --password hunter22 < dump.sql", "hunter22"),
         ("vercel --prod --token a1b2c3d4e5", "a1b2c3d4e5"),
         ("deploy --github-token 'a1b2c3d4e5'", "a1b2c3d4e5"),
+        ("aws configure --secret-key a1b2c3d4e5", "a1b2c3d4e5"),
     ],
 )
 def test_the_value_beside_a_name_is_found(text: str, value: str) -> None:
@@ -129,6 +130,7 @@ def test_everyday_texts_pass_the_sieve(text: str) -> None:
         "PWD=/workspace/group",
         "Your password is wrong, the password was reset; the password is 12-20 characters long",
         "The password is sha256-hashed, the token is RS256",
+        "curl --key client1.pem; docker build --secret id=npmrc1",
         "the --password flag, --password ${DB_PASSWORD1}, --token <token1>, x-token a1b2c3d4",
         '"password": ""',
         "AKIA is how they begin",

@@ -82,7 +82,7 @@ _CREDENTIAL = rf"""(?ixm)(?P<name>{_NAMES})\*{{0,3}}\\{{0,8}}["']?[ \t]{{0,8}}(?
 )"""
 _SPOKEN = r"""(?ix)
     (?: pass(?:word|wd|phrase)["'*_`]{0,3}[ ](?:is|was)(?:[ ]now)?:?
-      | (?<![\w-])--(?:[a-z]{1,20}-){0,3}(?:password|passwd|secret|token|key) )
+      | (?<![\w-])--(?:[a-z]{1,20}-){0,3}(?:password|passwd|token|(?:api|access|secret)-?key|client-secret) )
     [ ]["'*_`\u201c]{0,3}(?!(?:base64|sha|md5|utf|argon|pbkdf))(?=[^\s0-9]{0,64}[0-9])(?=[^\sa-z]{0,64}[a-z])
     (?P<value>[^\s"'*`\u201d,;:|&<>(){}\[\]$]{4,256})"""
 """A password in a sentence, and what follows the flag of a command; when it has letters and digits, as no word has."""
