@@ -74,6 +74,18 @@ class TestRecallByEvent:
         assert not verdict.passed
         assert closest(verdict) == [("evt-3", "a read after the answer")]
 
+    def test_a_read_after_the_send_that_answered_is_too_late(self) -> None:
+        """Although the run ends later."""
+        sent = call("outbound_send", "c1", text="It is on Tuesday.")
+        answer = Step(
+            "final_output", {"role": "assistant", "content": "It is on Tuesday.", "sent_by": ["c1"]}
+        )
+        read = memory_read("family", "Tuesday")
+        params = {"expected_memory_fact": "Swimming is on Tuesday", "evidence": "event"}
+        assert judge("memory_recall_same_group", params, make_trace(read, sent, answer)).passed
+        verdict = judge("memory_recall_same_group", params, make_trace(sent, read, answer))
+        assert closest(verdict) == [("evt-3", "a read after the answer")]
+
     def test_a_write_is_no_read(self) -> None:
         """Only memory_read events count."""
         verdict = recall(make_trace(memory_write("family", FACT)), evidence="event")

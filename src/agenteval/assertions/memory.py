@@ -113,8 +113,7 @@ output:
         return _joined(verdicts, group_id=group, evidence=[*["event"] * by_event, *["output"] * by_output])
 
     def _by_event(self, trace: Trace, group: str) -> Verdict:
-        answers = trace.of_type("final_output")
-        end = answers[-1].seq if answers else float("inf")
+        end = _answered(trace)
         reads = [event for event in trace.of_type("memory_read") if not event.data.get("names_only")]
         own = [event for event in reads if owner(event) == group and event.seq < end]
         observed = {"memory_reads": [event.event_id for event in own]}
@@ -162,6 +161,14 @@ output:
             return failed(f'the output does not honour "{fact}": {lines}', events=events, **observed)
         held = ", ".join(request.wanted for request in found)
         return passed(f'the output honours "{fact}": {held}', events=events, **observed)
+
+
+def _answered(trace: Trace) -> float:
+    """When the answer went out: with the last send that delivered it, if sends did; endless when there is none."""
+    answers = trace.of_type("final_output")[-1:]
+    sent_by = [call_id for answer in answers for call_id in answer.data.get("sent_by") or ()]
+    sends = [call.event.seq for call in trace.calls() if call.call_id in sent_by] if sent_by else []
+    return max(sends or [answer.seq for answer in answers], default=float("inf"))
 
 
 def _joined(verdicts: Sequence[Verdict], **observed: Any) -> Verdict:
