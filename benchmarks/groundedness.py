@@ -1,8 +1,8 @@
 """How well the groundedness check tells supported outputs from others: `python -m benchmarks.groundedness FILE… [--json]`.
 
 A file holds lines of JSON: `{id, source, output, supported, question?}`. Each output is judged as the final output
-of a run in which one tool returned the source and the user asked the question, by `claims_supported_by_fixtures`
-with its default parameters. A false alarm is a supported output that fails; a detection, an unsupported one.
+of a run in which a tool returned the source and the user asked the question, by `claims_supported_by_fixtures`
+with its default parameters. The source is a text, or a list of what several calls returned: texts or JSON values. A false alarm is a supported output that fails; a detection, an unsupported one.
 The score that ROC AUC ranks by is the `score` that the check observes.
 
 The baselines are scored in the same run. Of each, the two-word rule apart, the threshold is the one that is best on
@@ -113,7 +113,11 @@ def trace_of(row: Json) -> Trace:
     for number, source in enumerate(sources, 1):
         link = {"tool": "web_fetch", "call_id": f"call-{number}"}
         builder.add("tool_call", {**link, "args": {}})
-        builder.add("tool_result", {**link, "success": True, "result": {"text": source}}, actor="tool")
+        builder.add(
+            "tool_result",
+            {**link, "success": True, "result": {"text": source} if isinstance(source, str) else source},
+            actor="tool",
+        )
     return builder.build(
         test_case_id="benchmark.groundedness.one.output",
         test_run_id="run-1",
@@ -164,7 +168,8 @@ def baseline(rows: Iterable[Json], name: str) -> Iterator[Judged]:
     """The rows, judged by one of the baselines."""
     scored = []
     for row in rows:
-        source = "\n".join(row["source"]) if isinstance(row["source"], list) else row["source"]
+        sources = row["source"] if isinstance(row["source"], list) else [row["source"]]
+        source = "\n".join(each if isinstance(each, str) else json.dumps(each) for each in sources)
         words = WORD.findall(source.lower()), WORD.findall(row["output"].lower())
         scored.append((row, BASELINES[name](*words)))
     least = 1.0 if name == "two words shared" else best_threshold(scored)

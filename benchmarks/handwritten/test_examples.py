@@ -514,7 +514,7 @@ def claims_supported(run: Run, params: Json) -> Found:
 def claims_judged(run: Run, params: Json) -> Found:
     from agenteval.grounding.claims import claims
     from agenteval.grounding.source_text import SourceText
-    from agenteval.grounding.sources import Source, texts_of
+    from agenteval.grounding.sources import Source, json_source
     from agenteval.grounding.support import support
 
     allowed = params.get("allowed_sources")
@@ -525,7 +525,7 @@ def claims_judged(run: Run, params: Json) -> Found:
         for result in run.results.get(call["call_id"], [])
         if result["success"]
     ]
-    sources = [Source(each["event_id"], list(texts_of(each.get("result")))) for each in results]
+    sources = [json_source(each["event_id"], each.get("result")) for each in results]
     said = [Source("input", [message["content"]]) for message in run.replay["input_messages"]]
     known = SourceText(sources, said, [])
     judged = [support(claim, known, params.get("check", CHECKED)) for claim in claims(run.output)]

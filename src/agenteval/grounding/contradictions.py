@@ -1,13 +1,15 @@
 """Where a claim says the opposite of the passage nearest to it, or has the roles of two names swapped.
 
 Both are judged only where the claim says much the same as the passage: with `LEAST_SHARED` of its content words.
+What a JSON object says is compared field by field.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 
+from agenteval.grounding.records import fields
 from agenteval.language.content_words import plain_form
 from agenteval.language.signs import words
 from agenteval.lazyregex import lazy
@@ -28,6 +30,51 @@ def contradictions(claim: str, passage: str) -> tuple[str, ...]:
     return _kept(claim[:LONGEST], passage[:LONGEST])
 
 
+def against_record(claim: str, record: str) -> tuple[str, ...]:
+    """The same against what a JSON object says, whose fields have nothing to do with each other."""
+    mine = _words(claim[:LONGEST])
+    said = (_against_field(mine, name, value) for name, value in fields(record[:LONGEST]))
+    return tuple(chain.from_iterable(said))
+
+
+def _against_field(mine: "_Words", name: str, value: str) -> Iterator[str]:
+    if not name:
+        yield from _against_state(mine, _words(value))
+    elif " " in value:
+        theirs = _words(value)
+        if _shared(mine, theirs) and (names := _names(mine, theirs)):
+            yield from _swaps(mine, theirs, names)
+            yield from _exchanged(mine, theirs, names)
+
+
+def _against_state(mine: "_Words", theirs: "_Words") -> Iterator[str]:
+    """What is so by the claim, and not so by a field that is true or false, or the other way round."""
+    said = [
+        each
+        for at, each in enumerate(theirs.lowered)
+        if at not in theirs.denying and each not in _AUXILIARIES
+    ]
+    told = [stem for stem in theirs.stems if stem]
+    if len(said) > len(
+        told
+    ):  # `on_time` is not meant by "the time", but `window_open` by "the window is open"
+        is_meant = bool(_places(mine.lowered, tuple(said)))
+    else:
+        is_meant = set(told) <= set(mine.stems)
+    if not (told and is_meant):
+        return
+    if theirs.denying:
+        is_otherwise = not (mine.denying or _NEGATIVE.search(" ".join(mine.words)))
+    else:
+        is_otherwise = not mine.denied().keys().isdisjoint(told)
+    if is_otherwise:
+        at = mine.stems.index(told[0])
+        yield mine.part(at, at + 1)
+
+
+_AUXILIARIES = frozenset("is are was were has have had can be been".split())  # noqa: SIM905
+
+
 @lru_cache(maxsize=256)  # an output is judged again with each of its mutants
 def _kept(claim: str, passage: str) -> tuple[str, ...]:
     return tuple(_found(claim, passage))
@@ -35,15 +82,21 @@ def _kept(claim: str, passage: str) -> tuple[str, ...]:
 
 def _found(claim: str, passage: str) -> Iterator[str]:
     mine, theirs = _words(claim), _words(passage)
-    stems = set(mine.stems) - {""}
-    shared = stems.intersection(theirs.stems)
-    if not shared or len(shared) < LEAST_SHARED * len(stems):
+    shared = _shared(mine, theirs)
+    if not shared:
         return
     if mine.denying or theirs.denying:
         yield from _denials(mine, theirs, shared)
     if names := _names(mine, theirs):
         yield from _swaps(mine, theirs, names)
         yield from _exchanged(mine, theirs, names)
+
+
+def _shared(mine: "_Words", theirs: "_Words") -> set[str]:
+    """The content words of both, if they are enough to compare what they say."""
+    stems = set(mine.stems) - {""}
+    shared = stems.intersection(theirs.stems)
+    return shared if len(shared) >= LEAST_SHARED * len(stems) else set()
 
 
 _DENIAL = lazy(
@@ -53,7 +106,7 @@ _DENYING = frozenset("not no never none nobody nothing neither nor without canno
 _NOT_DENYING = frozenset("only just merely simply least less more fewer later doubt matter".split())  # noqa: SIM905
 _NEGATIVE = lazy(
     r"(?i)\b(?:den(?:y|ied|ies)|refus|fail|lack|reject|unable|unlikely|prevent|avoid|stop|ceas|halt|cancel|drop"
-    r"|absen|miss(?:es|ed|ing)\b|hardly|barely|neither|far from|rather than|instead|un[a-z]{4}|in(?:valid|correct|complete|active))"
+    r"|absen|miss(?:es|ed|ing)\b|hardly|barely|neither|far from|out of|rather than|instead|un[a-z]{4}|in(?:valid|correct|complete|active))"
 )
 
 

@@ -3,6 +3,9 @@
 The support of a claim is the share of its content words that the sources have, some of it counted in the best passage
 alone, times how far the order of the words is that of the sources. What a claim says in its own words may be
 right, so the second factor is never less than `LEAST_ORDER`.
+
+What a JSON object says has neither verbs nor an order: there the second factor is 1, and numbers and dates that the
+sources have count as words do.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,11 +27,22 @@ ANYWHERE = 0.8
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """`score` is between 0 and 1; `missing` are signs of words that no source has."""
+    """`wording` is between 0 and 1; `missing` are signs of words that no source has.
 
-    score: float
+    `weight` is that of all words; `of_record` says that the best passage is what a JSON object says.
+    """
+
+    wording: float
+    weight: float
     best: Best | None
     missing: frozenset[str]
+    of_record: bool
+
+    def score(self, facts: Sequence[bool]) -> float:
+        """The support (0-1) of a claim with these numbers and dates, of each of which is told whether it is known."""
+        if not (self.of_record and facts):
+            return self.wording
+        return (self.wording * self.weight + sum(facts)) / (self.weight + len(facts))
 
 
 def overlap(
@@ -47,14 +61,31 @@ def overlap(
         if sign in said:
             weights[sign] *= SAID_WEIGHT
     total = sum(weights.values())
-    best = passages.best([sign for sign in wanted if sign not in missing])
+    present = [sign for sign in wanted if sign not in missing]
+    best = passages.best(present)
+    of_record = passages.is_record(best)
+    if of_record:
+        best = _record(words, present, passages, signs)
     if not total:
-        return Overlap(1.0, best, missing)
+        return Overlap(1.0, total, best, missing, of_record)
     anywhere = 1 - sum(map(weights.__getitem__, lacking)) / total  # in one order: sums of floats depend on it
     here = sum(map(weights.__getitem__, best.words)) / total if best else 0.0
-    asked = frozenset(sign for sign in missing if sign in said)
-    order = max(LEAST_ORDER, _order(words, asked, passages, signs))
-    return Overlap((ANYWHERE * anywhere + (1 - ANYWHERE) * here) * order, best, missing)
+    wording = ANYWHERE * anywhere + (1 - ANYWHERE) * here
+    if not of_record:
+        asked = frozenset(sign for sign in missing if sign in said)
+        wording *= max(LEAST_ORDER, _order(words, asked, passages, signs))
+    return Overlap(wording, total, best, missing, of_record)
+
+
+def _record(words: Sequence[str], present: Sequence[str], passages: Passages, signs: Signs) -> Best | None:
+    """The object that has the most of the words; of several, the one with the most of the numbers as well."""
+    best = passages.best(present, joined=False)
+    if numbers := [sign for sign in signs.all(words) if signs.digits(sign)]:
+        other = passages.best([*present, *numbers], joined=False)
+        held = [sign for sign in other.words if sign in present] if other else []
+        if other and (not best or len(held) == len(best.words)):
+            return Best(other.sentence, held, joined=False)
+    return best
 
 
 def _order(words: Sequence[str], asked: frozenset[str], passages: Passages, signs: Signs) -> float:

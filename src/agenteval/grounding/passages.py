@@ -8,10 +8,11 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import accumulate, chain
 
 from agenteval.grounding.effort import Effort
+from agenteval.grounding.items import Items
 from agenteval.grounding.sources import Source
 from agenteval.language.signs import END, Signed, Signs
 
@@ -63,6 +64,10 @@ def encoded(text: str, given: Signs) -> Signed:
     return _kept(text, given) if len(text) <= LONGEST_KEPT else given.read(text)
 
 
+def _content(text: str, given: Signs) -> str:
+    return encoded(text, given).content
+
+
 @lru_cache(maxsize=256)  # the same fixture is read by many checks and tests
 def _kept(text: str, given: Signs) -> Signed:
     return given.read(text)
@@ -105,10 +110,8 @@ class _Index:
         return found
 
     def is_last(self, sentence: int) -> bool:
-        """Whether a sentence is the last one of its source."""
-        following = bisect_right(self.first, sentence + 1) - 1
-        source = bisect_right(self.sources, following) - 1
-        return self.sources[source] == following and self.first[following] == sentence + 1
+        """Whether a sentence is the last one of its text."""
+        return self.first[bisect_right(self.first, sentence)] == sentence + 1
 
     def text_of(self, sentence: int) -> tuple[int, int]:
         """The number of the source that has a sentence, and of its text there."""
@@ -147,6 +150,7 @@ class Passages:
         """The content words of all texts."""
         self.words = self._index.words
         """All words of all texts."""
+        self._items: dict[int, Items] = {}
         self._asked: set[str] = set()
         self._price = 1 + len(self.words) // LOOKS_PER_WORD
 
@@ -222,6 +226,25 @@ class Passages:
         if new:
             self._asked |= new
             self.spend(len(new))
+
+    def items(self, source: int) -> Items:
+        """The items of a source, by its number."""
+        found = self._items.get(source)
+        if found is None:
+            found = self._items[source] = Items(self._sources[source], partial(_content, given=self._given))
+        return found
+
+    def place(self, best: Best) -> tuple[Items, int]:
+        """The items of the source that a passage is of, and the number of its text there."""
+        source, text = self._index.text_of(best.sentence)
+        return self.items(source), text
+
+    def is_record(self, best: Best | None) -> bool:
+        """Whether a passage is what a JSON object says; with none, whether any source has such."""
+        if best is None:
+            return any(source.records for source in self._sources)
+        source, text = self._index.text_of(best.sentence)
+        return text in self._sources[source].records
 
     def span(self, best: Best) -> Span:
         """A sentence as it is written, with the next one when that adds to it."""

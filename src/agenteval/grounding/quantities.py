@@ -175,7 +175,7 @@ def _unit(before: str | None, ordinal: str | None, after: str | None) -> str:
 def _readings(value: Decimal, scale: str, unit: str) -> Iterator[Decimal]:
     power = _SCALES.get(scale.lower(), 0)
     yield value.scaleb(power).normalize()
-    if scale in ("m", "b", "k") and not unit:
+    if scale in ("m", "b", "k", "mm", "t") and not unit:
         yield value.normalize()  # a letter that may be a unit
 
 

@@ -5,8 +5,10 @@ is read by many checks and tests.
 """
 
 from array import array
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
+from itertools import accumulate
 
 from agenteval.grounding.dates import Date, dates
 from agenteval.grounding.links import Link, links
@@ -27,6 +29,14 @@ class Reading:
         self.text = "\n".join(texts)
         self.folded = fold(self.text).replace("’", "'")  # noqa: RUF001
         """The text folded, apostrophes straight."""
+
+    @cached_property
+    def _starts(self) -> "array[int]":
+        return array("L", accumulate((len(text) + 1 for text in self.texts), initial=0))
+
+    def text_at(self, offset: int) -> int:
+        """The number of the text that stands at an offset in `text`."""
+        return bisect_right(self._starts, offset) - 1
 
     @cached_property
     def lowered(self) -> str:

@@ -17,6 +17,7 @@ from agenteval.grounding.effort import Effort
 from agenteval.grounding.links import Link, links
 from agenteval.grounding.passages import Passages, encoded, signs
 from agenteval.grounding.reading import Reading, reading
+from agenteval.grounding.records import fields
 from agenteval.grounding.source_numbers import Beside, SourceNumbers, any_unit, anywhere
 from agenteval.grounding.sources import Source
 from agenteval.language.signs import words
@@ -84,13 +85,19 @@ class SourceText:
         return any(_weekday(date) == token for date in self._dates)
 
     def beside(self, signs: frozenset[str], least: int) -> Beside:
-        """Whether so many of these words, given as signs, stand near a place in a source, or the source is what the user said."""
+        """Whether so many of these words, given as signs, stand near a place in a source, or the source is what the user said.
+
+        Of several objects of one kind, a place in one is not near words that are in the others.
+        """
 
         def stand(number: int, offset: int) -> bool:
             if number >= len(self._own):
                 return True
             near = self._read[number].text[max(0, offset - NEAR) : offset + NEAR]
-            return len(signs.intersection(self.signs.content(words(near)))) >= least
+            if len(signs.intersection(self.signs.content(words(near)))) < least:
+                return False
+            text = self._read[number].text_at(offset) if self._own[number].records else 0
+            return not self.passages.items(number).is_other(text, signs)
 
         return stand
 
@@ -181,9 +188,11 @@ class SourceText:
 
 
 def _is_id(link: Link, texts: Iterable[str]) -> bool:
-    """Whether a text is nothing but the arXiv id meant, as libraries tell it in a field of its own."""
+    """Whether a text or a field is nothing but the arXiv id meant, as libraries tell it in a field of its own."""
     return link.kind == "arxiv" and any(
-        re.fullmatch(rf"{re.escape(link.key)}(?:v\d+)?", text.strip(), re.IGNORECASE) for text in texts
+        re.fullmatch(rf"{re.escape(link.key)}(?:v\d+)?", value.strip(), re.IGNORECASE)
+        for text in texts
+        for _, value in fields(text)
     )
 
 
@@ -230,12 +239,13 @@ def _with_text(sources: Iterable[Source]) -> list[Source]:
 
 
 def _without_blanks(source: Source) -> Source:
-    """A source without texts that say nothing."""
+    """A source without texts that say nothing. What a record says is never blank."""
     if all(text and not text.isspace() for text in source.texts):
         return source
     kept = [number for number, text in enumerate(source.texts) if text and not text.isspace()]
     paths = [source.paths[number] for number in kept] if source.paths else []
-    return Source(source.event_id, [source.texts[number] for number in kept], paths)
+    records = {place for place, number in enumerate(kept) if number in source.records}
+    return Source(source.event_id, [source.texts[number] for number in kept], paths, records)
 
 
 def _texts(sources: Iterable[Source]) -> Iterator[str]:

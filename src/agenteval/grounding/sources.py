@@ -1,7 +1,8 @@
 """What an output may rest on: the text of tool results, of the user's messages, of memory.
 
-A JSON result is flattened into its strings and numbers; keys are no text. A string that holds JSON is read as
-JSON. Each text keeps its place: a JSON pointer into the event, which goes on inside such a string.
+A JSON result is taken apart into what its objects say with their short fields (see `records`), and its other
+strings and numbers. A string that holds JSON is read as JSON. Each text keeps its place: a JSON pointer into the
+event, which goes on inside such a string.
 """
 
 import json
@@ -9,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from agenteval.grounding.records import is_field, records, row
 from agenteval.selectors import is_event_of
 from agenteval.spec import TestCase, memory_text
 from agenteval.trace import Event, Trace
@@ -24,11 +26,15 @@ Path = tuple["Path", str | int] | tuple[()]
 
 @dataclass(slots=True)
 class Source:
-    """What claims may rest on: the texts of an event. `paths` has the place of each, where they are known."""
+    """What claims may rest on: the texts of an event. `paths` has the place of each, where they are known.
+
+    `records` has the numbers of the texts that are what an object or a row says; the others are prose.
+    """
 
     event_id: str
     texts: list[str] = field(default_factory=list)
     paths: list[Path] = field(default_factory=list)
+    records: set[int] = field(default_factory=set)
 
     def pointer(self, number: int) -> str | None:
         """The JSON pointer (RFC 6901) to one of the texts, from the event on; None when it is in no event."""
@@ -44,11 +50,18 @@ class Source:
 
 def source_of(event: Event, key: str) -> Source:
     """What an event says under one key of its data."""
-    texts, paths = [], []
-    for text, path in _placed(event.data.get(key), (((), "data"), key)):
-        texts.append(text)
-        paths.append(path)
-    return Source(event.event_id, texts, paths)
+    return json_source(event.event_id, event.data.get(key), (((), "data"), key))
+
+
+def json_source(event_id: str, value: Any, path: Path = ()) -> Source:
+    """What a JSON value says that stands at a place of an event."""
+    source = Source(event_id)
+    for text, place, is_record in _placed(value, path):
+        if is_record:
+            source.records.add(len(source.texts))
+        source.texts.append(_unescaped(text) if "&" in text else text)
+        source.paths.append(place)
+    return source
 
 
 def successful_results(trace: Trace, allowed: Sequence[str]) -> list[Event]:
@@ -70,7 +83,7 @@ def call_sources(events: Iterable[Event], trace: Trace) -> Iterator[Source]:
     """The arguments of the calls that the results answer."""
     for event in events:
         if call := trace.call_of(event):
-            yield Source(call.event.event_id, list(texts_of(call.args)))
+            yield Source(call.event.event_id, texts_of(call.args))
 
 
 def input_sources(trace: Trace) -> list[Source]:
@@ -94,28 +107,33 @@ def memory_sources(trace: Trace, case: TestCase) -> list[Source]:
     return sources
 
 
-def texts_of(value: Any) -> Iterator[str]:
-    """The strings and numbers of a JSON value, in document order."""
-    return (text for text, _ in _placed(value, ()))
+def texts_of(value: Any) -> list[str]:
+    """The texts of a JSON value, in document order."""
+    return json_source("", value).texts
 
 
-def _placed(value: Any, path: Path) -> Iterator[tuple[str, Path]]:
-    """The strings and numbers of a JSON value with their places, in document order."""
-    pending: list[tuple[Any, Path]] = [(value, path)]
+def _placed(value: Any, root: Path) -> Iterator[tuple[str, Path, bool]]:
+    """The texts of a JSON value with their places, in document order, and whether each is a record."""
+    pending: list[tuple[Any, Path]] = [(value, root)]
     while pending:
         item, path = pending.pop()
+        name = path[1] if path and path is not root else ""
+        if isinstance(item, str) and (inner := _inner_json(item)) is not None:
+            item, name = inner, ""
         if isinstance(item, str):
-            inner = _inner_json(item)
-            if inner is None:
-                yield (_unescaped(item) if "&" in item else item), path
-            else:
-                pending.append((inner, path))
+            yield item, path, False
+        elif isinstance(item, int | float) and not isinstance(item, bool):
+            yield str(item), path, False
         elif isinstance(item, dict):
-            pending += [(item[key], (path, key)) for key in reversed(item)]
+            told = list(records(name if isinstance(name, str) else "", item))
+            yield from ((text, path, True) for text in told)
+            pending += [
+                (item[key], (path, key)) for key in reversed(item) if not (told and is_field(item[key]))
+            ]
+        elif isinstance(item, list) and isinstance(name, int) and item and is_field(item):
+            yield row(item), path, True
         elif isinstance(item, list):
             pending += [(item[index], (path, index)) for index in reversed(range(len(item)))]
-        elif isinstance(item, int | float) and not isinstance(item, bool):
-            yield str(item), path
 
 
 def _unescaped(text: str) -> str:

@@ -7,10 +7,11 @@ must overlap with theirs, and neither deny what they say nor swap who did what.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import chain
 from typing import Literal
 
 from agenteval.grounding.claims import Claim
-from agenteval.grounding.contradictions import contradictions
+from agenteval.grounding.contradictions import against_record, contradictions
 from agenteval.grounding.overlap import overlap
 from agenteval.grounding.passages import Span
 from agenteval.grounding.quantities import Quantity, is_weak
@@ -58,18 +59,19 @@ class Support:
 def support(claim: Claim, sources: SourceText, checks: Sequence[Check]) -> Support:
     """Judge one claim: the hard facts asked for, and its wording when that is asked for."""
     read = _Reading(claim, sources)
-    facts = [fact for check in checks if check != "wording" for fact in _FINDERS[check](read, sources)]
+    found = {check: list(_FINDERS[check](read, sources)) for check in checks if check != "wording"}
+    facts = list(chain.from_iterable(found.values()))
     best = read.overlap.best
     span = sources.passages.span(best) if best else None
     has_wording = "wording" in checks and claim.worded and bool(read.wanted)
-    own_words = has_wording and read.overlap.score < 1
-    against = contradictions(read.stated.without_links, span.text) if own_words and span else ()
+    counted = [known for check in ("numbers", "dates") for _, known in found.get(check, ())]
+    score = round(read.overlap.score(counted), 2) if has_wording else 1.0
     return Support(
         claim=claim,
-        score=round(read.overlap.score, 2) if has_wording else 1.0,
+        score=score,
         span=span,
         unsupported=tuple(dict.fromkeys(text for text, known in facts if not known)),
-        contradicted=tuple(against),
+        contradicted=tuple(dict.fromkeys(read.contradicted(span))) if has_wording and span else (),
         missing=read.missing if has_wording else (),
         judged=bool(facts) or has_wording,
     )
@@ -108,6 +110,19 @@ class _Reading:
             for sign, word in self._written.items()
             if sign in held or sign in said or not _has_other_form(fold(word), sources)
         ]
+
+    def contradicted(self, span: Span) -> Sequence[str]:
+        """What the nearest passage says otherwise, as far as it is clear that it is meant."""
+        text, best = self.stated.without_links, self.overlap.best
+        if not best or not self.overlap.of_record:
+            return contradictions(text, span.text) if self.overlap.wording < 1 else ()
+        items, place = self.sources.passages.place(best)
+        if not items.is_meant(place, frozenset(self.sources.signs.all(self.stated.words))):
+            return ()
+        others = items.of_others(place, frozenset(self._written))
+        return *against_record(text, span.text), *(
+            " ".join(map(self._written.__getitem__, each)) for each in others
+        )
 
     @property
     def missing(self) -> tuple[str, ...]:

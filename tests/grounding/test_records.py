@@ -1,0 +1,203 @@
+"""JSON results: what their objects say, and claims that give what another object says, or the opposite."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agenteval.assertions.base import Verdict
+from agenteval.grounding.sources import json_source
+from builders import call, judge, make_trace, result
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+from benchmarks.groundedness import figures  # noqa: E402
+
+SHOP = {
+    "items": [
+        {"name": "Desk lamp", "price": "$34.50", "brand": "Lumo", "in_stock": False, "delivery_days": None},
+        {"name": "Kettle", "price": "$19.90", "brand": "Caffora", "in_stock": True, "delivery_days": 3},
+    ],
+    "currency": "USD",
+}
+CALENDAR = [
+    {"title": "Standup", "start": "2026-11-23T09:00", "host": {"name": "Dana"}},
+    {"title": "Dentist", "start": "2026-11-23T11:30", "host": {"name": "Dr. Peters"}},
+]
+QUOTES = {"AAPL": {"price": 241.37, "trend": "up"}, "NVDA": {"price": 187.65, "trend": "down"}}
+HOME = {"front_door": {"locked": True, "battery_pct": 34, "wasOpened": False, "on_time": False}}
+ROWS = {"columns": ["name", "team", "salary"], "rows": [["Ada", "Finance", 58200], ["Ben", "Support", 51000]]}
+NAMES = [f"{chr(ord('a') + n // 10)}{chr(ord('a') + n % 10)}" for n in range(60)]
+
+
+def texts(value: Any) -> list[str]:
+    """What a JSON value says."""
+    return json_source("evt-1", value).texts
+
+
+def read(content: Any, output: str, **params: Any) -> Verdict:
+    """Whether an output is supported by what one tool returned."""
+    trace = make_trace(call("shop"), result("shop", None, content), output=output)
+    return judge("claims_supported_by_fixtures", params, trace)
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ({"title": "Standup", "room": 4}, ["title: Standup; room: 4"]),
+        ({"room": None, "notes": "", "guests": []}, ["no room; no notes; no guests"]),
+        ({"open": True, "moved": False}, ["open; not moved"]),
+        ({"delayMinutes": 40, "isOnTime": False, "HTTPCode": 200, "eta_UTC": 1}, None),
+        ({"labels": ["bug", "p1", None]}, ["labels: bug, p1"]),
+        ({"from": {"name": "Ellen"}, "id": 3}, ["id: 3", "from; name: Ellen"]),
+        ([{"id": 1}, {"id": 2}], ["id: 1", "id: 2"]),
+        ({"rows": [["Ada", 58200], ["Ben", None]]}, ["Ada, 58200", "Ben"]),
+        ({"type": "text", "text": "Short."}, ["text", "Short."]),
+        ({"type": "text", "text": '{"city": "Bergen"}'}, ["text", "city: Bergen"]),
+        ({"id": 7, "url": "https://a.example/x"}, ["id: 7", "https://a.example/x"]),
+        ({"id": 7, "note": "one two three four five six seven eight nine"}, None),
+        ({"id": 7, "note": "two\nlines"}, ["id: 7", "two\nlines"]),
+        ({"id": 7, "note": "&lt;b&gt;"}, ["id: 7; note: <b>"]),
+        ({"vector": [0.5] * 21}, ["0.5"] * 21),
+        (["a", "b"], ["a", "b"]),
+        ("plain", ["plain"]),
+        ({}, []),
+    ],
+)
+def test_what_objects_say(value: Any, said: list[str] | None) -> None:
+    """Short fields with their names, together; what is prose, data or a reference stands for itself."""
+    expected = {
+        "delayMinutes": ["delay minutes: 40; not is on time; HTTPCode: 200; eta_UTC: 1"],
+        "id": ["id: 7", "one two three four five six seven eight nine"],
+    }
+    assert texts(value) == (said if said is not None else expected[next(iter(value))])
+
+
+def test_a_large_object_goes_on_in_other_texts() -> None:
+    """Evidence shows one of them: each stays short, and all have the place of the object."""
+    source = json_source(
+        "evt-1", {"rates": {f"currency{n}": n for n in range(200)}}, (((), "data"), "result")
+    )
+    assert len(source.texts) == 3
+    assert max(map(len, source.texts)) < 1_300
+    assert {source.pointer(number) for number in range(3)} == {"/data/result/rates"}
+    assert source.records == {0, 1, 2}
+    assert sum(text.count("currency") for text in source.texts) == 200
+
+
+def test_the_evidence_of_a_record() -> None:
+    """The object and its place."""
+    verdict = read(SHOP, "The kettle costs $21.50.")
+    [claim] = verdict.observed["claims"]
+    assert claim["unsupported"] == ["$21.50"]
+    assert claim["pointer"] == "/data/result/items/1"
+    assert claim["span"] == "name: Kettle; price: $19.90; brand: Caffora; in_stock; delivery_days: 3"
+
+
+@pytest.mark.parametrize(
+    ("source", "output"),
+    [
+        (SHOP, "The Lumo desk lamp is $34.50."),
+        (SHOP, "The kettle from Caffora is in stock for $19.90, with a delivery of 3 days."),
+        (SHOP, "The desk lamp is not in stock."),
+        (SHOP, "The desk lamp is out of stock."),
+        (SHOP, "In stock: kettle ($19.90)"),
+        (SHOP, "The kettle is $19.90 and the desk lamp $34.50."),
+        (CALENDAR, "- 9:00 Standup\n- 11:30 Dentist"),
+        (CALENDAR, "Your dentist appointment is on 23 November at 11:30."),
+        (CALENDAR, "Standup starts at 9:00 with Dana."),
+        (CALENDAR, "You have Standup and Dentist on 23 November."),
+        (QUOTES, "AAPL is up at 241.37, NVDA down at 187.65."),
+        (HOME, "The front door is locked, and its battery is at 34%."),
+        (HOME, "The front door was not opened."),
+        (HOME, "The battery of the front door had 34% at that time."),
+        (ROWS, "Ada from Finance has a salary of 58,200."),
+        ('{"city": "Bergen", "tempC": 4, "condition": "light rain"}', "Light rain in Bergen, 4 °C."),
+        ({"precip_mm": 0.2, "city": "Bergen"}, "Bergen: 0.2 mm of precip."),
+        (
+            {"opened": "2026-11-20T05:48:00Z", "service": "search"},
+            "The search service was opened at 05:48 UTC.",
+        ),
+    ],
+)
+def test_honest_answers_pass(source: Any, output: str) -> None:
+    """Verbs are no fields, and order means nothing: numbers and dates count, as words do."""
+    assert read(source, output).passed
+
+
+@pytest.mark.parametrize(
+    ("source", "output", "reason"),
+    [
+        (SHOP, "The desk lamp is $19.90.", "no source has $19.90"),
+        (SHOP, "The kettle from Caffora is $34.50.", "no source has $34.50"),
+        (SHOP, "The desk lamp is in stock.", 'the source says otherwise: "stock"'),
+        (SHOP, "The kettle is not in stock.", 'the source says otherwise: "stock"'),
+        (SHOP, "The desk lamp is made by Caffora.", 'the source says otherwise: "Caffora"'),
+        (SHOP, "The desk lamp comes with free shipping.", "wording supported 0.45, needed 0.66"),
+        (CALENDAR, "The dentist appointment is at 9:00.", "no source has 9:00"),
+        (CALENDAR, "The dentist appointment at 11:30 is with Dana.", 'the source says otherwise: "Dana"'),
+        (QUOTES, "NVDA is at 241.37.", "no source has 241.37"),
+        (HOME, "The front door was opened.", 'the source says otherwise: "opened"'),
+        (HOME, "The front door is not locked.", 'the source says otherwise: "locked"'),
+        (HOME, "The front door was on time.", None),
+        (ROWS, "Ben from Support has a salary of 58,200.", "no source has 58,200"),
+        ({"title": "Lab A ships model X", "id": 4}, "Model X ships Lab A.", None),
+    ],
+)
+def test_wrong_answers_fail(source: Any, output: str, reason: str | None) -> None:
+    """A value of another object, what a field denies or affirms, and names that changed places in one field."""
+    verdict = read(source, output)
+    assert not verdict.passed
+    [claim] = verdict.observed["claims"]
+    assert reason is None or claim["reasons"][0] == reason
+
+
+def test_an_object_that_is_not_told_from_others_contradicts_nothing() -> None:
+    """Which of them "it" is, no word says."""
+    assert read(SHOP, "It is in stock.").passed
+
+
+def test_objects_of_other_kinds_are_not_held_apart() -> None:
+    """The parts of one answer lie side by side; a number may belong to what another part names."""
+    weather = {"place": {"name": "Bergen"}, "current": {"temp_c": 4, "condition": "light rain"}}
+    assert read(weather, "Bergen has 4 °C and light rain.").passed
+
+
+def test_many_objects_are_told_apart() -> None:
+    """Also where most of them have the number."""
+    many = [{"name": f"{first}{last}", "qty": 1, "price": 7} for first in NAMES for last in NAMES]
+    many.append({"name": "Teapot", "qty": 3, "price": 9})
+    assert read(many, "A teapot is 9.").passed
+    assert not read(many, "A teapot is 7.").passed
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    ),
+    st.text(),
+)
+def test_any_json_can_be_judged(source: Any, output: str) -> None:
+    """No result makes a check crash, and each text has its place."""
+    found = json_source("evt-1", source)
+    assert len(found.texts) == len(found.paths)
+    assert all(number < len(found.texts) for number in found.records)
+    assert read(source, output).message
+    assert read([source, {"k": source, "j": 1}], json.dumps(source)).message
+
+
+@pytest.mark.parametrize("name", ["json-results-dev.jsonl", "json-results-held.jsonl"])
+def test_figures_of_labelled_answers(name: str) -> None:
+    """Most honest answers to JSON results pass, every value that no source has is found, and most of the other errors."""
+    found = figures(ROOT / "benchmarks" / name)
+    parts = {part["part"]: part for part in found["parts"]}
+    assert found["accuracy"] >= 0.8
+    assert parts["honest"]["false_alarm_rate"] <= 0.14
+    assert parts["value"]["detection_rate"] == 1
+    assert parts["added"]["detection_rate"] >= 0.85
