@@ -5,7 +5,6 @@ from dataclasses import field
 from typing import Annotated, Any, ClassVar
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
-from agenteval.assertions.memory import texts
 from agenteval.assertions.output import has_output, output_events
 from agenteval.grounding.citations import Citation, Known, citations
 from agenteval.grounding.claims import claims
@@ -268,8 +267,9 @@ def _names(result: Event, trace: Trace) -> Iterator[str]:
     tool = str(result.data.get("tool"))
     yield from (tool, *tool.split("__")[1:2])
     call = trace.call_of(result)
-    for text in texts(call.args) if call else ():
-        yield from _FILE.findall(text)
+    for value in call.args.values() if call else ():
+        if isinstance(value, str):
+            yield from _FILE.findall(value)
 
 
 _FILE = lazy(r"(?:\A|[/\\])([^/\\.\s][^/\\.\n]{0,80})(?:\.\w{1,8}){1,3}\Z")
