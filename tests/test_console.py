@@ -16,6 +16,7 @@ from agenteval.results import (
     ErrorInfo,
     Evidence,
     Excerpt,
+    InvalidSpec,
     RunCounts,
     RunSummary,
     TestResult,
@@ -378,6 +379,52 @@ def test_a_long_run_names_what_did_not_pass_again() -> None:
     assert "\nFAIL x  t/x.yaml\n" in shown(lambda c: c.summary(many, summary_path=None))
 
 
+def test_what_did_not_pass_is_named_on_two_lines_where_one_is_too_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A path that a narrow terminal would break stands on a line of its own; a log has one line for a test."""
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setenv("NO_COLOR", "1")
+    tests = [row("nanoclaw.scheduler.digest.single", "fail", "assertion.failed")]
+    screen = Screen(terminal=True)
+    Console(screen, verbosity=-1).summary(make_summary(tests=tests), summary_path=None)
+    path = "t/nanoclaw.scheduler.digest.single.yaml"
+    assert screen.text().startswith(f"FAIL nanoclaw.scheduler.digest.single\n  {path}\n\n")
+    told = shown(lambda c: c.summary(make_summary(tests=tests), summary_path=None), verbosity=-1, width=60)
+    assert told.startswith(f"FAIL nanoclaw.scheduler.digest.single  {path}\n\n")
+
+
+def test_a_long_run_names_the_invalid_files_again() -> None:
+    """They are what its exit code is about: each file once, at its first problem; warnings are not named."""
+
+    def problems() -> list[InvalidSpec]:
+        places = [
+            ("a.yaml", 4, "error"),
+            ("a.yaml", 2, "error"),
+            ("b.yaml", 1, "warning"),
+            ("", None, "error"),
+        ]
+        return [
+            InvalidSpec(
+                path=path,
+                line=line,
+                column=line,
+                reason_code="spec.unknown_key",
+                message="unknown key 'x'",
+                severity=severity,  # type: ignore[arg-type]
+            )
+            for path, line, severity in places
+        ]
+
+    few = make_summary(tests=[], problems=problems(), counts=RunCounts(total=10, invalid=2))
+    many = make_summary(tests=[], problems=problems(), counts=RunCounts(total=11, invalid=2))
+    assert "INVALID" not in shown(lambda c: c.summary(few, summary_path=None))
+    assert ("\n\nINVALID a.yaml:4:4  spec.unknown_key\nINVALID spec.unknown_key\n\n2 invalid in") in shown(
+        lambda c: c.summary(many, summary_path=None)
+    )
+
+
 def test_a_summary_of_nothing() -> None:
     """A run of no tests says so."""
     empty = make_summary(
@@ -443,6 +490,12 @@ def test_a_stream_that_cannot_show_signs(encoding: str) -> None:
     assert "  ok 6 passed - o 1 of them vacuous - - 1 skipped\n" in text
     assert "tools web_searchx1 outbound_sendx2" in text
     assert "\\u65e5\\u672c" in text
+    assert max(map(len, text.splitlines())) == 80
+    scores = [CategoryScore(category="memory", passed=1), CategoryScore(category="safety", failed=1)]
+    summary = make_summary(scorecard=scores, counts=RunCounts(), tests=[])
+    assert "  ok memory  1/1\n  x  safety  0/1  1 failed\n" in shown(
+        lambda c: c.summary(summary, summary_path=None), encoding=encoding
+    )
 
 
 def test_nothing_an_agent_wrote_reaches_the_terminal_raw() -> None:

@@ -189,6 +189,91 @@ class TestFiles:
         assert found(".") == ["test.yaml"]
 
 
+FILE = "evals/umbrella/test.yaml"
+HOLDS_A_TEST = "schema_version: '0.1'\nadapter: nanoclaw\nassertions:\n  - id: a\n"
+
+
+def overlooked(*paths: str) -> list[str]:
+    """The files that hold tests and are not found, as text."""
+    problems: list[Problem] = []
+    list(discover(paths, problems))
+    return [str(problem.path) for problem in problems]
+
+
+@pytest.mark.usefixtures("root")
+class TestNearlyATest:
+    """A test whose name is only nearly that of a test would never be run, and nobody would know."""
+
+    @pytest.mark.parametrize(
+        "name",
+        ["tests.yml", "Test.yaml", "test.yaml.txt", "test-digest.yml", "digest_test.yaml", "a.tests.yaml"],
+    )
+    def test_a_test_by_another_name_is_told(self, name: str) -> None:
+        """It is not run, and the run says so."""
+        make("a/test.yaml", f"b/{name}")
+        Path("b", name).write_text(HOLDS_A_TEST)
+        assert found(".") == ["a/test.yaml"]
+        assert overlooked(".") == [f"b/{name}"]
+
+    def test_what_it_says(self) -> None:
+        """What is wrong, and what to do."""
+        Path("tests.yml").write_text(HOLDS_A_TEST)
+        problems: list[Problem] = []
+        list(discover(["."], problems))
+        (problem,) = problems
+        assert problem.render() == (
+            "tests.yml: warning[select.misnamed]: it holds a test, and is not run, since it is not called as one\n"
+            "   next: rename it: a test file is called test.yaml, test.yml, *.test.yaml or *.test.yml"
+        )
+
+    @pytest.mark.parametrize(
+        "name", ["_test.yaml", ".tests.yml", "scenario.yaml", "contest.yaml", "tests.yaml.bak"]
+    )
+    def test_other_names_are_left_alone(self, name: str) -> None:
+        """They are on purpose."""
+        Path(name).write_text(HOLDS_A_TEST)
+        assert overlooked(".") == []
+
+    def test_other_contents_are_left_alone(self) -> None:
+        """A configuration called tests.yml is no test; neither is what cannot be read."""
+        Path("tests.yml").write_text("jobs:\n  - assertions: 3\n    adapter: x\n")
+        Path("test-all.yml").mkdir()
+        os.mkfifo("test_pipe.yml")
+        assert overlooked(".") == []
+
+    def test_one_that_is_named_is_run(self) -> None:
+        """And nothing is said of it, whatever comes first."""
+        Path("tests.yml").write_text(HOLDS_A_TEST)
+        assert overlooked("tests.yml", ".") == []
+        assert overlooked(".", "tests.yml") == []
+
+
+@pytest.mark.usefixtures("root")
+class TestMissing:
+    """A path that leads nowhere says what may have been meant."""
+
+    @pytest.mark.parametrize(
+        ("path", "rest"),
+        [
+            ("eval", "   did you mean 'evals'?"),
+            ("evals/umbrela", "   did you mean 'evals/umbrella'?"),
+            ("evals/xyz", ""),
+            ("nowhere/umbrella", ""),
+            (FILE + ":12:3", f"   next: name the file alone, {FILE}, or one of its assertions, {FILE}::ID"),
+            (
+                FILE + ":sent-once",
+                f"   next: name the file alone, {FILE}, or one of its assertions, {FILE}::ID",
+            ),
+        ],
+    )
+    def test_what_is_meant(self, path: str, rest: str) -> None:
+        """A neighbour of nearly the same name, or the file whose place was copied."""
+        make(FILE)
+        assert only_problem([path]).render() == (
+            f"{path}: error[file.missing]: no such file or directory" + ("\n" + rest if rest else "")
+        )
+
+
 @pytest.mark.usefixtures("root")
 class TestSelection:
     """`file::assertion-id` selects assertions."""

@@ -124,6 +124,44 @@ def test_exit_codes_are_on_their_pages() -> None:
     assert [cell for cell in cells(text_of(DOCS / "exit-codes.md")) if cell.isdecimal()] == codes
 
 
+def test_every_command_has_its_exit_codes() -> None:
+    """The table of who says what on the page about exit codes leaves none out."""
+    said = quoted(" ".join(cells(section(DOCS / "exit-codes.md", "Who says what"))))
+    assert {each.split()[0] for each in said} == set(COMMANDS)
+
+
+def test_who_reads_files_outside_the_project() -> None:
+    """The page about limits names the commands that have `--allow-outside`."""
+    (told,) = re.findall(r"`--allow-outside`, of (.+?), lets", text_of(DOCS / "limits.md"))
+    assert quoted(told) == {name for name, known in options().items() if "--allow-outside" in known}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_no_table_says_a_thing_twice(page: Path) -> None:
+    """The first cells of a table are all different."""
+    for table in re.findall(r"(?:^\|.*\n)+", text_of(page), re.MULTILINE):
+        firsts = [cell for cell in cells(table) if cell]
+        assert [cell for cell in firsts if firsts.count(cell) > 1] == []
+
+
+@pytest.mark.parametrize("adapter", ["nanoclaw", "otel"])
+def test_the_modules_of_an_adapter_are_in_its_readme(adapter: str) -> None:
+    """Each in its table of modules, and no other."""
+    folder = ROOT / "adapters" / adapter
+    modules = {path.name for path in folder.rglob("*.py")} - {"__init__.py"}
+    layout = section(folder / "README.md", "Layout")
+    assert {
+        name.split("/")[-1] for name in quoted(" ".join(cells(layout))) if name.endswith(".py")
+    } == modules
+
+
+def test_mutants_have_one_speed() -> None:
+    """What the page about mutation says of it is what the page about benchmarks has measured."""
+    measured = re.findall(r"([\d,]+) of ([\d,]+) a second", text_of(ROOT / "benchmarks" / "README.md"))
+    told = re.findall(r"([\d,]+) a second of the ([\d,]+) mutants", text_of(DOCS / "mutation.md"))
+    assert told == measured != []
+
+
 def test_assertion_types_are_in_the_readme() -> None:
     """The README's table has every type, in the order of the catalogue, with the first sentence of its description."""
     text = section(README, "What can be asserted")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from agenteval import budget
 from agenteval.errors import AssertionCrashError
-from agenteval.patterns import is_glob, name_matches, pattern_error, search
+from agenteval.patterns import is_glob, name_matches, pattern_error, search, shown
 
 RUNAWAY = "(?:a|aa)+$"
 
@@ -143,6 +143,7 @@ def test_globs_do_not_run_away(pattern: str, name: str) -> None:
         ("a{400000}b{400000}c{400000}", "it demands more than 1000000 repetitions"),
         ("a" * 10_001, "it has 10,001 characters; the limit is 10,000"),
         ("(" * 3000 + ")" * 3000, "its groups are nested too deeply"),
+        ("\b7\b", "it holds a backspace, which YAML makes of \\b in double quotes; put it in single quotes"),
     ],
 )
 def test_a_pattern_that_cannot_be_used_is_told_at_load(pattern: str, error: str | None) -> None:
@@ -164,3 +165,12 @@ def test_reading_patterns_is_bounded_too() -> None:
         while allowed.left > 0:
             pass
         assert pattern_error("a") == "the patterns and schemas before it took 0.05 s to read; use fewer"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "told"),
+    [(r"\d{4", r"'\d{4'"), ("\b7\n", r"'\x087\n'"), ("a" * 201, f"'{'a' * 200}'…")],
+)
+def test_patterns_are_shown_as_they_are_written(pattern: str, told: str) -> None:
+    """With single backslashes; what cannot be printed as an escape."""
+    assert shown(pattern) == told

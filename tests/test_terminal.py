@@ -79,6 +79,23 @@ def test_a_clipped_line_ends_where_the_width_does() -> None:
     assert screen.text() == f"{'x' * 40}\n{'x' * 39}…\n"
 
 
+def test_wide_signs_take_two_cells() -> None:
+    """A line of Chinese or emoji is cut and broken where its cells end, not where its characters do."""
+    screen = Screen()
+    terminal = Terminal(screen)
+    terminal.width = 40
+    terminal.clipped("天" * 20)
+    terminal.clipped("a" + "天" * 20)
+    terminal.clipped("天" * 21)
+    terminal.paragraph("비가 오니까 우산을 가져가세요 " * 2)
+    terminal.paragraph("天" * 21, indent=2)
+    assert screen.text() == (
+        f"{'天' * 20}\na{'天' * 19}…\n{'天' * 19}…\n"
+        "비가 오니까 우산을 가져가세요 비가\n  오니까 우산을 가져가세요\n"
+        f"  {'天' * 21}\n"
+    )
+
+
 ESCAPED = "a\\x1b[2Jb\\rc\\x07d\\u202eevil\\u2066f\\u200bg\\x00h\\x9bi\\ud800j"
 
 

@@ -214,12 +214,66 @@ def test_what_is_refused(text: str, code: str, place: str, message: str) -> None
     assert found == (code, place, message)
 
 
-def test_a_syntax_error_is_told_as_the_parser_tells_it() -> None:
-    """With the place of the problem, not of the file."""
-    problem = refusal("a: 1\nb: [1,\n")
-    assert (problem.reason_code, problem.line) == ("yaml.syntax", 3)
+LIST = "the list that begins in line 2 cannot go on like this"
+MAPPING = "the mapping that begins in line 1 cannot go on like this"
+NO_ESCAPE = "in double quotes a backslash begins an escape, and this is none"
+NO_KEY = "expected a key with ': ' after it, a colon and a blank"
+TOO_FAR = "this key is indented further than the one before it, which has a value"
+STEPS = {
+    LIST: "begin each item with '- ', a dash and a blank, at one column; indent the keys of an item equally",
+    MAPPING: "indent its keys equally; or else a quote before this place is not closed, or closed too early",
+    NO_ESCAPE: "put a regular expression or a path in single quotes, where a backslash is one",
+    NO_KEY: "write `key: value`; indent a text that goes on in a further line",
+    TOO_FAR: "indent keys that belong together equally",
+    "the quote that begins here is not closed": "close it",
+    "no anchor &b comes before the alias *b": "put a text that begins with '*' in quotes",
+    "a tab cannot indent YAML": "indent with blanks",
+    "a list cannot begin here": "begin it on a line of its own, or write [a, b]",
+    "expected a value here": "add it, or close the bracket; put a text that begins with '#' in quotes, or it is a comment",
+}
+OPEN = "add what is missing; put a text that holds ', \", #, a comma or a bracket in quotes"
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ("a:\n  - id: x\n   - id: y\n", 3, LIST),
+        ("a:\n  - id: x\n  -id: y\n", 3, LIST),
+        ("a:\n  - id: x\n  params: {}\n", 3, LIST),
+        ("a:\n  b: 1\n c: 2\n", 3, MAPPING),
+        ('a: "x\nb: "y"\n', 2, MAPPING),
+        ("a: b\n- c\n", 2, MAPPING),
+        ("- id: x\n    type: y\n", 2, TOO_FAR),
+        ("params:\ntool: x\n\n  type: y\n", 4, TOO_FAR),
+        ("a: 1\n - type: 2\n", 2, TOO_FAR),
+        ("a: b\n  c d\n  type: y\n", 2, NO_KEY),
+        ("a:b\nc: 1\n", 1, NO_KEY),
+        ("a: 1\nb = 2\nc: 3\n", 2, NO_KEY),
+        ("a: 'x\nb: 1\n", 1, "the quote that begins here is not closed"),
+        ('a: "\\d+"', 1, NO_ESCAPE),
+        ('a: "C:\\Users"', 1, NO_ESCAPE),
+        ("a: {b: 'it's'}", 1, "expected ',' or '}' here: '{' in line 1 is still open"),
+        ("a: {b: 1 c: 2}", 1, "expected ',' or '}' here: '{' in line 1 is still open"),
+        ("a: [b\n", 2, "expected ',' or ']' here: '[' in line 1 is still open"),
+        ("a: [b, #c]\n", 2, "expected a value here"),
+        ("a: - b\n", 1, "a list cannot begin here"),
+        ("a: *b", 1, "no anchor &b comes before the alias *b"),
+        ("a:\n  b: 1\n\tc: 2\n", 3, "a tab cannot indent YAML"),
+    ],
+)
+def test_slips_are_told_in_words_for_authors(text: str, line: int, message: str) -> None:
+    """By both parsers alike: where, what, and what to do."""
+    problem = refusal(text)
+    assert (problem.reason_code, problem.line, problem.message) == ("yaml.syntax", line, message)
+    assert problem.next_step == STEPS.get(message, OPEN)
+
+
+def test_other_syntax_errors_are_told_as_the_parser_tells_them() -> None:
+    """With the place of the problem."""
+    problem = refusal("a: >x\n b")
+    assert (problem.reason_code, problem.line) == ("yaml.syntax", 1)
     assert problem.message.startswith("not valid YAML: ")
-    assert problem.message.endswith(" while parsing a flow sequence") or "flow node" in problem.message
+    assert problem.message.endswith(" while scanning a block scalar")
 
 
 def test_an_error_shows_the_text() -> None:

@@ -1,19 +1,24 @@
 """What is valid in a test file and worth a warning all the same."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from agenteval.errors import Problem
+from agenteval.patterns import shown
 from agenteval.reading.documents import DataPath, problem_at
 from agenteval.reading.yamlsource import place
 from agenteval.spec import TestCase
 
 JUDGES_POLICY = "tools_within_policy"
 """The type of assertion that judges `tools.policy`."""
+_FORBIDS_PHRASES = "output_omits"
+_SIGNS = re.compile(r"\\[bdsw](?![a-z])|\.[*+]")
+"""What stands in regular expressions and hardly ever in phrases: `\\b`, `\\d+`, `.*`; not `C:\\docs`."""
 
 
 def remarks(case: TestCase, text: str, path: Path) -> Iterator[Problem]:
-    """The warnings about a file: `spec.id_convention`, `spec.policy_not_judged`."""
+    """The warnings about a file: `spec.id_convention`, `spec.policy_not_judged`, `spec.phrase_like_pattern`."""
     if unconventional := _unconventional(case):
         message, example = unconventional
         yield _warning(
@@ -33,6 +38,24 @@ def remarks(case: TestCase, text: str, path: Path) -> Iterator[Problem]:
             message="no assertion of the test judges tools.policy: breaking it fails nothing",
             next_step=f"add an assertion of the type {JUDGES_POLICY}",
         )
+    yield from _phrases_like_patterns(case, text, path)
+
+
+def _phrases_like_patterns(case: TestCase, text: str, path: Path) -> Iterator[Problem]:
+    """What is forbidden in words that no output has, since a regular expression was meant."""
+    for index, spec in enumerate(case.assertions):
+        if spec.type != _FORBIDS_PHRASES or spec.params.get("regex"):
+            continue
+        for number, phrase in enumerate(spec.params["patterns"]):
+            if _SIGNS.search(phrase):
+                yield _warning(
+                    ("assertions", index, "params", "patterns", number),
+                    text,
+                    path,
+                    code="spec.phrase_like_pattern",
+                    message=f"{shown(phrase)} reads like a regular expression, and is looked for as it is written",
+                    next_step="say `regex: true` beside patterns",
+                )
 
 
 def _unconventional(case: TestCase) -> tuple[str, str] | None:

@@ -5,16 +5,16 @@ Imported only when something is wrong or a schema is asked for (see `strict.py`)
 
 import json
 import re
-import types
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import fields
-from typing import Any, TypeVar, Union, get_args, get_origin
+from typing import Any, TypeVar, get_args, get_origin
 
 from pydantic import TypeAdapter, ValidationError
 
+from agenteval.declared import field_names, flatten, kinds_at, model_at, models_in
 from agenteval.findings import Finding, Invalid, Path, describe
-from agenteval.strict import EXTENSION_PREFIX, Model, Tagged, closest
+from agenteval.strict import EXTENSION_PREFIX, Model, closest
 
 __all__ = ["Finding", "Invalid", "allow_extensions", "describe", "json_schema", "parse_slowly"]
 
@@ -86,10 +86,12 @@ def _findings(cls: type[Model], data: Any, details: Sequence[Any]) -> list[Findi
     for detail in details:
         path = _data_path(data, detail)
         code = detail["type"]
-        owner = _model_at(cls, data, path[:-1])
-        names = _field_names(owner) if owner else []
+        owner = model_at(cls, data, path[:-1])
+        names = field_names(owner) if owner else []
         if code == "unexpected_keyword_argument":
-            finding = _unknown(path, suggestion=closest(str(path[-1]), names), allowed=names)
+            step = _home(cls, data, path, owner)
+            near = None if step else closest(str(path[-1]), names)
+            finding = _unknown(path, suggestion=near, allowed=names, next_step=step)
         elif code == "missing":
             finding = _missing(path[:-1], str(path[-1]))
         elif code == "misspelt_key":
@@ -104,6 +106,7 @@ def _findings(cls: type[Model], data: Any, details: Sequence[Any]) -> list[Findi
             value = _value_at(data, path)
             expected.setdefault(path, []).append(_expectation(detail))
             finding = _mismatch(path, value, expected[path], detail)
+            finding = finding._replace(next_step=_remedy(kinds_at(cls, data, path), value))
         found[path, finding.message if finding.at_key else finding.code] = finding
     outer = {finding.path[:length] for finding in found.values() for length in range(len(finding.path))}
     order = _Order(data)
@@ -135,7 +138,28 @@ def _mismatch(path: Path, value: Any, expected: Sequence[str], detail: Any) -> F
     )
 
 
-def _unknown(path: Path, *, suggestion: str | None, allowed: Sequence[str] = ()) -> Finding:
+def _remedy(kinds: Sequence[Any], value: Any) -> str:
+    """How a text is written that only lacks brackets, or has quotes too many; the same in YAML and in JSON."""
+    if not isinstance(value, str):
+        return ""
+    items = [item for kind in kinds if get_origin(kind) is list for item in flatten(get_args(kind), None)]
+    if str in items and len(value) <= 60:
+        return f"put it in brackets: [{json.dumps(value, ensure_ascii=False)}]"
+    bare = any(pattern and re.fullmatch(pattern, value) for pattern in map(_BARE.get, kinds))
+    return f"write it without quotes: {value}" if bare else ""
+
+
+_BARE: dict[Any, str] = {
+    int: "-?[0-9]{1,18}",
+    float: r"-?[0-9]{1,18}(\.[0-9]{1,18})?",
+    bool: "true|false",
+}
+"""What a text in quotes looks like that would be right without them."""
+
+
+def _unknown(
+    path: Path, *, suggestion: str | None, allowed: Sequence[str] = (), next_step: str = ""
+) -> Finding:
     name = str(path[-1])
     return Finding(
         code="unknown_key",
@@ -145,7 +169,21 @@ def _unknown(path: Path, *, suggestion: str | None, allowed: Sequence[str] = ())
         suggestion=suggestion,
         at_key=True,
         name=name,
+        next_step=next_step,
     )
+
+
+def _home(cls: type[Model], data: Any, path: Path, owner: type[Model] | None) -> str:
+    """Where a key belongs that is unknown at `path`: right inside of what stands beside it, or further out."""
+    *outer, name = path
+    for held in fields(owner) if owner else ():  # type: ignore[arg-type]
+        if any(name in field_names(kind) for kind in models_in(held.type)):
+            return f"put it into {held.name!r}"
+    for length in reversed(range(len(outer))):
+        around = model_at(cls, data, path[:length])
+        if around and name in field_names(around):
+            return f"put it beside {outer[length]!r}"
+    return ""
 
 
 def _missing(owner: Path, name: str) -> Finding:
@@ -241,50 +279,6 @@ class _Order:
                 places.append(step)
                 here = here[step]
         return tuple(places)
-
-
-def _field_names(cls: type[Model]) -> list[str]:
-    return [field.name for field in fields(cls) if field.init]  # type: ignore[arg-type]
-
-
-def _model_at(cls: Any, data: Any, path: Path) -> type[Model] | None:
-    """The model that describes the mapping at `path`, found by walking declarations and data together."""
-    kinds = [cls]
-    for step in path:
-        kinds = [inner for kind in kinds for inner in _inner_kinds(kind, step, data)]
-        data = data.get(step) if isinstance(data, dict) else data[step]
-    models = [kind for kind in _flatten(kinds, data) if isinstance(kind, type) and issubclass(kind, Model)]
-    return models[0] if models else None
-
-
-def _inner_kinds(kind: Any, step: str | int, data: Any) -> list[Any]:
-    inner = []
-    for member in _flatten([kind], data):
-        if get_origin(member) is list:
-            inner.append(get_args(member)[0])
-        elif get_origin(member) is dict:
-            inner.append(get_args(member)[1])
-        elif isinstance(member, type) and issubclass(member, Model):
-            inner += [field.type for field in fields(member) if field.name == step]  # type: ignore[arg-type]
-    return inner
-
-
-def _flatten(kinds: Sequence[Any], data: Any) -> list[Any]:
-    """Unwrap Annotated and unions; of a tagged union only the member that the data names."""
-    flat: list[Any] = []
-    for kind in kinds:
-        if hasattr(kind, "__metadata__"):
-            inner, *marks = get_args(kind)
-            tag = next((mark.key for mark in marks if isinstance(mark, Tagged)), None)
-            members = _flatten([inner], data)
-            if tag and isinstance(data, dict):
-                members = [m for m in members if data.get(tag) in get_args(m.__dataclass_fields__[tag].type)]
-            flat += members
-        elif get_origin(kind) in (Union, types.UnionType):
-            flat += _flatten(get_args(kind), data)
-        else:
-            flat.append(kind)
-    return flat
 
 
 def json_schema(cls: Any, *, name: str, title: str, extensible: bool = True) -> dict[str, Any]:

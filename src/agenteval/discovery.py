@@ -1,11 +1,14 @@
 """Which test files the paths on a command line mean."""
 
 import os
+import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from agenteval.errors import Problem, SpecError
+from agenteval.strict import closest
 
 _NAMES = ("test.yaml", "test.yml")
 _ENDINGS = (".test.yaml", ".test.yml")
@@ -13,6 +16,11 @@ _SKIPPED = frozenset(("artifacts", "node_modules", "__pycache__"))
 _ENVIRONMENT_MARK = "pyvenv.cfg"
 
 _PATTERNS = "test.yaml, test.yml, *.test.yaml or *.test.yml"
+
+_NEARLY = re.compile(r"(?:[^_.].*[._-])?tests?(?:[._-].*)?\.ya?ml(?:\.txt)?", re.IGNORECASE)
+"""Names that are nearly those of tests: tests.yml, Test.yaml, test_digest.yaml, test.yaml.txt."""
+_LOOKED_INTO = 100_000
+"""How many bytes of a file of such a name are read to see whether it holds a test."""
 
 
 class Selected(NamedTuple):
@@ -22,18 +30,21 @@ class Selected(NamedTuple):
     only: frozenset[str] | None = None
 
 
-def discover(paths: Sequence[str]) -> Iterator[Selected | SpecError]:
+def discover(paths: Sequence[str], overlooked: list[Problem] | None = None) -> Iterator[Selected | SpecError]:
     """The test files under the paths, and errors for what is not as asked, as they are found.
 
     A path is a file of any name, a directory (searched with everything below it, in order of name, files
     before directories), or `file::assertion-id`. A file comes once, whatever leads to it. Hidden directories,
     virtual environments, `artifacts`, `node_modules` and `__pycache__` are not entered unless named.
     Errors: `file.missing`, `file.not_a_file`, `file.unreadable`, `select.not_a_file`, `select.no_assertion`,
-    `select.nothing_found`.
+    `select.nothing_found`. `overlooked` is given the warnings about tests whose names are only nearly those of tests,
+    so that no run finds them (`select.misnamed`).
     """
     search = _Search()
     for path, only in _merged(paths):
         yield from search.named(path, only)
+    if overlooked is not None:
+        overlooked += [_misnamed(path) for path in search.nearly if search.is_new(path, search.files)]
 
 
 def is_test_file(name: str) -> bool:
@@ -74,6 +85,8 @@ class _Search:
     def __init__(self) -> None:
         self.files: set[tuple[int, int]] = set()
         self.found = 0
+        self.nearly: list[str] = []
+        """Files that hold a test, and are not called as one."""
 
     def named(self, path: str, only: frozenset[str] | None) -> Iterator[Selected | SpecError]:
         """What one path of the command line means."""
@@ -81,7 +94,7 @@ class _Search:
             yield _error(path, "select.no_assertion", "no assertion is named after '::'")
         elif not Path(path).is_dir():
             if not os.path.lexists(path):
-                yield _error(path, "file.missing", "no such file or directory")
+                yield _missing(path)
             elif self.is_new(path, self.files):
                 yield Selected(Path(path), only)
         elif only is not None:
@@ -128,6 +141,8 @@ class _Search:
                     self.found += 1
                     if self.is_new(entry.path, self.files):
                         yield Selected(Path(entry.path))
+                elif _NEARLY.fullmatch(entry.name) and _holds_a_test(entry.path):
+                    self.nearly.append(entry.path)
             waiting.extend(reversed(inner))
 
     @staticmethod
@@ -149,6 +164,45 @@ def _is_directory(entry: "os.DirEntry[str]") -> bool:
         return entry.is_dir()
     except OSError:  # a loop of symbolic links
         return False
+
+
+def _holds_a_test(path: str) -> bool:
+    """Whether a file reads like a test: a mapping with an adapter and assertions."""
+    if not Path(path).is_file():  # a pipe would be waited for
+        return False
+    try:
+        with Path(path).open("rb") as file:
+            start = b"\n" + file.read(_LOOKED_INTO)
+    except OSError:
+        return False
+    return b"\nassertions:" in start and b"\nadapter:" in start
+
+
+def _misnamed(path: str) -> Problem:
+    return Problem(
+        reason_code="select.misnamed",
+        message="it holds a test, and is not run, since it is not called as one",
+        path=Path(path),
+        severity="warning",
+        next_step=f"rename it: a test file is called {_PATTERNS}",
+    )
+
+
+def _missing(path: str) -> SpecError:
+    """A path that leads nowhere; what it was meant to be, where one file beside it or before a colon is like it."""
+    colons = (at for at, sign in enumerate(path) if sign == ":")
+    file = next((path[:at] for at in colons if Path(path[:at]).is_file()), "")
+    near = None
+    with suppress(OSError):
+        near = closest(Path(path).name, os.listdir(Path(path).parent))  # noqa: PTH208 - names
+    problem = Problem(
+        reason_code="file.missing",
+        message="no such file or directory",
+        path=Path(path),
+        hint=f"did you mean {str(Path(path).with_name(near))!r}?" if near and not file else "",
+        next_step=f"name the file alone, {file}, or one of its assertions, {file}::ID" if file else "",
+    )
+    return SpecError([problem])
 
 
 def _not_a_file(path: str) -> SpecError:

@@ -11,7 +11,7 @@ class Finding(NamedTuple):
     """One thing wrong with the data, at `path` (keys and list indices from the top).
 
     `message` says what, and `sentence` also where. `at_key` says that the key itself is at fault, not its
-    value; `name` is the key that is unknown or missing.
+    value; `name` is the key that is unknown or missing, `next_step` what to do where that is known.
     """
 
     code: Literal["unknown_key", "missing_key", "wrong_type", "wrong_value"]
@@ -21,6 +21,7 @@ class Finding(NamedTuple):
     suggestion: str | None = None
     at_key: bool = False
     name: str = ""
+    next_step: str = ""
 
     @property
     def sentence(self) -> str:

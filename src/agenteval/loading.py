@@ -1,6 +1,7 @@
 """From a test file to a test case whose assertions are ready to judge; all that is wrong with it, at once."""
 
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,6 +29,9 @@ from agenteval.trace import CAPABILITY_FLAGS
 from agenteval.vocabulary import misspelt_names
 
 __all__ = ["BoundAssertion", "LoadedTest", "Selected", "UniqueIds", "Written", "discover", "load_test"]
+
+IN_PARAMS = "put it into 'params'"
+BESIDE_PARAMS = "put it beside 'params'"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -143,12 +147,22 @@ class _Loader:
     def envelope_fault(self, finding: Finding) -> Fault:
         """What a finding about anything but parameters is called."""
         if finding.path != ("schema_version",):
-            return fault_of(finding, "spec")
+            fault = fault_of(finding, "spec")
+            return fault._replace(next_step=IN_PARAMS) if self.is_parameter(finding) else fault
         version = self.data["schema_version"]
         message = f"schema_version {version!r} is not supported, only {SCHEMA_VERSION!r} is"
         if isinstance(version, float) and str(version) == SCHEMA_VERSION:
             message = f'schema_version is a number here: quote it, "{SCHEMA_VERSION}"'
         return Fault(code="spec.unsupported_version", message=message, data_path=finding.path)
+
+    def is_parameter(self, finding: Finding) -> bool:
+        """Whether an unknown key of an assertion is a parameter of its type."""
+        match finding.path:
+            case ("assertions", int(index), str(name)) if finding.code == "unknown_key":
+                with suppress(PluginError):
+                    cls = self.registry.assertion_class(str(self.data["assertions"][index].get("type")))
+                    return cls is not None and any(each.name == name for each in fields(cls))  # type: ignore[arg-type]
+        return False
 
     def checks(self, case: TestCase | None) -> list[BoundAssertion]:
         """The assertions that are valid. What is wrong with the others is found even without a case."""
@@ -257,9 +271,11 @@ class _Loader:
 
 def _parameter_fault(kind: str, finding: Finding, params: DataPath) -> Fault:
     """What a finding about the parameters of a type is called."""
-    name = dotted(finding.path)
+    name, step = dotted(finding.path), finding.next_step
     match finding.code:
         case "unknown_key":
+            if name in AssertionSpec.__dataclass_fields__:
+                step = BESIDE_PARAMS
             code, message = "spec.unknown_parameter", f"{kind} has no parameter {name!r}"
         case "missing_key":
             name = dotted((*finding.path, finding.name))
@@ -274,6 +290,7 @@ def _parameter_fault(kind: str, finding: Finding, params: DataPath) -> Fault:
         at_key=finding.at_key,
         suggestion=finding.suggestion,
         allowed=finding.allowed,
+        next_step=step,
     )
 
 

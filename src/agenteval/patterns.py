@@ -44,6 +44,10 @@ def pattern_error(pattern: str) -> str | None:
     """Why a regular expression does not compile, or None when it does."""
     if len(pattern) > MOST_CHARACTERS:
         return f"it has {len(pattern):,} characters; the limit is {MOST_CHARACTERS:,}"
+    if (
+        "\b" in pattern
+    ):  # a word's end was meant: as a backspace it matches nothing, and what forbids it never fails
+        return "it holds a backspace, which YAML makes of \\b in double quotes; put it in single quotes"
     if _repeats(pattern) > MOST_REPEATS:
         return f"it demands more than {MOST_REPEATS} repetitions"
     import regex
@@ -108,5 +112,6 @@ def search(pattern: str, text: str, *, case_sensitive: bool = False, written: st
 
 
 def shown(pattern: str) -> str:
-    """A pattern for a message, cut when it is very long."""
-    return repr(pattern) if len(pattern) <= 200 else f"{pattern[:200]!r}…"
+    """A pattern for a message as its author wrote it, cut when it is very long."""
+    start = pattern[:200]
+    return (f"'{start}'" if start.isprintable() else repr(start)) + "…" * (len(pattern) > len(start))

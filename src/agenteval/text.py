@@ -63,6 +63,15 @@ def readings(text: str) -> list[str]:
     return [text, text.replace("\r\n", "\n")] if "\r\n" in text else [text]
 
 
+def cells(text: str) -> int:
+    """How many cells of a terminal the text takes: Chinese signs and emoji two each, marks on a letter none."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        2 if unicodedata.east_asian_width(sign) in "WF" else not unicodedata.combining(sign) for sign in text
+    )
+
+
 def cut(text: str, limit: int = 200) -> str:
     """On one line, and at most about `limit` characters: a longer text ends at a blank, with an ellipsis."""
     piece = text[: limit * 4]

@@ -175,6 +175,21 @@ def test_what_the_trace_lacks_is_not_judged() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("usage", "told"),
+    [
+        ({"input": 9, "output": 3}, "no tokens are recorded: token_usage has only input, output"),
+        ({"output_tokens": 3}, "no tokens are recorded: token_usage has only output_tokens"),
+        (dict.fromkeys("abcdef", 1), "no tokens are recorded: token_usage has only a, b, c, d, e"),
+        ({}, "no tokens are recorded"),
+    ],
+)
+def test_tokens_by_other_names_are_told(usage: dict[str, int], told: str) -> None:
+    """Whoever wrote the recording learns why a limit is not judged."""
+    verdict = within(measured(usage=usage), max_total_tokens=10)
+    assert verdict.observed["not_judged"] == {"max_total_tokens": told}
+
+
 def test_is_skipped_when_the_trace_lacks_everything() -> None:
     """It is no pass: nothing was measured."""
     trace = measured(output=None, capabilities=Capabilities(), status="failed")

@@ -1,6 +1,7 @@
 """claims_supported_by_fixtures and no_fabricated_source_or_citation."""
 
-from typing import Any
+from typing import Any, Literal
+from unicodedata import normalize
 
 import pytest
 import yaml
@@ -224,6 +225,20 @@ def test_facts_that_differ_are_unsupported(source: str, claim: str, facts: list[
 def test_keys_are_text() -> None:
     """A JSON key is what a source says, as its value is."""
     assert unsupported(read({"Berlin": "a city"}, "It is the city Berlin.", min_support=0)) == [[]]
+
+
+@pytest.mark.parametrize("said", ["NFC", "NFD"])
+@pytest.mark.parametrize("held", ["NFC", "NFD"])
+def test_accents_may_be_characters_of_their_own(
+    said: Literal["NFC", "NFD"], held: Literal["NFC", "NFD"]
+) -> None:
+    """Files of macOS have them so: on either side, a name stays the same name, and is marked whole."""
+    text = normalize(held, "According to Le Café, José met her in Zürich (https://a.example/cafés).")
+    assert read(text, normalize(said, text), include_input=False).passed
+    trace = make_trace(call("web_fetch"), result("web_fetch", None, text), output=normalize(said, text))
+    assert judge(CITES, {}, trace).passed
+    verdict = read(normalize(held, "She met him in Bern."), normalize(said, "She met José in Bern."))
+    assert verdict.observed["claims"][0]["marked"] == "She met >>José<< in Bern."
 
 
 def test_only_allowed_sources_count() -> None:

@@ -121,14 +121,14 @@ class TestToolCallOrder:
     @pytest.mark.parametrize(
         ("params", "message"),
         [
-            ({}, "tool_call_order needs either sequence, or before and after; none of them is given"),
+            ({}, "needs either sequence, or before and after; none of them is given"),
             (
                 {"before": CALL_SEND},
-                "tool_call_order needs either sequence, or before and after; only before is given",
+                "needs either sequence, or before and after; only before is given",
             ),
             (
                 {"sequence": [CALL_SEND, CALL_FETCH], "after": CALL_SEND},
-                "tool_call_order needs either sequence, or before and after; sequence and after are given",
+                "needs either sequence, or before and after; sequence and after are given",
             ),
             ({"sequence": [CALL_SEND]}, "a sequence needs at least two selectors"),
             (

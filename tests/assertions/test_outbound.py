@@ -164,9 +164,7 @@ class TestDestinations:
 
     def test_a_rule_is_needed(self) -> None:
         """Without one everything would pass."""
-        assert refused("outbound_destinations", {}) == [
-            "outbound_destinations needs allowed, forbidden or both"
-        ]
+        assert refused("outbound_destinations", {}) == ["needs allowed, forbidden or both"]
         assert refused("outbound_destinations", {"allowed": []})
 
 

@@ -317,7 +317,7 @@ class TestMaxToolCalls:
     @pytest.mark.parametrize(
         ("params", "message"),
         [
-            ({}, "max_tool_calls needs tool with max, or max_total"),
+            ({}, "needs tool with max, or max_total"),
             ({"max": 2}, "max needs tool: whose calls are meant? For all tools together use max_total"),
             ({"tool": "a"}, "tool needs max: how many calls of it are allowed?"),
             ({"tool": "a", "max_total": 2}, "tool needs max: how many calls of it are allowed?"),

@@ -243,7 +243,7 @@ class TestOutboundCount:
     @pytest.mark.parametrize(
         ("params", "message"),
         [
-            ({}, "scheduler_outbound_count needs exact, min or max"),
+            ({}, "needs exact, min or max"),
             ({"exact": 1, "max": 2}, "exact goes without min and max: it is both of them"),
             ({"min": 3, "max": 2}, "min (3) is more than max (2): no number is between them"),
         ],

@@ -1,6 +1,7 @@
 """`agenteval doctor`: what is installed, and what is in force."""
 
 import platform
+import re
 from importlib.metadata import version
 from pathlib import Path
 
@@ -31,14 +32,22 @@ def doctor(capsys: pytest.CaptureFixture[str], code: int = 0) -> list[str]:
 def test_versions_adapters_and_project(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Versions of the package, Python and every dependency, the adapters, the project root."""
     lines = doctor(capsys)
-    assert f"agenteval     {__version__}" in lines
-    assert any(line.startswith(f"python        {platform.python_version()} (") for line in lines)
+    assert f"agenteval       {__version__}" in lines
+    assert any(line.startswith(f"python          {platform.python_version()} (") for line in lines)
     for package in ("typer", "pydantic", "pyyaml"):
-        assert f"{package:<12}  {version(package)}" in lines
-    assert any(line.startswith("libyaml       ") for line in lines)
+        assert f"{package:<14}  {version(package)}" in lines
+    assert any(line.startswith("libyaml         ") for line in lines)
     assert any(line.startswith("adapter nanoclaw  ") for line in lines)
     assert f"project       {project}" in lines
     assert lines[-1] == "all is well"
+
+
+def test_values_stand_under_each_other(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whatever the names are, up to the longest of a section."""
+    for section in "\n".join(doctor(capsys)).split("\n\n")[:2]:
+        lines = section.splitlines()
+        starts = {re.fullmatch(r"(adapter \S+ +|\S+ +)\S.*", line)[1] for line in lines}  # type: ignore[index]
+        assert len({len(start) for start in starts}) == 1
 
 
 def test_configuration_in_force(
@@ -81,7 +90,7 @@ def test_broken_adapter(
     monkeypatch.setattr("agenteval.adapters.find_adapter", broken)
     lines = doctor(capsys, code=2)
     place = lines.index("adapter nanoclaw  adapter 'nanoclaw' does not load")
-    assert lines[place + 1] == "              next: reinstall it"
+    assert lines[place + 1] == f"{'':<18}next: reinstall it"
 
 
 def test_no_adapters(

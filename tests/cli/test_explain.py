@@ -9,6 +9,7 @@ import yaml
 from agenteval.assertions import assertion_types
 from agenteval.cli import main
 from agenteval.loading import load_test
+from screen import Screen
 
 
 def said(capsys: pytest.CaptureFixture[str], *argv: str, code: int = 0) -> str:
@@ -27,6 +28,26 @@ def test_catalogue_has_one_line_per_type_under_its_category(capsys: pytest.Captu
     listed = [line.split()[0] for line in lines if line.startswith("  ")]
     assert sorted(listed) == sorted(assertion_types())
     assert lines[-1] == "agenteval explain TYPE shows one, with an example to paste"
+
+
+def test_a_terminal_breaks_no_line_within_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it says is as wide as the terminal, a comment stays one, and summaries stand under each other."""
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setenv("TERM", "xterm")
+    screen = Screen(terminal=True)
+    monkeypatch.setattr("sys.stdout", screen)
+    assert main(["explain"]) == 0
+    assert main(["explain", "tool_args_match"]) == 0
+    text = screen.text()
+    assert max(map(len, text.splitlines())) <= 60
+    assert (
+        "  output_matches_format             The final output has the\n"
+        "                                    shape it should have.\n"
+    ) in text
+    assert (
+        "# `match` says what arguments must be; all matchers given in\n# it must hold. `which` says which calls of\n"
+    ) in text
+    assert yaml.safe_load(text[text.index("\n# tool_args_match") :])["adapter"] == "nanoclaw"
 
 
 @pytest.mark.parametrize("name", assertion_types())

@@ -132,13 +132,17 @@ def test_editor_header_leads_to_the_schema(tmp_path: Path, capsys: pytest.Captur
 
 
 def test_vs_code_finds_the_schema(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Its settings name the schema for the tests that are made, and recommend the extension that reads them."""
+    """Its settings name the schema for every file that is found as a test, and recommend the extension that reads it."""
     init(tmp_path, capsys)
+    names = ("test.yaml", "test.yml", "a.test.yaml", "a.test.yml")
+    tests = {tmp_path / "evals" / "first-test" / name for name in names}
+    for test in (*tests, tmp_path / "evals" / "other.yaml"):
+        test.touch()
     settings = json.loads((tmp_path / ".vscode" / "settings.json").read_text(encoding="utf-8"))
     ((schema, patterns),) = settings["yaml.schemas"].items()
     assert (tmp_path / schema).is_file()
     found = {path for pattern in patterns for path in tmp_path.glob(pattern)}
-    assert found == {tmp_path / "evals" / "first-test" / "test.yaml"}
+    assert found == tests
     extensions = json.loads((tmp_path / ".vscode" / "extensions.json").read_text(encoding="utf-8"))
     assert extensions == {"recommendations": ["redhat.vscode-yaml"]}
 

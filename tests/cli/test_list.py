@@ -8,6 +8,7 @@ import yaml
 
 from agenteval.cli import main
 from builders import make_spec
+from screen import Screen
 
 ASSERTIONS = [
     {"id": "searched", "type": "must_call_tool", "params": {"tool": "web_search"}},
@@ -32,6 +33,35 @@ def test_tests_in_aligned_columns(suite: Path, capsys: pytest.CaptureFixture[str
     assert capsys.readouterr().out == (
         "nanoclaw.a.b.first       2 assertions  smoke, news  a.test.yaml\n"
         "nanoclaw.a.b.the-second  1 assertion   -            b.test.yaml\n"
+        "2 tests\n"
+    )
+
+
+@pytest.mark.usefixtures("suite")
+def test_columns_stand_under_each_other_in_any_script(capsys: pytest.CaptureFixture[str]) -> None:
+    """A Chinese tag takes twice the cells of a Latin one."""
+    three = make_spec(id="nanoclaw.a.b.third", tags=["天気", "smoke"], title="A third")
+    Path("c.test.yaml").write_text(yaml.safe_dump(three, allow_unicode=True), encoding="utf-8")
+    assert main(["list", "."]) == 0
+    assert capsys.readouterr().out == (
+        "nanoclaw.a.b.first       2 assertions  smoke, news  a.test.yaml\n"
+        "nanoclaw.a.b.the-second  1 assertion   -            b.test.yaml\n"
+        "nanoclaw.a.b.third       1 assertion   天気, smoke  c.test.yaml\n"
+        "3 tests\n"
+    )
+
+
+@pytest.mark.usefixtures("suite")
+def test_on_a_narrow_terminal_there_are_no_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A table that is wider than the terminal would be broken anywhere: the facts stand under the id."""
+    monkeypatch.setenv("COLUMNS", "50")
+    monkeypatch.setenv("TERM", "xterm")
+    screen = Screen(terminal=True)
+    monkeypatch.setattr("sys.stdout", screen)
+    assert main(["list", "."]) == 0
+    assert screen.text() == (
+        "nanoclaw.a.b.first\n  2 assertions  smoke, news  a.test.yaml\n"
+        "nanoclaw.a.b.the-second\n  1 assertion  -  b.test.yaml\n"
         "2 tests\n"
     )
 
@@ -94,3 +124,15 @@ def test_bad_expression_is_a_usage_error(suite: Path, capsys: pytest.CaptureFixt
     """A -k expression that cannot be read is told before anything is loaded."""
     assert main(["list", ".", "-k", "(a"]) == 2
     assert capsys.readouterr().err.startswith("error[usage.expression]: -k '(a': ")
+
+
+@pytest.mark.parametrize("command", ["list", "validate", "run --no-artifacts", "run --collect-only"])
+def test_a_test_by_a_name_that_no_test_has(
+    command: str, suite: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Every command that looks for tests says that it passes over one."""
+    (suite / "b.test.yaml").rename("tests.yml")
+    main([*command.split(), "."])
+    assert "tests.yml: warning[select.misnamed]: it holds a test, and is not run" in "".join(
+        capsys.readouterr()
+    )

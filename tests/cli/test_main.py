@@ -9,12 +9,15 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
+import typer
 
 from agenteval import __version__
 from agenteval.cli import main
+from agenteval.cli.app import COMMANDS, _app
 from agenteval.cli.session import Session
 from agenteval.errors import UsageError
 from projects import Project
+from screen import Screen
 
 
 @pytest.fixture
@@ -57,6 +60,21 @@ def test_help(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     out, err = capsys.readouterr()
     assert "Usage: agenteval" in out
     assert err == ""
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_cuts_no_option(
+    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On a terminal of 80 columns every option can be read to its end."""
+    monkeypatch.setenv("COLUMNS", "80")
+    known: Any = typer.main.get_command(_app([command, "doctor"]))
+    assert main([command, "--help"]) == 0
+    shown = capsys.readouterr().out
+    for param in known.commands[command].params:
+        assert [
+            each for each in (*param.opts, *param.secondary_opts) if each[:1] == "-" and each not in shown
+        ] == []
 
 
 @pytest.mark.parametrize("argv", [["--help"], ["run", "--help"], ["explain"]], ids=" ".join)
@@ -129,6 +147,21 @@ def test_a_slip_leads_to_the_help_of_its_command(
     assert capsys.readouterr() == ("", f"error[usage.invalid]: {told}")
 
 
+def test_an_error_is_broken_between_words_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As all that a run tells; a log has it on one line."""
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setenv("TERM", "xterm")
+    screen = Screen(terminal=True)
+    monkeypatch.setattr("sys.stderr", screen)
+    assert main(["schema", "nope"]) == 2
+    assert screen.text() == (
+        "error[usage.unknown_schema]: unknown schema 'nope'\n"
+        "  next: name one of test-case, trace, result, summary,\n"
+        "    baseline, comparison, agent-eval-suite, eval-summary,\n"
+        "    eval-events, replay\n"
+    )
+
+
 def raising(problem: BaseException) -> Callable[..., NoReturn]:
     """A method that raises."""
 
@@ -162,7 +195,7 @@ def test_a_bug_shows_its_traceback_when_asked(
     assert main(["run", "tests", flag]) == 2
     err = capsys.readouterr().err
     assert err.startswith(BUG + "Traceback (most recent call last):\n")
-    assert err.endswith("ZeroDivisionError: oh\n\n")
+    assert err.endswith("\nZeroDivisionError: oh\n")
 
 
 @pytest.mark.usefixtures("project")

@@ -1,6 +1,7 @@
 """`agenteval mutate`: what it prints, what it ends with, what it leaves alone."""
 
 import json
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ import pytest
 
 from agenteval.cli import main
 from projects import Project, make_replay
+from screen import Screen
 
 ONCE = {"id": "once", "type": "max_tool_calls", "params": {"tool": "web_search", "max": 1}}
 SEARCHES = {"id": "searches", "type": "must_call_tool", "params": {"tool": "web_search"}}
@@ -104,6 +106,16 @@ def test_operators_are_listed_without_a_path(capsys: pytest.CaptureFixture[str])
     assert capsys.readouterr().err == (
         "error[usage.invalid]: Missing argument 'PATH...'.\n  next: agenteval mutate --help\n"
     )
+
+
+def test_a_terminal_breaks_the_operators_between_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No line is longer than the terminal is wide."""
+    monkeypatch.setenv("COLUMNS", "80")
+    screen = Screen(terminal=True)
+    monkeypatch.setattr("sys.stdout", screen)
+    assert main(["mutate", "--list-operators"]) == 0
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", screen.text()).splitlines()
+    assert max(map(len, lines)) <= 80
 
 
 def test_idle_assertions_are_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -86,7 +86,7 @@ def plant(project: Project, name: str = "fail", **overrides: Any) -> Path:
             "params": {"tool": "send", "args": {"args_contains": {"text": f"no {everything()}"}}},
         },
         {"id": "says", "type": "output_contains", "params": {"any_of": [f"else {everything()}"]}},
-        {"id": "omits", "type": "output_omits", "params": {"patterns": ["output: .*"]}},
+        {"id": "omits", "type": "output_omits", "params": {"patterns": ["output: .*"], "regex": True}},
         {"id": "form", "type": "output_matches_format", "params": {"format": "bullet_list"}},
         {"id": "sentences", "type": "output_matches_format", "params": {"format": "any", "max_sentences": 1}},
         {"id": "none", "type": "max_tool_calls", "params": {"max_total": 0}},

@@ -99,7 +99,7 @@ def test_which_checks_have_a_golden_form(
         assert lines == [
             "0 of 1 test carried over",
             "left out  nanoclaw.t.cats.x",
-            "  no check of the output has a golden form: output_contains with one phrase, which the output has",
+            "  no critical output_contains has a first phrase of all_of, or an only one of any_of, that the output has as written",
         ]
     else:
         assert suite["tasks"][0]["expected"]["match"]["value"] == value

@@ -608,7 +608,7 @@ def test_regression_against_other_tasks(suite: SuiteProject, capsys: pytest.Capt
             {"suiteId": "a.evals.b"},
             "suite",
             "a.evals.b 1.2.3",
-            "suite (suite.id in agenteval.yaml, or suiteId of the suite)",
+            "suite (suite.id in agenteval.yaml, else the directory that is run; or suiteId)",
         ),
     ],
 )

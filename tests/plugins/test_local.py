@@ -10,9 +10,10 @@ from agenteval.assertions import assertion_types
 from agenteval.cli import main
 from agenteval.loading import load_test
 from agenteval.plugins.registry import Registry
+from pages import DOCS
 from plugin_projects import ADAPTER, PLUGIN, SHOUTS, asserting, plugged, write
 from projects import make_replay
-from runs import run_command
+from runs import EXAMPLES, run_command
 
 LOUD = make_replay(final_output={"role": "assistant", "content": "TWO WORDS"})
 
@@ -41,6 +42,46 @@ def test_a_test_uses_the_type(tmp_path: Path) -> None:
     assert result["capability_check"] == {"required": ["supports_replay"], "missing": []}
     assert [score["category"] for score in run.summary["scorecard"]] == ["outcome"]
     assert run.summary["problems"] == []
+
+
+LEAVES_A_MARK = f"open('loaded', 'w').close()\n{SHOUTS}"
+RECORDING = EXAMPLES / "otel" / "recorded-news" / "replay.json"
+
+
+@pytest.mark.parametrize(
+    ("argv", "loads"),
+    [
+        ("run TEST", True),
+        ("validate TEST", True),
+        ("list TEST", True),
+        ("explain", True),
+        ("schema", True),
+        ("doctor", True),
+        ("mutate TEST", True),
+        ("trace TEST", True),
+        (f"record {RECORDING} --list", True),
+        ("suite new TEST", True),
+        (f"init new --from {RECORDING}", True),
+        ("init new", False),
+        ("compare one two", False),
+        ("gate one", False),
+        ("report one", False),
+    ],
+)
+def test_which_commands_run_the_code_of_a_project(argv: str, loads: bool, tmp_path: Path) -> None:
+    """All but those that read stored runs only: the page about plugins says so, for it is a matter of trust."""
+    path = plugged(tmp_path, LEAVES_A_MARK).add("pass", replay=LOUD, assertions=asserting())
+    for name in ("one", "two"):
+        run_command([path], tmp_path / "artifacts", run_id=name)
+    mark = tmp_path / "loaded"
+    mark.unlink()
+    main(argv.replace("TEST", str(path)).split())
+    assert mark.exists() is loads
+    told = " ".join((DOCS / "plugins.md").read_text(encoding="utf-8").split())
+    assert (
+        "all commands load the modules that its configuration lists, but for `compare`, `gate`, `report`, `merge`, and "
+        "`init` without `--from`"
+    ) in told
 
 
 def test_a_failure_has_evidence(tmp_path: Path) -> None:

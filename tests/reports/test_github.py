@@ -31,8 +31,8 @@ def test_warnings_are_warnings(tmp_path: Path) -> None:
     """Failures and broken files are errors; a test that warns, and a remark about a file, are warnings."""
     starts = [line.rpartition("::")[0].split("::")[1] for line in annotations(mixed(tmp_path))]
     assert starts == [
-        "error file=suite/case/test.yaml,line=24,col=5,title=nanoclaw.t.fails",
         "error file=suite/broken/test.yaml,line=3,col=7,title=suite/broken/test.yaml",
+        "error file=suite/case/test.yaml,line=24,col=5,title=nanoclaw.t.fails",
         "warning file=suite/case/test.yaml,line=30,col=5,title=nanoclaw.t.warns",
         "warning file=suite/odd/test.yaml,line=2,col=5,title=spec.id_format",
     ]

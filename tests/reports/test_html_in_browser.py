@@ -277,6 +277,7 @@ def test_on_paper_there_are_no_controls(visit: Open, mixed: Path) -> None:
     page = visit(mixed, color_scheme="dark")
     page.emulate_media(media="print", color_scheme="dark")
     expect(page.locator(".tools")).not_to_be_visible()
+    expect(page.locator("button:visible:not(.category)")).to_have_count(0)
     expect(test_of(page, "wrong-page").locator(".events")).to_be_visible()
     assert (
         page.evaluate("getComputedStyle(document.querySelector('.test')).backgroundColor")
@@ -332,4 +333,6 @@ def test_no_window_is_too_narrow(visit: Open, controls: Path, width: int) -> Non
     """Nothing stands out to the side."""
     page = visit(controls, viewport={"width": width, "height": 800})
     page.get_by_role("button", name="Open all").click()
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    page.emulate_media(media="print")
     assert page.evaluate("document.documentElement.scrollWidth") == width

@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 from agenteval.reporters.markdown import LONGEST_COMMENT, within
 from agenteval.results import TestResult
 from run_builders import judged, make_result
-from stored_runs import FAILED, PASSED, mixed, rendered, store
+from stored_runs import FAILED, PASSED, UNREADABLE, mixed, rendered, store
 
 
 def test_the_report_of_a_run(tmp_path: Path) -> None:
@@ -50,10 +50,10 @@ def test_the_report_of_a_run(tmp_path: Path) -> None:
 
 
 def test_what_did_not_pass_comes_first(tmp_path: Path) -> None:
-    """Failures and broken files, then warnings, skips and expected failures; of a pass nothing is said."""
+    """Broken files and failures, then warnings, skips and expected failures; of a pass nothing is said."""
     text = rendered("markdown", mixed(tmp_path))
     words = [line.partition("<b>")[2].partition("</b>")[0] for line in text.splitlines() if "<b>" in line]
-    assert words == ["FAIL", "ERROR", "WARN", "SKIP", "XFAIL"]
+    assert words == ["ERROR", "FAIL", "WARN", "SKIP", "XFAIL"]
     assert "nanoclaw.t.passes" not in text
     assert text.startswith("## ⛔ agenteval: 1 invalid test spec\n")
 
@@ -80,6 +80,13 @@ def test_a_comment_is_never_too_long(tmp_path: Path) -> None:
     assert text.count("</details>") == shown
     assert shown > 5
     assert "### Scorecard" in text
+
+
+def test_broken_files_are_never_crowded_out(tmp_path: Path) -> None:
+    """They are why the run ends with exit 3: however many tests failed besides, they are told."""
+    text = rendered("markdown", store(tmp_path, *failures(40), problems=[UNREADABLE]))
+    assert "more did not fit here" in text
+    assert "<code>suite/broken/test.yaml</code>" in text
 
 
 def test_a_summary_may_be_longer(tmp_path: Path) -> None:

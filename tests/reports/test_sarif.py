@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
+from agenteval.errors import Problem
 from agenteval.results import ErrorInfo
 from agenteval.stored import StoredRun
 from run_builders import judged, make_result
@@ -91,9 +92,15 @@ def test_a_result_says_expected_and_got(tmp_path: Path) -> None:
     }
     assert result["partialFingerprints"] == {"agenteval/v1": "nanoclaw.t.fails::searches"}
     (rule,) = made["tool"]["driver"]["rules"]
+    assert rule.pop("fullDescription")["text"].startswith(
+        "A tool was called.\n\nCounts the `tool_call` events of `tool`"
+    )
     assert rule == {
         "id": "must_call_tool",
         "shortDescription": {"text": "A tool was called."},
+        "help": {
+            "text": "`agenteval explain must_call_tool` shows its parameters, its rules and an example."
+        },
     }
 
 
@@ -135,10 +142,32 @@ def test_a_green_run_has_no_results(tmp_path: Path) -> None:
 
 
 def test_a_run_that_fails_for_no_test_has_a_result(tmp_path: Path) -> None:
-    """A bar that was not reached is about no file."""
-    (result,) = report(store(tmp_path, PASSED, unmet=["score 0.5 is below 0.9"]))["results"]
-    assert result["message"]["text"] == "suite.threshold: score 0.5 is below 0.9"
-    assert "locations" not in result
+    """A bar that was not reached is about no file: it stands where it is set."""
+    made = report(store(tmp_path, PASSED, unmet=["score 0.5 is below 0.9"]))
+    assert [result["message"]["text"] for result in made["results"]] == [
+        "suite.threshold: score 0.5 is below 0.9"
+    ]
+    assert places(made) == [("exit 1", "error", "agenteval.yaml", {"startLine": 1})]
+
+
+def test_code_scanning_takes_it(tmp_path: Path) -> None:
+    """GitHub refuses a report in which a result has no place, or a rule no descriptions and no help."""
+    odd = Problem(reason_code="select.nothing_selected", message="the selection leaves none")
+    made = report(mixed(tmp_path))
+    bare = report(store(tmp_path / "bare", problems=[odd]))
+    assert places(bare) == [("select.nothing_selected", "error", "agenteval.yaml", {"startLine": 1})]
+    for rule in (*made["tool"]["driver"]["rules"], *bare["tool"]["driver"]["rules"]):
+        assert all(rule[key]["text"] for key in ("shortDescription", "fullDescription", "help"))
+    assert bare["tool"]["driver"]["rules"] == [
+        {
+            "id": "select.nothing_selected",
+            "shortDescription": {"text": "select.nothing_selected"},
+            "fullDescription": {"text": "select.nothing_selected: the result says what it is about."},
+            "help": {
+                "text": "The page about troubleshooting in the documentation of agenteval tells what to do."
+            },
+        }
+    ]
 
 
 @pytest.mark.parametrize(

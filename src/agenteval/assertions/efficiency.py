@@ -47,9 +47,10 @@ class EfficiencyWithin(Assertion):
     """The run stays within limits of time, tokens, cost, turns and retries.
 
     Passes when each limit that is given is kept; at least one must be. Time, tokens and cost are those that the
-    recording states; tokens of a prompt cache count as input. A turn is one stretch of agent activity up to a final
-    output, and a retry a call that is made again, with equal arguments, after it failed. A limit for which the trace
-    has no measure is not judged, and `observed` says so; when that is so for every limit, the assertion is skipped.
+    recording states, tokens as `input_tokens`, `output_tokens` or `total_tokens`; those of a prompt cache count as
+    input. A turn is one stretch of agent activity up to a final output, and a retry a call that is made again, with
+    equal arguments, after it failed. A limit for which the trace has no measure is not judged, and `observed` says
+    so; when that is so for every limit, the assertion is skipped.
     """
 
     type: ClassVar[str] = "efficiency_within"
@@ -168,11 +169,10 @@ def _tokens(name: str, usage: dict[str, Any]) -> Measure:
         total = _stated(usage, "total_tokens")
         both = None if read is None or written is None else read + written
         value = max((each for each in (total, both) if each is not None), default=None)
-    return (
-        Measure(None, f"no {UNITS[name].removesuffix(' in all')} are recorded")
-        if value is None
-        else Measure(value)
-    )
+    if value is not None:
+        return Measure(value)
+    lacking = f"no {UNITS[name].removesuffix(' in all')} are recorded"
+    return Measure(None, f"{lacking}: token_usage has only {', '.join([*usage][:5])}" if usage else lacking)
 
 
 def _input_tokens(usage: dict[str, Any]) -> int | None:

@@ -49,11 +49,10 @@ after: {event_type: tool_call, tool: outbound_send}
         pair = [name for name in ("before", "after") if getattr(self, name) is not None]
         if self.sequence is None and len(pair) < 2:
             got = f"only {pair[0]} is given" if pair else "none of them is given"
-            raise ValueError(f"tool_call_order needs either sequence, or before and after; {got}")
+            raise ValueError(f"needs either sequence, or before and after; {got}")
         if self.sequence is not None and pair:
             raise ValueError(
-                f"tool_call_order needs either sequence, or before and after; "
-                f"sequence and {' and '.join(pair)} are given"
+                f"needs either sequence, or before and after; sequence and {' and '.join(pair)} are given"
             )
         if self.sequence is not None and len(self.sequence) < 2:
             raise ValueError("a sequence needs at least two selectors")

@@ -45,7 +45,7 @@ class OutboundDestinations(Assertion):
 
     def __post_init__(self) -> None:
         if self.allowed is None and self.forbidden is None:
-            raise ValueError("outbound_destinations needs allowed, forbidden or both")
+            raise ValueError("needs allowed, forbidden or both")
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all
         """Judge one trace."""

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, unsupported, vacuous
 from agenteval.language.questions import questions
-from agenteval.patterns import pattern_error, search
+from agenteval.patterns import pattern_error, search, shown
 from agenteval.selectors import is_of
 from agenteval.spec import TestCase
 from agenteval.strict import Between, model
@@ -42,7 +42,7 @@ def check_patterns(name: str, patterns: Sequence[str]) -> None:
         raise ValueError(f"{name} holds an empty pattern, which every output matches: remove it")
     for pattern in patterns:
         if error := pattern_error(pattern):
-            raise ValueError(f"the pattern {pattern!r} is not a regular expression: {error}")
+            raise ValueError(f"the pattern {shown(pattern)} is not a regular expression: {error}")
 
 
 @model

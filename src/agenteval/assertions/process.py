@@ -224,7 +224,7 @@ class MaxToolCalls(Assertion):
         if self.tool is not None and self.max is None:
             raise ValueError("tool needs max: how many calls of it are allowed?")
         if self.max is None and self.max_total is None:
-            raise ValueError("max_tool_calls needs tool with max, or max_total")
+            raise ValueError("needs tool with max, or max_total")
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all
         """Judge one trace."""

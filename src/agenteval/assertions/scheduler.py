@@ -127,7 +127,7 @@ class SchedulerOutboundCount(Assertion):
 
     def __post_init__(self) -> None:
         if self.exact is None and self.min is None and self.max is None:
-            raise ValueError("scheduler_outbound_count needs exact, min or max")
+            raise ValueError("needs exact, min or max")
         if self.exact is not None and (self.min is not None or self.max is not None):
             raise ValueError("exact goes without min and max: it is both of them")
         if self.min is not None and self.max is not None and self.min > self.max:

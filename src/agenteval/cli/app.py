@@ -140,13 +140,14 @@ def _asks_for_details(argument: str) -> bool:
 def _fail(message: str, code: ExitCode) -> int:
     from contextlib import suppress
 
-    from agenteval.reporters.stream import printable, write
+    from agenteval.reporters.terminal import Terminal
 
     with suppress(OSError):  # what stdout cannot take must not keep stderr from telling why
         _flush()
     with suppress(OSError):
-        for line in redactor_in_force().unseen(message).split("\n"):
-            write(sys.stderr, printable(line) + "\n")
+        terminal = Terminal(sys.stderr)
+        terminal.width = terminal.room
+        terminal.paragraph(message)
         sys.stderr.flush()
     return int(code)
 

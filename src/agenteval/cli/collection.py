@@ -48,7 +48,8 @@ def collect(
     rules = redactor_in_force().rules
     collection = Collection(problems=registry.problems())
     unique = TaskIds()
-    for found in discover(paths):
+    overlooked: list[Problem] = []
+    for found in discover(paths, overlooked):
         if isinstance(found, SpecError):
             collection.problems += redacted_problems(found.problems, rules)
             collection.not_found += 1
@@ -70,6 +71,7 @@ def collect(
         else:
             collection.problems += redacted_problems(test.warnings, rules)
             collection.tests.append(test)
+    collection.problems += redacted_problems(overlooked, rules)
     return collection
 
 

@@ -2,10 +2,28 @@
 
 from collections.abc import Sequence
 
+from agenteval.reporters.terminal import Terminal
+from agenteval.text import cells
+
 
 def columns(rows: Sequence[Sequence[str]]) -> list[str]:
     """One line a row; the last cell is not padded."""
-    widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
+    widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
     return [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+        "  ".join(
+            cell + " " * (width - cells(cell)) for cell, width in zip(row, widths, strict=True)
+        ).rstrip()
+        for row in rows
     ]
+
+
+def tell_rows(terminal: Terminal, rows: Sequence[Sequence[str]]) -> None:
+    """The rows in columns; on a terminal that these are too wide for, what follows the first cell stands under it."""
+    lines = columns(rows)
+    if all(cells(line) <= terminal.room for line in lines):
+        for line in lines:
+            terminal.emit(line)
+        return
+    for first, *others in rows:
+        terminal.emit(first)
+        terminal.paragraph("  ".join(others), indent=2)

@@ -21,12 +21,14 @@ def command() -> ExitCode:
     terminal = Terminal(sys.stdout)
     worst = ExitCode.PASSED
     for section in (_versions, _adapters, _plugins, _project):
-        for name, value, code in section():
+        lines = list(section())
+        width = max(_NAME_WIDTH, *(len(name) for name, _, _ in lines))
+        for name, value, code in lines:
             worst = max(worst, code)
             first, *rest = value.split("\n")
-            terminal.emit(f"{name:<{_NAME_WIDTH}}  {first}")
+            terminal.emit(f"{name:<{width}}  {first}")
             for line in rest:
-                terminal.emit(f"{'':<{_NAME_WIDTH}}  {line}")
+                terminal.emit(f"{'':<{width}}  {line}")
         terminal.emit("")
     terminal.emit("all is well" if worst == ExitCode.PASSED else "something is broken: see above")
     return worst

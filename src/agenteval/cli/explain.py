@@ -37,11 +37,13 @@ def command(
             next_step="leave one of them out",
         )
     from agenteval.reporters.stream import write
+    from agenteval.reporters.terminal import Terminal
 
     if plugins and name:
         raise UsageError("--plugins lists types: it does not go with TYPE", next_step="leave one of them out")
     registry = _registry(name, built_in=markdown and not plugins)
-    write(sys.stdout, _text(name, registry, as_json=as_json, markdown=markdown, plugins=plugins))
+    room = Terminal(sys.stdout).room
+    write(sys.stdout, _text(name, registry, room, as_json=as_json, markdown=markdown, plugins=plugins))
     return ExitCode.PASSED
 
 
@@ -56,7 +58,9 @@ def _registry(name: str | None, *, built_in: bool) -> "Registry":
     return project_registry()
 
 
-def _text(name: str | None, registry: "Registry", *, as_json: bool, markdown: bool, plugins: bool) -> str:
+def _text(
+    name: str | None, registry: "Registry", room: int, *, as_json: bool, markdown: bool, plugins: bool
+) -> str:
     from agenteval.cli.catalogue import warn_about
     from agenteval.reference.explanation import explain, explain_all
     from agenteval.reference.markdown import plugins_markdown, reference_markdown
@@ -66,12 +70,13 @@ def _text(name: str | None, registry: "Registry", *, as_json: bool, markdown: bo
         everything = [item for item in explain_all(registry) if item.plugin or not plugins]
         if markdown:
             return plugins_markdown(everything) if plugins else reference_markdown()
-        return _json([item.as_json() for item in everything]) if as_json else _catalogue(everything)
+        return _json([item.as_json() for item in everything]) if as_json else _catalogue(everything, room)
     explanation = explain(name, registry)
     example = _example(name, registry)
     if as_json:
         return _json({**explanation.as_json(), "example_test": example})
-    return "".join(f"# {line}".rstrip() + "\n" for line in _lines(explanation)) + "\n" + example
+    prose = _lines(explanation, room - len("# "))
+    return "".join(f"# {line}".rstrip() + "\n" for line in prose) + "\n" + example
 
 
 def _json(data: Any) -> str:
@@ -88,7 +93,7 @@ def _example(name: str, registry: "Registry") -> str:
     return example_spec(cls)
 
 
-def _catalogue(explanations: "list[Explanation]") -> str:
+def _catalogue(explanations: "list[Explanation]", room: int) -> str:
     from agenteval.reference.explanation import by_category
 
     if not explanations:
@@ -99,18 +104,19 @@ def _catalogue(explanations: "list[Explanation]") -> str:
         lines.append(category)
         for item in items:
             origin = f" ({item.plugin})" if item.plugin else ""
-            lines.append(f"  {item.type:<{width}}  {item.summary}{origin}")
+            lines += _wrapped(f"  {item.type:<{width}}  {item.summary}{origin}", " " * (width + 4), room)
         lines.append("")
     lines.append("agenteval explain TYPE shows one, with an example to paste")
     return "\n".join(lines) + "\n"
 
 
-def _lines(explanation: "Explanation") -> list[str]:
+def _lines(explanation: "Explanation", room: int) -> list[str]:
     """Everything there is to say about a type, line by line."""
+    width = min(room, _WIDTH)
     needs = ", ".join(explanation.implied_capabilities) or "nothing"
     lines = [explanation.type, ""]
     for line in explanation.description.splitlines():
-        lines += [line] if len(line) <= _LONGEST else _wrapped(line, "")
+        lines += [line] if len(line) <= min(room, _LONGEST) else _wrapped(line, "", width)
     lines.append("")
     lines += [
         f"category:          {explanation.category}",
@@ -120,23 +126,28 @@ def _lines(explanation: "Explanation") -> list[str]:
         *([f"plugin:            {explanation.plugin}"] if explanation.plugin else []),
         "",
         "parameters:" if explanation.parameters else "parameters: none",
-        *_table(explanation.parameters),
+        *_table(explanation.parameters, width),
     ]
     for shape in explanation.shapes:
-        lines += ["", *_wrapped(f"{shape.name}: {shape.description}", ""), *_table(shape.fields)]
+        lines += [
+            "",
+            *_wrapped(f"{shape.name}: {shape.description}", "", width),
+            *_table(shape.fields, width),
+        ]
     return [*lines, "", "A complete test file:"]
 
 
-def _table(parameters: "list[Parameter]") -> list[str]:
-    width = max((len(parameter.name) for parameter in parameters), default=0)
+def _table(parameters: "list[Parameter]", width: int) -> list[str]:
+    longest = max((len(parameter.name) for parameter in parameters), default=0)
+    indent = " " * (longest + 4)
     lines = []
     for parameter in parameters:
-        lines += _wrapped(f"  {parameter.name:<{width}}  {parameter.rule}", " " * (width + 4))
-        lines += _wrapped(" " * (width + 4) + parameter.description, " " * (width + 4))
+        lines += _wrapped(f"  {parameter.name:<{longest}}  {parameter.rule}", indent, width)
+        lines += _wrapped(indent + parameter.description, indent, width)
     return lines
 
 
-def _wrapped(text: str, indent: str) -> list[str]:
+def _wrapped(text: str, indent: str, width: int) -> list[str]:
     from textwrap import wrap
 
-    return wrap(text, _WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    return wrap(text, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)

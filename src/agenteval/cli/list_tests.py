@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from agenteval.cli.collection import Collection, collect, count, problem_as_json
-from agenteval.cli.columns import columns
+from agenteval.cli.columns import tell_rows
 from agenteval.cli.options import ExcludeTagOption, ExpressionOption, PathsArgument, TagOption
 from agenteval.errors import ExitCode
 from agenteval.loading import LoadedTest
@@ -56,8 +56,7 @@ def _print(tests: Sequence[LoadedTest], collection: Collection) -> None:
         complaints.problem(problem)
     complaints.flush()
     terminal = Terminal(sys.stdout)
-    for line in columns([_row(test) for test in tests]):
-        terminal.emit(line)
+    tell_rows(terminal, [_row(test) for test in tests])
     deselected = len(collection.tests) - len(tests)
     terminal.emit(count(len(tests), "test") + (f", {deselected} deselected" if deselected else ""))
     terminal.flush()

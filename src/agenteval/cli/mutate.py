@@ -184,8 +184,8 @@ def _listed(console: "Console", operators: "Sequence[type[Operator]]") -> ExitCo
     """The operators, each with what it changes and what it stands for."""
     for each in operators:
         console.emit((each.name, "bold"), f"  {each.category}")
-        console.emit(f"  {' '.join((each.__doc__ or '').split())}")
-        console.emit((f"  stands for: {each.stands_for}", "dim"))
+        console.paragraph(" ".join((each.__doc__ or "").split()), indent=2)
+        console.paragraph(f"stands for: {each.stands_for}", indent=2, style="dim")
     console.flush()
     return ExitCode.PASSED
 

@@ -110,6 +110,9 @@ def _known_color(value: str | None) -> str | None:
 ColorOption = Annotated[
     str | None,
     typer.Option(
-        "--color", metavar="auto|always|never", help="Colour; NO_COLOR is honoured.", callback=_known_color
+        "--color",
+        metavar="WHEN",
+        help="Colour: auto, always or never; auto honours NO_COLOR.",
+        callback=_known_color,
     ),
 ]

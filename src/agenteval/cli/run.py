@@ -68,7 +68,9 @@ def command(
     exit_first: Annotated[
         bool, typer.Option("-x", "--exitfirst", help="Stop at the first failure or error.")
     ] = False,
-    maxfail: Annotated[int, typer.Option("--maxfail", min=0, help="Stop after N failures and errors.")] = 0,
+    maxfail: Annotated[
+        int, typer.Option("--maxfail", metavar="N", min=0, help="Stop after N failures and errors.")
+    ] = 0,
     last_failed: Annotated[
         bool,
         typer.Option("--lf", "--last-failed", help="Only tests that failed last time; all when none did."),
@@ -96,7 +98,9 @@ def command(
     run_id: Annotated[
         str, typer.Option("--run-id", metavar="ID", help="The name of this run's directory.")
     ] = "",
-    no_artifacts: Annotated[bool, typer.Option("--no-artifacts", help="Write no files.")] = False,
+    no_artifacts: Annotated[
+        bool, typer.Option("--no-artifacts", help="Write no files, but for reports.")
+    ] = False,
     save_traces: Annotated[bool, typer.Option("--save-traces", help="Write every test's trace.")] = False,
     baseline: Annotated[
         str | None,

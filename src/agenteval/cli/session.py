@@ -11,7 +11,7 @@ from agenteval.cli.examining import Candidate, Examiner, Judged, Stem
 from agenteval.cli.flow import Flow
 from agenteval.cli.ledger import Ledger
 from agenteval.discovery import Selected, discover
-from agenteval.errors import ExitCode, SpecError
+from agenteval.errors import ExitCode, Problem, SpecError
 from agenteval.loading import LoadedTest
 from agenteval.openwop.summary import TaskIds
 from agenteval.redaction import plain
@@ -39,6 +39,8 @@ class Session:
     workers: "Workers | None" = None
     progress: "Progress | None" = None
     unique: TaskIds = field(default_factory=TaskIds)
+    overlooked: list[Problem] = field(default_factory=list)
+    """Warnings about tests that are not found by their names."""
 
     @cached_property
     def examiner(self) -> Examiner:
@@ -60,7 +62,7 @@ class Session:
         number, console = 0, self.ledger.console
         for test in self._tests(self._looked_at(paths)):
             number += 1
-            console.emit(f"{test.test_id}  ", (str(test.found.path), "dim"))
+            console.two([test.test_id], (str(test.found.path), "dim"))
         self._selected(number)
         console.emit(f"{counted(number, 'test')} would run")
         return ExitCode.PASSED if number and not self.ledger.tally.counts.invalid else ExitCode.INVALID
@@ -101,7 +103,7 @@ class Session:
             for test in self.tests():
                 yield test if isinstance(test, SpecError) else self.examiner.loaded(Selected(test.path), test)
             return
-        found: Iterable[Selected | SpecError] = discover(paths)
+        found: Iterable[Selected | SpecError] = discover(paths, self.overlooked)
         if self.flow.arranges:
             found = self._arranged(found)
         if self.flow.progress and console.is_terminal:
@@ -201,6 +203,7 @@ class Session:
         ledger = self.ledger
         if ledger.log:
             ledger.log.end()
+        ledger.warn(self.overlooked)
         ledger.warn(self.selection.unknown_tags())
         elsewhere = self.flow.shard and self.arrangement and self.arrangement.wanted
         if not number and not elsewhere and ledger.tally.counts.deselected:

@@ -130,7 +130,7 @@ def check_suite(label: str, theirs: tuple[str, str], ours: tuple[str, str], labe
     raise UsageError(
         f"{label} is of another {what}: it is of {' '.join(theirs)}, {label_of_ours} of {' '.join(ours)}",
         reason_code="baseline.other_suite",
-        next_step="compare runs of one suite (suite.id in agenteval.yaml, or suiteId of the suite)"
+        next_step="compare runs of one suite (suite.id in agenteval.yaml, else the directory that is run; or suiteId)"
         if other
         else "compare runs of one version, or write the baseline anew with --update-baseline",
     )

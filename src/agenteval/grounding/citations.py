@@ -16,7 +16,7 @@ from agenteval.grounding.wording import tokens as exact_tokens
 from agenteval.language.content_words import plain_form
 from agenteval.language.signs import END, tokens
 from agenteval.lazyregex import lazy
-from agenteval.text import blocks, cut, fold
+from agenteval.text import blocks, composed, cut, fold
 
 TITLE_OVERLAP = 0.6
 """The share of a reference line's content words that one span of a source must have."""
@@ -39,6 +39,7 @@ class Citation:
 
 def citations(output: str) -> list[Citation]:
     """Everything that an output cites: references, then numbers, then named sources; each once."""
+    output = composed(output)
     found = [Citation(kind="reference", text=link.text, link=link) for link in links(output)]
     spoken = (block.text for block in blocks(output) if block.kind not in ("code", "rule"))
     prose = _INLINE_CODE.sub(" ", "\n".join(spoken))

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from agenteval.language.questions import is_question
 from agenteval.lazyregex import lazy
-from agenteval.text import Block, blocks, fold, sentences
+from agenteval.text import Block, blocks, composed, fold, sentences
 
 LONGEST_KEPT = 10_000
 """Characters of the outputs whose claims are kept: memory stays bounded."""
@@ -58,7 +58,7 @@ def _kept(output: str) -> tuple[Claim, ...]:
 
 def _found(output: str) -> tuple[Claim, ...]:
     found: list[Claim] = []
-    parts = [block for block in blocks(output) if block.kind not in ("code", "rule")]
+    parts = [block for block in blocks(composed(output)) if block.kind not in ("code", "rule")]
     in_sources = False
     for index, block in enumerate(parts):
         is_item = block.kind in ("bullet", "number", "table")

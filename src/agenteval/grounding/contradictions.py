@@ -49,15 +49,10 @@ def _against_field(mine: "_Words", name: str, value: str) -> Iterator[str]:
 
 def _against_state(mine: "_Words", theirs: "_Words") -> Iterator[str]:
     """What is so by the claim, and not so by a field that is true or false, or the other way round."""
-    said = [
-        each
-        for at, each in enumerate(theirs.lowered)
-        if at not in theirs.denying and each not in _AUXILIARIES
-    ]
+    said = [word for word in theirs.lowered if word not in _AUXILIARIES and word not in _DENYING]
     told = [stem for stem in theirs.stems if stem]
-    if len(said) > len(
-        told
-    ):  # `on_time` is not meant by "the time", but `window_open` by "the window is open"
+    # `on_time` is not meant by "the time", but `window_open` by "the window is open".
+    if len(said) > len(told):
         is_meant = bool(_places(mine.lowered, tuple(said)))
     else:
         is_meant = set(told) <= set(mine.stems)

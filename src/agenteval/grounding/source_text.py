@@ -22,6 +22,7 @@ from agenteval.grounding.source_numbers import Beside, SourceNumbers, any_unit, 
 from agenteval.grounding.sources import Source
 from agenteval.language.signs import words
 from agenteval.language.stems import stem
+from agenteval.text import composed
 
 NEAR = 250
 """How many characters around a number or a date are near it."""
@@ -235,18 +236,19 @@ def _weekday(date: Date) -> str | None:
 
 
 def _with_text(sources: Iterable[Source]) -> list[Source]:
-    return [found for source in sources if (found := _without_blanks(source)).texts]
+    return [found for source in sources if (found := _readable(source)).texts]
 
 
-def _without_blanks(source: Source) -> Source:
-    """A source without texts that say nothing. What a record says is never blank."""
-    if all(text and not text.isspace() for text in source.texts):
-        return source
-    kept = [number for number, text in enumerate(source.texts) if text and not text.isspace()]
+def _readable(source: Source) -> Source:
+    """A source in Unicode NFC, without texts that say nothing. What a record says is never blank."""
+    texts = list(map(composed, source.texts))
+    kept = [number for number, text in enumerate(texts) if text and not text.isspace()]
+    if len(kept) == len(texts):
+        return Source(source.event_id, texts, source.paths, source.records)
     paths = [source.paths[number] for number in kept] if source.paths else []
     records = {place for place, number in enumerate(kept) if number in source.records}
-    return Source(source.event_id, [source.texts[number] for number in kept], paths, records)
+    return Source(source.event_id, [texts[number] for number in kept], paths, records)
 
 
 def _texts(sources: Iterable[Source]) -> Iterator[str]:
-    return (text for source in sources for text in source.texts)
+    return (composed(text) for source in sources for text in source.texts)

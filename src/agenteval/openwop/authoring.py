@@ -45,7 +45,7 @@ def carried_over(
     golden, source = _golden(test.checks, trace)
     if golden is None or source is None:
         carried.lost.append(
-            "no check of the output has a golden form: output_contains with one phrase, which the output has"
+            "no critical output_contains has a first phrase of all_of, or an only one of any_of, that the output has as written"
         )
         return carried
     redactor = Redactor(case.reporting.redact_fields, rules)

@@ -150,6 +150,8 @@ def place_at(text: str, offset: int, span: int = 1) -> Place:
 
 def _window(head: str, tail: str, span: int) -> tuple[Callable[[str], str], tuple[int, int]]:
     """How to cut the lines of an excerpt so that the caret is in sight, and where the caret then stands."""
+    from agenteval.text import cells
+
     start = 0
     if len(head) + min(span, _EXCERPT_WIDTH // 2) > _EXCERPT_WIDTH:
         start = len(head) - _EXCERPT_WIDTH // 2
@@ -160,8 +162,8 @@ def _window(head: str, tail: str, span: int) -> tuple[Callable[[str], str], tupl
         right = "…" if len(line) > start + _EXCERPT_WIDTH else ""
         return left + _shown(line[start : start + _EXCERPT_WIDTH]) + right
 
-    before = bool(start) + _cells(_shown(head[start:]))
-    return window, (before, max(1, _cells(_shown(tail[:marked]))))
+    before = bool(start) + cells(_shown(head[start:]))
+    return window, (before, max(1, cells(_shown(tail[:marked]))))
 
 
 def _shown(text: str) -> str:
@@ -172,15 +174,6 @@ def _shown(text: str) -> str:
     return "".join(
         sign if sign.isprintable() else sign.encode("unicode_escape").decode("ascii") for sign in text
     )
-
-
-def _cells(text: str) -> int:
-    """How many cells of a terminal the text takes."""
-    if text.isascii():
-        return len(text)
-    from unicodedata import combining, east_asian_width
-
-    return sum(2 if east_asian_width(sign) in "WF" else not combining(sign) for sign in text)
 
 
 def problem_at(
@@ -239,6 +232,7 @@ def fault_of(finding: Finding, family: str) -> Fault:
         at_key=finding.at_key,
         suggestion=finding.suggestion,
         allowed=finding.allowed,
+        next_step=finding.next_step,
     )
 
 

@@ -255,7 +255,12 @@ class _Reader:
         """What an alias stands for."""
         name = event.anchor
         if name not in self.anchors:
-            raise _Refused("yaml.syntax", f"no anchor &{name} comes before the alias *{name}", event)
+            raise _Refused(
+                "yaml.syntax",
+                f"no anchor &{name} comes before the alias *{name}",
+                event,
+                next_step="put a text that begins with '*' in quotes",
+            )
         value, size = found = self.anchors[name]
         if found is _OPEN:
             raise _Refused("yaml.recursive_alias", f"the alias *{name} stands inside its own anchor", event)
@@ -334,22 +339,13 @@ def _twice(text: str, duplicate: _DuplicateKey) -> _Refused:
 
 
 def _syntax(text: str, error: yaml.YAMLError) -> _Refused:
-    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
-    if mark is None:
-        found = yaml.reader.Reader.NON_PRINTABLE.search(text)
-        return _bad_character(text, found.start() if found else 0)
-    problem = getattr(error, "problem", None) or str(error)
-    context = getattr(error, "context", None)
-    sign = text[mark.index : mark.index + 1]
-    if "cannot start any token" in problem and sign == "\t":
-        message, step = "a tab cannot indent YAML", "indent with blanks"
-    elif "cannot start any token" in problem:
-        message, step = f"a text cannot begin with {sign!r} here", "put the text in quotes"
-    elif "mapping values are not allowed" in problem:
-        message, step = "a key with a value cannot stand here", "put a text that holds ': ' in quotes"
-    else:
-        message, step = f"not valid YAML: {problem}" + (f" {context}" if context else ""), ""
-    return _Refused("yaml.syntax", message, mark.index, next_step=step)
+    from agenteval.reading.yamlsyntax import trouble
+
+    found = trouble(text, error)
+    if found is None:
+        bad = yaml.reader.Reader.NON_PRINTABLE.search(text)
+        return _bad_character(text, bad.start() if bad else 0)
+    return _Refused("yaml.syntax", found.message, found.offset, next_step=found.next_step)
 
 
 def _bad_character(text: str, offset: int) -> _Refused:

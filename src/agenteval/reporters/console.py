@@ -11,6 +11,7 @@ from agenteval.results import (
     CategoryScore,
     Coverage,
     ErrorInfo,
+    InvalidSpec,
     RunCounts,
     RunSummary,
     TestResult,
@@ -35,7 +36,7 @@ _MARK_STYLE = {
 
 MOST_INVALID_LINES = 200
 MANY_TESTS = 10
-"""A run of more tests names the failed ones once more at its end: their stories have scrolled away."""
+"""A run of more tests names the failed and invalid ones once more at its end: their stories have scrolled away."""
 
 
 class Console(Terminal):
@@ -85,7 +86,7 @@ class Console(Terminal):
             self.emit(*head, "   ", (text, "dim"))
         else:
             self.emit(*head)
-            self.emit("  ", (text, "dim"))
+            self.paragraph(text, indent=2, style="dim")
 
     def evidence(self, result: TestResult, run_dir: str | None, *, reason: str = "") -> None:
         """All that is told of a test after its headline; `reason` takes the place of the headline."""
@@ -208,6 +209,8 @@ class Console(Terminal):
             self._coverage(summary.coverage, tests=counts.total)
         if self.verbosity < 0 or counts.total > MANY_TESTS:
             self._not_passed(summary.tests)
+        if counts.total > MANY_TESTS:
+            self._invalid(summary.problems)
         slow = list(slowest)
         if slow:
             self.gap()
@@ -235,8 +238,20 @@ class Console(Terminal):
             self.gap()
         for row in failed:
             word, style = _STATUS[row.status]
-            why = f"{row.reason_code}  " if row.status == "error" else ""
-            self.emit((word, style), f" {row.test_case_id}  {why}", (row.path, "dim"))
+            why = f"  {row.reason_code}" if row.status == "error" else ""
+            self.two([(word, style), f" {row.test_case_id}{why}"], (row.path, "dim"))
+
+    def _invalid(self, problems: Sequence[InvalidSpec]) -> None:
+        """Each file that could not be loaded, at its first problem."""
+        files: dict[str, InvalidSpec] = {}
+        for each in problems:
+            if each.severity == "error":
+                files.setdefault(each.path, each)
+        if files:
+            self.gap()
+        for each in files.values():
+            place = ":".join(str(part) for part in (each.path, each.line, each.column) if part)
+            self.emit(("INVALID", "red bold"), *((" ", place, " ") if place else ()), f" {each.reason_code}")
 
     def _scorecard(self, rows: Sequence[CategoryScore]) -> None:
         width = max(len(row.category) for row in rows)
@@ -256,7 +271,7 @@ class Console(Terminal):
             ]
             kind = "fail" if row.failed else "warn" if row.warnings else "pass" if judged else "skip"
             tail = f"  {', '.join(extras)}" if extras else ""
-            mark = (self.signs[kind], _MARK_STYLE[kind])
+            mark = (f"{self.signs[kind]:<{len(self.signs['pass'])}}", _MARK_STYLE[kind])
             self.emit("  ", mark, f" {row.category:<{width}}  {f'{row.passed}/{judged}':>{most}}{tail}")
 
     def _coverage(self, coverage: Coverage, *, tests: int) -> None:

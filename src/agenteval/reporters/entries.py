@@ -41,21 +41,27 @@ class Entry:
     result: TestResult | None = None
 
 
-def entries(run: StoredRun) -> Iterator[Entry]:
+def entries(run: StoredRun, *, files_first: bool = False) -> Iterator[Entry]:
     """All there is to list, in the order of the run: tests, then what could not be loaded or written, then the run.
 
-    The run itself is an entry only when it did not end well and nothing before says why, or not all of it.
+    With `files_first` what could not be loaded comes before the tests: where there is not room for all, that which
+    says most about the exit code. The run itself is an entry only when it did not end well and nothing before says
+    why, or not all of it.
     """
-    bad = False
+    errors = (problem for problem in run.summary.problems if problem.severity == "error")
+    files = [
+        _invalid(list(each)) for _, each in groupby(errors, key=lambda problem: problem.path or id(problem))
+    ]
+    bad = bool(files)
+    if files_first:
+        yield from files
     known = known_failures(run)
     for result in run.results():
         entry = _test(result, known.get(result.test_case_id, ""))
         bad |= entry.kind in ("fail", "error")
         yield entry
-    errors = (problem for problem in run.summary.problems if problem.severity == "error")
-    for _, problems in groupby(errors, key=lambda problem: problem.path or id(problem)):
-        bad = True
-        yield _invalid(list(problems))
+    if not files_first:
+        yield from files
     unseen = unseen_regressions(run)
     if run.summary.exit_code and (unseen or not bad):
         yield _about_the_run(run.summary, unseen)

@@ -30,7 +30,7 @@ def silence() -> tuple[str, str]:
 
 def annotations(run: StoredRun) -> Iterator[str]:
     """A command for each test that failed, and for each that warns; of more than GitHub keeps, the last counts the rest."""
-    listed = list(entries(run))
+    listed = list(entries(run, files_first=True))
     errors = [_annotation("error", each) for each in listed if each.kind in ("fail", "error")]
     warnings = [_annotation("warning", each) for each in listed if each.kind == "pass" and each.text]
     warnings += [_remark(problem) for problem in run.summary.problems if problem.severity == "warning"]

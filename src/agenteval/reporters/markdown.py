@@ -37,13 +37,15 @@ def render(run: StoredRun, redactor: Redactor) -> bytes:
 
 
 def within(run: StoredRun, longest: int) -> str:
-    """The report in at most `longest` bytes of UTF-8: failures first, in full as far as there is room."""
+    """The report in at most `longest` bytes of UTF-8: what could not be loaded, then failures, in full as far as there
+    is room.
+    """
     summary = run.summary
     head = [f"## {_SIGNS.get(summary.exit_code, '⛔')} agenteval: {_code(summary.exit_reason, '')}", ""]
     head += [*_counts(summary.counts, len(known_failures(run))), "", _facts(run), ""]
     tail = _scorecard(summary.scorecard)
     room = longest - _RESERVE - _size(head) - _size(tail)
-    body, left_out = _fitting(_sections(entries(run)), room)
+    body, left_out = _fitting(_sections(entries(run, files_first=True)), room)
     if left_out:
         body += [f"{left_out} more did not fit here; `agenteval report` tells all of them.", ""]
     return "\n".join([*head, *body, *tail])

@@ -78,9 +78,8 @@ def _table(console: Console, scores: list[Score]) -> None:
         sign, style = _look(each)
         dot = f" {console.signs['dot']} "
         facts = dot.join(_counted(each.killed, each.survived, each.equivalent))
-        console.emit(
-            "  ", (console.signs[sign], style), f" {each.name:<{width}}  {percent(each.score):>5}  {facts}"
-        )
+        mark = f"{console.signs[sign]:<{len(console.signs['pass'])}}"
+        console.emit("  ", (mark, style), f" {each.name:<{width}}  {percent(each.score):>5}  {facts}")
 
 
 def _look(one: Score | TestMutation) -> tuple[str, str]:

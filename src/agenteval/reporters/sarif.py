@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import quote
 
 from agenteval.redaction import Redactor
-from agenteval.reporters.entries import Entry, entries, evidence_of
+from agenteval.reporters.entries import RUN, Entry, entries, evidence_of
 from agenteval.reporters.sealing import sealed
 from agenteval.results import AssertionResult, InvalidSpec, TestResult
 from agenteval.stored import StoredRun
@@ -14,6 +14,9 @@ from agenteval.stored import StoredRun
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 ROOT = "%SRCROOT%"
 """Stands for the directory that the paths of a run are relative to."""
+
+SETTINGS = "agenteval.yaml"
+"""Where a result stands that is about no file: code scanning takes no report in which one has no place."""
 
 Json = dict[str, Any]
 
@@ -55,14 +58,24 @@ def render(run: StoredRun, redactor: Redactor) -> bytes:
 
 
 def _rule(name: str) -> Json:
-    """A rule: what a type of assertion demands; a reason code says all that there is to say."""
+    """A rule with all that GitHub demands of one: what a type of assertion asks for, or a reason code."""
+    from inspect import cleandoc
+
     from agenteval.assertions import assertion_class
     from agenteval.reference.explanation import first_sentence
 
-    cls = assertion_class(name)
-    return (
-        {"id": name, "shortDescription": {"text": first_sentence(cls.__doc__ or "")}} if cls else {"id": name}
-    )
+    short, full = name, f"{name}: the result says what it is about."
+    aid = "The page about troubleshooting in the documentation of agenteval tells what to do."
+    if cls := assertion_class(name):
+        full = cleandoc(cls.__doc__ or "")
+        short = first_sentence(full)
+        aid = f"`agenteval explain {name}` shows its parameters, its rules and an example."
+    return {
+        "id": name,
+        "shortDescription": {"text": short},
+        "fullDescription": {"text": full},
+        "help": {"text": aid},
+    }
 
 
 def _of_entry(entry: Entry) -> Iterator[Json]:
@@ -73,7 +86,7 @@ def _of_entry(entry: Entry) -> Iterator[Json]:
         explained = entry.kind in ("fail", "known") and not all(each.xfail for each in noes)
         if explained or entry.kind not in ("fail", "known", "error"):
             return
-    elif entry.path:
+    elif entry.name != RUN or entry.path:
         return
     made = _result(
         entry.reason_code, "error", entry.text, entry.path, entry.line, entry.column, test=entry.name
@@ -109,12 +122,15 @@ def _of_problem(problem: InvalidSpec) -> Json:
 def _result(
     rule: str, level: str, text: str, path: str, line: int | None, column: int | None, *, test: str = ""
 ) -> Json:
-    made: Json = {"ruleId": rule, "level": level, "message": {"text": text}}
-    if path:
-        region = {"startLine": line or 1} | ({"startColumn": column} if column else {})
-        made["locations"] = [{"physicalLocation": {"artifactLocation": _artifact(path), "region": region}}]
-    made["properties"] = {"test": test} if test else {}
-    return made
+    region = {"startLine": line or 1} | ({"startColumn": column} if column else {})
+    place = {"artifactLocation": _artifact(path or SETTINGS), "region": region}
+    return {
+        "ruleId": rule,
+        "level": level,
+        "message": {"text": text},
+        "locations": [{"physicalLocation": place}],
+        "properties": {"test": test} if test else {},
+    }
 
 
 def _artifact(path: str) -> Json:

@@ -8,7 +8,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TextIO
 
 from agenteval.reporters.stream import flush, printable, redactor_in_force, write
@@ -26,6 +26,7 @@ _UNICODE = {
     "xfail": "✗",
     "dot": "·",
     "times": "\N{MULTIPLICATION SIGN}",
+    "cut": "…",
 }
 _ASCII = {
     "pass": "ok",
@@ -36,6 +37,7 @@ _ASCII = {
     "xfail": "x",
     "dot": "-",
     "times": "x",
+    "cut": "...",
 }
 _EXCERPT_LINE = re.compile(r" *[0-9]* \| ")
 
@@ -57,6 +59,8 @@ class Terminal:
         auto = self.is_terminal and not os.environ.get("NO_COLOR")
         self.colored = color == "always" or (color == "auto" and auto)
         self.width = max(40, shutil.get_terminal_size().columns) if terminal else PLAIN_WIDTH
+        self.room = self.width if self.is_terminal else sys.maxsize
+        """How long a line may be that needs no more than to be read: in a log or a file, as long as it is."""
         self.signs = _UNICODE if _can_show(self.stream) else _ASCII
         self._at_gap = True
         self.before_line: Callable[[], None] | None = None
@@ -82,25 +86,36 @@ class Terminal:
 
         text = redactor_in_force().unseen(text)  # before a value is broken in two
         for paragraph in text.rstrip().split("\n"):
-            line = " " * indent + printable(paragraph)
+            line = _widened(" " * indent + printable(paragraph))
             if len(line) <= self.width or _EXCERPT_LINE.match(paragraph):
-                self.emit((line, style))
+                self.emit((_narrowed(line), style))
                 continue
-            hang = len(line) - len(line.lstrip()) + 2
+            lead = line[: len(line) - len(line.lstrip())]
             for part in wrap(
-                line,
+                line.lstrip(),
                 self.width,
-                subsequent_indent=" " * hang,
+                initial_indent=lead,
+                subsequent_indent=f"{lead}  ",
                 break_long_words=False,
                 break_on_hyphens=False,
                 replace_whitespace=False,
             ):
-                self.emit((part, style))
+                self.emit((_narrowed(part), style))
 
     def clipped(self, text: str) -> None:
         """One line of a text, cut where the width ends."""
-        text = printable(redactor_in_force().unseen(text))
-        self.emit(text if len(text) <= self.width else f"{text[: self.width - 1]}…")
+        text = _widened(printable(redactor_in_force().unseen(text)))
+        cut = self.signs["cut"]
+        self.emit(_narrowed(text if len(text) <= self.width else text[: self.width - len(cut)] + cut))
+
+    def two(self, first: Sequence[Part], second: Part) -> None:
+        """Two things on one line; on a terminal that it is too long for, the second stands under the first."""
+        words = "".join(part if isinstance(part, str) else part[0] for part in (*first, "  ", second))
+        if len(_widened(printable(words))) <= self.room:
+            self.emit(*first, "  ", second)
+        else:
+            self.emit(*first)
+            self.emit("  ", second)
 
     def command(self, line: str) -> None:
         """A line for a machine that reads along: to gaps it is as if it were not there."""
@@ -140,6 +155,19 @@ class Terminal:
             return printable(part)
         text, style = part
         return f"\x1b[{_CODES[style]}m{printable(text)}\x1b[0m" if self.colored and style else printable(text)
+
+
+def _widened(text: str) -> str:
+    """The printable text with a NUL before each sign that takes two cells: it is as long as it is wide."""
+    if text.isascii():
+        return text
+    from agenteval.text import cells
+
+    return "".join(f"\0{sign}" if cells(sign) > 1 else sign for sign in text)
+
+
+def _narrowed(text: str) -> str:
+    return text.replace("\0", "")
 
 
 def _can_show(stream: TextIO) -> bool:

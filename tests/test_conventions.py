@@ -1,0 +1,38 @@
+"""What is valid in a test file and worth a warning all the same, with the real catalogue of types."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from agenteval.loading import load_test
+from builders import make_spec
+
+
+@pytest.mark.parametrize(
+    ("phrases", "regex", "told"),
+    [
+        (["ok", r"\bsecret\b"], False, [r"'\bsecret\b'"]),
+        ([r"\d{4}", "a.*b"], False, [r"'\d{4}'", "'a.*b'"]),
+        ([r"\d{4}", "a.*b"], True, []),
+        ([r"C:\docs", "1.", "**", "...", "$5", "^"], False, []),
+    ],
+)
+def test_a_forbidden_phrase_that_reads_like_a_pattern(
+    tmp_path: Path, phrases: list[str], regex: bool, told: list[str]
+) -> None:
+    """It would never be found, and the assertion never fail: a warning."""
+    params = {"patterns": phrases, "regex": regex}
+    spec = make_spec(assertions=[{"id": "a", "type": "output_omits", "params": params}])
+    path = tmp_path / "test.yaml"
+    path.write_text(yaml.safe_dump(spec))
+    assert [
+        (warning.reason_code, warning.message, warning.next_step) for warning in load_test(path).warnings
+    ] == [
+        (
+            "spec.phrase_like_pattern",
+            f"{phrase} reads like a regular expression, and is looked for as it is written",
+            "say `regex: true` beside patterns",
+        )
+        for phrase in told
+    ]
