@@ -6,10 +6,10 @@ from typing import Annotated, Any, ClassVar
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
 from agenteval.outbound import DESTINATION_KEYS, OUTBOUND, Message, destinations, messages, repeated
 from agenteval.patterns import name_matches
-from agenteval.selectors import counted
+from agenteval.selectors import counted, is_of
 from agenteval.spec import Name, TestCase
 from agenteval.strict import Between, NotEmpty, model
-from agenteval.text import cut
+from agenteval.text import composed, cut
 from agenteval.trace import ToolCall, Trace
 
 MOST_TOLD = 5
@@ -91,11 +91,11 @@ class OutboundDestinations(Assertion):
 
 
 def _sends(trace: Trace, tool: str) -> list[ToolCall]:
-    return [call for call in trace.calls() if name_matches(tool, call.tool)]
+    return [call for call in trace.calls() if is_of(tool, call)]
 
 
 def _among(name: str, patterns: Sequence[str]) -> bool:
-    return any(name_matches(pattern, name) for pattern in patterns)
+    return any(name_matches(composed(pattern), name) for pattern in patterns)
 
 
 @model

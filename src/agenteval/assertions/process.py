@@ -11,7 +11,7 @@ from agenteval.assertions.base import Assertion, Category, Verdict, failed, pass
 from agenteval.assertions.looks import ANY_TOOL, Looks
 from agenteval.assertions.telling import called, ids, times
 from agenteval.patterns import name_matches
-from agenteval.selectors import ArgsMatch, Selector, counted
+from agenteval.selectors import ArgsMatch, Selector, counted, is_of
 from agenteval.spec import Name, TestCase
 from agenteval.strict import Between, NotEmpty, model
 from agenteval.trace import Event, Trace
@@ -258,7 +258,7 @@ class MaxToolCalls(Assertion):
 
 
 def _calls_of(trace: Trace, tools: Sequence[str]) -> list[Event]:
-    return [call.event for call in trace.calls() if any(name_matches(tool, call.tool) for tool in tools)]
+    return [call.event for call in trace.calls() if any(is_of(tool, call) for tool in tools)]
 
 
 def is_available(tool: str, case: TestCase) -> bool:
