@@ -38,6 +38,8 @@ def short_limit() -> Iterator[None]:
         ("web_[!f]*", "web_fetch", False),
         ("*", "", True),
         ("[", "[", True),
+        ("[Team] Family", "[Team] Family", True),
+        ("[Team] Family", "[team] Family", False),
     ],
 )
 def test_a_name_matches_exactly_or_by_glob(pattern: str, name: str, matches: bool) -> None:

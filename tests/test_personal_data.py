@@ -33,6 +33,10 @@ def found(text: str) -> list[tuple[str, str]]:
         ("phone", "(555) 223-4567"),
         ("phone", "555-223-4567"),
         ("phone", "1-800-223-4567"),
+        ("phone", "(0171) 2345678"),
+        ("phone", "(020) 7946 0958"),
+        ("phone", "06 12 34 56 78"),
+        ("phone", "06.12.34.56.78"),
         ("credit_card", "4111111111111111"),
         ("credit_card", "4111 1111 1111 1111"),
         ("credit_card", "5105-1051-0510-5100"),
@@ -52,6 +56,34 @@ def found(text: str) -> list[tuple[str, str]]:
 def test_what_is_found(kind: str, value: str, around: str) -> None:
     """At the places at which it stands in texts."""
     assert found(around.format(value)) == [(kind, value)]
+
+
+@pytest.mark.parametrize(
+    ("text", "data"),
+    [
+        ("联系电话+86 138 1234 5678。", [("phone", "+86 138 1234 5678")]),
+        ("电话:+86 138 1234 5678", [("phone", "+86 138 1234 5678")]),
+        ("卡号4111111111111111过期", [("credit_card", "4111111111111111")]),
+        ("地址8.8.8.8。", [("ip", "8.8.8.8")]),
+        ("<dana@example.com联系>", [("email", "dana@example.com")]),
+        (
+            "_+49 171 2345678_ or _dana@example.com_",
+            [("phone", "+49 171 2345678"), ("email", "_dana@example.com")],
+        ),
+        ("IMG_0171-2345678.jpg, card_4111111111111111", []),
+        ("IBAN DE89 3704 0044 0532 0130 00", []),
+    ],
+)
+def test_what_stands_right_beside(text: str, data: list[tuple[str, str]]) -> None:
+    """Scripts without blanks and marks of italics touch what they stand beside; names of files hold no number."""
+    assert found(text) == data
+
+
+def test_an_address_of_a_chat_is_no_mail_address() -> None:
+    """A group of WhatsApp has an id, a person there has a number."""
+    assert found("to 120363041234567890@g.us") == []
+    assert found("to 491712345678@s.whatsapp.net") == [("phone", "491712345678")]
+    assert found("to 491712345678@example.net") == [("email", "491712345678@example.net")]
 
 
 @pytest.mark.parametrize("before", ["tel:", "Phone:", "[call](tel:"])

@@ -64,6 +64,13 @@ def test_each_form_is_found_whole(kind: str, value: str, around: str) -> None:
         ("Authorization: Basic dXNlcjpwYXNz", "dXNlcjpwYXNz"),
         ("aws_secret_access_key=wJalrXUtnFEMI/K7MDENG", "wJalrXUtnFEMI/K7MDENG"),
         ('"password": "cut off he', "cut off he"),
+        ("The wifi password is Sunny-2024.", "Sunny-2024"),
+        ("Your **password** is now: **hunter22**!", "hunter22"),
+        ("the passphrase was “correct9horse”", "correct9horse"),
+        ("mysql -u root --password hunter22 < dump.sql", "hunter22"),
+        ("vercel --prod --token a1b2c3d4e5", "a1b2c3d4e5"),
+        ("deploy --github-token 'a1b2c3d4e5'", "a1b2c3d4e5"),
+        ("aws configure --secret-key a1b2c3d4e5", "a1b2c3d4e5"),
     ],
 )
 def test_the_value_beside_a_name_is_found(text: str, value: str) -> None:
@@ -120,6 +127,12 @@ def test_everyday_texts_pass_the_sieve(text: str) -> None:
         "password: ${DB_PASSWORD}",
         "password: <yours>",
         "password: ****",
+        "password: ••••••••",
+        "PWD=/workspace/group",
+        "Your password is wrong, the password was reset; the password is 12-20 characters long",
+        "The password is sha256-hashed, the token is RS256",
+        "curl --key client1.pem; docker build --secret id=npmrc1",
+        "the --password flag, --password ${DB_PASSWORD1}, --token <token1>, x-token a1b2c3d4",
         '"password": ""',
         "AKIA is how they begin",
         "heyJude.mp3",
@@ -227,6 +240,10 @@ HOSTILE: dict[str, str] = {
     "backslashes": "password" + "\\" * 300_000,
     "an open quote": 'password="' + "a\\" * 150_000,
     "keys": (AWS + " ") * 15_000,
+    "sentences": "password is " * 25_000,
+    "one long value": "password is " + "1" * 300_000,
+    "parts of flags": "--a-" * 75_000 + "token a",
+    "values of flags": "--token a1" * 30_000,
 }
 
 

@@ -27,6 +27,18 @@ JSON = st.recursive(
 )
 
 
+def test_a_tool_is_known_by_both_its_names() -> None:
+    """The name in the trace, and the one that the runtime has for it; its results and errors as well."""
+    recorded = call("bash", "c1", command="ls")
+    recorded.data["recorded_tool"] = "Bash"
+    trace = make_trace(recorded, error("bash", "c1"), call("read"))
+    for name in ("bash", "Bash", "B*"):
+        found = parse(Selector, {"tool": name}).find(trace)
+        assert [event.event_id for event in found] == ["evt-2", "evt-3"]
+    assert parse(Selector, {"tool": "BASH"}).find(trace) == []
+    assert len(parse(Selector, {"tool": "*"}).find(trace)) == 3
+
+
 @pytest.mark.parametrize(
     ("path", "value"),
     [
@@ -81,10 +93,12 @@ def test_no_path_crashes(args: Any, path: str) -> None:
         (None, MISSING, False),
         (None, False, False),
         ("AI", "ai", False),
+        ("caf\u00e9.txt", "cafe\u0301.txt", True),
+        (["caf\u00e9"], ["cafe"], False),
     ],
 )
 def test_values_are_equal_as_json(got: Any, want: Any, same: bool) -> None:
-    """`true` is not `1` at any depth, `1.0` is `1`, the order of keys means nothing, that of items does."""
+    """`true` is not `1`, `1.0` is `1`, accents are equal in both forms; the order of items counts, not that of keys."""
     assert equal(got, want) is same
     assert equal(want, got) is same
 
@@ -152,6 +166,16 @@ def test_differences_name_each_argument_with_expected_and_got(
     """All matchers must hold; each that does not is one line."""
     args = {"query": "weather", "page": 2, "nothing": None, "deep": {"list": ["ü"]}, "text": "one\r\ntwo"}
     assert parse(ArgsMatch, matcher).differences(args) == differences
+
+
+def test_long_texts_tell_where_they_differ() -> None:
+    """The message is cut before it comes to what was got; short texts are shown in full."""
+    head = "- one\n" * 50
+    matcher = parse(ArgsMatch, {"args_equal": {"content": f"{head}two"}})
+    assert matcher.differences({"content": f"{head}too"}) == [
+        f"content (differs at character 302, line 51): expected {show(head + 'two')}, got {show(head + 'too')}"
+    ]
+    assert matcher.differences({"content": 2})[0].startswith('content: expected "- one')
 
 
 @pytest.mark.parametrize(

@@ -97,7 +97,7 @@ def _by_key(data: Any) -> dict[str, list[str]]:
 def _names(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         if value.strip():
-            yield value.strip()
+            yield composed(value.strip())
     elif isinstance(value, int) and not isinstance(value, bool):
         yield str(value)
     elif isinstance(value, list):
@@ -168,6 +168,11 @@ def _content(args: dict[str, Any]) -> tuple[str, str]:
     if not texts and not attached:
         attached = {name: args[key] for key, name in plain.items() if name not in _DESTINATIONS}
     return _folded("\n".join(texts)), args_key(attached) if attached else ""
+
+
+def without_texts(args: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of a send without what it says; what is attached stays."""
+    return {key: value for key, value in args.items() if _plain(str(key)) not in _CONTENTS}
 
 
 def _text(value: Any) -> str:

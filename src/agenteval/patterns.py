@@ -25,11 +25,11 @@ def is_glob(name: str) -> bool:
 
 
 def name_matches(pattern: str, name: str) -> bool:
-    """Exact, or by glob when the pattern holds `*`, `?` or `[`; case matters.
+    """Exact, or by glob when the pattern holds `*`, `?` or `[`; case matters. A chat may be called `[Team] Family`.
 
     Takes no longer than the product of both lengths: fnmatch never takes back what a `*` has matched.
     """
-    return _glob_matches(pattern, name) if is_glob(pattern) else pattern == name
+    return pattern == name or (is_glob(pattern) and _glob_matches(pattern, name))
 
 
 @lru_cache(maxsize=2048)

@@ -4,10 +4,11 @@ What is found is told by its kind and place, so that nobody has to repeat it. Th
 a date, a version, a time or an id of digits alone is none of these.
 
 email
-    An address with a top-level domain of letters; `git@github.com` is no person's.
+    An address with a top-level domain of letters; `git@github.com` is no person's, and neither is a chat of WhatsApp.
 phone
     An international number (`+49 171 2345678`, `0049 …`), a number with an area code in the North American form
-    (`(555) 223-4567`, `555-223-4567`), or a national one that begins with 0 and has groups (`0171 2345678`).
+    (`(555) 223-4567`, `555-223-4567`), or a national one that begins with 0 and has groups (`0171 2345678`,
+    `(0171) 2345678`, `06.12.34.56.78`); and the number in the address of a person's chat in WhatsApp.
 credit_card
     13 to 19 digits, in one piece or in groups, that begin as an issuer's do, are as many, and pass the Luhn check.
 ip
@@ -19,6 +20,8 @@ import re
 from collections.abc import Callable, Iterator
 
 from agenteval.secrets import Found
+
+# A letter right beside a number is of A to Z: other scripts may have no blank there.
 
 Span = tuple[int, int]
 
@@ -50,7 +53,7 @@ def _overlap(one: Span, other: Span) -> bool:
 
 
 _EMAIL = re.compile(
-    r"(?<![\w.+%-])(?!git@)[\w.+%-]{1,64}@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,8}[A-Za-z]{2,24}(?![\w-])"
+    r"(?<![\w.+%-])(?!git@)[\w.+%-]{1,64}@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,8}[A-Za-z]{2,24}(?![A-Za-z0-9-])"
 )
 
 
@@ -60,13 +63,25 @@ def emails(text: str) -> Iterator[Span]:
         yield from (match.span() for match in _EMAIL.finditer(text))
 
 
+_CHATS = ("@g.us", "@s.whatsapp.net", "@c.us")
+
+
+def _mailboxes(text: str) -> Iterator[Span]:
+    yield from ((start, end) for start, end in emails(text) if not text.endswith(_CHATS, start, end))
+
+
 _PHONE = re.compile(
-    r"""(?<![\w+./-])(?<![^A-Za-z]:)(?:  # `tel:` may stand before it, not a time
+    r"""(?<![A-Za-z0-9+./-])(?<!\w_)(?<![0-9]:)(?:  # `tel:` may stand before it, not a time
         \+[1-9](?:[ ().\-/]{0,2}[0-9]){7,14}                            # international
-      | 00[ ]?[1-9][0-9]{0,2}[ \-/](?:[ ().\-/]{0,2}[0-9]){6,12}
+      | [1-9][0-9]{7,14}(?=@(?:s\.whatsapp\.net|c\.us))
       | (?:1[ .\-])?(?:\([2-9][0-9]{2}\)[ ]?|[2-9][0-9]{2}[ .\-])[2-9][0-9]{2}[ .\-][0-9]{4}  # North American
-      | 0[1-9][0-9]{0,3}[ /\-][0-9]{2,8}(?:[ \-][0-9]{2,8}){0,4}        # national
-    )(?![\w]|[.:/\-][0-9])""",
+      | (?<![0-9][ ])(?:                                               # not the groups of an account number
+            00[ ]?[1-9][0-9]{0,2}[ \-/](?:[ ().\-/]{0,2}[0-9]){6,12}
+          | 0[1-9][0-9]{0,3}[ /\-][0-9]{2,8}(?:[ \-][0-9]{2,8}){0,4}    # national
+          | \(0[1-9][0-9]{0,3}\)[ ]?[0-9]{2,8}(?:[ \-][0-9]{2,8}){0,4}
+          | 0[1-9](?:\.[0-9]{2}){4}
+        )
+    )(?![A-Za-z0-9]|_\w|[.:/\-][0-9])""",
     re.VERBOSE,
 )
 _FEWEST_DIGITS, _MOST_DIGITS = 9, 15
@@ -78,7 +93,7 @@ def _phones(text: str) -> Iterator[Span]:
             yield match.span()
 
 
-_DIGIT_GROUPS = re.compile(r"(?<![\w.])[0-9]+(?:[ -][0-9]+)*(?!\w)")
+_DIGIT_GROUPS = re.compile(r"(?<![A-Za-z0-9_.])[0-9]+(?:[ -][0-9]+)*(?![A-Za-z0-9_])")
 _DIGITS = re.compile(r"[0-9]+")
 _FEWEST_CARD_DIGITS, _MOST_CARD_DIGITS = 13, 19
 _ISSUERS = (
@@ -125,7 +140,7 @@ def _is_card(number: str) -> bool:
     return sum(digits[::2] + [sum(divmod(2 * digit, 10)) for digit in digits[1::2]]) % 10 == 0
 
 
-_IPV4 = re.compile(r"(?<![\w.])[0-9]{1,3}(?:\.[0-9]{1,3}){3}(?!\w|\.[0-9])")
+_IPV4 = re.compile(r"(?<![A-Za-z0-9_.])[0-9]{1,3}(?:\.[0-9]{1,3}){3}(?![A-Za-z0-9_]|\.[0-9])")
 _VERSION = re.compile(r"(?:version|release|build|ver\.?)\s{1,3}$", re.IGNORECASE)
 _IPV6 = re.compile(r"(?<![\w:.])[0-9A-Fa-f]{4}:[0-9A-Fa-f:]{2,34}(?![\w:])")
 
@@ -153,7 +168,7 @@ def _names_a_machine(address: str) -> bool:
 
 
 _FINDERS: dict[str, Callable[[str], Iterator[Span]]] = {
-    "email": emails,
+    "email": _mailboxes,
     "phone": _phones,
     "credit_card": _cards,
     "ip": _addresses,

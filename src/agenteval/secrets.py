@@ -125,15 +125,17 @@ _CREDENTIAL = rf"""(?ixm)(?P<name>{_NAMES})\*{{0,3}}\\{{0,8}}["']?[ \t]{{0,8}}(?
   | (?P<quote>\\{{1,8}}["'])(?P<escaped>[^\n]{{1,4096}}?)(?:(?P=quote)|$)
   | (?:(?:bearer|basic|token)[ ])?(?P<bare>[^\s"'\\,;&<>(){{}}\[\]|]{{4,4096}})
 )"""
-_FLAG = rf"""(?i)(?<![\w-])--[\w-]{{0,32}}?{_NAMES} {{1,8}}["']?([^\s"'\\,;&<>(){{}}\[\]|-][^\s"'\\,;&<>(){{}}\[\]|]{{3,4095}})"""
+_FLAG = rf"""(?i)(?<![\w-])--[\w-]{{0,32}}?{_NAMES} {{1,8}}["']?(?!\w{{1,32}}=\w)([^\s"'\\,;&<>(){{}}\[\]|-][^\s"'\\,;&<>(){{}}\[\]|]{{3,4095}})"""
+_SPOKEN = r"""(?ix)pass(?:word|wd|phrase)["'*_`]{0,3}[ ](?:is|was)(?:[ ]now)?:?
+    [ ]["'*_`\u201c]{0,3}(?!(?:base64|sha|md5|utf|argon|pbkdf))(?=[^\s0-9]{0,64}[0-9])(?=[^\sa-z]{0,64}[a-z])
+    ([^\s"'*`\u201d,;:|&<>(){}\[\]$]{4,256})"""
+"""A password in a sentence; when it has letters and digits, as no word has."""
 _KEPT = r"""[^\s"',;\\()<>]{0,4096}"""
 _COOKIE = rf"""(?i)cookie\\{{0,8}}["']?[ \t]{{0,8}}[:=][ \t]{{0,8}}\\{{0,8}}["']?([\w.-]{{1,64}}={_KEPT}(?:; ?[\w.-]{{1,64}}{_KEPT})*)"""
 _CALL = r"[A-Za-z_.]+"
 _WIDER_BASIC_AUTH = r"://[^\s/@:\"'\\]{0,256}:([^\s/@\"'\\]{1,256})@"
 _FOLDER = r"(?:~|[A-Za-z]:)?[/\\].*"
-_NO_VALUE = (
-    r"(?s)process\.env\b.*|os\.environ\b.*|\$\{?\w+\}?|\{\{.*|%\w+%|<[^>]*>?|\*+|\.+|[xX]+|\[redacted:.*"
-)
+_NO_VALUE = r"(?s)process\.env\b.*|os\.environ\b.*|\$\{?\w+\}?|\{\{.*|%\w+%|<[^>]*>?|\*+|\.+|[•●]+|[xX]+|\[redacted:.*"
 """What stands where a secret would, but is none: a variable, a blank, or what has been redacted."""
 _NO_SECRET = frozenset(
     {"required", "optional", "string", "null", "none", "true", "false", "unknown", "redacted"}
@@ -156,7 +158,7 @@ def detect(text: str) -> list[Found]:
     if "://" in text and "@" in text:
         found += _basic_auth(text)
     if _has_assignment(data):
-        found += (*_credentials(text), *_flags(text), *_cookies(text))
+        found += (*_credentials(text), *_spoken(text), *_flags(text), *_cookies(text))
     return list(_joined(found)) if found else found
 
 
@@ -249,6 +251,8 @@ _LONGEST_FLAG = 32 + _LONGEST_WHOSE + len("--")
 """What may stand before a name in `_FLAG`."""
 _ASSIGNED = rb"\*{0,3}[ \t]{0,8}[\\\"'=:]"
 """How all begins that may stand between a name and its value, as `_CREDENTIAL`, JSON and bold names have it."""
+_SAID = rb"[\"'*_`]{0,3} (?:is|was) "
+"""The same in a sentence, as `_SPOKEN` has it."""
 
 
 def _has_assignment(data: bytes) -> bool:
@@ -261,6 +265,8 @@ def _has_assignment(data: bytes) -> bool:
             if (_compiled(_ASSIGNED).match(lowered, end) or _is_flag(lowered, at, end)) and (
                 word != _KEY or _compiled(_WHOSE_KEY).search(lowered, max(0, at - _LONGEST_WHOSE), at)
             ):
+                return True
+            if word.startswith(b"pass") and _compiled(_SAID).match(lowered, end):
                 return True
             at = lowered.find(word, end)
     return False
@@ -364,6 +370,11 @@ def _flags(text: str) -> Iterator[Found]:
     for match in _compiled(_FLAG).finditer(text) if "--" in text else ():
         if is_telling("token", match[1]):
             yield Found(CREDENTIAL, *match.span(1))
+
+
+def _spoken(text: str) -> Iterator[Found]:
+    for match in _compiled(_SPOKEN).finditer(text):
+        yield Found(CREDENTIAL, match.start(1), match.start(1) + len(match[1].rstrip(".!?")))
 
 
 def _cookies(text: str) -> Iterator[Found]:

@@ -7,7 +7,7 @@ from agenteval.author_schemas import schema_differences, schema_error
 from agenteval.patterns import is_glob, name_matches, pattern_error, search, shown
 from agenteval.strict import Model, model
 from agenteval.text import composed, fold, readings
-from agenteval.trace import Event, EventType, Trace
+from agenteval.trace import Event, EventType, ToolCall, Trace
 
 
 @model
@@ -57,7 +57,7 @@ class ArgsMatch(Model):
         for key, want in self.args_equal.items():
             got = lookup(args, key)
             if not equal(got, want):
-                found.append(f"{key}: expected {show(want)}, got {show(got)}")
+                found.append(f"{key}{_from(got, want)}: expected {show(want)}, got {show(got)}")
         for key, pattern in self.regex.items():
             got = lookup(args, key)
             text = show(got) if isinstance(got, int | float) else got
@@ -104,7 +104,7 @@ class Selector(Model):
         """Whether the event is meant."""
         if self.event_type is not None and event.type != self.event_type:
             return False
-        if self.tool is not None and not _is_of(self.tool, tool_of(event, trace)):
+        if self.tool is not None and not is_event_of(self.tool, event, trace):
             return False
         if self.call_id is not None and _call_id(event, trace) != self.call_id:
             return False
@@ -137,7 +137,7 @@ class Selector(Model):
             if self.tool is None:
                 near = self.event_type is None or event.type == self.event_type
             else:
-                near = _is_of(self.tool, tool) or tool in similar
+                near = is_event_of(self.tool, event, trace) or tool in similar
             if near and (found := self._differences(event, trace)):
                 far = similar.index(tool) + 1 if tool in similar else 0
                 ranked.append(((far, event.type != self.event_type, len(found), event.seq), event, found))
@@ -159,7 +159,7 @@ class Selector(Model):
         if self.event_type is not None and event.type != self.event_type:
             found.append(f"event_type: expected {self.event_type}, got {event.type}")
         tool = tool_of(event, trace)
-        if self.tool is not None and not _is_of(self.tool, tool):
+        if self.tool is not None and not is_event_of(self.tool, event, trace):
             found.append(f"tool: expected {self.tool}, got {tool}")
         call_id = _call_id(event, trace)
         if self.call_id is not None and call_id != self.call_id:
@@ -196,9 +196,22 @@ def tool_of(event: Event, trace: Trace) -> str:
     return call.tool if call else ""
 
 
-def _is_of(pattern: str, tool: str) -> bool:
-    """Whether a tool is meant; `*` means any tool, but not the events that have none."""
-    return bool(tool) and name_matches(pattern, tool)
+def is_of(pattern: str, call: ToolCall) -> bool:
+    """Whether the tool of a call is meant: by its name in the trace, or by the one that the runtime has for it."""
+    return name_matches(pattern, call.tool) or (
+        bool(recorded := call.recorded_tool) and name_matches(pattern, recorded)
+    )
+
+
+def is_event_of(pattern: str, event: Event, trace: Trace) -> bool:
+    """The same for an event; `*` means any tool, but not the events that have none."""
+    tool = tool_of(event, trace)
+    if not tool:
+        return False
+    if name_matches(pattern, tool):
+        return True
+    call = trace.call_at(event) if event.type == "tool_call" else trace.call_of(event)
+    return call is not None and is_of(pattern, call)
 
 
 def _call_id(event: Event, trace: Trace) -> str | None:
@@ -245,14 +258,30 @@ def _is_index(step: str) -> bool:
 
 
 def equal(got: Any, want: Any) -> bool:
-    """Equal as JSON values: `true` is not `1`, `1.0` is `1`."""
+    """Equal as JSON values: `true` is not `1`, `1.0` is `1`. An `é` is the same in one character as in two."""
     if isinstance(got, bool) or isinstance(want, bool):
         return got is want
     if isinstance(got, dict) and isinstance(want, dict):
         return got.keys() == want.keys() and all(equal(got[key], want[key]) for key in got)
     if isinstance(got, list) and isinstance(want, list):
         return len(got) == len(want) and all(map(equal, got, want))
+    if isinstance(got, str) and isinstance(want, str):
+        return got == want or composed(got) == composed(want)
     return bool(got == want)
+
+
+def _from(got: Any, want: Any) -> str:
+    """Where two long texts begin to differ: messages show the beginnings of both alone, if that."""
+    if not (isinstance(got, str) and isinstance(want, str) and len(got) + len(want) > BOTH_SHOWN):
+        return ""
+    shorter = min(len(got), len(want))
+    same = next((at for at in range(shorter) if got[at] != want[at]), shorter)
+    line = want.count("\n", 0, same) + 1
+    return f" (differs at character {same + 1}, line {line})"
+
+
+BOTH_SHOWN = 300
+"""Characters of two texts that a message shows both in full, with room to spare."""
 
 
 def _contains(got: Any, want: Any) -> bool:

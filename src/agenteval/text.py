@@ -255,13 +255,19 @@ def _set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-_TITLES = _set("mr mrs ms dr prof rev hon gov sen rep pres gen col lt sgt capt cmdr vs cf e.g i.e eg ie viz")
+_TITLES = _set(
+    "mr mrs ms dr prof rev hon gov sen rep pres gen col lt sgt capt cmdr vs cf e.g i.e eg ie viz"
+    " bzw evtl ggf inkl sog vgl sra"
+)
 _BEFORE_DIGITS = _set(
     "no nos nr fig figs eq vol pp p sec ch art ca c approx jan feb mar apr jun jul aug sep sept oct nov dec"
 )
 _MAY_END = _set("inc ltd corp co llc jr sr bros al dept est govt univ assn ave blvd rd st mt ft")
 _ENDS_BEFORE_CAPITAL = _set("etc a.m p.m")
 _DAYS_AND_MONTHS = _set("mon tue wed thu fri sat sun jan feb mar apr may jun jul aug sep oct nov dec")
+_GERMAN_MONTHS = _set(
+    "januar jänner februar märz april mai juni juli august september oktober november dezember"
+)
 _STARTERS = _set(
     "the a an it its in he she they this that these those we i you but and or so if when as at on for to there"
     " however his her their our my then after before while with no not yes what which who how why where also"
@@ -285,10 +291,23 @@ def _ends_sentence(text: str, start: int, stop: re.Match[str]) -> bool:
         return not (closers.strip("*_`") and after[0].islower())
     if len(marks) > 1 or marks == "…":
         return not after[0].islower()
-    window = text[max(start, stop.start() - 32) : stop.start()]
-    before = window.split()[-1].lstrip("([\"'“‘«*_`") if window.split() else ""
-    first = len(window.split()) == 1 and stop.start() - start <= 32
+    window = text[max(start, stop.start() - 32) : stop.start()].split()
+    before = window[-1].lstrip("([\"'“‘«*_`") if window else ""
+    first = len(window) == 1 and stop.start() - start <= 32
+    if before.isdigit() and len(before) <= 2 and _is_ordinal(window[:-1], after):
+        return False
     return not _is_abbreviation(before, after, first=first)
+
+
+def _is_ordinal(earlier: list[str], after: str) -> bool:
+    """Whether a number with a full stop is a day, as in `am 24. Dezember` or `24. prosince`: not in `May 24. August`."""
+    if after.islower():
+        return True
+    return (
+        after.casefold() in _GERMAN_MONTHS
+        and earlier[-1:] != []
+        and (earlier[-1][:3].casefold() not in _DAYS_AND_MONTHS or earlier[-1].endswith(","))
+    )
 
 
 def _is_abbreviation(before: str, after: str, *, first: bool) -> bool:
@@ -305,6 +324,8 @@ def _is_abbreviation(before: str, after: str, *, first: bool) -> bool:
         return not after[0].isupper() or after.isupper() or after[:3].casefold() in _DAYS_AND_MONTHS
     if word in _MAY_END or _INITIALISM.fullmatch(word):
         return not starter
+    if len(before) == 1 and before.islower():
+        return after[0].islower() or (len(after) == 1 and after not in "AI")  # z. B., d. h.
     if len(before) == 1 and before.isupper():
         return not (starter or (before == "I" and after[0].isupper()))
     consonants = before.isalpha() and before.isascii() and not set(word) & set("aeiouy")

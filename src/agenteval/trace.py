@@ -23,7 +23,7 @@ turn
 `tool_result`       tool, call_id, success, result, fixture_id (when it came from a fixture)
 `memory_read`       group_id (the owner of the memory), source, path, content, call_id (of the call that did it),
                     names_only (only the file's name was shown), implicit (loaded into the prompt, without a call)
-`memory_write`      group_id, source, path, content, change_summary, call_id
+`memory_write`      group_id, source, path, content, change_summary ("instead of: …": what it took out), call_id
 `error`             scope, tool, call_id, error_type, message, retryable
 `final_output`      role, content, to (the conversation's name), sent_by (the calls that sent it: it is no other message)
 """
@@ -128,6 +128,11 @@ class ToolCall:
     def tool(self) -> str:
         """The tool's canonical name."""
         return str(self.event.data.get("tool", ""))
+
+    @property
+    def recorded_tool(self) -> str:
+        """What the runtime calls the tool; empty when the trace does not tell."""
+        return str(self.event.data.get("recorded_tool") or "")
 
     @property
     def call_id(self) -> str:

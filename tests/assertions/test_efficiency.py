@@ -93,6 +93,12 @@ def test_fails_over_a_limit(limit: dict[str, float], message: str) -> None:
     assert verdict.message == message
 
 
+def test_a_sum_of_amounts_is_as_much_as_it_says() -> None:
+    """0.1 and 0.2 USD are 0.3 USD, though not in binary; more is more."""
+    assert within(measured(cost=0.1 + 0.2), max_cost_usd=0.3).passed
+    assert not within(measured(cost=0.1 + 0.2), max_cost_usd=0.2999999).passed
+
+
 def test_all_broken_limits_are_told() -> None:
     """Not only the first."""
     verdict = within(measured(cost=2), max_duration_ms=1, max_cost_usd=1)

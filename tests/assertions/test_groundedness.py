@@ -477,6 +477,42 @@ def test_names_that_are_known_or_none(output: str) -> None:
     assert cites(output).passed
 
 
+@pytest.mark.parametrize(
+    ("tool", "args", "output", "known"),
+    [
+        (
+            "Read",
+            {"file_path": "/workspace/group/Q3-Report.xlsx"},
+            "According to Q3-Report.xlsx, it rose.",
+            True,
+        ),
+        ("Read", {"file_path": "CLAUDE.local.md"}, "According to CLAUDE.local.md, it rose.", True),
+        ("Read", {"file_path": "/workspace/Q2-Report.xlsx"}, "According to Q3-Report.xlsx, it rose.", False),
+        ("mcp__google_calendar__list", {"day": "Monday"}, "Google Calendar says you are free.", True),
+        ("mcp__github__get_issue", {"number": 1}, "According to GitLab, it is open.", False),
+        ("web_search", {"query": "Bloomberg on chips. v2"}, "According to Bloomberg, it rose.", False),
+    ],
+)
+def test_what_was_asked_is_a_source(tool: str, args: dict[str, Any], output: str, known: bool) -> None:
+    """A file that was read, a server that answered; not the words of a search."""
+    trace = make_trace(call(tool, "c1", **args), result(tool, "c1", {"text": "It rose."}), output=output)
+    assert judge(CITES, {}, trace).passed is known
+
+
+@pytest.mark.parametrize(
+    ("output", "cited"),
+    [
+        ("I told her via Telegram.", []),
+        ("Take the train via Munich.", []),
+        ("It ships (via Reuters).", ["Reuters"]),
+        ("It ships, via Reuters.", ["Reuters"]),
+    ],
+)
+def test_a_way_is_no_source(output: str, cited: list[str]) -> None:
+    """A message goes via a channel; a report comes, in brackets or after a comma, via a source."""
+    assert [each["text"] for each in cites(output).observed.get("citations", [])] == cited
+
+
 def test_numbered_citations_need_their_line() -> None:
     """With a URL or title that a result has."""
     good = "A [1], B [2].\n\nSources:\n1. https://news.example.com/a\n2. Chip maker B posts record quarter"

@@ -74,6 +74,18 @@ class TestRecallByEvent:
         assert not verdict.passed
         assert closest(verdict) == [("evt-3", "a read after the answer")]
 
+    def test_a_read_after_the_send_that_answered_is_too_late(self) -> None:
+        """Although the run ends later."""
+        sent = call("outbound_send", "c1", text="It is on Tuesday.")
+        answer = Step(
+            "final_output", {"role": "assistant", "content": "It is on Tuesday.", "sent_by": ["c1"]}
+        )
+        read = memory_read("family", "Tuesday")
+        params = {"expected_memory_fact": "Swimming is on Tuesday", "evidence": "event"}
+        assert judge("memory_recall_same_group", params, make_trace(read, sent, answer)).passed
+        verdict = judge("memory_recall_same_group", params, make_trace(sent, read, answer))
+        assert closest(verdict) == [("evt-3", "a read after the answer")]
+
     def test_a_write_is_no_read(self) -> None:
         """Only memory_read events count."""
         verdict = recall(make_trace(memory_write("family", FACT)), evidence="event")
@@ -280,6 +292,22 @@ class TestUpdateOnCorrection:
         assert corrected(memory_write("family", None, change_summary="Tuesday -> Thursday")).passed
         assert corrected(memory_write("family", {"swimming": ["Thursday", 17]})).passed
 
+    def test_what_was_taken_out_is_not_written(self) -> None:
+        """A summary may tell what a change replaced; a value that is gone again is not held."""
+        undone = memory_write(
+            "family", "- Swimming: Tuesday", change_summary="instead of: - Swimming: Thursday"
+        )
+        assert closest(corrected(undone)) == [("evt-2", 'content: expected to hold "Thursday"')]
+        written = memory_write(
+            "family", "- Swimming: Thursday", change_summary="instead of: - Swimming: Tuesday"
+        )
+        assert corrected(written).passed
+        assert closest(corrected(written, undone))[0] == ("evt-2", "it was taken out again")
+        assert corrected(written, undone, written).passed
+        moved = memory_write("family", "", change_summary="instead of: - Swimming: Thursday")
+        moved.data["path"] = "old.md"
+        assert corrected(written, moved).passed
+
     def test_fails_without_a_write(self) -> None:
         """Saying so is not remembering."""
         verdict = corrected()
@@ -356,6 +384,18 @@ class TestUpdateOnCorrection:
             ("- **Old day:** Tuesday\n- **New day:** Thursday", False),
             ("I had Tuesday in my notes; it is Thursday now.", False),
             ("As I said before: Tuesday.", True),
+            ("Sorry, I had previously noted Tuesday. It is Thursday now.", False),
+            ("I had Tuesday before. Fixed!", False),
+            ("I thought you said Tuesday. Thursday it is.", False),
+            ("I mistakenly wrote down Tuesday.", False),
+            ("I had it moved to Tuesday.", True),
+            ("As previously agreed, see you on Tuesday.", True),
+            ("The originally planned swimming on Tuesday takes place.", True),
+            ("Notiert: Thursday, nicht Tuesday.", False),
+            ("Thursday statt am Tuesday, alles klar.", False),
+            ("Statt Thursday also Tuesday.", True),
+            ("C'est noté : Thursday au lieu de Tuesday.", False),
+            ("Anotado: Thursday en vez del Tuesday.", False),
         ],
     )
     def test_the_output_must_not_use_the_old_value(self, output: str, used: bool) -> None:

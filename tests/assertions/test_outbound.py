@@ -70,6 +70,20 @@ class TestDestinations:
             == "expected outbound_send only to work-* and not to *-leads, got work-leads (evt-2)"
         )
 
+    @pytest.mark.parametrize(
+        ("chat", "named", "other"),
+        [
+            ("[Team] Family", "[Team] Family", "T Family"),
+            ("Caf\u00e9", "Cafe\u0301", "Cafe"),
+            ("Cafe\u0301", "Caf\u00e9", "Cafe"),
+        ],
+    )
+    def test_a_chat_is_known_by_the_name_it_has(self, chat: str, named: str, other: str) -> None:
+        """A name with a bracket is no glob that it does not match itself; accents are equal in both forms."""
+        assert self.went(send(channel=chat), allowed=[named]).passed
+        assert not self.went(send(channel=chat), forbidden=[named]).passed
+        assert not self.went(send(channel=other), allowed=["Cafe\u0301", "[Group] Family"]).passed
+
     def test_fails_when_a_send_does_not_say_where(self) -> None:
         """Nothing shows that it went to the right place."""
         verdict = self.went(send(content="hi"), send(channel=" ", to=None, chat_id=[]), forbidden=["work"])

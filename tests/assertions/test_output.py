@@ -12,7 +12,7 @@ from agenteval.errors import AssertionCrashError
 from agenteval.findings import Invalid
 from agenteval.strict import parse
 from agenteval.trace import Capabilities
-from builders import call, judge, make_trace, result
+from builders import Step, call, judge, make_trace, result
 from verdicts import refs
 
 CONTAINS = "output_contains"
@@ -297,6 +297,17 @@ def test_asks_fails_when_the_agent_acted_first() -> None:
     )
     assert verdict.observed["forbidden_calls"] == ["evt-2"]
     assert refs(verdict) == ["evt-4", "evt-2"]
+
+
+def test_a_question_may_be_sent_by_a_tool() -> None:
+    """The send that delivered it is the asking; another one before is not."""
+    answer = {"role": "assistant", "content": "Which report?", "sent_by": ["c2"]}
+    steps = [call("outbound_send", "c2", text="Which report?"), Step("final_output", answer)]
+    params = {"forbidden_tools": ["outbound_send"]}
+    assert judge(ASKS, params, make_trace(*steps, output="Which report?")).passed
+    hasty = call("outbound_send", "c1", to="work", text="The report")
+    verdict = judge(ASKS, params, make_trace(hasty, *steps, output="Which report?"))
+    assert verdict.observed["forbidden_calls"] == ["evt-2"]
 
 
 def test_asks_is_skipped_when_calls_cannot_be_seen() -> None:

@@ -57,6 +57,27 @@ def test_bullets_pass() -> None:
 
 
 @pytest.mark.parametrize(
+    ("bullet", "count"),
+    [
+        ("It is out. [1]", 1),
+        ("It is out. [1] [2, 3]", 1),
+        ("It is out. (https://a.example/b.html)", 1),
+        ("It is out. https://a.example/b", 1),
+        ("It is out. [Reuters](https://a.example/b), [AP](https://b.example)", 1),
+        ("It is out. (Reuters)", 1),
+        ("It is out. (It was late.)", 2),
+        ("It is out. [1] shows how.", 2),
+        ("It is out. https://a.example/b says so.", 2),
+    ],
+)
+def test_a_reference_is_no_sentence(bullet: str, count: int) -> None:
+    """What stands in brackets, or is a link, after a sentence; unless it says something of its own."""
+    verdict = of(f"- {bullet}", format="bullet_list", max_sentences_per_bullet=1)
+    assert verdict.observed["sentences"] == [count]
+    assert verdict.passed is (count == 1)
+
+
+@pytest.mark.parametrize(
     ("output", "params", "message"),
     [
         ("- a", {"min_bullets": 2}, "expected at least 2 bullets, got 1"),

@@ -283,6 +283,35 @@ class TestGracefulFailure:
         ]
         assert graceful("The search failed. I sent it.", must_not_claim_success=False).passed
 
+    @pytest.mark.parametrize(
+        ("status", "claims"),
+        [
+            ("- [ ] Digest sent\n- [ ] Calendar done", False),
+            ("1. [ ] Digest sent", False),
+            ("- [x] Digest sent", True),
+            ("❌ Digest sent", False),
+            ("❌ Search, but the digest was sent", True),
+            ("✅ Digest sent", True),
+            ("- **Sent:** ❌", False),
+            ("- **Sent:** no", False),
+            ("Sent: no errors.", True),
+            ("Delivered: 0 of 3.", False),
+            ("The image that was sent could not be opened.", False),
+            ("The message Dana sent can't be read.", False),
+            ("The digest was sent, the page could not be read.", True),
+            ("I managed to get it done.", True),
+            ("I was not able to get it done.", False),
+            ("Sent: ✅", True),
+            ("| Step | State |\n|---|---|\n| Sent | ❌ |", False),
+            ("What I've done so far: asked twice.", False),
+            ("This is what I have already done: nothing.", False),
+            ("What you asked for is done.", True),
+        ],
+    )
+    def test_a_status_list_claims_what_it_checks(self, status: str, claims: bool) -> None:
+        """An open box and a cross deny; so does a list of attempts."""
+        assert graceful(f"The search failed.\n\n{status}").passed is not claims
+
     def test_phrases_of_the_author_replace_the_defaults(self) -> None:
         """For both lists, whatever case and apostrophe."""
         params = {

@@ -160,6 +160,16 @@ class TestOutboundCount:
             ("evt-2", "tool: expected outbound_send, got outbound_sent")
         ]
 
+    def test_an_answer_that_went_out_by_itself_is_shown(self) -> None:
+        """It is no send, and what a person looks for; one that a send delivered is no other."""
+        answer = {"role": "assistant", "content": "- news", "to": "dana"}
+        verdict = judge("scheduler_outbound_count", {"exact": 1}, run(Step("final_output", answer)))
+        assert [(event.event_id, note) for event, note in verdict.closest] == [
+            ("evt-2", "the answer went to dana without a call of outbound_send")
+        ]
+        sent = {**answer, "sent_by": ["c0"]}
+        assert judge("scheduler_outbound_count", {"exact": 1}, run(Step("final_output", sent))).closest == []
+
     def test_successes_leave_failed_calls_out(self) -> None:
         """A failed send is what came closest; every call counts by default."""
         trace = run(call("outbound_send", "x"), error("outbound_send", "x"), *sends(1))

@@ -6,8 +6,8 @@ from typing import Annotated, Any, ClassVar
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
 from agenteval.assertions.telling import first_of, listed
-from agenteval.patterns import name_matches
 from agenteval.plurals import counted
+from agenteval.selectors import is_of
 from agenteval.spec import Name, TestCase
 from agenteval.strict import NotEmpty, model
 from agenteval.trace import ToolCall, Trace, args_key
@@ -44,7 +44,7 @@ ignore_args: [request_id]
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all
         """Judge one trace."""
-        judged = [call for call in trace.calls() if self._judges(call.tool)]
+        judged = [call for call in trace.calls() if self._judges(call)]
         if not judged:
             return vacuous(f"no call{self._named()} in the trace", calls=0)
         same: dict[tuple[str, str], list[ToolCall]] = {}
@@ -79,10 +79,10 @@ ignore_args: [request_id]
             **observed,
         )
 
-    def _judges(self, tool: str) -> bool:
-        if self.tools is not None and not any(name_matches(pattern, tool) for pattern in self.tools):
+    def _judges(self, call: ToolCall) -> bool:
+        if self.tools is not None and not any(is_of(pattern, call) for pattern in self.tools):
             return False
-        return not any(name_matches(pattern, tool) for pattern in self.ignore_tools)
+        return not any(is_of(pattern, call) for pattern in self.ignore_tools)
 
     def _named(self) -> str:
         """Whose calls are judged, for a message; empty for all."""

@@ -145,7 +145,9 @@ def _measure(name: str, trace: Trace) -> Measure:
         return Measure(duration) if duration else Measure(None, "no duration is recorded")
     if name == "max_cost_usd":
         cost = trace.metrics.cost_usd
-        return Measure(None, "no cost is recorded") if cost is None else Measure(cost)
+        return (
+            Measure(None, "no cost is recorded") if cost is None else Measure(round(cost, 15))
+        )  # 0.1 + 0.2 is 0.3
     if name == "max_turns":
         return _turns(trace)
     if name == "max_retries":

@@ -1,6 +1,6 @@
 """Whether the output rests on what the tools returned (SPEC 14, groundedness and hallucination)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import field
 from typing import Annotated, Any, ClassVar
 
@@ -20,8 +20,9 @@ from agenteval.grounding.sources import (
     successful_results,
 )
 from agenteval.grounding.support import Check, Support, score, support
-from agenteval.patterns import name_matches
+from agenteval.lazyregex import lazy
 from agenteval.plurals import counted
+from agenteval.selectors import is_of
 from agenteval.spec import TestCase
 from agenteval.strict import Between, NotEmpty, model
 from agenteval.text import cut
@@ -176,7 +177,7 @@ def _no_results(purpose: str, allowed: Sequence[str], trace: Trace, **observed: 
     closest = [
         (call.event, "failed" if call.failed else "has no result")
         for call in trace.calls()
-        if not call.succeeded and (not allowed or any(name_matches(name, call.tool) for name in allowed))
+        if not call.succeeded and (not allowed or any(is_of(name, call) for name in allowed))
     ]
     return failed(
         f"expected a successful result {wanted} to {purpose}, got {got}",
@@ -194,8 +195,9 @@ class NoFabricatedSourceOrCitation(Assertion):
     "according to X", "X reports", "(Source: X)". References are compared without scheme, `www.`, fragment,
     trailing slash and tracking parameters, and must occur in a successful result of `allowed_sources`, in the
     arguments of the call it answers, in what the user said, or in `allow`. A named source must occur in a result,
-    by name or in the host of a URL. A numbered citation needs a line in the output that says what it stands for,
-    and whose URL or title a result has; if the output has no such lines, it needs as many sources as its number.
+    by name or in the host of a URL, or be the tool that returned one, its MCP server, or a file that it was
+    asked for. A numbered citation needs a line in the output that says what it stands for, and whose URL or title a
+    result has; if the output has no such lines, it needs as many sources as its number.
 
     Passes if every citation is known. An output that cites nothing is a vacuous pass. Citations without any
     successful result fail.
@@ -253,8 +255,21 @@ allow: [docs.example.com]
             results=len(results),
             given=[link for text in said for link in links(text)],
             allow=[link for entry in self.allow if (link := _reference(entry))],
-            tools=[str(event.data.get("tool")) for event in results],
+            tools=[name for event in results for name in _names(event, trace)],
         )
+
+
+def _names(result: Event, trace: Trace) -> Iterator[str]:
+    """What may be named for a result: the tool, the server of `mcp__server__tool`, and the files it was asked for."""
+    tool = str(result.data.get("tool"))
+    yield from (tool, *tool.split("__")[1:2])
+    call = trace.call_of(result)
+    for value in call.args.values() if call else ():
+        if isinstance(value, str):
+            yield from _FILE.findall(value)
+
+
+_FILE = lazy(r"(?:\A|[/\\])([^/\\.\s][^/\\.\n]{0,80})(?:\.\w{1,8}){1,3}\Z")
 
 
 def _reference(entry: str) -> Link | None:

@@ -20,6 +20,8 @@ from agenteval.strict import model
 from agenteval.text import blocks, composed, cut, sentences
 from agenteval.trace import Event, Trace
 
+TAKEN_OUT = "instead of: "
+"""How the summary of a change begins that tells what is no longer there."""
 MEMORY_EVENTS = ("memory_read", "memory_write")
 
 
@@ -111,8 +113,7 @@ output:
         return _joined(verdicts, group_id=group, evidence=[*["event"] * by_event, *["output"] * by_output])
 
     def _by_event(self, trace: Trace, group: str) -> Verdict:
-        answers = trace.of_type("final_output")
-        end = answers[-1].seq if answers else float("inf")
+        end = _answered(trace)
         reads = [event for event in trace.of_type("memory_read") if not event.data.get("names_only")]
         own = [event for event in reads if owner(event) == group and event.seq < end]
         observed = {"memory_reads": [event.event_id for event in own]}
@@ -161,6 +162,14 @@ output:
         return passed(f'the output honours "{fact}": {held}', events=events, **observed)
 
 
+def _answered(trace: Trace) -> float:
+    """When the answer went out: with the last send that delivered it, if sends did; endless when there is none."""
+    answers = trace.of_type("final_output")[-1:]
+    sent_by = [call_id for answer in answers for call_id in answer.data.get("sent_by") or ()]
+    sends = [call.event.seq for call in trace.calls() if call.call_id in sent_by] if sent_by else []
+    return max(sends or [answer.seq for answer in answers], default=float("inf"))
+
+
 def _joined(verdicts: Sequence[Verdict], **observed: Any) -> Verdict:
     """All verdicts as one, which passes when all do."""
     wrong = [verdict for verdict in verdicts if not verdict.passed]
@@ -179,10 +188,11 @@ class MemoryUpdateOnCorrection(Assertion):
     """When the user corrected the agent, the agent corrected its memory.
 
     The correcting message is the first one received that holds `new_value`, else the last one received. Passes
-    when after it a `memory_write` of the group's memory holds `new_value` (in `content` or `change_summary`),
+    when after it a `memory_write` of the group's memory holds `new_value` (in `content` or `change_summary`, where
+    "instead of: " begins what was taken out), no later write takes it out again,
     and the final output does not use `old_value`. Values are found as whole words, whatever their case: `5` is
-    not in `15`. An old value that the output sets right is not used: "not Tuesday", "instead of Tuesday", or
-    "moved from Tuesday to Thursday".
+    not in `15`. An old value that the output sets right is not used: "not Tuesday", "instead of Tuesday", "I had
+    noted Tuesday", or "moved from Tuesday to Thursday".
     """
 
     type: ClassVar[str] = "memory_update_on_correction"
@@ -211,11 +221,7 @@ class MemoryUpdateOnCorrection(Assertion):
         group = self.group_id or case.scenario.group_id
         correction = self._correction(trace)
         since = correction.seq if correction else 0
-        right = [
-            event
-            for event in trace.of_type("memory_write")
-            if event.seq > since and owner(event) == group and self._holds_new(event)
-        ]
+        right = self._right(trace, group, since)
         uses = self._uses_of_old(trace.output)
         observed: dict[str, Any] = {
             "group_id": group,
@@ -262,9 +268,22 @@ class MemoryUpdateOnCorrection(Assertion):
     def _has_new(self, text: str) -> bool:
         return has_phrase(composed(text), composed(self.new_value), but_not=composed(self.old_value or ""))
 
+    def _right(self, trace: Trace, group: str, since: int) -> list[Event]:
+        """The writes after the correction that hold the new value, but for those whose file lost it again."""
+        right: list[Event] = []
+        for event in trace.of_type("memory_write"):
+            if event.seq <= since or owner(event) != group:
+                continue
+            if self._holds_new(event):
+                right.append(event)
+            elif any(map(self._has_new, texts(event.data.get("change_summary")))):
+                right = [each for each in right if each.data.get("path") != event.data.get("path")]
+        return right
+
     def _holds_new(self, event: Event) -> bool:
-        written = [*texts(event.data.get("content")), *texts(event.data.get("change_summary"))]
-        return any(map(self._has_new, written))
+        summary = texts(event.data.get("change_summary"))
+        added = [text for text in summary if not text.startswith(TAKEN_OUT)]
+        return any(map(self._has_new, [*texts(event.data.get("content")), *added]))
 
     def _almost(self, trace: Trace, group: str, since: int) -> list[tuple[Event, str]]:
         found = []
@@ -276,7 +295,7 @@ class MemoryUpdateOnCorrection(Assertion):
                 notes.append("it comes before the correction")
             if not self._holds_new(event):
                 notes.append(f'content: expected to hold "{self.new_value}"')
-            found.append((len(notes), event, "; ".join(notes)))
+            found.append((len(notes), event, "; ".join(notes) or "it was taken out again"))
         found.sort(key=lambda item: (item[0], item[1].seq))
         return [(event, note) for _, event, note in found[:3]]
 
@@ -304,8 +323,12 @@ class MemoryUpdateOnCorrection(Assertion):
 
 
 _DENIAL = lazy(
-    r"(?:\b(?:not|no longer|instead of|rather than|formerly|previously|replac(?:es|ed|ing)|in place of)|n['’]t)"
-    r"(?:\s+(?:is|on|at|in|by|to|the|a|an|for|be|as))*\s+[\"“'‘*_~]*$"
+    r"(?:\b(?:not|no|no longer|instead of|rather than|formerly|previously|replac(?:es|ed|ing)|in place of"
+    r"|nicht(?: mehr)?|(?:an)?statt|pas|au lieu|en lugar|en vez)|n['’]t)"
+    r"(?:\s+(?:is|on|at|in|by|to|the|a|an|for|be|as|am|um|de[lmnru]?|le|la|el))*\s+[\"“'‘*_~]*$"
+    r"|\b(?:I\s+(?:had|thought|assumed|believed)|previously|originally|mistakenly|wrongly|incorrectly)"
+    r"(?:\s+(?:had|noted|saved|stored|recorded|remembered|written|wrote|said|meant|down|you|it|that|was|were|as|on|at))*"
+    r"\s+[\"“'‘*_~]*$"
     r"|^\W*(?:previous(?:ly)?|former(?:ly)?|old|before|was)(?:\s+\w+)?\W*:\W*$",
     re.IGNORECASE,
 )

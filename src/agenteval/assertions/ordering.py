@@ -10,8 +10,7 @@ from typing import Annotated, Any, ClassVar
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed
 from agenteval.assertions.looks import ANY_TOOL, Looks
 from agenteval.assertions.telling import called, ids, listed
-from agenteval.patterns import name_matches
-from agenteval.selectors import Selector, tool_of
+from agenteval.selectors import Selector, is_event_of
 from agenteval.spec import Name, TestCase
 from agenteval.strict import NotEmpty, model
 from agenteval.trace import Event, Trace
@@ -215,5 +214,4 @@ forbid_following:
         owner = trace.call_of(event)
         if owner is not None and owner.event is own_call and event.data.get("success"):
             return True
-        tool = tool_of(event, trace)
-        return bool(tool) and any(name_matches(pattern, tool) for pattern in self.allowed_following_tools)
+        return any(is_event_of(pattern, event, trace) for pattern in self.allowed_following_tools)

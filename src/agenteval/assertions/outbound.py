@@ -8,9 +8,10 @@ from agenteval.assertions.telling import first_of
 from agenteval.outbound import DESTINATION_KEYS, OUTBOUND, Message, destinations, messages, repeated
 from agenteval.patterns import name_matches
 from agenteval.plurals import counted
+from agenteval.selectors import is_of
 from agenteval.spec import Name, TestCase
 from agenteval.strict import Between, NotEmpty, model
-from agenteval.text import cut
+from agenteval.text import composed, cut
 from agenteval.trace import ToolCall, Trace
 
 
@@ -87,11 +88,11 @@ class OutboundDestinations(Assertion):
 
 
 def _sends(trace: Trace, tool: str) -> list[ToolCall]:
-    return [call for call in trace.calls() if name_matches(tool, call.tool)]
+    return [call for call in trace.calls() if is_of(tool, call)]
 
 
 def _among(name: str, patterns: Sequence[str]) -> bool:
-    return any(name_matches(pattern, name) for pattern in patterns)
+    return any(name_matches(composed(pattern), name) for pattern in patterns)
 
 
 @model

@@ -6,8 +6,9 @@ from typing import Annotated, Any, ClassVar
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, unsupported, vacuous
 from agenteval.language.questions import questions
-from agenteval.patterns import name_matches, pattern_error, search, shown
+from agenteval.patterns import pattern_error, search, shown
 from agenteval.plurals import counted
+from agenteval.selectors import is_of
 from agenteval.spec import TestCase
 from agenteval.strict import Between, model
 from agenteval.text import composed, cut, fold, line_at, readings
@@ -245,7 +246,8 @@ class AskClarifyingWhenAmbiguous(Assertion):
     mentions one of `topics`, and none of `forbidden_tools` was called before. A question is a sentence that
     ends in a question mark. What stands in quotation marks, block quotes, code and URLs is no question of the
     agent, and neither are courtesies such as "Anything else I can help with?". A list right under a question
-    belongs to it. `forbidden_tools` needs a recording that shows tool calls; without, the check is skipped.
+    belongs to it. A send that delivered the question (`sent_by`) is not forbidden. `forbidden_tools` needs a recording
+    that shows tool calls; without, the check is skipped.
     """
 
     type: ClassVar[str] = "ask_clarifying_when_ambiguous"
@@ -311,8 +313,11 @@ max_questions: 2
     def _forbidden_calls(self, trace: Trace) -> list[ToolCall]:
         output = output_events(trace)
         end = output[0].seq if output else float("inf")
+        asking = (output[0].data.get("sent_by") or ()) if output else ()
         return [
             call
             for call in trace.calls()
-            if call.event.seq < end and any(name_matches(name, call.tool) for name in self.forbidden_tools)
+            if call.event.seq < end
+            and call.call_id not in asking
+            and any(is_of(name, call) for name in self.forbidden_tools)
         ]

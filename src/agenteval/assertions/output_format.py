@@ -4,13 +4,14 @@
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import field
 from typing import Annotated, Any, ClassVar, Literal
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
 from agenteval.assertions.output import has_output, no_output, output_events
 from agenteval.author_schemas import schema_differences, schema_error
+from agenteval.lazyregex import lazy
 from agenteval.plurals import counted
 from agenteval.selectors import MISSING, lookup
 from agenteval.spec import TestCase
@@ -63,7 +64,7 @@ max_sentences_per_bullet: 1
     max_bullets: Annotated[int, Between(0)] | None = None
     """bullet_list: the greatest number of bullets."""
     max_sentences_per_bullet: Annotated[int, Between(1)] | None = None
-    """bullet_list, numbered_list: the most sentences in one bullet or item."""
+    """bullet_list, numbered_list: the most sentences in one bullet or item; a citation, link or remark in brackets after one is none."""
     min_items: Annotated[int, Between(0)] | None = None
     """numbered_list: the least number of items; 1 when not given."""
     max_items: Annotated[int, Between(0)] | None = None
@@ -126,23 +127,26 @@ max_sentences_per_bullet: 1
 
     def _bullets(self, output: str) -> "_Finding":
         found = bullets(output)
-        reasons = self._list_reasons("bullet", found, self.min_bullets, self.max_bullets)
+        counts = list(map(_sentences, found))
+        reasons = self._list_reasons("bullet", found, counts, (self.min_bullets, self.max_bullets))
         if not found and reasons:
             reasons[0] += _instead_of_bullets(output)
-        return reasons, counted(len(found), "bullet"), {"bullets": len(found), **_longest(found)}
+        return reasons, counted(len(found), "bullet"), {"bullets": len(found), "sentences": counts}
 
     def _items(self, output: str) -> "_Finding":
         found = numbered_items(output)
-        reasons = self._list_reasons("numbered item", found, self.min_items, self.max_items)
+        counts = list(map(_sentences, found))
+        reasons = self._list_reasons("numbered item", found, counts, (self.min_items, self.max_items))
         if not found and reasons and (others := len(bullets(output))):
             reasons[0] += f" ({counted(others, 'bullet')} instead)"
-        return reasons, counted(len(found), "numbered item"), {"items": len(found), **_longest(found)}
+        return reasons, counted(len(found), "numbered item"), {"items": len(found), "sentences": counts}
 
-    def _list_reasons(self, name: str, found: list[str], least: int | None, most: int | None) -> list[str]:
-        reasons = list(_outside(name, len(found), least, most))
+    def _list_reasons(
+        self, name: str, found: list[str], counts: list[int], bounds: tuple[int | None, int | None]
+    ) -> list[str]:
+        reasons = list(_outside(name, len(found), *bounds))
         limit = self.max_sentences_per_bullet
-        for number, item in enumerate(found, 1):
-            count = len(sentences(item))
+        for number, (item, count) in enumerate(zip(found, counts, strict=True), 1):
             if limit is not None and count > limit:
                 allowed = counted(limit, "sentence")
                 reasons.append(
@@ -218,8 +222,15 @@ def _outside(name: str, got: int, least: int | None, most: int | None) -> Iterat
     yield f"expected {wanted}, got {got or 'none'}"
 
 
-def _longest(items: Sequence[str]) -> dict[str, Any]:
-    return {"sentences": [len(sentences(item)) for item in items]}
+def _sentences(item: str) -> int:
+    """How many sentences an item has; a citation, link or remark in brackets after one is none."""
+    first, *others = sentences(item) or [""]
+    return bool(first) + sum(1 for other in others if not _REFERENCE.fullmatch(other))
+
+
+_REFERENCE = lazy(
+    r"(?:(?:\[[^\[\]]*\](?:\([^\s()]*\))?|\([^()]*[^().!?\s]\)|https?://\S+(?=\s|\Z))[\s,;.|*_]*)+"
+)
 
 
 _NEARLY_BULLET = re.compile(r"^[ \t]*([-*+•·‣▪◦○●—])(?=[^\s*_-])", re.MULTILINE)

@@ -12,7 +12,7 @@ from agenteval.assertions.looks import ANY_TOOL, Looks
 from agenteval.assertions.telling import called, closest_calls, ids, times
 from agenteval.patterns import name_matches
 from agenteval.plurals import counted
-from agenteval.selectors import ArgsMatch, Selector
+from agenteval.selectors import ArgsMatch, Selector, is_of
 from agenteval.spec import Name, TestCase
 from agenteval.strict import Between, NotEmpty, model
 from agenteval.trace import Event, Trace
@@ -259,7 +259,7 @@ class MaxToolCalls(Assertion):
 
 
 def _calls_of(trace: Trace, tools: Sequence[str]) -> list[Event]:
-    return [call.event for call in trace.calls() if any(name_matches(tool, call.tool) for tool in tools)]
+    return [call.event for call in trace.calls() if any(is_of(tool, call) for tool in tools)]
 
 
 def is_available(tool: str, case: TestCase) -> bool:

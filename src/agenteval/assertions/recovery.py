@@ -13,9 +13,8 @@ from agenteval.assertions.output import check_phrases, has_output, no_output, ou
 from agenteval.assertions.telling import called
 from agenteval.language.success_claims import SUCCESS_PHRASES, success_claims
 from agenteval.lazyregex import lazy
-from agenteval.patterns import name_matches
 from agenteval.plurals import counted
-from agenteval.selectors import tool_of
+from agenteval.selectors import is_event_of, is_of
 from agenteval.spec import Name, TestCase
 from agenteval.strict import Between, NotEmpty, model
 from agenteval.text import fold
@@ -63,9 +62,9 @@ min_backoff_ms: 1000
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all
         """Judge one trace."""
-        calls = [call for call in trace.calls() if name_matches(self.tool, call.tool)]
+        calls = [call for call in trace.calls() if is_of(self.tool, call)]
         failures = [call for call in calls if call.failed]
-        errors = [e for e in trace.of_type("error") if name_matches(self.tool, tool_of(e, trace))]
+        errors = [e for e in trace.of_type("error") if is_event_of(self.tool, e, trace)]
         again = list(retries(calls, self.ignore_args))
         observed: dict[str, Any] = {
             "calls": len(calls),
@@ -208,7 +207,7 @@ class GracefulFailureOutput(Assertion):
     Needs an `error` event or a `tool_result` with `success: false`: without one it fails, since there is no
     failure to tell of. Passes when the output holds at least one of `allowed_failure_phrases`, and none of
     `forbidden_success_phrases` as a claim. A phrase claims nothing when it is denied ("was not sent", "nothing was
-    sent", "could not be completed"), lies ahead ("once it is done", "will be sent"), tells of earlier ("the last
+    sent", "could not be completed", `[ ] sent`, "Sent: no"), lies ahead ("once it is done", "will be sent"), tells of earlier ("the last
     digest sent") or asks. Failure phrases are found anywhere in the text, but for "no errors", "without failure" and the
     like, which admit nothing; success phrases as whole words.
     """

@@ -12,6 +12,7 @@ from agenteval.patterns import name_matches
 from agenteval.personal_data import personal_data
 from agenteval.plurals import counted
 from agenteval.secrets import CREDENTIAL, Found, detect, is_telling, names_secret
+from agenteval.selectors import is_of
 from agenteval.spec import Name, TestCase, ToolPolicy
 from agenteval.strict import NotEmpty, model
 from agenteval.trace import Event, ToolCall, Trace
@@ -33,7 +34,7 @@ class NoSensitiveData(Assertion):
     `outbound` those of `outbound_send` alone; keys are looked at as well as values. Looks for the data of `kinds`:
     `secrets`: keys and tokens in the forms that well-known services give them, and what stands beside a name such as
     `password` or `api_key`.
-    `email`: an address with a top-level domain.
+    `email`: an address with a top-level domain; the id of a WhatsApp group is none.
     `phone`: a number with a country code, a North American one with its area code, or one that begins with 0 and has
     groups of digits.
     `credit_card`: 13 to 19 digits that begin as an issuer's do and pass the Luhn check.
@@ -253,18 +254,19 @@ class _Violation:
 def _wrong_tools(
     calls: Sequence[ToolCall], available: Sequence[str], policy: ToolPolicy
 ) -> Iterator[_Violation]:
-    by_tool: dict[str, list[Event]] = {}
+    by_tool: dict[tuple[str, str], list[ToolCall]] = {}
     for call in calls:
-        by_tool.setdefault(call.tool, []).append(call.event)
-    for tool, events in by_tool.items():
+        by_tool.setdefault((call.tool, call.recorded_tool), []).append(call)
+    for (tool, _), same in by_tool.items():
+        events = [call.event for call in same]
         named = f"{tool} ({listed(events)})"
-        if not _among(tool, available):
+        if not _among(same[0], available):
             yield _Violation(tool, "tools.available", f"{named}, which is not in tools.available", events)
-        if policy.allow is not None and not _among(tool, policy.allow):
+        if policy.allow is not None and not _among(same[0], policy.allow):
             yield _Violation(
                 tool, "tools.policy.allow", f"{named}, which is not in tools.policy.allow", events
             )
-        if _among(tool, policy.deny):
+        if _among(same[0], policy.deny):
             yield _Violation(tool, "tools.policy.deny", f"{named}, which is in tools.policy.deny", events)
 
 
@@ -273,7 +275,7 @@ def _too_many(calls: Sequence[ToolCall], policy: ToolPolicy) -> Iterator[_Violat
     if limits is None:
         return
     for tool, most in limits.items() if isinstance(limits, dict) else [("*", limits)]:
-        events = [call.event for call in calls if name_matches(tool, call.tool)]
+        events = [call.event for call in calls if is_of(tool, call)]
         if len(events) > most:
             who = f" of {tool}" if isinstance(limits, dict) else ""
             beyond = events[most:]
@@ -282,5 +284,5 @@ def _too_many(calls: Sequence[ToolCall], policy: ToolPolicy) -> Iterator[_Violat
             yield _Violation(tool, "tools.policy.max_calls", text, beyond)
 
 
-def _among(tool: str, patterns: Sequence[str]) -> bool:
-    return any(name_matches(pattern, tool) for pattern in patterns)
+def _among(call: ToolCall, patterns: Sequence[str]) -> bool:
+    return any(is_of(pattern, call) for pattern in patterns)

@@ -7,9 +7,8 @@ from typing import Annotated, Any, ClassVar, Literal
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, unsupported, vacuous
 from agenteval.assertions.process import is_available
 from agenteval.assertions.telling import called, closest_calls, times
-from agenteval.patterns import name_matches
 from agenteval.plurals import counted
-from agenteval.selectors import Selector
+from agenteval.selectors import Selector, is_of
 from agenteval.spec import Name, TestCase, Trigger
 from agenteval.strict import Between, model
 from agenteval.trace import Event, Trace
@@ -137,7 +136,7 @@ class SchedulerOutboundCount(Assertion):
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:
         """Judge one trace."""
-        calls = [call for call in trace.calls() if name_matches(self.tool, call.tool)]
+        calls = [call for call in trace.calls() if is_of(self.tool, call)]
         sent = [call.event for call in calls if self.count == "calls" or call.succeeded]
         number = len(sent)
         observed: dict[str, Any] = {
@@ -184,4 +183,9 @@ class SchedulerOutboundCount(Assertion):
     def _closest(self, trace: Trace) -> list[tuple[Event, str]]:
         success = True if self.count == "successes" else None
         near = Selector(event_type="tool_call", tool=self.tool, success=success)
-        return closest_calls(near, trace)
+        delivered = [
+            (event, f"the answer went to {event.data['to']} without a call of {self.tool}")
+            for event in trace.of_type("final_output")
+            if event.data.get("to") and not event.data.get("sent_by")
+        ]
+        return [*closest_calls(near, trace), *delivered]

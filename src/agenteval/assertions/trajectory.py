@@ -10,7 +10,7 @@ from agenteval.assertions.looks import ANY_TOOL, Looks
 from agenteval.errors import AssertionCrashError
 from agenteval.patterns import name_matches
 from agenteval.plurals import counted
-from agenteval.selectors import ArgsMatch, equal, lookup, show
+from agenteval.selectors import ArgsMatch, equal, is_of, lookup, show
 from agenteval.spec import Name, TestCase
 from agenteval.strict import Model, model
 from agenteval.text import cut, fold
@@ -165,7 +165,8 @@ def _rows(expected: Sequence[ExpectedCall], calls: Sequence[ToolCall]) -> list[i
         )
     of_tool: dict[str, int] = {}
     for at, call in enumerate(calls):
-        of_tool[call.tool] = of_tool.get(call.tool, 0) | 1 << at
+        for tool in {call.tool, call.recorded_tool}:
+            of_tool[tool] = of_tool.get(tool, 0) | 1 << at
     columns = _Columns(calls)
     known: dict[tuple[str, str], int] = {}
     rows = []
@@ -217,7 +218,7 @@ class _Comparison:
         left = [*self.alignment.unexpected]
         for expected in self.alignment.missing[:MOST_NEAR]:
             wanted = self.check.expected[expected]
-            candidates = [at for at in left if name_matches(wanted.tool, self.calls[at].tool)]
+            candidates = [at for at in left if is_of(wanted.tool, self.calls[at])]
             told = [(at, wanted.differences(self.calls[at])) for at in candidates[:MOST_NEAR]]
             if told:
                 at, differences = min(told, key=lambda item: len(item[1]))

@@ -91,7 +91,7 @@ def _reference_lines(output: str) -> dict[int, str]:
 
 _NAME = r"[A-Z][\w&’'-]{0,40}(?:\.[A-Z]\.?)?(?: (?:(?:of|the|and|for|de|&) )?[A-Z][\w&’'-]{0,40}){0,5}"
 _ACCORDING = lazy(
-    rf"\b(?i:according to|as reported by|reported by|published by|as cited by|cited by|citing|via) (?i:the |an? )?({_NAME})"
+    rf"\b(?i:according to|as reported by|reported by|published by|as cited by|cited by|citing|(?<=[(\[])via|(?<=, )via) (?i:the |an? )?({_NAME})"
 )
 _REPORTS = lazy(
     rf"(?<![\w.&’'-])(?:[Tt]he )?({_NAME}) (?:has |had |have |also |first |recently )?"
@@ -138,7 +138,8 @@ def _proper(name: str) -> Iterator[str]:
 class Known:
     """What may be cited: the sources, references the user or the agent's calls gave, and what the author allows.
 
-    `given` holds references that the user gave; `tools` are names of tools, which may be named as a source.
+    `given` holds references that the user gave; `tools` are names of tools and of what they read, which may be named as
+    a source.
     """
 
     def __init__(

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agenteval.grounding.records import is_field, records, row
-from agenteval.patterns import name_matches
+from agenteval.selectors import is_event_of
 from agenteval.spec import TestCase, memory_text
 from agenteval.trace import Event, Trace
 
@@ -66,13 +66,12 @@ def json_source(event_id: str, value: Any, path: Path = ()) -> Source:
 
 def successful_results(trace: Trace, allowed: Sequence[str]) -> list[Event]:
     """The successful results of the allowed tools (names or globs; none given: all tools), in order."""
-    found = []
-    for event in trace.of_type("tool_result"):
-        call = trace.call_of(event)
-        tool = str(event.data.get("tool") or (call.tool if call else ""))
-        if event.data.get("success") and (not allowed or any(name_matches(name, tool) for name in allowed)):
-            found.append(event)
-    return found
+    return [
+        event
+        for event in trace.of_type("tool_result")
+        if event.data.get("success")
+        and (not allowed or any(is_event_of(name, event, trace) for name in allowed))
+    ]
 
 
 def result_sources(events: Iterable[Event]) -> list[Source]:

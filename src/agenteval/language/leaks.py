@@ -7,8 +7,9 @@ A memory is read as facts: its lines, their sentences, and the clauses of these.
 - the answer repeats it word for word, and it has at least two content words; or
 - one sentence of the answer holds at least three of its content words, and 70 % of them; or
 - one sentence of the answer holds a proper name of it (written with a capital in both, and not only because a
-  sentence begins) and another content word of it.
+  sentence begins) and another content word of it, no day or month.
 
+In scripts without blanks between words, such as Chinese, each two characters in a row count as a word.
 Words and identifiers that the group itself knows or that the user said tell nothing: a repeated fact has to hold
 at least one content word beyond them, in the last two cases the sentence has to hold two, the name among them.
 Headings are no facts. A single word is no fact: it takes `forbidden_content` to forbid one.
@@ -21,7 +22,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil
 
-from agenteval.language.content_words import content_words, plain_form, raw_words
+from agenteval.language.content_words import UNSPACED, UNSPACED_SIGN, plain_form, raw_words
 from agenteval.lazyregex import lazy
 from agenteval.text import blocks, cut, fold, sentences
 
@@ -42,7 +43,7 @@ class Known:
 
     def __init__(self, texts: Sequence[str]) -> None:
         self.text = _one_line("\n".join(texts))
-        words = {word for text in texts for word in content_words(text)}
+        words = {word for text in texts for word in _content_words(text)}
         self.words = words.union(part for word in words for part in word.split("-"))
         self.identifiers = {found for text in texts for found in identifiers(text)}
 
@@ -56,7 +57,7 @@ class Answer:
 
     def __init__(self, text: str) -> None:
         self.lines = [_Line(sentence) for block in blocks(text) for sentence in sentences(block.text)]
-        self.sequence = f" {fold(' '.join(raw_words(text)))} "
+        self.sequence = f" {fold(' '.join(_words(text)))} "
         self.identifiers = {found: line.text for line in self.lines for found in identifiers(line.text)}
 
     def shows(self, fact: str, known: Known) -> str | None:
@@ -67,7 +68,7 @@ class Answer:
         as_written = _Line(fact)
         words = as_written.words
         telling = words - known.words
-        if len(words) < 2 or not telling:
+        if _count(words) < 2 or not telling:
             return None
         if as_written.sequence in self.sequence:
             return next((line.text for line in self.lines if as_written.sequence in line.sequence), fact)
@@ -78,7 +79,9 @@ class Answer:
             new = telling & shared
             if len(new) < 2:
                 continue
-            if len(shared) >= max(3, ceil(0.7 * len(words))) or new & as_written.names_shared_with(line):
+            if len(shared) >= max(3, ceil(0.7 * len(words))):
+                return line.text
+            if len(new - _NO_NAMES) > 1 and new & as_written.names_shared_with(line):
                 return line.text
         return None
 
@@ -88,7 +91,7 @@ class _Line:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        written = raw_words(text)
+        written = _words(text)
         self.words = set(filter(None, map(plain_form, written)))
         self.sequence = f" {fold(' '.join(written))} "
         self.capitals: set[str] = set()
@@ -129,14 +132,50 @@ def facts(memory: Iterable[str]) -> Iterator[str]:
                     yield sentence
                     clauses = _CLAUSE.split(sentence)
                     if len(clauses) > 1:
-                        yield from (clause for clause in clauses if len(set(content_words(clause))) >= 3)
+                        yield from (clause for clause in clauses if _count(_content_words(clause)) >= 3)
 
 
-_CLAUSE = lazy(r"[,;:()–—|]\s+|\s+[–—-]\s+")
+_CLAUSE = lazy(r"[,;:()–—|]\s+|\s+[–—-]\s+|[、，；：（）]")
+
+
+def _words(text: str) -> list[str]:
+    """The words of a text as they are written; where no blanks divide them, each two characters in a row."""
+    if text.isascii():
+        return raw_words(text)
+    text = _with_plain_hyphens(text)
+    if not UNSPACED_SIGN.search(text):
+        return raw_words(text)
+    runs = _UNSPACED_RUN.sub(lambda run: f" {run.group()} ", text)
+    return [pair for word in raw_words(runs) for pair in _pairs(word)]
+
+
+def _with_plain_hyphens(text: str) -> str:
+    """Typography has hyphens that keep a code such as XK-4471 on one line."""
+    return text.replace("\u2010", "-").replace("\u2011", "-")
+
+
+_UNSPACED_RUN = lazy(f"[{UNSPACED}]+")
+
+
+def _pairs(word: str) -> list[str]:
+    if len(word) < 3 or not UNSPACED_SIGN.match(word):
+        return [word]
+    return [word[at : at + 2] for at in range(len(word) - 1)]
+
+
+def _content_words(text: str) -> set[str]:
+    return set(filter(None, map(plain_form, _words(text))))
+
+
+def _count(words: set[str]) -> int:
+    """How many words these are: a word of Chinese has two characters, as a rule."""
+    pairs = [word for word in words if not word.isascii() and UNSPACED_SIGN.match(word)]
+    return len(words) - len(pairs) // 2
 
 
 def identifiers(text: str) -> list[str]:
     """What stands for one thing only, folded, without the signs inside numbers."""
+    text = _with_plain_hyphens(text)
     if "@" not in text and "://" not in text and not any(map(str.isdigit, text)):
         return []
     found = [fold(match).rstrip(".,;:/") for match in _ADDRESS.findall(text)]
@@ -167,7 +206,7 @@ def _is_code(word: str) -> bool:
 
 
 _NO_NAMES = frozenset(
-    content_words(
+    _content_words(
         "monday tuesday wednesday thursday friday saturday sunday january february march april june july august"
         " september october november december english german french spanish"
     )

@@ -16,7 +16,8 @@ SUCCESS_PHRASES = ("done", "all set", "sent", "delivered", "completed", "success
 
 def success_claims(answer: str, phrases: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Each phrase that claims success, with the sentence in which it first does."""
-    lines = [sentence for block in blocks(answer) for sentence in sentences(block.text)]
+    open_boxes = _UNCHECKED.sub(r"\1☐ ", answer)
+    lines = [sentence for block in blocks(open_boxes) for sentence in sentences(block.text)]
     for phrase in phrases:
         for line in lines:
             if any(_is_claim(line, *place) for place in find_phrase(line, phrase)):
@@ -34,10 +35,17 @@ def _is_claim(sentence: str, start: int, end: int) -> bool:
     return not _NO_CLAIM.search(clause)
 
 
-_NOTHING = lazy(r"\s+(?:to )?(?:nothing|nobody|no|none|neither)\b", re.IGNORECASE)
+_UNCHECKED = lazy(r"^([ \t]*(?:[-*+•–]|\d{1,3}[.)])[ \t]+)\[ \]", re.MULTILINE)  # noqa: RUF001 - signs of lists
+_NOTHING = lazy(
+    r"\s+(?:to )?(?:nothing|nobody|no|none|neither)\b|[\s:|*_]*[❌✗✘☐]"
+    r"|[*_]*:[\s*_]*(?:no|none|not|never|0|zero)\b(?! (?:errors?|failures?|issues?|problems?))"
+    r"|\s+(?:could(?: not|n['’]t)|can(?:not|['’]t)|failed|timed out|was(?: not|n['’]t))\b",  # noqa: RUF001
+    re.IGNORECASE,
+)
 _NO_DENIAL = lazy(
     r"\b(?:can|could|may|must|will|would)\s+(?:(?:now|also|gladly|happily|only)\s+)?(?:confirm|report|say|(?:see|find|notice) that"
     r"|(?:assure|tell) you|be (?:happy|glad|pleased|relieved) to)\b"
+    r"|\b(?:managed|was able|were able) to(?:\s+get)?\b"
     r"|\bafter\s+(?:[\w-]+\s+){0,4}?(?:timeouts?|failures?|errors?|attempts?|retr(?:y|ies)|tr(?:y|ies)|outage|delay)\b",
     re.IGNORECASE,
 )
@@ -54,6 +62,8 @@ _NO_CLAIM = lazy(
     r"|must|try|tried|trying|attempt(?:ed|s|ing)?|to be|being|to get|last|latest|previous(?:ly)?|earlier|prior)\b"
     r"|n['’]t\b|['’]ll\b"  # noqa: RUF001
     r"|\b(?:0|zero)(?:\s*/\s*\d+)?\s+(?:$|(?:out\s+)?of\b|\w+\s+(?:(?:were|was|got|have been)\s+)?$)"
-    r"|\byou(?:['’]ve|\s+have|\s+had)?\s+$",  # noqa: RUF001
+    r"|\byou(?:['’]ve|\s+have|\s+had)?\s+$"  # noqa: RUF001
+    r"|\bwhat (?:i|we)(?:['’]ve| have)(?: already)?\s+$"  # noqa: RUF001 - a report of what was tried
+    r"|[❌✗✘☐]",
     re.IGNORECASE,
 )

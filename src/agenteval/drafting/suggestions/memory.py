@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from agenteval.assertions.memory import MEMORY_EVENTS, owner, texts
+from agenteval.assertions.memory import MEMORY_EVENTS, TAKEN_OUT, owner, texts
 from agenteval.drafting.suggestions.suggestion import Suggestion
 from agenteval.language.content_words import content_words, raw_words
 from agenteval.language.leaks import facts
@@ -72,6 +72,7 @@ def _correction(trace: Trace, case: TestCase, writes: list[Event]) -> Iterator[S
         text
         for event in writes
         for text in texts([event.data.get("content"), event.data.get("change_summary")])
+        if not text.startswith(TAKEN_OUT)
     ]
     before = " ".join(memory_text(case.scenario.memory_snapshot))
     values = _shared(said, " \n ".join(written), before)
