@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from agenteval.lazyregex import lazy
+from agenteval.text import lowered
 
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
@@ -86,9 +87,7 @@ def _numeric_signs(text: str) -> list[int]:
 
 def _months(text: str) -> list[int]:
     """Where words begin like a month and have digits near them, in order."""
-    folded = text.lower()
-    if len(folded) != len(text):
-        folded = "".join(sign.lower() if len(sign.lower()) == 1 else sign for sign in text)
+    folded = lowered(text)
     found = []
     for month in MONTHS:
         at = folded.find(month)

@@ -15,7 +15,7 @@ from agenteval.grounding.links import Link, links
 from agenteval.grounding.quantities import IDENTIFIER
 from agenteval.grounding.wording import tokens
 from agenteval.lazyregex import lazy
-from agenteval.text import fold
+from agenteval.text import fold, lowered
 
 LONGEST_KEPT = 30_000
 """Characters of the sources that are kept as they were read: memory stays bounded."""
@@ -41,10 +41,7 @@ class Reading:
     @cached_property
     def lowered(self) -> str:
         """The text in lower case, each character in its place."""
-        lower = self.text.lower()
-        if len(lower) == len(self.text):
-            return lower
-        return "".join(sign.lower() if len(sign.lower()) == 1 else sign for sign in self.text)
+        return lowered(self.text)
 
     @cached_property
     def streams(self) -> list[str]:
