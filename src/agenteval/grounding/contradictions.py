@@ -59,7 +59,8 @@ def _against_state(mine: "_Words", theirs: "_Words") -> Iterator[str]:
     if not (told and is_meant):
         return
     if theirs.denying:
-        is_otherwise = not (mine.denying or _NEGATIVE.search(" ".join(mine.words)))
+        others = [word for word, stem in zip(mine.words, mine.stems, strict=True) if stem not in told]
+        is_otherwise = not (mine.denying or _NEGATIVE.search(" ".join(others)))
     else:
         is_otherwise = not mine.denied().keys().isdisjoint(told)
     if is_otherwise:

@@ -76,7 +76,8 @@ _ABOUT = (
     *"about around roughly approximately approx. some nearly almost over under circa ca. ~ ≈".split(),  # noqa: SIM905
     *("more than", "less than", "up to", "at least"),
 )
-_SIGNS = ("$", "€", "£", "¥")
+CURRENCIES = ("$", "€", "£", "¥")
+"""The units of money."""
 
 
 def quantities(text: str, skip: Sequence[tuple[int, int]] = ()) -> list[Quantity]:
@@ -153,7 +154,7 @@ def identifiers(text: str) -> Iterable[re.Match[str]]:
 
 def _is_about(before: str) -> bool:
     """Whether the text before a number calls it approximate."""
-    if before[-1:] in _SIGNS:
+    if before[-1:] in CURRENCIES:
         before = before[:-1]
     if before[-1:].isspace():
         before = before[:-1]

@@ -60,7 +60,13 @@ def is_field(value: Any) -> bool:
     return _is_short(value)
 
 
+_BOOLEANS = {"true": True, "yes": True, "false": False, "no": False}
+"""Texts that stand for a boolean, in lower case."""
+
+
 def _said(name: str, value: Any) -> str:
+    if isinstance(value, str):
+        value = _BOOLEANS.get(value.lower(), value)
     if isinstance(value, bool):
         return name if value else f"not {name}"
     values = row(value if isinstance(value, list) else [value])

@@ -12,9 +12,10 @@ from typing import Literal
 
 from agenteval.grounding.claims import Claim
 from agenteval.grounding.contradictions import against_record, contradictions
+from agenteval.grounding.labels import mislabelled
 from agenteval.grounding.overlap import overlap
 from agenteval.grounding.passages import Span
-from agenteval.grounding.quantities import Quantity, is_weak
+from agenteval.grounding.quantities import CURRENCIES, Quantity, is_weak
 from agenteval.grounding.reading import squash
 from agenteval.grounding.source_numbers import Beside, anywhere
 from agenteval.grounding.source_text import SourceText
@@ -120,8 +121,10 @@ class _Reading:
         if not items.is_meant(place, frozenset(self.sources.signs.all(self.stated.words))):
             return ()
         others = items.of_others(place, frozenset(self._written))
-        return *against_record(text, span.text), *(
-            " ".join(map(self._written.__getitem__, each)) for each in others
+        return (
+            *against_record(text, span.text),
+            *mislabelled(self.stated, span.text),
+            *(" ".join(map(self._written.__getitem__, each)) for each in others),
         )
 
     @property
@@ -169,14 +172,22 @@ def _has_quantity(quantity: Quantity, read: _Reading, sources: SourceText) -> bo
             return True
     if quantity.unit != ":" and numbers.has_written(quantity.text, beside):
         return True
+    ways = [(value, fits) for value in quantity.values]
+    if power := _POWERS_OF_DATA.get(quantity.unit):
+        ways += [(value.scaleb(power).normalize(), _is_bare) for value in quantity.values]
     return any(
-        numbers.has(value, quantity.unit, fits, beside)
-        or (
-            quantity.unit == "%" and numbers.has((value / 100).normalize(), "", lambda unit: not unit, beside)
-        )
+        numbers.has(value, quantity.unit, fits_here, beside)
         or (quantity.about and numbers.has_near(value, beside))
-        for value in quantity.values
+        for value, fits_here in ways
     )
+
+
+_POWERS_OF_DATA = {"%": -2, **dict.fromkeys(CURRENCIES, 2)}
+"""How data may have a number with a unit, without one: a percentage as a fraction, an amount of money in cents."""
+
+
+def _is_bare(unit: str) -> bool:
+    return not unit
 
 
 def _is_displaced(quantity: Quantity, read: _Reading, sources: SourceText) -> bool:

@@ -77,7 +77,7 @@ def _runs(text: str) -> Iterator[list[re.Match[str]]]:
     pattern = _CAPITALISED_ANYWHERE if _CAPITAL_INSIDE.search(text) else _CAPITALISED
     for match in pattern.finditer(text):
         before = text[match.start() - 1 : match.start()]
-        if before and (before.isalnum() or before in "_@/.#-'’"):
+        if before and (before.isalnum() or before in "_@/.#-'’°"):
             continue
         if run and text[run[-1].end() : match.start()] not in (" ", ". "):
             yield run

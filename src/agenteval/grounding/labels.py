@@ -1,0 +1,92 @@
+"""Numbers and dates that an object has in another field than the one that the claim names beside them.
+
+Of `{"bread": 2.49, "milk": 1.19}`, "milk is 2.49" is wrong. A claim names a field before a number, with no other number, no
+comma and no other word that carries meaning between them, or right after it: "47 open issues".
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+from agenteval.grounding.dates import Date
+from agenteval.grounding.quantities import Quantity
+from agenteval.grounding.records import fields
+from agenteval.grounding.statements import Statement, statement
+from agenteval.language.content_words import plain_form
+from agenteval.language.signs import words
+from agenteval.lazyregex import lazy
+
+FARTHEST = 60
+"""How many characters before or after a number are looked at for the name of a field."""
+
+Fact = Quantity | Date
+
+
+def mislabelled(claim: Statement, record: str) -> Iterator[str]:
+    """What a claim gives as the value of a field that has another one, and that no part of the claim gives."""
+    facts: list[Fact] = sorted([*claim.quantities, *claim.dates], key=lambda fact: fact.start)
+    if not facts:
+        return
+    told = [(_label(name), name, value) for name, value in fields(record) if name]
+    ends = [0, *(fact.end for fact in facts)]
+    starts = [*(fact.start for fact in facts[1:]), len(claim.without_links)]
+    for fact, least, most in zip(facts, ends, starts, strict=False):
+        before, after = _beside(fact, claim.without_links, least, most)
+        named = [each for each in told if _names(each[0], before, after)]
+        if not named or any(_states(value, fact) for _, _, value in named):
+            continue
+        own = [label for label, _, value in told if _states(value, fact)]
+        beside = {*before, *after}
+        if own and beside.isdisjoint(*own) and all(_has_another(value, fact, facts) for _, _, value in named):
+            yield fact.text
+
+
+@lru_cache(maxsize=256)  # the items of a list have the same fields
+def _label(name: str) -> frozenset[str]:
+    """The content words of the name of a field."""
+    return frozenset(_content(name))
+
+
+def _content(text: str) -> list[str]:
+    return list(filter(None, map(plain_form, words(text))))
+
+
+_MARK = lazy(r"[,;.!?()#\n]")
+"""What parts a number from the name of a field."""
+
+
+def _beside(fact: Fact, text: str, least: int, most: int) -> tuple[list[str], list[str]]:
+    """The content words before a fact, and the words after it, empty where they carry no meaning, within these bounds."""
+    before = text[max(least, fact.start - FARTHEST) : fact.start]
+    after = text[fact.end : min(most, fact.end + FARTHEST)]
+    return _content(_MARK.split(before)[-1]), list(map(plain_form, words(_MARK.split(after)[0])))
+
+
+def _names(label: frozenset[str], before: Sequence[str], after: Sequence[str]) -> bool:
+    """Whether the words beside a fact are the name of a field."""
+    size = len(label)
+    return bool(size) and label in (frozenset(before[-size:]), frozenset(after[:size]))
+
+
+def _states(value: str, fact: Fact) -> bool:
+    """Whether the value of a field is, or has, a fact."""
+    return any(_are_same(fact, each) for each in _facts(value, fact))
+
+
+def _has_another(value: str, fact: Fact, facts: Sequence[Fact]) -> bool:
+    """Whether the value of a field has a fact of the kind of one, but none that the claim has. Zero is often told in words."""
+    others = [each for each in _facts(value, fact) if isinstance(each, Date) or any(each.values)]
+    return bool(others) and not any(_are_same(mine, each) for mine in facts for each in others)
+
+
+def _facts(value: str, kind: Fact) -> list[Fact]:
+    """The facts of a value that are of one kind: dates, times, or other numbers."""
+    stated = statement(value)
+    if isinstance(kind, Date):
+        return [*stated.dates]
+    return [each for each in stated.quantities if (each.unit == ":") == (kind.unit == ":")]
+
+
+def _are_same(mine: Fact, theirs: Fact) -> bool:
+    if isinstance(mine, Date):
+        return isinstance(theirs, Date) and mine.agrees(theirs)
+    return isinstance(theirs, Quantity) and not mine.values.isdisjoint(theirs.values)
