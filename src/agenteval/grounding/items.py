@@ -1,8 +1,9 @@
 """Objects of one kind in a source, side by side: what each says, so that a claim about one gets no value of another."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 
+from agenteval.grounding.effort import Effort
 from agenteval.grounding.records import fields
 from agenteval.grounding.sources import Path, Source
 
@@ -11,17 +12,20 @@ LEAST_ALIKE = 0.5
 
 Field = tuple[str | int, ...]
 """The keys that lead from an item to a field."""
+Having = dict[int, set[int]]
+"""Items of each list that have something."""
 
 
 class Items:
     """The items of a source: objects of one kind, or rows, in one list, or each under its name in one object.
 
-    `content` gives the signs of the content words of a text. Lists and items go by the `id` of their paths.
+    `content` gives the signs of the content words of a text; `effort` counts the items that are looked at. Lists and items go by the `id` of their paths.
     """
 
-    def __init__(self, source: Source, content: Callable[[str], str]) -> None:
+    def __init__(self, source: Source, content: Callable[[str], str], effort: Effort) -> None:
         self._source = source
         self._content = content
+        self._effort = effort
         lists: dict[int, dict[int, set[str]]] = {}
         for number in sorted(source.records):
             if path := source.paths[number]:
@@ -33,9 +37,24 @@ class Items:
         self._of_list = {item: these for these, items in self._lists.items() for item in items}
         self._asked: dict[int, tuple[frozenset[str], dict[int, frozenset[str]], frozenset[str]]] = {}
 
-    def is_other(self, text: int, words: frozenset[str]) -> bool:
-        """Whether a text is in an item, but the words that tell it from the items beside it are in those only."""
-        return any(telling and not own for own, telling in self._told_apart(text, words))
+    def is_other(self, text: int, words: frozenset[str], moments: Callable[[], Iterable[Having]]) -> bool:
+        """Whether a text is in an item, but what tells it from the items beside it is in those only.
+
+        That are words, or else moments: of each kind, dates and times, the items that have one of them.
+        """
+        told = list(self._told_apart(text, words))
+        if any(telling for _, telling in told):
+            return any(telling and not own for own, telling in told)
+        around = [(item, self._of_list[item]) for item, _ in self._around(text)]
+        return any(item not in having.get(these, (item,)) for having in moments() for item, these in around)
+
+    def having(self, texts: Iterable[int]) -> Having:
+        """The items that texts are in."""
+        found: Having = {}
+        for text in texts:
+            for item, _ in self._around(text):
+                found.setdefault(self._of_list[item], set()).add(item)
+        return found
 
     def is_meant(self, text: int, words: frozenset[str]) -> bool:
         """Whether words tell the items that a text is in, if any, from those beside them."""
@@ -59,6 +78,7 @@ class Items:
             these = self._of_list[item]
             asked, having, telling = self._asked.get(these, (None, {}, frozenset()))
             if words != asked:  # a claim asks for each of its places
+                self._effort.spend(len(self._lists[these]))
                 having = {
                     each: frozenset(filter(self._words[each].__contains__, words))
                     for each in self._lists[these]

@@ -231,7 +231,8 @@ class Passages:
         """The items of a source, by its number."""
         found = self._items.get(source)
         if found is None:
-            found = self._items[source] = Items(self._sources[source], partial(_content, given=self._given))
+            content = partial(_content, given=self._given)
+            found = self._items[source] = Items(self._sources[source], content, self._effort)
         return found
 
     def place(self, best: Best) -> tuple[Items, int]:

@@ -84,11 +84,11 @@ def quantities(text: str, skip: Sequence[tuple[int, int]] = ()) -> list[Quantity
     """The numbers of a text, in order, without those inside the spans to skip. Part of a name is none: H100."""
     if not _DIGITS.search(text):
         return [q for q in _spelled(text) if not _Spans(skip).hit(q.start, q.end)]
-    times = list(_times(text)) if _TIME_SIGN.search(text) else []
+    clock = list(times(text))
     taken = [
         *skip,
         *(match.span() for match in identifiers(text)),
-        *((quantity.start, quantity.end) for quantity in times),
+        *((quantity.start, quantity.end) for quantity in clock),
     ]
     found = [*_digits(text)]
     spelled = [*_spelled(text)]
@@ -96,9 +96,9 @@ def quantities(text: str, skip: Sequence[tuple[int, int]] = ()) -> list[Quantity
         blocked = _Spans(taken)
         found = [q for q in found if not blocked.hit(q.start, q.end)]
         spelled = [q for q in spelled if not blocked.hit(q.start, q.end)]
-    if not times and not spelled:
+    if not clock and not spelled:
         return found
-    told = [time for time in times if not _Spans(skip).hit(time.start, time.end)]
+    told = [time for time in clock if not _Spans(skip).hit(time.start, time.end)]
     return sorted([*told, *found, *spelled], key=lambda quantity: quantity.start)
 
 
@@ -180,8 +180,9 @@ def _readings(value: Decimal, scale: str, unit: str) -> Iterator[Decimal]:
         yield value.normalize()  # a letter that may be a unit
 
 
-def _times(text: str) -> Iterator[Quantity]:
-    for match in _TIME.finditer(text):
+def times(text: str) -> Iterator[Quantity]:
+    """The times of day of a text, in order."""
+    for match in _TIME.finditer(text) if _TIME_SIGN.search(text) else ():
         hour = int(match["hour"] or match["only"])
         minute = int(match["minute"] or 0)
         half = (match["half"] or match["side"] or "").lower()[:1]

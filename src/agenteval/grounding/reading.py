@@ -7,12 +7,13 @@ is read by many checks and tests.
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from functools import cached_property, lru_cache
 from itertools import accumulate
 
 from agenteval.grounding.dates import Date, dates
 from agenteval.grounding.links import Link, links
-from agenteval.grounding.quantities import IDENTIFIER
+from agenteval.grounding.quantities import IDENTIFIER, times
 from agenteval.grounding.wording import tokens
 from agenteval.lazyregex import lazy
 from agenteval.text import fold, lowered
@@ -62,6 +63,24 @@ class Reading:
     def dates(self) -> list[Date]:
         """The dates, in order; their offsets are those in `text`."""
         return dates(self.text)
+
+    @cached_property
+    def texts_by_date(self) -> list[tuple[Date, set[int]]]:
+        """The different dates, each with the numbers of the texts that state it."""
+        found: dict[object, tuple[Date, set[int]]] = {}
+        for date in self.dates:
+            _, texts = found.setdefault((date.year, date.month, date.day, date.other), (date, set()))
+            texts.add(self.text_at(date.start))
+        return list(found.values())
+
+    @cached_property
+    def texts_by_time(self) -> dict[Decimal, set[int]]:
+        """The times of day, in minutes, each with the numbers of the texts that state it."""
+        found: dict[Decimal, set[int]] = {}
+        for time in times(self.text):
+            for value in time.values:
+                found.setdefault(value, set()).add(self.text_at(time.start))
+        return found
 
     @cached_property
     def identifiers(self) -> frozenset[str]:

@@ -23,11 +23,11 @@ _HUMP = re.compile(r"(?<=[a-z\d])[A-Z](?=[a-z]|$)")
 
 
 def records(name: str, fields: Mapping[str, Any]) -> Iterator[str]:
-    """What an object called `name` says with its short fields: one text, more when they are many, none without any."""
+    """What an object says by its name and its short fields: one text, more when the fields are many, none without either."""
     if fields.keys() == _WRAPPED:
         return
     said = [_words(name)] if name else []
-    first, size = len(said), 0
+    first, size = len(said), len(name)
     for key, value in fields.items():
         if not is_field(value):
             continue

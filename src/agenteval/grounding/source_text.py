@@ -9,17 +9,19 @@ import re
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import chain
 
 from agenteval.grounding.dates import DAYS, MONTHS, Date
 from agenteval.grounding.effort import Effort
+from agenteval.grounding.items import Having
 from agenteval.grounding.links import Link, links
 from agenteval.grounding.passages import Passages, encoded, signs
 from agenteval.grounding.reading import Reading, reading
 from agenteval.grounding.records import fields
 from agenteval.grounding.source_numbers import Beside, SourceNumbers, any_unit, anywhere
 from agenteval.grounding.sources import Source
+from agenteval.grounding.statements import Statement
 from agenteval.language.signs import words
 from agenteval.language.stems import stem
 from agenteval.text import composed
@@ -85,11 +87,13 @@ class SourceText:
             return any(date.month == MONTHS.index(token) + 1 for date in self._dates)
         return any(_weekday(date) == token for date in self._dates)
 
-    def beside(self, signs: frozenset[str], least: int) -> Beside:
+    def beside(self, signs: frozenset[str], least: int, stated: Statement) -> Beside:
         """Whether so many of these words, given as signs, stand near a place in a source, or the source is what the user said.
 
-        Of several objects of one kind, a place in one is not near words that are in the others.
+        Of several objects of one kind, a place in one is not near words, or what else a claim states, that is in the others.
         """
+        telling = signs.union(self.signs.content(words(" ".join(stated.identifiers))))
+        moments = cache(lambda number: list(self._moments(number, stated)))
 
         def stand(number: int, offset: int) -> bool:
             if number >= len(self._own):
@@ -97,10 +101,23 @@ class SourceText:
             near = self._read[number].text[max(0, offset - NEAR) : offset + NEAR]
             if len(signs.intersection(self.signs.content(words(near)))) < least:
                 return False
-            text = self._read[number].text_at(offset) if self._own[number].records else 0
-            return not self.passages.items(number).is_other(text, signs)
+            if not self._own[number].records:
+                return True
+            text = self._read[number].text_at(offset)
+            return not self.passages.items(number).is_other(text, telling, lambda: moments(number))
 
         return stand
+
+    def _moments(self, number: int, stated: Statement) -> Iterator[Having]:
+        """The items of a source that have one of the dates of a claim, and those that have one of its times."""
+        read, items = self._read[number], self.passages.items(number)
+        if stated.dates:
+            dated = self._effort.spent_on(read.texts_by_date)
+            found = [texts for each, texts in dated if any(date.agrees(each) for date in stated.dates)]
+            yield items.having(chain.from_iterable(found))
+        if stated.times:
+            minutes = frozenset().union(*(time.values for time in stated.times))
+            yield items.having(chain.from_iterable(read.texts_by_time.get(each, ()) for each in minutes))
 
     # Phrases ---------------------------------------------------------------------------------------------------
 

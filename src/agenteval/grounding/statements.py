@@ -35,6 +35,11 @@ class Statement:
         """The tokens without quantities: numbers are facts, not words."""
         return tokens(_blanked(self.plain, self.quantities)) if self.quantities else self.words
 
+    @property
+    def times(self) -> list[Quantity]:
+        """The quantities that are times of day."""
+        return [quantity for quantity in self.quantities if quantity.unit == ":"]
+
     @cached_property
     def identifiers(self) -> list[str]:
         """The names with digits in them, each once."""

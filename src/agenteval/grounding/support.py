@@ -138,7 +138,7 @@ class _Reading:
         if not (best := self.overlap.best):
             return anywhere
         least = min(MOST_BESIDE, (len(best.words) + 2) // 3)
-        return self.sources.beside(frozenset(self.wanted) - self.overlap.missing, least)
+        return self.sources.beside(frozenset(self.wanted) - self.overlap.missing, least, self.stated)
 
 
 Fact = tuple[str, bool]
