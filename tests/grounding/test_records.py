@@ -32,6 +32,21 @@ CALENDAR = [
 QUOTES = {"AAPL": {"price": 241.37, "trend": "up"}, "NVDA": {"price": 187.65, "trend": "down"}}
 HOME = {"front_door": {"locked": True, "battery_pct": 34, "wasOpened": False, "on_time": False}}
 ROWS = {"columns": ["name", "team", "salary"], "rows": [["Ada", "Finance", 58200], ["Ben", "Support", 51000]]}
+SERIES = {"2026-11-19": {"open": 214.0, "close": 209.75}, "2026-11-20": {"open": 210.2, "close": 211.3}}
+TRAINS = [
+    {"departure": "2026-11-22T14:02", "arrival": "2026-11-22T14:58", "platform": "32"},
+    {"departure": "2026-11-22T14:31", "arrival": "2026-11-22T15:28", "platform": "8"},
+]
+ORDERS = [
+    {"order_id": "A-209", "created_at": "2026-11-18", "delivered_at": "2026-11-21", "total_cents": 8990},
+    {"order_id": "A-208", "created_at": "2026-11-02", "delivered_at": "2026-11-09", "total_cents": 12900},
+]
+PRICES = {"prices": {"milk": 1.19, "bread": 2.49}, "store": "Konsum"}
+PLACES = [
+    {"name": "Nonna", "outdoor_seating": "yes", "takes_reservations": "no", "rating": "4.6"},
+    {"name": "Sakura", "outdoor_seating": "No", "takes_reservations": "Yes", "rating": "4.3"},
+]
+MAIL = [{"from": "Jonas", "unread": False, "size": 7}, {"from": "Nadia", "unread": True, "size": 9}]
 NAMES = [f"{chr(ord('a') + n // 10)}{chr(ord('a') + n % 10)}" for n in range(60)]
 
 
@@ -54,6 +69,8 @@ def read(content: Any, output: str, **params: Any) -> Verdict:
         ({"open": True, "moved": False}, ["open; not moved"]),
         ({"delayMinutes": 40, "isOnTime": False, "HTTPCode": 200, "eta_UTC": 1}, None),
         ({"labels": ["bug", "p1", None]}, ["labels: bug, p1"]),
+        ({"open": "yes", "moved": "FALSE", "state": "on"}, ["open; not moved; state: on"]),
+        ({"AAPL": {"quote": {"price": 241.37}}}, ["AAPL", "quote; price: 241.37"]),
         ({"from": {"name": "Ellen"}, "id": 3}, ["id: 3", "from; name: Ellen"]),
         ([{"id": 1}, {"id": 2}], ["id: 1", "id: 2"]),
         ({"rows": [["Ada", 58200], ["Ben", None]]}, ["Ada, 58200", "Ben"]),
@@ -123,6 +140,25 @@ def test_the_evidence_of_a_record() -> None:
             {"opened": "2026-11-20T05:48:00Z", "service": "search"},
             "The search service was opened at 05:48 UTC.",
         ),
+        (SERIES, "On 19 November, open was 214.0 and close 209.75."),
+        (SERIES, "From 19 November to 20 November, close went from 209.75 to 211.30."),
+        (TRAINS, "- 14:02 → 14:58, platform 32\n- 14:31 → 15:28, platform 8"),
+        (ORDERS, "The total of order A-209 was €89.90."),
+        (ORDERS, "The total of order A-208 was about 130 dollars."),
+        (ORDERS, "Order A-208 was created on 2 November and delivered on 9 November."),
+        (PRICES, "Milk is €1.19 and bread €2.49 at Konsum."),
+        (PRICES, "Bread and milk are 2.49 and 1.19 at Konsum."),
+        (PLACES, "Nonna has outdoor seating, and a rating of 4.6."),
+        (PLACES, "Nonna does not take reservations."),
+        (MAIL, "The one from Nadia, with a size of 9, is unread."),
+        (MAIL, "The one from Jonas, with a size of 7, is not unread."),
+        ({"open_rate": 0.312, "name": "Newsletter 44"}, "Newsletter 44 has an open rate of 31.2%."),
+        ({"open_rate": 0.312, "name": "Newsletter 44"}, "Newsletter 44 has an open rate of about 31%."),
+        ([{"number": 512, "comments": 4}, {"number": 509, "comments": 11}], "New comments on #512."),
+        ({"transfers": 0, "minutes": 56}, "No transfers, 56 minutes."),
+        ({"hôtel": "Belmont", "prix": "1.412,50 €"}, "Belmont hôtel: prix €1,412.50"),
+        ({"cliente": "Ferrer", "importe": 59.9}, "Cliente Ferrer, importe 59,90"),
+        ({"AAPL": {"quote": {"price": 241.37}}}, "AAPL has a price of 241.37."),
     ],
 )
 def test_honest_answers_pass(source: Any, output: str) -> None:
@@ -147,6 +183,18 @@ def test_honest_answers_pass(source: Any, output: str) -> None:
         (HOME, "The front door was on time.", None),
         (ROWS, "Ben from Support has a salary of 58,200.", "no source has 58,200"),
         ({"title": "Lab A ships model X", "id": 4}, "Model X ships Lab A.", None),
+        (SERIES, "On 20 November close was 209.75.", "no source has 209.75"),
+        (TRAINS, "The departure at 14:02 is from platform 8.", "no source has 8"),
+        (TRAINS, "The departure at 14:31 has its arrival at 14:31.", 'the source says otherwise: "14:31"'),
+        (ORDERS, "The total of order A-209 was €129.00.", "no source has €129.00"),
+        (ORDERS, "The total of order A-209 was €98.90.", "no source has €98.90"),
+        (ORDERS, "Order A-208 was delivered on 2/11/2026.", 'the source says otherwise: "2/11/2026"'),
+        (PRICES, "Milk is €2.49 at Konsum.", 'the source says otherwise: "€2.49"'),
+        (PLACES, "Nonna takes reservations.", 'the source says otherwise: "takes"'),
+        (PLACES, "Sakura has outdoor seating.", 'the source says otherwise: "outdoor"'),
+        (MAIL, "The one from Jonas, with a size of 7, is unread.", 'the source says otherwise: "unread"'),
+        ({"stars": 1520, "open_issues": 47}, "1,520 open issues.", 'the source says otherwise: "1,520"'),
+        ({"AAPL": {"quote": {"price": 241.37}}}, "MSFT has a price of 241.37.", "no source has MSFT"),
     ],
 )
 def test_wrong_answers_fail(source: Any, output: str, reason: str | None) -> None:

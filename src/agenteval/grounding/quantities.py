@@ -53,7 +53,8 @@ _CURRENCIES |= {"pound": "£", "¥": "¥", "yen": "¥", "jpy": "¥"}
 _CURRENCY = lazy(r"(?<![\w.])(?:[$€£¥] ?|(?:USD|EUR|GBP|JPY) ?)\Z")
 _LONGEST_CURRENCY = len("USD ")
 _NUMBER = lazy(
-    r"(?P<digits>\d{1,3}(?:[,\u00a0\u202f]\d{3})+(?:\.\d+)?(?!\d)|\d+(?:\.\d+)*)"
+    r"(?P<digits>\d{1,3}(?:[,\u00a0\u202f]\d{3})+(?:\.\d+)?(?!\d)"
+    r"|(?<!,)\d+(?:[.\u00a0\u202f]\d{3})*,\d\d?(?![\d,])|\d+(?:\.\d+)*)"
     r"(?:(?P<ordinal>st|nd|rd|th)\b|[ -]?(?P<scale>hundred|thousand|million|billion|trillion|mio|bn|mn|mm|tn|[kKmMbBT])(?![\w]))?"
     r"(?:[ -]?(?P<after>%|percentage points?|percent|per cent|pct|US dollars?|dollars?|euros?|pounds?|yen|USD|EUR|GBP)(?!\w))?"
 )
@@ -129,7 +130,7 @@ def _digits(text: str) -> Iterator[Quantity]:
         start, end = currency.start() if currency else start, match.end()
         digits, ordinal, scale, after = match.groups()
         if not digits.isdigit():
-            digits = _SEPARATORS.sub("", digits)
+            digits = in_digits(digits)
         if digits.count(".") > 1 or len(digits) > 40:
             continue  # a version: a name, not a number
         try:
@@ -145,6 +146,13 @@ def _digits(text: str) -> Iterator[Quantity]:
             start=start,
             end=end,
         )
+
+
+def in_digits(number: str) -> str:
+    """A number without separators between groups of digits. A comma before one or two digits is decimal: `1.234,50`."""
+    if number[-3:-1].count(",") == 1 and number.count(",") == 1:
+        number = number.replace(".", "").replace(",", ".")
+    return _SEPARATORS.sub("", number)
 
 
 def identifiers(text: str) -> Iterable[re.Match[str]]:

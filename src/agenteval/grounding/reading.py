@@ -13,7 +13,7 @@ from itertools import accumulate
 
 from agenteval.grounding.dates import Date, dates
 from agenteval.grounding.links import Link, links
-from agenteval.grounding.quantities import IDENTIFIER, times
+from agenteval.grounding.quantities import IDENTIFIER, in_digits, times
 from agenteval.grounding.wording import tokens
 from agenteval.lazyregex import lazy
 from agenteval.text import fold, lowered
@@ -159,7 +159,7 @@ def _readings(run: str, letter: str | None) -> list[float]:
     written = [run]
     if not run.isdigit():
         if "," in run or "\u00a0" in run or "\u202f" in run:
-            written = [run.replace(",", "").replace("\u00a0", "").replace("\u202f", "")]
+            written = [in_digits(run)]
         if written[0] != run or run.count(".") > 1:
             written += _SEPARATOR.split(run)
     powers = (0, *_POWERS[letter.lower()]) if letter else (0,)
