@@ -13,13 +13,14 @@ LEAST_ALIKE = 0.5
 Field = tuple[str | int, ...]
 """The keys that lead from an item to a field."""
 Having = dict[int, set[int]]
-"""Items of each list that have something."""
+"""The items of each list that have something."""
 
 
 class Items:
     """The items of a source: objects of one kind, or rows, in one list, or each under its name in one object.
 
-    `content` gives the signs of the content words of a text; `effort` counts the items that are looked at. Lists and items go by the `id` of their paths.
+    `content` gives the signs of the content words of a text, `effort` counts the items that are looked at. Lists and items
+    go by the `id` of their paths.
     """
 
     def __init__(self, source: Source, content: Callable[[str], str], effort: Effort) -> None:
@@ -40,7 +41,7 @@ class Items:
     def is_other(self, text: int, words: frozenset[str], moments: Callable[[], Iterable[Having]]) -> bool:
         """Whether a text is in an item, but what tells it from the items beside it is in those only.
 
-        That are words, or else moments: of each kind, dates and times, the items that have one of them.
+        Words tell it, or else moments do: dates and times, for each of which it is known which items have it.
         """
         told = list(self._told_apart(text, words))
         if any(telling for _, telling in told):

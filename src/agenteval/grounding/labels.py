@@ -1,7 +1,7 @@
 """Numbers and dates that an object has in another field than the one that the claim names beside them.
 
 Of `{"bread": 2.49, "milk": 1.19}`, "milk is 2.49" is wrong. A claim names a field before a number, with no other number, no
-comma and no other word that carries meaning between them, or right after it: "47 open issues".
+comma and no other word that carries meaning between them, or right after it, "47 open issues", or on either side of it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -62,9 +62,11 @@ def _beside(fact: Fact, text: str, least: int, most: int) -> tuple[list[str], li
 
 
 def _names(label: frozenset[str], before: Sequence[str], after: Sequence[str]) -> bool:
-    """Whether the words beside a fact are the name of a field."""
-    size = len(label)
-    return bool(size) and label in (frozenset(before[-size:]), frozenset(after[:size]))
+    """Whether the words beside a fact are the name of a field: of `range_km`, "range is 80 km" has one on either side."""
+    size, last = len(label), len(before)
+    return bool(size) and any(
+        label == {*before[max(0, last - count) :], *after[: size - count]} for count in range(size + 1)
+    )
 
 
 def _states(value: str, fact: Fact) -> bool:

@@ -1,7 +1,7 @@
 """What a JSON object says: its short fields together, with their names, as one text.
 
 `{"title": "Standup", "start": "09:00", "room": null, "moved": false}` says
-`title: Standup; start: 09:00; no room; not moved`.
+`title: Standup; start: 09:00; no room; not moved`. Where the object has a name itself, that comes first: `event > title: …`.
 """
 
 import re
@@ -17,6 +17,7 @@ LONGEST_RECORD = 1_000
 """Characters after which an object goes on in another text: evidence shows it whole."""
 
 _BETWEEN = "; "
+_UNDER = " >"
 _WRAPPED = {"type", "text"}
 """The fields of an object that is nothing but a text: a block of a message, in the Model Context Protocol and others."""
 _HUMP = re.compile(r"(?<=[a-z\d])[A-Z](?=[a-z]|$)")
@@ -26,19 +27,19 @@ def records(name: str, fields: Mapping[str, Any]) -> Iterator[str]:
     """What an object says by its name and its short fields: one text, more when the fields are many, none without either."""
     if fields.keys() == _WRAPPED:
         return
-    said = [_words(name)] if name else []
-    first, size = len(said), len(name)
+    head = f"{_words(name)}{_UNDER}" if name else ""
+    said: list[str] = []
+    size = 0
     for key, value in fields.items():
         if not is_field(value):
             continue
         if size > LONGEST_RECORD:
-            yield _BETWEEN.join(said)
-            size = 0
-            del said[first:]
+            yield _record(head, said)
+            said, size = [], 0
         said.append(_said(_words(key), value))
         size += len(said[-1])
-    if size:
-        yield _BETWEEN.join(said)
+    if last := _record(head, said):
+        yield last
 
 
 def row(values: Iterable[Any]) -> str:
@@ -47,29 +48,38 @@ def row(values: Iterable[Any]) -> str:
 
 
 def fields(record: str) -> Iterator[tuple[str, str]]:
-    """The names and values of a text that an object says. What is so, or not, has no name, nor has that of the object."""
-    for field in record.split(_BETWEEN):
+    """The names and values of a text that an object says. What is so, or not, has no name."""
+    head, under, rest = record.partition(_UNDER)
+    told = rest.lstrip() if under and ": " not in head and "; " not in head else record
+    for field in told.split(_BETWEEN):
         name, _, value = field.rpartition(": ")
         yield name, value
 
 
 def is_field(value: Any) -> bool:
-    """Whether a value is told with its name: a short one, or a list of such."""
+    """Whether a value is told with its name: a short one, a list of such, or nothing."""
+    if isinstance(value, dict):
+        return not value
     if isinstance(value, list):
         return len(value) <= MOST_VALUES and all(map(_is_short, value))
     return _is_short(value)
 
 
-_BOOLEANS = {"true": True, "yes": True, "false": False, "no": False}
-"""Texts that stand for a boolean, in lower case."""
+def _record(head: str, said: Iterable[str]) -> str:
+    return f"{head} {_BETWEEN.join(said)}".strip()
+
+
+_BOOLEANS = dict.fromkeys(("true", "True", "TRUE", "yes", "Yes", "YES"), True)
+_BOOLEANS |= dict.fromkeys(("false", "False", "FALSE", "no", "No"), False)
+"""Texts that stand for a boolean. `NO` is Norway."""
 
 
 def _said(name: str, value: Any) -> str:
     if isinstance(value, str):
-        value = _BOOLEANS.get(value.lower(), value)
+        value = _BOOLEANS.get(value, value)
     if isinstance(value, bool):
         return name if value else f"not {name}"
-    values = row(value if isinstance(value, list) else [value])
+    values = row(value if isinstance(value, list | dict) else [value])
     return f"{name}: {values}" if values else f"no {name}"
 
 

@@ -109,7 +109,7 @@ class SourceText:
         return stand
 
     def _moments(self, number: int, stated: Statement) -> Iterator[Having]:
-        """The items of a source that have one of the dates of a claim, and those that have one of its times."""
+        """Which items of a source have one of the dates of a claim, and which one of its times."""
         read, items = self._read[number], self.passages.items(number)
         if stated.dates:
             dated = self._effort.spent_on(read.texts_by_date)
