@@ -89,12 +89,10 @@ def command(
     nothing to mutate.
     """
     from agenteval.cli.collection import collect
-    from agenteval.cli.redacting import redact_as
-    from agenteval.config import load_config, project_root
+    from agenteval.cli.project import open_project
     from agenteval.mutation.operators import chosen_operators
     from agenteval.mutation.results import report
     from agenteval.mutation.runs import MutationSettings, mutate_tests
-    from agenteval.plugins.registry import Registry
     from agenteval.redaction import Redactor, plain
     from agenteval.reporters.console import Console
     from agenteval.reporters.mutation import tell_summary, tell_test
@@ -105,35 +103,34 @@ def command(
         raise UsageError("Missing argument 'PATH...'.", next_step="agenteval mutate --help")
     if html:
         prepare({"html": html})
-    root = project_root(paths or ())
-    config = load_config(root)
-    rules = redact_as(config)
-    registry = Registry(root, config.plugins)
+    project = open_project(paths or ())
     names = tuple(name.strip() for name in operators.split(",") if name.strip())
     with redirect_stdout(sys.stderr):  # a plugin may print
-        chosen = chosen_operators(names, registry)
+        chosen = chosen_operators(names, project.registry)
     console = Console(
-        sys.stderr if json_output else sys.stdout, verbosity=verbose - quiet, color=color or config.color
+        sys.stderr if json_output else sys.stdout,
+        verbosity=verbose - quiet,
+        color=color or project.config.color,
     )
     if list_operators:
         return _listed(console, chosen)
     selection = Selection(expression, tags or (), exclude_tags or ())
-    collection = collect(paths or [], limits=config.limits, registry=registry)
+    collection = collect(paths or [], project)
     selected = tests = [test for test in collection.tests if selection.wants(test)]
     collection.problems += selection.unknown_tags()
     for problem in collection.problems:
         console.problem(problem)
     if since:
-        changed = _changed_since(since, root)
+        changed = _changed_since(since, project.root)
         tests = [test for test in tests if _touches(test, changed)]
     settings = MutationSettings(
-        root=root,
-        limits=config.limits,
-        plugins=tuple(config.plugins),
+        root=project.root,
+        limits=project.config.limits,
+        plugins=tuple(project.config.plugins),
         operators=names,
         seed=seed,
         most=most,
-        redaction=rules,
+        redaction=project.rules,
         allow_outside=allow_outside,
     )
     results = []
@@ -148,7 +145,7 @@ def command(
     if html:
         from agenteval.reporters.html import render_mutants
 
-        write_report(html, render_mutants(total, Redactor((), rules)))
+        write_report(html, render_mutants(total, Redactor((), project.rules)))
     if collection.errors:
         return _ended(console, ExitCode.INVALID, "a test file is invalid")
     if collection.tests and not selected:

@@ -29,7 +29,7 @@ from agenteval.cli.options import (
     shard_of,
 )
 from agenteval.cli.progress import ReadingProgress
-from agenteval.cli.redacting import redact_as
+from agenteval.cli.project import open_project
 from agenteval.cli.reporting import (
     GithubOption,
     Reporting,
@@ -44,11 +44,10 @@ from agenteval.cli.reporting import (
 )
 from agenteval.cli.session import Session
 from agenteval.cli.suite_run import SuiteOptions, suite_among, suite_parts
-from agenteval.config import from_here, load_config, project_root
+from agenteval.config import from_here
 from agenteval.errors import ExitCode, UsageError
 from agenteval.judging import JudgingRules
 from agenteval.openwop.summary import Scores, Suite, default_suite_id
-from agenteval.plugins.registry import Registry
 from agenteval.redaction import Redactor
 from agenteval.reporters.artifacts import RunDirectory, new_run_id
 from agenteval.reporters.console import Console
@@ -182,12 +181,11 @@ def command(
         told = json_output or github or bool(baseline)
         check_kept(reports, run_id=run_id, save_traces=save_traces, told=told)
     prepare(reports)
-    root = project_root(paths)
-    config = load_config(root)
+    project = open_project(paths, secrets or ())
+    root, config = project.root, project.config
     budget.set_seconds(config.limits.pattern_seconds)
     colors = color or config.color
-    redaction = redact_as(config, secrets or ())
-    artifacts = artifacts_dir or from_here(root, config.artifacts_dir)
+    artifacts = artifacts_dir or project.runs
     console = Console(sys.stderr if json_output else sys.stdout, verbosity=verbose - quiet, color=colors)
     if watch:
         from agenteval.cli.watching import options_of
@@ -206,9 +204,7 @@ def command(
         baseline="--baseline" if baseline else "--update-baseline" if update_baseline else "",
     )
     suite = suite_among(paths, asked)
-    parts = (
-        suite_parts(suite, asked, root=root, config=config, allow_outside=allow_outside) if suite else None
-    )
+    parts = suite_parts(suite, asked, project, allow_outside=allow_outside) if suite else None
     console.suite_options = asked.words() if suite else None
     part = shard_of(shard)
     if suite and (part or last_failed or failed_first):
@@ -224,8 +220,8 @@ def command(
             ),
             limits=config.limits,
             allow_outside=allow_outside,
-            registry=parts.registry if parts else Registry(root, config.plugins),
-            redaction=redaction,
+            registry=parts.registry if parts else project.registry,
+            redaction=project.rules,
             progress=None if no_progress else ReadingProgress(),
         ),
         console=console,
@@ -268,7 +264,7 @@ def command(
             scores=ledger.scores,
         )
     ledger.leave_out(parts.left_out if parts else ())
-    redactor = Redactor((), redaction)
+    redactor = Redactor((), project.rules)
     reporting = Reporting(
         reports,
         github=github,

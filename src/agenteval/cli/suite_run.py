@@ -6,9 +6,9 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, get_args
 
+from agenteval.cli.project import OpenProject
 from agenteval.errors import SpecError, UsageError
 from agenteval.openwop.summary import Scores, Suite
-from agenteval.settings import Config
 
 if TYPE_CHECKING:
     from agenteval.loading import LoadedTest
@@ -89,14 +89,14 @@ def suite_among(paths: Sequence[str], options: SuiteOptions) -> Path | None:
 
 
 def suite_parts(
-    path: Path, options: SuiteOptions, *, root: Path, config: Config, allow_outside: bool
+    path: Path, options: SuiteOptions, project: OpenProject, *, allow_outside: bool
 ) -> SuiteParts:
     """Load the suite and everything that its run needs. Raises `SpecError` for what the suite does not allow."""
     from agenteval.openwop.replays import SuiteRegistry
     from agenteval.openwop.suite import SuiteRequest, load_suite, modes_in_force, tasks_in
     from agenteval.openwop.tasks import SuiteRun, SuiteScores
 
-    suite = load_suite(path, max_bytes=config.limits.max_file_bytes)
+    suite = load_suite(path, max_bytes=project.config.limits.max_file_bytes)
     asked = [mode.strip() for mode in options.modes.split(",") if mode.strip()]
     request = SuiteRequest(
         modes=asked,
@@ -106,7 +106,7 @@ def suite_parts(
         baseline=options.baseline,
     )
     modes = modes_in_force(suite, path, request)
-    replays = _replays(path, options, root=root, config=config, allow_outside=allow_outside)
+    replays = _replays(path, options, project, allow_outside=allow_outside)
     tasks = tasks_in(suite, asked or suite.modes)
     scored = _scored(suite, options, modes)
     judge = None
@@ -123,7 +123,7 @@ def suite_parts(
         pass_score=1.0 if scored.pass_score is None else scored.pass_score,
         judge=judge,
     )
-    registry = SuiteRegistry(root, config.plugins, replays, suite.tasks)
+    registry = SuiteRegistry(project.root, project.config.plugins, replays, suite.tasks)
     return SuiteParts(
         tests=lambda: run.tests(registry),
         scores=SuiteScores(scored),
@@ -141,9 +141,7 @@ def _model_class(name: str) -> str:
     return name
 
 
-def _replays(
-    path: Path, options: SuiteOptions, *, root: Path, config: Config, allow_outside: bool
-) -> "Replays":
+def _replays(path: Path, options: SuiteOptions, project: OpenProject, *, allow_outside: bool) -> "Replays":
     from agenteval.openwop.replays import Replays
 
     folder = options.replays or path.parent / REPLAYS
@@ -156,11 +154,11 @@ def _replays(
             reason_code="suite.no_replays",
             next_step="name the folder that holds <taskId>/replay.json: --replays DIR",
         )
-    inside = folder.resolve().is_relative_to(root.resolve())
+    inside = folder.resolve().is_relative_to(project.root.resolve())
     return Replays(
         folder=folder,
-        root=root if inside else folder,  # a folder that is named on the command line may be read
-        max_bytes=config.limits.max_file_bytes,
+        root=project.root if inside else folder,  # a folder that is named on the command line may be read
+        max_bytes=project.config.limits.max_file_bytes,
         allow_outside=allow_outside,
     )
 
