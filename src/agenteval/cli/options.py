@@ -1,16 +1,38 @@
 """Arguments and options that several commands share."""
 
-from collections.abc import Mapping
+import inspect
+from collections.abc import Callable, Mapping
+from functools import wraps
 from math import isnan
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, TypeVar
 
 import typer
 
-from agenteval.errors import UsageError
+from agenteval.errors import ExitCode, UsageError
 from agenteval.sharding import Shard
 
 COLORS = ("auto", "always", "never")
+Asked = TypeVar("Asked")
+
+
+def taking(
+    kind: type[Asked],
+) -> Callable[[Callable[[Asked], ExitCode]], Callable[..., ExitCode]]:
+    """Have a command called with one dataclass, whose fields are its arguments and options."""
+
+    def of_fields(command: Callable[[Asked], ExitCode]) -> Callable[..., ExitCode]:
+        @wraps(command)
+        def called(**given: Any) -> ExitCode:
+            return command(kind(**given))
+
+        signature = inspect.signature(kind)
+        called.__signature__ = signature  # type: ignore[attr-defined]
+        called.__annotations__ = {each.name: each.annotation for each in signature.parameters.values()}
+        return called
+
+    return of_fields
+
 
 _PATHS = typer.Argument(
     metavar="PATH...",

@@ -55,13 +55,18 @@ class SuiteOptions:
 
 
 @dataclass(slots=True, kw_only=True)
-class SuiteParts:
-    """What a session needs to run a suite's tasks as tests. `left_out` are those that are not of the modes asked for."""
+class Parts:
+    """What is run, with what, and what it is scored as.
 
-    tests: "Callable[[], Iterator[LoadedTest | SpecError]]"
+    Of a suite, `tests` are its tasks, `left_out` those that are not of the modes asked for, and `words` the options that
+    a command line needs to run one of them again.
+    """
+
     scores: Scores
     registry: "Registry"
+    tests: "Callable[[], Iterator[LoadedTest | SpecError]] | None" = None
     left_out: Sequence[str] = ()
+    words: str | None = None
 
 
 def suite_among(paths: Sequence[str], options: SuiteOptions) -> Path | None:
@@ -88,9 +93,7 @@ def suite_among(paths: Sequence[str], options: SuiteOptions) -> Path | None:
     return None
 
 
-def suite_parts(
-    path: Path, options: SuiteOptions, project: OpenProject, *, allow_outside: bool
-) -> SuiteParts:
+def suite_parts(path: Path, options: SuiteOptions, project: OpenProject, *, allow_outside: bool) -> Parts:
     """Load the suite and everything that its run needs. Raises `SpecError` for what the suite does not allow."""
     from agenteval.openwop.replays import SuiteRegistry
     from agenteval.openwop.suite import SuiteRequest, load_suite, modes_in_force, tasks_in
@@ -124,11 +127,12 @@ def suite_parts(
         judge=judge,
     )
     registry = SuiteRegistry(project.root, project.config.plugins, replays, suite.tasks)
-    return SuiteParts(
+    return Parts(
         tests=lambda: run.tests(registry),
         scores=SuiteScores(scored),
         registry=registry,
         left_out=[task.taskId for task in suite.tasks if task not in tasks],
+        words=options.words(),
     )
 
 
