@@ -1,10 +1,11 @@
-"""Arguments and options that several commands share."""
+"""Arguments and options that several commands share, and all those of one command as one value."""
 
-import inspect
 from collections.abc import Callable, Mapping
 from functools import wraps
+from inspect import Parameter, Signature
 from math import isnan
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Annotated, Any, TypeVar
 
 import typer
@@ -13,22 +14,35 @@ from agenteval.errors import ExitCode, UsageError
 from agenteval.sharding import Shard
 
 COLORS = ("auto", "always", "never")
-Asked = TypeVar("Asked")
 
 
-def taking(
-    kind: type[Asked],
-) -> Callable[[Callable[[Asked], ExitCode]], Callable[..., ExitCode]]:
-    """Have a command called with one dataclass, whose fields are its arguments and options."""
+class Request(SimpleNamespace):
+    """The arguments and options of a command: the annotated fields of a subclass, in the order of the help.
+
+    It is no dataclass, since the `__init__` of one takes longer to make than all else about the options.
+    """
+
+
+Asked = TypeVar("Asked", bound=Request)
+
+
+def taking(kind: type[Asked]) -> Callable[[Callable[[Asked], ExitCode]], Callable[..., ExitCode]]:
+    """Have a command called with one request, whose fields typer takes for its parameters."""
 
     def of_fields(command: Callable[[Asked], ExitCode]) -> Callable[..., ExitCode]:
         @wraps(command)
         def called(**given: Any) -> ExitCode:
             return command(kind(**given))
 
-        signature = inspect.signature(kind)
-        called.__signature__ = signature  # type: ignore[attr-defined]
-        called.__annotations__ = {each.name: each.annotation for each in signature.parameters.values()}
+        fields = kind.__annotations__
+        parameters = [
+            Parameter(
+                name, Parameter.KEYWORD_ONLY, default=getattr(kind, name, Parameter.empty), annotation=each
+            )
+            for name, each in fields.items()
+        ]
+        called.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+        called.__annotations__ = fields
         return called
 
     return of_fields

@@ -1,7 +1,6 @@
 """What an `agenteval run` command line asks for: its options, what of them does not go together, and what they mean."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -17,6 +16,7 @@ from agenteval.cli.options import (
     JsonOption,
     PathsArgument,
     QuietOption,
+    Request,
     ShardOption,
     TagOption,
     VerboseOption,
@@ -32,8 +32,7 @@ from agenteval.selection import Selection
 from agenteval.sharding import Shard
 
 
-@dataclass(kw_only=True)
-class RunRequest:
+class RunRequest(Request):
     """The options, in the order of the help; `reports` are the files to write, by format."""
 
     context: typer.Context
