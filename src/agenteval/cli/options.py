@@ -19,7 +19,7 @@ COLORS = ("auto", "always", "never")
 class Request(SimpleNamespace):
     """The arguments and options of a command: the annotated fields of a subclass, in the order of the help.
 
-    It is no dataclass, since the `__init__` of one takes longer to make than all else about the options.
+    It is no dataclass: to make the `__init__` of one with all options of a run takes half a millisecond.
     """
 
 
