@@ -11,7 +11,7 @@ from agenteval.errors import Problem
 from agenteval.plurals import counted
 from agenteval.redaction import plain
 from agenteval.reporters.stream import write_json
-from agenteval.text import cut
+from agenteval.text import clipped, cut
 
 if TYPE_CHECKING:
     from agenteval.drafting.draft import Draft
@@ -121,13 +121,12 @@ def remark(warnings: Sequence[str], path: Path) -> None:
 
 def _row(run: "RecordedRun", terminal: "Terminal") -> tuple[str, ...]:
     tools = ", ".join(f"{tool}{terminal.signs['times']}{number}" for tool, number in run.tools.items())
-    words = " ".join(run.first_words.split())
     return (
         str(run.number),
         run.started_at,
         run.group_id,
         run.trigger,
-        words if len(words) <= LONGEST_WORDS else f"{words[: LONGEST_WORDS - 1]}…",
+        clipped(" ".join(run.first_words.split()), LONGEST_WORDS),
         tools or "-",
         run.status,
     )

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 from agenteval.assertions.base import Category
 from agenteval.spec import TestCase
+from agenteval.text import clipped
 from agenteval.trace import ToolCall, Trace
 
 Remedy = tuple[str, dict[str, Any]]
@@ -71,8 +72,7 @@ def shown(value: Any, limit: int = 160) -> str:
     import json
 
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-    text = " ".join(text.split())
-    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+    return clipped(" ".join(text.split()), limit)
 
 
 def ordinal(number: int) -> str:
