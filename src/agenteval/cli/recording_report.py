@@ -10,7 +10,7 @@ from agenteval.cli.columns import columns
 from agenteval.errors import Problem
 from agenteval.plurals import counted
 from agenteval.redaction import plain
-from agenteval.reporters.stream import write_json
+from agenteval.reporters.stream import redactor_in_force, write_json
 from agenteval.text import clipped, cut
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def _row(run: "RecordedRun", terminal: "Terminal") -> tuple[str, ...]:
         run.started_at,
         run.group_id,
         run.trigger,
-        clipped(" ".join(run.first_words.split()), LONGEST_WORDS),
+        clipped(" ".join(redactor_in_force().unseen(run.first_words).split()), LONGEST_WORDS),
         tools or "-",
         run.status,
     )
