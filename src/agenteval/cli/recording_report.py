@@ -75,8 +75,8 @@ def drafted(
 
 def remarks_on(draft: "Draft", terminal: "Terminal", *, expecting: bool = False) -> None:
     """What a test asks for, what was left out of it, and what a person has to decide."""
+    from agenteval.discovery import TEST_FILE
     from agenteval.drafting.document import DECIDE
-    from agenteval.drafting.trial import TEST_FILE
 
     open_questions = draft.files[TEST_FILE].count(f"{DECIDE}: ".encode())
     terminal.emit(f"  {draft.test_id}: {counted(len(draft.kept), 'assertion')}, all pass as expected")

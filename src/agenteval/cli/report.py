@@ -23,7 +23,8 @@ from agenteval.config import from_here, load_config, project_root
 from agenteval.errors import ExitCode, UsageError
 from agenteval.redaction import Redactor
 from agenteval.reporters.console import Console
-from agenteval.stored import SUMMARY, StoredRun, stored_problem
+from agenteval.run_files import SUMMARY
+from agenteval.stored import StoredRun, stored_problem
 
 
 @with_reports

@@ -14,7 +14,7 @@ from agenteval.discovery import Selected, discover
 from agenteval.errors import ExitCode, SpecError, UsageError
 from agenteval.loading import load_test
 from agenteval.reporters.terminal import Terminal
-from agenteval.settings import Config
+from agenteval.settings import SETTINGS_FILE, Config
 from agenteval.spec import TestCase
 from agenteval.text import texts
 
@@ -31,7 +31,7 @@ class Dependencies:
         self.paths = paths
         self.root = root
         plugins = [root / name for name in config.plugins if name.endswith(".py")]
-        self.of_all = {_real(path) for path in (*config_files(root), root / "agenteval.yaml", *plugins)}
+        self.of_all = {_real(path) for path in (*config_files(root), root / SETTINGS_FILE, *plugins)}
         self._named: dict[tuple[str, int], set[str]] = {}
 
     def affected(self, changed: Iterable[str]) -> list[str]:

@@ -11,6 +11,7 @@ from random import Random
 from typing import Any, ClassVar
 
 from agenteval.assertions.base import Category
+from agenteval.selectors import show
 from agenteval.spec import TestCase
 from agenteval.text import clipped
 from agenteval.trace import ToolCall, Trace
@@ -69,9 +70,7 @@ def told(call: ToolCall) -> str:
 
 def shown(value: Any, limit: int = 160) -> str:
     """A value as one line of JSON, cut when it is long."""
-    import json
-
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    text = value if isinstance(value, str) else show(value)
     return clipped(" ".join(text.split()), limit)
 
 
