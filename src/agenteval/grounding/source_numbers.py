@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import chain
 
 from agenteval.grounding.dates import MONTHS, dates
-from agenteval.grounding.effort import Effort
+from agenteval.grounding.effort import FOUND, Effort
 from agenteval.grounding.quantities import NEARLY, quantities, spellings
 from agenteval.grounding.reading import SPACED, SPACED_SIGN, Reading
 from agenteval.lazyregex import lazy
@@ -100,7 +100,7 @@ class SourceNumbers:
         """Where numbers in digits within these bounds stand."""
         for number, source in enumerate(self._sources):
             for at in source.numbers_within(least, most):
-                self._effort.spend()
+                self._effort.spend(FOUND)
                 yield number, at
 
     def _in_words(self, low: Decimal, high: Decimal) -> Iterator["Place"]:
@@ -110,7 +110,7 @@ class SourceNumbers:
                 text = self._sources[number].lowered
                 at = text.find(word)
                 while at >= 0:
-                    self._effort.spend()
+                    self._effort.spend(FOUND)
                     end = at + len(word)
                     if not (text[at - 1 : at].isalnum() or text[end : end + 1].isalnum()):  # the ten of often
                         yield number, at
