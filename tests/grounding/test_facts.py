@@ -26,6 +26,9 @@ from agenteval.grounding.wording import names, quotes, tokens
         ("2M-token", "2,000,000"),
         ("10k", "ten thousand"),
         ("3.50", "3.5"),
+        ("412,50 €", "€412.5"),
+        ("1.412,5", "1412.50"),
+        ("12.345,90", "12345.9"),
         ("seven", "7"),
         ("twenty-one", "21"),
         ("4th", "fourth"),
@@ -50,6 +53,8 @@ def test_equal_quantities(one: str, other: str) -> None:
         ("24-hour, 10GB, 3.5x", ["24", "10", "3.5"]),
         ("at 2026-11-21T10:30:00Z", ["10:30:00"]),
         ("mid-2025", ["2025"]),
+        ("59,90 and 1,234,567", ["59,90", "1,234,567"]),
+        ("10,20,30", ["10", "20", "30"]),
         ("nothing", []),
     ],
 )

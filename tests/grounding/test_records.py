@@ -141,6 +141,7 @@ def test_the_evidence_of_a_record() -> None:
         (ROWS, "Ada from Finance has a salary of 58,200."),
         ('{"city": "Bergen", "tempC": 4, "condition": "light rain"}', "Light rain in Bergen, 4 °C."),
         ({"precip_mm": 0.2, "city": "Bergen"}, "Bergen: 0.2 mm of precip."),
+        ({"label": "Bergen", "temp": 21}, "Bergen: temp 21 °C"),
         (
             {"opened": "2026-11-20T05:48:00Z", "service": "search"},
             "The search service was opened at 05:48 UTC.",
