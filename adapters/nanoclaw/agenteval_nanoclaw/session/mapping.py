@@ -29,7 +29,7 @@ from agenteval_nanoclaw.session.results import result_text, whole_text
 from agenteval_nanoclaw.session.runs import Run
 from agenteval_nanoclaw.session.saying import MAIN, Place, Said, read_sayings
 from agenteval_nanoclaw.session.tools import canonical, fitting
-from agenteval_nanoclaw.session.transcript import Record, prompt_of, text_of
+from agenteval_nanoclaw.session.transcript import Record, is_interruption, prompt_of, text_of
 from agenteval_nanoclaw.session.usage import Usage
 
 SENDERS = {"task": "scheduler", "webhook": "system"}
@@ -92,6 +92,12 @@ class _Teller:
         self.waiting = list(run.received)
         self.failure = ""
         """What the API failed with, when nothing came after it."""
+        self.stopped = False
+        """Whether the agent was interrupted, and said nothing after it."""
+        self.served = 0
+        """How many calls the model's service ran itself: what they were is not read."""
+        self.working = False
+        """Whether the last thing that the agent said is a call of a tool."""
         self.notes: list[str] = []
 
     def told(self, case_id: str, run_id: str) -> Told:
@@ -126,6 +132,7 @@ class _Teller:
             self._system(said)
         else:
             if said.agent == MAIN:
+                self.stopped = self.stopped or is_interruption(said.record)
                 self._messages(said)
             for block in said.blocks("tool_result"):
                 self._result(said, block)
@@ -151,17 +158,21 @@ class _Teller:
 
     def _assistant(self, said: Said) -> None:
         if said.is_failure:
-            self.failure = text_of(said.message.get("stop_reason")) or "api_error"
+            failure = text_of(said.message.get("stop_reason")) or "api_error"
+            if said.agent == MAIN:
+                self.failure = failure
             text = "\n".join(text_of(block.get("text")) for block in said.blocks("text"))
-            kind = "refusal" if self.failure == "refusal" else "api_error"
+            kind = "refusal" if failure == "refusal" else "api_error"
             self._error(said, {"scope": "model", "error_type": kind, "message": text, "retryable": False})
             return
         if said.is_made_up:
             return
-        self.failure = ""
+        if said.agent == MAIN:
+            self.failure, self.stopped, self.working = "", False, any(said.blocks("tool_use"))
         self.usage.add(said.message)
         for block in said.blocks("tool_use"):
             self._call(said, block)
+        self.served += said.served()
         self.outgoing.tell(said.line)
 
     def _call(self, said: Said, block: Record) -> None:
@@ -238,7 +249,7 @@ class _Teller:
         if subtype == "api_error":
             kind, message = api_error(said.record)
             self._error(said, {"scope": "model", "error_type": kind, "message": message, "retryable": True})
-        elif subtype == "model_refusal_no_fallback":
+        elif subtype == "model_refusal_no_fallback" and said.agent == MAIN:
             self.failure = "refusal"
         elif subtype == "compact_boundary":
             self.notes.append(
@@ -259,6 +270,12 @@ class _Teller:
                 f"calls are not in the recording that {answers} answer, so tools are not judged"
             )
 
+        if self.served:
+            calls = counted(self.served, "call")
+            self.notes.append(
+                f"{calls} that the service of the model ran itself cannot be read, so tools are not judged"
+            )
+
     def _runtime_errors(self) -> None:
         last = self.sayings.places[-1]
         told = [("runner_failed", row.text) for row in self.outbox.runner_failures()]
@@ -277,6 +294,7 @@ class _Teller:
             return "failed"
         answered = final.last.time if final else 0
         unfinished = any(not call.answered and call.time >= answered for call in self.calls.values())
+        unfinished = unfinished or self.stopped or (self.working and "completed" not in acknowledged)
         cut = self.run.damaged or (self.run.last and self.run.index.cut) or not self.run.received
         if final is None or final.stop_reason in CUT_OFF or unfinished or cut or "processing" in acknowledged:
             return "partial"
@@ -284,7 +302,7 @@ class _Teller:
 
     def _flags(self) -> None:
         flags = self.builder.capabilities
-        gaps = self.sayings.missing or self.sayings.damaged or self.run.damaged or self.early
+        gaps = self.sayings.missing or self.sayings.damaged or self.run.damaged or self.early or self.served
         flags.supports_tool_trace = bool(self.run.received) and not gaps
         flags.supports_memory_events = self.generation == "v2" or self.memory.told
         stored = self.run.session is not None

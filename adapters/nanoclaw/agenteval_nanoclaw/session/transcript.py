@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 
 from agenteval.errors import AdapterError
 from agenteval_nanoclaw.session.clock import milliseconds
-from agenteval_nanoclaw.session.prompts import is_harness
+from agenteval_nanoclaw.session.prompts import INTERRUPTED, is_harness
 
 Record = dict[str, Any]
 
@@ -102,6 +102,8 @@ class Index:
     """Lines that were passed over because nobody knows them, by type."""
     damaged: list[int] = field(default_factory=list)
     """The numbers of lines that cannot be read: no JSON, or too long. What they told is missing."""
+    begun: list[int] = field(default_factory=list)
+    """When a subagent was asked: once, and again whenever it is resumed."""
     set_back: set[int] = field(default_factory=set)
     """The numbers of lines whose clock was behind that of the line that they continue."""
     cut: bool = False
@@ -200,7 +202,10 @@ def _add(index: Index, places: dict[str, int], record: Record, line: Line) -> No
     parent = places.get(text_of(record.get("parentUuid")), -1)
     prompt = prompt_of(record)
     if kind == "user":  # the rest is what the harness writes in a user's name
-        told = _is_result(record) or prompt is not None
+        told = _is_result(record) or prompt is not None or is_interruption(record)
+        if not told and record.get("isSidechain") and not record.get("isMeta") and _said(_content(record)):
+            begun = milliseconds(record.get("timestamp"))
+            index.begun += [] if begun is None else [begun]
     else:
         told = kind == "assistant" or _subtype(record) in TOLD.get(kind, ())
     if not told:
@@ -216,7 +221,7 @@ def _add(index: Index, places: dict[str, int], record: Record, line: Line) -> No
         time = index.lines[parent].time
         index.set_back.add(line.number)
     line.time, line.type, line.parent, line.place = time, kind, parent, len(index.lines)
-    if uuid:
+    if uuid and _subtype(record) != "compact_boundary":  # the command that asked for it is written after it
         places[uuid] = line.place
     line.prompt = prompt
     index.lines.append(line)
@@ -240,7 +245,17 @@ def prompt_of(record: Record) -> str | None:
         record.get(key) for key in ("isMeta", "isSidechain", "isCompactSummary", "isVisibleInTranscriptOnly")
     ):
         return None
+    origin = record.get("origin")
+    if isinstance(origin, dict) and origin.get("kind") == "task-notification":
+        return None
     return None if _is_result(record) else _said(_content(record))
+
+
+def is_interruption(record: Record) -> bool:
+    """Whether a line says that the agent was stopped."""
+    content = _content(record)
+    first = content[0] if isinstance(content, list) and content else {"text": content}
+    return isinstance(first, dict) and text_of(first.get("text")).startswith(INTERRUPTED)
 
 
 def _is_result(record: Record) -> bool:
@@ -258,7 +273,8 @@ def _said(content: Any) -> str | None:
     if isinstance(content, list):
         blocks = [block for block in content if isinstance(block, dict)]
         texts = [text_of(block.get("text")) for block in blocks if block.get("type") == "text"]
-        content = "\n".join(texts or (f"[{text_of(block.get('type'))}]" for block in blocks))
+        said = [text for text in texts if not is_harness(text)]
+        content = "\n".join(said if texts else (f"[{text_of(block.get('type'))}]" for block in blocks))
     return content if isinstance(content, str) and content and not is_harness(content) else None
 
 
