@@ -223,3 +223,59 @@ def test_several_conversations_in_one_trace_are_told(tmp_path: Path) -> None:
     assert trace_of(write(tmp_path, *run)).notes == [
         "what 1 call of models asked is in no message of this run: the trace may hold several conversations"
     ]
+
+
+@pytest.mark.parametrize("args", ['{"q": "news", "limit": 10}', "{'q': 'news'}"])
+def test_arguments_in_another_form_make_no_other_call(tmp_path: Path, args: str) -> None:
+    """A framework fills in what the model left out, or does not write JSON; its span has no id of the call."""
+    executed = tool(110, 200, "search", tool__call__arguments=args, tool__call__result="None.")
+    last = chat(210, 300, asked=[ASKED, CALLING, responds("c1", "None.")], answered=[NOTHING])
+    run = [agent(), chat(10, 100, asked=[ASKED], answered=[CALLING]), executed, last]
+    assert told(trace_of(write(tmp_path, *run))) == TOLD
+
+
+def test_arguments_tell_calls_of_a_tool_apart(tmp_path: Path) -> None:
+    """Those that are the same come first, whatever the order of the answer."""
+    asked = [asks_for("c1", "search", q="a"), asks_for("c2", "search", q="b")]
+    spans = [
+        tool(110, 120, "search", tool__call__arguments='{"q": "b"}', tool__call__result="B"),
+        tool(111, 130, "search", tool__call__arguments='{"q": "a"}', tool__call__result="A"),
+    ]
+    run = [agent(), chat(10, 100, asked=[ASKED], answered=asked), *spans]
+    results = {
+        event.data["call_id"]: event.data["result"]
+        for event in trace_of(write(tmp_path, *run)).of_type("tool_result")
+    }
+    assert results == {"c1": "A", "c2": "B"}
+
+
+def test_what_a_framework_executes_by_itself_is_a_call_of_its_own(tmp_path: Path) -> None:
+    """The call that the model asked for has a span with its arguments."""
+    spans = [
+        tool(110, 120, "search", tool__call__arguments='{"q": "warm up"}'),
+        tool(130, 140, "search", tool__call__arguments='{"q": "news"}'),
+    ]
+    run = [agent(), chat(10, 100, asked=[ASKED], answered=[CALLING]), *spans]
+    calls = trace_of(write(tmp_path, *run)).calls()
+    assert [call.event.data["args"] for call in calls] == [{"q": "warm up"}, {"q": "news"}]
+    assert calls[1].call_id == "c1"
+
+
+def test_a_parent_of_zeros_is_none(tmp_path: Path) -> None:
+    """Some exporters write the id of no span so: the run is whole."""
+    run = [
+        {**agent(), "parentSpanId": "0" * 16},
+        chat(10, 100, asked=[ASKED], answered=[NOTHING]),
+        span("create_agent", 0, 1),
+    ]
+    trace = trace_of(write(tmp_path, *run))
+    assert trace.status == "success"
+    assert trace.notes == []
+
+
+def test_that_nobody_asked_is_told(tmp_path: Path) -> None:
+    """Messages were captured, and none of a user is among them."""
+    made = chat(10, 100, answered=[NOTHING])
+    assert trace_of(write(tmp_path, agent(), made)).notes == [
+        "no message of a user was captured: what was asked is not known"
+    ]

@@ -66,6 +66,8 @@ def _messages(run: Run) -> Iterator[str]:
     answers = any(messages_of(span, gen_ai.OUTPUT) for span in spans)
     if not answers and not unreadable and not others:
         yield "no messages were captured: neither what was asked nor what was answered is known"
+    if answers and not any(received(run)):
+        yield "no message of a user was captured: what was asked is not known"
     unjudged = "" if run.tools else ", so tools are not judged"
     if answers and (missing := len(untold(run))):
         yield f"{missing} of {counted(len(run.chats), 'call')} of models do not tell what was answered{unjudged}"

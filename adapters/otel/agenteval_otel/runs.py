@@ -192,7 +192,7 @@ def calls_of(run: Run) -> list[Call]:
     calls: list[Call] = []
     open_calls = list(asked)
     for span in run.tools:
-        call = _matching(span, open_calls)
+        call = _matching(span, open_calls, run.tools)
         if call is None:
             call = Call(
                 call_id=str(span.attributes.get(gen_ai.CALL_ID) or span.span_id),
@@ -235,10 +235,11 @@ def _answer(run: Run, calls: list[Call]) -> None:
                         call.response, call.answered_at = response, time
 
 
-def _matching(span: Span, calls: list[Call]) -> Call | None:
-    """The call that a span executed: by its id, else by tool and arguments, else by tool alone.
+def _matching(span: Span, calls: list[Call], spans: list[Span]) -> Call | None:
+    """The call that a span executed, of several spans: by its id, else by tool and arguments, else by tool alone.
 
-    Where the span has an id, a call with another one is another call.
+    Where the span has an id, a call with another one is another call. Frameworks may fill in arguments, or write them
+    in another form: they tell calls of a tool apart, and make no other call of one.
     """
     call_id = span.attributes.get(gen_ai.CALL_ID)
     if call_id and (same := next((call for call in calls if call.call_id == call_id), None)):
@@ -250,7 +251,10 @@ def _matching(span: Span, calls: list[Call]) -> Call | None:
     ]
     if gen_ai.ARGUMENTS in span.attributes:
         args = _arguments(span)
-        return next((call for call in same_tool if call.args == args), None)
+        if same := next((call for call in same_tool if call.args == args), None):
+            return same
+        executed = [_arguments(each) for each in spans]
+        same_tool = [call for call in same_tool if call.args not in executed]
     return next(iter(same_tool), None)
 
 
