@@ -248,6 +248,38 @@ class TestNearlyATest:
         assert overlooked(".", "tests.yml") == []
 
 
+class TestNotInForce:
+    """Settings further in than the root of the project are for nobody, and tests may be green for want of them."""
+
+    def test_settings_of_a_folder_with_tests(self, root: Path) -> None:
+        """They are told, in whichever file they stand; those of the root, and of folders without tests, are not."""
+        make(
+            "agenteval.yaml",
+            "a/agenteval.yaml",
+            "a/b/test.yaml",
+            "ab/test.yaml",
+            "c/agenteval.yaml",
+            "d/test.yaml",
+        )
+        Path("d/pyproject.toml").write_text("[tool.agenteval]\nstrict = true\n")
+        Path("ab/pyproject.toml").write_text("[project]\n")
+        problems: list[Problem] = []
+        list(discover(["."], problems))
+        step = "run these tests by themselves, or set at the root what they need"
+        assert [problem.render() for problem in problems] == [
+            f"{file}: warning[config.not_in_force]: the tests below are judged without these settings: "
+            f"the root of the project is {root}\n   next: {step}"
+            for file in ("a/agenteval.yaml", "d/pyproject.toml")
+        ]
+
+    def test_two_projects_in_one_run(self, root: Path) -> None:
+        """The root is what they have in common: neither is judged by its own settings."""
+        make("a/agenteval.yaml", "a/test.yaml", "b/agenteval.yaml", "b/test.yaml")
+        assert overlooked("a", "b") == ["a/agenteval.yaml", "b/agenteval.yaml"]
+        assert overlooked("a") == []
+        assert overlooked(str(root / "a")) == []
+
+
 @pytest.mark.usefixtures("root")
 class TestMissing:
     """A path that leads nowhere says what may have been meant."""

@@ -28,7 +28,9 @@ _MISNAMED = "agenteval.yml"
 _PYPROJECT = "pyproject.toml"
 _TABLES = ("\n[tool.agenteval", "\ntool.agenteval", "\n[tool]", "\ntool={")
 """How the table may begin, without blanks and quotes."""
-_ROOT_MARKS = (_FILE, _PYPROJECT, ".git")
+CONFIGURING = (_FILE, _PYPROJECT)
+"""The names of files that may hold settings."""
+_ROOT_MARKS = (*CONFIGURING, ".git")
 
 
 def project_root(paths: Sequence[str] = ()) -> Path:

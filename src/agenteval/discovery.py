@@ -2,11 +2,12 @@
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from agenteval.config import CONFIGURING, config_files, project_root
 from agenteval.errors import Problem, SpecError
 from agenteval.misspelling import closest
 
@@ -37,14 +38,16 @@ def discover(paths: Sequence[str], overlooked: list[Problem] | None = None) -> I
     before directories), or `file::assertion-id`. A file comes once, whatever leads to it. Hidden directories,
     virtual environments, `artifacts`, `node_modules` and `__pycache__` are not entered unless named.
     Errors: `file.missing`, `file.not_a_file`, `file.unreadable`, `select.not_a_file`, `select.no_assertion`,
-    `select.nothing_found`. `overlooked` is given the warnings about tests whose names are only nearly those of tests,
-    so that no run finds them (`select.misnamed`).
+    `select.nothing_found`. `overlooked` is given warnings: about tests whose names are only nearly those of tests, so
+    that no run finds them (`select.misnamed`), and about settings of tests that are not those of the project
+    (`config.not_in_force`).
     """
     search = _Search()
     for path, only in _merged(paths):
         yield from search.named(path, only)
     if overlooked is not None:
         overlooked += [_misnamed(path) for path in search.nearly if search.is_new(path, search.files)]
+        overlooked += _not_in_force(search.configured, project_root(paths))
 
 
 def is_test_file(name: str) -> bool:
@@ -89,6 +92,8 @@ class _Search:
         self.found = 0
         self.nearly: list[str] = []
         """Files that hold a test, and are not called as one."""
+        self.configured: dict[str, bool] = {}
+        """Directories that may have settings of their own, and whether tests were found there or below."""
 
     def named(self, path: str, only: frozenset[str] | None) -> Iterator[Selected | SpecError]:
         """What one path of the command line means."""
@@ -130,6 +135,8 @@ class _Search:
                 continue
             if directory != top and any(entry.name == _ENVIRONMENT_MARK for entry in entries):
                 continue
+            if any(entry.name in CONFIGURING for entry in entries):
+                self.configured[os.path.join(directory, "")] = False  # noqa: PTH118 - text, as entries have it
             inner = []
             for entry in entries:
                 is_test = is_test_file(entry.name)
@@ -142,6 +149,7 @@ class _Search:
                 elif is_test:
                     self.found += 1
                     if self.is_new(entry.path, self.files):
+                        self.configured |= dict.fromkeys(filter(entry.path.startswith, self.configured), True)
                         yield Selected(Path(entry.path))
                 elif _NEARLY.fullmatch(entry.name) and _holds_a_test(entry.path):
                     self.nearly.append(entry.path)
@@ -188,6 +196,20 @@ def _misnamed(path: str) -> Problem:
         severity="warning",
         next_step=f"rename it: a test file is called {_PATTERNS}",
     )
+
+
+def _not_in_force(folders: Mapping[str, bool], root: Path) -> Iterator[Problem]:
+    """The settings of directories with tests that are not the project's root."""
+    for folder in (Path(each) for each, has_tests in folders.items() if has_tests):
+        if not folder.samefile(root):
+            for file in config_files(folder):
+                yield Problem(
+                    reason_code="config.not_in_force",
+                    message=f"the tests below are judged without these settings: the root of the project is {root}",
+                    path=file,
+                    severity="warning",
+                    next_step="run these tests by themselves, or set at the root what they need",
+                )
 
 
 def _missing(path: str) -> SpecError:

@@ -8,12 +8,10 @@ from pathlib import Path
 
 from agenteval import budget
 from agenteval.cli.problems import redacted_problems
+from agenteval.cli.project import OpenProject
 from agenteval.discovery import discover
 from agenteval.errors import Problem, SpecError
 from agenteval.loading import LoadedTest, load_test
-from agenteval.plugins.registry import Registry
-from agenteval.reporters.stream import redactor_in_force
-from agenteval.settings import LimitsConfig
 
 
 @dataclass(slots=True)
@@ -41,22 +39,20 @@ class Collection:
         return sum(problem.severity == "error" for problem in self.problems)
 
 
-def collect(
-    paths: Sequence[str], *, limits: LimitsConfig, registry: Registry, suites: bool = False
-) -> Collection:
+def collect(paths: Sequence[str], project: OpenProject, *, suites: bool = False) -> Collection:
     """Load all tests under the paths; an AgentEvalSuite among them is a problem, unless the command knows `suites`.
 
     What plugins print meanwhile goes to stderr.
     """
     with redirect_stdout(sys.stderr):
-        return _collected(paths, limits, registry, suites=suites)
+        return _collected(paths, project, suites=suites)
 
 
-def _collected(paths: Sequence[str], limits: LimitsConfig, registry: Registry, *, suites: bool) -> Collection:
+def _collected(paths: Sequence[str], project: OpenProject, *, suites: bool) -> Collection:
     from agenteval.openwop.summary import TaskIds
 
+    limits, registry, rules = project.config.limits, project.registry, project.rules
     budget.set_seconds(limits.pattern_seconds)
-    rules = redactor_in_force().rules
     collection = Collection(problems=registry.problems())
     unique = TaskIds()
     overlooked: list[Problem] = []
@@ -65,7 +61,7 @@ def _collected(paths: Sequence[str], limits: LimitsConfig, registry: Registry, *
             collection.problems += redacted_problems(found.problems, rules)
             collection.not_found += 1
             continue
-        if found.path.suffix == ".json" and _is_suite(collection, found.path, limits, suites=suites):
+        if found.path.suffix == ".json" and _is_suite(collection, found.path, project, suites=suites):
             continue
         try:
             test = load_test(
@@ -86,7 +82,7 @@ def _collected(paths: Sequence[str], limits: LimitsConfig, registry: Registry, *
     return collection
 
 
-def _is_suite(collection: Collection, path: Path, limits: LimitsConfig, *, suites: bool) -> bool:
+def _is_suite(collection: Collection, path: Path, project: OpenProject, *, suites: bool) -> bool:
     """Whether a file is an AgentEvalSuite; then it is loaded as one, or told to be none of this command's business."""
     from agenteval.openwop.suite import is_suite, load_suite
 
@@ -100,9 +96,9 @@ def _is_suite(collection: Collection, path: Path, limits: LimitsConfig, *, suite
         collection.not_found += 1
         return True
     try:
-        load_suite(path, max_bytes=limits.max_file_bytes)
+        load_suite(path, max_bytes=project.config.limits.max_file_bytes)
     except SpecError as error:
-        collection.problems += redacted_problems(error.problems, redactor_in_force().rules)
+        collection.problems += redacted_problems(error.problems, project.rules)
         collection.invalid.append(path)
     else:
         collection.suites.append(path)

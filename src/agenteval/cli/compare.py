@@ -31,17 +31,13 @@ def command(
     Exit codes: 0 no regression, 1 at least one, 2 a side cannot be read, or has no test in common.
     """
     from agenteval.cli.baselines import today
-    from agenteval.cli.redacting import redact_as
+    from agenteval.cli.project import open_project
     from agenteval.cli.reporting import in_github_actions, no_commands
     from agenteval.comparing.compare import compare
     from agenteval.comparing.sides import load_side, named
-    from agenteval.config import from_here, load_config, project_root
 
-    root = project_root()
-    config = load_config(root)
-    rules = redact_as(config)
-    runs = from_here(root, config.artifacts_dir)
-    one, other = load_side(named(before, runs)), load_side(named(after, runs))
+    project = open_project()
+    one, other = load_side(named(before, project.runs)), load_side(named(after, project.runs))
     comparison = compare(one, other, today())
     if not comparison.regressions and one.tests.keys().isdisjoint(other.tests):
         raise UsageError(
@@ -55,13 +51,13 @@ def command(
         from agenteval.reporters.sealing import sealed
         from agenteval.reporters.stream import write
 
-        write(sys.stdout, sealed(comparison, Redactor((), rules)).decode())
+        write(sys.stdout, sealed(comparison, Redactor((), project.rules)).decode())
         return code
     from agenteval.plurals import counted
     from agenteval.reporters.comparison import tell
     from agenteval.reporters.terminal import Terminal
 
-    terminal = Terminal(sys.stdout, color=color or config.color)
+    terminal = Terminal(sys.stdout, color=color or project.config.color)
     with no_commands(terminal, when=in_github_actions()):
         tell(terminal, comparison)
     style = "red" if comparison.regressions else "green"

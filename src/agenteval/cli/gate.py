@@ -35,16 +35,12 @@ def command(
 
     Exit codes: 0 it passes, 1 it does not, 2 the summary is not valid, or not of this run.
     """
-    from agenteval.cli.redacting import redact_as
+    from agenteval.cli.project import open_project
     from agenteval.comparing.sides import named
-    from agenteval.config import from_here, load_config, project_root
     from agenteval.openwop.verification import verified_summary
     from agenteval.stored import StoredRun
 
-    root = project_root()
-    config = load_config(root)
-    redact_as(config)
-    stored = StoredRun(named(run, from_here(root, config.artifacts_dir)))
+    stored = StoredRun(named(run, open_project().runs))
     summary = verified_summary(stored)
     against = objection(stored, summary, required)
     code = ExitCode.FAILED if against else ExitCode.PASSED

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from agenteval.adapters import Adapter, AdapterContext
 from agenteval.cli.collection import Collection
+from agenteval.cli.project import OpenProject
 from agenteval.errors import AdapterError, AgentEvalError, Problem
 from agenteval.findings import DataPath
 from agenteval.loading import LoadedTest
@@ -18,9 +19,7 @@ NOT_RECORDED_YET = ("adapter.replay_missing", "adapter.fixture_missing")
 HIDDEN = "what adapter_input names cannot be used; the message is left out, since the test redacts fields"
 
 
-def check_inputs(
-    collection: Collection, *, root: Path, registry: Registry, max_bytes: int, allow_outside: bool
-) -> None:
+def check_inputs(collection: Collection, project: OpenProject, *, allow_outside: bool) -> None:
     """Have every test of the collection looked at by its adapter; a test that it refuses becomes invalid.
 
     An adapter without `check_input`, and a test that runs live, are passed over.
@@ -30,12 +29,12 @@ def check_inputs(
     for test in collection.tests:
         context = AdapterContext(
             base_dir=test.path.parent,
-            root=root,
+            root=project.root,
             run_id="validate",
-            max_file_bytes=max_bytes,
+            max_file_bytes=project.config.limits.max_file_bytes,
             allow_outside=allow_outside,
         )
-        problems = _problems(test, context, adapters, registry)
+        problems = _problems(test, context, adapters, project.registry)
         if problems and problems[0].reason_code in NOT_RECORDED_YET and not _is_slip(test):
             problems[0].severity = "warning"
             collection.problems += problems[:1]

@@ -9,6 +9,7 @@ import typer
 from agenteval.cli.collection import Collection, collect, problem_as_json
 from agenteval.cli.columns import tell_rows
 from agenteval.cli.options import ExcludeTagOption, ExpressionOption, PathsArgument, TagOption
+from agenteval.cli.project import open_project
 from agenteval.errors import ExitCode
 from agenteval.loading import LoadedTest
 from agenteval.plurals import counted
@@ -26,25 +27,19 @@ def command(
 
     Exit codes: 0, or 3 when nothing would run or a test file is invalid.
     """
-    from agenteval.cli.redacting import redact_as
-    from agenteval.config import load_config, project_root
-    from agenteval.plugins.registry import Registry
     from agenteval.selection import Selection
 
     selection = Selection(expression, tags or (), exclude_tags or ())
-    root = project_root(paths)
-    config = load_config(root)
-    registry = Registry(root, config.plugins)
-    rules = redact_as(config)
-    collection = collect(paths, limits=config.limits, registry=registry)
+    project = open_project(paths)
+    collection = collect(paths, project)
     tests = [test for test in collection.tests if selection.wants(test)]
     collection.problems += selection.unknown_tags()
     if collection.tests and not tests:
         collection.problems.append(selection.nothing_selected(len(collection.tests)))
     if as_json:
-        _print_json(tests, collection, rules)
+        _print_json(tests, collection, project.rules)
     else:
-        _print(tests, collection, rules)
+        _print(tests, collection, project.rules)
     return ExitCode.PASSED if tests and not collection.errors else ExitCode.INVALID
 
 

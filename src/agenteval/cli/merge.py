@@ -57,8 +57,7 @@ def command(
     """
     from agenteval.cli.ledger import Ledger
     from agenteval.cli.merging import read_shards
-    from agenteval.cli.redacting import redact_as
-    from agenteval.config import from_here, load_config, project_root
+    from agenteval.cli.project import open_project
     from agenteval.openwop.summary import Scores, Suite
     from agenteval.redaction import Redactor
     from agenteval.reporters.artifacts import RunDirectory, new_run_id
@@ -66,19 +65,19 @@ def command(
     from agenteval.runner import RunOptions
 
     prepare(reports)
-    root = project_root()
-    config = load_config(root)
-    rules = redact_as(config)
+    project = open_project()
     shards = read_shards(folders)
     first = shards[0].record
     run_id = run_id or first.run_id or new_run_id()
-    redactor = Redactor((), rules)
-    parent = artifacts_dir or from_here(root, config.artifacts_dir)
+    redactor = Redactor((), project.rules)
+    parent = artifacts_dir or project.runs
     keep_out(reports, parent / run_id)
     ledger = Ledger(
-        options=RunOptions(run_id=run_id, root=root, redaction=rules),
+        options=RunOptions(run_id=run_id, root=project.root, redaction=project.rules),
         console=Console(
-            sys.stderr if json_output else sys.stdout, verbosity=verbose - quiet, color=color or config.color
+            sys.stderr if json_output else sys.stdout,
+            verbosity=verbose - quiet,
+            color=color or project.config.color,
         ),
         scores=Scores(Suite(**first.suite)),
     )

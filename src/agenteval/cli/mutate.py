@@ -1,9 +1,9 @@
 """`agenteval mutate PATH...`: change recordings on purpose, and see which assertions notice."""
 
-import os
 import sys
 from collections.abc import Sequence
 from contextlib import redirect_stdout
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,47 +17,53 @@ from agenteval.cli.options import (
     ExpressionOption,
     OptionalPathsArgument,
     QuietOption,
+    Request,
     TagOption,
     WorkersOption,
     a_number,
+    taking,
 )
 from agenteval.cli.reporting import prepare, write_report
 from agenteval.errors import ExitCode, UsageError
 from agenteval.plurals import counted
 
 if TYPE_CHECKING:
+    from agenteval.cli.collection import Collection
+    from agenteval.cli.project import OpenProject
     from agenteval.loading import LoadedTest
     from agenteval.mutation.base import Operator
-    from agenteval.mutation.results import TestMutation
+    from agenteval.mutation.results import MutationReport, TestMutation
     from agenteval.reporters.console import Console
 
 MOST_MUTANTS = 200
 
 
-def command(
-    paths: OptionalPathsArgument = None,
-    expression: ExpressionOption = "",
-    tags: TagOption = None,
-    exclude_tags: ExcludeTagOption = None,
+class MutateRequest(Request):
+    """What an `agenteval mutate` command line asks for: its options, in the order of the help."""
+
+    paths: OptionalPathsArgument = None
+    expression: ExpressionOption = ""
+    tags: TagOption = None
+    exclude_tags: ExcludeTagOption = None
     operators: Annotated[
         str,
         typer.Option(
             "--operators", metavar="NAMES", help="Only these operators or categories, with commas between."
         ),
-    ] = "",
+    ] = ""
     most: Annotated[
         int, typer.Option("--max", metavar="N", min=0, help="Mutants of one test at most; 0 for all.")
-    ] = MOST_MUTANTS,
+    ] = MOST_MUTANTS
     seed: Annotated[
         int, typer.Option("--seed", metavar="N", help="What is drawn by lot follows from it.")
-    ] = 0,
-    workers: WorkersOption = "1",
+    ] = 0
+    workers: WorkersOption = "1"
     since: Annotated[
         str,
         typer.Option(
             "--since", metavar="REV", help="Only tests of which a file changed since a git revision."
         ),
-    ] = "",
+    ] = ""
     min_score: Annotated[
         float | None,
         typer.Option(
@@ -68,98 +74,142 @@ def command(
             callback=a_number,
             help="Exit 1 below this share of noticed mutants.",
         ),
-    ] = None,
+    ] = None
     json_output: Annotated[
         bool, typer.Option("--json", help="The report as JSON on stdout; the rest goes to stderr.")
-    ] = False,
+    ] = False
     html: Annotated[
         Path | None, typer.Option("--html", metavar="FILE", help="Write the report as one HTML file.")
-    ] = None,
+    ] = None
     list_operators: Annotated[
         bool, typer.Option("--list-operators", help="Tell what can be changed, and stop.")
-    ] = False,
-    allow_outside: AllowOutsideOption = False,
-    quiet: QuietOption = False,
-    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Every mutant of every test.")] = False,
-    color: ColorOption = None,
-) -> ExitCode:
+    ] = False
+    allow_outside: AllowOutsideOption = False
+    quiet: QuietOption = False
+    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Every mutant of every test.")] = False
+    color: ColorOption = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The operators and categories that are picked; empty for all."""
+        return tuple(name.strip() for name in self.operators.split(",") if name.strip())
+
+
+@dataclass(slots=True, kw_only=True)
+class Wanted:
+    """The tests at the paths, those of them that are selected, and those of these that are to be mutated."""
+
+    collection: "Collection"
+    selected: "Sequence[LoadedTest]"
+    tests: "Sequence[LoadedTest]"
+
+
+@taking(MutateRequest)
+def command(asked: MutateRequest) -> ExitCode:
     """Change recorded runs, one realistic regression at a time, and see which assertions notice.
 
     Exit codes: 0, 1 below --min-score or when a test does not pass as recorded, 2 an error, 3 an invalid spec or
     nothing to mutate.
     """
-    from agenteval.cli.collection import collect
-    from agenteval.cli.redacting import redact_as
-    from agenteval.config import load_config, project_root
+    from agenteval.cli.project import open_project
     from agenteval.mutation.operators import chosen_operators
     from agenteval.mutation.results import report
-    from agenteval.mutation.runs import MutationSettings, mutate_tests
-    from agenteval.plugins.registry import Registry
-    from agenteval.redaction import Redactor, plain
     from agenteval.reporters.console import Console
-    from agenteval.reporters.mutation import tell_summary, tell_test
-    from agenteval.reporters.stream import write_json
+
+    if not (asked.paths or asked.list_operators):
+        raise UsageError("Missing argument 'PATH...'.", next_step="agenteval mutate --help")
+    if asked.html:
+        prepare({"html": asked.html})
+    project = open_project(asked.paths or ())
+    with redirect_stdout(sys.stderr):  # a plugin may print
+        chosen = chosen_operators(asked.names, project.registry)
+    stream = sys.stderr if asked.json_output else sys.stdout
+    color = asked.color or project.config.color
+    console = Console(stream, verbosity=asked.verbose - asked.quiet, color=color)
+    if asked.list_operators:
+        return _listed(console, chosen)
+    wanted = _wanted(asked, project, console)
+    results = _mutated(wanted.tests, asked, project, console)
+    total = report(asked.seed, results)
+    _tell(total, asked, project, console)
+    return _ended(console, *_verdict(asked, wanted, results, total.score))
+
+
+def _wanted(asked: MutateRequest, project: "OpenProject", console: "Console") -> Wanted:
+    """What there is to mutate; what is wrong with test files is told. Raises `UsageError`."""
+    from agenteval.cli.collection import collect
     from agenteval.selection import Selection
 
-    if not (paths or list_operators):
-        raise UsageError("Missing argument 'PATH...'.", next_step="agenteval mutate --help")
-    if html:
-        prepare({"html": html})
-    root = project_root(paths or ())
-    config = load_config(root)
-    rules = redact_as(config)
-    registry = Registry(root, config.plugins)
-    names = tuple(name.strip() for name in operators.split(",") if name.strip())
-    with redirect_stdout(sys.stderr):  # a plugin may print
-        chosen = chosen_operators(names, registry)
-    console = Console(
-        sys.stderr if json_output else sys.stdout, verbosity=verbose - quiet, color=color or config.color
-    )
-    if list_operators:
-        return _listed(console, chosen)
-    selection = Selection(expression, tags or (), exclude_tags or ())
-    collection = collect(paths or [], limits=config.limits, registry=registry)
+    selection = Selection(asked.expression, asked.tags or (), asked.exclude_tags or ())
+    collection = collect(asked.paths or [], project)
     selected = tests = [test for test in collection.tests if selection.wants(test)]
     collection.problems += selection.unknown_tags()
     for problem in collection.problems:
         console.problem(problem)
-    if since:
-        changed = _changed_since(since, root)
-        tests = [test for test in tests if _touches(test, changed)]
+    if asked.since:
+        from agenteval.cli.since import changed_since, touches
+
+        changed = changed_since(asked.since, project.root)
+        tests = [test for test in selected if touches(test, changed)]
+    return Wanted(collection=collection, selected=selected, tests=tests)
+
+
+def _mutated(
+    tests: "Sequence[LoadedTest]", asked: MutateRequest, project: "OpenProject", console: "Console"
+) -> "list[TestMutation]":
+    """What the mutants of each test came to, told as it is known."""
+    from agenteval.mutation.runs import MutationSettings, mutate_tests
+    from agenteval.reporters.mutation import tell_test
+
     settings = MutationSettings(
-        root=root,
-        limits=config.limits,
-        plugins=tuple(config.plugins),
-        operators=names,
-        seed=seed,
-        most=most,
-        redaction=rules,
-        allow_outside=allow_outside,
+        root=project.root,
+        limits=project.config.limits,
+        plugins=tuple(project.config.plugins),
+        operators=asked.names,
+        seed=asked.seed,
+        most=asked.most,
+        redaction=project.rules,
+        allow_outside=asked.allow_outside,
     )
+    processes = processors() if asked.workers == AUTO else int(asked.workers)
     results = []
-    with redirect_stdout(sys.stderr):
-        for each in mutate_tests(tests, settings, processors() if workers == AUTO else int(workers)):
+    with redirect_stdout(sys.stderr):  # a plugin may print
+        for each in mutate_tests(tests, settings, processes):
             results.append(each)
             tell_test(console, each)
-    total = report(seed, results)
+    return results
+
+
+def _tell(total: "MutationReport", asked: MutateRequest, project: "OpenProject", console: "Console") -> None:
+    """The report, as text and in the forms that are asked for. Raises `ReportError`."""
+    from agenteval.redaction import Redactor, plain
+    from agenteval.reporters.mutation import tell_summary
+    from agenteval.reporters.stream import write_json
+
     tell_summary(console, total)
-    if json_output:
+    if asked.json_output:
         write_json(sys.stdout, plain(total))
-    if html:
+    if asked.html:
         from agenteval.reporters.html import render_mutants
 
-        write_report(html, render_mutants(total, Redactor((), rules)))
-    if collection.errors:
-        return _ended(console, ExitCode.INVALID, "a test file is invalid")
-    if collection.tests and not selected:
-        every = counted(len(collection.tests), "test")
-        return _ended(console, ExitCode.INVALID, f"the selection leaves none of {every}")
-    if since and selected and not tests:
-        return _ended(console, ExitCode.PASSED, f"no test changed since {since}")
-    return _ended(console, *_verdict(results, total.score, picked=bool(names), least=min_score))
+        write_report(asked.html, render_mutants(total, Redactor((), project.rules)))
 
 
 def _verdict(
+    asked: MutateRequest, wanted: Wanted, results: "Sequence[TestMutation]", score: float | None
+) -> tuple[ExitCode, str]:
+    """How the command ends, and why."""
+    if wanted.collection.errors:
+        return ExitCode.INVALID, "a test file is invalid"
+    if wanted.collection.tests and not wanted.selected:
+        every = counted(len(wanted.collection.tests), "test")
+        return ExitCode.INVALID, f"the selection leaves none of {every}"
+    if asked.since and wanted.selected and not wanted.tests:
+        return ExitCode.PASSED, f"no test changed since {asked.since}"
+    return _judged(results, score, picked=bool(asked.names), least=asked.min_score)
+
+
+def _judged(
     results: "Sequence[TestMutation]", score: float | None, *, picked: bool, least: float | None
 ) -> tuple[ExitCode, str]:
     """What the mutants come to. Operators that were `picked` need not fit every test; without any, each one should."""
@@ -192,52 +242,3 @@ def _listed(console: "Console", operators: "Sequence[type[Operator]]") -> ExitCo
         console.paragraph(f"stands for: {each.stands_for}", indent=2, style="dim")
     console.flush()
     return ExitCode.PASSED
-
-
-def _changed_since(revision: str, root: Path) -> set[Path]:
-    """The files that differ from a revision, and those that git does not know, as absolute paths.
-
-    Raises `UsageError` (`usage.git`).
-    """
-    if revision.startswith("-"):  # git would take it for an option, of which some write files
-        raise UsageError(
-            f"--since {revision}: no revision begins with a dash",
-            reason_code="usage.git",
-            next_step=NAME_A_REVISION,
-        )
-    folder = Path(os.fsdecode(_git(["rev-parse", "--show-toplevel"], root, revision)).rstrip("\n"))
-    asked = (
-        ["diff", "--name-only", "--no-renames", "-z", revision, "--"],
-        ["ls-files", "--others", "--exclude-standard", "-z"],
-    )
-    names = [name for arguments in asked for name in _git(arguments, folder, revision).split(b"\0") if name]
-    return {folder / os.fsdecode(name) for name in names}
-
-
-NAME_A_REVISION = "name a commit, a branch or a tag of the project's repository"
-
-
-def _git(arguments: list[str], folder: Path, revision: str) -> bytes:
-    import subprocess
-
-    try:
-        return subprocess.run(["git", *arguments], cwd=folder, capture_output=True, check=True).stdout  # noqa: S603, S607
-    except FileNotFoundError as error:
-        raise UsageError("--since needs git, which is not installed", reason_code="usage.git") from error
-    except subprocess.CalledProcessError as error:
-        said = os.fsdecode(error.stderr).strip().split("\n")[0]
-        raise UsageError(
-            f"--since {revision}: git says: {said}",
-            reason_code="usage.git",
-            next_step=NAME_A_REVISION,
-        ) from error
-
-
-def _touches(test: "LoadedTest", changed: set[Path]) -> bool:
-    """Whether a changed file is the test, is in its folder, or is or is in what it names."""
-    from agenteval.cli.watching import named_in
-
-    folder = test.path.parent
-    named = [test.path, folder, *(folder / text for text in named_in(test.case))]
-    places = {each.resolve() for each in named}
-    return any(not places.isdisjoint((each, *each.parents)) for each in changed)

@@ -172,34 +172,30 @@ class OpenRecording:
     ) -> "OpenRecording":
         """Find out what the source is. Raises `AgentEvalError`."""
         from agenteval.cli.progress import ReadingProgress
-        from agenteval.cli.redacting import redact_as
-        from agenteval.config import load_config, project_root
+        from agenteval.cli.project import open_project
         from agenteval.drafting.draft import Drafting
         from agenteval.drafting.source import context_for, find_source
-        from agenteval.plugins.registry import Registry
         from agenteval.reporters.terminal import Terminal
 
-        root = project_root([str(target or Path())])
-        config = load_config(root)
-        rules = redact_as(config)
-        registry = Registry(root, config.plugins)
+        project = open_project([str(target or Path())])
         progress = ReadingProgress()
-        context = context_for(path, max_file_bytes=config.limits.max_file_bytes, progress=progress)
+        limit = project.config.limits.max_file_bytes
+        context = context_for(path, max_file_bytes=limit, progress=progress)
         with redirect_stdout(sys.stderr):  # a plugin may print
-            source = find_source(path, registry, context, adapter=adapter)
+            source = find_source(path, project.registry, context, adapter=adapter)
         progress.clear()
         drafting = Drafting(
             source=source,
-            registry=registry,
-            rules=rules,
+            registry=project.registry,
+            rules=project.rules,
             seal=_seal,
             expect_failures=xfail,
         )
         stream = sys.stderr if as_json else sys.stdout
         return cls(
             drafting=drafting,
-            root=root,
-            terminal=Terminal(stream, color=config.color),
+            root=project.root,
+            terminal=Terminal(stream, color=project.config.color),
             progress=progress,
             as_json=as_json,
         )

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from agenteval.cli.options import ColorOption, QuietOption, VerboseOption
-from agenteval.cli.redacting import redact_as
+from agenteval.cli.project import open_project
 from agenteval.cli.reporting import (
     Reporting,
     ToldGithubOption,
@@ -19,7 +19,6 @@ from agenteval.cli.reporting import (
     with_reports,
 )
 from agenteval.comparing.sides import named
-from agenteval.config import from_here, load_config, project_root
 from agenteval.errors import ExitCode, UsageError
 from agenteval.redaction import Redactor
 from agenteval.reporters.console import Console
@@ -48,20 +47,17 @@ def command(
     """
     if baseline and not compares(reports):
         raise UsageError("--baseline: no report that compares is asked for", next_step="add --html FILE")
-    root = project_root([str(run)])
-    config = load_config(root)
-    redaction = redact_as(config)
-    runs = from_here(root, config.artifacts_dir)
-    stored = StoredRun(named(run, runs))
-    before = StoredRun(named(baseline, runs)) if baseline else None
-    console = Console(sys.stdout, verbosity=verbose - quiet, color=color or config.color)
+    project = open_project([str(run)])
+    stored = StoredRun(named(run, project.runs))
+    before = StoredRun(named(baseline, project.runs)) if baseline else None
+    console = Console(sys.stdout, verbosity=verbose - quiet, color=color or project.config.color)
     if not (reports or github):
         with no_commands(console, when=in_github_actions()):
             _tell(stored, console)
         return ExitCode.PASSED
     prepare(reports)
     reporting = Reporting(
-        reports, github=github, redactor=Redactor((), redaction), terminal=console, baseline=before
+        reports, github=github, redactor=Redactor((), project.rules), terminal=console, baseline=before
     )
     reporting.write(stored)
     for name, path in reports.items():

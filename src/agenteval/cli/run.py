@@ -1,306 +1,183 @@
 """`agenteval run`: load, replay, judge, tell, write, and exit right."""
 
 import sys
-from collections.abc import Mapping
 from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
-from typing import Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from agenteval import budget
-from agenteval.cli.flow import Flow
 from agenteval.cli.ledger import Ledger
-from agenteval.cli.options import (
-    AllowOutsideOption,
-    ArtifactsDirOption,
-    ColorOption,
-    ExcludeTagOption,
-    ExpressionOption,
-    JsonOption,
-    PathsArgument,
-    QuietOption,
-    ShardOption,
-    TagOption,
-    VerboseOption,
-    WorkersOption,
-    a_number,
-    refuse_empty,
-    shard_of,
-)
+from agenteval.cli.options import taking
 from agenteval.cli.progress import ReadingProgress
-from agenteval.cli.redacting import redact_as
+from agenteval.cli.project import OpenProject, open_project
 from agenteval.cli.reporting import (
-    GithubOption,
     Reporting,
-    check_kept,
     compares,
-    in_github_actions,
     keep_out,
     prepare,
     run_beside,
     shows_traces,
     with_reports,
 )
+from agenteval.cli.run_request import RunRequest
 from agenteval.cli.session import Session
-from agenteval.cli.suite_run import SuiteOptions, suite_among, suite_parts
-from agenteval.config import from_here, load_config, project_root
+from agenteval.cli.suite_run import Parts, suite_among, suite_parts
+from agenteval.config import from_here
 from agenteval.errors import ExitCode, UsageError
 from agenteval.judging import JudgingRules
 from agenteval.openwop.summary import Scores, Suite, default_suite_id
-from agenteval.plugins.registry import Registry
 from agenteval.redaction import Redactor
 from agenteval.reporters.artifacts import RunDirectory, new_run_id
 from agenteval.reporters.console import Console
 from agenteval.runner import RunOptions
-from agenteval.selection import Selection
-from agenteval.settings import Config
+from agenteval.settings import SuiteConfig
+
+if TYPE_CHECKING:
+    from agenteval.comparing.watch import Watch
+    from agenteval.shard_record import ShardLog
 
 
 @with_reports
-def command(
-    context: typer.Context,
-    paths: PathsArgument,
-    expression: ExpressionOption = "",
-    tags: TagOption = None,
-    exclude_tags: ExcludeTagOption = None,
-    exit_first: Annotated[
-        bool, typer.Option("-x", "--exitfirst", help="Stop at the first failure or error.")
-    ] = False,
-    maxfail: Annotated[
-        int, typer.Option("--maxfail", metavar="N", min=0, help="Stop after N failures and errors.")
-    ] = 0,
-    last_failed: Annotated[
-        bool,
-        typer.Option("--lf", "--last-failed", help="Only tests that failed last time; all when none did."),
-    ] = False,
-    failed_first: Annotated[
-        bool, typer.Option("--ff", "--failed-first", help="Tests that failed last time come first.")
-    ] = False,
-    shard: ShardOption = None,
-    durations_from: Annotated[
-        Path | None,
-        typer.Option(
-            "--durations-from", metavar="RUN", help="Divide into shards by how long tests took in a run."
-        ),
-    ] = None,
-    workers: WorkersOption = "1",
-    strict: Annotated[bool, typer.Option("--strict", help="Warnings fail the test.")] = False,
-    fail_on_vacuous: Annotated[
-        bool, typer.Option("--fail-on-vacuous", help="A pass that had nothing to judge fails.")
-    ] = False,
-    strict_capabilities: Annotated[
-        bool, typer.Option("--strict-capabilities", help="A missing capability fails instead of skipping.")
-    ] = False,
-    allow_outside: AllowOutsideOption = False,
-    artifacts_dir: ArtifactsDirOption = None,
-    run_id: Annotated[
-        str, typer.Option("--run-id", metavar="ID", help="The name of this run's directory.")
-    ] = "",
-    no_artifacts: Annotated[
-        bool, typer.Option("--no-artifacts", help="Write no files, but for reports.")
-    ] = False,
-    save_traces: Annotated[bool, typer.Option("--save-traces", help="Write every test's trace.")] = False,
-    baseline: Annotated[
-        str | None,
-        typer.Option(
-            "--baseline",
-            metavar="RUN|FILE",
-            help="Compare: what failed then does not fail the run, what got worse does.",
-        ),
-    ] = None,
-    update_baseline: Annotated[
-        bool, typer.Option("--update-baseline", help="Write the baseline file: what fails now is known.")
-    ] = False,
-    json_output: JsonOption = False,
-    quiet: QuietOption = False,
-    verbose: VerboseOption = False,
-    secrets: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--secret", metavar="NAME", help="Redact the value of this environment variable (repeatable)."
-        ),
-    ] = None,
-    color: ColorOption = None,
-    no_progress: Annotated[
-        bool, typer.Option("--no-progress", help="No line of progress on a terminal.")
-    ] = False,
-    watch: Annotated[
-        bool, typer.Option("--watch", help="Run again what a changed file affects, until Ctrl-C.")
-    ] = False,
-    collect_only: Annotated[bool, typer.Option("--collect-only", help="Show what would run.")] = False,
-    durations: Annotated[
-        int, typer.Option("--durations", metavar="N", min=0, help="Show the N slowest.")
-    ] = 0,
-    replays: Annotated[
-        Path | None,
-        typer.Option(
-            "--replays", metavar="DIR", help="Of a suite: where recordings are (default: replays beside it)."
-        ),
-    ] = None,
-    modes: Annotated[
-        str, typer.Option("--modes", metavar="M,…", help="Of a suite: only these of its modes.")
-    ] = "",
-    agent_id: Annotated[
-        str | None,
-        typer.Option("--agent-id", metavar="ID", help="Of a suite: the agent that was recorded."),
-    ] = None,
-    model_class: Annotated[
-        str | None,
-        typer.Option("--model-class", metavar="C", help="Of a suite: the class of the agent's model."),
-    ] = None,
-    judge: Annotated[
-        str,
-        typer.Option(
-            "--judge", metavar="J", help="Of a suite: recorded, 'command:PROGRAM …', or a plugin's name."
-        ),
-    ] = "",
-    pass_score: Annotated[
-        float | None,
-        typer.Option(
-            "--pass-score",
-            metavar="X",
-            min=0,
-            max=1,
-            callback=a_number,
-            help="The score that the run must reach.",
-        ),
-    ] = None,
-    github: GithubOption = None,
-    *,
-    reports: Mapping[str, Path],
-) -> ExitCode:
+@taking(RunRequest)
+def command(asked: RunRequest) -> ExitCode:
     """Run tests: replay each recording, judge it, explain what failed.
 
     Exit codes: 0 all passed, 1 a test failed, 2 an error, 3 an invalid spec or nothing to run.
     """
-    refuse_empty({"--baseline": baseline, "--agent-id": agent_id, "--model-class": model_class})
-    if collect_only and json_output:
-        raise UsageError("--json tells what a run came to, and --collect-only makes none")
-    github = in_github_actions() if github is None else github
-    if no_artifacts:
-        told = json_output or github or bool(baseline)
-        check_kept(reports, run_id=run_id, save_traces=save_traces, told=told)
-    prepare(reports)
-    root = project_root(paths)
-    config = load_config(root)
+    asked.check()
+    prepare(asked.reports)
+    project = open_project(asked.paths, asked.secrets or ())
+    config = project.config
     budget.set_seconds(config.limits.pattern_seconds)
-    colors = color or config.color
-    redaction = redact_as(config, secrets or ())
-    artifacts = artifacts_dir or from_here(root, config.artifacts_dir)
-    console = Console(sys.stderr if json_output else sys.stdout, verbosity=verbose - quiet, color=colors)
-    if watch:
-        from agenteval.cli.watching import options_of
-        from agenteval.cli.watching import watch as watch_for_changes
+    artifacts = asked.artifacts_dir or project.runs
+    stream = sys.stderr if asked.json_output else sys.stdout
+    console = Console(stream, verbosity=asked.verbose - asked.quiet, color=asked.color or config.color)
+    if asked.watch:
+        from agenteval.cli.watching import options_of, watch
 
-        return watch_for_changes(
-            paths, options_of(context), root=root, config=config, artifacts=artifacts, terminal=console
-        )
-    asked = SuiteOptions(
-        replays=replays,
-        modes=modes,
-        agent_id=agent_id or "",
-        model_class=model_class or "",
-        judge=judge,
-        pass_score=pass_score,
-        baseline="--baseline" if baseline else "--update-baseline" if update_baseline else "",
-    )
-    suite = suite_among(paths, asked)
-    parts = (
-        suite_parts(suite, asked, root=root, config=config, allow_outside=allow_outside) if suite else None
-    )
-    console.suite_options = asked.words() if suite else None
-    part = shard_of(shard)
-    if suite and (part or last_failed or failed_first):
-        raise UsageError("a suite is run as a whole: without --shard, --lf and --ff")
-    ledger = Ledger(
-        options=RunOptions(
-            run_id=(run_id or new_run_id()) + (f"-shard-{part.number}-of-{part.of}" if part else ""),
-            root=root,
-            strict=strict or config.strict,
-            rules=JudgingRules(
-                fail_on_vacuous=fail_on_vacuous or config.fail_on_vacuous,
-                strict_capabilities=strict_capabilities or config.strict_capabilities,
-            ),
-            limits=config.limits,
-            allow_outside=allow_outside,
-            registry=parts.registry if parts else Registry(root, config.plugins),
-            redaction=redaction,
-            progress=None if no_progress else ReadingProgress(),
-        ),
-        console=console,
-        scores=parts.scores if parts else Scores(_suite(config, paths, pass_score)),
-        shows_files=not no_artifacts,
-        remembers=not (no_artifacts or suite),
-    )
-    session = Session(
-        ledger=ledger,
-        selection=Selection(expression, tags or (), exclude_tags or ()),
-        flow=Flow(
-            last_failed=last_failed,
-            failed_first=failed_first,
-            shard=part,
-            durations_from=durations_from,
-            workers="1" if collect_only else workers,
-            progress=not (no_progress or collect_only),
-        ),
-        tests=parts.tests if parts else None,
-    )
-    if part:
-        from agenteval.shard_record import ShardLog
-
-        ledger.log = ShardLog(part, run_id)
-    if collect_only:
-        return session.collect(paths)
-    if baseline or update_baseline:
-        from agenteval.cli.baselines import check_whole, refuse_shard, watch_for
-        from agenteval.comparing.sides import named
-
-        if update_baseline:
-            narrowed = last_failed or part is not None
-            check_whole(paths, maxfail=maxfail or exit_first, part=narrowed, modes=modes)
-        elif part:
-            refuse_shard()
-        ledger.watch = watch_for(
-            named(baseline, artifacts) if baseline else None,
-            update=update_baseline,
-            default=from_here(root, config.baseline),
-            scores=ledger.scores,
-        )
-    ledger.leave_out(parts.left_out if parts else ())
-    redactor = Redactor((), redaction)
-    reporting = Reporting(
-        reports,
-        github=github,
-        redactor=redactor,
-        terminal=console,
-        baseline=run_beside(baseline, artifacts) if baseline and compares(reports) else None,
-    )
-    session.save_traces = save_traces or config.save_traces or shows_traces(reports)
-    if reports and not no_artifacts:
-        keep_out(reports, artifacts / ledger.options.run_id)
-    with reporting.during(ledger.options.run_id, None if no_artifacts else artifacts) as parent:
-        if parent:
-            ledger.directory = RunDirectory(
-                parent, ledger.options.run_id, max_bytes=config.limits.max_result_bytes, redactor=redactor
-            )
-        if reporting.stream:
-            ledger.on_result = reporting.add
-        with redirect_stdout(sys.stderr) if json_output else nullcontext():  # a plugin may print
-            code = session.run(paths, maxfail=1 if exit_first else maxfail, durations=durations)
-    if json_output:
+        options = options_of(asked.context)
+        return watch(asked.paths, options, project=project, artifacts=artifacts, terminal=console)
+    parts = _parts(asked, project)
+    console.suite_options = parts.words
+    session = _session(asked, project, parts, console)
+    ledger = session.ledger
+    if asked.collect_only:
+        return session.collect(asked.paths)
+    if asked.baseline or asked.update_baseline:
+        ledger.watch = _baseline(asked, project, artifacts, ledger.scores)
+    ledger.leave_out(parts.left_out)
+    code = _reported(session, asked, project, artifacts)
+    if asked.json_output:
         ledger.print_summary()
     return code
 
 
-def _suite(config: Config, paths: list[str], pass_score: float | None) -> Suite:
-    first = Path(paths[0].split("::")[0])
+def _parts(asked: RunRequest, project: OpenProject) -> Parts:
+    """The tasks of the suite that is among the paths, else the tests at the paths. Raises `UsageError`, `SpecError`."""
+    options = asked.of_suite
+    suite = suite_among(asked.paths, options)
+    if suite is None:
+        return Parts(scores=Scores(_suite(asked, project.config.suite)), registry=project.registry)
+    parts = suite_parts(suite, options, project, allow_outside=asked.allow_outside)
+    if asked.part or asked.last_failed or asked.failed_first:
+        raise UsageError("a suite is run as a whole: without --shard, --lf and --ff")
+    return parts
+
+
+def _suite(asked: RunRequest, suite: SuiteConfig) -> Suite:
+    first = Path(asked.paths[0].split("::")[0])
     directory = first if first.is_dir() else first.parent
-    suite = config.suite
     return Suite(
         id=suite.id or default_suite_id(directory.resolve().name),
         version=suite.version,
-        pass_score=suite.pass_score if pass_score is None else pass_score,
+        pass_score=suite.pass_score if asked.pass_score is None else asked.pass_score,
         max_cost_usd=suite.max_cost_usd,
         max_p95_latency_ms=suite.max_p95_latency_ms,
     )
+
+
+def _session(asked: RunRequest, project: OpenProject, parts: Parts, console: Console) -> Session:
+    return Session(
+        ledger=_ledger(asked, project, parts, console),
+        selection=asked.selection,
+        flow=asked.flow,
+        save_traces=asked.save_traces or project.config.save_traces or shows_traces(asked.reports),
+        tests=parts.tests,
+    )
+
+
+def _ledger(asked: RunRequest, project: OpenProject, parts: Parts, console: Console) -> Ledger:
+    config = project.config
+    part = asked.part
+    return Ledger(
+        options=RunOptions(
+            run_id=(asked.run_id or new_run_id()) + (f"-shard-{part.number}-of-{part.of}" if part else ""),
+            root=project.root,
+            strict=asked.strict or config.strict,
+            rules=JudgingRules(
+                fail_on_vacuous=asked.fail_on_vacuous or config.fail_on_vacuous,
+                strict_capabilities=asked.strict_capabilities or config.strict_capabilities,
+            ),
+            limits=config.limits,
+            allow_outside=asked.allow_outside,
+            registry=parts.registry,
+            redaction=project.rules,
+            progress=None if asked.no_progress else ReadingProgress(),
+        ),
+        console=console,
+        scores=parts.scores,
+        log=_log(asked),
+        shows_files=not asked.no_artifacts,
+        remembers=not (asked.no_artifacts or parts.tests),
+    )
+
+
+def _log(asked: RunRequest) -> "ShardLog | None":
+    """What a shard keeps for merging."""
+    if asked.part is None:
+        return None
+    from agenteval.shard_record import ShardLog
+
+    return ShardLog(asked.part, asked.run_id)
+
+
+def _baseline(asked: RunRequest, project: OpenProject, artifacts: Path, scores: Scores) -> "Watch":
+    """What compares the run with its baseline. Raises `UsageError`, `StoredRunError`, `FileError`."""
+    from agenteval.cli.baselines import check_whole, refuse_shard, watch_for
+    from agenteval.comparing.sides import named
+
+    if asked.update_baseline:
+        narrowed = asked.last_failed or asked.part is not None
+        check_whole(asked.paths, maxfail=asked.most_failures, part=narrowed, modes=asked.modes)
+    elif asked.part:
+        refuse_shard()
+    return watch_for(
+        named(asked.baseline, artifacts) if asked.baseline else None,
+        update=asked.update_baseline,
+        default=from_here(project.root, project.config.baseline),
+        scores=scores,
+    )
+
+
+def _reported(session: Session, asked: RunRequest, project: OpenProject, artifacts: Path) -> ExitCode:
+    """Run the session, and write what it was asked to leave behind."""
+    ledger = session.ledger
+    run_id, redactor = ledger.options.run_id, Redactor((), project.rules)
+    beside = run_beside(asked.baseline, artifacts) if asked.baseline and compares(asked.reports) else None
+    reporting = Reporting(
+        asked.reports,
+        github=asked.annotates,
+        redactor=redactor,
+        terminal=ledger.console,
+        baseline=beside,
+    )
+    if asked.reports and not asked.no_artifacts:
+        keep_out(asked.reports, artifacts / run_id)
+    with reporting.during(run_id, None if asked.no_artifacts else artifacts) as parent:
+        if parent:
+            limit = project.config.limits.max_result_bytes
+            ledger.directory = RunDirectory(parent, run_id, max_bytes=limit, redactor=redactor)
+        if reporting.stream:
+            ledger.on_result = reporting.add
+        with redirect_stdout(sys.stderr) if asked.json_output else nullcontext():  # a plugin may print
+            return session.run(asked.paths, maxfail=asked.most_failures, durations=asked.durations)

@@ -33,19 +33,14 @@ def command(
         )
     from agenteval.adapters import AdapterContext
     from agenteval.cli.collection import collect
-    from agenteval.cli.redacting import redact_as
-    from agenteval.config import load_config, project_root
+    from agenteval.cli.project import open_project
     from agenteval.openwop.authoring import carried_over, task_names
-    from agenteval.plugins.registry import Registry
     from agenteval.reporters.console import Console
     from agenteval.reporters.stream import write_json
 
-    root = project_root(paths)
-    config = load_config(root)
-    rules = redact_as(config)
-    registry = Registry(root, config.plugins)
+    project = open_project(paths)
     console = Console(sys.stderr)
-    collection = collect(paths, limits=config.limits, registry=registry)
+    collection = collect(paths, project)
     for problem in collection.problems:
         console.problem(problem)
     folder = Path(paths[0]) if len(paths) == 1 and Path(paths[0]).is_dir() else None
@@ -53,16 +48,18 @@ def command(
     for test, name in zip(collection.tests, task_names(collection.tests, folder), strict=True):
         context = AdapterContext(
             base_dir=test.path.parent,
-            root=root,
+            root=project.root,
             run_id="suite",
-            max_file_bytes=config.limits.max_file_bytes,
+            max_file_bytes=project.config.limits.max_file_bytes,
             allow_outside=allow_outside,
         )
         with redirect_stdout(sys.stderr):  # a plugin may print
-            carried.append(carried_over(test, name, registry=registry, context=context, rules=rules))
+            carried.append(
+                carried_over(test, name, registry=project.registry, context=context, rules=project.rules)
+            )
     tasks = [each.task for each in carried if each.task]
     if tasks:
-        write_json(sys.stdout, _suite(config, tasks, folder))
+        write_json(sys.stdout, _suite(project.config, tasks, folder))
     _tell(console, carried)
     return ExitCode.PASSED if tasks and not collection.errors else ExitCode.INVALID
 

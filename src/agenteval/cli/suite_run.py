@@ -6,9 +6,9 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, get_args
 
+from agenteval.cli.project import OpenProject
 from agenteval.errors import SpecError, UsageError
 from agenteval.openwop.summary import Scores, Suite
-from agenteval.settings import Config
 
 if TYPE_CHECKING:
     from agenteval.loading import LoadedTest
@@ -55,13 +55,18 @@ class SuiteOptions:
 
 
 @dataclass(slots=True, kw_only=True)
-class SuiteParts:
-    """What a session needs to run a suite's tasks as tests. `left_out` are those that are not of the modes asked for."""
+class Parts:
+    """What is run, with what, and what it is scored as.
 
-    tests: "Callable[[], Iterator[LoadedTest | SpecError]]"
+    Of a suite, `tests` are its tasks, `left_out` those that are not of the modes asked for, and `words` the options that
+    a command line needs to run one of them again.
+    """
+
     scores: Scores
     registry: "Registry"
+    tests: "Callable[[], Iterator[LoadedTest | SpecError]] | None" = None
     left_out: Sequence[str] = ()
+    words: str | None = None
 
 
 def suite_among(paths: Sequence[str], options: SuiteOptions) -> Path | None:
@@ -88,15 +93,13 @@ def suite_among(paths: Sequence[str], options: SuiteOptions) -> Path | None:
     return None
 
 
-def suite_parts(
-    path: Path, options: SuiteOptions, *, root: Path, config: Config, allow_outside: bool
-) -> SuiteParts:
+def suite_parts(path: Path, options: SuiteOptions, project: OpenProject, *, allow_outside: bool) -> Parts:
     """Load the suite and everything that its run needs. Raises `SpecError` for what the suite does not allow."""
     from agenteval.openwop.replays import SuiteRegistry
     from agenteval.openwop.suite import SuiteRequest, load_suite, modes_in_force, tasks_in
     from agenteval.openwop.tasks import SuiteRun, SuiteScores
 
-    suite = load_suite(path, max_bytes=config.limits.max_file_bytes)
+    suite = load_suite(path, max_bytes=project.config.limits.max_file_bytes)
     asked = [mode.strip() for mode in options.modes.split(",") if mode.strip()]
     request = SuiteRequest(
         modes=asked,
@@ -106,7 +109,7 @@ def suite_parts(
         baseline=options.baseline,
     )
     modes = modes_in_force(suite, path, request)
-    replays = _replays(path, options, root=root, config=config, allow_outside=allow_outside)
+    replays = _replays(path, options, project, allow_outside=allow_outside)
     tasks = tasks_in(suite, asked or suite.modes)
     scored = _scored(suite, options, modes)
     judge = None
@@ -123,12 +126,13 @@ def suite_parts(
         pass_score=1.0 if scored.pass_score is None else scored.pass_score,
         judge=judge,
     )
-    registry = SuiteRegistry(root, config.plugins, replays, suite.tasks)
-    return SuiteParts(
+    registry = SuiteRegistry(project.root, project.config.plugins, replays, suite.tasks)
+    return Parts(
         tests=lambda: run.tests(registry),
         scores=SuiteScores(scored),
         registry=registry,
         left_out=[task.taskId for task in suite.tasks if task not in tasks],
+        words=options.words(),
     )
 
 
@@ -141,9 +145,7 @@ def _model_class(name: str) -> str:
     return name
 
 
-def _replays(
-    path: Path, options: SuiteOptions, *, root: Path, config: Config, allow_outside: bool
-) -> "Replays":
+def _replays(path: Path, options: SuiteOptions, project: OpenProject, *, allow_outside: bool) -> "Replays":
     from agenteval.openwop.replays import Replays
 
     folder = options.replays or path.parent / REPLAYS
@@ -156,11 +158,11 @@ def _replays(
             reason_code="suite.no_replays",
             next_step="name the folder that holds <taskId>/replay.json: --replays DIR",
         )
-    inside = folder.resolve().is_relative_to(root.resolve())
+    inside = folder.resolve().is_relative_to(project.root.resolve())
     return Replays(
         folder=folder,
-        root=root if inside else folder,  # a folder that is named on the command line may be read
-        max_bytes=config.limits.max_file_bytes,
+        root=project.root if inside else folder,  # a folder that is named on the command line may be read
+        max_bytes=project.config.limits.max_file_bytes,
         allow_outside=allow_outside,
     )
 

@@ -14,12 +14,12 @@ from agenteval.errors import AdapterError, AgentEvalError, ExitCode, Problem, Us
 
 if TYPE_CHECKING:
     from agenteval.cli.progress import ReadingProgress
+    from agenteval.cli.project import OpenProject
     from agenteval.drafting.source import Source
     from agenteval.loading import LoadedTest
     from agenteval.plugins.registry import Registry
     from agenteval.redaction import RedactionRules, Redactor
     from agenteval.results import ErrorInfo
-    from agenteval.settings import Config
     from agenteval.trace import Trace
 
 RUN_ID = "trace"
@@ -58,21 +58,17 @@ def command(
 def _sealed(path: Path, turn: int | None, adapter: str, *, allow_outside: bool) -> Iterator[bytes]:
     """The trace as it may be printed, piece by piece. Raises `AgentEvalError`."""
     from agenteval.cli.progress import ReadingProgress
-    from agenteval.cli.redacting import redact_as
-    from agenteval.config import load_config, project_root
-    from agenteval.plugins.registry import Registry
+    from agenteval.cli.project import open_project
     from agenteval.redaction import plain
     from agenteval.reporters.sealing import sealed_trace
 
-    root = project_root([str(path)])
-    config = load_config(root)
-    registry = Registry(root, config.plugins)
-    rules = redact_as(config)
-    test = _test(path, config, registry) or (_beside(path, registry) if turn is None else None)
+    project = open_project([str(path)])
+    registry = project.registry
+    test = _test(path, project) or (_beside(path, registry) if turn is None else None)
     progress = ReadingProgress()
-    source = None if test else _recording(path, config, registry, adapter, progress)
+    source = None if test else _recording(path, project, adapter, progress)
     if source:
-        trace, redactor = _of_recording(source, turn, rules)
+        trace, redactor = _of_recording(source, turn, project.rules)
         progress.clear()
     elif turn is not None:
         raise UsageError(
@@ -81,7 +77,7 @@ def _sealed(path: Path, turn: int | None, adapter: str, *, allow_outside: bool) 
         )
     else:
         test = test or _made_for(path, registry, adapter)
-        trace, redactor = _of_test(test, config, registry, rules, allow_outside=allow_outside)
+        trace, redactor = _of_test(test, project, allow_outside=allow_outside)
     return sealed_trace(trace, redactor, _scrubbed if source else plain)
 
 
@@ -93,16 +89,16 @@ def _scrubbed(data: Any) -> Any:
     return scrubbed_data(plain(data))
 
 
-def _test(path: Path, config: "Config", registry: "Registry") -> "LoadedTest | None":
+def _test(path: Path, project: "OpenProject") -> "LoadedTest | None":
     """The test that the input is; None when it is none. Raises `SpecError`."""
     from agenteval.loading import load_test
 
     file = path / "test.yaml" if path.is_dir() else path
     if file.suffix not in (".yaml", ".yml") or not file.is_file():
         return None
-    limits = config.limits
+    limits = project.config.limits
     return load_test(
-        file, max_bytes=limits.max_file_bytes, max_nodes=limits.max_yaml_nodes, registry=registry
+        file, max_bytes=limits.max_file_bytes, max_nodes=limits.max_yaml_nodes, registry=project.registry
     )
 
 
@@ -125,17 +121,17 @@ def _beside(path: Path, registry: "Registry") -> "LoadedTest | None":
 
 
 def _recording(
-    path: Path, config: "Config", registry: "Registry", adapter: str, progress: "ReadingProgress"
+    path: Path, project: "OpenProject", adapter: str, progress: "ReadingProgress"
 ) -> "Source | None":
     """The recording that the input is; None for a replay bundle. Raises `AgentEvalError` for what is neither."""
     from agenteval.drafting.source import NO_RECORDING, context_for, find_source, replay_reader
 
-    limit = config.limits.max_file_bytes
+    limit = project.config.limits.max_file_bytes
     context = context_for(path, max_file_bytes=limit, run_id=RUN_ID, progress=progress)
     try:
-        return find_source(path, registry, context, adapter=adapter)
+        return find_source(path, project.registry, context, adapter=adapter)
     except AdapterError as error:
-        if error.reason_code in NO_RECORDING and replay_reader(path, registry, adapter=adapter):
+        if error.reason_code in NO_RECORDING and replay_reader(path, project.registry, adapter=adapter):
             return None
         raise
 
@@ -162,25 +158,17 @@ def _made_for(path: Path, registry: "Registry", adapter: str) -> "LoadedTest":
     return LoadedTest(case=case, path=path, checks=[])
 
 
-def _of_test(
-    test: "LoadedTest",
-    config: "Config",
-    registry: "Registry",
-    rules: "RedactionRules",
-    *,
-    allow_outside: bool,
-) -> "tuple[Trace, Redactor]":
+def _of_test(test: "LoadedTest", project: "OpenProject", *, allow_outside: bool) -> "tuple[Trace, Redactor]":
     """The trace that a run would judge. Raises `AdapterError`, redacted as the test asks for."""
-    from agenteval.config import project_root
     from agenteval.runner import RunOptions, run_test
 
     options = RunOptions(
         run_id=RUN_ID,
-        root=project_root([str(test.path)]),
-        limits=config.limits,
+        root=project.root,
+        limits=project.config.limits,
         allow_outside=allow_outside,
-        registry=registry,
-        redaction=rules,
+        registry=project.registry,
+        redaction=project.rules,
     )
     test.checks = []  # only the trace is asked for
     outcome = run_test(test, options)

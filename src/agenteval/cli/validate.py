@@ -9,6 +9,7 @@ import typer
 from agenteval.cli.collection import Collection, collect, problem_as_json
 from agenteval.cli.inputs import check_inputs
 from agenteval.cli.options import AllowOutsideOption, ColorOption, PathsArgument
+from agenteval.cli.project import open_project
 from agenteval.errors import ExitCode
 from agenteval.plurals import counted
 
@@ -23,27 +24,14 @@ def command(
 
     Exit codes: 0 all valid, 3 something is not, or there is no test file.
     """
-    from agenteval.cli.redacting import redact_as
-    from agenteval.config import load_config, project_root
-    from agenteval.plugins.registry import Registry
-
-    root = project_root(paths)
-    config = load_config(root)
-    registry = Registry(root, config.plugins)
-    redact_as(config)
-    collection = collect(paths, limits=config.limits, registry=registry, suites=True)
+    project = open_project(paths)
+    collection = collect(paths, project, suites=True)
     with redirect_stdout(sys.stderr):  # a plugin may print
-        check_inputs(
-            collection,
-            root=root,
-            registry=registry,
-            max_bytes=config.limits.max_file_bytes,
-            allow_outside=allow_outside,
-        )
+        check_inputs(collection, project, allow_outside=allow_outside)
     if as_json:
         _print_json(collection)
     else:
-        _print(collection, color or config.color)
+        _print(collection, color or project.config.color)
     return ExitCode.INVALID if collection.errors else ExitCode.PASSED
 
 

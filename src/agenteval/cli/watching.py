@@ -10,6 +10,7 @@ from typing import Any
 import typer
 
 from agenteval.cli.lastrun import FOLDER
+from agenteval.cli.project import OpenProject
 from agenteval.config import config_files
 from agenteval.discovery import Selected, discover
 from agenteval.errors import ExitCode, SpecError, UsageError
@@ -116,8 +117,7 @@ def watch(
     paths: Sequence[str],
     options: Sequence[str],
     *,
-    root: Path,
-    config: Config,
+    project: OpenProject,
     artifacts: Path,
     terminal: Terminal,
 ) -> ExitCode:
@@ -134,8 +134,8 @@ def watch(
             reason_code="usage.watch_missing",
             next_step="pip install 'agenteval[watch]'",
         ) from None
-    dependencies = Dependencies(paths, root, config)
-    ours = DefaultFilter(ignore_paths=[_real(artifacts), _real(root / FOLDER)])
+    dependencies = Dependencies(paths, project.root, project.config)
+    ours = DefaultFilter(ignore_paths=[_real(artifacts), _real(project.root / FOLDER)])
     ran, code = False, ExitCode.PASSED
     try:
         for events in changes(

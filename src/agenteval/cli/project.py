@@ -1,20 +1,54 @@
-"""Puts in force what the project and the command line want redacted."""
+"""The project that a command works in, and what of it is kept out of all that is shown."""
 
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
 
+from agenteval.config import from_here, load_config, project_root
 from agenteval.errors import UsageError
 from agenteval.hiding import SHORTEST_TEXT
 from agenteval.redaction import RedactionRules, Redactor
 from agenteval.reporters.stream import redact_with
 from agenteval.settings import Config
 
+if TYPE_CHECKING:
+    from agenteval.plugins.registry import Registry
 
-def redact_as(config: Config, names: Sequence[str] | None = None) -> RedactionRules:
-    """The rules of a project and a command line, in force from now on. Raises `UsageError`."""
-    rules = rules_of(config, names)
+
+@dataclass(kw_only=True)
+class OpenProject:
+    """Where a project is, what it sets, and what of it is redacted."""
+
+    root: Path
+    config: Config
+    rules: RedactionRules
+
+    @cached_property
+    def registry(self) -> "Registry":
+        """The assertion types and adapters that its tests can use."""
+        from agenteval.plugins.registry import Registry
+
+        return Registry(self.root, self.config.plugins)
+
+    @property
+    def runs(self) -> Path:
+        """Where its runs are written, from the current directory."""
+        return from_here(self.root, self.config.artifacts_dir)
+
+
+def open_project(paths: Sequence[str] = (), secrets: Sequence[str] | None = None) -> OpenProject:
+    """The project that the paths belong to (by default: that the current directory belongs to).
+
+    What it wants redacted is, from now on; `secrets` are as in `rules_of`. Raises `SpecError`, `UsageError`.
+    """
+    root = project_root(paths)
+    config = load_config(root)
+    rules = rules_of(config, secrets)
     redact_with(Redactor((), rules))
-    return rules
+    return OpenProject(root=root, config=config, rules=rules)
 
 
 def rules_of(config: Config, names: Sequence[str] | None = None) -> RedactionRules:

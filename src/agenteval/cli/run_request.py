@@ -1,0 +1,200 @@
+"""What an `agenteval run` command line asks for: its options, what of them does not go together, and what they mean."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from agenteval.cli.flow import Flow
+from agenteval.cli.options import (
+    AllowOutsideOption,
+    ArtifactsDirOption,
+    ColorOption,
+    ExcludeTagOption,
+    ExpressionOption,
+    JsonOption,
+    PathsArgument,
+    QuietOption,
+    Request,
+    ShardOption,
+    TagOption,
+    VerboseOption,
+    WorkersOption,
+    a_number,
+    refuse_empty,
+    shard_of,
+)
+from agenteval.cli.reporting import GithubOption, check_kept, in_github_actions
+from agenteval.cli.suite_run import SuiteOptions
+from agenteval.errors import UsageError
+from agenteval.selection import Selection
+from agenteval.sharding import Shard
+
+
+class RunRequest(Request):
+    """The options, in the order of the help; `reports` are the files to write, by format."""
+
+    context: typer.Context
+    paths: PathsArgument
+    expression: ExpressionOption = ""
+    tags: TagOption = None
+    exclude_tags: ExcludeTagOption = None
+    exit_first: Annotated[
+        bool, typer.Option("-x", "--exitfirst", help="Stop at the first failure or error.")
+    ] = False
+    maxfail: Annotated[
+        int, typer.Option("--maxfail", metavar="N", min=0, help="Stop after N failures and errors.")
+    ] = 0
+    last_failed: Annotated[
+        bool,
+        typer.Option("--lf", "--last-failed", help="Only tests that failed last time; all when none did."),
+    ] = False
+    failed_first: Annotated[
+        bool, typer.Option("--ff", "--failed-first", help="Tests that failed last time come first.")
+    ] = False
+    shard: ShardOption = None
+    durations_from: Annotated[
+        Path | None,
+        typer.Option(
+            "--durations-from", metavar="RUN", help="Divide into shards by how long tests took in a run."
+        ),
+    ] = None
+    workers: WorkersOption = "1"
+    strict: Annotated[bool, typer.Option("--strict", help="Warnings fail the test.")] = False
+    fail_on_vacuous: Annotated[
+        bool, typer.Option("--fail-on-vacuous", help="A pass that had nothing to judge fails.")
+    ] = False
+    strict_capabilities: Annotated[
+        bool, typer.Option("--strict-capabilities", help="A missing capability fails instead of skipping.")
+    ] = False
+    allow_outside: AllowOutsideOption = False
+    artifacts_dir: ArtifactsDirOption = None
+    run_id: Annotated[
+        str, typer.Option("--run-id", metavar="ID", help="The name of this run's directory.")
+    ] = ""
+    no_artifacts: Annotated[bool, typer.Option("--no-artifacts", help="Write no files, but for reports.")] = (
+        False
+    )
+    save_traces: Annotated[bool, typer.Option("--save-traces", help="Write every test's trace.")] = False
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            "--baseline",
+            metavar="RUN|FILE",
+            help="Compare: what failed then does not fail the run, what got worse does.",
+        ),
+    ] = None
+    update_baseline: Annotated[
+        bool, typer.Option("--update-baseline", help="Write the baseline file: what fails now is known.")
+    ] = False
+    json_output: JsonOption = False
+    quiet: QuietOption = False
+    verbose: VerboseOption = False
+    secrets: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--secret", metavar="NAME", help="Redact the value of this environment variable (repeatable)."
+        ),
+    ] = None
+    color: ColorOption = None
+    no_progress: Annotated[bool, typer.Option("--no-progress", help="No line of progress on a terminal.")] = (
+        False
+    )
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Run again what a changed file affects, until Ctrl-C.")
+    ] = False
+    collect_only: Annotated[bool, typer.Option("--collect-only", help="Show what would run.")] = False
+    durations: Annotated[int, typer.Option("--durations", metavar="N", min=0, help="Show the N slowest.")] = 0
+    replays: Annotated[
+        Path | None,
+        typer.Option(
+            "--replays", metavar="DIR", help="Of a suite: where recordings are (default: replays beside it)."
+        ),
+    ] = None
+    modes: Annotated[
+        str, typer.Option("--modes", metavar="M,…", help="Of a suite: only these of its modes.")
+    ] = ""
+    agent_id: Annotated[
+        str | None,
+        typer.Option("--agent-id", metavar="ID", help="Of a suite: the agent that was recorded."),
+    ] = None
+    model_class: Annotated[
+        str | None,
+        typer.Option("--model-class", metavar="C", help="Of a suite: the class of the agent's model."),
+    ] = None
+    judge: Annotated[
+        str,
+        typer.Option(
+            "--judge", metavar="J", help="Of a suite: recorded, 'command:PROGRAM …', or a plugin's name."
+        ),
+    ] = ""
+    pass_score: Annotated[
+        float | None,
+        typer.Option(
+            "--pass-score",
+            metavar="X",
+            min=0,
+            max=1,
+            callback=a_number,
+            help="The score that the run must reach.",
+        ),
+    ] = None
+    github: GithubOption = None
+    reports: Mapping[str, Path]
+
+    def check(self) -> None:
+        """Refuse what contradicts itself, as far as that can be told before anything is read. Raises `UsageError`."""
+        refuse_empty(
+            {"--baseline": self.baseline, "--agent-id": self.agent_id, "--model-class": self.model_class}
+        )
+        if self.collect_only and self.json_output:
+            raise UsageError("--json tells what a run came to, and --collect-only makes none")
+        if self.no_artifacts:
+            told = self.json_output or self.annotates or bool(self.baseline)
+            check_kept(self.reports, run_id=self.run_id, save_traces=self.save_traces, told=told)
+
+    @property
+    def annotates(self) -> bool:
+        """Whether GitHub Actions is told of the run."""
+        return in_github_actions() if self.github is None else self.github
+
+    @property
+    def most_failures(self) -> int:
+        """After how many failures and errors the run ends; 0 for never."""
+        return 1 if self.exit_first else self.maxfail
+
+    @property
+    def selection(self) -> Selection:
+        """Which tests are wanted. Raises `UsageError`."""
+        return Selection(self.expression, self.tags or (), self.exclude_tags or ())
+
+    @property
+    def part(self) -> Shard | None:
+        """The shard. Raises `UsageError`."""
+        return shard_of(self.shard)
+
+    @property
+    def flow(self) -> Flow:
+        """The course of the run. Raises `UsageError`."""
+        return Flow(
+            last_failed=self.last_failed,
+            failed_first=self.failed_first,
+            shard=self.part,
+            durations_from=self.durations_from,
+            workers="1" if self.collect_only else self.workers,
+            progress=not (self.no_progress or self.collect_only),
+        )
+
+    @property
+    def of_suite(self) -> SuiteOptions:
+        """What is asked of a suite."""
+        return SuiteOptions(
+            replays=self.replays,
+            modes=self.modes,
+            agent_id=self.agent_id or "",
+            model_class=self.model_class or "",
+            judge=self.judge,
+            pass_score=self.pass_score,
+            baseline="--baseline" if self.baseline else "--update-baseline" if self.update_baseline else "",
+        )
