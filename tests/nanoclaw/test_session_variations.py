@@ -358,3 +358,33 @@ def test_messages_that_the_owner_writes_on_their_own_number(tmp_path: Path) -> N
         database.execute("UPDATE messages SET is_from_me = 1")
         database.commit()
     assert "message_id" in replayed(root).of_type("message_received")[0].data
+
+
+@pytest.mark.parametrize("lines", [("I see", "I see a cat."), ("I see a cat.", "I see a cat.")])
+def test_an_answer_that_is_written_while_it_is_said(tmp_path: Path, lines: tuple[str, str]) -> None:
+    """A later line of the same answer goes on from it, or repeats it: neither words nor calls are doubled."""
+    script = Script(folder=PLAIN)
+    script.user("Hello")
+    script.calls("Read", name="m-1")
+    script.calls("Read", name="m-1", file_path="/x")
+    script.answers("found")
+    script.calls("Read", name="m-1", file_path="/x")
+    script.says(lines[0], stop=None, name="m-2")
+    script.says(lines[1], name="m-2")
+    trace = traced(script, tmp_path)
+    assert trace.final_output is not None
+    assert trace.final_output.content == "I see a cat."
+    assert [(call.tool, call.event.data["args"], call.succeeded) for call in trace.calls()] == [
+        ("read", {"file_path": "/x"}, True)
+    ]
+
+
+def test_an_id_of_a_call_that_was_never_answered_is_used_again(tmp_path: Path) -> None:
+    """By another answer: it is another call."""
+    script = Script(folder=PLAIN)
+    script.user("Hello")
+    script.calls("Read", "call_0", file_path="/x")
+    script.calls("Bash", "call_0", command="rm /x")
+    script.answers("gone", "call_0")
+    script.says("Done.")
+    assert [call.tool for call in traced(script, tmp_path).calls()] == ["read", "bash"]

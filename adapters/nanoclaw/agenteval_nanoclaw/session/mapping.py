@@ -177,8 +177,13 @@ class _Teller:
 
     def _call(self, said: Said, block: Record) -> None:
         name, call_id, args = text_of(block.get("name")), text_of(block.get("id")), block.get("input")
-        known = self.calls.get(call_id)
-        if not call_id or not name or (known and not known.answered):
+        known, message = self.calls.get(call_id), text_of(said.message.get("id"))
+        if not call_id or not name:
+            return
+        if (
+            known and known.message == message and (message or not known.answered)
+        ):  # written again, or further
+            known.args.update(fitting(args) if isinstance(args, dict) else {})
             return
         number = (
             known.number + 1 if known else 1
@@ -191,6 +196,7 @@ class _Teller:
             args=fitting(args) if isinstance(args, dict) else {},
             folder=text_of(said.record.get("cwd")),
             time=said.line.time,
+            message=message,
         )
         self.calls[call_id] = call
         data = {"tool": call.tool, "call_id": call.id, "args": call.args, "recorded_tool": name}
