@@ -12,12 +12,12 @@ from agenteval.trace import (
     Trace,
     TraceBuilder,
     TraceMessage,
-    TraceStatus,
 )
-from agenteval_nanoclaw.session.answers import CUT_OFF, final_answers
+from agenteval_nanoclaw.session.answers import final_answers
 from agenteval_nanoclaw.session.clock import iso
 from agenteval_nanoclaw.session.context import generation_of, mounts_are_known, scenario_of
 from agenteval_nanoclaw.session.delivery import Outbox
+from agenteval_nanoclaw.session.ending import REFUSAL, Ending
 from agenteval_nanoclaw.session.evidence import notes_on
 from agenteval_nanoclaw.session.failures import RETRYABLE, api_error, error_type
 from agenteval_nanoclaw.session.memory import Owned
@@ -29,7 +29,7 @@ from agenteval_nanoclaw.session.results import result_text, whole_text
 from agenteval_nanoclaw.session.runs import Run
 from agenteval_nanoclaw.session.saying import MAIN, Place, Said, read_sayings
 from agenteval_nanoclaw.session.tools import canonical, fitting
-from agenteval_nanoclaw.session.transcript import Record, is_interruption, prompt_of, text_of
+from agenteval_nanoclaw.session.transcript import Record, prompt_of, text_of
 from agenteval_nanoclaw.session.usage import Usage
 
 SENDERS = {"task": "scheduler", "webhook": "system"}
@@ -90,14 +90,9 @@ class _Teller:
         self.early: dict[str, tuple[Said, Record]] = {}
         """Results that stand before their call."""
         self.waiting = list(run.received)
-        self.failure = ""
-        """What the API failed with, when nothing came after it."""
-        self.stopped = False
-        """Whether the agent was interrupted, and said nothing after it."""
+        self.ending = Ending()
         self.served = 0
         """How many calls the model's service ran itself: what they were is not read."""
-        self.working = False
-        """Whether the last thing that the agent said is a call of a tool."""
         self.notes: list[str] = []
 
     def told(self, case_id: str, run_id: str) -> Told:
@@ -107,7 +102,8 @@ class _Teller:
         self._unanswered()
         self._runtime_errors()
         output = self.outgoing.output
-        status = self._status()
+        unanswered = [call.time for call in self.calls.values() if not call.answered]
+        status = self.ending.status(self.run, self.outgoing.final, unanswered)
         self._flags()
         trace = self.builder.build(
             test_case_id=case_id,
@@ -131,8 +127,8 @@ class _Teller:
         elif kind == "system":
             self._system(said)
         else:
+            self.ending.hears(said)
             if said.agent == MAIN:
-                self.stopped = self.stopped or is_interruption(said.record)
                 self._messages(said)
             for block in said.blocks("tool_result"):
                 self._result(said, block)
@@ -159,16 +155,14 @@ class _Teller:
     def _assistant(self, said: Said) -> None:
         if said.is_failure:
             failure = text_of(said.message.get("stop_reason")) or "api_error"
-            if said.agent == MAIN:
-                self.failure = failure
+            self.ending.fails(said, failure)
             text = "\n".join(text_of(block.get("text")) for block in said.blocks("text"))
-            kind = "refusal" if failure == "refusal" else "api_error"
+            kind = failure if failure == REFUSAL else "api_error"
             self._error(said, {"scope": "model", "error_type": kind, "message": text, "retryable": False})
             return
         if said.is_made_up:
             return
-        if said.agent == MAIN:
-            self.failure, self.stopped, self.working = "", False, any(said.blocks("tool_use"))
+        self.ending.goes_on(said)
         self.usage.add(said.message)
         for block in said.blocks("tool_use"):
             self._call(said, block)
@@ -255,8 +249,8 @@ class _Teller:
         if subtype == "api_error":
             kind, message = api_error(said.record)
             self._error(said, {"scope": "model", "error_type": kind, "message": message, "retryable": True})
-        elif subtype == "model_refusal_no_fallback" and said.agent == MAIN:
-            self.failure = "refusal"
+        elif subtype == "model_refusal_no_fallback":
+            self.ending.fails(said, REFUSAL)
         elif subtype == "compact_boundary":
             self.notes.append(
                 "the conversation was compacted in this run: what the agent knew before it is a summary"
@@ -288,23 +282,8 @@ class _Teller:
         rows = [each.row for each in self.run.received if each.row]
         told += [("task_failed", row.error) for row in rows if row.error]
         for kind, message in told:
-            self.failure = kind
+            self.ending.failure = kind
             self._error(last, {"error_type": kind, "message": message, "retryable": False})
-
-    def _status(self) -> TraceStatus:
-        acknowledged = {each.row.acknowledged for each in self.run.received if each.row}
-        final = self.outgoing.final
-        if self.failure == "refusal" or (final and final.stop_reason == "refusal"):
-            return "blocked"
-        if self.failure or "failed" in acknowledged:
-            return "failed"
-        answered = final.last.time if final else 0
-        unfinished = any(not call.answered and call.time >= answered for call in self.calls.values())
-        unfinished = unfinished or self.stopped or (self.working and "completed" not in acknowledged)
-        cut = self.run.damaged or (self.run.last and self.run.index.cut) or not self.run.received
-        if final is None or final.stop_reason in CUT_OFF or unfinished or cut or "processing" in acknowledged:
-            return "partial"
-        return "success"
 
     def _flags(self) -> None:
         flags = self.builder.capabilities
