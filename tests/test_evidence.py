@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from agenteval.evidence import cut, describe, excerpts, message, observed
+from agenteval.evidence import describe, excerpts, message, observed
 from agenteval.redaction import Redactor, token
 from agenteval.results import Excerpt
 from builders import call, error, make_trace, memory_read, memory_write, received, result
@@ -49,13 +49,6 @@ def test_an_error_without_a_tool_shows_its_scope() -> None:
     step = error("", error_type="oom", message="killed")
     step.data.update(tool=None, scope="runtime")
     assert describe(make_trace(step, output=None).events[-1], OPEN) == "runtime oom: killed"
-
-
-def test_cutting_counts_what_is_left_out() -> None:
-    """200 characters stay, the rest is counted; a text of exactly 200 is left alone."""
-    assert cut("x" * 200) == "x" * 200
-    assert cut("x" * 201) == "x" * 200 + "… (1 more characters)"
-    assert cut("abcdef", 3) == "abc… (3 more characters)"
 
 
 def test_redaction_comes_before_cutting() -> None:

@@ -13,6 +13,7 @@ from agenteval import budget
 from agenteval.errors import AssertionCrashError
 from agenteval.misspelling import slip_of
 from agenteval.patterns import pattern_error, search, shown
+from agenteval.text import clipped
 
 MOST_DIFFERENCES = 10
 LONGEST_DIFFERENCE = 300
@@ -71,12 +72,7 @@ def schema_differences(schema: dict[str, Any], value: Any) -> list[str]:
 
 def _line(error: Any) -> str:
     place = "/".join(map(str, error.absolute_path)) or "(top)"
-    message = str(error.message)
-    return (
-        f"{place}: {message}"
-        if len(message) <= LONGEST_DIFFERENCE
-        else f"{place}: {message[:LONGEST_DIFFERENCE]}…"
-    )
+    return f"{place}: {clipped(str(error.message), LONGEST_DIFFERENCE)}"
 
 
 def _text(schema: dict[str, Any]) -> str:

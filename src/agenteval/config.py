@@ -17,18 +17,17 @@ from agenteval.reading.documents import (
     problems_at,
     read_text,
 )
-from agenteval.settings import Config
+from agenteval.settings import SETTINGS_FILE, Config
 from agenteval.strict import Model, parse
 
 PREFIX = "AGENTEVAL_"
 """What the environment variables that configure begin with: AGENTEVAL_ARTIFACTS_DIR, AGENTEVAL_SUITE_ID …"""
 
-_FILE = "agenteval.yaml"
 _MISNAMED = "agenteval.yml"
 _PYPROJECT = "pyproject.toml"
 _TABLES = ("\n[tool.agenteval", "\ntool.agenteval", "\n[tool]", "\ntool={")
 """How the table may begin, without blanks and quotes."""
-CONFIGURING = (_FILE, _PYPROJECT)
+CONFIGURING = (SETTINGS_FILE, _PYPROJECT)
 """The names of files that may hold settings."""
 _ROOT_MARKS = (*CONFIGURING, ".git")
 
@@ -81,7 +80,7 @@ def load_config(root: Path, environment: Mapping[str, str] | None = None) -> Con
 
 def config_files(root: Path) -> list[Path]:
     """The files that configure the project, whether or not they are valid; loading two of them is an error."""
-    own, shared = root / _FILE, root / _PYPROJECT
+    own, shared = root / SETTINGS_FILE, root / _PYPROJECT
     files = [own] if os.path.lexists(own) else []
     try:
         in_shared = shared.is_file() and _may_configure(read_text(shared))
@@ -92,10 +91,10 @@ def config_files(root: Path) -> list[Path]:
 
 def _from_file(root: Path) -> Any:
     """What the project's file says; known to be valid."""
-    own, shared = root / _FILE, root / _PYPROJECT
+    own, shared = root / SETTINGS_FILE, root / _PYPROJECT
     if os.path.lexists(root / _MISNAMED):
-        message = f"the configuration is read from {_FILE}, not from this file"
-        step = f"rename it to {_FILE}"
+        message = f"the configuration is read from {SETTINGS_FILE}, not from this file"
+        step = f"rename it to {SETTINGS_FILE}"
         raise FileError(
             [problem_at(None, code="config.misnamed", message=message, path=root / _MISNAMED, next_step=step)]
         )

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from agenteval.findings import dotted
 from agenteval.selectors import equal, show
+from agenteval.text import clipped
 
 MOST_LINES = 5
 LONGEST_VALUE = 80
@@ -54,8 +55,7 @@ def differences(
 
 def brief(value: Any, longest: int = LONGEST_VALUE) -> str:
     """A value as JSON on one line, cut when it is long."""
-    text = show(value)
-    return text if len(text) <= longest else f"{text[:longest]}…"
+    return clipped(show(value), longest)
 
 
 def _order(path: Sequence[str | int]) -> list[tuple[str, int]]:

@@ -11,7 +11,9 @@ from agenteval.config import CONFIGURING, config_files, project_root
 from agenteval.errors import Problem, SpecError
 from agenteval.misspelling import closest
 
-_NAMES = ("test.yaml", "test.yml")
+TEST_FILE = "test.yaml"
+"""The name of a test that has a folder of its own."""
+_NAMES = (TEST_FILE, "test.yml")
 _ENDINGS = (".test.yaml", ".test.yml")
 _SKIPPED = frozenset(("artifacts", "node_modules", "__pycache__"))
 _ENVIRONMENT_MARK = "pyvenv.cfg"

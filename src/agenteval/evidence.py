@@ -6,6 +6,7 @@ from typing import Any
 
 from agenteval.redaction import Redactor
 from agenteval.results import Excerpt
+from agenteval.text import abridged
 from agenteval.trace import Event
 
 LONGEST_TEXT = 200
@@ -17,20 +18,13 @@ MOST_LINES = 40
 MOST_ITEMS = 100
 
 
-def cut(text: str, longest: int = LONGEST_TEXT) -> str:
-    """The text, cut to `longest` characters; what is left out is counted."""
-    if len(text) <= longest:
-        return text
-    return f"{text[:longest]}… ({len(text) - longest} more characters)"
-
-
 def message(text: str, redactor: Redactor) -> str:
     """A message, redacted, with long lines and very many lines cut."""
     text = redactor.text(text)
     if len(text) <= LONGEST_LINE and "\n" not in text:
         return text
     lines = text.split("\n")
-    kept = [cut(line, LONGEST_LINE) for line in lines[:MOST_LINES]]
+    kept = [abridged(line, LONGEST_LINE) for line in lines[:MOST_LINES]]
     if len(lines) > MOST_LINES:
         kept.append(f"… ({len(lines) - MOST_LINES} more lines)")
     return "\n".join(kept)
@@ -47,7 +41,7 @@ _AS_IT_IS = frozenset((bool, int, float, type(None)))
 def _shortened(data: Any) -> Any:
     kind = type(data)
     if kind is str:
-        return data if len(data) <= LONGEST_TEXT else cut(data)
+        return data if len(data) <= LONGEST_TEXT else abridged(data, LONGEST_TEXT)
     if kind is dict:
         return {key: v if type(v) in _AS_IT_IS else _shortened(v) for key, v in data.items()}
     if kind is list or kind is tuple:
@@ -62,8 +56,9 @@ def excerpts(pairs: Iterable[tuple[Event, str]], redactor: Redactor) -> list[Exc
     """The first few events, each with its note."""
     found = []
     for (event, note), _ in zip(pairs, range(MOST_EXCERPTS), strict=False):
-        text = cut(redactor.text(describe(event, redactor)))
-        found.append(Excerpt(event_id=event.event_id, text=text, note=cut(redactor.text(note), LONGEST_LINE)))
+        text = abridged(redactor.text(describe(event, redactor)), LONGEST_TEXT)
+        said = abridged(redactor.text(note), LONGEST_LINE)
+        found.append(Excerpt(event_id=event.event_id, text=text, note=said))
     return found
 
 

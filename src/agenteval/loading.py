@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from agenteval import budget
 from agenteval.assertions.base import Assertion
 from agenteval.conventions import remarks
+from agenteval.discovery import TEST_FILE
 from agenteval.errors import FileError, PluginError, Problem, SpecError, saying
 from agenteval.findings import DataPath, Finding, Invalid, dotted
 from agenteval.misspelling import closest
@@ -120,7 +121,7 @@ def load_test(
 
 def _recording(path: Path) -> Problem:
     """A recording was named in place of its test: one thing to say, rather than every key that a test lacks."""
-    test = path.with_name("test.yaml")
+    test = path.with_name(TEST_FILE)
     return Problem(
         reason_code="select.recording",
         message="a recording, which has a script and no assertions",

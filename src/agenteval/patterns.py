@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from agenteval import budget
 from agenteval.errors import AssertionCrashError
+from agenteval.text import head
 
 if TYPE_CHECKING:
     import regex
@@ -113,5 +114,5 @@ def search(pattern: str, text: str, *, case_sensitive: bool = False, written: st
 
 def shown(pattern: str) -> str:
     """A pattern for a message as its author wrote it, cut when it is very long."""
-    start = pattern[:200]
+    start = head(pattern, 200)
     return (f"'{start}'" if start.isprintable() else repr(start)) + "…" * (len(pattern) > len(start))

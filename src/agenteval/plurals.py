@@ -6,6 +6,11 @@ def counted(number: int, noun: str, nouns: str = "") -> str:
     return f"{number} {plural(number, noun, nouns)}"
 
 
+def grouped(number: int, noun: str, nouns: str = "") -> str:
+    """`1 test`, `1,200 tests`: as `counted`, where numbers grow large."""
+    return f"{number:,} {plural(number, noun, nouns)}"
+
+
 def plural(number: int, noun: str, nouns: str = "") -> str:
     """The noun alone, as it stands behind the number."""
     return noun if number == 1 else nouns or f"{noun}s"

@@ -10,6 +10,8 @@ from typing import Any, Protocol
 from agenteval.adapters import AdapterContext
 from agenteval.trace import Trace
 
+REPLAY_FILE = "replay.json"
+"""The name of the recording beside a test that was made of it."""
 NOT_THIS_KIND = "adapter.no_recording"
 """The reason code of a recorder that does not know what it was given: another one may."""
 

@@ -18,6 +18,7 @@ from agenteval.findings import DataPath
 from agenteval.hiding import PIECE, SHORTEST_PIECE, SHORTEST_TEXT, KnownValues, is_token, token, tokens_in
 from agenteval.patterns import is_glob
 from agenteval.secrets import CREDENTIAL, Found, detect, is_telling, is_value, might_hold, names_secret
+from agenteval.text import texts
 
 __all__ = ["PIECE", "SHORTEST_PIECE", "RedactionRules", "Redactor", "plain", "token"]
 
@@ -130,7 +131,7 @@ class Redactor:
 
     def _learn_fields(self, data: Any, path: DataPath) -> None:
         if path and self._named(path):
-            for text in _texts(data):
+            for text in texts(data):
                 self._fields.add(text, FIELD)
         elif isinstance(data, dict):
             for key, value in data.items():
@@ -273,19 +274,6 @@ def _key(path: DataPath) -> str:
 
 def _same(pattern: str, key: str) -> bool:
     return fnmatchcase(key, pattern) if is_glob(pattern) else pattern == key
-
-
-def _texts(data: Any) -> Iterator[str]:
-    if isinstance(data, str):
-        yield data
-    elif isinstance(data, dict):
-        for value in data.values():
-            yield from _texts(value)
-    elif isinstance(data, list | tuple):
-        for value in data:
-            yield from _texts(value)
-    elif _is_number(data):
-        yield str(data)
 
 
 def _strings(data: Any, key: str = "") -> Iterator[tuple[str, str]]:

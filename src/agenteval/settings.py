@@ -8,17 +8,22 @@ from typing import Annotated, Any, Literal
 from agenteval.reading.documents import MAX_FILE_BYTES, MAX_YAML_NODES
 from agenteval.strict import Between, Matching, Model, NotEmpty, NotPlain, model
 
+SETTINGS_FILE = "agenteval.yaml"
+"""Where a project sets what it sets, in its root."""
 MAX_RESULT_BYTES = 128 * 2**20
 """The default limit on a file that a run writes about one test, in bytes."""
+
+SuiteId = Annotated[str, Matching(r"[a-z0-9.-]+\.evals\.[a-z0-9-]+")]
+Version = Annotated[str, Matching(r"[0-9]+\.[0-9]+\.[0-9]+")]
 
 
 @model
 class SuiteConfig(Model):
     """The suite that a run's results are scored as (openwop)."""
 
-    id: Annotated[str, Matching(r"[a-z0-9.-]+\.evals\.[a-z0-9-]+")] | None = None
+    id: SuiteId | None = None
     """The suite's id, `<scope>.<org>.evals.<name>`."""
-    version: Annotated[str, Matching(r"[0-9]+\.[0-9]+\.[0-9]+")] = "0.1.0"
+    version: Version = "0.1.0"
     """The suite's version, x.y.z."""
     pass_score: Annotated[float, Between(0, 1)] | None = None
     """The score, from 0 to 1, that the run must reach to exit 0; without it the single tests decide."""

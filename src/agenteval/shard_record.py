@@ -10,8 +10,6 @@ from agenteval.sharding import Shard
 from agenteval.strict import Model, model
 from agenteval.trace import Metrics
 
-FILE = "shard.json"
-"""The name of a shard's record in the directory of its run."""
 SHARD_SCHEMA_VERSION = "0.1"
 
 

@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING, Any
 from agenteval.errors import AgentEvalError, Problem
 from agenteval.reading.jsonsource import load_json, load_model
 from agenteval.results import RESULT_SCHEMA_VERSION, InvalidSpec, RunSummary, TestResult, TestRow
+from agenteval.run_files import COMPARISON, EVAL_SUMMARY, SUMMARY
 
 if TYPE_CHECKING:
     from agenteval.comparing.comparison import Comparison
     from agenteval.openwop.models import EvalSummary
 
-SUMMARY = "summary.json"
-COMPARISON = "comparison.json"
-EVAL_SUMMARY = "eval-summary.json"
 _ANY_SIZE = sys.maxsize
 """What a run could write can be read; limits of the configuration are for what people write."""
 

@@ -27,7 +27,8 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from itertools import accumulate
+from typing import Any, Literal
 
 from agenteval.lazyregex import lazy
 
@@ -88,8 +89,64 @@ def cut(text: str, limit: int = 200) -> str:
     text = piece.strip() + (" " if len(text) > limit * 4 else "")
     if len(text) <= limit:
         return text.rstrip()
-    head = text[:limit]
-    return (head.rsplit(" ", 1)[0] if " " in head else head) + " …"
+    kept = head(text, limit)
+    return (kept.rsplit(" ", 1)[0] if " " in kept else kept) + " …"
+
+
+def clipped(text: str, limit: int) -> str:
+    """At most `limit` characters: a longer text ends with an ellipsis, which is one of them."""
+    return text if len(text) <= limit else f"{head(text, limit - 1)}…"
+
+
+def abridged(text: str, limit: int) -> str:
+    """At most `limit` characters of a text, and how many more it has."""
+    if len(text) <= limit:
+        return text
+    kept = head(text, limit)
+    return f"{kept}… ({len(text) - len(kept)} more characters)"
+
+
+def clipped_to_cells(text: str, width: int, ellipsis: str = "…") -> str:
+    """At most `width` cells of a terminal, those of the ellipsis included."""
+    if cells(text) <= width:
+        return text
+    room = width - cells(ellipsis)
+    return head(text, sum(taken <= room for taken in accumulate(map(cells, text)))) + ellipsis
+
+
+def head(text: str, limit: int) -> str:
+    """The first `limit` characters, or a few less: letters keep their accents, and joined emoji stay whole."""
+    if len(text) <= limit or text.isascii():
+        return text[:limit]
+    for end in range(limit, max(limit - _LONGEST_SIGN, 0), -1):
+        if not _goes_on(text[end - 1], text[end]):
+            return text[:end]
+    return text[:limit]
+
+
+_LONGEST_SIGN = 16
+"""Characters that make one sign: those of a family are eleven, and who writes more accents has them cut."""
+_JOINER = "\u200d"
+
+
+def _goes_on(before: str, sign: str) -> bool:
+    """Whether a character is of one sign with the one before: accents, tones of skin, what is joined."""
+    return (
+        _JOINER in (before, sign)
+        or unicodedata.category(sign).startswith("M")
+        or "\U0001f3fb" <= sign <= "\U0001f3ff"
+    )
+
+
+def texts(value: Any) -> list[str]:
+    """Every text and number in a piece of JSON, in order; keys are none of them."""
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, dict):
+        return [text for item in value.values() for text in texts(item)]
+    if isinstance(value, list | tuple):
+        return [text for item in value for text in texts(item)]
+    return [] if value is None or isinstance(value, bool) else [str(value)]
 
 
 def line_at(text: str, offset: int) -> str:

@@ -446,6 +446,11 @@ def synthetic_timestamp(seq: int) -> str:
     return f"1970-01-{days + 1:02}T{hours:02}:{minutes:02}:{seconds:02}.{millis:03}Z"
 
 
+def is_synthetic(timestamp: str) -> bool:
+    """Whether a timestamp was made up, for a step that has none."""
+    return timestamp.startswith("1970-")
+
+
 def check_trace(trace: Trace) -> None:
     """Refuse a trace that breaks the contract: an adapter's mistake must not become a verdict.
 

@@ -68,6 +68,16 @@ def test_runs_are_listed(project: Logbooks, capsys: pytest.CaptureFixture[str]) 
     assert contents(project.root).keys() - before.keys() == {"book.logbook.json"}
 
 
+def test_what_is_listed_is_redacted_before_it_is_cut(
+    project: Logbooks, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The column ends within the key, of which not even the beginning is shown."""
+    record(project.keep(run(asked=f"Use this key now: {GITHUB}", output="Done.")), "--list")
+    out = capsys.readouterr().out
+    assert "Use this key now: [redacted:github-token:" in out
+    assert GITHUB[:8] not in out
+
+
 def test_runs_are_listed_as_json(project: Logbooks, capsys: pytest.CaptureFixture[str]) -> None:
     """The same, for scripts, with what chooses a run."""
     record(project.keep(NEWS, ASKED), "--list", "--json")

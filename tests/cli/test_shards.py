@@ -177,6 +177,15 @@ def test_durations_of_another_run(four: Project, capsys: pytest.CaptureFixture[s
     )
 
 
+def test_durations_without_shards(four: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """They would be read for nothing: what was meant is another option."""
+    assert main(["run", "tests", "--durations-from", "artifacts/timed"]) == 2
+    assert capsys.readouterr().err == (
+        "error[usage.invalid]: --durations-from says how to divide tests into shards, and there is no --shard\n"
+        "  next: add --shard I/N, or leave it out; --durations N shows what was slow\n"
+    )
+
+
 def test_durations_of_strangers(four: Project, capsys: pytest.CaptureFixture[str]) -> None:
     """A run of other tests is of no use, and that is said."""
     main(["run", "tests/a", "--run-id", "timed"])

@@ -95,11 +95,11 @@ def test_outputs(before: str | None, after: str | None, lines: list[str]) -> Non
 
 
 def test_long_texts_are_shown_where_they_differ() -> None:
-    """A line is short, however long the text."""
+    """A line is short, however long the text, and says at both ends that there is more."""
     before, after = "x" * 5000 + "old" + "y" * 5000, "x" * 5000 + "new" + "y" * 5000
     minus, plus = output_lines(did(output=before), did(output=after))
-    assert minus == "- …" + "x" * 20 + "old" + "y" * 57
-    assert plus == "+ …" + "x" * 20 + "new" + "y" * 57
+    assert minus == "- …" + "x" * 20 + "old" + "y" * 56 + "…"
+    assert plus == "+ …" + "x" * 20 + "new" + "y" * 56 + "…"
 
 
 def test_many_lines_are_counted() -> None:

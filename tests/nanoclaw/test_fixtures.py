@@ -112,7 +112,7 @@ def test_a_stale_result(tmp_path: Path) -> None:
         ([1], {"a": 1}, 'result: the fixture has [1], the recording {"a": 1}'),
         ({"a": True, "b": 1}, {"a": 1, "b": 1.0}, "a: the fixture has true, the recording 1"),
         ({"a": 1}, {"a": None}, "a: the fixture has 1, the recording null"),
-        ("x" * 100, "y", f'result: the fixture has "{"x" * 79}…, the recording "y"'),
+        ("x" * 100, "y", f'result: the fixture has "{"x" * 78}…, the recording "y"'),
         (False, 0, "result: the fixture has false, the recording 0"),
     ],
 )

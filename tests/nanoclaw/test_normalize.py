@@ -400,7 +400,7 @@ def test_another_situation_than_the_tests_is_warned_of(tmp_path: Path) -> None:
         ),
         (
             [{"role": "system", "content": "x" * 100}],
-            f"input message 1 is user: 'Hello?' in the test and system: '{'x' * 80}…' in the recording",
+            f"input message 1 is user: 'Hello?' in the test and system: '{'x' * 79}…' in the recording",
         ),
     ],
 )

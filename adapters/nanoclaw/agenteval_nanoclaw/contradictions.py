@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from agenteval.spec import TestCase
+from agenteval.text import clipped
 from agenteval.trace import Trace, TraceMessage, TraceScenario
 from agenteval_nanoclaw.bundle import FinalOutputStep, RecordedMessage, ReplayBundle
 
@@ -76,7 +77,7 @@ def _messages_differ(said: Sequence[tuple[str, str]], found: Sequence[tuple[str,
 
 def _quoted(message: tuple[str, str]) -> str:
     role, content = message
-    return f"{role}: {content[:LONGEST_QUOTE] + '…' * (len(content) > LONGEST_QUOTE)!r}"
+    return f"{role}: {clipped(content, LONGEST_QUOTE)!r}"
 
 
 def _missing_flags(trace: Trace) -> Iterator[str]:

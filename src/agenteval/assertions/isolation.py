@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
-from agenteval.assertions.memory import MEMORY_EVENTS, owner, texts
+from agenteval.assertions.memory import MEMORY_EVENTS, owner
 from agenteval.assertions.output import check_phrases, output_events
 from agenteval.lazyregex import lazy
 from agenteval.outbound import OUTBOUND, without_texts
@@ -20,7 +20,7 @@ from agenteval.patterns import is_glob, name_matches
 from agenteval.plurals import counted
 from agenteval.spec import Name, TestCase, memory_text, other_groups
 from agenteval.strict import model
-from agenteval.text import blocks, cut, fold
+from agenteval.text import blocks, cut, fold, texts
 from agenteval.trace import Event, ToolCall, Trace
 
 if TYPE_CHECKING:

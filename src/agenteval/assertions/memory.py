@@ -17,7 +17,7 @@ from agenteval.language.content_words import find_phrase, has_phrase
 from agenteval.lazyregex import lazy
 from agenteval.spec import Name, TestCase
 from agenteval.strict import model
-from agenteval.text import blocks, composed, cut, sentences
+from agenteval.text import blocks, composed, cut, sentences, texts
 from agenteval.trace import Event, Trace
 
 TAKEN_OUT = "instead of: "
@@ -29,17 +29,6 @@ def owner(event: Event) -> str | None:
     """The group whose memory a memory event is about."""
     group = event.data.get("group_id") or event.group_id
     return None if group is None else str(group)
-
-
-def texts(value: Any) -> list[str]:
-    """Every text and number in a piece of JSON, in order."""
-    if isinstance(value, str):
-        return [value]
-    if isinstance(value, dict):
-        return [text for item in value.values() for text in texts(item)]
-    if isinstance(value, list):
-        return [text for item in value for text in texts(item)]
-    return [] if value is None or isinstance(value, bool) else [str(value)]
 
 
 @model

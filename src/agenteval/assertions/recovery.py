@@ -18,10 +18,7 @@ from agenteval.selectors import is_event_of, is_of
 from agenteval.spec import Name, TestCase
 from agenteval.strict import Between, NotEmpty, model
 from agenteval.text import fold
-from agenteval.trace import Event, Retry, ToolCall, Trace, retries
-
-SYNTHETIC_YEAR = "1970-"
-"""How timestamps begin that were made up, because the recording has none."""
+from agenteval.trace import Event, Retry, ToolCall, Trace, is_synthetic, retries
 
 
 @model
@@ -161,7 +158,7 @@ def _pause_ms(retry: Retry) -> float | None:
 
     failures = [failure for failure in retry.after.failures() if failure.seq < retry.call.event.seq]
     times = (failures[-1].ts, retry.call.event.ts)
-    if any(ts.startswith(SYNTHETIC_YEAR) for ts in times):
+    if any(map(is_synthetic, times)):
         return None
     try:
         start, end = (datetime.fromisoformat(ts) for ts in times)

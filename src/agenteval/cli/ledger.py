@@ -19,6 +19,7 @@ from agenteval.reporters.console import Console
 from agenteval.reporters.sealing import sealed
 from agenteval.reporters.stream import flush, write
 from agenteval.results import RunSummary
+from agenteval.run_files import COMPARISON, SHARD, SUMMARY
 from agenteval.runner import RunOptions, timestamp
 from agenteval.scorecard import Tally
 
@@ -125,7 +126,7 @@ class Ledger:
         self.console.summary(
             summary,
             slowest=[(row.test_case_id, row.duration_ms) for row in slowest],
-            summary_path=f"{self.folder}/summary.json" if self.folder else None,
+            summary_path=f"{self.folder}/{SUMMARY}" if self.folder else None,
         )
         self._remember()
         self.console.flush()
@@ -177,7 +178,7 @@ class Ledger:
                 suite=plain(self.scores.suite),
                 coverage=self.tally.coverage.names(),
             )
-            directory.add_file("shard.json", record)
+            directory.add_file(SHARD, record)
         directory.log(eval_events(self.scores, started_at, finished_at))
         directory.close(self.scores.summary())
         self._leaked(directory.leaks[before:])
@@ -198,7 +199,7 @@ class Ledger:
         if verdict.comparison:
             if self.directory:
                 before = len(self.directory.leaks)
-                self.directory.add_file("comparison.json", verdict.comparison)
+                self.directory.add_file(COMPARISON, verdict.comparison)
                 self._leaked(self.directory.leaks[before:])
             tell(self.console, verdict.comparison)
         self.warn(verdict.warnings)

@@ -14,8 +14,9 @@ from agenteval.redaction import Redactor
 from agenteval.reporters.filing import Filed, safe_stem
 from agenteval.reporters.sealing import sealed, sealed_result
 from agenteval.results import TestResult
-from agenteval.shard_record import FILE, ShardNote, ShardRecord, ShardTest
-from agenteval.stored import SUMMARY, StoredRun, stored_problem
+from agenteval.run_files import RESULT_ENDING, SHARD, SUMMARY, TRACE_ENDING
+from agenteval.shard_record import ShardNote, ShardRecord, ShardTest
+from agenteval.stored import StoredRun, stored_problem
 
 
 class MergeError(AgentEvalError):
@@ -81,10 +82,10 @@ def read_shards(folders: Sequence[Path]) -> list[StoredShard]:
 
 
 def _read(folder: Path) -> StoredShard:
-    if not (folder / FILE).is_file():
-        if any(folder.glob("*.result.json")) and not (folder / SUMMARY).exists():
+    if not (folder / SHARD).is_file():
+        if any(folder.glob(f"*{RESULT_ENDING}")) and not (folder / SUMMARY).exists():
             raise _unfinished(folder)
-        why = f"{folder} is not the directory of a shard: it has no {FILE}"
+        why = f"{folder} is not the directory of a shard: it has no {SHARD}"
         raise MergeError(
             why if folder.exists() else f"{folder} does not exist",
             reason_code="merge.not_a_shard",
@@ -92,7 +93,7 @@ def _read(folder: Path) -> StoredShard:
         )
     if not (folder / SUMMARY).is_file():
         raise _unfinished(folder)
-    return StoredShard(StoredRun(folder), load_model(ShardRecord, folder / FILE, max_bytes=sys.maxsize))
+    return StoredShard(StoredRun(folder), load_model(ShardRecord, folder / SHARD, max_bytes=sys.maxsize))
 
 
 def _unfinished(folder: Path) -> MergeError:
@@ -188,8 +189,8 @@ def _refiled(result: TestResult, run: StoredRun, stem: str, run_id: str, redacto
     result.result_id = f"{run_id}/{result.test_case_id}"
     trace = run.trace(result)
     if trace is not None:
-        result.artifacts.trace = f"{stem}.trace.json"
+        result.artifacts.trace = f"{stem}{TRACE_ENDING}"
         filed.files.append((result.artifacts.trace, sealed({**trace, "test_run_id": run_id}, redactor)))
-    result.artifacts.result = f"{stem}.result.json"
+    result.artifacts.result = f"{stem}{RESULT_ENDING}"
     filed.files.append((result.artifacts.result, sealed_result(result, redactor)))
     return filed

@@ -10,8 +10,8 @@ from agenteval.cli.columns import columns
 from agenteval.errors import Problem
 from agenteval.plurals import counted
 from agenteval.redaction import plain
-from agenteval.reporters.stream import write_json
-from agenteval.text import cut
+from agenteval.reporters.stream import redactor_in_force, write_json
+from agenteval.text import clipped, cut
 
 if TYPE_CHECKING:
     from agenteval.drafting.draft import Draft
@@ -75,8 +75,8 @@ def drafted(
 
 def remarks_on(draft: "Draft", terminal: "Terminal", *, expecting: bool = False) -> None:
     """What a test asks for, what was left out of it, and what a person has to decide."""
+    from agenteval.discovery import TEST_FILE
     from agenteval.drafting.document import DECIDE
-    from agenteval.drafting.trial import TEST_FILE
 
     open_questions = draft.files[TEST_FILE].count(f"{DECIDE}: ".encode())
     terminal.emit(f"  {draft.test_id}: {counted(len(draft.kept), 'assertion')}, all pass as expected")
@@ -121,13 +121,12 @@ def remark(warnings: Sequence[str], path: Path) -> None:
 
 def _row(run: "RecordedRun", terminal: "Terminal") -> tuple[str, ...]:
     tools = ", ".join(f"{tool}{terminal.signs['times']}{number}" for tool, number in run.tools.items())
-    words = " ".join(run.first_words.split())
     return (
         str(run.number),
         run.started_at,
         run.group_id,
         run.trigger,
-        words if len(words) <= LONGEST_WORDS else f"{words[: LONGEST_WORDS - 1]}…",
+        clipped(" ".join(redactor_in_force().unseen(run.first_words).split()), LONGEST_WORDS),
         tools or "-",
         run.status,
     )

@@ -22,7 +22,8 @@ from agenteval.comparing.sides import named
 from agenteval.errors import ExitCode, UsageError
 from agenteval.redaction import Redactor
 from agenteval.reporters.console import Console
-from agenteval.stored import SUMMARY, StoredRun, stored_problem
+from agenteval.run_files import SUMMARY
+from agenteval.stored import StoredRun, stored_problem
 
 
 @with_reports

@@ -148,6 +148,11 @@ class RunRequest(Request):
         refuse_empty(
             {"--baseline": self.baseline, "--agent-id": self.agent_id, "--model-class": self.model_class}
         )
+        if self.durations_from and not self.shard:
+            raise UsageError(
+                "--durations-from says how to divide tests into shards, and there is no --shard",
+                next_step="add --shard I/N, or leave it out; --durations N shows what was slow",
+            )
         if self.collect_only and self.json_output:
             raise UsageError("--json tells what a run came to, and --collect-only makes none")
         if self.no_artifacts:

@@ -91,9 +91,10 @@ def _scrubbed(data: Any) -> Any:
 
 def _test(path: Path, project: "OpenProject") -> "LoadedTest | None":
     """The test that the input is; None when it is none. Raises `SpecError`."""
+    from agenteval.discovery import TEST_FILE
     from agenteval.loading import load_test
 
-    file = path / "test.yaml" if path.is_dir() else path
+    file = path / TEST_FILE if path.is_dir() else path
     if file.suffix not in (".yaml", ".yml") or not file.is_file():
         return None
     limits = project.config.limits

@@ -5,7 +5,6 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import typer
 
@@ -16,8 +15,9 @@ from agenteval.discovery import Selected, discover
 from agenteval.errors import ExitCode, SpecError, UsageError
 from agenteval.loading import load_test
 from agenteval.reporters.terminal import Terminal
-from agenteval.settings import Config
+from agenteval.settings import SETTINGS_FILE, Config
 from agenteval.spec import TestCase
+from agenteval.text import texts
 
 PULSE_MS = 200
 """How often is looked whether there is something new, in milliseconds."""
@@ -32,7 +32,7 @@ class Dependencies:
         self.paths = paths
         self.root = root
         plugins = [root / name for name in config.plugins if name.endswith(".py")]
-        self.of_all = {_real(path) for path in (*config_files(root), root / "agenteval.yaml", *plugins)}
+        self.of_all = {_real(path) for path in (*config_files(root), root / SETTINGS_FILE, *plugins)}
         self._named: dict[tuple[str, int], set[str]] = {}
 
     def affected(self, changed: Iterable[str]) -> list[str]:
@@ -81,19 +81,8 @@ def _named_files(path: Path) -> Iterator[str]:
 
 def named_in(case: TestCase) -> Iterator[str]:
     """What of a test may be the name of a file or a directory, from its own directory: of recordings and of fixtures."""
-    texts = [*_texts(case.adapter_input), *(fixture.file for fixture in case.tools.fixtures if fixture.file)]
-    return (text for text in texts if len(text) < LONGEST_NAME and not {"\n", "\0"}.intersection(text))
-
-
-def _texts(data: Any) -> Iterator[str]:
-    if isinstance(data, str):
-        yield data
-    elif isinstance(data, dict):
-        for value in data.values():
-            yield from _texts(value)
-    elif isinstance(data, list):
-        for value in data:
-            yield from _texts(value)
+    named = [*texts(case.adapter_input), *(fixture.file for fixture in case.tools.fixtures if fixture.file)]
+    return (text for text in named if len(text) < LONGEST_NAME and not {"\n", "\0"}.intersection(text))
 
 
 def _nearest(file: str, folders: set[str]) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 from agenteval.differences import ABSENT, LONGEST_VALUE, Difference, brief, find_differences
 from agenteval.selectors import equal, show
+from agenteval.text import clipped
 
 MOST_LINES = 12
 LARGEST = 50_000
@@ -48,7 +49,7 @@ def _around(before: str, after: str) -> tuple[str, str]:
     )
     start = max(0, same - _CONTEXT)
     lead = "…" if start else ""
-    return lead + before[start : start + LONGEST_VALUE], lead + after[start : start + LONGEST_VALUE]
+    return lead + clipped(before[start:], LONGEST_VALUE), lead + clipped(after[start:], LONGEST_VALUE)
 
 
 def text_lines(before: str, after: str) -> list[str]:
@@ -60,7 +61,7 @@ def text_lines(before: str, after: str) -> list[str]:
     if one is not None and other is not None and not equal(one, other):
         return change_lines(one, other)
     if "\n" not in before and "\n" not in after:
-        return [f"{sign} {_cut(text)}" for sign, text in zip("-+", _around_long(before, after), strict=True)]
+        return [f"{sign} {text}" for sign, text in zip("-+", _around_long(before, after), strict=True)]
     lines = list(_unified(before, after))
     return [*lines[:MOST_LINES], *_more(len(lines))]
 
@@ -96,15 +97,11 @@ def _unified(before: str, after: str) -> Iterator[str]:
     for change in DeepDiff(_joined(one), _joined(other)).get("values_changed", {}).values():
         for line in change["diff"].splitlines()[2:]:
             if line[:1] in ("-", "+"):
-                yield f"{line[0]} {_cut(line[1:])}"
+                yield f"{line[0]} {clipped(line[1:], LONGEST_VALUE * 2)}"
 
 
 def _joined(lines: Sequence[str]) -> str:
     return "".join(f"{line}\n" for line in lines)
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST_VALUE * 2 else f"{text[: LONGEST_VALUE * 2]}…"
 
 
 def _more(number: int) -> list[str]:

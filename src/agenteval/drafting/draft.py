@@ -7,22 +7,22 @@ from pathlib import Path
 from typing import Any
 
 from agenteval.assertions import assertion_class
+from agenteval.discovery import TEST_FILE
 from agenteval.drafting.cleaning import Cleaner
 from agenteval.drafting.document import DECIDE, document
 from agenteval.drafting.naming import distinct_ids, fixture_file, id_in, test_id, test_name
 from agenteval.drafting.source import Source
 from agenteval.drafting.suggestions import Suggestion, suggestions
-from agenteval.drafting.trial import TEST_FILE, Finding, Trial, trial
+from agenteval.drafting.trial import Finding, Trial, trial
 from agenteval.errors import AdapterError
 from agenteval.plugins.registry import Registry
-from agenteval.recordings import RecordedRun, RecordedTest
+from agenteval.recordings import REPLAY_FILE, RecordedRun, RecordedTest
 from agenteval.redaction import RedactionRules
 from agenteval.spec import SCHEMA_VERSION, TestCase
 from agenteval.strict import parse
 from agenteval.text import cut
 from agenteval.trace import Trace
 
-REPLAY_FILE = "replay.json"
 LONGEST_REASON = 120
 Seal = Callable[[Any], bytes]
 """Makes the bytes of a file from its data, and refuses what would show something sensitive."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from agenteval.discovery import TEST_FILE
 from agenteval.drafting.suggestions import Suggestion
 from agenteval.errors import AdapterError, SpecError
 from agenteval.judging import JudgingRules
@@ -18,7 +19,6 @@ from agenteval.results import AssertionResult
 from agenteval.runner import Outcome, RunOptions, run_test
 from agenteval.trace import Trace
 
-TEST_FILE = "test.yaml"
 RUN_ID = "record"
 LEAST_MUTANTS = 20
 MOST_JUDGED = 200_000_000

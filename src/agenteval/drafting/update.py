@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agenteval.discovery import is_test_file
+from agenteval.discovery import TEST_FILE, is_test_file
 from agenteval.drafting.changes import changes
 from agenteval.drafting.cleaning import Cleaner
 from agenteval.drafting.document import dumped
-from agenteval.drafting.draft import REPLAY_FILE, Drafting
-from agenteval.drafting.trial import TEST_FILE, trial
+from agenteval.drafting.draft import Drafting
+from agenteval.drafting.trial import trial
 from agenteval.errors import SpecError, UsageError
 from agenteval.loading import LoadedTest, load_test
 from agenteval.reading.documents import read_text
-from agenteval.recordings import RecordedRun
+from agenteval.recordings import REPLAY_FILE, RecordedRun
 from agenteval.runner import RunOptions, run_test
 
 

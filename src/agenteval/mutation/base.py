@@ -11,7 +11,9 @@ from random import Random
 from typing import Any, ClassVar
 
 from agenteval.assertions.base import Category
+from agenteval.selectors import show
 from agenteval.spec import TestCase
+from agenteval.text import clipped
 from agenteval.trace import ToolCall, Trace
 
 Remedy = tuple[str, dict[str, Any]]
@@ -68,11 +70,8 @@ def told(call: ToolCall) -> str:
 
 def shown(value: Any, limit: int = 160) -> str:
     """A value as one line of JSON, cut when it is long."""
-    import json
-
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-    text = " ".join(text.split())
-    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+    text = value if isinstance(value, str) else show(value)
+    return clipped(" ".join(text.split()), limit)
 
 
 def ordinal(number: int) -> str:

@@ -8,7 +8,7 @@ from functools import partial
 from agenteval.mutation.answers import BULLET, appended, some, speaks
 from agenteval.mutation.base import Mutant, Operator, Remedy, Subject, ordinal, shown
 from agenteval.mutation.traces import with_output
-from agenteval.text import sentences
+from agenteval.text import head, sentences
 
 _WORD = re.compile(r"[^\W\d_]{4,}|\d[\d.,:]*\d|\d")
 _LEAST_WORDS = 4
@@ -58,7 +58,7 @@ def _containing(text: str, rest: str, part: str) -> list[Remedy]:
     found: list[Remedy] = [("output_contains", {"all_of": kept})] if kept else []
     if count := len(BULLET.findall(text)):
         found.append(("output_matches_format", {"format": "bullet_list", "min_bullets": count}))
-    return [*found, ("output_contains", {"all_of": [" ".join(part.split())[:80]]})]
+    return [*found, ("output_contains", {"all_of": [head(" ".join(part.split()), 80)]})]
 
 
 class Excuse(Operator):

@@ -10,6 +10,7 @@ from typing import Any
 
 from agenteval.adapters import AdapterContext
 from agenteval.assertions.output import OutputContains
+from agenteval.discovery import TEST_FILE
 from agenteval.errors import AgentEvalError
 from agenteval.loading import BoundAssertion, LoadedTest
 from agenteval.openwop.summary import TASK_ID, task_id
@@ -60,7 +61,7 @@ def task_names(tests: Sequence[LoadedTest], folder: Path | None) -> list[str]:
     """
     names = [test.path.parent.name for test in tests]
     beside = folder is not None and all(
-        test.path.name == "test.yaml" and test.path.parent.parent == folder for test in tests
+        test.path.name == TEST_FILE and test.path.parent.parent == folder for test in tests
     )
     if beside and all(map(TASK_ID.fullmatch, names)):
         return names

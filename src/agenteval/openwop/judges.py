@@ -18,6 +18,7 @@ from agenteval.openwop.rubric import Judge, Question, RubricVerdict
 from agenteval.reading.containment import STAY_INSIDE, is_inside
 from agenteval.reading.jsonsource import load_model, parse_json
 from agenteval.strict import Model, model, parse
+from agenteval.text import head
 
 GROUP = "agenteval.judges"
 RECORDED = "recorded"
@@ -223,4 +224,4 @@ def _decided(name: str, judge: Judge, question: Question) -> Sequence[RubricVerd
 
 
 def _brief(text: str) -> str:
-    return repr(text) if len(text) <= _LONGEST else f"{text[:_LONGEST]!r}…"
+    return repr(text) if len(text) <= _LONGEST else f"{head(text, _LONGEST)!r}…"

@@ -6,6 +6,7 @@ suite is in `suite.py`.
 
 from typing import Annotated, Any, ClassVar, Literal
 
+from agenteval.settings import SuiteId, Version
 from agenteval.strict import (
     Between,
     Matching,
@@ -23,8 +24,6 @@ ModelClass = Literal["reasoning", "writing", "coding", "research", "classificati
 Strategy = Literal["exact", "contains", "json-match"]
 Severity = Literal["low", "medium", "high", "critical"]
 
-SuiteId = Annotated[str, Matching(r"[a-z0-9.-]+\.evals\.[a-z0-9-]+")]
-Version = Annotated[str, Matching(r"[0-9]+\.[0-9]+\.[0-9]+")]
 TaskId = Annotated[str, Matching(r"[a-z0-9][a-z0-9-]*")]
 Text = Annotated[str, NotEmpty()]
 Score = Annotated[float, Between(0, 1)]

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from agenteval.adapters import Adapter, AdapterContext, find_adapter
+from agenteval.discovery import TEST_FILE
 from agenteval.errors import AdapterError
 from agenteval.loading import BoundAssertion, load_test
 from agenteval.misspelling import closest
@@ -17,13 +18,12 @@ from agenteval.openwop.models import Task, ToolResponse
 from agenteval.plugins.registry import Registry
 from agenteval.plurals import counted
 from agenteval.reading.containment import is_inside
+from agenteval.recordings import REPLAY_FILE
 from agenteval.selectors import equal
 from agenteval.spec import Message, Scenario, TestCase, Tools
 from agenteval.trace import Event, Trace
 
 ADAPTER = "nanoclaw"
-REPLAY = "replay.json"
-TEST = "test.yaml"
 UNKNOWN_GROUP = "unknown"
 """The group of a recording that cannot be read, and so shows none."""
 
@@ -48,8 +48,10 @@ class Replays:
     def recording(self, task: Task, registry: Registry) -> Recording:
         """The case of a task: its test file's, or what its replay shows. Raises `SpecError` for a broken test file."""
         folder = self.folder / task.taskId
-        if (folder / TEST).is_file() and (self.allow_outside or is_inside(folder / TEST, self.root)):
-            loaded = load_test(folder / TEST, max_bytes=self.max_bytes, registry=registry)
+        if (folder / TEST_FILE).is_file() and (
+            self.allow_outside or is_inside(folder / TEST_FILE, self.root)
+        ):
+            loaded = load_test(folder / TEST_FILE, max_bytes=self.max_bytes, registry=registry)
             return Recording(case=loaded.case, checks=loaded.checks)
         return Recording(case=self._shown(task))
 
@@ -84,7 +86,7 @@ def _case(task: Task, scenario: Scenario, tools: list[str]) -> TestCase:
         scenario=scenario,
         tools=Tools(available=tools),
         assertions=[],
-        adapter_input={"replay_file": REPLAY},
+        adapter_input={"replay_file": REPLAY_FILE},
     )
 
 
@@ -138,12 +140,12 @@ class _TaskAdapter:
 
     def _find(self, case: TestCase) -> None:
         folder = self.replays.folder / case.id
-        if (folder / TEST).is_file() or (folder / REPLAY).is_file():
+        if (folder / TEST_FILE).is_file() or (folder / REPLAY_FILE).is_file():
             return
         near = closest(case.id, [each.name for each in self.replays.folder.iterdir() if each.is_dir()])
         meant = f"; did you mean the folder {near!r}?" if near and near != case.id else ""
         raise AdapterError(
-            f"the task {case.id!r} has no recording: neither {folder / REPLAY} nor a {TEST} is there{meant}",
+            f"the task {case.id!r} has no recording: neither {folder / REPLAY_FILE} nor a {TEST_FILE} is there{meant}",
             reason_code="adapter.replay_missing",
             next_step="record the task and put the recording there, or name another folder with --replays",
         )

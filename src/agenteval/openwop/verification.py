@@ -4,14 +4,14 @@ import math
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
-from agenteval import shard_record
 from agenteval.digests import sha256
 from agenteval.errors import AgentEvalError
 from agenteval.openwop.models import EvalSummary, TaskScore
 from agenteval.openwop.summary import Scores, Suite, task_id
 from agenteval.plurals import counted
 from agenteval.results import TestResult
-from agenteval.stored import EVAL_SUMMARY, SUMMARY, StoredRun
+from agenteval.run_files import EVAL_SUMMARY, SHARD, SUMMARY
+from agenteval.stored import StoredRun
 
 SCORED_OTHERWISE = frozenset({"golden", "rubric"})
 """Assertions of tasks of a suite, whose scores are not shares of passed assertions."""
@@ -32,7 +32,7 @@ def verified_summary(run: StoredRun) -> EvalSummary:
     the one that the run wrote (`gate.digest`), the run kept no digest of it (`gate.no_digest`), or it says other than
     the results do (`gate.contradiction`).
     """
-    if (run.path / shard_record.FILE).exists():
+    if (run.path / SHARD).exists():
         raise VerificationError(
             f"{run.path} is one shard of a run: the others may have failed, and bars are for all of them",
             reason_code="gate.shard",

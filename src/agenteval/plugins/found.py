@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from agenteval.errors import saying
+from agenteval.text import clipped
 
 Kind = Literal["assertion", "adapter", "operator"]
 
@@ -48,6 +49,5 @@ def origins(plugins: Iterable[Plugin]) -> str:
 
 def told(error: BaseException) -> str:
     """What was raised, on one line: `ValueError: no such thing`."""
-    text = " ".join(saying(error).split())
-    text = f"{text[:_LONGEST_ERROR]}…" if len(text) > _LONGEST_ERROR else text
+    text = clipped(" ".join(saying(error).split()), _LONGEST_ERROR)
     return f"{type(error).__name__}: {text}".rstrip(": ")

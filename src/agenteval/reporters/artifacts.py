@@ -20,6 +20,7 @@ from agenteval.redaction import Redactor
 from agenteval.reporters.filing import Filed, safe_stem
 from agenteval.reporters.sealing import LeakError, sealed, sealed_lines
 from agenteval.results import RunSummary
+from agenteval.run_files import EVAL_SUMMARY, EVENTS, SUMMARY
 from agenteval.settings import MAX_RESULT_BYTES
 
 _RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
@@ -88,13 +89,13 @@ class RunDirectory:
     def log(self, events: Sequence[dict[str, Any]]) -> None:
         """Write the run's OpenWOP events, one a line."""
         try:
-            self._write("events.jsonl", sealed_lines(events, self.redactor))
+            self._write(EVENTS, sealed_lines(events, self.redactor))
         except LeakError as leak:
-            self.leaks.append(leak.problem("events.jsonl"))
+            self.leaks.append(leak.problem(EVENTS))
 
     def close(self, eval_summary: dict[str, Any]) -> None:
         """Write the EvalSummary, and look at every file that came here another way than through this class."""
-        if content := self._sealed("eval-summary.json", eval_summary):
+        if content := self._sealed(EVAL_SUMMARY, eval_summary):
             self.eval_summary_sha256 = sha256(content)
         for folder, _, names in os.walk(self.path):
             own = self._written if folder == str(self.path) else set()
@@ -126,11 +127,12 @@ class RunDirectory:
 
     def finish(self, summary: RunSummary) -> None:
         """Write the summary: with this the run is complete. Raises `LeakError`."""
-        self._write("summary.json.part", sealed(summary, self.redactor))
+        part = f"{SUMMARY}.part"
+        self._write(part, sealed(summary, self.redactor))
         try:
-            os.replace(self.path / "summary.json.part", self.path / "summary.json")  # noqa: PTH105
+            os.replace(self.path / part, self.path / SUMMARY)  # noqa: PTH105
         except OSError as error:
-            raise _unwritable(self.path / "summary.json", error.strerror) from error
+            raise _unwritable(self.path / SUMMARY, error.strerror) from error
 
     def stem(self, test_id: str) -> str:
         """What the files of a test begin with: safe on every system, and taken from now on."""

@@ -8,6 +8,7 @@ from agenteval.errors import Problem
 from agenteval.evidence import MOST_ITEMS
 from agenteval.reporters.sealing import LeakError, sealed, sealed_result
 from agenteval.results import TestResult
+from agenteval.run_files import RESULT_ENDING, TRACE_ENDING
 from agenteval.runner import Outcome
 
 LONGEST_STEM = 150
@@ -32,7 +33,7 @@ def packed(outcome: Outcome, stem: str, max_bytes: int, *, save_trace: bool) -> 
     result, redactor = outcome.result, outcome.redactor
     filed = Filed(stem)
     if save_trace and outcome.trace is not None:
-        name = f"{stem}.trace.json"
+        name = f"{stem}{TRACE_ENDING}"
         try:
             content = sealed(outcome.trace, redactor)
         except LeakError as leak:
@@ -44,7 +45,7 @@ def packed(outcome: Outcome, stem: str, max_bytes: int, *, save_trace: bool) -> 
             else:
                 told = _too_large("trace", content, max_bytes, "it is not written")
                 result.warnings.append(redactor.text(told))
-    name = result.artifacts.result = f"{stem}.result.json"
+    name = result.artifacts.result = f"{stem}{RESULT_ENDING}"
     try:
         filed.files.append((name, _result(outcome, max_bytes)))
     except LeakError as leak:

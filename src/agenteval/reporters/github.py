@@ -14,6 +14,7 @@ from agenteval.reporters.markdown import within
 from agenteval.reporters.sealing import sealed_text
 from agenteval.results import InvalidSpec
 from agenteval.stored import StoredRun
+from agenteval.text import clipped
 
 MOST_ANNOTATIONS = 10
 """Annotations of one kind that GitHub keeps of a step."""
@@ -72,7 +73,7 @@ def _command(kind: str, path: str, line: int | None, column: int | None, title: 
     place = {"file": _in_workspace(path), "line": line or 1, "col": column} if path else {}
     properties = {**place, "title": title}
     given = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items() if value)
-    return f"::{kind} {given}::{_data(text[:LONGEST_MESSAGE])}"
+    return f"::{kind} {given}::{_data(clipped(text, LONGEST_MESSAGE))}"
 
 
 def _in_workspace(path: str) -> str:

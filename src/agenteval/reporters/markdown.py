@@ -5,13 +5,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
 from agenteval.comparing.known import known_failures
-from agenteval.evidence import cut
 from agenteval.redaction import Redactor
 from agenteval.reporters.entries import Entry, entries, located
 from agenteval.reporters.sealing import sealed_text
 from agenteval.reporters.stream import printable
 from agenteval.results import CategoryScore, RunCounts
 from agenteval.stored import StoredRun
+from agenteval.text import abridged
 
 LONGEST_COMMENT = 65_536
 """Characters that GitHub accepts as a comment; bytes are counted, of which there are no fewer."""
@@ -78,12 +78,12 @@ def _sections(listed: Iterable[Entry]) -> Iterator[list[str]]:
 
 def _section(entry: Entry) -> list[str]:
     """A fold with the evidence. Nothing of it is Markdown or HTML, and nobody named in it is notified."""
-    message = cut(entry.message, LONGEST_HEADLINE)
+    message = abridged(entry.message, LONGEST_HEADLINE)
     headline = f"<b>{_WORDS[entry.kind]}</b> {_code(entry.name)} {_code(message)}"
     lines = [f"<details><summary>{headline}</summary>", ""]
     if entry.path:
         lines += [_code(located(entry.path, entry.line, None)), ""]
-    lines += [*_fenced(cut(entry.text, LONGEST_EVIDENCE)), ""]
+    lines += [*_fenced(abridged(entry.text, LONGEST_EVIDENCE)), ""]
     return [*lines, "</details>", ""]
 
 

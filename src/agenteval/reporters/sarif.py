@@ -9,14 +9,12 @@ from agenteval.redaction import Redactor
 from agenteval.reporters.entries import RUN, Entry, entries, evidence_of
 from agenteval.reporters.sealing import sealed
 from agenteval.results import AssertionResult, InvalidSpec, TestResult
+from agenteval.settings import SETTINGS_FILE
 from agenteval.stored import StoredRun
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 ROOT = "%SRCROOT%"
 """Stands for the directory that the paths of a run are relative to."""
-
-SETTINGS = "agenteval.yaml"
-"""Where a result stands that is about no file: code scanning takes no report in which one has no place."""
 
 Json = dict[str, Any]
 
@@ -123,7 +121,8 @@ def _result(
     rule: str, level: str, text: str, path: str, line: int | None, column: int | None, *, test: str = ""
 ) -> Json:
     region = {"startLine": line or 1} | ({"startColumn": column} if column else {})
-    place = {"artifactLocation": _artifact(path or SETTINGS), "region": region}
+    file = path or SETTINGS_FILE  # code scanning takes no report in which a result has no place
+    place = {"artifactLocation": _artifact(file), "region": region}
     return {
         "ruleId": rule,
         "level": level,

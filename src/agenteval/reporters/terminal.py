@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TextIO
 
 from agenteval.reporters.stream import flush, printable, redactor_in_force, write
+from agenteval.text import cells, clipped_to_cells
 
 Part = str | tuple[str, str]
 """A text, or a text with a style."""
@@ -104,14 +105,13 @@ class Terminal:
 
     def clipped(self, text: str) -> None:
         """One line of a text, cut where the width ends."""
-        text = _widened(printable(redactor_in_force().unseen(text)))
-        cut = self.signs["cut"]
-        self.emit(_narrowed(text if len(text) <= self.width else text[: self.width - len(cut)] + cut))
+        text = printable(redactor_in_force().unseen(text))
+        self.emit(clipped_to_cells(text, self.width, self.signs["cut"]))
 
     def two(self, first: Sequence[Part], second: Part) -> None:
         """Two things on one line; on a terminal that it is too long for, the second stands under the first."""
         words = "".join(part if isinstance(part, str) else part[0] for part in (*first, "  ", second))
-        if len(_widened(printable(words))) <= self.room:
+        if cells(printable(words)) <= self.room:
             self.emit(*first, "  ", second)
         else:
             self.emit(*first)
@@ -161,8 +161,6 @@ def _widened(text: str) -> str:
     """The printable text with a NUL before each sign that takes two cells: it is as long as it is wide."""
     if text.isascii():
         return text
-    from agenteval.text import cells
-
     return "".join(f"\0{sign}" if cells(sign) > 1 else sign for sign in text)
 
 

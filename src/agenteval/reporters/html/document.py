@@ -7,9 +7,10 @@ from importlib.resources import files
 from typing import Any
 
 from agenteval.mutation.results import MutationReport, percent
+from agenteval.plurals import grouped
 from agenteval.redaction import Redactor
 from agenteval.reporters.html.page import CHANGES, CHECK_WORDS, KINDS, Page
-from agenteval.reporters.html.texts import counted, shortened, visible
+from agenteval.reporters.html.texts import shortened, visible
 from agenteval.reporters.sealing import sealed_text
 from agenteval.stored import StoredRun
 
@@ -60,7 +61,7 @@ def _environment(redactor: Redactor) -> Any:
         lstrip_blocks=True,
     )
     environment.globals.update(KINDS=KINDS, CHANGES=CHANGES, CHECK_WORDS=CHECK_WORDS)
-    environment.filters.update(count=counted, percent=percent, shortened=shortened)
+    environment.filters.update(count=grouped, percent=percent, shortened=shortened)
     return environment
 
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agenteval.comparing.known import known_failures, unseen_regressions
+from agenteval.plurals import grouped
 from agenteval.reporters.html.beside import Step, beside
 from agenteval.reporters.html.checks import Check, checks
-from agenteval.reporters.html.texts import counted
 from agenteval.reporters.html.timeline import Timeline, timeline
 from agenteval.results import CategoryScore, RunSummary, TestResult, TestRow
 from agenteval.stored import StoredRun
@@ -131,7 +131,7 @@ class Page:
         """The outcome of the run in one line: what went wrong, of each kind how much."""
         counts = self.summary.counts
         wrong = [
-            counted(number, "test") + said
+            grouped(number, "test") + said
             for number, said in (
                 (counts.failed - len(self._known), " failed"),
                 (counts.errors, " ended in an error"),
@@ -139,7 +139,7 @@ class Page:
             if number
         ]
         if counts.invalid:
-            wrong.append(counted(counts.invalid, "invalid test spec"))
+            wrong.append(grouped(counts.invalid, "invalid test spec"))
         told = ", ".join(wrong) if self.summary.exit_code and counts.total else ""
         told = told or self.summary.exit_reason
         return told[:1].upper() + told[1:]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agenteval.alignment import stretches
+from agenteval.text import clipped, head
 
 ON_THE_LINE = 240
 """Characters of a text that show on the line of a test."""
@@ -57,14 +58,15 @@ def _escape(match: re.Match[str]) -> str:
 
 def shortened(value: str) -> str:
     """The text as it stands on the line of a test, which is opened for the rest."""
-    return value if len(value) <= ON_THE_LINE else value[: ON_THE_LINE - 1] + "…"
+    return clipped(value, ON_THE_LINE)
 
 
 def text(value: str) -> Text:
     """A text, cut."""
     if len(value) <= AT_ONCE:
         return Text((Part(value),))
-    return Text((Part(value[:AT_ONCE]),), value[AT_ONCE:LONGEST], max(0, len(value) - LONGEST))
+    first, held = head(value, AT_ONCE), head(value, LONGEST)
+    return Text((Part(first),), held[len(first) :], len(value) - len(held))
 
 
 def shown(value: Any) -> str:
@@ -103,8 +105,3 @@ def compared(before: str, now: str) -> tuple[Text, Text]:
         if come:
             new.append(Part("".join(new_words[come.start : come.stop]), "" if same else "ins"))
     return Text(old), Text(new)
-
-
-def counted(number: int, noun: str) -> str:
-    """`1 test`, `1,200 tests`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

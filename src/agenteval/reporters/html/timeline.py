@@ -8,6 +8,7 @@ from typing import Any
 from agenteval.outbound import OUTBOUND
 from agenteval.reporters.html.checks import Check, Difference
 from agenteval.reporters.html.texts import Text, shown, text
+from agenteval.trace import is_synthetic
 
 MOST_EVENTS = 1_000
 """Events of a test that are shown; of the others only those that an assertion names."""
@@ -169,7 +170,7 @@ def _pin(event: Event, checks: Iterable[Check]) -> None:
 
 
 class _Times:
-    """Times since the first event. Those of 1970 were made up, for a recording that has none, and say nothing."""
+    """Times since the first event. Those that were made up, for a recording that has none, say nothing."""
 
     def __init__(self, records: Sequence[Mapping[str, Any]]) -> None:
         times = [time for time in map(_time, records) if time is not None]
@@ -184,8 +185,9 @@ class _Times:
 
 
 def _time(record: Mapping[str, Any]) -> datetime | None:
+    ts = str(record.get("ts", ""))
     try:
-        time = datetime.fromisoformat(str(record.get("ts", "")))
+        time = datetime.fromisoformat(ts)
     except ValueError:
         return None
-    return time if time.tzinfo is not None and time.year > 1970 else None
+    return None if time.tzinfo is None or is_synthetic(ts) else time

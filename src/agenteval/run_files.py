@@ -1,0 +1,12 @@
+"""What the files in a run's directory are called (SPEC 19): by whoever writes them, and whoever reads them back."""
+
+SUMMARY = "summary.json"
+"""Written last: a directory without one belongs to a run that did not finish."""
+EVAL_SUMMARY = "eval-summary.json"
+EVENTS = "events.jsonl"
+COMPARISON = "comparison.json"
+SHARD = "shard.json"
+"""What a shard leaves for merging."""
+RESULT_ENDING = ".result.json"
+"""Behind the stem of a test, as is the next."""
+TRACE_ENDING = ".trace.json"
