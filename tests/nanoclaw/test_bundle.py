@@ -465,3 +465,16 @@ def test_memory_steps_name_earlier_calls(tmp_path: Path) -> None:
     assert findings(refused(tmp_path, make_bundle(read))) == [
         ("bundle.unknown_call", "/script/0/call_id", "no earlier tool_call has the call_id 'c1'")
     ]
+
+
+def test_calls_that_a_step_names_beside_its_own(tmp_path: Path) -> None:
+    """An answer that no call sent would be no message at all; a subagent that no call started would be nobody's."""
+    child: dict[str, Any] = {**CALL, "call_id": "c2", "parent_call_id": "c9"}
+    sent: dict[str, Any] = {**ANSWER, "sent_by": ["c1", "c3"]}
+    error = refused(tmp_path, make_bundle(CALL, child, sent, final_output=None))
+    assert findings(error) == [
+        ("bundle.unknown_call", "/script/1/parent_call_id", "no earlier tool_call has the call_id 'c9'"),
+        ("bundle.unknown_call", "/script/2/sent_by/1", "no earlier tool_call has the call_id 'c3'"),
+    ]
+    named = [CALL, {**child, "parent_call_id": "c1"}, {**sent, "sent_by": ["c1", "c2"]}]
+    assert trace_of(tmp_path, make_bundle(*named, final_output=None)).status == "success"

@@ -239,8 +239,9 @@ def test_cached_tokens_that_stand_beside_stay_there(tmp_path: Path) -> None:
 
 def test_tokens_of_some_calls_are_no_sum(tmp_path: Path) -> None:
     """Streamed answers often tell none: the sum of the others would keep any limit."""
-    first = chat(10, 100, asked=[ASKED], usage__input_tokens=5, usage__output_tokens=2)
-    second = chat(110, 200, answered=[says("assistant", "No.")], usage__input_tokens=6)
+    says_so = [says("assistant", "No.")]
+    first = chat(10, 100, asked=[ASKED], answered=says_so, usage__input_tokens=5, usage__output_tokens=2)
+    second = chat(110, 200, answered=says_so, usage__input_tokens=6)
     trace = trace_of(write(tmp_path, agent(), first, second))
     assert trace.metrics.token_usage == {"input_tokens": 11}
     assert trace.notes == ["not every call of a model tells its tokens: a sum of the others is left out"]

@@ -254,7 +254,7 @@ def test_a_trace_without_its_root_is_partial(tmp_path: Path) -> None:
     """Spans that name two parents which are not there are parts of a run, and a note says so."""
     path = write(
         tmp_path,
-        chat(10, 20, parent="gone-1", answered=[says("assistant", "Done.")]),
+        chat(10, 20, parent="gone-1", asked=[says("user", "Look")], answered=[says("assistant", "Done.")]),
         tool(5, 9, "look", parent="gone-2"),
     )
     trace = trace_of(path)

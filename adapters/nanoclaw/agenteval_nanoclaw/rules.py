@@ -140,21 +140,22 @@ def _messages(bundle: Any, steps: list[Any]) -> Iterator[Broken]:
 
 def _call_ids(steps: list[Any]) -> Iterator[Broken]:
     calls: dict[str, int] = {}
-    unknown: list[tuple[int, str]] = []
+    unknown: list[tuple[int, DataPath, str]] = []
     for index, step in enumerate(steps):
+        unknown += [(index, place, name) for place, name in _references(step) if name not in calls]
         call_id = _get(step, "call_id")
         if not isinstance(call_id, str):
             continue
         kind = _get(step, "type")
         if kind in REFERRING:
             if call_id not in calls:
-                unknown.append((index, call_id))
+                unknown.append((index, ("call_id",), call_id))
         elif call_id not in calls:  # a step of an unknown type may be a call with its type misspelt
             calls[call_id] = index
         elif kind == "tool_call":
             yield ("script", index, "call_id"), _duplicate(call_id, calls[call_id])
     names = list(calls)
-    for number, (index, call_id) in enumerate(unknown):
+    for number, (index, place, call_id) in enumerate(unknown):
         problem = Problem(
             reason_code="bundle.unknown_call",
             message=f"no earlier tool_call has the call_id {call_id!r}",
@@ -166,7 +167,17 @@ def _call_ids(steps: list[Any]) -> Iterator[Broken]:
             earlier = _calls_before(index, names, calls)
             near = closest(call_id, earlier)
             problem.hint = f"did you mean {near!r}?" if near else ""
-        yield ("script", index, "call_id"), problem
+        yield ("script", index, *place), problem
+
+
+def _references(step: Any) -> Iterator[tuple[DataPath, str]]:
+    """The calls that a step names beside its own, each with its place in the step."""
+    if isinstance(parent := _get(step, "parent_call_id"), str):
+        yield ("parent_call_id",), parent
+    sent_by = _get(step, "sent_by")
+    for number, name in enumerate(sent_by if isinstance(sent_by, list) else ()):
+        if isinstance(name, str):
+            yield ("sent_by", number), name
 
 
 def _duplicate(call_id: str, first: int) -> Problem:

@@ -17,6 +17,8 @@ OPERATION = "gen_ai.operation.name"
 AGENTS = ("invoke_agent", "invoke_workflow")
 MODEL_CALLS = ("chat", "generate_content", "text_completion")
 TOOL = "execute_tool"
+OTHERS = ("create_agent", "embeddings", "retrieval")
+"""Operations that a trace has no event for."""
 
 AGENT_NAMES = ("gen_ai.agent.id", "gen_ai.agent.name")
 CONVERSATION = "gen_ai.conversation.id"
@@ -42,9 +44,50 @@ CACHED = {
 }
 """Attributes that count cached tokens, and what they are called in a trace. The input tokens hold them already."""
 
-CALL_PARTS = {"tool_call": "arguments", "server_tool_call": "server_tool_call"}
-RESPONSE_PARTS = {"tool_call_response": "response", "server_tool_call_response": "server_tool_call_response"}
+ROLES = {"human": "user", "ai": "assistant", "model": "assistant"}
+"""What some frameworks and services call the roles."""
+CALL_PARTS = {"tool_call": "arguments", "server_tool_call": "server_tool_call", "tool_use": "input"}
+RESPONSE_PARTS = {
+    "tool_call_response": "response",
+    "server_tool_call_response": "server_tool_call_response",
+    "tool_result": "content",
+}
 """Kinds of part, and the key of what they carry."""
+SILENT_PARTS = frozenset(
+    {
+        "audio",
+        "blob",
+        "compaction",
+        "document",
+        "file",
+        "image",
+        "image_url",
+        "input_audio",
+        "reasoning",
+        "redacted_thinking",
+        "thinking",
+        "uri",
+        "video",
+    }
+)
+"""Kinds of part that hold neither text nor calls."""
+OTHER_FORMS = (
+    "gen_ai.choice",
+    "gen_ai.completion",
+    "gen_ai.content.",
+    "gen_ai.prompt",
+    "gen_ai.user.message",
+    "llm.input_messages",
+    "llm.output_messages",
+)
+"""How attributes and events begin that hold messages in older conventions, or others."""
+OTHER_KINDS = (
+    "ai.operationId",
+    "langfuse.observation.type",
+    "openinference.span.kind",
+    "traceloop.span.kind",
+)
+"""Attributes by which other conventions tell what a span is about."""
 
 IN_A_SPAN = Path("span")
 """What JSON within a span is called in errors, which nobody sees."""
@@ -60,6 +103,10 @@ class Message:
     """Call id, tool, arguments."""
     responses: list[tuple[str, Any]]
     """Call id, response."""
+    finish: str = ""
+    """Why it ends."""
+    unknown: list[str]
+    """The kinds of its parts that nobody knows."""
 
 
 def operation(span: Span) -> str:
@@ -103,21 +150,76 @@ def tool_names(span: Span) -> Iterator[str]:
             yield each["name"]
 
 
+def is_model_call(span: Span) -> bool:
+    """Whether a span is a call of a model: by its operation; by its answer, when nobody knows the operation."""
+    known = (*AGENTS, TOOL, *OTHERS)
+    name = operation(span)
+    return name in MODEL_CALLS or (bool(name) and name not in known and value_of(span, OUTPUT) is not None)
+
+
+def has_failed(span: Span) -> bool:
+    """Whether it says that it failed: by its status, or the type of an error."""
+    return span.failed or ERROR_TYPE in span.attributes
+
+
+def finish_reasons(span: Span) -> Iterator[str]:
+    """Why its answer ends, in small letters, as the span says and its messages."""
+    given = data_of(span.attributes.get(FINISH))
+    yield from (str(each).lower() for each in (given if isinstance(given, list) else [given]))
+    yield from (message.finish.lower() for message in messages_of(span, OUTPUT))
+
+
+def is_unreadable(span: Span, name: str) -> bool:
+    """Whether messages are there, and are no list: exporters cut attributes that are longer than a limit."""
+    value = value_of(span, name)
+    return value is not None and not isinstance(data_of(value), list)
+
+
+def other_forms(span: Span) -> Iterator[str]:
+    """In which other forms, which are not read, the span has messages."""
+    names = [*span.attributes, *(str(event["name"]) for event in span.events)]
+    return (form.rstrip(".") for form in OTHER_FORMS if any(name.startswith(form) for name in names))
+
+
 def _message(data: dict[str, Any]) -> Message:
-    message = Message(role=str(data.get("role", "")), text="", calls=[], responses=[])
-    parts = data.get("parts")
-    texts = [data["content"]] if isinstance(data.get("content"), str) else []
-    for part in parts if isinstance(parts, list) else ():
-        if not isinstance(part, dict):
-            continue
-        kind = part.get("type")
-        if kind == "text":
-            texts.append(str(part.get("content") or ""))
-        elif kind in CALL_PARTS:
-            call_id, tool = str(part.get("id") or ""), str(part.get("name") or "")
-            message.calls.append((call_id, tool, data_of(part.get(CALL_PARTS[kind]))))
-        elif kind in RESPONSE_PARTS:
-            given = part.get(RESPONSE_PARTS[kind], part.get("result"))
-            message.responses.append((str(part.get("id") or ""), data_of(given)))
+    """A message in the form of the conventions, or in that of a model's own API, which many hand on as it is."""
+    role = str(data.get("role", ""))
+    message = Message(role=ROLES.get(role, role), text="", calls=[], responses=[], unknown=[])
+    message.finish = str(data.get("finish_reason") or "")
+    content, parts, calls = data.get("content"), data.get("parts"), data.get("tool_calls")
+    if answered := data.get("tool_call_id"):
+        parts = [{"type": "tool_result", "tool_use_id": answered, "content": content}]
+    elif isinstance(content, list):
+        parts = content
+    elif not isinstance(parts, list):
+        parts = [content] if isinstance(content, str) else []
+        if "type" in data and content is None:
+            parts = [data]
+    texts: list[str] = []
+    for part in parts:
+        if isinstance(part, str):
+            texts.append(part)
+        elif isinstance(part, dict):
+            _add(message, part, texts)
+    for call in calls if isinstance(calls, list) else ():
+        function = call.get("function") if isinstance(call, dict) else None
+        if isinstance(function, dict):
+            arguments = data_of(function.get("arguments"))
+            message.calls.append((str(call.get("id") or ""), str(function.get("name") or ""), arguments))
     message.text = "\n".join(text for text in texts if text)
     return message
+
+
+def _add(message: Message, part: dict[str, Any], texts: list[str]) -> None:
+    """Take a part into a message."""
+    kind = str(part.get("type") or ("text" if "text" in part else "none"))
+    if kind in ("text", "input_text", "output_text", "refusal"):
+        texts.append(str(part.get("content") or part.get("text") or part.get("refusal") or ""))
+    elif kind in CALL_PARTS:
+        call_id, tool = str(part.get("id") or ""), str(part.get("name") or "")
+        message.calls.append((call_id, tool, data_of(part.get(CALL_PARTS[kind]))))
+    elif kind in RESPONSE_PARTS:
+        given = part.get(RESPONSE_PARTS[kind], part.get("result"))
+        message.responses.append((str(part.get("id") or part.get("tool_use_id") or ""), data_of(given)))
+    elif kind not in SILENT_PARTS:
+        message.unknown.append(kind)

@@ -16,6 +16,7 @@ from agenteval.trace import (
 )
 from agenteval_otel import conventions as gen_ai
 from agenteval_otel.conventions import messages_of
+from agenteval_otel.notes import notes_on, unknown_parts, untold
 from agenteval_otel.otlp import Span
 from agenteval_otel.runs import MAIN, Call, Run, calls_of, received
 
@@ -29,8 +30,9 @@ def normalize(
     """The trace of a run; `scenario` is the situation, of which spans tell the session only."""
     calls = calls_of(run)
     output = final_output(run)
+    usage = _usage(run)
     moments = [*_messages(run), *(moment for call in calls for moment in _call(call)), *_model_errors(run)]
-    builder = TraceBuilder(adapter=adapter, capabilities=_capabilities(run, calls), scenario=scenario)
+    builder = TraceBuilder(adapter=adapter, capabilities=_capabilities(run), scenario=scenario)
     for time, add in sorted(moments, key=lambda moment: moment[0]):
         add(builder, timestamp(time))
     if output is not None:
@@ -44,8 +46,8 @@ def normalize(
         final_output=None if output is None else TraceMessage(role="assistant", content=output),
         status=_status(run, output, cut=cut),
         timing_ms_total=round((run.end - run.start) / 1e6, 3),
-        token_usage=_usage(run),
-        notes=[*_notes(run, calls, cut=cut)],
+        token_usage=usage,
+        notes=[*notes_on(run, calls, usage, cut=cut)],
     )
 
 
@@ -81,7 +83,7 @@ def _call(call: Call) -> Iterator[Moment]:
         (span.start if span else call.asked_at),
         _adder("tool_call", {**link, "args": args}, "agent", call.agent),
     )
-    failed = span is not None and (span.failed or gen_ai.ERROR_TYPE in span.attributes)
+    failed = span is not None and gen_ai.has_failed(span)
     result = gen_ai.data_of(gen_ai.value_of(span, gen_ai.RESULT)) if span else None
     if result is None:
         result = call.response
@@ -96,7 +98,7 @@ def _call(call: Call) -> Iterator[Moment]:
 
 def _model_errors(run: Run) -> Iterator[Moment]:
     for chat in run.chats:
-        if chat.failed or gen_ai.ERROR_TYPE in chat.attributes:
+        if gen_ai.has_failed(chat):
             data = {"scope": "model", "tool": None, "call_id": None, **_error(chat)}
             yield chat.end, _adder("error", data, "system", run.agent_of(chat))
 
@@ -115,19 +117,17 @@ def _adder(
     return lambda builder, ts: builder.add(kind, data, actor=actor, ts=ts, agent_id=agent)
 
 
-def _capabilities(run: Run, calls: list[Call]) -> Capabilities:
-    answers = any(messages_of(chat, gen_ai.OUTPUT) for chat in run.chats)
-    return Capabilities(supports_tool_trace=bool(calls or run.tools or answers), supports_replay=True)
+def _capabilities(run: Run) -> Capabilities:
+    """Executions tell of all calls; answers of models do so where each of them is there, and understood."""
+    known = bool(run.chats) and not untold(run) and not unknown_parts(run)
+    return Capabilities(supports_tool_trace=bool(run.tools) or known, supports_replay=True)
 
 
 def _status(run: Run, output: str | None, *, cut: bool) -> TraceStatus:
     chats = [chat for chat in run.chats if run.agent_of(chat) == MAIN][-1:]
     if any(span.failed for span in [*run.outermost[-1:], *chats]):
         return "failed"
-    given = [chat.attributes.get(gen_ai.FINISH) for chat in chats]
-    reasons = {
-        str(reason).lower() for each in given for reason in (each if isinstance(each, list) else [each])
-    }
+    reasons = {reason for span in (chats or run.outermost[-1:]) for reason in gen_ai.finish_reasons(span)}
     if reasons & gen_ai.BLOCKED:
         return "blocked"
     if output is None or reasons & gen_ai.CUT_OFF or not run.complete or cut:
@@ -164,18 +164,3 @@ def _cached(spans: list[Span]) -> dict[str, int]:
             if isinstance(count := span.attributes.get(name), int):
                 cached[kind] = cached.get(kind, 0) + count
     return cached
-
-
-def _notes(run: Run, calls: list[Call], *, cut: bool) -> Iterator[str]:
-    """What the spans do not show."""
-    if cut:
-        yield "the file breaks off in its last line: spans may be missing"
-    if not run.complete:
-        yield "the span that holds the others is missing: the run may not be whole"
-    if not any(messages_of(chat, gen_ai.OUTPUT) for chat in [*run.chats, *run.agents]):
-        yield "no messages were captured: neither what was asked nor what was answered is known"
-    told = any(name in chat.attributes for chat in run.chats for name in gen_ai.TOKENS.values())
-    if told and "total_tokens" not in (_usage(run) or {}):
-        yield "not every call of a model tells its tokens: a sum of the others is left out"
-    if assumed := sum(call.span is None and call.answered_at is not None for call in calls):
-        yield f"{assumed} tool results have no execute_tool span: that they succeeded is assumed"

@@ -141,7 +141,7 @@ class _Reader:
         return Span(
             trace_id=self.text(span, "traceId", place),
             span_id=self.text(span, "spanId", place),
-            parent_id=str(span.get("parentSpanId") or ""),
+            parent_id=parent if (parent := str(span.get("parentSpanId") or "")).strip("0") else "",
             name=str(span.get("name", "")),
             start=start,
             end=max(self.nanos(span, "endTimeUnixNano", place, default=start), start),

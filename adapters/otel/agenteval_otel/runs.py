@@ -44,6 +44,8 @@ class Run:
     tools: list[Span] = field(default_factory=list)
     """Executions of tools."""
     by_id: dict[str, Span] = field(default_factory=dict)
+    foreign: dict[str, int] = field(default_factory=dict)
+    """How many spans that do not count tell what they are about in another convention, by its attribute."""
 
     @property
     def start(self) -> int:
@@ -107,9 +109,27 @@ def _run(trace_id: str, members: dict[str, Span]) -> Run:
     run = Run(trace_id=trace_id, spans=ordered, by_id={span.span_id: span for span in ordered})
     run.agents = [span for span in ordered if operation(span) in gen_ai.AGENTS]
     run.agents.sort(key=lambda span: len(list(run.around(span))))  # clocks of other hosts may be ahead
-    run.chats = [span for span in ordered if operation(span) in gen_ai.MODEL_CALLS]
+    run.chats = _once([span for span in ordered if gen_ai.is_model_call(span)])
     run.tools = [span for span in ordered if operation(span) == gen_ai.TOOL and not _is_repeated(span, run)]
+    for kind in gen_ai.OTHER_KINDS:
+        if count := sum(kind in span.attributes and not operation(span) for span in members.values()):
+            run.foreign[kind] = count
     return run
+
+
+def _once(chats: list[Span]) -> list[Span]:
+    """Calls of models, each once: a framework and the client within it may both tell of one.
+
+    The client's is kept, of which there may be several; unless only the framework's tells what was answered.
+    """
+    telling = {span.span_id for span in chats if messages_of(span, gen_ai.OUTPUT)}
+    ids = {span.span_id for span in chats}
+    holding = {span.parent_id for span in chats if span.span_id in telling or span.parent_id not in telling}
+    return [
+        span
+        for span in chats
+        if span.span_id not in holding and (span.parent_id not in ids or span.parent_id in holding)
+    ]
 
 
 def _parent(span: Span, members: dict[str, Span]) -> str:
@@ -134,8 +154,7 @@ def received(run: Run) -> Iterator[tuple[int, Message]]:
     calls repeat it all: what the user said beyond that came in between.
     """
     known: int | None = None
-    asking = [chat for chat in run.chats if run.agent_of(chat) == MAIN and messages_of(chat, gen_ai.INPUT)]
-    for span in asking or run.agents[:1]:
+    for span in asking(run) or run.agents[:1]:
         users, new = [], 0
         for message in messages_of(span, gen_ai.INPUT):
             if message.role == "user" and not message.responses:
@@ -147,6 +166,11 @@ def received(run: Run) -> Iterator[tuple[int, Message]]:
         for message in users[len(users) - fresh :]:
             yield (run.start if known is None else span.start), message
         known = len(users)
+
+
+def asking(run: Run) -> list[Span]:
+    """The calls of the outermost agent's model that tell what it was asked."""
+    return [chat for chat in run.chats if run.agent_of(chat) == MAIN and messages_of(chat, gen_ai.INPUT)]
 
 
 def earlier(run: Run) -> list[Message]:
@@ -168,7 +192,7 @@ def calls_of(run: Run) -> list[Call]:
     calls: list[Call] = []
     open_calls = list(asked)
     for span in run.tools:
-        call = _matching(span, open_calls)
+        call = _matching(span, open_calls, run.tools)
         if call is None:
             call = Call(
                 call_id=str(span.attributes.get(gen_ai.CALL_ID) or span.span_id),
@@ -211,10 +235,11 @@ def _answer(run: Run, calls: list[Call]) -> None:
                         call.response, call.answered_at = response, time
 
 
-def _matching(span: Span, calls: list[Call]) -> Call | None:
-    """The call that a span executed: by its id, else by tool and arguments, else by tool alone.
+def _matching(span: Span, calls: list[Call], spans: list[Span]) -> Call | None:
+    """The call that a span executed, of several spans: by its id, else by tool and arguments, else by tool alone.
 
-    Where the span has an id, a call with another one is another call.
+    Where the span has an id, a call with another one is another call. Frameworks may fill in arguments, or write them
+    in another form: they tell calls of a tool apart, and make no other call of one.
     """
     call_id = span.attributes.get(gen_ai.CALL_ID)
     if call_id and (same := next((call for call in calls if call.call_id == call_id), None)):
@@ -226,7 +251,10 @@ def _matching(span: Span, calls: list[Call]) -> Call | None:
     ]
     if gen_ai.ARGUMENTS in span.attributes:
         args = _arguments(span)
-        return next((call for call in same_tool if call.args == args), None)
+        if same := next((call for call in same_tool if call.args == args), None):
+            return same
+        executed = [_arguments(each) for each in spans]
+        same_tool = [call for call in same_tool if call.args not in executed]
     return next(iter(same_tool), None)
 
 

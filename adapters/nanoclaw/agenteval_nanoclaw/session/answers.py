@@ -23,6 +23,7 @@ class Answer:
 def final_answers(lines: Iterable[Said]) -> list[Answer]:
     """The final texts of the agent itself, in order: of answers that call no tool. `lines` are of type `assistant`."""
     found: dict[str, Answer] = {}
+    parts: dict[str, list[str]] = {}
     calling: set[str] = set()
     for said in lines:
         if said.agent != MAIN or said.is_made_up:
@@ -31,9 +32,13 @@ def final_answers(lines: Iterable[Said]) -> list[Answer]:
         reason = text_of(said.message.get("stop_reason"))
         if reason == "tool_use" or any(said.blocks("tool_use")):
             calling.add(name)
-        texts = [text_of(block.get("text")) for block in said.blocks("text")]
+        texts = [text for block in said.blocks("text") if (text := text_of(block.get("text")))]
         answer = found.setdefault(name, Answer(name, "", said.line))
         answer.stop_reason = reason
-        if any(texts):
-            answer.text, answer.last = "\n".join(filter(None, [answer.text, *texts])), said.line
+        if texts:
+            before = parts.get(name, [])
+            if before and texts[0].startswith(before[-1]):  # written again, or further than before
+                before = before[:-1]
+            parts[name] = [*before, *texts]
+            answer.text, answer.last = "\n".join(parts[name]), said.line
     return [answer for name, answer in found.items() if name not in calling]

@@ -71,11 +71,18 @@ class Outbox:
     def by_text(self, text: str, time: int) -> Outbound | None:
         """The message that a part of a final text became."""
         for row in self._rows():
-            near = time - CLOCK_SLACK <= row.time <= time + LATEST
-            if row.id not in self._claimed and near and row.text.strip() == text:
+            if self._fits(row, text, time):
                 self._claimed.add(row.id)
                 return row
         return None
+
+    def _fits(self, row: Outbound, text: str, time: int) -> bool:
+        near = time - CLOCK_SLACK <= row.time <= time + LATEST
+        return row.id not in self._claimed and near and row.text.strip() == text
+
+    def has_text(self, text: str, time: int) -> bool:
+        """Whether a final text went out as it stands; what tools send is in reply to nothing."""
+        return any(row.in_reply_to and self._fits(row, text, time) for row in self._rows())
 
     def runner_failures(self) -> list[Outbound]:
         """The messages that say that the agent's process failed in this run."""

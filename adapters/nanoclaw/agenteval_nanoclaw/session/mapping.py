@@ -12,12 +12,12 @@ from agenteval.trace import (
     Trace,
     TraceBuilder,
     TraceMessage,
-    TraceStatus,
 )
-from agenteval_nanoclaw.session.answers import CUT_OFF, final_answers
+from agenteval_nanoclaw.session.answers import final_answers
 from agenteval_nanoclaw.session.clock import iso
 from agenteval_nanoclaw.session.context import generation_of, mounts_are_known, scenario_of
 from agenteval_nanoclaw.session.delivery import Outbox
+from agenteval_nanoclaw.session.ending import REFUSAL, Ending
 from agenteval_nanoclaw.session.evidence import notes_on
 from agenteval_nanoclaw.session.failures import RETRYABLE, api_error, error_type
 from agenteval_nanoclaw.session.memory import Owned
@@ -90,8 +90,9 @@ class _Teller:
         self.early: dict[str, tuple[Said, Record]] = {}
         """Results that stand before their call."""
         self.waiting = list(run.received)
-        self.failure = ""
-        """What the API failed with, when nothing came after it."""
+        self.ending = Ending()
+        self.served = 0
+        """How many calls the model's service ran itself: what they were is not read."""
         self.notes: list[str] = []
 
     def told(self, case_id: str, run_id: str) -> Told:
@@ -101,7 +102,8 @@ class _Teller:
         self._unanswered()
         self._runtime_errors()
         output = self.outgoing.output
-        status = self._status()
+        unanswered = [call.time for call in self.calls.values() if not call.answered]
+        status = self.ending.status(self.run, self.outgoing.final, unanswered)
         self._flags()
         trace = self.builder.build(
             test_case_id=case_id,
@@ -125,6 +127,7 @@ class _Teller:
         elif kind == "system":
             self._system(said)
         else:
+            self.ending.hears(said)
             if said.agent == MAIN:
                 self._messages(said)
             for block in said.blocks("tool_result"):
@@ -151,23 +154,30 @@ class _Teller:
 
     def _assistant(self, said: Said) -> None:
         if said.is_failure:
-            self.failure = text_of(said.message.get("stop_reason")) or "api_error"
+            failure = text_of(said.message.get("stop_reason")) or "api_error"
+            self.ending.fails(said, failure)
             text = "\n".join(text_of(block.get("text")) for block in said.blocks("text"))
-            kind = "refusal" if self.failure == "refusal" else "api_error"
+            kind = failure if failure == REFUSAL else "api_error"
             self._error(said, {"scope": "model", "error_type": kind, "message": text, "retryable": False})
             return
         if said.is_made_up:
             return
-        self.failure = ""
+        self.ending.goes_on(said)
         self.usage.add(said.message)
         for block in said.blocks("tool_use"):
             self._call(said, block)
+        self.served += said.served()
         self.outgoing.tell(said.line)
 
     def _call(self, said: Said, block: Record) -> None:
         name, call_id, args = text_of(block.get("name")), text_of(block.get("id")), block.get("input")
-        known = self.calls.get(call_id)
-        if not call_id or not name or (known and not known.answered):
+        known, message = self.calls.get(call_id), text_of(said.message.get("id"))
+        if not call_id or not name:
+            return
+        if (
+            known and known.message == message and (message or not known.answered)
+        ):  # written again, or further
+            known.args.update(fitting(args) if isinstance(args, dict) else {})
             return
         number = (
             known.number + 1 if known else 1
@@ -180,6 +190,7 @@ class _Teller:
             args=fitting(args) if isinstance(args, dict) else {},
             folder=text_of(said.record.get("cwd")),
             time=said.line.time,
+            message=message,
         )
         self.calls[call_id] = call
         data = {"tool": call.tool, "call_id": call.id, "args": call.args, "recorded_tool": name}
@@ -239,7 +250,7 @@ class _Teller:
             kind, message = api_error(said.record)
             self._error(said, {"scope": "model", "error_type": kind, "message": message, "retryable": True})
         elif subtype == "model_refusal_no_fallback":
-            self.failure = "refusal"
+            self.ending.fails(said, REFUSAL)
         elif subtype == "compact_boundary":
             self.notes.append(
                 "the conversation was compacted in this run: what the agent knew before it is a summary"
@@ -259,32 +270,24 @@ class _Teller:
                 f"calls are not in the recording that {answers} answer, so tools are not judged"
             )
 
+        if self.served:
+            calls = counted(self.served, "call")
+            self.notes.append(
+                f"{calls} that the service of the model ran itself cannot be read, so tools are not judged"
+            )
+
     def _runtime_errors(self) -> None:
         last = self.sayings.places[-1]
         told = [("runner_failed", row.text) for row in self.outbox.runner_failures()]
         rows = [each.row for each in self.run.received if each.row]
         told += [("task_failed", row.error) for row in rows if row.error]
         for kind, message in told:
-            self.failure = kind
+            self.ending.failure = kind
             self._error(last, {"error_type": kind, "message": message, "retryable": False})
-
-    def _status(self) -> TraceStatus:
-        acknowledged = {each.row.acknowledged for each in self.run.received if each.row}
-        final = self.outgoing.final
-        if self.failure == "refusal" or (final and final.stop_reason == "refusal"):
-            return "blocked"
-        if self.failure or "failed" in acknowledged:
-            return "failed"
-        answered = final.last.time if final else 0
-        unfinished = any(not call.answered and call.time >= answered for call in self.calls.values())
-        cut = self.run.damaged or (self.run.last and self.run.index.cut) or not self.run.received
-        if final is None or final.stop_reason in CUT_OFF or unfinished or cut or "processing" in acknowledged:
-            return "partial"
-        return "success"
 
     def _flags(self) -> None:
         flags = self.builder.capabilities
-        gaps = self.sayings.missing or self.sayings.damaged or self.run.damaged or self.early
+        gaps = self.sayings.missing or self.sayings.damaged or self.run.damaged or self.early or self.served
         flags.supports_tool_trace = bool(self.run.received) and not gaps
         flags.supports_memory_events = self.generation == "v2" or self.memory.told
         stored = self.run.session is not None

@@ -29,6 +29,8 @@ class Outgoing:
         self.builder = builder
         self.own = outbox.conversation()
         self.parts = {answer.id: parts_of(answer.text, generation) for answer in answers}
+        if not any(self.parts.values()):
+            self.parts = {answer.id: self._bare(answer) for answer in answers}
         speaking = [answer for answer in answers if any(self._is_own(part) for part in self.parts[answer.id])]
         self.final = (speaking or answers)[-1] if answers else None
         self.by_last_line = {id(answer.last): answer for answer in answers}
@@ -56,6 +58,12 @@ class Outgoing:
                 self._send(part, answer, f"{answer.id}:{number}")
         if answer is self.final:
             self._final(own, answer)
+
+    def _bare(self, answer: Answer) -> list[Part]:
+        """A text without a destination that went out all the same, as older releases of v2 send it."""
+        return [
+            part for part in parts_of(answer.text, "v1") if self.outbox.has_text(part.text, answer.last.time)
+        ]
 
     def _is_own(self, part: Part) -> bool:
         return not part.to or not self.own or part.to in self.own

@@ -26,6 +26,8 @@ class Call:
     args: dict[str, Any]
     folder: str
     time: int
+    message: str = ""
+    """The id of the answer that asked for it."""
     number: int = 1
     """Which one it is of the calls with its recorded id."""
     event_id: str = ""

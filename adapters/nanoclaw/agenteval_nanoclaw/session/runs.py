@@ -61,8 +61,9 @@ class Run:
 
     @property
     def by_scheduler(self) -> bool:
-        """Whether the scheduler woke the agent, and no one else."""
-        return bool(self.received) and all(each.message.kind == "task" for each in self.received)
+        """Whether the scheduler woke the agent, and no one else; others may have spoken later."""
+        first = [each for each in self.received if each.time == self.received[0].time]
+        return bool(first) and all(each.message.kind == "task" for each in first)
 
 
 def split(transcript: Transcript, index: Index) -> list[Run]:
@@ -77,7 +78,7 @@ def split(transcript: Transcript, index: Index) -> list[Run]:
                 run = Run(transcript=transcript, index=index, timezone=prompt.timezone)
                 runs.append(run)
             known = [each.message for each in run.received]
-            new = [message for message in prompt.messages if message not in known]
+            new = [message for message in prompt.messages if not (message.seq and message in known)]
             run.received += [Received(message=message, time=line.time) for message in new]
         elif run is None:
             run = Run(transcript=transcript, index=index)

@@ -4,17 +4,21 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
+from math import inf
 from pathlib import Path
-from typing import Any
 
 from agenteval.errors import AdapterError
-from agenteval_nanoclaw.session.runs import Run
+from agenteval_nanoclaw.session.runs import CLOCK_SLACK, Run
 from agenteval_nanoclaw.session.source import Source
-from agenteval_nanoclaw.session.transcript import Line, Record, read_index, read_record, text_of
+from agenteval_nanoclaw.session.transcript import Index, Line, Record, read_index, read_record, text_of
 
 SPAWNS = ("Agent", "Task")
 """The tool that starts a subagent, by its names."""
+RESUMES = "SendMessage"
+"""The tool that lets a subagent go on, named in `to`."""
 MAIN = "main"
+UNNAMED = "subagent"
+"""A subagent whose lines do not name it."""
 MOST_KEPT = 4 << 20
 """Bytes of a run's lines that are kept once they are read."""
 
@@ -40,6 +44,12 @@ class Said:
         for block in content if isinstance(content, list) else []:
             if isinstance(block, dict) and block.get("type") == kind:
                 yield block
+
+    def served(self) -> int:
+        """How many calls it has of tools that the model's service runs itself."""
+        content = self.message.get("content")
+        blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+        return sum(text_of(block.get("type")).endswith("_tool_use") for block in blocks)
 
     @property
     def is_failure(self) -> bool:
@@ -107,6 +117,18 @@ class Sayings:
                 yield said
 
 
+@dataclass(slots=True)
+class _Spawn:
+    """A call that started a subagent, or resumed it. `agent` is empty when nothing tells which."""
+
+    call: str
+    time: int
+    agent: str = ""
+    prompt: str = ""
+    message: bool = False
+    """Whether it is a message to a subagent, which resumes it when it was done."""
+
+
 def read_sayings(run: Run, source: Source, *, max_line: int) -> Sayings:
     """The lines of a run, with those of its subagents, and of theirs."""
     sayings = Sayings()
@@ -115,61 +137,84 @@ def read_sayings(run: Run, source: Source, *, max_line: int) -> Sayings:
     }
     waiting = list(_spawned(sayings.read(run.transcript.path, run.lines), files))
     inline = {place.agent for place in sayings.places}
+    indexes: dict[str, Index] = {}
     while waiting:
-        call, agent = waiting.pop(0)
+        spawn = waiting.pop(0)
+        agent = spawn.agent
         path = files.pop(agent, None)
-        if path is None:
-            if agent not in inline:
-                sayings.missing.append(agent or call)
-            continue
         try:
-            index = read_index(path, max_line=max_line)
+            if path:
+                indexes[agent] = read_index(path, max_line=max_line)
         except AdapterError:
-            sayings.missing.append(agent)
+            path = None
+        index = indexes.get(agent)
+        if index is None:
+            if (agent or UNNAMED) not in inline:
+                sayings.missing.append(agent or spawn.call)
             continue
-        if index.cut or index.damaged:
+        if path and (index.cut or index.damaged):
             sayings.damaged.append(agent)
-        waiting += _spawned(sayings.read(path, index.lines, agent, call), files)
+        lines = _taken(index, spawn, run.ended + CLOCK_SLACK)
+        waiting += _spawned(sayings.read(index.path, lines, agent, spawn.call), files)
     sayings.places.sort(key=lambda place: (place.line.time, place.agent != MAIN, place.line.number))
     return sayings
 
 
 def _agent_of(record: Record) -> str:
-    return (text_of(record.get("agentId")) or "subagent") if record.get("isSidechain") else MAIN
+    return (text_of(record.get("agentId")) or UNNAMED) if record.get("isSidechain") else MAIN
 
 
-def _spawned(lines: Iterable[Said], files: dict[str, Path]) -> Iterator[tuple[str, str]]:
-    """The calls that started subagents, each with the id of the subagent; it is empty when nothing tells."""
-    started: dict[str, Any] = {}
-    answered: dict[str, str] = {}
+def _taken(index: Index, spawn: _Spawn, end: int) -> list[Line]:
+    """Take the lines of a subagent that a call brought about: all, unless it was resumed by another call."""
+    asked = [begin for begin in index.begun if spawn.time <= begin <= end]
+    if not asked and spawn.message:  # the subagent was at work, and got it in passing
+        return []
+    lines, index.lines = index.lines, []
+    if asked and len(index.begun) > 1:
+        later = next((begin for begin in index.begun if begin > asked[0]), inf)
+        index.lines = [line for line in lines if not asked[0] <= line.time < later]
+        lines = [line for line in lines if asked[0] <= line.time < later]
+    return lines
+
+
+def _spawned(lines: Iterable[Said], files: dict[str, Path]) -> Iterator[_Spawn]:
+    """The calls that started or resumed subagents. Skills may run in subagents, too: the answer says so."""
+    started: dict[str, _Spawn] = {}
+    times: dict[str, int] = {}
+    known = set(files)
     for said in lines:
         for block in said.blocks("tool_use"):
+            call, given = text_of(block.get("id")), block.get("input")
+            args: Record = given if isinstance(given, dict) else {}
+            times[call] = said.line.time
             if block.get("name") in SPAWNS:
-                started[text_of(block.get("id"))] = block.get("input")
+                started[call] = _Spawn(call, said.line.time, prompt=text_of(args.get("prompt")))
+            elif block.get("name") == RESUMES and (agent := text_of(args.get("to"))) in known:
+                started[call] = _Spawn(call, said.line.time, agent, message=True)
         detail = said.record.get("toolUseResult")
         for block in said.blocks("tool_result"):
             agent = text_of(detail.get("agentId")) if isinstance(detail, dict) else ""
-            answered[text_of(block.get("tool_use_id"))] = agent or (
-                "" if block.get("is_error") is not True else "-"
-            )
-    for call, given in started.items():
-        agent = answered.get(call) or _by_file(call, given, files)
-        if agent != "-":  # refused before it began
-            yield call, agent
+            call = text_of(block.get("tool_use_id"))
+            if agent:
+                started.setdefault(call, _Spawn(call, times.get(call, 0))).agent = agent
+            elif block.get("is_error") is True:  # refused before it began
+                started.pop(call, None)
+    for spawn in started.values():
+        spawn.agent = spawn.agent or _by_file(spawn, files)
+        yield spawn
 
 
-def _by_file(call: str, given: Any, files: dict[str, Path]) -> str:
+def _by_file(spawn: _Spawn, files: dict[str, Path]) -> str:
     """The subagent whose file says that this call started it, or begins with its prompt."""
     for agent, path in files.items():
         try:
             meta = json.loads(path.with_suffix("").with_suffix(".meta.json").read_bytes())
         except (OSError, ValueError):
             meta = None
-        if isinstance(meta, dict) and meta.get("toolUseId") == call:
+        if isinstance(meta, dict) and meta.get("toolUseId") == spawn.call:
             return agent
         with path.open("rb") as file:
             first = file.readline(1 << 20)
-        prompt = given.get("prompt") if isinstance(given, dict) else None
-        if isinstance(prompt, str) and prompt and json.dumps(prompt, ensure_ascii=False).encode() in first:
+        if spawn.prompt and json.dumps(spawn.prompt, ensure_ascii=False).encode() in first:
             return agent
     return ""

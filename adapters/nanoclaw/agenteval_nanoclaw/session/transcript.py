@@ -14,57 +14,10 @@ from typing import Any, BinaryIO
 
 from agenteval.errors import AdapterError
 from agenteval_nanoclaw.session.clock import milliseconds
-from agenteval_nanoclaw.session.prompts import is_harness
+from agenteval_nanoclaw.session.line_types import OTHER_KNOWN, PASSED_OVER, TOLD
+from agenteval_nanoclaw.session.prompts import INTERRUPTED, is_harness
 
 Record = dict[str, Any]
-
-PASSED_OVER = frozenset(
-    {
-        "api-request",
-        "api-request-blob",
-        "api-request-shape",
-        "atis-latch",
-        "ai-title",
-        "cost-state",
-        "custom-title",
-        "file-history-snapshot",
-        "last-prompt",
-        "mode",
-        "permission-mode",
-        "progress",
-        "queue-operation",
-        "summary",
-        "tools-used",
-    }
-)
-"""Types of line that are known and tell nothing that a trace holds; some have system prompts, which must not be copied."""
-TOLD = {
-    "system": frozenset({"api_error", "compact_boundary", "model_refusal_no_fallback"}),
-    "attachment": frozenset({"queued_command", "instructions"}),
-}
-"""The subtypes that are read of these types. All others are passed over."""
-OTHER_KNOWN = frozenset(
-    {
-        "agent_listing_delta",
-        "auto_mode",
-        "date",
-        "deferred_tools_delta",
-        "deferred_tools_record",
-        "edited_text_file",
-        "environment",
-        "informational",
-        "local_command",
-        "model",
-        "prompt_snapshot",
-        "remote_session_change",
-        "session_context",
-        "silent_turn_reminder",
-        "skill_listing",
-        "stop_hook_summary",
-        "todo_reminder",
-        "turn_duration",
-    }
-)
 
 Progress = Callable[[Path, int, int], None]
 """Told a file, the bytes of it that are read, and its size."""
@@ -102,6 +55,8 @@ class Index:
     """Lines that were passed over because nobody knows them, by type."""
     damaged: list[int] = field(default_factory=list)
     """The numbers of lines that cannot be read: no JSON, or too long. What they told is missing."""
+    begun: list[int] = field(default_factory=list)
+    """When a subagent was asked: once, and again whenever it is resumed."""
     set_back: set[int] = field(default_factory=set)
     """The numbers of lines whose clock was behind that of the line that they continue."""
     cut: bool = False
@@ -200,7 +155,10 @@ def _add(index: Index, places: dict[str, int], record: Record, line: Line) -> No
     parent = places.get(text_of(record.get("parentUuid")), -1)
     prompt = prompt_of(record)
     if kind == "user":  # the rest is what the harness writes in a user's name
-        told = _is_result(record) or prompt is not None
+        told = _is_result(record) or prompt is not None or is_interruption(record)
+        if not told and record.get("isSidechain") and not record.get("isMeta") and _said(_content(record)):
+            begun = milliseconds(record.get("timestamp"))
+            index.begun += [] if begun is None else [begun]
     else:
         told = kind == "assistant" or _subtype(record) in TOLD.get(kind, ())
     if not told:
@@ -216,7 +174,7 @@ def _add(index: Index, places: dict[str, int], record: Record, line: Line) -> No
         time = index.lines[parent].time
         index.set_back.add(line.number)
     line.time, line.type, line.parent, line.place = time, kind, parent, len(index.lines)
-    if uuid:
+    if uuid and _subtype(record) != "compact_boundary":  # the command that asked for it is written after it
         places[uuid] = line.place
     line.prompt = prompt
     index.lines.append(line)
@@ -240,7 +198,17 @@ def prompt_of(record: Record) -> str | None:
         record.get(key) for key in ("isMeta", "isSidechain", "isCompactSummary", "isVisibleInTranscriptOnly")
     ):
         return None
+    origin = record.get("origin")
+    if isinstance(origin, dict) and origin.get("kind") == "task-notification":
+        return None
     return None if _is_result(record) else _said(_content(record))
+
+
+def is_interruption(record: Record) -> bool:
+    """Whether a line says that the agent was stopped."""
+    content = _content(record)
+    first = content[0] if isinstance(content, list) and content else {"text": content}
+    return isinstance(first, dict) and text_of(first.get("text")).startswith(INTERRUPTED)
 
 
 def _is_result(record: Record) -> bool:
@@ -258,7 +226,8 @@ def _said(content: Any) -> str | None:
     if isinstance(content, list):
         blocks = [block for block in content if isinstance(block, dict)]
         texts = [text_of(block.get("text")) for block in blocks if block.get("type") == "text"]
-        content = "\n".join(texts or (f"[{text_of(block.get('type'))}]" for block in blocks))
+        said = [text for text in texts if not is_harness(text)]
+        content = "\n".join(said if texts else (f"[{text_of(block.get('type'))}]" for block in blocks))
     return content if isinstance(content, str) and content and not is_harness(content) else None
 
 

@@ -14,16 +14,22 @@ class Usage:
 
     def __init__(self) -> None:
         self._by_answer: dict[str, dict[str, Any]] = {}
-        self.output_is_recorded = True
+        self._ended: set[str] = set()
+
+    @property
+    def output_is_recorded(self) -> bool:
+        """Whether a line of each answer says how it ended: one that had only begun does not tell its length."""
+        return len(self._ended) == len(self._by_answer)
 
     def add(self, message: dict[str, Any]) -> None:
         """Take in one line of an answer."""
         usage = message.get("usage")
         if not isinstance(usage, dict) or message.get("model") == "<synthetic>":
             return
-        self._by_answer[str(message.get("id"))] = usage
-        if message.get("stop_reason") is None:  # it had only begun: how long it became is not known
-            self.output_is_recorded = False
+        name = str(message.get("id"))
+        self._by_answer[name] = usage
+        if message.get("stop_reason") is not None:
+            self._ended.add(name)
 
     def total(self) -> dict[str, Any] | None:
         """Tokens by kind; None when no answer says. Output tokens are left out where they were not recorded."""

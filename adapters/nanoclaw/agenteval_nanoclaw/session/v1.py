@@ -39,7 +39,7 @@ def read_store(source: Source) -> Store:
         session.inbound = [
             _message(each, folder)
             for each in tables["messages"]
-            if each["chat_jid"] == jid and not each.get("is_from_me") and not each.get("is_bot_message")
+            if each["chat_jid"] == jid and not each.get("is_bot_message", each.get("is_from_me"))
         ]
         for task in tables["scheduled_tasks"]:
             if task["group_folder"] == folder:

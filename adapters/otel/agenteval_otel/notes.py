@@ -1,0 +1,85 @@
+"""What the spans of a run do not show, in words, and which calls of models tell too little to judge tools by."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from agenteval.plurals import counted
+from agenteval_otel import conventions as gen_ai
+from agenteval_otel.conventions import messages_of
+from agenteval_otel.otlp import Span
+from agenteval_otel.runs import Call, Run, asking, earlier, received
+
+DROPPED = ("droppedAttributesCount", "droppedEventsCount")
+
+
+def untold(run: Run) -> list[Span]:
+    """The calls of models that do not tell what was answered."""
+    return [
+        chat for chat in run.chats if not messages_of(chat, gen_ai.OUTPUT) and not gen_ai.has_failed(chat)
+    ]
+
+
+def unknown_parts(run: Run) -> list[str]:
+    """The kinds of parts of answers that nobody knows: they may be calls of tools."""
+    messages = [message for chat in run.chats for message in messages_of(chat, gen_ai.OUTPUT)]
+    return sorted({kind for message in messages for kind in message.unknown})
+
+
+def notes_on(run: Run, calls: list[Call], usage: Mapping[str, Any] | None, *, cut: bool) -> Iterator[str]:
+    """What the spans do not show."""
+    if cut:
+        yield "the file breaks off in its last line: spans may be missing"
+    if not run.complete:
+        yield "the span that holds the others is missing: the run may not be whole"
+    yield from _passed_over(run)
+    yield from _messages(run)
+    told = any(name in chat.attributes for chat in run.chats for name in gen_ai.TOKENS.values())
+    if told and "total_tokens" not in (usage or {}):
+        yield "not every call of a model tells its tokens: a sum of the others is left out"
+    if assumed := sum(call.span is None and call.answered_at is not None for call in calls):
+        yield f"{assumed} tool results have no execute_tool span: that they succeeded is assumed"
+
+
+def _passed_over(run: Run) -> Iterator[str]:
+    """Spans, and what of them, that were lost or are not understood."""
+    if lost := sum(any(str(span.raw["span"].get(key) or 0) != "0" for key in DROPPED) for span in run.spans):
+        yield f"attributes or events of {counted(lost, 'span')} were dropped at a limit when they were recorded"
+    if run.foreign:
+        yield f"spans of other conventions were passed over: {_counts(run.foreign)}"
+    known = (*gen_ai.AGENTS, gen_ai.TOOL, *gen_ai.OTHERS)
+    names = [gen_ai.operation(span) for span in run.spans if not gen_ai.is_model_call(span)]
+    if unknown := Counter(name for name in names if name not in known):
+        yield f"spans with operations that nobody knows were passed over: {_counts(unknown)}"
+
+
+def _messages(run: Run) -> Iterator[str]:
+    """What was said, where that is not known."""
+    spans = [*run.chats, *run.agents]
+    both = (gen_ai.INPUT, gen_ai.OUTPUT)
+    unreadable = sum(any(gen_ai.is_unreadable(span, name) for name in both) for span in spans)
+    if unreadable:
+        yield f"messages of {counted(unreadable, 'span')} cannot be read: they are no list, or were cut at a limit on length"
+    others = dict.fromkeys(form for chat in untold(run) for form in gen_ai.other_forms(chat))
+    if others:
+        yield f"messages that are not in gen_ai.input.messages and gen_ai.output.messages are not read: {', '.join(others)}"
+    answers = any(messages_of(span, gen_ai.OUTPUT) for span in spans)
+    if not answers and not unreadable and not others:
+        yield "no messages were captured: neither what was asked nor what was answered is known"
+    if answers and not any(received(run)):
+        yield "no message of a user was captured: what was asked is not known"
+    unjudged = "" if run.tools else ", so tools are not judged"
+    if answers and (missing := len(untold(run))):
+        yield f"{missing} of {counted(len(run.chats), 'call')} of models do not tell what was answered{unjudged}"
+    if parts := unknown_parts(run):
+        yield f"parts of answers that nobody knows were passed over: {', '.join(parts)}{unjudged}"
+    known = {message.text for message in [*earlier(run), *(message for _, message in received(run))]}
+    asked = [
+        [each for each in messages_of(chat, gen_ai.INPUT) if each.role == "user"] for chat in asking(run)
+    ]
+    if strange := sum(bool(users) and users[-1].text not in known | {""} for users in asked):
+        yield f"what {counted(strange, 'call')} of models asked is in no message of this run: the trace may hold several conversations"
+
+
+def _counts(found: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} ({count})" for name, count in sorted(found.items()))

@@ -1,0 +1,281 @@
+"""Other conventions, older and newer ones, and what limits leave of spans: read, or told of in a note."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from otel.spans import (
+    agent,
+    asks_for,
+    attributes,
+    chat,
+    responds,
+    says,
+    span,
+    told,
+    tool,
+    trace_of,
+    value,
+    write,
+)
+
+ASKED = says("user", "What is new?")
+CALLING = asks_for("c1", "search", q="news")
+NOTHING = says("assistant", "Nothing.")
+ASSUMED = "1 tool results have no execute_tool span: that they succeeded is assumed"
+TOLD = [
+    ("message_received", "What is new?"),
+    ("tool_call", "c1"),
+    ("tool_result", "c1"),
+    ("final_output", "Nothing."),
+]
+UNREADABLE = "messages of 1 span cannot be read: they are no list, or were cut at a limit on length"
+
+
+def asking(at: int, until: int, asked: Any, answered: Any, **given: Any) -> dict[str, Any]:
+    """A call of a model with messages as they stand; a text stays itself."""
+    made = chat(at, until, **given)
+    for name, messages in (("input", asked), ("output", answered)):
+        if messages is not None:
+            text = messages if isinstance(messages, str) else json.dumps(messages)
+            made["attributes"].append({"key": f"gen_ai.{name}.messages", "value": value(text)})
+    return made
+
+
+OPENAI_CALL = {
+    "role": "assistant",
+    "content": None,
+    "tool_calls": [
+        {"id": "c1", "type": "function", "function": {"name": "search", "arguments": '{"q": "news"}'}}
+    ],
+}
+OPENAI = (
+    {"role": "user", "content": [{"type": "text", "text": "What is new?"}]},
+    OPENAI_CALL,
+    {"role": "tool", "tool_call_id": "c1", "content": "None."},
+    {"role": "assistant", "content": "Nothing."},
+)
+ANTHROPIC = (
+    {"role": "user", "content": "What is new?"},
+    {
+        "role": "assistant",
+        "content": [
+            {"type": "thinking", "thinking": "…"},
+            {"type": "tool_use", "id": "c1", "name": "search", "input": {"q": "news"}},
+        ],
+    },
+    {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "None."}]},
+    {"role": "assistant", "content": [{"type": "text", "text": "Nothing."}]},
+)
+LANGCHAIN = (says("human", "What is new?"), CALLING, responds("c1", "None."), says("ai", "Nothing."))
+
+
+@pytest.mark.parametrize("messages", [OPENAI, ANTHROPIC, LANGCHAIN])
+def test_messages_as_the_api_of_a_model_has_them(tmp_path: Path, messages: tuple[Any, ...]) -> None:
+    """Many instrumentations hand them on as they are: no call, and no word, is lost."""
+    first = asking(10, 100, messages[:1], messages[1:2])
+    second = asking(210, 300, messages[:3], messages[3:])
+    trace = trace_of(write(tmp_path, agent(), first, second))
+    assert told(trace) == TOLD
+    assert trace.calls()[0].event.data["args"] == {"q": "news"}
+    assert trace.of_type("tool_result")[0].data["result"] == "None."
+    assert trace.notes == [ASSUMED]
+
+
+def test_a_call_that_a_framework_and_its_client_tell_of_is_one(tmp_path: Path) -> None:
+    """Their spans lie in each other: neither the tool call nor the tokens are doubled."""
+    usage: dict[str, Any] = {"usage__input_tokens": 5, "usage__output_tokens": 2}
+    calling = {"asked": [ASKED], "answered": [CALLING], **usage}
+    run = [
+        agent(),
+        chat(10, 100, **calling),
+        chat(12, 90, parent="chat@10", **calling),
+        tool(110, 200, "search", tool__call__id="c1"),
+        chat(210, 300, asked=[ASKED, CALLING, responds("c1", "None.")], answered=[NOTHING], **usage),
+    ]
+    trace = trace_of(write(tmp_path, *run))
+    assert told(trace) == TOLD
+    assert trace.metrics.token_usage == {"input_tokens": 10, "output_tokens": 4, "total_tokens": 14}
+
+
+def test_of_two_spans_of_a_call_the_one_that_tells_is_kept(tmp_path: Path) -> None:
+    """The client may capture no messages, and the framework may."""
+    run = [agent(), chat(10, 100, asked=[ASKED], answered=[NOTHING]), chat(12, 90, parent="chat@10")]
+    trace = trace_of(write(tmp_path, *run))
+    assert told(trace) == [TOLD[0], TOLD[-1]]
+    assert trace.notes == []
+
+
+@pytest.mark.parametrize("stated", [{}, {"response__finish_reasons": '["length"]'}])
+def test_finish_reasons_of_messages_and_in_texts(tmp_path: Path, stated: dict[str, Any]) -> None:
+    """An answer that was cut off is no success, wherever that stands."""
+    answer = NOTHING if stated else {**NOTHING, "finish_reason": "length"}
+    made = chat(10, 100, asked=[ASKED], answered=[answer], **stated)
+    assert trace_of(write(tmp_path, agent(), made)).status == "partial"
+
+
+def test_answers_that_were_cut_leave_tools_unjudged(tmp_path: Path) -> None:
+    """Exporters cut long attributes: what calls stood there is not known."""
+    first = asking(10, 100, [ASKED], json.dumps([CALLING])[:-20])
+    run = [agent(), first, chat(210, 300, asked=[ASKED], answered=[NOTHING])]
+    trace = trace_of(write(tmp_path, *run))
+    assert not trace.capabilities.supports_tool_trace
+    assert trace.notes == [
+        UNREADABLE,
+        "1 of 2 calls of models do not tell what was answered, so tools are not judged",
+    ]
+    executed = tool(110, 200, "search", tool__call__id="c1")
+    trace = trace_of(write(tmp_path, *run, executed))
+    assert trace.capabilities.supports_tool_trace
+    assert trace.notes == [UNREADABLE, "1 of 2 calls of models do not tell what was answered"]
+
+
+def test_questions_that_were_cut_are_told(tmp_path: Path) -> None:
+    """What a tool answered may have stood there."""
+    asked = json.dumps([ASKED, CALLING, responds("c1", "None.")])[:-20]
+    run = [agent(), chat(10, 100, asked=[ASKED], answered=[CALLING]), asking(210, 300, asked, [NOTHING])]
+    assert trace_of(write(tmp_path, *run)).notes == [UNREADABLE]
+
+
+def test_attributes_that_were_dropped_are_told(tmp_path: Path) -> None:
+    """An SDK keeps no more of them than its limit, and counts the others."""
+    made = {**chat(10, 100, asked=[ASKED], answered=[NOTHING]), "droppedAttributesCount": 3}
+    assert trace_of(write(tmp_path, agent(), made)).notes == [
+        "attributes or events of 1 span were dropped at a limit when they were recorded"
+    ]
+
+
+def test_parts_of_answers_that_nobody_knows(tmp_path: Path) -> None:
+    """They may be calls: tools are not judged."""
+    part = {"type": "function_call", "id": "c1", "name": "rm", "arguments": {}}
+    answered = [{"role": "assistant", "parts": [part, {"type": "reasoning", "content": "…"}]}, NOTHING]
+    trace = trace_of(write(tmp_path, agent(), chat(10, 100, asked=[ASKED], answered=answered)))
+    assert not trace.capabilities.supports_tool_trace
+    assert trace.notes == [
+        "parts of answers that nobody knows were passed over: function_call, so tools are not judged"
+    ]
+
+
+def test_an_item_that_calls_a_tool_is_no_message(tmp_path: Path) -> None:
+    """The items of some APIs have a type, and no role: they are not passed over in silence."""
+    item = {"type": "function_call", "call_id": "c1", "name": "rm", "arguments": "{}"}
+    trace = trace_of(write(tmp_path, agent(), asking(10, 100, [ASKED], [item, NOTHING])))
+    assert not trace.capabilities.supports_tool_trace
+
+
+def test_a_call_of_a_model_by_another_name(tmp_path: Path) -> None:
+    """Its operation is not one of the conventions, and its answer is there."""
+    odd = {"key": "gen_ai.operation.name", "value": value("chat.completions")}
+    made = chat(10, 100, asked=[ASKED], answered=[CALLING])
+    made["attributes"].append(odd)
+    last = chat(210, 300, asked=[ASKED, CALLING, responds("c1", "None.")], answered=[NOTHING])
+    assert told(trace_of(write(tmp_path, agent(), made, last))) == TOLD
+
+
+def test_operations_that_nobody_knows_are_told(tmp_path: Path) -> None:
+    """Those that are known, and have no event in a trace, are not."""
+    run = [agent(), chat(10, 100, asked=[ASKED], answered=[NOTHING])]
+    others = [span(name, 1, 2, parent="invoke_agent@0") for name in ("plan", "retrieval", "embeddings")]
+    assert trace_of(write(tmp_path, *run, *others)).notes == [
+        "spans with operations that nobody knows were passed over: plan (1)"
+    ]
+
+
+def test_spans_of_another_convention_beside_are_told(tmp_path: Path) -> None:
+    """Two instrumentations were at work, and one of them speaks another language."""
+    other = {
+        **span("other", 1, 2, parent="invoke_agent@0"),
+        "attributes": attributes({"openinference.span.kind": "TOOL"}),
+    }
+    run = [agent(), chat(10, 100, asked=[ASKED], answered=[NOTHING]), other]
+    assert trace_of(write(tmp_path, *run)).notes == [
+        "spans of other conventions were passed over: openinference.span.kind (1)"
+    ]
+
+
+@pytest.mark.parametrize("in_event", [True, False])
+def test_messages_in_older_forms_are_told(tmp_path: Path, in_event: bool) -> None:
+    """As numbered attributes, or as events of the span."""
+    made = chat(10, 100)
+    if in_event:
+        made["events"] = [{"name": "gen_ai.choice", "attributes": []}]
+    else:
+        made["attributes"] += attributes({"gen_ai.completion.0.content": "Nothing."})
+    form = "gen_ai.choice" if in_event else "gen_ai.completion"
+    trace = trace_of(write(tmp_path, agent(), made))
+    assert trace.status == "partial"
+    assert not trace.capabilities.supports_tool_trace
+    assert trace.notes == [
+        f"messages that are not in gen_ai.input.messages and gen_ai.output.messages are not read: {form}"
+    ]
+
+
+def test_several_conversations_in_one_trace_are_told(tmp_path: Path) -> None:
+    """A script that asks one thing after the other may hold them all in one span."""
+    run = [
+        agent(10, 100, parent="script"),
+        chat(20, 90, parent="invoke_agent@10", asked=[ASKED], answered=[NOTHING]),
+        agent(110, 200, parent="script"),
+        chat(120, 190, parent="invoke_agent@110", asked=[says("user", "And old?")], answered=[NOTHING]),
+    ]
+    assert trace_of(write(tmp_path, *run)).notes == [
+        "what 1 call of models asked is in no message of this run: the trace may hold several conversations"
+    ]
+
+
+@pytest.mark.parametrize("args", ['{"q": "news", "limit": 10}', "{'q': 'news'}"])
+def test_arguments_in_another_form_make_no_other_call(tmp_path: Path, args: str) -> None:
+    """A framework fills in what the model left out, or does not write JSON; its span has no id of the call."""
+    executed = tool(110, 200, "search", tool__call__arguments=args, tool__call__result="None.")
+    last = chat(210, 300, asked=[ASKED, CALLING, responds("c1", "None.")], answered=[NOTHING])
+    run = [agent(), chat(10, 100, asked=[ASKED], answered=[CALLING]), executed, last]
+    assert told(trace_of(write(tmp_path, *run))) == TOLD
+
+
+def test_arguments_tell_calls_of_a_tool_apart(tmp_path: Path) -> None:
+    """Those that are the same come first, whatever the order of the answer."""
+    asked = [asks_for("c1", "search", q="a"), asks_for("c2", "search", q="b")]
+    spans = [
+        tool(110, 120, "search", tool__call__arguments='{"q": "b"}', tool__call__result="B"),
+        tool(111, 130, "search", tool__call__arguments='{"q": "a"}', tool__call__result="A"),
+    ]
+    run = [agent(), chat(10, 100, asked=[ASKED], answered=asked), *spans]
+    results = {
+        event.data["call_id"]: event.data["result"]
+        for event in trace_of(write(tmp_path, *run)).of_type("tool_result")
+    }
+    assert results == {"c1": "A", "c2": "B"}
+
+
+def test_what_a_framework_executes_by_itself_is_a_call_of_its_own(tmp_path: Path) -> None:
+    """The call that the model asked for has a span with its arguments."""
+    spans = [
+        tool(110, 120, "search", tool__call__arguments='{"q": "warm up"}'),
+        tool(130, 140, "search", tool__call__arguments='{"q": "news"}'),
+    ]
+    run = [agent(), chat(10, 100, asked=[ASKED], answered=[CALLING]), *spans]
+    calls = trace_of(write(tmp_path, *run)).calls()
+    assert [call.event.data["args"] for call in calls] == [{"q": "warm up"}, {"q": "news"}]
+    assert calls[1].call_id == "c1"
+
+
+def test_a_parent_of_zeros_is_none(tmp_path: Path) -> None:
+    """Some exporters write the id of no span so: the run is whole."""
+    run = [
+        {**agent(), "parentSpanId": "0" * 16},
+        chat(10, 100, asked=[ASKED], answered=[NOTHING]),
+        span("create_agent", 0, 1),
+    ]
+    trace = trace_of(write(tmp_path, *run))
+    assert trace.status == "success"
+    assert trace.notes == []
+
+
+def test_that_nobody_asked_is_told(tmp_path: Path) -> None:
+    """Messages were captured, and none of a user is among them."""
+    made = chat(10, 100, answered=[NOTHING])
+    assert trace_of(write(tmp_path, agent(), made)).notes == [
+        "no message of a user was captured: what was asked is not known"
+    ]
