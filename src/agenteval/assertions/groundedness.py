@@ -132,8 +132,10 @@ check: [numbers, dates, urls, names]
     def _reasons(self, each: Support) -> list[str]:
         """Why a claim is not supported."""
         found = []
-        if each.unsupported:
-            found.append(f"no source has {', '.join(each.unsupported)}")
+        if unknown := [fact for fact in each.unsupported if fact not in each.elsewhere]:
+            found.append(f"no source has {', '.join(unknown)}")
+        if each.elsewhere:
+            found.append(f"no source says this of {', '.join(each.elsewhere)}")
         found += [f'the source says otherwise: "{cut(part, 80)}"' for part in each.contradicted]
         if each.score < self.min_support:
             found.append(f"wording supported {each.score:g}, needed {self.min_support:g}")

@@ -39,8 +39,8 @@ Check = Literal["numbers", "dates", "urls", "names", "quotes", "wording"]
 class Support:
     """What the sources say to a claim: how far they support its wording (0-1), and what of it they do not have.
 
-    `unsupported` are hard facts and `contradicted` what the sources say otherwise, as written; `missing` are words
-    that no source has. `judged` says whether there was anything to look for: a hard fact of a kind that is asked
+    `unsupported` are hard facts, `elsewhere` those of them that the sources have, but say something else of, and
+    `contradicted` what the sources say otherwise, all as written; `missing` are words that no source has. `judged` says whether there was anything to look for: a hard fact of a kind that is asked
     for, or wording.
     """
 
@@ -48,6 +48,7 @@ class Support:
     score: float
     span: Span | None
     unsupported: tuple[str, ...]
+    elsewhere: tuple[str, ...] = ()
     contradicted: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     judged: bool = True
@@ -67,11 +68,13 @@ def support(claim: Claim, sources: SourceText, checks: Sequence[Check]) -> Suppo
     has_wording = "wording" in checks and claim.worded and bool(read.wanted)
     counted = [known for check in ("numbers", "dates") for _, known in found.get(check, ())]
     score = round(read.overlap.score(counted), 2) if has_wording else 1.0
+    unsupported = tuple(dict.fromkeys(text for text, known in facts if not known))
     return Support(
         claim=claim,
         score=score,
         span=span,
-        unsupported=tuple(dict.fromkeys(text for text, known in facts if not known)),
+        unsupported=unsupported,
+        elsewhere=tuple(read.elsewhere(unsupported)) if unsupported else (),
         contradicted=tuple(dict.fromkeys(read.contradicted(span))) if has_wording and span else (),
         missing=read.missing if has_wording else (),
         judged=bool(facts) or has_wording,
@@ -127,6 +130,14 @@ class _Reading:
             *(" ".join(map(self._written.__getitem__, each)) for each in others),
         )
 
+    def elsewhere(self, unsupported: Sequence[str]) -> Iterator[str]:
+        """What of this the sources have all the same, beside other words."""
+        stated, sources = self.stated, self.sources
+        numbers = (each.text for each in stated.quantities if _has_quantity(each, anywhere, sources))
+        dates = (each.text for each in stated.dates if sources.has_date(each))
+        held = {*numbers, *dates}
+        return (text for text in unsupported if text in held)
+
     @property
     def missing(self) -> tuple[str, ...]:
         """The words that no source has."""
@@ -155,17 +166,17 @@ def _numbers(read: _Reading, sources: SourceText) -> Iterator[Fact]:
             seen.add(number)
             yield (
                 quantity.text,
-                _has_quantity(quantity, read, sources) and not _is_displaced(quantity, read, sources),
+                _has_quantity(quantity, read.beside, sources) and not _is_displaced(quantity, read, sources),
             )
 
 
-def _has_quantity(quantity: Quantity, read: _Reading, sources: SourceText) -> bool:
+def _has_quantity(quantity: Quantity, beside: Beside, sources: SourceText) -> bool:
     def fits(unit: str) -> bool:
         if quantity.unit == ":" or unit == ":":
             return quantity.unit == unit
         return unit in ("", quantity.unit) or not quantity.unit
 
-    numbers, beside = sources.numbers, read.beside
+    numbers = sources.numbers
     if quantity.unit == ":" and quantity.text.endswith(":00"):
         hour = quantity.text[:-3].lstrip("0")
         if sources.has_phrase(["at", hour]):
