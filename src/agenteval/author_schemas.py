@@ -13,7 +13,7 @@ from agenteval import budget
 from agenteval.errors import AssertionCrashError
 from agenteval.misspelling import slip_of
 from agenteval.patterns import pattern_error, search, shown
-from agenteval.text import clipped
+from agenteval.shortening import clipped
 
 MOST_DIFFERENCES = 10
 LONGEST_DIFFERENCE = 300

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from agenteval.findings import dotted
 from agenteval.selectors import equal, show
-from agenteval.text import clipped
+from agenteval.shortening import clipped
 
 MOST_LINES = 5
 LONGEST_VALUE = 80

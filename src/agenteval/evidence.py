@@ -6,7 +6,7 @@ from typing import Any
 
 from agenteval.redaction import Redactor
 from agenteval.results import Excerpt
-from agenteval.text import abridged
+from agenteval.shortening import abridged
 from agenteval.trace import Event
 
 LONGEST_TEXT = 200

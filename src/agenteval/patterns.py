@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from agenteval import budget
 from agenteval.errors import AssertionCrashError
-from agenteval.text import head
+from agenteval.shortening import head
 
 if TYPE_CHECKING:
     import regex

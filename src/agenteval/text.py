@@ -27,7 +27,6 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import accumulate
 from typing import Any, Literal
 
 from agenteval.lazyregex import lazy
@@ -70,72 +69,6 @@ def lowered(text: str) -> str:
 def readings(text: str) -> list[str]:
     r"""A text as it is, and with `\n` for each `\r\n` if it has any: a pattern or phrase may mean either."""
     return [text, text.replace("\r\n", "\n")] if "\r\n" in text else [text]
-
-
-def cells(text: str) -> int:
-    """How many cells of a terminal the text takes: Chinese signs and emoji two each, marks on a letter none."""
-    if text.isascii():
-        return len(text)
-    return sum(
-        2 if unicodedata.east_asian_width(sign) in "WF" else not unicodedata.combining(sign) for sign in text
-    )
-
-
-def cut(text: str, limit: int = 200) -> str:
-    """On one line, and at most about `limit` characters: a longer text ends at a blank, with an ellipsis."""
-    piece = text[: limit * 4]
-    if "  " in piece or not piece.isprintable():
-        piece = " ".join(piece.split())
-    text = piece.strip() + (" " if len(text) > limit * 4 else "")
-    if len(text) <= limit:
-        return text.rstrip()
-    kept = head(text, limit)
-    return (kept.rsplit(" ", 1)[0] if " " in kept else kept) + " …"
-
-
-def clipped(text: str, limit: int) -> str:
-    """At most `limit` characters: a longer text ends with an ellipsis, which is one of them."""
-    return text if len(text) <= limit else f"{head(text, limit - 1)}…"
-
-
-def abridged(text: str, limit: int) -> str:
-    """At most `limit` characters of a text, and how many more it has."""
-    if len(text) <= limit:
-        return text
-    kept = head(text, limit)
-    return f"{kept}… ({len(text) - len(kept)} more characters)"
-
-
-def clipped_to_cells(text: str, width: int, ellipsis: str = "…") -> str:
-    """At most `width` cells of a terminal, those of the ellipsis included."""
-    if cells(text) <= width:
-        return text
-    room = width - cells(ellipsis)
-    return head(text, sum(taken <= room for taken in accumulate(map(cells, text)))) + ellipsis
-
-
-def head(text: str, limit: int) -> str:
-    """The first `limit` characters, or a few less: letters keep their accents, and joined emoji stay whole."""
-    if len(text) <= limit or text.isascii():
-        return text[:limit]
-    for end in range(limit, max(limit - _LONGEST_SIGN, 0), -1):
-        if not _goes_on(text[end - 1], text[end]):
-            return text[:end]
-    return text[:limit]
-
-
-_LONGEST_SIGN = 16
-"""Characters that make one sign: those of a family are eleven, and who writes more accents has them cut."""
-_JOINER = "\u200d"
-
-
-def _goes_on(before: str, sign: str) -> bool:
-    """Whether a character is of one sign with the one before: accents, tones of skin, what is joined."""
-    return (
-        _JOINER in (before, sign)
-        or unicodedata.category(sign).startswith("M")
-        or "\U0001f3fb" <= sign <= "\U0001f3ff"
-    )
 
 
 def texts(value: Any) -> list[str]:

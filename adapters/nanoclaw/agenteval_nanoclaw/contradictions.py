@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
+from agenteval.shortening import clipped
 from agenteval.spec import TestCase
-from agenteval.text import clipped
 from agenteval.trace import Trace, TraceMessage, TraceScenario
 from agenteval_nanoclaw.bundle import FinalOutputStep, RecordedMessage, ReplayBundle
 

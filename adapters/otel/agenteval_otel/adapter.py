@@ -8,9 +8,9 @@ from agenteval.adapters import AdapterContext
 from agenteval.errors import AdapterError
 from agenteval.misspelling import closest
 from agenteval.reading.containment import STAY_INSIDE, is_inside
+from agenteval.shortening import cut
 from agenteval.spec import Scenario, TestCase
 from agenteval.strict import EXTENSION_PREFIX
-from agenteval.text import cut
 from agenteval.trace import AdapterInfo, Trace, TraceScenario
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import Any
 from agenteval.adapters import AdapterContext
 from agenteval.errors import AdapterError
 from agenteval.recordings import NOT_THIS_KIND, RecordedRun, RecordedTest, Recording
-from agenteval.text import cut
+from agenteval.shortening import cut
 from agenteval.trace import Trace, TraceScenario
 from agenteval_otel import conventions as gen_ai
 from agenteval_otel.adapter import TRACE_ID, OtelAdapter, chosen

@@ -4,9 +4,9 @@ import re
 from typing import ClassVar, Literal
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
+from agenteval.shortening import cut
 from agenteval.spec import TestCase
 from agenteval.strict import model
-from agenteval.text import cut
 from agenteval.trace import Trace
 
 

@@ -23,9 +23,9 @@ from agenteval.grounding.support import Check, Support, score, support
 from agenteval.lazyregex import lazy
 from agenteval.plurals import counted
 from agenteval.selectors import is_of
+from agenteval.shortening import cut
 from agenteval.spec import TestCase
 from agenteval.strict import Between, NotEmpty, model
-from agenteval.text import cut
 from agenteval.trace import Event, Trace
 
 MOST_MARKED = 40

@@ -18,9 +18,10 @@ from agenteval.lazyregex import lazy
 from agenteval.outbound import OUTBOUND, without_texts
 from agenteval.patterns import is_glob, name_matches
 from agenteval.plurals import counted
+from agenteval.shortening import cut
 from agenteval.spec import Name, TestCase, memory_text, other_groups
 from agenteval.strict import model
-from agenteval.text import blocks, cut, fold, texts
+from agenteval.text import blocks, fold, texts
 from agenteval.trace import Event, ToolCall, Trace
 
 if TYPE_CHECKING:

@@ -15,9 +15,10 @@ from agenteval.assertions.looks import Looks
 from agenteval.assertions.output import OutputContains, has_output, no_output, output_events
 from agenteval.language.content_words import find_phrase, has_phrase
 from agenteval.lazyregex import lazy
+from agenteval.shortening import cut
 from agenteval.spec import Name, TestCase
 from agenteval.strict import model
-from agenteval.text import blocks, composed, cut, sentences, texts
+from agenteval.text import blocks, composed, sentences, texts
 from agenteval.trace import Event, Trace
 
 TAKEN_OUT = "instead of: "

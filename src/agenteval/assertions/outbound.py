@@ -9,9 +9,10 @@ from agenteval.outbound import DESTINATION_KEYS, OUTBOUND, Message, destinations
 from agenteval.patterns import name_matches
 from agenteval.plurals import counted
 from agenteval.selectors import is_of
+from agenteval.shortening import cut
 from agenteval.spec import Name, TestCase
 from agenteval.strict import Between, NotEmpty, model
-from agenteval.text import composed, cut
+from agenteval.text import composed
 from agenteval.trace import ToolCall, Trace
 
 

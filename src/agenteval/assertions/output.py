@@ -9,9 +9,10 @@ from agenteval.language.questions import questions
 from agenteval.patterns import pattern_error, search, shown
 from agenteval.plurals import counted
 from agenteval.selectors import is_of
+from agenteval.shortening import cut
 from agenteval.spec import TestCase
 from agenteval.strict import Between, model
-from agenteval.text import composed, cut, fold, line_at, readings
+from agenteval.text import composed, fold, line_at, readings
 from agenteval.trace import Event, ToolCall, Trace
 
 

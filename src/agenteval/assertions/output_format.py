@@ -14,9 +14,10 @@ from agenteval.author_schemas import schema_differences, schema_error
 from agenteval.lazyregex import lazy
 from agenteval.plurals import counted
 from agenteval.selectors import MISSING, lookup
+from agenteval.shortening import cut
 from agenteval.spec import TestCase
 from agenteval.strict import Between, model
-from agenteval.text import blocks, bullets, cut, numbered_items, paragraphs, sentences, words
+from agenteval.text import blocks, bullets, numbered_items, paragraphs, sentences, words
 from agenteval.trace import Trace
 
 Format = Literal["bullet_list", "numbered_list", "paragraphs", "json", "max_length"]

@@ -11,9 +11,10 @@ from agenteval.errors import AssertionCrashError
 from agenteval.patterns import name_matches
 from agenteval.plurals import counted
 from agenteval.selectors import ArgsMatch, equal, is_of, lookup, show
+from agenteval.shortening import cut
 from agenteval.spec import Name, TestCase
 from agenteval.strict import Model, model
-from agenteval.text import cut, fold
+from agenteval.text import fold
 from agenteval.trace import Event, ToolCall, Trace, args_key
 
 MOST_PAIRS = 10_000_000

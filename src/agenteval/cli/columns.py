@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from agenteval.reporters.terminal import Terminal
-from agenteval.text import cells
+from agenteval.shortening import cells
 
 
 def columns(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -11,7 +11,7 @@ from agenteval.errors import Problem
 from agenteval.plurals import counted
 from agenteval.redaction import plain
 from agenteval.reporters.stream import redactor_in_force, write_json
-from agenteval.text import clipped, cut
+from agenteval.shortening import clipped, cut
 
 if TYPE_CHECKING:
     from agenteval.drafting.draft import Draft

@@ -6,7 +6,7 @@ from typing import Any
 
 from agenteval.differences import ABSENT, LONGEST_VALUE, Difference, brief, find_differences
 from agenteval.selectors import equal, show
-from agenteval.text import clipped
+from agenteval.shortening import clipped
 
 MOST_LINES = 12
 LARGEST = 50_000

@@ -5,7 +5,7 @@ from typing import Any
 
 from agenteval.results import TestResult
 from agenteval.runner import Outcome
-from agenteval.text import cut
+from agenteval.shortening import cut
 from agenteval.trace import Trace, args_key
 
 LONGEST_LINE = 120

@@ -18,9 +18,9 @@ from agenteval.errors import AdapterError
 from agenteval.plugins.registry import Registry
 from agenteval.recordings import REPLAY_FILE, RecordedRun, RecordedTest
 from agenteval.redaction import RedactionRules
+from agenteval.shortening import cut
 from agenteval.spec import SCHEMA_VERSION, TestCase
 from agenteval.strict import parse
-from agenteval.text import cut
 from agenteval.trace import Trace
 
 LONGEST_REASON = 120

@@ -16,7 +16,8 @@ from agenteval.grounding.wording import tokens as exact_tokens
 from agenteval.language.content_words import plain_form
 from agenteval.language.signs import END, tokens
 from agenteval.lazyregex import lazy
-from agenteval.text import blocks, composed, cut, fold
+from agenteval.shortening import cut
+from agenteval.text import blocks, composed, fold
 
 TITLE_OVERLAP = 0.6
 """The share of a reference line's content words that one span of a source must have."""

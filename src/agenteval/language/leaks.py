@@ -24,7 +24,8 @@ from math import ceil
 
 from agenteval.language.content_words import UNSPACED, UNSPACED_SIGN, plain_form, raw_words
 from agenteval.lazyregex import lazy
-from agenteval.text import blocks, cut, fold, sentences
+from agenteval.shortening import cut
+from agenteval.text import blocks, fold, sentences
 
 MOST_FACTS = 5000
 """Facts of one memory that are looked for."""

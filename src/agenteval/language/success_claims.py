@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator
 
 from agenteval.language.content_words import find_phrase
 from agenteval.lazyregex import lazy
-from agenteval.text import blocks, cut, sentences
+from agenteval.shortening import cut
+from agenteval.text import blocks, sentences
 
 SUCCESS_PHRASES = ("done", "all set", "sent", "delivered", "completed", "successfully")
 """What claims success, unless a test says otherwise."""

@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 
 from agenteval.assertions.base import Category
 from agenteval.selectors import show
+from agenteval.shortening import clipped
 from agenteval.spec import TestCase
-from agenteval.text import clipped
 from agenteval.trace import ToolCall, Trace
 
 Remedy = tuple[str, dict[str, Any]]

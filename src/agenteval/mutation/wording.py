@@ -8,7 +8,8 @@ from functools import partial
 from agenteval.mutation.answers import BULLET, appended, some, speaks
 from agenteval.mutation.base import Mutant, Operator, Remedy, Subject, ordinal, shown
 from agenteval.mutation.traces import with_output
-from agenteval.text import head, sentences
+from agenteval.shortening import head
+from agenteval.text import sentences
 
 _WORD = re.compile(r"[^\W\d_]{4,}|\d[\d.,:]*\d|\d")
 _LEAST_WORDS = 4

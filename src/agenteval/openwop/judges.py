@@ -17,8 +17,8 @@ from agenteval.openwop.replays import Replays
 from agenteval.openwop.rubric import Judge, Question, RubricVerdict
 from agenteval.reading.containment import STAY_INSIDE, is_inside
 from agenteval.reading.jsonsource import load_model, parse_json
+from agenteval.shortening import head
 from agenteval.strict import Model, model, parse
-from agenteval.text import head
 
 GROUP = "agenteval.judges"
 RECORDED = "recorded"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from agenteval.errors import saying
-from agenteval.text import clipped
+from agenteval.shortening import clipped
 
 Kind = Literal["assertion", "adapter", "operator"]
 

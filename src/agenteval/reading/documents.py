@@ -147,7 +147,7 @@ def place_at(text: str, offset: int, span: int = 1) -> Place:
 
 def _window(head: str, tail: str, span: int) -> tuple[Callable[[str], str], tuple[int, int]]:
     """How to cut the lines of an excerpt so that the caret is in sight, and where the caret then stands."""
-    from agenteval.text import cells
+    from agenteval.shortening import cells
 
     start = 0
     if len(head) + min(span, _EXCERPT_WIDTH // 2) > _EXCERPT_WIDTH:

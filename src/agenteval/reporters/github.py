@@ -13,8 +13,8 @@ from agenteval.reporters.entries import Entry, entries
 from agenteval.reporters.markdown import within
 from agenteval.reporters.sealing import sealed_text
 from agenteval.results import InvalidSpec
+from agenteval.shortening import clipped
 from agenteval.stored import StoredRun
-from agenteval.text import clipped
 
 MOST_ANNOTATIONS = 10
 """Annotations of one kind that GitHub keeps of a step."""

@@ -10,8 +10,8 @@ from agenteval.reporters.entries import Entry, entries, located
 from agenteval.reporters.sealing import sealed_text
 from agenteval.reporters.stream import printable
 from agenteval.results import CategoryScore, RunCounts
+from agenteval.shortening import abridged
 from agenteval.stored import StoredRun
-from agenteval.text import abridged
 
 LONGEST_COMMENT = 65_536
 """Characters that GitHub accepts as a comment; bytes are counted, of which there are no fewer."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TextIO
 
 from agenteval.reporters.stream import flush, printable, redactor_in_force, write
-from agenteval.text import cells, clipped_to_cells
+from agenteval.shortening import cells, clipped_to_cells
 
 Part = str | tuple[str, str]
 """A text, or a text with a style."""

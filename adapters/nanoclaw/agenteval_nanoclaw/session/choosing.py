@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agenteval.errors import AdapterError
-from agenteval.text import cut
+from agenteval.shortening import cut
 from agenteval_nanoclaw.session.clock import iso, milliseconds
 from agenteval_nanoclaw.session.runs import Run
 

@@ -6,8 +6,9 @@ from agenteval.assertions.memory import MEMORY_EVENTS, TAKEN_OUT, owner
 from agenteval.drafting.suggestions.suggestion import Suggestion
 from agenteval.language.content_words import content_words, raw_words
 from agenteval.language.leaks import facts
+from agenteval.shortening import cut
 from agenteval.spec import TestCase, memory_text, other_groups
-from agenteval.text import cut, texts
+from agenteval.text import texts
 from agenteval.trace import Event, Trace
 
 MOST_FACTS = 40

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agenteval.alignment import stretches
-from agenteval.text import clipped, head
+from agenteval.shortening import clipped, head
 
 ON_THE_LINE = 240
 """Characters of a text that show on the line of a test."""

@@ -1,0 +1,79 @@
+"""How texts are cut to fit."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agenteval.shortening import abridged, cells, clipped, clipped_to_cells, cut, head
+
+
+def test_cut() -> None:
+    """Long texts end at a blank, on one line."""
+    assert cut("a\n b", 10) == "a b"
+    assert cut("alpha beta gamma", 12) == "alpha beta …"
+    assert cut("x" * 20, 5) == "xxxxx …"
+
+
+def test_clipped_is_as_long_as_it_says() -> None:
+    """The ellipsis is one of the characters; a text of exactly as many is left alone."""
+    assert clipped("abcd", 4) == "abcd"
+    assert clipped("abcde", 4) == "abc…"
+
+
+def test_abridged_counts_what_is_left_out() -> None:
+    """As many characters stay as are asked for, the rest is counted; a text of exactly as many is left alone."""
+    assert abridged("abc", 3) == "abc"
+    assert abridged("abcdef", 3) == "abc… (3 more characters)"
+    assert abridged("cafe\u0301 au lait", 4) == "caf… (10 more characters)"
+
+
+def test_cells_bound_what_a_terminal_shows() -> None:
+    """Chinese signs count twice, accents not at all, and the ellipsis as wide as it is spelt."""
+    assert clipped_to_cells("abcd", 4) == "abcd"
+    assert clipped_to_cells("abcde", 4) == "abc…"
+    assert clipped_to_cells("abcdef", 5, "...") == "ab..."
+    assert clipped_to_cells("你好吗", 6) == "你好吗"
+    assert clipped_to_cells("你好吗", 5) == "你好…"
+    assert clipped_to_cells("你好吗", 4) == "你…"
+    assert clipped_to_cells("e\u0301e\u0301e\u0301", 3) == "e\u0301e\u0301e\u0301"
+    assert clipped_to_cells("e\u0301e\u0301e\u0301", 2) == "e\u0301…"
+
+
+@given(st.text(alphabet="a\u0301你\U0001f468\u200d "), st.integers(3, 9))
+def test_what_is_clipped_to_cells_fits(text: str, width: int) -> None:
+    """Whatever the signs are."""
+    assert cells(clipped_to_cells(text, width)) <= width
+
+
+@pytest.mark.parametrize(
+    "sign",
+    [
+        "e\u0301",
+        "o\u0323\u0302",
+        "\u0915\u093f",
+        "\u2764\ufe0f",
+        "1\ufe0f\u20e3",
+        "\U0001f44d\U0001f3fd",
+        "\U0001f468\u200d\U0001f469\u200d\U0001f467\u200d\U0001f466",
+        "\U0001f9d1\U0001f3fd\u200d\u2764\ufe0f\u200d\U0001f48b\u200d\U0001f9d1\U0001f3fb",
+    ],
+)
+def test_no_cut_goes_through_a_sign(sign: str) -> None:
+    """A letter with its accents, a vowel sign, a heart in red, a tone of skin, a family: all of it or nothing."""
+    text = f"xy{sign}z and more"
+    for limit in range(3, 2 + len(sign)):
+        assert head(text, limit) == "xy"
+    assert head(text, 2 + len(sign)) == f"xy{sign}"
+    assert head("xy" + sign, 2 + len(sign)) == f"xy{sign}"
+
+
+def test_a_heap_of_accents_is_cut_all_the_same() -> None:
+    """No text is lost to signs without end."""
+    assert head("x" + "\u0301" * 100, 50) == "x" + "\u0301" * 49
+    assert head("\u0301" * 9, 5) == "\u0301" * 5
+
+
+@given(st.text(alphabet="ab   \n\xa0\x1c\u200b\u3000\t"))
+def test_what_is_cut_is_on_one_line(text: str) -> None:
+    """Blanks of any kind come to one, and none stands at the ends."""
+    assert cut(text) == " ".join(text.split())
