@@ -236,6 +236,12 @@ def test_many_objects_are_told_apart() -> None:
     assert not read(many, "A teapot is 7.").passed
 
 
+def test_cents_are_for_data() -> None:
+    """An object may have an amount in cents; in prose, a year is none."""
+    assert read({"name": "Kettle", "price": 1990}, "The kettle price is €19.90.").passed
+    assert not read("The kettle was made in 2000.", "The kettle was made for $20.", check=["numbers"]).passed
+
+
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),

@@ -108,6 +108,15 @@ class SourceText:
 
         return stand
 
+    def in_records(self, beside: Beside) -> Beside:
+        """The same of places in what JSON objects say, and of no others."""
+
+        def stand(number: int, offset: int) -> bool:
+            records = self._own[number].records if number < len(self._own) else ()
+            return self._read[number].text_at(offset) in records and beside(number, offset)
+
+        return stand
+
     def _moments(self, number: int, stated: Statement) -> Iterator[Having]:
         """Which items of a source have one of the dates of a claim, and which one of its times."""
         read, items = self._read[number], self.passages.items(number)

@@ -40,8 +40,8 @@ class Support:
     """What the sources say to a claim: how far they support its wording (0-1), and what of it they do not have.
 
     `unsupported` are hard facts, `elsewhere` those of them that the sources have, but say something else of, and
-    `contradicted` what the sources say otherwise, all as written; `missing` are words that no source has. `judged` says whether there was anything to look for: a hard fact of a kind that is asked
-    for, or wording.
+    `contradicted` what the sources say otherwise, all as written; `missing` are words that no source has. `judged`
+    says whether there was anything to look for: a hard fact of a kind that is asked for, or wording.
     """
 
     claim: Claim
@@ -183,18 +183,20 @@ def _has_quantity(quantity: Quantity, beside: Beside, sources: SourceText) -> bo
             return True
     if quantity.unit != ":" and numbers.has_written(quantity.text, beside):
         return True
-    ways = [(value, fits) for value in quantity.values]
+    ways = [(value, fits, beside) for value in quantity.values]
     if power := _POWERS_OF_DATA.get(quantity.unit):
-        ways += [(value.scaleb(power).normalize(), _is_bare) for value in quantity.values]
+        where = sources.in_records(beside) if power > 0 else beside
+        ways += [(value.scaleb(power).normalize(), _is_bare, where) for value in quantity.values]
     return any(
-        numbers.has(value, quantity.unit, fits_here, beside)
-        or (quantity.about and numbers.has_near(value, beside))
-        for value, fits_here in ways
+        numbers.has(value, quantity.unit, fits_here, place)
+        or (quantity.about and numbers.has_near(value, place))
+        for value, fits_here, place in ways
     )
 
 
 _POWERS_OF_DATA = {"%": -2, **dict.fromkeys(CURRENCIES, 2)}
-"""How data may have a number with a unit, without one: a percentage as a fraction, an amount of money in cents."""
+"""How data may have a number with a unit, without one: a percentage as a fraction, and an object an amount of money in
+cents; in prose a year would do for it."""
 
 
 def _is_bare(unit: str) -> bool:
