@@ -24,7 +24,7 @@ from otel.spans import (
 ASKED = says("user", "What is new?")
 CALLING = asks_for("c1", "search", q="news")
 NOTHING = says("assistant", "Nothing.")
-ASSUMED = "1 tool results have no execute_tool span: that they succeeded is assumed"
+ASSUMED = "no execute_tool span tells of 1 tool result: success is assumed"
 TOLD = [
     ("message_received", "What is new?"),
     ("tool_call", "c1"),

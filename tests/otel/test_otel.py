@@ -94,7 +94,7 @@ def test_a_call_that_only_the_model_tells_of(tmp_path: Path) -> None:
         ("final_output", "Blue."),
     ]
     assert trace.calls()[0].results[0].data["result"] == {"sky": "blue"}
-    assert trace.notes == ["1 tool results have no execute_tool span: that they succeeded is assumed"]
+    assert trace.notes == ["no execute_tool span tells of 1 tool result: success is assumed"]
 
 
 def test_a_tool_span_with_an_id_is_the_call_with_that_id(tmp_path: Path) -> None:

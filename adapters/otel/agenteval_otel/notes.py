@@ -38,7 +38,7 @@ def notes_on(run: Run, calls: list[Call], usage: Mapping[str, Any] | None, *, cu
     if told and "total_tokens" not in (usage or {}):
         yield "not every call of a model tells its tokens: a sum of the others is left out"
     if assumed := sum(call.span is None and call.answered_at is not None for call in calls):
-        yield f"{assumed} tool results have no execute_tool span: that they succeeded is assumed"
+        yield f"no execute_tool span tells of {counted(assumed, 'tool result')}: success is assumed"
 
 
 def _passed_over(run: Run) -> Iterator[str]:
