@@ -8,6 +8,7 @@ from typing import Any
 from agenteval.cli.examining import Examiner
 from agenteval.cli.flow import Flow
 from agenteval.cli.lastrun import keys, recall
+from agenteval.digests import sha256
 from agenteval.discovery import Selected
 from agenteval.errors import Problem, SpecError
 from agenteval.plurals import counted
@@ -149,6 +150,5 @@ def _content(found: Found) -> str:
 
 def _digest(data: Any) -> str:
     import json
-    from hashlib import sha256
 
-    return sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
+    return sha256(json.dumps(data, sort_keys=True).encode())
