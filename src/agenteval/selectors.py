@@ -1,5 +1,6 @@
 """The event matcher that every assertion uses (SPEC 15), and how arguments are compared."""
 
+from collections.abc import Iterable
 from dataclasses import field
 from typing import Any, ClassVar
 
@@ -203,8 +204,18 @@ def is_of(pattern: str, call: ToolCall) -> bool:
     )
 
 
+def is_any_of(patterns: Iterable[str], call: ToolCall) -> bool:
+    """Whether one of these patterns means the tool of a call."""
+    return any(is_of(pattern, call) for pattern in patterns)
+
+
+def calls_of(trace: Trace, *tools: str) -> list[ToolCall]:
+    """The calls of tools that are named, or meant by globs, in order."""
+    return [call for call in trace.calls() if is_any_of(tools, call)]
+
+
 def is_event_of(pattern: str, event: Event, trace: Trace) -> bool:
-    """The same for an event; `*` means any tool, but not the events that have none."""
+    """Whether the tool of an event is meant; `*` means any tool, but not the events that have none."""
     tool = tool_of(event, trace)
     if not tool:
         return False

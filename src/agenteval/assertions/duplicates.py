@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
 from agenteval.assertions.telling import first_of, listed
 from agenteval.plurals import counted
-from agenteval.selectors import is_of
+from agenteval.selectors import is_any_of
 from agenteval.spec import Name, TestCase
 from agenteval.strict import NotEmpty, model
 from agenteval.trace import ToolCall, Trace, args_key
@@ -80,9 +80,9 @@ ignore_args: [request_id]
         )
 
     def _judges(self, call: ToolCall) -> bool:
-        if self.tools is not None and not any(is_of(pattern, call) for pattern in self.tools):
+        if self.tools is not None and not is_any_of(self.tools, call):
             return False
-        return not any(is_of(pattern, call) for pattern in self.ignore_tools)
+        return not is_any_of(self.ignore_tools, call)
 
     def _named(self) -> str:
         """Whose calls are judged, for a message; empty for all."""

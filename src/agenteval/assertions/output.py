@@ -8,7 +8,7 @@ from agenteval.assertions.base import Assertion, Category, Verdict, failed, pass
 from agenteval.language.questions import questions
 from agenteval.patterns import pattern_error, search, shown
 from agenteval.plurals import counted
-from agenteval.selectors import is_of
+from agenteval.selectors import is_any_of
 from agenteval.shortening import cut
 from agenteval.spec import TestCase
 from agenteval.strict import Between, model
@@ -318,7 +318,5 @@ max_questions: 2
         return [
             call
             for call in trace.calls()
-            if call.event.seq < end
-            and call.call_id not in asking
-            and any(is_of(name, call) for name in self.forbidden_tools)
+            if call.event.seq < end and call.call_id not in asking and is_any_of(self.forbidden_tools, call)
         ]

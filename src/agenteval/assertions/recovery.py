@@ -14,7 +14,7 @@ from agenteval.assertions.telling import called
 from agenteval.language.success_claims import SUCCESS_PHRASES, success_claims
 from agenteval.lazyregex import lazy
 from agenteval.plurals import counted
-from agenteval.selectors import is_event_of, is_of
+from agenteval.selectors import calls_of, is_event_of
 from agenteval.spec import Name, TestCase
 from agenteval.strict import Between, NotEmpty, model
 from agenteval.text import fold
@@ -59,7 +59,7 @@ min_backoff_ms: 1000
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all
         """Judge one trace."""
-        calls = [call for call in trace.calls() if is_of(self.tool, call)]
+        calls = calls_of(trace, self.tool)
         failures = [call for call in calls if call.failed]
         errors = [e for e in trace.of_type("error") if is_event_of(self.tool, e, trace)]
         again = list(retries(calls, self.ignore_args))
