@@ -5,7 +5,7 @@ from dataclasses import field
 from typing import Annotated, Any, ClassVar
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
-from agenteval.assertions.telling import first_of, listed
+from agenteval.assertions.telling import first_of, in_order, listed
 from agenteval.plurals import counted
 from agenteval.selectors import is_any_of
 from agenteval.spec import Name, TestCase
@@ -72,10 +72,9 @@ ignore_args: [request_id]
                 **observed,
             )
         told = [_line(same[key], again) for key, again in repeated.items()]
-        calls = [call for key in repeated for call in same[key]]
         return failed(
             f"expected each call{self._named()} once, got {first_of(told)}",
-            events=[call.event for call in sorted(calls, key=lambda call: call.event.seq)],
+            events=in_order(call.event for key in repeated for call in same[key]),
             **observed,
         )
 

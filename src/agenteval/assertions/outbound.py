@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
-from agenteval.assertions.telling import first_of
+from agenteval.assertions.telling import first_of, in_order
 from agenteval.outbound import DESTINATION_KEYS, OUTBOUND, Message, destinations, messages, repeated
 from agenteval.patterns import name_matches
 from agenteval.plurals import counted
@@ -144,10 +144,9 @@ class NoDuplicateOutbound(Assertion):
                 **observed,
             )
         told = first_of([_told(*each) for each in again])
-        events = {each.event.event_id: each.event for late, first, _ in again for each in (first, late)}
         return failed(
             f"expected no message to one destination twice, got {told}",
-            events=sorted(events.values(), key=lambda event: event.seq),
+            events=in_order(each.event for late, first, _ in again for each in (first, late)),
             **observed,
         )
 

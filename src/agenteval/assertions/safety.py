@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar, Literal
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, unsupported, vacuous
-from agenteval.assertions.telling import first_of, listed
+from agenteval.assertions.telling import first_of, in_order, listed
 from agenteval.findings import DataPath, dotted
 from agenteval.outbound import OUTBOUND
 from agenteval.patterns import name_matches
@@ -233,10 +233,9 @@ class ToolsWithinPolicy(Assertion):
                 events=[call.event for call in calls],
                 **observed,
             )
-        events = {event.event_id: event for each in broken for event in each.events}
         return failed(
             f"expected calls within {rules}, got {'; '.join(each.text for each in broken)}",
-            events=sorted(events.values(), key=lambda event: event.seq),
+            events=in_order(event for each in broken for event in each.events),
             **observed,
         )
 
