@@ -64,13 +64,7 @@ def _collected(paths: Sequence[str], project: OpenProject, *, suites: bool) -> C
         if found.path.suffix == ".json" and _is_suite(collection, found.path, project, suites=suites):
             continue
         try:
-            test = load_test(
-                found.path,
-                only=found.only,
-                max_bytes=limits.max_file_bytes,
-                max_nodes=limits.max_yaml_nodes,
-                registry=registry,
-            )
+            test = load_test(found.path, only=found.only, limits=limits, registry=registry)
             unique.claim(test.case.id, test.path)
         except SpecError as error:
             collection.problems += redacted_problems(error.problems, rules)

@@ -97,10 +97,7 @@ def _test(path: Path, project: "OpenProject") -> "LoadedTest | None":
     file = path / TEST_FILE if path.is_dir() else path
     if file.suffix not in (".yaml", ".yml") or not file.is_file():
         return None
-    limits = project.config.limits
-    return load_test(
-        file, max_bytes=limits.max_file_bytes, max_nodes=limits.max_yaml_nodes, registry=project.registry
-    )
+    return load_test(file, limits=project.config.limits, registry=project.registry)
 
 
 def _beside(path: Path, registry: "Registry") -> "LoadedTest | None":
