@@ -8,8 +8,9 @@ from agenteval import budget, evidence
 from agenteval.assertions.base import Verdict
 from agenteval.errors import AssertionCrashError, saying
 from agenteval.loading import BoundAssertion, LoadedTest
-from agenteval.redaction import Redactor, plain
+from agenteval.redaction import Redactor
 from agenteval.results import AssertionResult, AssertionStatus, CapabilityCheck, Evidence
+from agenteval.strict import plain
 from agenteval.trace import Event, Trace
 
 

@@ -12,7 +12,8 @@ in `Annotated`: called with a value of the right kind it says yes or no, and it 
 
 import types
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from functools import cache
 from typing import (
     Annotated,
     Any,
@@ -238,6 +239,28 @@ def parse(cls: type[M], data: Any) -> M:
 
         return parse_slowly(cls, data)
     return built
+
+
+def plain(value: Any) -> Any:
+    """The value with models and dataclasses as dicts, at any depth."""
+    kind: Any = type(value)
+    if kind is str:
+        return value
+    if kind is list:
+        return [item if type(item) in _PLAIN else plain(item) for item in value]
+    if kind is dict:
+        return {key: item if type(item) in _PLAIN else plain(item) for key, item in value.items()}
+    if (names := _field_names(kind)) is None:
+        return value
+    return {name: v if type(v := getattr(value, name)) in _PLAIN else plain(v) for name in names}
+
+
+_PLAIN = frozenset((str, bool, int, float, type(None)))
+
+
+@cache
+def _field_names(kind: type) -> tuple[str, ...] | None:
+    return tuple(each.name for each in fields(kind)) if is_dataclass(kind) else None
 
 
 _CHECKERS: dict[Any, Check] = {}

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from agenteval.cli.columns import columns
 from agenteval.errors import Problem
 from agenteval.plurals import counted
-from agenteval.redaction import plain
 from agenteval.reporters.stream import redactor_in_force, write_json
 from agenteval.shortening import clipped, cut
+from agenteval.strict import plain
 
 if TYPE_CHECKING:
     from agenteval.drafting.draft import Draft

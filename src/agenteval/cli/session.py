@@ -15,9 +15,9 @@ from agenteval.errors import ExitCode, Problem, SpecError
 from agenteval.loading import LoadedTest
 from agenteval.openwop.summary import TaskIds
 from agenteval.plurals import counted
-from agenteval.redaction import plain
 from agenteval.reporters.artifacts import ArtifactError
 from agenteval.selection import Selection
+from agenteval.strict import plain
 
 if TYPE_CHECKING:
     from agenteval.cli.arranging import Arrangement

@@ -59,8 +59,8 @@ def _sealed(path: Path, turn: int | None, adapter: str, *, allow_outside: bool) 
     """The trace as it may be printed, piece by piece. Raises `AgentEvalError`."""
     from agenteval.cli.progress import ReadingProgress
     from agenteval.cli.project import open_project
-    from agenteval.redaction import plain
     from agenteval.reporters.sealing import sealed_trace
+    from agenteval.strict import plain
 
     project = open_project([str(path)])
     registry = project.registry
@@ -84,7 +84,7 @@ def _sealed(path: Path, turn: int | None, adapter: str, *, allow_outside: bool) 
 def _scrubbed(data: Any) -> Any:
     """What a recording tells, without what belongs to a person."""
     from agenteval.drafting.cleaning import scrubbed_data
-    from agenteval.redaction import plain
+    from agenteval.strict import plain
 
     return scrubbed_data(plain(data))
 

@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 from agenteval.alignment import align_in_order
 from agenteval.digests import sha256
-from agenteval.redaction import Redactor, plain
-from agenteval.strict import Model, model
+from agenteval.redaction import Redactor
+from agenteval.strict import Model, model, plain
 from agenteval.trace import Trace, args_key
 
 MOST_CALLS = 1000
