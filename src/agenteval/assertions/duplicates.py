@@ -6,11 +6,12 @@ from typing import Annotated, Any, ClassVar
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
 from agenteval.assertions.telling import first_of, in_order, listed
+from agenteval.json_values import args_key
 from agenteval.plurals import counted
 from agenteval.selectors import is_any_of
 from agenteval.spec import Name, TestCase
 from agenteval.strict import NotEmpty, model
-from agenteval.trace import ToolCall, Trace, args_key
+from agenteval.trace import ToolCall, Trace
 
 
 @model

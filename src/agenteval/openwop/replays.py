@@ -12,6 +12,7 @@ from typing import Any
 from agenteval.adapters import Adapter, AdapterContext, find_adapter
 from agenteval.discovery import TEST_FILE
 from agenteval.errors import AdapterError
+from agenteval.json_values import equal
 from agenteval.loading import BoundAssertion, load_test
 from agenteval.misspelling import closest
 from agenteval.openwop.models import Task, ToolResponse
@@ -19,7 +20,6 @@ from agenteval.plugins.registry import Registry
 from agenteval.plurals import counted
 from agenteval.reading.containment import is_inside
 from agenteval.recordings import REPLAY_FILE
-from agenteval.selectors import equal
 from agenteval.settings import LimitsConfig
 from agenteval.spec import Message, Scenario, TestCase, Tools
 from agenteval.trace import Event, Trace
