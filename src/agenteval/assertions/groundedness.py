@@ -5,7 +5,7 @@ from dataclasses import field
 from typing import Annotated, Any, ClassVar
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
-from agenteval.assertions.output import has_output, nothing_said, output_events
+from agenteval.assertions.final_output import has_output, nothing_said, output_events
 from agenteval.grounding.citations import Citation, Known, citations
 from agenteval.grounding.claims import claims
 from agenteval.grounding.links import Link, links

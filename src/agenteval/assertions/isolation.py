@@ -8,9 +8,9 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
+from agenteval.assertions.final_output import check_phrases, output_events
 from agenteval.assertions.groups import SHARED, Groups
 from agenteval.assertions.memory import MEMORY_EVENTS, owner
-from agenteval.assertions.output import check_phrases, output_events
 from agenteval.lazyregex import lazy
 from agenteval.outbound import OUTBOUND, without_texts
 from agenteval.patterns import is_glob

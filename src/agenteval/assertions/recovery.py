@@ -9,7 +9,7 @@ from dataclasses import field
 from typing import Annotated, Any, ClassVar
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
-from agenteval.assertions.output import check_phrases, has_output, no_output, output_events
+from agenteval.assertions.final_output import check_phrases, has_output, no_output, output_events
 from agenteval.assertions.telling import called, in_order
 from agenteval.language.success_claims import SUCCESS_PHRASES, success_claims
 from agenteval.lazyregex import lazy
