@@ -97,19 +97,3 @@ def _is_suite(collection: Collection, path: Path, project: OpenProject, *, suite
     else:
         collection.suites.append(path)
     return True
-
-
-def problem_as_json(problem: Problem) -> dict[str, object]:
-    """A problem as plain data."""
-    return {
-        "path": str(problem.path) if problem.path else None,
-        "line": problem.line,
-        "column": problem.column,
-        "pointer": problem.pointer,
-        "severity": problem.severity,
-        "reason_code": problem.reason_code,
-        "message": problem.message,
-        "hint": problem.hint,
-        "allowed": list(problem.allowed),
-        "next_step": problem.next_step,
-    }

@@ -7,7 +7,6 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from agenteval.cli.columns import columns
-from agenteval.errors import Problem
 from agenteval.plurals import counted
 from agenteval.reporters.stream import redactor_in_force, write_json
 from agenteval.shortening import clipped, cut
@@ -107,16 +106,6 @@ def updated(made: "Update", test: Path, terminal: "Terminal", *, as_json: bool) 
         terminal.emit(f"not used any more: {made.folder / name}")
     terminal.emit(f"with the new recording the test comes to: {made.status}")
     terminal.flush()
-
-
-def remark(warnings: Sequence[str], path: Path) -> None:
-    """What an adapter finds remarkable, on stderr: stdout is for what was asked for."""
-    from agenteval.reporters.console import Console
-
-    console = Console(sys.stderr)
-    for warning in warnings:
-        console.problem(Problem(reason_code="adapter.remark", message=warning, path=path, severity="warning"))
-    console.flush()
 
 
 def _row(run: "RecordedRun", terminal: "Terminal") -> tuple[str, ...]:

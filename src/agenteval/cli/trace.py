@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from agenteval.cli.options import AdapterOption, AllowOutsideOption
-from agenteval.cli.recording_report import remark
+from agenteval.cli.problems import remarks_of, tell
 from agenteval.errors import AdapterError, AgentEvalError, ExitCode, Problem, UsageError
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ def _of_test(test: "LoadedTest", project: "OpenProject", *, allow_outside: bool)
     test.checks = []  # only the trace is asked for
     outcome = run_test(test, options)
     if test.case.assertions:  # a test that was made for a bundle describes no situation that could differ
-        remark(outcome.result.warnings, test.path)
+        tell(remarks_of(outcome.result.warnings, test.path))
     if outcome.trace is None:
         error = outcome.result.error
         assert error is not None, outcome.result.status
@@ -197,5 +197,5 @@ def _of_recording(source: "Source", turn: int | None, rules: "RedactionRules") -
     check_trace(trace)
     redactor = Redactor((), rules)
     learn_trace(redactor, trace)
-    remark(source.context.warnings, source.path)
+    tell(remarks_of(source.context.warnings, source.path))
     return trace, redactor
