@@ -220,14 +220,9 @@ class _Loader:
             code, next_step = "plugin.broken", plugin.next_step
             message += f"; it may be one of the plugin {plugin.origin}, which is broken: {plugin.error}"
         types = self.registry.assertion_types()
-        self.fault(
-            code,
-            message,
-            *("assertions", index, "type"),
-            suggestion=closest(kind, types),
-            allowed=types,
-            next_step=next_step,
-        )
+        near = closest(kind, types)
+        path = ("assertions", index, "type")
+        self.fault(code, message, *path, suggestion=near, allowed=types, next_step=next_step)
 
     def plugin_fault(self, message: str, index: int, *, next_step: str = "") -> None:
         """Tell what is wrong with the plugin that an assertion's type is of."""
@@ -238,12 +233,11 @@ class _Loader:
         """Find capabilities that do not exist: no adapter could ever have them."""
         for position, flag in enumerate(flags if isinstance(flags, list) else ()):
             if isinstance(flag, str) and flag not in CAPABILITY_FLAGS:
+                near = closest(flag, CAPABILITY_FLAGS)
+                path = ("assertions", index, "requires_capabilities", position)
+                message = f"unknown capability {flag!r}"
                 self.fault(
-                    "spec.unknown_capability",
-                    f"unknown capability {flag!r}",
-                    *("assertions", index, "requires_capabilities", position),
-                    suggestion=closest(flag, CAPABILITY_FLAGS),
-                    allowed=CAPABILITY_FLAGS,
+                    "spec.unknown_capability", message, *path, suggestion=near, allowed=CAPABILITY_FLAGS
                 )
 
     def check_ids(self) -> None:

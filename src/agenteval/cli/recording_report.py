@@ -7,7 +7,7 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from agenteval.cli.columns import columns
-from agenteval.plurals import counted
+from agenteval.plurals import counted, plural
 from agenteval.reporters.stream import redactor_in_force, write_json
 from agenteval.shortening import clipped, cut
 from agenteval.strict import plain
@@ -89,7 +89,7 @@ def remarks_on(draft: "Draft", terminal: "Terminal", *, expecting: bool = False)
         how = "expected to fail" if kept else "hidden by redaction" if finding.hidden else "left out"
         terminal.emit(f"  ! the run does not pass {finding.suggestion.type} ({how}): {cut(finding.message)}")
     terminal.emit(
-        f"  {counted(open_questions, 'line')} marked `decide:` {_wait(open_questions)} for a person"
+        f"  {counted(open_questions, 'line')} marked `decide:` {plural(open_questions, 'waits', 'wait')} for a person"
     )
 
 
@@ -135,7 +135,3 @@ def _draft_data(draft: "Draft", out: Path) -> dict[str, object]:
         ],
         "left_out": [{"id": each.id, "type": each.type} for each in draft.left_out],
     }
-
-
-def _wait(number: int) -> str:
-    return "waits" if number == 1 else "wait"
