@@ -9,13 +9,11 @@ from agenteval.cli.examining import Examiner
 from agenteval.cli.flow import Flow
 from agenteval.cli.lastrun import keys, recall
 from agenteval.digests import sha256
-from agenteval.discovery import Selected
+from agenteval.discovery import Found, Selected
 from agenteval.errors import Problem, SpecError
 from agenteval.plurals import counted
 from agenteval.redaction import Redactor
 from agenteval.sharding import Shard, divided
-
-Found = Selected | SpecError
 
 
 @dataclass(slots=True, kw_only=True)
