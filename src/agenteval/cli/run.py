@@ -42,7 +42,9 @@ if TYPE_CHECKING:
 def command(asked: RunRequest) -> ExitCode:
     """Run tests: replay each recording, judge it, explain what failed.
 
-    Exit codes: 0 all passed, 1 a test failed, 2 an error, 3 an invalid spec or nothing to run.
+    PATH may also be the JSON file of an AgentEvalSuite.
+
+    Exit codes: 0 no test failed, 1 a test failed, 2 an error, 3 an invalid test file or nothing to run.
     """
     asked.check()
     prepare(asked.reports)
