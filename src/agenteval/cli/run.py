@@ -99,10 +99,15 @@ def _suite(asked: RunRequest, suite: SuiteConfig) -> Suite:
 
 
 def _session(asked: RunRequest, project: OpenProject, parts: Parts, console: Console) -> Session:
+    flow = asked.flow
+    if flow.durations_from:
+        from agenteval.comparing.sides import named
+
+        flow.durations_from = named(flow.durations_from, asked.artifacts_dir or project.runs)
     return Session(
         ledger=_ledger(asked, project, parts, console),
         selection=asked.selection,
-        flow=asked.flow,
+        flow=flow,
         save_traces=asked.save_traces or project.config.save_traces or shows_traces(asked.reports),
         tests=parts.tests,
     )
