@@ -80,6 +80,8 @@ def _parts(asked: RunRequest, project: OpenProject) -> Parts:
     suite = suite_among(asked.paths, options)
     if suite is None:
         return Parts(scores=Scores(_suite(asked, project.config.suite)), registry=project.registry)
+    if asked.collect_only:
+        options.judge = options.judge or "recorded"  # tasks are shown, and nobody judges
     parts = suite_parts(suite, options, project, allow_outside=asked.allow_outside)
     if asked.part or asked.last_failed or asked.failed_first:
         raise UsageError("a suite is run as a whole: without --shard, --lf and --ff")
