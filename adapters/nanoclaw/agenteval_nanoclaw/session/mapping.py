@@ -6,13 +6,7 @@ from typing import Any
 
 from agenteval.outbound import OUTBOUND
 from agenteval.plurals import counted
-from agenteval.trace import (
-    AdapterInfo,
-    Capabilities,
-    Trace,
-    TraceBuilder,
-    TraceMessage,
-)
+from agenteval.trace import AdapterInfo, Capabilities, Trace, TraceBuilder, TraceMessage
 from agenteval_nanoclaw.session.answers import final_answers
 from agenteval_nanoclaw.session.clock import iso
 from agenteval_nanoclaw.session.context import generation_of, mounts_are_known, scenario_of
@@ -170,24 +164,23 @@ class _Teller:
         self.outgoing.tell(said.line)
 
     def _call(self, said: Said, block: Record) -> None:
-        name, call_id, args = text_of(block.get("name")), text_of(block.get("id")), block.get("input")
-        known, message = self.calls.get(call_id), text_of(said.message.get("id"))
+        name, call_id, given = text_of(block.get("name")), text_of(block.get("id")), block.get("input")
         if not call_id or not name:
             return
-        if (
-            known and known.message == message and (message or not known.answered)
-        ):  # written again, or further
-            known.args.update(fitting(args) if isinstance(args, dict) else {})
+        known, message = self.calls.get(call_id), text_of(said.message.get("id"))
+        args = fitting(given) if isinstance(given, dict) else {}
+        # the same call, written again or further
+        if known and known.message == message and (message or not known.answered):
+            known.args.update(args)
             return
-        number = (
-            known.number + 1 if known else 1
-        )  # some services use an id for many calls, one after the other
+        # some services use an id for many calls, one after the other
+        number = known.number + 1 if known else 1
         call = Call(
             id=call_id if number == 1 else f"{call_id}#{number}",
             number=number,
             recorded=name,
             tool=canonical(name, self.aliases),
-            args=fitting(args) if isinstance(args, dict) else {},
+            args=args,
             folder=text_of(said.record.get("cwd")),
             time=said.line.time,
             message=message,
@@ -269,7 +262,6 @@ class _Teller:
             self.notes.append(
                 f"calls are not in the recording that {answers} answer, so tools are not judged"
             )
-
         if self.served:
             calls = counted(self.served, "call")
             self.notes.append(

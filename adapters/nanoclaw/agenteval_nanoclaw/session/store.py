@@ -40,7 +40,6 @@ class Outbound:
     content: dict[str, Any]
     channel: str
     platform_id: str
-    session: str
     in_reply_to: str = ""
     delivered: bool = False
     platform_message_id: str = ""

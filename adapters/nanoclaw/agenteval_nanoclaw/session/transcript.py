@@ -6,6 +6,7 @@ continues; then only the lines of one run are read again, whole.
 
 import json
 from codecs import BOM_UTF8
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import takewhile
@@ -51,7 +52,7 @@ class Index:
 
     path: Path
     lines: list[Line] = field(default_factory=list)
-    skipped: dict[str, int] = field(default_factory=dict)
+    skipped: Counter[str] = field(default_factory=Counter)
     """Lines that were passed over because nobody knows them, by type."""
     damaged: list[int] = field(default_factory=list)
     """The numbers of lines that cannot be read: no JSON, or too long. What they told is missing."""
@@ -63,8 +64,6 @@ class Index:
     """Whether the last line is not whole."""
     folder: str = ""
     """The agent's working directory: it tells the generations of NanoClaw apart."""
-    version: str = ""
-    """The version of the Claude Code CLI that wrote it."""
 
 
 def read_index(path: Path, *, max_line: int, progress: Progress | None = None) -> Index:
@@ -85,12 +84,12 @@ def read_index(path: Path, *, max_line: int, progress: Progress | None = None) -
         record = parse_line(data) if data is not None else None
         if record is None:
             if data is None:
-                _count(index, f"line over {max_line:,} bytes")
+                index.skipped[f"line over {max_line:,} bytes"] += 1
                 index.damaged.append(number)
             elif not whole:
                 index.cut = True
             elif data.strip():
-                _count(index, "line that is not JSON")
+                index.skipped["line that is not JSON"] += 1
                 index.damaged.append(number)
             continue
         objects += "type" in record
@@ -137,17 +136,12 @@ def _raw_lines(path: Path, max_line: int) -> Iterator[tuple[int, int, bytes | No
         ) from error
 
 
-def _count(index: Index, what: str) -> None:
-    index.skipped[what] = index.skipped.get(what, 0) + 1
-
-
 def _add(index: Index, places: dict[str, int], record: Record, line: Line) -> None:
     kind = record.get("type")
     if not isinstance(kind, str):
-        _count(index, "line without a type")
+        index.skipped["line without a type"] += 1
         return
     index.folder = index.folder or text_of(record.get("cwd"))
-    index.version = index.version or text_of(record.get("version"))
     uuid = text_of(record.get("uuid"))
     known = places.get(uuid, -1)
     if known >= 0 and index.lines[known].length == line.length:  # written twice
@@ -163,7 +157,7 @@ def _add(index: Index, places: dict[str, int], record: Record, line: Line) -> No
         told = kind == "assistant" or _subtype(record) in TOLD.get(kind, ())
     if not told:
         if kind not in ("user", *PASSED_OVER) and _subtype(record) not in OTHER_KNOWN:
-            _count(index, f"{kind}/{_subtype(record)}" if kind in TOLD else kind)
+            index.skipped[f"{kind}/{_subtype(record)}" if kind in TOLD else kind] += 1
         if uuid:
             places[uuid] = parent  # what continues it continues what it continues
         return
@@ -240,10 +234,7 @@ def read_record(file: BinaryIO, line: Line) -> Record | None:
 def parse_line(data: bytes) -> Record | None:
     """The object of a line, or None when there is none. `NaN` and its like become text."""
     try:
-        record = json.loads(
-            data.decode("utf-8", "replace"),
-            parse_constant=str,
-        )
+        record = json.loads(data.decode("utf-8", "replace"), parse_constant=str)
     except (ValueError, RecursionError):
         return None
     if not isinstance(record, dict) or (data.count(b"{") + data.count(b"[") > DEEPEST and _too_deep(record)):
