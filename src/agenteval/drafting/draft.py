@@ -39,9 +39,6 @@ class Draft:
     findings: list[Finding]
     left_out: list[Suggestion]
     """What the run passes, and what would notice no regression that `kept` does not notice."""
-    trace: Trace
-    spec: dict[str, Any] = field(default_factory=dict)
-    """The test file as data."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -89,9 +86,9 @@ class Drafting:
             place.write(parts.files)
             spec = self._spec(run, parts, cleaner)
             spec["id"] = f"{self.source.adapter.name}.chat.{name}.as-recorded"
-            test, trace = place.trace(spec)
+            case, trace = place.trace(spec)
             spec["id"] = test_id(self.source.adapter.name, trace, name)
-            chosen = self._chosen(place, spec, trace, test.case, recorded)
+            chosen = self._chosen(place, spec, trace, case, recorded)
             if not (chosen.kept or chosen.expected):
                 raise AdapterError(
                     f"run {run.number} shows nothing that a test could ask for: no tool call, no answer, no memory",
@@ -112,8 +109,6 @@ class Drafting:
             kept=chosen.assertions(),
             findings=[*chosen.findings, *chosen.hidden],
             left_out=chosen.left_out,
-            trace=trace,
-            spec=spec,
         )
 
     def _chosen(
@@ -265,16 +260,10 @@ def _closing(findings: Sequence[Finding]) -> list[str]:
 
 def _must_pass(place: Trial) -> None:
     """The test as it will be written passes, with something to judge in each assertion."""
-    outcome = place.run_file(TEST_FILE)
-    if outcome.result.status != "pass":
-        error = outcome.result.error
-        reason = (
-            error.message
-            if error
-            else "; ".join(
-                f"{each.id}: {each.message}" for each in outcome.result.assertions if each.status != "pass"
-            )
-        )
+    result = place.run_written().result
+    if result.status != "pass":
+        wrong = [f"{each.id}: {each.message}" for each in result.assertions if each.status != "pass"]
+        reason = result.error.message if result.error else "; ".join(wrong)
         raise AdapterError(
             f"the drafted test does not pass: {reason}",
             reason_code="record.not_replayed",
