@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from posixpath import basename, isabs, join, normpath
+from posixpath import basename, join, normpath
 from typing import Any
 
 from agenteval.patterns import is_glob, name_matches
@@ -136,7 +136,7 @@ class Memory:
 
     def _files(self, paths: Iterable[str], folder: str) -> Iterator[Owned]:
         for path in paths:
-            if path and (file := self.owned(path if isabs(path) else join(folder, path))):
+            if path and (file := self.owned(join(folder, path))):
                 yield file
 
     def _edited(self, tool: str, args: dict[str, Any], folder: str) -> Iterator[MemoryUse]:
@@ -156,8 +156,7 @@ class Memory:
                     )
 
     def _searched(self, args: dict[str, Any], folder: str, output: str) -> list[MemoryUse]:
-        place = text_of(args.get("path")) or folder
-        place = place if isabs(place) else join(folder, place)
+        place = join(folder, text_of(args.get("path")))
         names_only = args.get("output_mode", "files_with_matches") != "content"
         if file := self.owned(place):
             nothing = output.startswith("No ")

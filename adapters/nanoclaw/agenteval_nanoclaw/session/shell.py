@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from posixpath import isabs, join, normpath
+from posixpath import join, normpath
 from typing import Literal
 
 Access = Literal["read", "write", "names"]
@@ -93,8 +93,8 @@ def _without_heredocs(command: str) -> tuple[str, list[str]]:
         kept.append(line)
         _, mark, rest = line.partition("<<")
         if mark and not rest.startswith("<"):
-            word = rest.lstrip("-").split()[0] if rest.lstrip("-").split() else ""
-            end = word.strip("'\"\\")
+            words = rest.lstrip("-").split()
+            end = words[0].strip("'\"\\") if words else ""
             body: list[str] = []
             while end and lines and lines[0].strip() != end:
                 body.append(lines.pop(0))
@@ -192,4 +192,4 @@ def _said(name: str, arguments: list[str], body: str | None) -> str | None:
 
 
 def _absolute(path: str, folder: str) -> str:
-    return normpath(path if isabs(path) else join(folder, path))
+    return normpath(join(folder, path))
