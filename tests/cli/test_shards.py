@@ -10,12 +10,7 @@ import pytest
 from agenteval.cli import main
 from agenteval.reporters.formats import FORMATS
 from projects import FETCHES, NEEDS_LIVE, SEARCHES, VACUOUS, Project, make_replay
-from runs import EXAMPLES
-
-VARYING = re.compile(
-    r'"(timestamp|started_at|finished_at|duration_ms|test_run_id|result_id)":\s*("[^"]*"|[\d.]+)|\b\d+ ms\b|\b\d+\.\d\d s\b'
-)
-"""What differs between two runs of the same tests: ids of the run and times."""
+from runs import EXAMPLES, settled, written
 
 
 @pytest.fixture
@@ -47,15 +42,7 @@ def said(capsys: pytest.CaptureFixture[str], run_id: str) -> str:
     """All that was printed, without what varies."""
     captured = capsys.readouterr()
     assert captured.err == ""
-    return VARYING.sub("VARIES", captured.out).replace(f"artifacts/{run_id}", "artifacts/RUN")
-
-
-def written(run_id: str) -> dict[str, str]:
-    """The files of a run, without what varies."""
-    return {
-        path.name: VARYING.sub("VARIES", path.read_text(encoding="utf-8"))
-        for path in Path("artifacts", run_id).iterdir()
-    }
+    return settled(captured.out, run_id)
 
 
 @pytest.mark.parametrize(
