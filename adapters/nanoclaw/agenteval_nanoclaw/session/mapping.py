@@ -23,8 +23,9 @@ from agenteval_nanoclaw.session.results import result_text, whole_text
 from agenteval_nanoclaw.session.runs import Run
 from agenteval_nanoclaw.session.saying import MAIN, Place, Said, read_sayings
 from agenteval_nanoclaw.session.tools import canonical, fitting
-from agenteval_nanoclaw.session.transcript import Record, prompt_of, text_of
+from agenteval_nanoclaw.session.transcript import prompt_of
 from agenteval_nanoclaw.session.usage import Usage
+from agenteval_nanoclaw.session.values import Record, record_of, text_of
 
 SENDERS = {"task": "scheduler", "webhook": "system"}
 """Who acts when a message is received, by its kind; any other is the user's."""
@@ -164,11 +165,11 @@ class _Teller:
         self.outgoing.tell(said.line)
 
     def _call(self, said: Said, block: Record) -> None:
-        name, call_id, given = text_of(block.get("name")), text_of(block.get("id")), block.get("input")
+        name, call_id = text_of(block.get("name")), text_of(block.get("id"))
         if not call_id or not name:
             return
         known, message = self.calls.get(call_id), text_of(said.message.get("id"))
-        args = fitting(given) if isinstance(given, dict) else {}
+        args = fitting(record_of(block.get("input")))
         # the same call, written again or further
         if known and known.message == message and (message or not known.answered):
             known.args.update(args)

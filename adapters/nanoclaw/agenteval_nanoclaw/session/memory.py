@@ -9,7 +9,7 @@ from typing import Any
 from agenteval.patterns import is_glob, name_matches
 from agenteval_nanoclaw.session.shell import touches
 from agenteval_nanoclaw.session.store import Mount
-from agenteval_nanoclaw.session.transcript import text_of
+from agenteval_nanoclaw.session.values import records_in, text_of
 
 SHARED = "global"
 """Owns what NanoClaw shares between groups."""
@@ -145,15 +145,14 @@ class Memory:
                 yield MemoryUse(write=True, file=file, content=text_of(args.get("content")))
                 continue
             edits = args.get("edits") if tool == "MultiEdit" else [args]
-            for edit in edits if isinstance(edits, list) else []:
-                if isinstance(edit, dict):
-                    old = text_of(edit.get("old_string"))
-                    yield MemoryUse(
-                        write=True,
-                        file=file,
-                        content=text_of(edit.get("new_string")),
-                        change=f"instead of: {old}" if old else "",
-                    )
+            for edit in records_in(edits):
+                old = text_of(edit.get("old_string"))
+                yield MemoryUse(
+                    write=True,
+                    file=file,
+                    content=text_of(edit.get("new_string")),
+                    change=f"instead of: {old}" if old else "",
+                )
 
     def _searched(self, args: dict[str, Any], folder: str, output: str) -> list[MemoryUse]:
         place = join(folder, text_of(args.get("path")))

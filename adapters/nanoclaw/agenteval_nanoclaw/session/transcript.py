@@ -17,8 +17,7 @@ from agenteval.errors import AdapterError
 from agenteval_nanoclaw.session.clock import milliseconds
 from agenteval_nanoclaw.session.line_types import OTHER_KNOWN, PASSED_OVER, TOLD
 from agenteval_nanoclaw.session.prompts import INTERRUPTED, is_harness
-
-Record = dict[str, Any]
+from agenteval_nanoclaw.session.values import Record, record_of, records_in, text_of
 
 Progress = Callable[[Path, int, int], None]
 """Told a file, the bytes of it that are read, and its size."""
@@ -182,8 +181,7 @@ def _subtype(record: Record) -> str:
 def prompt_of(record: Record) -> str | None:
     """What a line says to the agent; None for what the harness writes in a user's name, and for tool results."""
     if record.get("type") == "attachment":
-        attachment = record.get("attachment")
-        told = attachment if isinstance(attachment, dict) else {}
+        told = record_of(record.get("attachment"))
         queued = told.get("type") == "queued_command" and told.get("commandMode", "prompt") == "prompt"
         return _said(told.get("prompt")) if queued else None
     if record.get("type") != "user":
@@ -192,8 +190,7 @@ def prompt_of(record: Record) -> str | None:
         record.get(key) for key in ("isMeta", "isSidechain", "isCompactSummary", "isVisibleInTranscriptOnly")
     ):
         return None
-    origin = record.get("origin")
-    if isinstance(origin, dict) and origin.get("kind") == "task-notification":
+    if record_of(record.get("origin")).get("kind") == "task-notification":
         return None
     return None if _is_result(record) else _said(_content(record))
 
@@ -202,23 +199,20 @@ def is_interruption(record: Record) -> bool:
     """Whether a line says that the agent was stopped."""
     content = _content(record)
     first = content[0] if isinstance(content, list) and content else {"text": content}
-    return isinstance(first, dict) and text_of(first.get("text")).startswith(INTERRUPTED)
+    return text_of(record_of(first).get("text")).startswith(INTERRUPTED)
 
 
 def _is_result(record: Record) -> bool:
-    content = _content(record)
-    blocks = content if isinstance(content, list) else []
-    return any(isinstance(block, dict) and block.get("type") == "tool_result" for block in blocks)
+    return any(block.get("type") == "tool_result" for block in records_in(_content(record)))
 
 
 def _content(record: Record) -> Any:
-    message = record.get("message")
-    return message.get("content") if isinstance(message, dict) else None
+    return record_of(record.get("message")).get("content")
 
 
 def _said(content: Any) -> str | None:
     if isinstance(content, list):
-        blocks = [block for block in content if isinstance(block, dict)]
+        blocks = records_in(content)
         texts = [text_of(block.get("text")) for block in blocks if block.get("type") == "text"]
         said = [text for text in texts if not is_harness(text)]
         content = "\n".join(said if texts else (f"[{text_of(block.get('type'))}]" for block in blocks))
@@ -263,8 +257,3 @@ def _whole(value: Any) -> Any:
     if isinstance(value, dict):
         return {_whole(key): _whole(item) for key, item in value.items()}
     return [_whole(item) for item in value] if isinstance(value, list) else value
-
-
-def text_of(value: Any) -> str:
-    """A text, or the empty one for anything else."""
-    return value if isinstance(value, str) else ""

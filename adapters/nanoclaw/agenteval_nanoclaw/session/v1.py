@@ -4,7 +4,7 @@ from agenteval_nanoclaw.session.clock import milliseconds
 from agenteval_nanoclaw.session.database import Row, json_of, read_tables
 from agenteval_nanoclaw.session.source import Source
 from agenteval_nanoclaw.session.store import Destination, Group, Inbound, Mount, Session, Store, listed_mounts
-from agenteval_nanoclaw.session.transcript import text_of
+from agenteval_nanoclaw.session.values import record_of, text_of
 
 TABLES = {
     "messages": ("id", "chat_jid", "content", "timestamp"),
@@ -48,8 +48,8 @@ def read_store(source: Source) -> Store:
 
 def _mounts(row: Row, *, is_main: bool) -> list[Mount]:
     """The mounts that a group asks for; the main group has the whole project mounted besides."""
-    config = json_of(row.get("container_config"))
-    mounts = listed_mounts(config.get("additionalMounts") if isinstance(config, dict) else None)
+    config = record_of(json_of(row.get("container_config")))
+    mounts = listed_mounts(config.get("additionalMounts"))
     return [Mount(inside="/workspace/project", host="", readonly=True), *mounts] if is_main else mounts
 
 

@@ -13,7 +13,7 @@ from agenteval_nanoclaw.session.store import (
     Store,
     listed_mounts,
 )
-from agenteval_nanoclaw.session.transcript import text_of
+from agenteval_nanoclaw.session.values import record_of, text_of
 
 IN_TABLES = {"messages_in": ("id", "seq", "kind", "timestamp", "content")}
 IN_OPTIONAL = {
@@ -91,11 +91,9 @@ def _session(folder: SessionFolder, source: Source) -> Session:
 
 
 def _inbound(row: Row, session: str) -> Inbound:
-    content = json_of(row["content"])
-    content = content if isinstance(content, dict) else {}
+    content = record_of(json_of(row["content"]))
     task = row["kind"] == "task"
-    author = content.get("author")
-    name = author.get("fullName") if isinstance(author, dict) else None
+    name = record_of(content.get("author")).get("fullName")
     return Inbound(
         id=str(row["id"]),
         kind=text_of(row["kind"]),
@@ -113,12 +111,11 @@ def _inbound(row: Row, session: str) -> Inbound:
 
 
 def _outbound(row: Row, delivered: Row | None) -> Outbound:
-    content = json_of(row["content"])
     return Outbound(
         id=str(row["id"]),
         seq=str(row["seq"]),
         time=milliseconds(row["timestamp"]) or 0,
-        content=content if isinstance(content, dict) else {},
+        content=record_of(json_of(row["content"])),
         channel=text_of(row.get("channel_type")),
         platform_id=text_of(row.get("platform_id")),
         in_reply_to=text_of(row.get("in_reply_to")),
