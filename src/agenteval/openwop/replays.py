@@ -131,14 +131,14 @@ class _TaskAdapter:
 
     def trace(self, case: TestCase, context: AdapterContext) -> Trace:
         """The trace of a task. Raises `AdapterError`."""
-        self._find(case)
+        self._must_be_recorded(case)
         own = self.replays.context(case.id, run_id=context.run_id)
         own.warnings = context.warnings
         trace = self.adapter.trace(case, own)
         check_tool_responses(self.tasks[case.id], trace, context)
         return trace
 
-    def _find(self, case: TestCase) -> None:
+    def _must_be_recorded(self, case: TestCase) -> None:
         folder = self.replays.folder / case.id
         if (folder / TEST_FILE).is_file() or (folder / REPLAY_FILE).is_file():
             return
