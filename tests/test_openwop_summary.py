@@ -150,6 +150,17 @@ def test_a_bar_whose_data_is_missing_is_not_met() -> None:
     assert "totalCostUsd" not in made.summary()
 
 
+def test_a_run_without_a_task_clears_no_bar() -> None:
+    """Nothing is known of it, and its score is 0."""
+    made = scores(("skipped", [], trace_of(0.1)), pass_score=0.5, max_cost_usd=9, max_p95_latency_ms=9999)
+    assert made.unmet() == [
+        "score 0 is below 0.5",
+        "the cost is not known for every task",
+        "the latency is not known for every task",
+    ]
+    assert "totalCostUsd" not in made.summary()
+
+
 def test_costs_add_up_when_all_are_known() -> None:
     """Each task has its cost, the run their sum."""
     made = scores(("pass", [judged("pass")], trace_of(0.1)), ("pass", [judged("pass")], trace_of(0.2)))
