@@ -84,17 +84,12 @@ class Drafting:
         name = f"{name}-{run.number}" if name in taken else name
         with trial(self.registry, self.rules) as place:
             place.write(parts.files)
-            spec = self._spec(run, parts, cleaner)
-            spec["id"] = f"{self.source.adapter.name}.chat.{name}.as-recorded"
+            spec = self._spec(run, parts, cleaner, name)
             case, trace = place.trace(spec)
             spec["id"] = test_id(self.source.adapter.name, trace, name)
             chosen = self._chosen(place, spec, trace, case, recorded)
-            if not (chosen.kept or chosen.expected):
-                raise AdapterError(
-                    f"run {run.number} shows nothing that a test could ask for: no tool call, no answer, no memory",
-                    reason_code="record.nothing_to_assert",
-                    next_step="choose another run",
-                )
+            if not chosen.assertions():
+                raise _nothing_to_assert(run)
             if chosen.expected:
                 spec["expected"] = _expected(chosen.expected)
             own = out / name / TEST_FILE if out else None
@@ -171,11 +166,12 @@ class Drafting:
             tools["fixtures"] = fixtures
         return Parts(scenario=clean.scenario, tools=tools, files=files)
 
-    def _spec(self, run: RecordedRun, parts: Parts, cleaner: Cleaner) -> dict[str, Any]:
+    def _spec(self, run: RecordedRun, parts: Parts, cleaner: Cleaner, name: str) -> dict[str, Any]:
+        """The test without assertions, under an id that holds until its trace is known."""
         said = cut(cleaner.text(run.first_words), 60)
         return {
             "schema_version": SCHEMA_VERSION,
-            "id": "",
+            "id": f"{self.source.adapter.name}.chat.{name}.as-recorded",
             "title": f'As recorded: "{said}"' if said else f"As recorded: run {run.number}",
             "tags": ["recorded"],
             "adapter": self.source.adapter.name,
@@ -225,6 +221,14 @@ def _without_hidden(
         else:
             hidden.append(Finding(suggestion=each, message=verdict.message, hidden=True))
     return honest, hidden
+
+
+def _nothing_to_assert(run: RecordedRun) -> AdapterError:
+    return AdapterError(
+        f"run {run.number} shows nothing that a test could ask for: no tool call, no answer, no memory",
+        reason_code="record.nothing_to_assert",
+        next_step="choose another run",
+    )
 
 
 def _told_as_hidden(finding: Finding) -> str:
