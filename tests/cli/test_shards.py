@@ -128,9 +128,11 @@ def four(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     return made
 
 
-def in_shard(number: int) -> str:
+def in_shard(number: int, run_id: str = "s") -> str:
     """The tests of one of two shards, by their letters."""
-    names = sorted(path.name for path in Path(f"artifacts/s-shard-{number}-of-2").glob("*.result.json"))
+    names = sorted(
+        path.name for path in Path(f"artifacts/{run_id}-shard-{number}-of-2").glob("*.result.json")
+    )
     return "".join(name.split(".")[2] for name in names)
 
 
@@ -154,6 +156,8 @@ def test_durations_of_another_run(four: Project, capsys: pytest.CaptureFixture[s
     durations(a=1, b=1, c=1, d=1)
     shard(2, 2, "--durations-from", "artifacts/timed")
     assert in_shard(2) == "bcd"
+    shard(2, 2, "--durations-from", "timed", run_id="by-id")
+    assert in_shard(2, "by-id") == "bcd"
     capsys.readouterr()
     assert shard(1, 2, "--durations-from", "nowhere", run_id="t") == 2
     assert capsys.readouterr().err == (
