@@ -4,7 +4,7 @@ from typing import Any
 
 from agenteval.mutation.engine import MutationOptions, mutate
 from agenteval.mutation.operators import chosen_operators
-from agenteval.mutation.results import MutantResult, TestMutation
+from agenteval.mutation.results import TestMutation
 from agenteval.plugins.registry import BUILT_IN
 from agenteval.redaction import Redactor
 from agenteval.runner import Outcome
@@ -89,9 +89,3 @@ def mutated(trace: Trace, operator: str, *assertions: dict[str, Any], **spec: An
 def check(kind: str, name: str = "fits", /, **params: Any) -> dict[str, Any]:
     """An assertion as a test file has it."""
     return {"id": name, "type": kind, "params": params}
-
-
-def only(mutation: TestMutation) -> MutantResult:
-    """The one mutant there is."""
-    (mutant,) = mutation.mutants
-    return mutant

@@ -75,6 +75,8 @@ OWN = "main/CLAUDE.local.md"
         ("cat *.md", [f"read {OWN}", "read global/CLAUDE.md", "read main/preferences.md"]),
         ("cat /workspace/extra/*/CLAUDE.local.md", ["read telegram_family/CLAUDE.local.md"]),
         ("grep -n CLAUDE.local.md notes.md", []),
+        ("grep -i bullets CLAUDE.local.md", [f"read {OWN}"]),
+        ("cat <<< CLAUDE.local.md\ncat preferences.md", ["read main/preferences.md"]),
         ("sed -i 's/3/5/' CLAUDE.local.md", [f"write {OWN}"]),
         ("sed -n 1,5p CLAUDE.local.md", [f"read {OWN}"]),
         ("echo x >> CLAUDE.local.md", [f"write {OWN}"]),
@@ -99,7 +101,11 @@ def test_what_commands_do_to_memory(command: str, expected: list[str]) -> None:
 def test_listings_name_memory_and_searches_quote_it() -> None:
     """What a command prints tells which files it reached."""
     assert uses("Bash", "CLAUDE.local.md\nnotes.md\n", command="ls") == [f"names {OWN}"]
-    assert uses("Bash", "./CLAUDE.local.md:3 bullets\n", command="grep -r bullets .") == [f"read {OWN}"]
+    found = "CLAUDE.local.md:3 bullets\n"
+    for command in ("grep -r bullets .", "grep -rn bullets", "grep -R bullets", "rg bullets"):
+        assert uses("Bash", found, command=command) == [f"read {OWN}"]
+    for command in ("date | grep bullets", "date | sort -r", "date | grep bullets --regular"):
+        assert uses("Bash", found, command=command) == []
     assert uses("Glob", "/workspace/agent/CLAUDE.local.md\n", pattern="*") == [f"names {OWN}"]
     assert uses("Grep", "CLAUDE.local.md:5:x", pattern="x", output_mode="content") == [f"read {OWN}"]
     assert uses("Grep", "CLAUDE.local.md", pattern="x") == [f"names {OWN}"]
@@ -115,7 +121,7 @@ def test_what_is_written_is_told() -> None:
         (use.content, use.change)
         for tool, args in (
             ("Bash", {"command": "echo -n 'a b' >> CLAUDE.local.md"}),
-            ("Bash", {"command": "cat > CLAUDE.local.md <<EOF\none\ntwo\nEOF"}),
+            ("Bash", {"command": "date\ncat > CLAUDE.local.md <<EOF\none\ntwo\nEOF"}),
             ("Bash", {"command": "sed -i s/a/b/ CLAUDE.local.md"}),
             ("Write", {"file_path": path, "content": "all"}),
             ("Edit", {"file_path": path, "old_string": "a", "new_string": "b"}),

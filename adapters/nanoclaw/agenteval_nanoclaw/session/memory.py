@@ -3,13 +3,13 @@
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from posixpath import basename, isabs, join, normpath
+from posixpath import basename, join, normpath
 from typing import Any
 
 from agenteval.patterns import is_glob, name_matches
 from agenteval_nanoclaw.session.shell import touches
 from agenteval_nanoclaw.session.store import Mount
-from agenteval_nanoclaw.session.transcript import text_of
+from agenteval_nanoclaw.session.values import records_in, text_of
 
 SHARED = "global"
 """Owns what NanoClaw shares between groups."""
@@ -136,7 +136,7 @@ class Memory:
 
     def _files(self, paths: Iterable[str], folder: str) -> Iterator[Owned]:
         for path in paths:
-            if path and (file := self.owned(path if isabs(path) else join(folder, path))):
+            if path and (file := self.owned(join(folder, path))):
                 yield file
 
     def _edited(self, tool: str, args: dict[str, Any], folder: str) -> Iterator[MemoryUse]:
@@ -145,19 +145,17 @@ class Memory:
                 yield MemoryUse(write=True, file=file, content=text_of(args.get("content")))
                 continue
             edits = args.get("edits") if tool == "MultiEdit" else [args]
-            for edit in edits if isinstance(edits, list) else []:
-                if isinstance(edit, dict):
-                    old = text_of(edit.get("old_string"))
-                    yield MemoryUse(
-                        write=True,
-                        file=file,
-                        content=text_of(edit.get("new_string")),
-                        change=f"instead of: {old}" if old else "",
-                    )
+            for edit in records_in(edits):
+                old = text_of(edit.get("old_string"))
+                yield MemoryUse(
+                    write=True,
+                    file=file,
+                    content=text_of(edit.get("new_string")),
+                    change=f"instead of: {old}" if old else "",
+                )
 
     def _searched(self, args: dict[str, Any], folder: str, output: str) -> list[MemoryUse]:
-        place = text_of(args.get("path")) or folder
-        place = place if isabs(place) else join(folder, place)
+        place = join(folder, text_of(args.get("path")))
         names_only = args.get("output_mode", "files_with_matches") != "content"
         if file := self.owned(place):
             nothing = output.startswith("No ")

@@ -11,7 +11,7 @@ from agenteval_nanoclaw.session.reading import Reading
 from agenteval_nanoclaw.session.runs import Run
 from agenteval_nanoclaw.session.saying import Said, Sayings
 from agenteval_nanoclaw.session.shell import touches
-from agenteval_nanoclaw.session.transcript import Record, text_of
+from agenteval_nanoclaw.session.values import Record, record_of, records_in, text_of
 
 MEMORY_FILES = (f"/{LOCAL}", f"/{MAIN}")
 
@@ -64,19 +64,17 @@ class MemoryTelling:
 
     def tell_loaded(self, said: Said) -> None:
         """The memory that was loaded into the prompt, where a line tells of it."""
-        attachment = said.record.get("attachment")
-        if not isinstance(attachment, dict) or attachment.get("type") != "instructions":
+        attachment = record_of(said.record.get("attachment"))
+        if attachment.get("type") != "instructions":
             return
-        files = attachment.get("files")
-        for entry in files if isinstance(files, list) else []:
-            given: Record = entry if isinstance(entry, dict) else {}
-            if file := self.memory.owned(text_of(given.get("path"))):
-                use = MemoryUse(write=False, file=file, content=text_of(given.get("content")))
+        for entry in records_in(attachment.get("files")):
+            if file := self.memory.owned(text_of(entry.get("path"))):
+                use = MemoryUse(write=False, file=file, content=text_of(entry.get("content")))
                 self._add(said, use, implicit=True)
 
     def _remember(self, use: MemoryUse, detail: Any) -> None:
         """What the file held before, when this call is the first to touch it."""
-        given = detail if isinstance(detail, dict) else {}
+        given = record_of(detail)
         file = given.get("file")
         if use.file.path not in self.written and use.file not in self.before:
             if use.write and "originalFile" in given:
@@ -116,8 +114,7 @@ def _index_text(sayings: Sayings) -> str:
     shown: list[str] = [""]
     for said in sayings.of_type("assistant"):
         for block in said.blocks("tool_use"):
-            given = block.get("input")
-            args: Record = given if isinstance(given, dict) else {}
+            args = record_of(block.get("input"))
             if text_of(args.get("file_path")).endswith(MEMORY_FILES):
                 reading.add(text_of(block.get("id")))
                 shown += [text_of(args.get("content")), text_of(args.get("new_string"))]
@@ -125,9 +122,7 @@ def _index_text(sayings: Sayings) -> str:
                 found = [each for each in touches(command, "/")[0] if each.path.endswith(MEMORY_FILES)]
                 shown += [each.written or "" for each in found]
     for said in sayings.of_type("user") if reading else ():
-        detail = said.record.get("toolUseResult")
-        file = detail.get("file") if isinstance(detail, dict) else None
-        if isinstance(file, dict):
-            answered = [text_of(block.get("tool_use_id")) in reading for block in said.blocks("tool_result")]
-            shown += [text_of(file.get("content"))] * any(answered)
+        if any(text_of(block.get("tool_use_id")) in reading for block in said.blocks("tool_result")):
+            file = record_of(record_of(said.record.get("toolUseResult")).get("file"))
+            shown.append(text_of(file.get("content")))
     return "\n".join(shown)
