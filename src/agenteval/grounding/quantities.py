@@ -50,13 +50,13 @@ _SCALES = {
 }
 _CURRENCIES = {"$": "$", "usd": "$", "dollar": "$", "€": "€", "eur": "€", "euro": "€", "£": "£", "gbp": "£"}
 _CURRENCIES |= {"pound": "£", "¥": "¥", "yen": "¥", "jpy": "¥"}
-_CURRENCY = lazy(r"(?<![\w.])(?:[$€£¥] ?|(?:USD|EUR|GBP|JPY) ?)\Z")
+_CURRENCY = lazy(r"(?<![\w.])(?:[$€£¥]|USD|EUR|GBP|JPY)[ \u00a0\u202f]?\Z")
 _LONGEST_CURRENCY = len("USD ")
 _NUMBER = lazy(
     r"(?P<digits>\d{1,3}(?:[,\u00a0\u202f]\d{3})+(?:\.\d+)?(?!\d)"
     r"|(?<!,)\d+(?:[.\u00a0\u202f]\d{3})*,\d\d?(?![\d,])|\d+(?:\.\d+)*)"
-    r"(?:(?P<ordinal>st|nd|rd|th)\b|[ -]?(?P<scale>hundred|thousand|million|billion|trillion|mio|bn|mn|mm|tn|[kKmMbBT])(?![\w]))?"
-    r"(?:[ -]?(?P<after>[%$€£¥]|percentage points?|percent|per cent|pct|US dollars?|dollars?|euros?|pounds?|yen|USD|EUR|GBP)(?!\w))?"
+    r"(?:(?P<ordinal>st|nd|rd|th)\b|[ \u00a0\u202f-]?(?P<scale>hundred|thousand|million|billion|trillion|mio|bn|mn|mm|tn|[kKmMbBT])(?![\w]))?"
+    r"(?:[ \u00a0\u202f-]?(?P<after>[%$€£¥]|percentage points?|percent|per cent|pct|US dollars?|dollars?|euros?|pounds?|yen|USD|EUR|GBP)(?!\w))?"
 )
 IDENTIFIER = lazy(
     r"(?<![\w-])(?:(?:[A-Z][A-Za-z]*+-|[A-Za-z]++)\d[\w-]*(?:\.\d[\w-]*)*|\d+(?:\.\d+){2,}(?:-\w+)?)"

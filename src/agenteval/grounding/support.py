@@ -177,10 +177,8 @@ def _has_quantity(quantity: Quantity, beside: Beside, sources: SourceText) -> bo
         return unit in ("", quantity.unit) or not quantity.unit
 
     numbers = sources.numbers
-    if quantity.unit == ":" and quantity.text.endswith(":00"):
-        hour = quantity.text[:-3].lstrip("0")
-        if sources.has_phrase(["at", hour]):
-            return True
+    if quantity.unit == ":" and any(numbers.has_hour(value, beside) for value in quantity.values):
+        return True
     if quantity.unit != ":" and numbers.has_written(quantity.text, beside):
         return True
     ways = [(value, fits, beside) for value in quantity.values]
