@@ -1,5 +1,6 @@
 """What a shell command does to files, as far as its words tell without running it."""
 
+import re
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,8 +14,10 @@ SAY = frozenset({"echo", "printf"})
 """Commands whose words are text, not files."""
 NAMES = frozenset({"ls", "find", "stat", "du", "tree", "test", "[", "[[", "realpath", "basename", "dirname"})
 """Commands that tell of files without what is in them."""
-WRITERS = frozenset({"tee", "touch", "rm", "truncate", "unlink", "shred"})
+WRITERS = frozenset({"tee", "touch"})
 """Commands that change every file they name."""
+ENDERS = frozenset({"rm", "truncate", "unlink", "shred"})
+"""Commands after which nothing of the files they name is left."""
 COPIERS = frozenset({"cp", "mv", "install", "ln", "rsync"})
 """Commands that read all files they name but the last, and write the last."""
 READERS = frozenset(
@@ -62,6 +65,10 @@ class Touch:
     path: str
     written: str | None = None
     """The text that is written, where the command itself has it."""
+    taken: str = ""
+    """The text that `written` takes the place of, where the command itself has it."""
+    whole: bool = False
+    """Whether the file holds nothing but `written` from then on."""
 
 
 def touches(command: str, folder: str) -> tuple[list[Touch], str]:
@@ -141,7 +148,10 @@ def _one(words: list[str], folder: str, bodies: list[str], found: list[Touch], u
     name = plain[0].rpartition("/")[2] if plain else ""
     arguments = [word for word in plain[1:] if not word.startswith("-")]
     said = _said(name, plain[1:], body)
-    found += [Touch("write", _absolute(target, folder), said) for target, _ in targets]
+    found += [
+        Touch("write", _absolute(target, folder), said, whole=said is not None and not appends)
+        for target, appends in targets
+    ]
     if name == "cd":
         return _absolute(arguments[0], folder) if arguments else folder
     if name in SCRIPTED:
@@ -152,12 +162,16 @@ def _one(words: list[str], folder: str, bodies: list[str], found: list[Touch], u
     if name in NAMES:
         found += [Touch("names", file) for file in files or [folder]]
     elif name in WRITERS:
-        found += [Touch("write", file, body if name == "tee" else None) for file in files]
+        whole = name == "tee" and body is not None and not {"-a", "--append"}.intersection(plain)
+        found += [Touch("write", file, body if name == "tee" else None, whole=whole) for file in files]
+    elif name in ENDERS:
+        found += [Touch("write", file, "", whole=True) for file in files]
     elif name in COPIERS:
         found += [Touch("read" if name != "mv" else "write", file) for file in files[:-1]]
         found += [Touch("write", file) for file in files[-1:]]
     elif name == "sed" and any(word.startswith(("-i", "--in-place")) for word in plain[1:]):
-        found += [Touch("write", file) for file in files]
+        written, taken = _edited(plain[1:])
+        found += [Touch("write", file, written, taken) for file in files]
     elif name in READERS:
         recursive = name == "rg" or any(
             word.startswith("-") and not word.startswith("--") and set(word) & {"r", "R"}
@@ -175,6 +189,23 @@ def _said(name: str, arguments: list[str], body: str | None) -> str | None:
     if name in SAY:
         return " ".join(word for word in arguments if word not in ("-n", "-e", "-ne", "-en"))
     return body
+
+
+_SUBSTITUTION = re.compile(r"[0-9,$]*s([/|#,!@%])(.+?)(?<!\\)\1(.*?)(?<!\\)\1[gIi0-9]*")
+_DELETION = re.compile(r"/(.+)(?<!\\)/d")
+_REFERENCE = re.compile(r"&|\\\d")
+_ESCAPED = re.compile(r"\\(\W)")
+
+
+def _edited(words: list[str]) -> tuple[str | None, str]:
+    """What a script of `sed` puts into a file, and in the place of what; None: it does more than its words tell."""
+    script = next((word for word in words if not word.startswith("-")), "")
+    if match := _DELETION.fullmatch(script):
+        return "", _ESCAPED.sub(r"\1", match[1])
+    match = _SUBSTITUTION.fullmatch(script)
+    if not match or _REFERENCE.search(match[3]):
+        return None, ""
+    return _ESCAPED.sub(r"\1", match[3]), _ESCAPED.sub(r"\1", match[2])
 
 
 def _absolute(path: str, folder: str) -> str:
