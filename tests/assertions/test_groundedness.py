@@ -193,6 +193,7 @@ def test_a_failure_points_to_the_closest_span() -> None:
         ("Revenue was $58bn.", "Revenue was USD\u00a058\u202fbillion."),
         ("Every weekday at 9 it is sent.", "Every weekday at 9:00 it is sent."),
         ("Every weekday at 9 it is sent.", "Every weekday at 9 AM it is sent."),
+        ("9:00 stand-up with Leo", "The stand-up with Leo is at 9."),
         ("Every weekday at 21 it is sent.", "Every weekday at 9 p.m. it is sent."),
     ],
 )
@@ -221,6 +222,8 @@ def test_facts_are_compared_after_normalisation(source: Any, claim: str) -> None
         ("The stand-up is at 9:30.", "The stand-up is at 9:00.", ["9:00"]),
         ("The stand-up is at 9-10.", "The stand-up is at 9:00.", ["9:00"]),
         ("The stand-up is at 9 pm.", "The stand-up is at 9 AM.", ["9 AM"]),
+        ("The stand-up is at 9:00.", "The stand-up is at 10.", ["10"]),
+        ("The stand-up is at 9:00.", "The stand-up is at 9 degrees.", ["9"]),
         ("Yields are at 9% now.", "Yields are at 9:00 now.", ["9:00"]),
     ],
 )
@@ -394,6 +397,7 @@ def test_numbers_in_data_are_no_citations(output: str) -> None:
     [
         "Have a great day!",
         "Have a nice weekend, Dana!",
+        "Have a good one!",
         "Enjoy the rest of your evening!",
         "I hope this helps.",
         "That’s all for today.",

@@ -37,7 +37,7 @@ _COURTESY = lazy(
 )
 _FAREWELL = lazy(
     r"\W*(?:(?:i )?hope (?:this|that|it) (?:helps|is useful)|that's (?:all|it)(?: for (?:now|today|this (?:morning|week)))?"
-    r"|(?:have|enjoy|wish(?:ing)? you) (?:(?:an?|the|your|the rest of (?:the|your)) )?(?:\w+ )?(?:day|morning|afternoon|evening|night"
+    r"|(?:have|enjoy|wish(?:ing)? you) (?:(?:an?|the|your|the rest of (?:the|your)) )?(?:\w+ )?(?:day|one|morning|afternoon|evening|night"
     r"|weekend|week|holidays?|trip)(?: ahead)?|(?:see|talk to) you(?: (?:soon|later|then|around|tomorrow|on \w+day|next week))?"
     r"|take care|stay tuned|until (?:then|tomorrow|next time)|(?:best|kind|warm) (?:regards|wishes))"
     r"(?:,? (?:there|all|everyone|team|again|[A-Z]\w+))?\W*",

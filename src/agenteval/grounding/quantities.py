@@ -211,6 +211,23 @@ def times(text: str) -> Iterator[Quantity]:
         )
 
 
+_AT = lazy(r"\b[Aa]t \Z")
+_GOES_ON = lazy(
+    r"[ -]?\w{0,3}\d|[.:,/]\d|[ -]?[%°$€£¥]|[ -](?:percent|per cent|pct|degrees|dollars?|euros?|points?)\b"
+)
+
+
+def as_hour(quantity: Quantity, text: str) -> Quantity | None:
+    """A number that may be an hour without minutes, as a time of day: the 9 of `at 9`."""
+    if quantity.unit or not quantity.text.isdigit() or len(quantity.text) > 2:
+        return None
+    if not _AT.search(text[max(0, quantity.start - 4) : quantity.start]) or _GOES_ON.match(
+        text, quantity.end
+    ):
+        return None
+    return next(times(f"{quantity.text}:00"), None)
+
+
 def _counted(words: str, first: int, step: int = 1) -> dict[str, int]:
     return {word: first + step * place for place, word in enumerate(words.split())}
 
