@@ -94,7 +94,7 @@ class MemoryTelling:
         held = self.held.setdefault(use.file.path, [])
         if use.whole:
             original = detail.get("originalFile") if isinstance(detail, dict) else None
-            use.change = instead_of(original if isinstance(original, str) else "\n".join(held))
+            use.change = instead_of(original if isinstance(original, str) else "\n".join(dict.fromkeys(held)))
             held.clear()
         if use.content:
             held.append(use.content)

@@ -191,6 +191,8 @@ def _said(name: str, arguments: list[str], body: str | None) -> str | None:
     return body
 
 
+LONGEST_SCRIPT = 2_000
+"""Characters of a script of `sed` that is read: a longer one does more than one thing."""
 _SUBSTITUTION = re.compile(r"[0-9,$]*s([/|#,!@%])(.+?)(?<!\\)\1(.*?)(?<!\\)\1[gIi0-9]*")
 _DELETION = re.compile(r"/(.+)(?<!\\)/d")
 _REFERENCE = re.compile(r"&|\\\d")
@@ -200,6 +202,8 @@ _ESCAPED = re.compile(r"\\(\W)")
 def _edited(words: list[str]) -> tuple[str | None, str]:
     """What a script of `sed` puts into a file, and in the place of what; None: it does more than its words tell."""
     script = next((word for word in words if not word.startswith("-")), "")
+    if len(script) > LONGEST_SCRIPT:
+        return None, ""
     if match := _DELETION.fullmatch(script):
         return "", _ESCAPED.sub(r"\1", match[1])
     match = _SUBSTITUTION.fullmatch(script)
