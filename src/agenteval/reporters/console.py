@@ -81,6 +81,9 @@ class Console(Terminal):
             facts.append(f"{result.summary.vacuous} vacuous")
         if result.summary.skipped and result.status == "pass":
             facts.append(f"{result.summary.skipped} skipped")
+        trace = result.trace_summary
+        if trace and trace.status != "success" and result.status == "pass":
+            facts.append(f"trace {trace.status}")
         if result.xfail and result.xfail_reason:
             facts.append(result.xfail_reason)
         text = dot.join(facts)
