@@ -78,6 +78,11 @@ class Console(Terminal):
         facts = [f"{result.duration_ms:.0f} ms", f"{result.adapter.name}{version}", result.mode]
         if result.summary.vacuous:
             facts.append(f"{result.summary.vacuous} vacuous")
+        if result.summary.skipped and result.status == "pass":
+            facts.append(f"{result.summary.skipped} skipped")
+        trace = result.trace_summary
+        if trace and trace.status != "success" and result.status == "pass":
+            facts.append(f"trace {trace.status}")
         if result.xfail and result.xfail_reason:
             facts.append(result.xfail_reason)
         text = self.dotted(facts)

@@ -38,6 +38,8 @@ class MemoryUse:
     change: str = ""
     names_only: bool = False
     """Whether only the file's name was shown, not what is in it."""
+    whole: bool = False
+    """Whether the file holds nothing but `content` after this write."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -142,16 +144,15 @@ class Memory:
     def _edited(self, tool: str, args: dict[str, Any], folder: str) -> Iterator[MemoryUse]:
         for file in self._files([text_of(args.get("file_path"))], folder):
             if tool == "Write":
-                yield MemoryUse(write=True, file=file, content=text_of(args.get("content")))
+                yield MemoryUse(write=True, file=file, content=text_of(args.get("content")), whole=True)
                 continue
             edits = args.get("edits") if tool == "MultiEdit" else [args]
             for edit in records_in(edits):
-                old = text_of(edit.get("old_string"))
                 yield MemoryUse(
                     write=True,
                     file=file,
                     content=text_of(edit.get("new_string")),
-                    change=f"instead of: {old}" if old else "",
+                    change=instead_of(text_of(edit.get("old_string"))),
                 )
 
     def _searched(self, args: dict[str, Any], folder: str, output: str) -> list[MemoryUse]:
@@ -181,8 +182,14 @@ class Memory:
             files = self._matching(touch.path)
             if touch.access == "write":
                 for file in files:
-                    change = "" if touch.written is not None else f"by the command: {command}"
-                    uses.append(MemoryUse(write=True, file=file, content=touch.written, change=change))
+                    change = (
+                        instead_of(touch.taken) if touch.written is not None else f"by the command: {command}"
+                    )
+                    uses.append(
+                        MemoryUse(
+                            write=True, file=file, content=touch.written, change=change, whole=touch.whole
+                        )
+                    )
             elif files:
                 names_only = touch.access == "names"
                 uses += [_read(file, output, names_only=names_only) for file in files]
@@ -202,6 +209,11 @@ class Memory:
         return [file for each in named if (file := self.owned(each))]
 
 
+def instead_of(old: str) -> str:
+    """What a write says of the text that it took out."""
+    return f"instead of: {old}" if old else ""
+
+
 def _read(file: Owned, output: str, *, names_only: bool) -> MemoryUse:
     return MemoryUse(write=False, file=file, content=None if names_only else output, names_only=names_only)
 
@@ -218,6 +230,9 @@ def _hit(line: str) -> tuple[str, str]:
 def _once(uses: list[MemoryUse]) -> list[MemoryUse]:
     kept: list[MemoryUse] = []
     for use in uses:
+        if use.write:
+            kept += [use] * (use not in kept)
+            continue
         same = [each for each in kept if (each.file, each.write) == (use.file, use.write)]
         if not same:
             kept.append(use)

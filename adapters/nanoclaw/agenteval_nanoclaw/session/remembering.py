@@ -6,7 +6,7 @@ from typing import Any
 from agenteval.trace import TraceBuilder
 from agenteval_nanoclaw.session.clock import iso
 from agenteval_nanoclaw.session.context import memory_of
-from agenteval_nanoclaw.session.memory import LOCAL, MAIN, MemoryUse, Owned
+from agenteval_nanoclaw.session.memory import LOCAL, MAIN, MemoryUse, Owned, instead_of
 from agenteval_nanoclaw.session.reading import Reading
 from agenteval_nanoclaw.session.runs import Run
 from agenteval_nanoclaw.session.saying import Said, Sayings
@@ -38,7 +38,7 @@ class MemoryTelling:
     """Adds memory events after the results of the calls that read or wrote memory.
 
     `before` is what memory files held when the run first touched them, where that is recorded; None: they were not
-    there. `written` are the paths of the files that it wrote.
+    there. `written` are the paths of the files that it wrote, `held` what each file is known to hold, piece by piece.
     """
 
     def __init__(self, run: Run, reading: Reading, builder: TraceBuilder, sayings: Sayings) -> None:
@@ -47,6 +47,7 @@ class MemoryTelling:
         self.memory.index_text += _index_text(sayings)
         self.before: dict[Owned, str | None] = {}
         self.written: set[str] = set()
+        self.held: dict[str, list[str]] = {}
         self.told = False
 
     def notes(self) -> list[str]:
@@ -60,6 +61,7 @@ class MemoryTelling:
         """The memory events of a successful call; `text` and `detail` are its result."""
         for use in self.memory.uses(call.recorded, call.args, call.folder, text):
             self._remember(use, detail)
+            self._replace(use, detail)
             self._add(said, use, call_id=call.id)
 
     def tell_loaded(self, said: Said) -> None:
@@ -84,6 +86,16 @@ class MemoryTelling:
                 self.before[use.file] = text_of(file.get("content"))
         if use.write:
             self.written.add(use.file.path)
+
+    def _replace(self, use: MemoryUse, detail: Any) -> None:
+        """Tell of a write that left nothing of a file what is known to have been in it."""
+        held = self.held.setdefault(use.file.path, [])
+        if use.whole:
+            original = detail.get("originalFile") if isinstance(detail, dict) else None
+            use.change = instead_of(original if isinstance(original, str) else "\n".join(dict.fromkeys(held)))
+            held.clear()
+        if use.content:
+            held.append(use.content)
 
     def _add(self, said: Said, use: MemoryUse, **extra: Any) -> None:
         self.told = True

@@ -1,5 +1,6 @@
 """What a shell command does to files, as far as its words tell without running it."""
 
+import re
 import shlex
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -13,8 +14,10 @@ SAY = frozenset({"echo", "printf"})
 """Commands whose words are text, not files."""
 NAMES = frozenset({"ls", "find", "stat", "du", "tree", "test", "[", "[[", "realpath", "basename", "dirname"})
 """Commands that tell of files without what is in them."""
-WRITERS = frozenset({"tee", "touch", "rm", "truncate", "unlink", "shred"})
+WRITERS = frozenset({"tee", "touch"})
 """Commands that change every file they name."""
+ENDERS = frozenset({"rm", "truncate", "unlink", "shred"})
+"""Commands after which nothing of the files they name is left."""
 COPIERS = frozenset({"cp", "mv", "install", "ln", "rsync"})
 """Commands that read all files they name but the last, and write the last."""
 READERS = frozenset(
@@ -63,6 +66,10 @@ class Touch:
     path: str
     written: str | None = None
     """The text that is written, where the command itself has it."""
+    taken: str = ""
+    """The text that `written` takes the place of, where the command itself has it."""
+    whole: bool = False
+    """Whether the file holds nothing but `written` from then on."""
 
 
 def touches(command: str, folder: str) -> tuple[list[Touch], str]:
@@ -133,13 +140,18 @@ class _Follower:
             plain.pop(0)
         name = plain[0].rpartition("/")[2] if plain else ""
         files = [word for word in plain[1:] if not word.startswith("-")]
-        self._note("write", targets, _said(name, plain[1:], body))
+        said = _said(name, plain[1:], body)
+        for target, appends in targets:
+            self._note("write", [target], said, whole=said is not None and not appends)
         if name == "cd":
             self.folder = _absolute(files[0], self.folder) if files else self.folder
         elif name in NAMES:
             self._note("names", files or ["."])
         elif name in WRITERS:
-            self._note("write", files, body if name == "tee" else None)
+            whole = name == "tee" and body is not None and not {"-a", "--append"}.intersection(plain)
+            self._note("write", files, body if name == "tee" else None, whole=whole)
+        elif name in ENDERS:
+            self._note("write", files, "", whole=True)
         elif name in COPIERS:
             self._note("write" if name == "mv" else "read", files[:-1])
             self._note("write", files[-1:])
@@ -148,10 +160,10 @@ class _Follower:
         elif name and name not in SAY:
             self.unclear += plain
 
-    def _redirected(self, words: list[str]) -> tuple[list[str], list[str], str | None]:
-        """The words without redirections, the files that output goes to, and the text of a here-document."""
+    def _redirected(self, words: list[str]) -> tuple[list[str], list[tuple[str, bool]], str | None]:
+        """The words without redirections, where output goes and whether it is appended, and the text of a here-document."""
         plain: list[str] = []
-        targets: list[str] = []
+        targets: list[tuple[str, bool]] = []
         body: str | None = None
         rest = iter(words)
         for word in rest:
@@ -164,7 +176,7 @@ class _Follower:
             elif word == "<":
                 self._note("read", [target])
             elif ">" in word and not word.endswith("&") and target not in ("/dev/null", ""):
-                targets.append(target)
+                targets.append((target, word.startswith(">>")))
             if plain and plain[-1].isdigit() and word.startswith((">", "<")):
                 plain.pop()
         return plain, targets, body
@@ -172,7 +184,8 @@ class _Follower:
     def _read(self, name: str, options: list[str], files: list[str]) -> None:
         """Note what a command reads that prints files; `sed` may change them, and searches may go through folders."""
         if name == "sed" and any(word.startswith(("-i", "--in-place")) for word in options):
-            self._note("write", files)
+            written, taken = _edited(options)
+            self._note("write", files, written, taken)
             return
         self._note("read", files)
         recursive = name == "rg" or any(
@@ -181,14 +194,43 @@ class _Follower:
         if name in SEARCHES and recursive and len(files) < 2:
             self._note("read", ["."])
 
-    def _note(self, access: Access, paths: Iterable[str], written: str | None = None) -> None:
-        self.found += [Touch(access, _absolute(path, self.folder), written) for path in paths]
+    def _note(
+        self,
+        access: Access,
+        paths: Iterable[str],
+        written: str | None = None,
+        taken: str = "",
+        *,
+        whole: bool = False,
+    ) -> None:
+        self.found += [Touch(access, _absolute(path, self.folder), written, taken, whole) for path in paths]
 
 
 def _said(name: str, arguments: list[str], body: str | None) -> str | None:
     if name in SAY:
         return " ".join(word for word in arguments if word not in ("-n", "-e", "-ne", "-en"))
     return body
+
+
+LONGEST_SCRIPT = 2_000
+"""Characters of a script of `sed` that is read: a longer one does more than one thing."""
+_SUBSTITUTION = re.compile(r"[0-9,$]*s([/|#,!@%])(.+?)(?<!\\)\1(.*?)(?<!\\)\1[gIi0-9]*")
+_DELETION = re.compile(r"/(.+)(?<!\\)/d")
+_REFERENCE = re.compile(r"&|\\\d")
+_ESCAPED = re.compile(r"\\(\W)")
+
+
+def _edited(words: list[str]) -> tuple[str | None, str]:
+    """What a script of `sed` puts into a file, and in the place of what; None: it does more than its words tell."""
+    script = next((word for word in words if not word.startswith("-")), "")
+    if len(script) > LONGEST_SCRIPT:
+        return None, ""
+    if match := _DELETION.fullmatch(script):
+        return "", _ESCAPED.sub(r"\1", match[1])
+    match = _SUBSTITUTION.fullmatch(script)
+    if not match or _REFERENCE.search(match[3]):
+        return None, ""
+    return _ESCAPED.sub(r"\1", match[3]), _ESCAPED.sub(r"\1", match[2])
 
 
 def _absolute(path: str, folder: str) -> str:
