@@ -255,11 +255,14 @@ def test_a_trace_without_its_root_is_partial(tmp_path: Path) -> None:
     path = write(
         tmp_path,
         chat(10, 20, parent="gone-1", asked=[says("user", "Look")], answered=[says("assistant", "Done.")]),
-        tool(5, 9, "look", parent="gone-2"),
+        tool(5, 9, "look", parent="gone-2", tool__call__arguments="{}", tool__call__result="A wall."),
     )
     trace = trace_of(path)
     assert trace.status == "partial"
-    assert trace.notes == ["the span that holds the others is missing: the run may not be whole"]
+    assert trace.notes == [
+        "the span that holds the others is missing: the run may not be whole",
+        "no answer of a model asks for tools that were executed: look (1)",
+    ]
 
 
 def test_a_file_that_breaks_off(tmp_path: Path) -> None:

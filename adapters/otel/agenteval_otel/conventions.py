@@ -20,7 +20,7 @@ TOOL = "execute_tool"
 OTHERS = ("create_agent", "embeddings", "retrieval")
 """Operations that a trace has no event for."""
 
-AGENT_NAMES = ("gen_ai.agent.id", "gen_ai.agent.name")
+AGENT_NAMES = ("gen_ai.agent.name", "gen_ai.agent.id")
 CONVERSATION = "gen_ai.conversation.id"
 TOOL_NAME = "gen_ai.tool.name"
 CALL_ID = "gen_ai.tool.call.id"
@@ -103,6 +103,8 @@ class Message:
     """Call id, tool, arguments."""
     responses: list[tuple[str, Any]]
     """Call id, response."""
+    asks: bool = False
+    """Whether it asks for a tool that the model's service does not execute itself."""
     finish: str = ""
     """Why it ends."""
     unknown: list[str]
@@ -206,6 +208,7 @@ def _message(data: dict[str, Any]) -> Message:
         if isinstance(function, dict):
             arguments = data_of(function.get("arguments"))
             message.calls.append((str(call.get("id") or ""), str(function.get("name") or ""), arguments))
+            message.asks = True
     message.text = "\n".join(text for text in texts if text)
     return message
 
@@ -218,6 +221,7 @@ def _add(message: Message, part: dict[str, Any], texts: list[str]) -> None:
     elif kind in CALL_PARTS:
         call_id, tool = str(part.get("id") or ""), str(part.get("name") or "")
         message.calls.append((call_id, tool, data_of(part.get(CALL_PARTS[kind]))))
+        message.asks |= kind != "server_tool_call"
     elif kind in RESPONSE_PARTS:
         given = part.get(RESPONSE_PARTS[kind], part.get("result"))
         message.responses.append((str(part.get("id") or part.get("tool_use_id") or ""), data_of(given)))
