@@ -51,6 +51,13 @@ def test_a_framework_gives_a_call_an_id_of_its_own(tmp_path: Path, own_id: str) 
     assert trace.notes == []
 
 
+def test_a_call_that_is_executed_while_the_answer_streams_in(tmp_path: Path) -> None:
+    """It is the same call, though the model's answer ends later."""
+    executed = tool(50, 90, "weather", parent="chat@10", **DONE)
+    run = [agent(), chat(10, 100, asked=[ASKED], answered=[CALLING]), executed]
+    assert told(trace_of(write(tmp_path, *run))) == TOLD[:-1]
+
+
 def test_an_id_that_another_span_has_makes_another_call(tmp_path: Path) -> None:
     """What a framework executes with the same arguments by itself does not take the span of the call."""
     run = [
@@ -148,6 +155,22 @@ def test_an_agent_in_a_span_of_an_unknown_operation_says_that_it_failed(tmp_path
         chat(20, 100, parent="invoke_agent@10", asked=[ASKED], answered=[WARM]),
     ]
     assert trace_of(write(tmp_path, *run)).status == "failed"
+
+
+def test_of_agents_side_by_side_the_last_to_end_answers(tmp_path: Path) -> None:
+    """Some instrumentations leave an agent that another one asks beside it, not within it."""
+    run = [
+        agent(10, 900, parent="flow", output__messages=[WARM]),
+        agent(200, 400, parent="flow", output__messages=[says("assistant", "7")]),
+    ]
+    assert told(trace_of(write(tmp_path, *run))) == TOLD[-1:]
+
+
+def test_that_only_questions_were_captured_is_told(tmp_path: Path) -> None:
+    """What was asked is known."""
+    assert trace_of(write(tmp_path, agent(), chat(10, 100, asked=[ASKED]))).notes == [
+        "no answers were captured: what was answered is not known"
+    ]
 
 
 def test_an_agent_is_called_by_its_name(tmp_path: Path) -> None:

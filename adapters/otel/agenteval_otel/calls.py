@@ -25,8 +25,8 @@ class Call:
     asked_at: int
     named: bool = True
     """Whether the recording gives its id."""
-    asked: bool = True
-    """Whether a model's answer asks for it."""
+    chat: Span | None = None
+    """The call of a model whose answer asks for it."""
     span: Span | None = None
     response: Any = None
     answered_at: int | None = None
@@ -47,7 +47,6 @@ def calls_of(run: Run) -> list[Call]:
                 args=_arguments(span),
                 agent=run.agent_of(span),
                 asked_at=span.start,
-                asked=False,
             )
             calls.append(call)
         else:
@@ -64,10 +63,14 @@ def calls_of(run: Run) -> list[Call]:
 def _asked_for(run: Run, chat: Span) -> Iterator[Call]:
     for message in messages_of(chat, gen_ai.OUTPUT):
         for number, (call_id, tool, args) in enumerate(message.calls, 1):
-            name = call_id or f"{chat.span_id}.{number}"
-            agent = run.agent_of(chat)
             yield Call(
-                call_id=name, tool=tool, args=args, agent=agent, asked_at=chat.end, named=bool(call_id)
+                call_id=call_id or f"{chat.span_id}.{number}",
+                tool=tool,
+                args=args,
+                agent=run.agent_of(chat),
+                asked_at=chat.end,
+                named=bool(call_id),
+                chat=chat,
             )
 
 
@@ -109,7 +112,10 @@ def _matching(span: Span, calls: list[Call], spans: list[Span]) -> Call | None:
     same_tool = [
         call
         for call in calls
-        if call.tool == tool_of(span) and call.asked_at <= span.start and call.call_id not in ids
+        if call.tool == tool_of(span)
+        and call.chat is not None
+        and call.chat.start <= span.start  # what streams in may be executed before the answer ends
+        and call.call_id not in ids
     ]
     if gen_ai.ARGUMENTS in span.attributes:
         args = _arguments(span)

@@ -73,9 +73,14 @@ def _messages(run: Run) -> Iterator[str]:
     if others:
         yield f"messages that are not in gen_ai.input.messages and gen_ai.output.messages are not read: {', '.join(others)}"
     answers = any(messages_of(span, gen_ai.OUTPUT) for span in spans)
-    if not answers and not unreadable and not others:
-        yield "no messages were captured: neither what was asked nor what was answered is known"
-    if answers and not any(received(run)):
+    asked = any(received(run))
+    if not (answers or unreadable or others):
+        yield (
+            "no answers were captured: what was answered is not known"
+            if asked
+            else "no messages were captured: neither what was asked nor what was answered is known"
+        )
+    if answers and not asked:
         yield "no message of a user was captured: what was asked is not known"
     unjudged = "" if run.tools else ", so tools are not judged"
     if answers and (missing := len(untold(run))):
@@ -83,10 +88,10 @@ def _messages(run: Run) -> Iterator[str]:
     if parts := unknown_parts(run):
         yield f"parts of answers that nobody knows were passed over: {', '.join(parts)}{unjudged}"
     known = {message.text for message in [*earlier(run), *(message for _, message in received(run))]}
-    asked = [
+    users = [
         [each for each in messages_of(chat, gen_ai.INPUT) if each.role == "user"] for chat in asking(run)
     ]
-    if strange := sum(bool(users) and users[-1].text not in known | {""} for users in asked):
+    if strange := sum(bool(said) and said[-1].text not in known | {""} for said in users):
         yield f"what {counted(strange, 'call')} of models asked is in no message of this run: the trace may hold several conversations, or agents that ask others"
 
 
@@ -103,14 +108,14 @@ def _calls(run: Run, calls: list[Call]) -> Iterator[str]:
     """What is not known of tool calls."""
     if assumed := sum(call.span is None and call.answered_at is not None for call in calls):
         yield f"no execute_tool span tells of {counted(assumed, 'tool result')}: success is assumed"
-    if bare := sum(not call.asked and call.args is None for call in calls):
+    if bare := sum(not call.chat and call.args is None for call in calls):
         yield f"no arguments are told of {counted(bare, 'tool call')}"
     if open_ended := sum(not _has_result(call) for call in calls):
         yield f"no result is told of {counted(open_ended, 'tool call')}"
     if tells_all_calls(run):
         tools = {span.span_id for span in run.spans if gen_ai.operation(span) == gen_ai.TOOL}
         unasked = [
-            call.tool for call in calls if not call.asked and call.span and call.span.parent_id not in tools
+            call.tool for call in calls if not call.chat and call.span and call.span.parent_id not in tools
         ]
         if unasked:
             yield f"no answer of a model asks for tools that were executed: {_counts(Counter(unasked))}"

@@ -41,8 +41,8 @@ class Run:
 
     @property
     def outermost(self) -> list[Span]:
-        """The invocations that are within no other: a workflow, an agent, or agents in turn."""
-        return [span for span in self.agents if self.depth(span) == 1]
+        """The invocations that are within no other: a workflow, an agent, or agents in turn, the last to end last."""
+        return sorted((span for span in self.agents if self.depth(span) == 1), key=lambda span: span.end)
 
     @property
     def own_chats(self) -> list[Span]:
