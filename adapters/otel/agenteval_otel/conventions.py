@@ -116,6 +116,11 @@ def operation(span: Span) -> str:
     return str(span.attributes.get(OPERATION) or "")
 
 
+def other_kind(span: Span) -> str:
+    """The attribute by which a span tells in another convention what it is about; empty without one."""
+    return next((kind for kind in OTHER_KINDS if kind in span.attributes), "")
+
+
 def tool_of(span: Span) -> str:
     """The tool that a span executed."""
     return str(span.attributes.get(TOOL_NAME) or span.name.removeprefix("execute_tool "))

@@ -106,9 +106,8 @@ def _run(trace_id: str, members: dict[str, Span]) -> Run:
         agents = (each.span_id for each in run.around(span) if operation(each) == "invoke_agent")
         if innermost := next(agents, ""):
             run.acting.add(innermost)
-    for kind in gen_ai.OTHER_KINDS:
-        if count := sum(kind in span.attributes and not operation(span) for span in members.values()):
-            run.foreign[kind] = count
+    others = (gen_ai.other_kind(span) for span in members.values() if not operation(span))
+    run.foreign = Counter(filter(None, others))
     return run
 
 
