@@ -279,6 +279,25 @@ def test_a_tool_that_the_service_executes_leaves_the_answer_one(tmp_path: Path) 
     assert trace.status == "success"
 
 
+def test_the_message_of_a_whole_invocation_is_an_answer(tmp_path: Path) -> None:
+    """It may hold the calls on the way, and what answered them."""
+    parts = [*WARM["parts"], *CALLING["parts"], *responds("c1", "7")["parts"]]
+    whole = agent(input__messages=[ASKED], output__messages=[{"role": "assistant", "parts": parts}])
+    trace = trace_of(write(tmp_path, whole))
+    assert told(trace) == [TOLD[0], TOLD[-1]]
+    assert not trace.capabilities.supports_tool_trace
+    assert trace.notes == ["no span tells of calls of models or tools, so tools are not judged"]
+
+
+def test_what_an_agent_was_asked_where_its_model_was_told_by_nobody(tmp_path: Path) -> None:
+    """The framework hands it on in a role of its own."""
+    asked = says("MessageRole.USER", "New task: How warm is it?")
+    run = [agent(input__messages=[ASKED]), chat(10, 100, asked=[asked], answered=[WARM])]
+    trace = trace_of(write(tmp_path, *run))
+    assert told(trace) == [TOLD[0], TOLD[-1]]
+    assert trace.notes == []
+
+
 def test_an_answer_without_a_text_is_told(tmp_path: Path) -> None:
     """Nobody knows what it was."""
     answer = {"role": "assistant", "parts": [{"type": "blob", "content": "…"}]}

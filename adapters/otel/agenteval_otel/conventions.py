@@ -103,12 +103,17 @@ class Message:
     """Call id, tool, arguments."""
     responses: list[tuple[str, Any]]
     """Call id, response."""
-    asks: bool = False
-    """Whether it asks for a tool that the model's service does not execute itself."""
+    open: list[str]
+    """The ids of the calls that the model's service does not execute itself."""
     finish: str = ""
     """Why it ends."""
     unknown: list[str]
     """The kinds of its parts that nobody knows."""
+
+    @property
+    def asks(self) -> bool:
+        """Whether it asks for a tool, and does not tell what that answered."""
+        return not {call_id for call_id, _ in self.responses}.issuperset(self.open)
 
 
 def operation(span: Span) -> str:
@@ -144,9 +149,12 @@ def data_of(value: Any) -> Any:
 
 
 def messages_of(span: Span, name: str) -> list[Message]:
-    """The messages of a span; none when they were not captured."""
-    found = data_of(value_of(span, name))
-    return [_message(each) for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+    """The messages of a span; none when they were not captured. They are read once: long runs repeat them all."""
+    if name not in span.read:
+        found = data_of(value_of(span, name))
+        messages = found if isinstance(found, list) else []
+        span.read[name] = [_message(each) for each in messages if isinstance(each, dict)]
+    return span.read[name]
 
 
 def tool_names(span: Span) -> Iterator[str]:
@@ -191,7 +199,7 @@ def other_forms(span: Span) -> Iterator[str]:
 def _message(data: dict[str, Any]) -> Message:
     """A message in the form of the conventions, or in that of a model's own API, which many hand on as it is."""
     role = str(data.get("role", ""))
-    message = Message(role=ROLES.get(role, role), text="", calls=[], responses=[], unknown=[])
+    message = Message(role=ROLES.get(role, role), text="", calls=[], open=[], responses=[], unknown=[])
     message.finish = str(data.get("finish_reason") or "")
     content, parts, calls = data.get("content"), data.get("parts"), data.get("tool_calls")
     if answered := data.get("tool_call_id"):
@@ -213,7 +221,7 @@ def _message(data: dict[str, Any]) -> Message:
         if isinstance(function, dict):
             arguments = data_of(function.get("arguments"))
             message.calls.append((str(call.get("id") or ""), str(function.get("name") or ""), arguments))
-            message.asks = True
+            message.open.append(message.calls[-1][0])
     message.text = "\n".join(text for text in texts if text)
     return message
 
@@ -226,7 +234,7 @@ def _add(message: Message, part: dict[str, Any], texts: list[str]) -> None:
     elif kind in CALL_PARTS:
         call_id, tool = str(part.get("id") or ""), str(part.get("name") or "")
         message.calls.append((call_id, tool, data_of(part.get(CALL_PARTS[kind]))))
-        message.asks |= kind != "server_tool_call"
+        message.open += [call_id] * (kind != "server_tool_call")
     elif kind in RESPONSE_PARTS:
         given = part.get(RESPONSE_PARTS[kind], part.get("result"))
         message.responses.append((str(part.get("id") or part.get("tool_use_id") or ""), data_of(given)))

@@ -106,6 +106,8 @@ def _unanswered(run: Run) -> Iterator[str]:
 
 def _calls(run: Run, calls: list[Call]) -> Iterator[str]:
     """What is not known of tool calls."""
+    if not run.chats and not run.tools:
+        yield "no span tells of calls of models or tools, so tools are not judged"
     if assumed := sum(call.span is None and call.answered_at is not None for call in calls):
         yield f"no execute_tool span tells of {counted(assumed, 'tool result')}: success is assumed"
     if bare := sum(not call.chat and call.args is None for call in calls):

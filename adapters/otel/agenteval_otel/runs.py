@@ -150,7 +150,7 @@ def received(run: Run) -> Iterator[tuple[int, Message]]:
     """
     known: int | None = None
     said: Counter[str] = Counter()
-    spans = asking(run) or run.agents[:1]
+    spans = asking(run)
     for span in (each for each in spans if _who(run, each) == _who(run, spans[0])):
         users, new = [], 0
         for message in messages_of(span, gen_ai.INPUT):
@@ -169,8 +169,11 @@ def received(run: Run) -> Iterator[tuple[int, Message]]:
 
 
 def asking(run: Run) -> list[Span]:
-    """The calls of the outermost agent's model that tell what it was asked."""
-    return [chat for chat in run.own_chats if messages_of(chat, gen_ai.INPUT)]
+    """The calls of the outermost agent's model that tell what it was asked; the agent, where none tells of a user."""
+    chats = {chat.span_id: messages_of(chat, gen_ai.INPUT) for chat in run.own_chats}
+    if any(message.role == "user" for messages in chats.values() for message in messages):
+        return [chat for chat in run.own_chats if chats[chat.span_id]]
+    return run.agents[:1]
 
 
 def earlier(run: Run) -> list[Message]:
