@@ -278,5 +278,5 @@ def test_that_nobody_asked_is_told(tmp_path: Path) -> None:
     """Messages were captured, and none of a user is among them."""
     made = chat(10, 100, answered=[NOTHING])
     assert trace_of(write(tmp_path, agent(), made)).notes == [
-        "no message of a user was captured: what was asked is not known"
+        "no text of a user was captured: what was asked is not known"
     ]

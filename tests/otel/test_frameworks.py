@@ -350,11 +350,39 @@ def test_arguments_and_results_that_were_not_captured_are_told(tmp_path: Path) -
         tool(3, 4, "weather", error="gone"),
     ]
     assert trace_of(write(tmp_path, *run)).notes == [
-        "no message of a user was captured: what was asked is not known",
+        "no text of a user was captured: what was asked is not known",
         "no arguments are told of 2 tool calls",
         "no result is told of 1 tool call",
         "no answer of a model asks for tools that were executed: weather (2)",
     ]
+
+
+def test_messages_without_their_content_are_told(tmp_path: Path) -> None:
+    """A framework may keep the parts, and leave out what they carry."""
+    bare = {"type": "tool_call", "id": "c1", "name": "weather"}
+    calling = {"role": "assistant", "parts": [bare]}
+    answer = {"role": "user", "parts": [{"type": "tool_call_response", "id": "c1", "name": "weather"}]}
+    asked = {"role": "user", "parts": [{"type": "text"}]}
+    run = [
+        agent(),
+        chat(10, 100, asked=[asked], answered=[calling]),
+        chat(
+            210,
+            300,
+            asked=[asked, calling, answer],
+            answered=[{"role": "assistant", "parts": [{"type": "text"}]}],
+        ),
+    ]
+    executed = tool(110, 200, "weather", tool__call__id="c1")
+    assert trace_of(write(tmp_path, *run, executed)).notes == [
+        "no text of a user was captured: what was asked is not known",
+        "the last answer of the model has no text: what the agent answered in the end is not known",
+        "no arguments are told of 1 tool call",
+        "no result is told of 1 tool call",
+    ]
+    trace = trace_of(write(tmp_path, *run, tool(110, 200, "weather", tool__call__id="c1", **DONE)))
+    assert trace.calls()[0].event.data["args"] == {"city": "Bremen"}
+    assert len(trace.notes) == 2
 
 
 def test_the_making_of_an_agent_is_no_run(tmp_path: Path) -> None:

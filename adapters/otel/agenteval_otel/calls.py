@@ -51,6 +51,8 @@ def calls_of(run: Run) -> list[Call]:
             calls.append(call)
         else:
             open_calls.remove(call)
+            if call.args is None:
+                call.args = _arguments(span)
             if not call.named:
                 call.call_id = str(span.attributes.get(gen_ai.CALL_ID) or call.call_id)
         call.span = span

@@ -73,7 +73,7 @@ def _messages(run: Run) -> Iterator[str]:
     if others:
         yield f"messages that are not in gen_ai.input.messages and gen_ai.output.messages are not read: {', '.join(others)}"
     answers = any(messages_of(span, gen_ai.OUTPUT) for span in spans)
-    asked = any(received(run))
+    asked = any(message.text for _, message in received(run))
     if not (answers or unreadable or others):
         yield (
             "no answers were captured: what was answered is not known"
@@ -81,7 +81,7 @@ def _messages(run: Run) -> Iterator[str]:
             else "no messages were captured: neither what was asked nor what was answered is known"
         )
     if answers and not asked:
-        yield "no message of a user was captured: what was asked is not known"
+        yield "no text of a user was captured: what was asked is not known"
     unjudged = "" if run.tools else ", so tools are not judged"
     if answers and (missing := len(untold(run))):
         yield f"{missing} of {counted(len(run.chats), 'call')} of models do not tell what was answered{unjudged}"
@@ -110,7 +110,7 @@ def _calls(run: Run, calls: list[Call]) -> Iterator[str]:
         yield "no span tells of calls of models or tools, so tools are not judged"
     if assumed := sum(call.span is None and call.answered_at is not None for call in calls):
         yield f"no execute_tool span tells of {counted(assumed, 'tool result')}: success is assumed"
-    if bare := sum(not call.chat and call.args is None for call in calls):
+    if bare := sum(call.args is None for call in calls):
         yield f"no arguments are told of {counted(bare, 'tool call')}"
     if open_ended := sum(not _has_result(call) for call in calls):
         yield f"no result is told of {counted(open_ended, 'tool call')}"
@@ -126,7 +126,7 @@ def _calls(run: Run, calls: list[Call]) -> Iterator[str]:
 def _has_result(call: Call) -> bool:
     span = call.span
     done = span is not None and (gen_ai.has_failed(span) or gen_ai.value_of(span, gen_ai.RESULT) is not None)
-    return done or call.answered_at is not None
+    return done or call.response is not None
 
 
 def _counts(found: Mapping[str, int]) -> str:
