@@ -341,6 +341,23 @@ def test_tokens_are_those_of_the_calls_of_models(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.parametrize("own", [{}, {"answered": [WARM]}])
+def test_a_call_that_client_and_instrumentation_tell_of_side_by_side_is_one(
+    tmp_path: Path, own: dict[str, Any]
+) -> None:
+    """Their answer has the same id, at the same time; a later one with that id is another."""
+    usage: dict[str, Any] = {"usage__input_tokens": 5, "usage__output_tokens": 2, "response__id": "r1"}
+    run = [
+        agent(),
+        chat(10, 100, asked=[ASKED], answered=[WARM], **usage),
+        chat(12, 90, **own, **usage),
+        chat(110, 200, asked=[ASKED], answered=[WARM], **usage),
+    ]
+    trace = trace_of(write(tmp_path, *run))
+    assert trace.metrics.token_usage == {"input_tokens": 10, "output_tokens": 4, "total_tokens": 14}
+    assert trace.notes == []
+
+
 def test_arguments_and_results_that_were_not_captured_are_told(tmp_path: Path) -> None:
     """Their call is known, and nothing else of it."""
     run = [

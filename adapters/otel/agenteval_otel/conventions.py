@@ -29,6 +29,7 @@ RESULT = "gen_ai.tool.call.result"
 DEFINITIONS = "gen_ai.tool.definitions"
 INSTRUCTIONS = "gen_ai.system_instructions"
 INPUT, OUTPUT = "gen_ai.input.messages", "gen_ai.output.messages"
+RESPONSE_ID = "gen_ai.response.id"
 FINISH = "gen_ai.response.finish_reasons"
 BLOCKED = frozenset({"content_filter", "refusal", "safety"})
 CUT_OFF = frozenset({"length", "max_tokens"})

@@ -119,11 +119,21 @@ def _once(chats: list[Span]) -> list[Span]:
     telling = {span.span_id for span in chats if messages_of(span, gen_ai.OUTPUT)}
     ids = {span.span_id for span in chats}
     holding = {span.parent_id for span in chats if span.span_id in telling or span.parent_id not in telling}
-    return [
+    kept = [
         span
         for span in chats
         if span.span_id not in holding and (span.parent_id not in ids or span.parent_id in holding)
     ]
+    return [span for span in kept if not any(_tells_more(other, span, telling) for other in kept)]
+
+
+def _tells_more(other: Span, span: Span, telling: set[str]) -> bool:
+    """Whether a span beside this one is of the same call: at the same time it had the same answer, by its id."""
+    answer = span.attributes.get(gen_ai.RESPONSE_ID)
+    if not answer or answer != other.attributes.get(gen_ai.RESPONSE_ID):
+        return False
+    at_once = max(span.start, other.start) < min(span.end, other.end)
+    return at_once and (other.span_id in telling, span.span_id) > (span.span_id in telling, other.span_id)
 
 
 def _parent(span: Span, members: dict[str, Span]) -> str:
