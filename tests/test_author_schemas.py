@@ -19,7 +19,15 @@ GOOD: list[dict[str, Any]] = [
     {"properties": {"pattern": {"type": "string"}, "$ref": {"type": "string"}}},
     {"properties": {"child": {"$ref": "#"}}},
     {"$ref": "#/elsewhere", "elsewhere": {"pattern": "^a"}},
-    {"note": "mine", "x-tpye": 1, "example": 3, "nullable": True, "discriminator": {"propertyName": "kind"}},
+    {
+        "note": "mine",
+        "x-tpye": 1,
+        "x-items": 2,
+        "tsType": "T",
+        "example": 3,
+        "nullable": True,
+        "discriminator": {"propertyName": "kind"},
+    },
     {"properties": {"requird": {"type": "string"}}, "enum": [{"tpye": 1}], "default": {"tpye": 1}},
     {"$schema": "http://json-schema.org/draft-04/schema#", "maximum": 3, "exclusiveMaximum": True},
     {"$ref": "http://json-schema.org/draft-07/schema#"},
@@ -47,6 +55,11 @@ LEADS_NOWHERE = "leads nowhere inside the schema, and nothing is fetched; put wh
             {"properties": {"a": {"tpye": "string"}}},
             "tpye is no keyword, and would be ignored; did you mean 'type'?",
         ),
+        (
+            {"additionalProperty": False},
+            "additionalProperty is no keyword, and would be ignored; did you mean 'additionalProperties'?",
+        ),
+        ({"propertys": {}}, "propertys is no keyword, and would be ignored; did you mean 'properties'?"),
         ({"min_length": 3}, "min_length is no keyword, and would be ignored; did you mean 'minLength'?"),
         (
             {"items": {"dependencies": {"a": ["b"]}}},

@@ -268,10 +268,24 @@ def _ignored(contents: dict[str, Any], draft: Any) -> Iterator[str]:
             continue
         if keyword in others:
             yield f"{keyword} is a keyword of another draft, and would be ignored; name that draft with $schema"
-        elif meant := slip_of(keyword, (each for each in judging if each != "not")):  # a `note` is none
+        elif meant := _meant(keyword, frozenset(judging)):
             yield f"{keyword} is no keyword, and would be ignored; did you mean {meant!r}?"
 
 
+@lru_cache(maxsize=256)
+def _meant(keyword: str, judging: frozenset[str]) -> str | None:
+    """The keyword that is nearly the same: `additionalProperties` by `additionalProperty`. Others are remarks."""
+    known = sorted(judging - {"not"})  # a `note` is none
+    if slip := slip_of(keyword, known):
+        return slip
+    if not (alike := [each for each in known if each[:3] == keyword[:3]]):
+        return None
+    from difflib import get_close_matches
+
+    return next(iter(get_close_matches(keyword, alike, n=1, cutoff=_NEARLY_SAME)), None)
+
+
+_NEARLY_SAME = 0.83
 _JUDGED_WITH_ANOTHER = frozenset({"exclusiveMaximum", "exclusiveMinimum"})
 """Keywords that draft 4 judges beside `maximum` and `minimum`."""
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import regex
 
 MOST_REPEATS = 1_000_000
-"""How often a pattern may demand the repetition of one thing: the engine spells repetitions out."""
+"""How many repetitions a pattern may demand: the engine spells them out."""
 
 
 MOST_CHARACTERS = 10_000

@@ -169,6 +169,8 @@ def test_durations_of_another_run(four: Project, capsys: pytest.CaptureFixture[s
     durations(a=1, b=1, c=1, d=1)
     shard(2, 2, "--durations-from", "artifacts/timed")
     assert in_shard("s", 2, 2) == "bcd"
+    shard(2, 2, "--durations-from", "timed", run_id="by-id")
+    assert in_shard("by-id", 2, 2) == "bcd"
     capsys.readouterr()
     assert shard(1, 2, "--durations-from", "nowhere", run_id="t") == 2
     assert capsys.readouterr().err == (

@@ -150,7 +150,22 @@ def test_a_recording_whose_name_is_misspelled(tmp_path: Path, capsys: pytest.Cap
     assert main(["validate", str(path)]) == 3
     out = " ".join(capsys.readouterr().out.split())
     assert f"{path}:22:1: error[adapter.replay_missing]: adapter_input.replay_file names" in out
+    assert " did you mean 'replay.json' by 'reply.json'? " in out
     assert out.endswith(" 1 of 1 test file is invalid (1 problem)")
+
+
+def test_the_file_that_is_meant_is_not_told_of_a_test_that_redacts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of what such a test names, its problems show nothing."""
+    path = write(
+        tmp_path / "test.yaml",
+        adapter_input={"replay_file": "reply.json"},
+        reporting={"redact_fields": ["token"]},
+    )
+    (tmp_path / "replay.json").write_text("{}", encoding="utf-8")
+    assert main(["validate", str(path)]) == 3
+    assert "reply.json" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

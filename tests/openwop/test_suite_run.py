@@ -103,6 +103,14 @@ def test_tasks_can_be_selected(suite: SuiteProject, capsys: pytest.CaptureFixtur
     assert suite.run("-k", "assistant", run_id="run-3") == 3  # the suite's id is no part of a task
 
 
+def test_tasks_are_shown_without_a_judge(suite: SuiteProject, capsys: pytest.CaptureFixture[str]) -> None:
+    """A rubric is judged in a run only: to see what is there, nobody has to be named."""
+    suite.write(make_task("cats", rubric(1)))
+    assert suite.run("--collect-only") == 0
+    assert capsys.readouterr().out == "cats  suite.json\n1 test would run\n"
+    assert suite.run() == 3
+
+
 def test_tasks_of_a_kind_that_there_is_not(suite: SuiteProject, capsys: pytest.CaptureFixture[str]) -> None:
     """Nothing would run, which is said before anything does."""
     suite.write(modes=["golden", "rubric"])

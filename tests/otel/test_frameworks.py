@@ -253,6 +253,30 @@ def test_a_model_that_a_tool_calls_is_not_the_agents(tmp_path: Path) -> None:
     assert trace.notes == []
 
 
+def test_an_agent_that_a_tool_holds_has_calls_of_its_own(tmp_path: Path) -> None:
+    """Who asked it is not recorded: it is the outermost one."""
+    run = [
+        span("execute_tool", 0, 1000, tool__name="ask", tool__call__arguments="{}", tool__call__result="7"),
+        agent(10, 900, parent="execute_tool@0"),
+        chat(20, 100, parent="invoke_agent@10", asked=[ASKED], answered=[WARM]),
+    ]
+    trace = trace_of(write(tmp_path, *run))
+    assert [message.content for message in trace.input_messages] == ["How warm is it?"]
+    assert trace.output == "It is 7 degrees."
+
+
+def test_the_answer_of_an_agent_elsewhere_is_not_the_last_word(tmp_path: Path) -> None:
+    """Nothing that it did is in the spans but its answer, which a tool hands on."""
+    run = [
+        agent(),
+        chat(10, 100, asked=[ASKED], answered=[CALLING]),
+        tool(110, 200, "weather", tool__call__id="c1", **DONE),
+        agent(120, 190, parent="execute_tool@110", output__messages=[says("assistant", "Seven.")]),
+        chat(210, 300, asked=[ASKED], answered=[WARM]),
+    ]
+    assert told(trace_of(write(tmp_path, *run))) == TOLD
+
+
 @pytest.mark.parametrize("text", ["", "I file the report."])
 def test_an_answer_that_is_the_call_of_a_tool(tmp_path: Path, text: str) -> None:
     """Frameworks make structured answers of one, and do not execute it: what is said along with it is no answer."""

@@ -59,8 +59,7 @@ def final_output(run: Run) -> str | None:
 
     Of several agents in turn the last one answers. What is said along with a call of a tool is no answer yet.
     """
-    agents = [agent for agent in run.agents if run.agent_of(agent) == MAIN]
-    for span in [*run.outermost[-1:], *agents[-1:], *run.own_chats[-1:]]:
+    for span in [*run.outermost[-1:], *run.own_agents[-1:], *run.own_chats[-1:]]:
         if (messages := messages_of(span, gen_ai.OUTPUT)) and messages[-1].text and not messages[-1].asks:
             return messages[-1].text
     return None

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice, takewhile
 
 from agenteval_otel import conventions as gen_ai
 from agenteval_otel.conventions import Message, messages_of, operation, tool_of
@@ -45,6 +46,12 @@ class Run:
         return sorted((span for span in self.agents if self.depth(span) == 1), key=lambda span: span.end)
 
     @property
+    def own_agents(self) -> list[Span]:
+        """The agents that no other one called: the outermost that act, in turn, and those that only hold them."""
+        holders = ((span, islice(self.around(span), 1, None)) for span in self.agents)
+        return [span for span, around in holders if not any(each.span_id in self.acting for each in around)]
+
+    @property
     def own_chats(self) -> list[Span]:
         """The calls of the outermost agent's model: those of agents within it, and of its tools, are not its own."""
         return [chat for chat in self.chats if self.agent_of(chat) == MAIN and not self._in_tool(chat)]
@@ -80,7 +87,8 @@ class Run:
         return sum(operation(each) in gen_ai.AGENTS for each in self.around(agent))
 
     def _in_tool(self, span: Span) -> bool:
-        return any(operation(each) == gen_ai.TOOL for each in self.around(span))
+        own = takewhile(lambda each: each.span_id not in self.acting, self.around(span))
+        return any(operation(each) == gen_ai.TOOL for each in own)
 
 
 def runs_of(spans: Iterable[Span]) -> list[Run]:

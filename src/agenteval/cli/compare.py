@@ -14,13 +14,13 @@ def command(
     before: Annotated[
         Path,
         typer.Argument(
-            metavar="A", help="The earlier run's directory, or a baseline file.", show_default=False
+            metavar="A", help="The earlier run's directory or id, or a baseline file.", show_default=False
         ),
     ],
     after: Annotated[
         Path,
         typer.Argument(
-            metavar="B", help="The later run's directory, or a baseline file.", show_default=False
+            metavar="B", help="The later run's directory or id, or a baseline file.", show_default=False
         ),
     ],
     as_json: Annotated[bool, typer.Option("--json", help="The comparison as JSON.")] = False,
@@ -28,7 +28,7 @@ def command(
 ) -> ExitCode:
     """Show what became better and worse from one run to another, and what the agent did otherwise.
 
-    Exit codes: 0 no regression, 1 at least one, 2 a side cannot be read, or has no test in common.
+    Exit codes: 0 no regression, 1 at least one, 2 the two cannot be compared.
     """
     from agenteval.cli.baselines import today
     from agenteval.cli.project import open_project

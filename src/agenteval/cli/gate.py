@@ -31,9 +31,9 @@ def command(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="The decision as JSON.")] = False,
 ) -> ExitCode:
-    """Let a deployment pass or not, by a stored run's EvalSummary.
+    """Let a deployment pass or not, by the scores of a stored run (its EvalSummary).
 
-    Exit codes: 0 it passes, 1 it does not, 2 the summary is not valid, or not of this run.
+    Exit codes: 0 it passes, 1 it does not, 2 the summary is not valid, or not of a whole run.
     """
     from agenteval.cli.project import open_project
     from agenteval.comparing.sides import named

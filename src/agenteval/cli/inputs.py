@@ -35,10 +35,13 @@ def check_inputs(collection: Collection, project: OpenProject, *, allow_outside:
             allow_outside=allow_outside,
         )
         problems = _problems(test, context, adapters, project.registry)
-        if problems and problems[0].reason_code in NOT_RECORDED_YET and not _is_slip(test):
+        absent = bool(problems) and problems[0].reason_code in NOT_RECORDED_YET
+        if absent and not (slip := _slip(test)):
             problems[0].severity = "warning"
             collection.problems += problems[:1]
         elif problems:
+            if absent and not test.case.reporting.redact_fields:
+                problems[0].hint = slip
             collection.problems += problems
             collection.invalid.append(test.path)
             continue
@@ -48,13 +51,16 @@ def check_inputs(collection: Collection, project: OpenProject, *, allow_outside:
     collection.tests = valid
 
 
-def _is_slip(test: LoadedTest) -> bool:
-    """Whether a file that the test names is not there, but one of nearly the same name is."""
+def _slip(test: LoadedTest) -> str:
+    """What file beside the test is meant by one that is not there; empty when none has nearly the same name."""
     folder = test.path.parent
     named = [value for value in test.case.adapter_input.values() if isinstance(value, str)]
     named += [fixture.file for fixture in test.case.tools.fixtures if fixture.file]
     present = [path.name for path in folder.iterdir()]
-    return any(closest(Path(name).name, present) for name in named if not (folder / name).exists())
+    for name in named:
+        if not (folder / name).exists() and (near := closest(Path(name).name, present)):
+            return f"did you mean {near!r} by {name!r}?"
+    return ""
 
 
 def _problems(

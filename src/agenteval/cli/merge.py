@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agenteval.cli.options import ArtifactsDirOption, ColorOption, JsonOption, QuietOption, VerboseOption
+from agenteval.cli.options import (
+    FILES,
+    ArtifactsDirOption,
+    ColorOption,
+    JsonOption,
+    QuietOption,
+    VerboseOption,
+)
 from agenteval.cli.reporting import (
     Reporting,
     ToldGithubOption,
@@ -40,7 +47,10 @@ def command(
     run_id: Annotated[
         str,
         typer.Option(
-            "--run-id", metavar="ID", help="Its name (default: the one that the shards were given)."
+            "--run-id",
+            metavar="ID",
+            help="Its name (default: the one that the shards were given).",
+            rich_help_panel=FILES,
         ),
     ] = "",
     json_output: JsonOption = False,

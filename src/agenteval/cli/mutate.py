@@ -108,8 +108,7 @@ class Wanted:
 def command(asked: MutateRequest) -> ExitCode:
     """Change recorded runs, one realistic regression at a time, and see which assertions notice.
 
-    Exit codes: 0, 1 below --min-score or when a test does not pass as recorded, 2 an error, 3 an invalid spec or
-    nothing to mutate.
+    Exit codes: 0, 1 below --min-score or a test fails as recorded, 2 an error, 3 an invalid file or nothing to mutate.
     """
     from agenteval.cli.project import open_project
     from agenteval.mutation.operators import chosen_operators

@@ -15,6 +15,9 @@ from agenteval.sharding import Shard
 
 COLORS = ("auto", "always", "never")
 
+JUDGING, FILES, SUITE, REPORTS = "What fails a run", "Files", "Of an AgentEvalSuite", "Reports"
+"""Headings in the help, for options that are too many for one list."""
+
 
 class Request(SimpleNamespace):
     """The arguments and options of a command: the annotated fields of a subclass, in the order of the help.
@@ -79,7 +82,11 @@ def _known_workers(value: str) -> str:
 WorkersOption = Annotated[
     str,
     typer.Option(
-        "-n", "--workers", metavar="N|auto", help="Run tests in so many processes.", callback=_known_workers
+        "-n",
+        "--workers",
+        metavar="N|auto",
+        help="Run tests in N processes; auto: one per processor.",
+        callback=_known_workers,
     ),
 ]
 ShardOption = Annotated[
@@ -115,7 +122,12 @@ AllowOutsideOption = Annotated[
 
 ArtifactsDirOption = Annotated[
     Path | None,
-    typer.Option("--artifacts-dir", metavar="DIR", help="Where runs are written (default: artifacts)."),
+    typer.Option(
+        "--artifacts-dir",
+        metavar="DIR",
+        help="Where runs are written (default: artifacts).",
+        rich_help_panel=FILES,
+    ),
 ]
 AdapterOption = Annotated[
     str,

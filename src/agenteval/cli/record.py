@@ -64,6 +64,8 @@ def command(
     """List the runs in a recording, or make tests of chosen ones: redacted, with assertions that they pass.
 
     Without --out and --update the runs are listed; on a terminal, you are then asked which to make tests of.
+
+    Exit codes: 0, 2 when the recording cannot be read or the test not be written, 3 when a test file is invalid.
     """
     from agenteval.cli.recording_report import inspected, listed
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from agenteval.cli.options import REPORTS
 from agenteval.errors import AgentEvalError, ExitCode, UsageError
 from agenteval.redaction import Redactor
 from agenteval.reporters.formats import FORMATS
@@ -29,13 +30,17 @@ GithubOption = Annotated[
         "--github/--no-github",
         help="Annotations and a summary for GitHub Actions; on by itself where GITHUB_ACTIONS is true.",
         show_default=False,
+        rich_help_panel=REPORTS,
     ),
 ]
 """Of a run."""
 ToldGithubOption = Annotated[
     bool,
     typer.Option(
-        "--github/--no-github", help="Annotations and a summary for GitHub Actions.", show_default=False
+        "--github/--no-github",
+        help="Annotations and a summary for GitHub Actions.",
+        show_default=False,
+        rich_help_panel=REPORTS,
     ),
 ]
 """Of a command that tells of runs that are over: they have annotated what they found, if they were in Actions."""
@@ -63,7 +68,10 @@ def with_reports(command: Callable[..., ExitCode]) -> Callable[..., ExitCode]:
             inspect.Parameter.KEYWORD_ONLY,
             default=None,
             annotation=Annotated[
-                Path | None, typer.Option(f"--{form.name}", metavar="FILE", help=f"Write {form.help}.")
+                Path | None,
+                typer.Option(
+                    f"--{form.name}", metavar="FILE", help=f"Write {form.help}.", rich_help_panel=REPORTS
+                ),
             ],
         )
         for form in FORMATS

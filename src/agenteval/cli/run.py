@@ -42,7 +42,9 @@ if TYPE_CHECKING:
 def command(asked: RunRequest) -> ExitCode:
     """Run tests: replay each recording, judge it, explain what failed.
 
-    Exit codes: 0 all passed, 1 a test failed, 2 an error, 3 an invalid spec or nothing to run.
+    PATH may also be the JSON file of an AgentEvalSuite.
+
+    Exit codes: 0 no test failed, 1 a test failed, 2 an error, 3 an invalid test file or nothing to run.
     """
     asked.check()
     prepare(asked.reports)
@@ -78,6 +80,8 @@ def _parts(asked: RunRequest, project: OpenProject) -> Parts:
     suite = suite_among(asked.paths, options)
     if suite is None:
         return Parts(scores=Scores(_suite(asked, project.config.suite)), registry=project.registry)
+    if asked.collect_only:
+        options.judge = options.judge or "recorded"  # tasks are shown, and nobody judges
     parts = suite_parts(suite, options, project, allow_outside=asked.allow_outside)
     if asked.part or asked.last_failed or asked.failed_first:
         raise UsageError("a suite is run as a whole: without --shard, --lf and --ff")
@@ -97,10 +101,15 @@ def _suite(asked: RunRequest, suite: SuiteConfig) -> Suite:
 
 
 def _session(asked: RunRequest, project: OpenProject, parts: Parts, console: Console) -> Session:
+    flow = asked.flow
+    if flow.durations_from:
+        from agenteval.comparing.sides import named
+
+        flow.durations_from = named(flow.durations_from, asked.artifacts_dir or project.runs)
     return Session(
         ledger=_ledger(asked, project, parts, console),
         selection=asked.selection,
-        flow=asked.flow,
+        flow=flow,
         save_traces=asked.save_traces or project.config.save_traces or shows_traces(asked.reports),
         tests=parts.tests,
     )

@@ -8,6 +8,9 @@ import typer
 
 from agenteval.cli.flow import Flow
 from agenteval.cli.options import (
+    FILES,
+    JUDGING,
+    SUITE,
     AllowOutsideOption,
     ArtifactsDirOption,
     ColorOption,
@@ -44,7 +47,14 @@ class RunRequest(Request):
         bool, typer.Option("-x", "--exitfirst", help="Stop at the first failure or error.")
     ] = False
     maxfail: Annotated[
-        int, typer.Option("--maxfail", metavar="N", min=0, help="Stop after N failures and errors.")
+        int,
+        typer.Option(
+            "--maxfail",
+            metavar="N",
+            min=0,
+            help="Stop after N failures and errors; 0: never.",
+            show_default=False,
+        ),
     ] = 0
     last_failed: Annotated[
         bool,
@@ -61,32 +71,53 @@ class RunRequest(Request):
         ),
     ] = None
     workers: WorkersOption = "1"
-    strict: Annotated[bool, typer.Option("--strict", help="Warnings fail the test.")] = False
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Warnings fail the test.", rich_help_panel=JUDGING)
+    ] = False
     fail_on_vacuous: Annotated[
-        bool, typer.Option("--fail-on-vacuous", help="A pass that had nothing to judge fails.")
+        bool,
+        typer.Option(
+            "--fail-on-vacuous", help="A pass that had nothing to judge fails.", rich_help_panel=JUDGING
+        ),
     ] = False
     strict_capabilities: Annotated[
-        bool, typer.Option("--strict-capabilities", help="A missing capability fails instead of skipping.")
+        bool,
+        typer.Option(
+            "--strict-capabilities",
+            help="A missing capability fails instead of skipping.",
+            rich_help_panel=JUDGING,
+        ),
     ] = False
     allow_outside: AllowOutsideOption = False
     artifacts_dir: ArtifactsDirOption = None
     run_id: Annotated[
-        str, typer.Option("--run-id", metavar="ID", help="The name of this run's directory.")
+        str,
+        typer.Option(
+            "--run-id", metavar="ID", help="The name of this run's directory.", rich_help_panel=FILES
+        ),
     ] = ""
-    no_artifacts: Annotated[bool, typer.Option("--no-artifacts", help="Write no files, but for reports.")] = (
-        False
-    )
-    save_traces: Annotated[bool, typer.Option("--save-traces", help="Write every test's trace.")] = False
+    no_artifacts: Annotated[
+        bool, typer.Option("--no-artifacts", help="Write no files, but for reports.", rich_help_panel=FILES)
+    ] = False
+    save_traces: Annotated[
+        bool, typer.Option("--save-traces", help="Write every test's trace.", rich_help_panel=FILES)
+    ] = False
     baseline: Annotated[
         str | None,
         typer.Option(
             "--baseline",
             metavar="RUN|FILE",
             help="Compare: what failed then does not fail the run, what got worse does.",
+            rich_help_panel=JUDGING,
         ),
     ] = None
     update_baseline: Annotated[
-        bool, typer.Option("--update-baseline", help="Write the baseline file: what fails now is known.")
+        bool,
+        typer.Option(
+            "--update-baseline",
+            help="Write the baseline file: what fails now is known.",
+            rich_help_panel=JUDGING,
+        ),
     ] = False
     json_output: JsonOption = False
     quiet: QuietOption = False
@@ -105,28 +136,39 @@ class RunRequest(Request):
         bool, typer.Option("--watch", help="Run again what a changed file affects, until Ctrl-C.")
     ] = False
     collect_only: Annotated[bool, typer.Option("--collect-only", help="Show what would run.")] = False
-    durations: Annotated[int, typer.Option("--durations", metavar="N", min=0, help="Show the N slowest.")] = 0
+    durations: Annotated[
+        int,
+        typer.Option("--durations", metavar="N", min=0, help="Show the N slowest tests.", show_default=False),
+    ] = 0
     replays: Annotated[
         Path | None,
         typer.Option(
-            "--replays", metavar="DIR", help="Of a suite: where recordings are (default: replays beside it)."
+            "--replays",
+            metavar="DIR",
+            help="Where the recordings are (default: replays beside it).",
+            rich_help_panel=SUITE,
         ),
     ] = None
     modes: Annotated[
-        str, typer.Option("--modes", metavar="M,…", help="Of a suite: only these of its modes.")
+        str, typer.Option("--modes", metavar="M,…", help="Only these of its modes.", rich_help_panel=SUITE)
     ] = ""
     agent_id: Annotated[
         str | None,
-        typer.Option("--agent-id", metavar="ID", help="Of a suite: the agent that was recorded."),
+        typer.Option("--agent-id", metavar="ID", help="The agent that was recorded.", rich_help_panel=SUITE),
     ] = None
     model_class: Annotated[
         str | None,
-        typer.Option("--model-class", metavar="C", help="Of a suite: the class of the agent's model."),
+        typer.Option(
+            "--model-class", metavar="C", help="The class of the agent's model.", rich_help_panel=SUITE
+        ),
     ] = None
     judge: Annotated[
         str,
         typer.Option(
-            "--judge", metavar="J", help="Of a suite: recorded, 'command:PROGRAM …', or a plugin's name."
+            "--judge",
+            metavar="J",
+            help="Who judges rubrics: recorded, 'command:PROGRAM …', or a plugin's name.",
+            rich_help_panel=SUITE,
         ),
     ] = ""
     pass_score: Annotated[
@@ -138,6 +180,7 @@ class RunRequest(Request):
             max=1,
             callback=a_number,
             help="The score that the run must reach.",
+            rich_help_panel=JUDGING,
         ),
     ] = None
     github: GithubOption = None

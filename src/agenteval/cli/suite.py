@@ -23,7 +23,7 @@ def command(
     paths: PathsArgument,
     allow_outside: AllowOutsideOption = False,
 ) -> ExitCode:
-    """Make an AgentEvalSuite of tests: golden outputs, tool responses and memory, as far as a suite can say it.
+    """Make an OpenWOP AgentEvalSuite of tests: golden outputs, tool responses and memory, as far as it can say them.
 
     The suite goes to stdout, what it leaves out to stderr. Exit codes: 0, or 3 when there is no test to carry over.
     """

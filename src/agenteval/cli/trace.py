@@ -30,7 +30,7 @@ def command(
         Path,
         typer.Argument(
             metavar="INPUT",
-            help="A test, a replay bundle, or a recording: an install root, a session folder, a transcript.",
+            help="A test, a replay bundle, or a recording: an install root, a session folder, a transcript, spans.",
             show_default=False,
         ),
     ],
