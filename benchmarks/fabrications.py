@@ -14,12 +14,13 @@ import json
 import random
 import re
 import sys
+from calendar import month_name
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from benchmarks import recorded
-from benchmarks.groundedness import CASE, CHECK, trace_of
+from benchmarks.groundedness import CASE, CHECK, sources_of, trace_of
 
 from agenteval.language.content_words import plain_form
 from agenteval.text import sentences
@@ -60,7 +61,7 @@ def figures(kind: str, rows: Sequence[Json], runs: Sequence[Json] = (), *, show:
     """The share of planted fabrications of one kind that are found; `recorded` are those planted in `runs`."""
     chance = random.Random(f"{SEED} {kind}")
     pool = list(
-        dict.fromkeys((source, text) for row in rows for source in _sources(row) for text in _said(source))
+        dict.fromkeys((source, text) for row in rows for source in sources_of(row) for text in _said(source))
     )
     chance.shuffle(pool)
     names = sorted({name for _, text in pool for name in NAME.findall(text)})
@@ -93,7 +94,7 @@ def _in_runs(kind: str, runs: Sequence[Json], names: Sequence[str], chance: rand
     pool = dict.fromkeys(
         (source, text)
         for run in runs
-        for source in _sources(run)
+        for source in sources_of(run)
         for text in (*_lines(source), *(line for line in _lines(run["output"]) if passes(source, line)))
         if kind != "quote" or text in source
     )
@@ -117,10 +118,6 @@ def passes(source: str, output: str) -> bool:
     return CHECK.judge(trace_of({"id": "planted", "source": source, "output": output}), CASE).passed
 
 
-def _sources(row: Json) -> list[str]:
-    return row["source"] if isinstance(row["source"], list) else [row["source"]]
-
-
 def _said(source: str) -> Iterator[str]:
     """The sentences of a source that are long enough to say something."""
     for text in sentences(re.sub(r"(?<=[a-z]{2})\.(?=[A-Z])", ". ", source)):
@@ -131,40 +128,35 @@ def _said(source: str) -> Iterator[str]:
 Make = Callable[[str, str, Sequence[str], random.Random], Iterator[Planted]]
 NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]{2,}(?: [A-Z][a-z]{2,}){0,2}\b")
 NUMBER = re.compile(r"(?<![\w.,:-])(?<!\d[.,] )\d+(?:,\d{3})*(?:\.\d+)?(?![\w-]|[.,:] ?\d)")
-MONTHS = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-]
+MONTHS = month_name[1:]
 DATE = re.compile(rf"\b(?:{'|'.join(MONTHS)}) \d{{1,2}}\b|\b\d{{1,2}} (?:{'|'.join(MONTHS)})\b")
 AUXILIARY = re.compile(r"\b(is|was|are|were|has|have|had|will|would|can|could|should)\b(?! not\b|n't)")
 DENIED = re.compile(r"\b(is|was|are|were|has|have|had|will|would|could|should|did|does|do) not\b")
 RELATION = re.compile(rf"({NAME.pattern.removeprefix('(?<=[a-z,] )')})((?: [a-z]+){{1,5}} )({NAME.pattern})")
 
 
+JOINING = frozenset(
+    ("and", "or", "of", "the", "in", "at", "with", "near", "to", "for", "from", "on", "as", "a", "an", "but")
+)
+"""Words that go both ways between two names, or join them to one."""
+
+
 def number(source: str, text: str, _: Sequence[str], chance: random.Random) -> Iterator[Planted]:
     """One more, one less, ten times as much, or with other digits."""
-    found = [
-        m
-        for m in NUMBER.finditer(text)
-        if not any(d.start() <= m.start() < d.end() for d in DATE.finditer(text))
-    ]
+    dates = [range(*match.span()) for match in DATE.finditer(text)]
+    found = [each for each in NUMBER.finditer(text) if not any(each.start() in date for date in dates)]
     if found:
         match = chance.choice(found)
         digits = match.group()
         other = chance.choice(
             [_changed(digits, chance), digits.replace(".", "") + "0", _changed(digits, chance)]
         )
-        yield source, text, text[: match.start()] + other + text[match.end() :]
+        yield source, text, _with(text, match, other)
+
+
+def _with(text: str, match: re.Match[str], other: str) -> str:
+    """The text with something else in the place of what was found."""
+    return text[: match.start()] + other + text[match.end() :]
 
 
 def _changed(digits: str, chance: random.Random) -> str:
@@ -185,7 +177,7 @@ def date(source: str, text: str, _: Sequence[str], chance: random.Random) -> Ite
             if chance.random() < 0.5
             else match.group().replace(month, MONTHS[(MONTHS.index(month) + chance.randint(1, 11)) % 12])
         )
-        yield source, text, text[: match.start()] + changed + text[match.end() :]
+        yield source, text, _with(text, match, changed)
 
 
 def name(source: str, text: str, names: Sequence[str], chance: random.Random) -> Iterator[Planted]:
@@ -194,7 +186,7 @@ def name(source: str, text: str, names: Sequence[str], chance: random.Random) ->
     others = [other for other in chance.sample(names, min(20, len(names))) if other not in source]
     if found and others:
         match = chance.choice(found)
-        yield source, text, text[: match.start()] + others[0] + text[match.end() :]
+        yield source, text, _with(text, match, others[0])
 
 
 def url(source: str, text: str, _: Sequence[str], chance: random.Random) -> Iterator[Planted]:
@@ -229,10 +221,10 @@ def quote(source: str, text: str, _: Sequence[str], chance: random.Random) -> It
 def negation(source: str, text: str, _: Sequence[str], chance: random.Random) -> Iterator[Planted]:
     """A "not" after an auxiliary, or the one that is there left out."""
     if match := DENIED.search(text):
-        yield source, text, text[: match.start()] + match.group(1) + text[match.end() :]
+        yield source, text, _with(text, match, match.group(1))
     elif found := list(AUXILIARY.finditer(text)):
         match = chance.choice(found)
-        yield source, text, f"{text[: match.end()]} not{text[match.end() :]}"
+        yield source, text, _with(text, match, f"{match.group()} not")
 
 
 def roles(source: str, text: str, _: Sequence[str], chance: random.Random) -> Iterator[Planted]:
@@ -241,7 +233,7 @@ def roles(source: str, text: str, _: Sequence[str], chance: random.Random) -> It
     if found:
         match = chance.choice(found)
         swapped = f"{match.group(3)}{match.group(2)}{match.group(1)}"
-        yield source, text, text[: match.start()] + swapped + text[match.end() :]
+        yield source, text, _with(text, match, swapped)
 
 
 def _tells(match: re.Match[str]) -> bool:
@@ -252,25 +244,7 @@ def _tells(match: re.Match[str]) -> bool:
 
 def _is_list(between: str) -> bool:
     """Whether what stands between two names goes both ways, or joins them to one."""
-    joining = [
-        "and",
-        "or",
-        "of",
-        "the",
-        "in",
-        "at",
-        "with",
-        "near",
-        "to",
-        "for",
-        "from",
-        "on",
-        "as",
-        "a",
-        "an",
-        "but",
-    ]
-    return all(word in joining for word in between.split())
+    return JOINING.issuperset(between.split())
 
 
 def _is_name(text: str) -> bool:

@@ -109,8 +109,7 @@ def trace_of(row: Json) -> Trace:
     asked = [TraceMessage(role="user", content=row["question"])] if row.get("question") else []
     for message in asked:
         builder.add("message_received", {"role": "user", "content": message.content}, actor="user")
-    sources = row["source"] if isinstance(row["source"], list) else [row["source"]]
-    for number, source in enumerate(sources, 1):
+    for number, source in enumerate(sources_of(row), 1):
         link = {"tool": "web_fetch", "call_id": f"call-{number}"}
         builder.add("tool_call", {**link, "args": {}})
         builder.add(
@@ -126,6 +125,11 @@ def trace_of(row: Json) -> Trace:
         status="success",
         timing_ms_total=0,
     )
+
+
+def sources_of(row: Json) -> list[Any]:
+    """What the tools of a run returned."""
+    return row["source"] if isinstance(row["source"], list) else [row["source"]]
 
 
 # Baselines -----------------------------------------------------------------------------------------------------
@@ -168,8 +172,7 @@ def baseline(rows: Iterable[Json], name: str) -> Iterator[Judged]:
     """The rows, judged by one of the baselines."""
     scored = []
     for row in rows:
-        sources = row["source"] if isinstance(row["source"], list) else [row["source"]]
-        source = "\n".join(each if isinstance(each, str) else json.dumps(each) for each in sources)
+        source = "\n".join(each if isinstance(each, str) else json.dumps(each) for each in sources_of(row))
         words = WORD.findall(source.lower()), WORD.findall(row["output"].lower())
         scored.append((row, BASELINES[name](*words)))
     least = 1.0 if name == "two words shared" else best_threshold(scored)

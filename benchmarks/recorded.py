@@ -8,10 +8,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from benchmarks.groundedness import CASE
-
 from agenteval.adapters import AdapterContext
 from agenteval.grounding.sources import input_sources, result_sources, successful_results
+from agenteval.spec import TestCase
 from agenteval.strict import parse
 from agenteval_nanoclaw import NanoClawAdapter  # noqa: TID251 - the recordings are of this adapter
 
@@ -38,7 +37,7 @@ def _runs(root: Path) -> Iterator[dict[str, Any]]:
     adapter = NanoClawAdapter()
     for run in adapter.recorder.inspect(root, context).runs:
         given = {"adapter": "nanoclaw", "adapter_input": {"session": ".", "turn": run.number}}
-        trace = adapter.trace(parse(type(CASE), {**_CASE, **given}), context)
+        trace = adapter.trace(parse(TestCase, {**_CASE, **given}), context)
         results = successful_results(trace, ())
         texts = [text for each in (*result_sources(results), *input_sources(trace)) for text in each.texts]
         if results:

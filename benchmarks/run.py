@@ -26,6 +26,8 @@ from benchmarks.transcripts import long_transcript
 
 HANDWRITTEN = Path(__file__).resolve().parent / "handwritten" / "test_examples.py"
 MB = 1_000_000
+BIG_EVENTS = 20_000
+"""Events of a recording of 10 MB."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +54,6 @@ class Plan:
     long_repeats: int
     suite: int
     memory_suites: tuple[int, ...]
-    big_events: int
     lengths: tuple[int, int, int]
     transcript: int
 
@@ -62,7 +63,6 @@ FULL = Plan(
     long_repeats=5,
     suite=1000,
     memory_suites=(100, 1000, 5000),
-    big_events=20_000,
     lengths=(1000, 10_000, 100_000),
     transcript=200 * MB,
 )
@@ -71,7 +71,6 @@ QUICK = Plan(
     long_repeats=2,
     suite=200,
     memory_suites=(100, 400),
-    big_events=20_000,
     lengths=(1000, 5000, 25_000),
     transcript=20 * MB,
 )
@@ -201,18 +200,17 @@ class Bench:
 
     def big_recording(self) -> Iterator[Row]:
         """One test with a recording of 10 MB, without and with the check that reads all of its results."""
-        events = self.plan.big_events
-        suite = long_run(events, 500, self.folder / "big", grounded=False)
+        suite = long_run(BIG_EVENTS, 500, self.folder / "big", grounded=False)
         size = (suite / "replay.json").stat().st_size
         file = f"replay.json of {size / MB:.1f} MB"
         costs = [self.agenteval(suite) for _ in range(self.plan.long_repeats)]
-        what = f"1 test of {events:,} events"
+        what = f"1 test of {BIG_EVENTS:,} events"
         wall = min(each.wall for each in costs)
         yield Row(what=f"{what}, wall time", value=wall, unit="s", target=2.0, detail=file)
         rss = min(each.rss for each in costs)
         detail = f"{rss / MB:.0f} MB for a {file}"
         yield Row(what=f"{what}, peak memory / file", value=rss / size, unit="x", target=8.0, detail=detail)
-        grounded = self.agenteval(long_run(events, 500, self.folder / "big-grounded", grounded=True))
+        grounded = self.agenteval(long_run(BIG_EVENTS, 500, self.folder / "big-grounded", grounded=True))
         detail = f"{grounded.rss / MB:.0f} MB, claims_supported_by_fixtures over all results"
         yield Row(what=f"{what}, grounded", value=grounded.wall, unit="s", target=None, detail=detail)
 
@@ -220,11 +218,8 @@ class Bench:
         """Whether ten times the events take ten times as long: cost per further event, late / early."""
         lengths = self.plan.lengths
         suites = [long_run(n, 200, self.folder / f"events-{n}", grounded=True) for n in lengths]
-        repeats = (
-            2 * self.plan.long_repeats,
-            2 * self.plan.long_repeats,
-            2,
-        )  # short runs differ by little: by noise
+        often = 2 * self.plan.long_repeats  # short runs differ by little: by noise
+        repeats = (often, often, 2)
         times = [
             min(self.agenteval(suite).cpu for _ in range(n)) for suite, n in zip(suites, repeats, strict=True)
         ]

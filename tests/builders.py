@@ -45,17 +45,10 @@ def result(tool: str, call_id: str | None = None, value: Any = None, *, success:
     return Step("tool_result", {"tool": tool, "call_id": call_id, "success": success, "result": value})
 
 
-def error(
-    tool: str,
-    call_id: str | None = None,
-    *,
-    error_type: str = "timeout",
-    message: str = "",
-    retryable: bool = True,
-) -> Step:
+def error(tool: str, call_id: str | None = None, *, error_type: str = "timeout", message: str = "") -> Step:
     """An error of a tool; without an id it belongs to the latest call of the tool."""
     data = {"scope": "tool", "tool": tool, "call_id": call_id, "error_type": error_type}
-    return Step("error", {**data, "message": message, "retryable": retryable})
+    return Step("error", {**data, "message": message, "retryable": True})
 
 
 def received(content: str, **extra: Any) -> Step:

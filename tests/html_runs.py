@@ -59,12 +59,12 @@ def outcome(name: str, *assertions: dict[str, Any], trace: Trace | None = None, 
     return run_one(test, trace or searched())
 
 
-def searched(query: str = "cats", *, output: str = "Cats purr.") -> Trace:
+def searched(query: str = "cats") -> Trace:
     """The agent searched once and answered."""
     return make_trace(
         call("web_search", query=query, limit=5),
         result("web_search", value={"results": [{"title": "Cats", "url": "https://cats.example/"}]}),
-        output=output,
+        output="Cats purr.",
         asked="What do cats do?",
     )
 

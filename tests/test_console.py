@@ -180,6 +180,16 @@ def test_a_passing_test_is_one_line() -> None:
     assert shown(lambda console: tell_test(console, vacuous, "a")) == (
         "PASS nanoclaw.test.case.holds   12 ms · nanoclaw 0.1.0 · replay · 1 vacuous\n"
     )
+    skipped = make_result("pass", judged(), judged("skip", "other"))
+    assert shown(lambda console: tell_test(console, skipped, "a")) == (
+        "PASS nanoclaw.test.case.holds   12 ms · nanoclaw 0.1.0 · replay · 1 skipped\n"
+    )
+    cut_off = make_result("pass", judged())
+    assert cut_off.trace_summary
+    cut_off.trace_summary.status = "partial"
+    assert shown(lambda console: tell_test(console, cut_off, "a")) == (
+        "PASS nanoclaw.test.case.holds   12 ms · nanoclaw 0.1.0 · replay · trace partial\n"
+    )
 
 
 def test_a_pass_with_warnings_tells_of_them() -> None:

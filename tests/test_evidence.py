@@ -13,10 +13,10 @@ from builders import call, error, make_trace, memory_read, memory_write, receive
 OPEN = Redactor(())
 
 
-def hiding(name: str, value: Any) -> Redactor:
-    """A redactor of one field whose value it has seen."""
-    made = Redactor([name])
-    made.learn({name: value})
+def hiding(value: Any) -> Redactor:
+    """A redactor of the field `token`, whose value it has seen."""
+    made = Redactor(["token"])
+    made.learn({"token": value})
     return made
 
 
@@ -56,15 +56,15 @@ def test_redaction_comes_before_cutting() -> None:
     """A value that the cut would split is hidden whole: its beginning does not stay before the ellipsis."""
     secret = "SECRET-" + "x" * 300
     trace = make_trace(call("send", text="y" * 150, token=secret), output=None)
-    (excerpt,) = excerpts([(trace.events[-1], "")], hiding("token", secret))
+    (excerpt,) = excerpts([(trace.events[-1], "")], hiding(secret))
     whole = f'send {{"text": "{"y" * 150}", "token": "{token(secret)}"}}'
     assert excerpt.text == f"{whole[:200]}… ({len(whole) - 200} more characters)"
     assert "SECRET" not in excerpt.text
-    assert observed({"t": secret, "token": 5}, hiding("token", secret)) == {
+    assert observed({"t": secret, "token": 5}, hiding(secret)) == {
         "t": token(secret),
         "token": token("5"),
     }
-    assert message(f"got {secret}", hiding("token", secret)) == f"got {token(secret)}"
+    assert message(f"got {secret}", hiding(secret)) == f"got {token(secret)}"
 
 
 def test_messages_keep_their_lines_up_to_a_limit() -> None:
@@ -94,6 +94,6 @@ def test_the_first_eight_events_are_shown_with_their_notes() -> None:
 def test_notes_are_redacted() -> None:
     """What is said about an event may quote it: it is redacted as well."""
     trace = make_trace(call("t", token="SECRET-1"), output=None)
-    (excerpt,) = excerpts([(trace.events[-1], "token is SECRET-1")], hiding("token", "SECRET-1"))
+    (excerpt,) = excerpts([(trace.events[-1], "token is SECRET-1")], hiding("SECRET-1"))
     assert excerpt.note == f"token is {token('SECRET-1')}"
     assert excerpt.text == f't {{"token": "{token("SECRET-1")}"}}'

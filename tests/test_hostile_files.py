@@ -72,7 +72,7 @@ BOMB = "\n".join(
     ],
 )
 def test_hostile_yaml(tmp_path: Path, content: bytes, code: str) -> None:
-    """Within a second, and with the reason code that says what is wrong."""
+    """Within seconds, and with the reason code that says what is wrong."""
     path = tmp_path / "test.yaml"
     path.write_bytes(content)
     started = time.perf_counter()
@@ -113,7 +113,7 @@ def test_a_byte_order_mark_is_no_offence(tmp_path: Path) -> None:
     ],
 )
 def test_hostile_json(tmp_path: Path, content: bytes, code: str) -> None:
-    """Within a second or so, and with the reason code that says what is wrong."""
+    """Within seconds, and with the reason code that says what is wrong."""
     path = tmp_path / "replay.json"
     path.write_bytes(content)
     started = time.perf_counter()

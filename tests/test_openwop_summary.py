@@ -1,8 +1,6 @@
 """The EvalSummary (OpenWOP RFC 0081): scores and bars, in the normative shape, without any content."""
 
 import json
-import os
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,12 +12,9 @@ from agenteval.openwop.summary import Scores, Suite, default_suite_id, nearest_r
 from agenteval.results import AssertionResult, Evidence, Excerpt
 from agenteval.trace import Trace
 from builders import call, make_trace, result
+from openwop.suites import normative
 from run_builders import judged, make_result
 
-NORMATIVE = Path(
-    os.environ.get("OPENWOP_EVAL_SUMMARY_SCHEMA")
-    or Path(__file__).resolve().parents[2] / "shared" / "seeds" / "eval-summary.schema.json"
-)
 SUITE = "local.agenteval.evals.t"
 
 
@@ -155,6 +150,17 @@ def test_a_bar_whose_data_is_missing_is_not_met() -> None:
     assert "totalCostUsd" not in made.summary()
 
 
+def test_a_run_without_a_task_clears_no_bar() -> None:
+    """Nothing is known of it, and its score is 0."""
+    made = scores(("skipped", [], trace_of(0.1)), pass_score=0.5, max_cost_usd=9, max_p95_latency_ms=9999)
+    assert made.unmet() == [
+        "score 0 is below 0.5",
+        "the cost is not known for every task",
+        "the latency is not known for every task",
+    ]
+    assert "totalCostUsd" not in made.summary()
+
+
 def test_costs_add_up_when_all_are_known() -> None:
     """Each task has its cost, the run their sum."""
     made = scores(("pass", [judged("pass")], trace_of(0.1)), ("pass", [judged("pass")], trace_of(0.2)))
@@ -258,16 +264,9 @@ def test_the_summary_has_no_content() -> None:
     assert "PLANTED" not in json.dumps(made.summary())
 
 
-def normative() -> Draft202012Validator:
-    """The schema that the RFC comes with."""
-    if not NORMATIVE.exists():
-        pytest.skip(f"the normative schema is not at {NORMATIVE}: set OPENWOP_EVAL_SUMMARY_SCHEMA")
-    return Draft202012Validator(json.loads(NORMATIVE.read_text(encoding="utf-8")))
-
-
 def test_a_mixed_run_is_valid_by_the_normative_schema() -> None:
     """What a run writes is what the RFC's own schema accepts; and the schema does refuse what is not."""
-    validator = normative()
+    validator = Draft202012Validator(normative("eval-summary"))
     summary = scores(*MIXED, max_cost_usd=1).summary()
     validator.validate(summary)
     assert not validator.is_valid({**summary, "extra": 1})
@@ -288,7 +287,7 @@ runs = st.lists(
 @given(runs=runs, directory=st.text(max_size=10))
 def test_any_run_is_valid_by_the_normative_schema(runs: list[Any], directory: str) -> None:
     """Whatever ran, under whatever ids, its EvalSummary has the normative shape."""
-    validator = normative()
+    validator = Draft202012Validator(normative("eval-summary"))
     made = Scores(Suite(id=default_suite_id(directory)))
     for status, assertions, metrics, test_id in runs:
         kinds = [judged(each, kind="no_cross_group_memory_use") for each in assertions]

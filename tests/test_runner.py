@@ -280,7 +280,7 @@ def planted_trace() -> Any:
     )
 
 
-def quoting(name: str = "quoting") -> Any:
+def quoting() -> Any:
     """An assertion that quotes everything everywhere."""
 
     def judge(trace: Any, case: Any) -> Any:
@@ -292,7 +292,7 @@ def quoting(name: str = "quoting") -> Any:
             keys=dict.fromkeys(MARKERS.values(), 1),
         )
 
-    return told(judge, name, description=" ".join(MARKERS.values()))
+    return told(judge, "quoting", description=" ".join(MARKERS.values()))
 
 
 FIELDS = ["text", "content", "message", "*hush"]

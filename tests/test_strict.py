@@ -358,10 +358,10 @@ JUNK: st.SearchStrategy[Any] = st.sampled_from(
 
 
 @st.composite
-def mutations(draw: st.DrawFn, data: Any, *, most: int = 3) -> Any:
+def mutations(draw: st.DrawFn, data: Any) -> Any:
     """The data with some of its values replaced, removed, renamed or added to."""
     data = deepcopy(data)
-    for _ in range(draw(st.integers(1, most))):
+    for _ in range(draw(st.integers(1, 3))):
         *parents, last = draw(st.sampled_from(places_in(data)[1:] or [()])) or (None,)
         if last is None:
             return draw(JUNK)

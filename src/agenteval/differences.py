@@ -53,6 +53,12 @@ def differences(
         yield f"… and {len(found) - MOST_LINES} more differences"
 
 
+def first_difference(one: str, other: str) -> int:
+    """The place of the first character in which two texts differ; the shorter one's end where the other goes on from it."""
+    places = (at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
+    return next(places, min(len(one), len(other)))
+
+
 def brief(value: Any, longest: int = LONGEST_VALUE) -> str:
     """A value as JSON on one line, cut when it is long."""
     return clipped(show(value), longest)

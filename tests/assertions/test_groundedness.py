@@ -189,6 +189,12 @@ def test_a_failure_points_to_the_closest_span() -> None:
         ("See https://www.x.example/a/?utm_source=n", "See http://x.example/a."),
         ("Tom &amp; Jerry ran.", "Tom & Jerry ran."),
         ({"items": ["The door was opened quickly"]}, "Doors opened."),
+        ("Revenue was $58bn.", "Revenue was $58\u00a0bn."),
+        ("Revenue was $58bn.", "Revenue was USD\u00a058\u202fbillion."),
+        ("Every weekday at 9 it is sent.", "Every weekday at 9:00 it is sent."),
+        ("Every weekday at 9 it is sent.", "Every weekday at 9 AM it is sent."),
+        ("9:00 stand-up with Leo", "The stand-up with Leo is at 9."),
+        ("Every weekday at 21 it is sent.", "Every weekday at 9 p.m. it is sent."),
     ],
 )
 def test_facts_are_compared_after_normalisation(source: Any, claim: str) -> None:
@@ -213,6 +219,12 @@ def test_facts_are_compared_after_normalisation(source: Any, claim: str) -> None
         ("We never give up.", 'They said "we always give up".', ['"we always give up"']),
         ("See https://x.example/a for it.", "See https://x.example/b for it.", ["https://x.example/b"]),
         ("At 10:30 it began.", "At 10:45 it began.", ["10:45"]),
+        ("The stand-up is at 9:30.", "The stand-up is at 9:00.", ["9:00"]),
+        ("The stand-up is at 9-10.", "The stand-up is at 9:00.", ["9:00"]),
+        ("The stand-up is at 9 pm.", "The stand-up is at 9 AM.", ["9 AM"]),
+        ("The stand-up is at 9:00.", "The stand-up is at 10.", ["10"]),
+        ("The stand-up is at 9:00.", "The stand-up is at 9 degrees.", ["9"]),
+        ("Yields are at 9% now.", "Yields are at 9:00 now.", ["9:00"]),
     ],
 )
 def test_facts_that_differ_are_unsupported(source: str, claim: str, facts: list[str]) -> None:
@@ -344,6 +356,60 @@ def test_a_lead_in_and_the_agents_own_work_are_judged_by_facts_only() -> None:
     assert unsupported(claims(listed.replace("2 stories", "9 stories")))[0] == ["9"]
     assert claims("I couldn't open the other pages, sorry about that.").passed
     assert unsupported(claims("I searched and found 17 articles."))[0] == ["17"]
+
+
+@pytest.mark.parametrize(
+    "credit",
+    [
+        " (Source: https://news.example.com/b)",
+        ". Source: https://news.example.com/b",
+        " – source: news.example.com/b",
+        " ([Source](https://news.example.com/b))",
+        ". Read more: https://news.example.com/b",
+        " [2]",
+        ".[1][2]",
+        " [1, 2].",
+        " [^2]\n\n[^2]: https://news.example.com/b",
+        " [2](https://news.example.com/b)",
+        " 【2†source】",
+    ],
+)
+def test_what_says_only_where_it_is_from_is_no_claim(credit: str) -> None:
+    """Numbered citations, and labels before a link, in prose and in bullets; the link is judged."""
+    text = f"Chip maker B's revenue rose 41% to $58bn{credit}"
+    for output in (text, f"- {text}"):
+        verdict = claims(output)
+        assert verdict.passed, verdict.message
+        if "news.example.com/b" in credit:
+            assert unsupported(claims(output.replace("com/b", "com/x")))[-1] == [
+                "news.example.com/x" if " – " in credit else "https://news.example.com/x"
+            ]
+
+
+@pytest.mark.parametrize("output", ['{"growth": [41, 43]}', "[41, 43]", "Growth: [41, 43]", "[[41], [43]]"])
+def test_numbers_in_data_are_no_citations(output: str) -> None:
+    """A list of numbers after a colon, or by itself, is judged."""
+    assert "43" in unsupported(read("Growth was 41.", output, check=["numbers"]))[0]
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        "Have a great day!",
+        "Have a nice weekend, Dana!",
+        "Have a good one!",
+        "Enjoy the rest of your evening!",
+        "I hope this helps.",
+        "That’s all for today.",
+        "See you tomorrow!",
+        "Stay tuned!",
+        "Best regards,\nAndy",
+    ],
+)
+def test_a_farewell_claims_nothing(end: str) -> None:
+    """A word more makes it a claim."""
+    assert claims(f"{FIRST}\n\n{end}").observed["claims"][-1]["text"] == FIRST.removeprefix("• ")
+    assert not claims(f"{FIRST}\n\nSee you at Luigi's tomorrow!").passed
 
 
 @pytest.mark.parametrize(
@@ -534,6 +600,7 @@ def test_numbered_citations_without_lines_need_as_many_sources() -> None:
     assert verdict.observed["citations"][1]["reason"] == (
         "the output has no reference line for it, and there are only 2 sources"
     )
+    assert cites("A [^2].\n\n[^2]: https://news.example.com/a").passed
     assert cites("Use `a[7]` or\n```\nb[8]\n```\n[9](https://news.example.com/a)").passed
 
 

@@ -11,7 +11,7 @@ from agenteval.language.content_words import content_words, has_phrase
 from agenteval.language.remembered import requests
 from agenteval.strict import parse
 from agenteval.trace import Capabilities, Trace
-from builders import Step, call, judge, make_trace, memory_read, memory_write, received
+from builders import Step, call, error, judge, make_trace, memory_read, memory_write, received, result
 from verdicts import closest, refs
 
 NO_MEMORY = Capabilities(supports_tool_trace=True, supports_replay=True)
@@ -496,3 +496,18 @@ def test_a_listing_of_memory_is_no_recall() -> None:
     verdict = judge("memory_recall_same_group", {"expected_memory_fact": "likes tea"}, make_trace(listed))
     assert not verdict.passed
     assert verdict.message == "expected a memory_read of group family before the answer, got none"
+
+
+@pytest.mark.parametrize(
+    ("kind", "params"),
+    [
+        ("memory_recall_same_group", {"expected_memory_fact": "Answers are brief", "evidence": "event"}),
+        ("memory_update_on_correction", {"new_value": "Thursday"}),
+    ],
+)
+def test_a_call_that_failed_is_shown_where_memory_was_not_touched(kind: str, params: dict[str, str]) -> None:
+    """The read or the write may have been tried; where memory was touched, that is shown instead."""
+    tried = (call("edit"), error("edit"), call("read"), result("read"))
+    assert closest(judge(kind, params, make_trace(*tried))) == [("evt-2", "failed")]
+    other = memory_read("work") if "recall" in kind else memory_write("work")
+    assert [ref for ref, _ in closest(judge(kind, params, make_trace(*tried, other)))] == ["evt-6"]

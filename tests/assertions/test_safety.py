@@ -10,12 +10,10 @@ from hypothesis import strategies as st
 from agenteval.assertions import assertion_class
 from agenteval.assertions.base import Verdict
 from agenteval.evidence import describe
-from agenteval.findings import Invalid
 from agenteval.redaction import Redactor
-from agenteval.strict import parse
 from agenteval.trace import Capabilities, Trace
 from builders import Step, call, judge, make_case, make_trace, result
-from verdicts import refs
+from verdicts import refs, refused
 
 AWS = "AKIA" + "Q3EGRV7LM2NTP5XW"
 GITHUB = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
@@ -171,14 +169,17 @@ class TestSensitiveData:
         assert (skipped.applicable, skipped.reason) == (False, f"{lacking} for this recording")
 
     @pytest.mark.parametrize(
-        "params", [{"kinds": []}, {"where": []}, {"kinds": ["emails"]}, {"where": ["input"]}]
+        ("params", "message"),
+        [
+            ({"kinds": []}, "expected something that is not empty, got an empty list"),
+            ({"where": []}, "expected something that is not empty, got an empty list"),
+            ({"kinds": ["emails"]}, "expected one of secrets, email, phone, credit_card, ip, got 'emails'"),
+            ({"where": ["input"]}, "expected one of output, tool_args, outbound, got 'input'"),
+        ],
     )
-    def test_what_would_judge_nothing_is_refused(self, params: dict[str, Any]) -> None:
+    def test_what_would_judge_nothing_is_refused(self, params: dict[str, Any], message: str) -> None:
         """Empty lists, and names that are none."""
-        cls = assertion_class("no_sensitive_data")
-        assert cls is not None
-        with pytest.raises(Invalid):
-            parse(cls, params)
+        assert refused("no_sensitive_data", params) == [message]
 
     @given(
         st.recursive(

@@ -10,12 +10,7 @@ import pytest
 from agenteval.cli import main
 from agenteval.reporters.formats import FORMATS
 from projects import FETCHES, NEEDS_LIVE, SEARCHES, VACUOUS, Project, make_replay
-from runs import EXAMPLES
-
-VARYING = re.compile(
-    r'"(timestamp|started_at|finished_at|duration_ms|test_run_id|result_id)":\s*("[^"]*"|[\d.]+)|\b\d+ ms\b|\b\d+\.\d\d s\b'
-)
-"""What differs between two runs of the same tests: ids of the run and times."""
+from runs import EXAMPLES, settled, written
 
 
 @pytest.fixture
@@ -47,15 +42,7 @@ def said(capsys: pytest.CaptureFixture[str], run_id: str) -> str:
     """All that was printed, without what varies."""
     captured = capsys.readouterr()
     assert captured.err == ""
-    return VARYING.sub("VARIES", captured.out).replace(f"artifacts/{run_id}", "artifacts/RUN")
-
-
-def written(run_id: str) -> dict[str, str]:
-    """The files of a run, without what varies."""
-    return {
-        path.name: VARYING.sub("VARIES", path.read_text(encoding="utf-8"))
-        for path in Path("artifacts", run_id).iterdir()
-    }
+    return settled(captured.out, run_id)
 
 
 @pytest.mark.parametrize(
@@ -141,10 +128,10 @@ def four(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     return made
 
 
-def in_shard(run_id: str, number: int, of: int) -> str:
-    """The tests of a shard, by their letters."""
+def in_shard(number: int, run_id: str = "s") -> str:
+    """The tests of one of two shards, by their letters."""
     names = sorted(
-        path.name for path in Path(f"artifacts/{run_id}-shard-{number}-of-{of}").glob("*.result.json")
+        path.name for path in Path(f"artifacts/{run_id}-shard-{number}-of-2").glob("*.result.json")
     )
     return "".join(name.split(".")[2] for name in names)
 
@@ -154,7 +141,7 @@ def test_known_durations_balance_shards(four: Project, capsys: pytest.CaptureFix
     durations(a=10, b=10, c=100, d=10)
     shard(1, 2)
     shard(2, 2)
-    assert (in_shard("s", 1, 2), in_shard("s", 2, 2)) == ("c", "abd")
+    assert (in_shard(1), in_shard(2)) == ("c", "abd")
     assert main(["merge", *folders(2)]) == 0
 
 
@@ -168,9 +155,9 @@ def test_durations_of_another_run(four: Project, capsys: pytest.CaptureFixture[s
     path.write_text(json.dumps(summary), encoding="utf-8")
     durations(a=1, b=1, c=1, d=1)
     shard(2, 2, "--durations-from", "artifacts/timed")
-    assert in_shard("s", 2, 2) == "bcd"
+    assert in_shard(2) == "bcd"
     shard(2, 2, "--durations-from", "timed", run_id="by-id")
-    assert in_shard("by-id", 2, 2) == "bcd"
+    assert in_shard(2, "by-id") == "bcd"
     capsys.readouterr()
     assert shard(1, 2, "--durations-from", "nowhere", run_id="t") == 2
     assert capsys.readouterr().err == (

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -17,14 +16,11 @@ from agenteval.cli.flow import Flow
 from agenteval.reporters.filing import safe_stem
 from plugin_projects import ADAPTER, SHOUTS, write
 from projects import Project, make_replay
+from runs import settled, written
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="workers are forks")
 
 KINDS = ("pass", "fail", "warn", "skip", "error", "invalid")
-VARYING = re.compile(
-    r'"(timestamp|started_at|finished_at|duration_ms|test_run_id|result_id)":\s*("[^"]*"|[\d.]+)|\b\d+ ms\b|\b\d\.\d\d s\b'
-)
-
 DIES = SHOUTS.replace(
     "        text = trace.output\n",
     "        import os, signal\n"
@@ -56,16 +52,7 @@ def run(capsys: pytest.CaptureFixture[str], run_id: str, *options: str) -> tuple
     code = main(["run", "tests", "--run-id", run_id, *options])
     out, err = capsys.readouterr()
     assert err == ""
-    return code, VARYING.sub("VARIES", out).replace(run_id, "RUN")
-
-
-def written(project: Project, run_id: str) -> dict[str, str]:
-    """Every file of a run, without what differs from run to run."""
-    folder = project.root / "artifacts" / run_id
-    return {
-        path.name: VARYING.sub("VARIES", path.read_text(encoding="utf-8")).replace(run_id, "RUN")
-        for path in folder.iterdir()
-    }
+    return code, settled(out, run_id)
 
 
 @pytest.mark.parametrize(
@@ -87,7 +74,7 @@ def test_the_same_run(options: list[str], project: Project, capsys: pytest.Captu
     fill(project)
     alone = run(capsys, "run-a", *options)
     assert run(capsys, "run-b", "-n", "3", *options) == alone
-    assert written(project, "run-b") == written(project, "run-a")
+    assert written("run-b") == written("run-a")
 
 
 def test_the_same_comparison(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
@@ -98,8 +85,8 @@ def test_the_same_comparison(project: Project, capsys: pytest.CaptureFixture[str
     path.write_text(path.read_text(encoding="utf-8").replace("web_search", "web_find"), encoding="utf-8")
     alone = run(capsys, "run-a", "--baseline", "artifacts/before")
     assert run(capsys, "run-b", "-n", "2", "--baseline", "artifacts/before") == alone
-    assert written(project, "run-b") == written(project, "run-a")
-    assert "newly_failing" in written(project, "run-b")["comparison.json"]
+    assert written("run-b") == written("run-a")
+    assert "newly_failing" in written("run-b")["comparison.json"]
 
 
 def test_names_that_are_taken(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
@@ -108,8 +95,8 @@ def test_names_that_are_taken(project: Project, capsys: pytest.CaptureFixture[st
         project.add("pass", name, id=test_id)
     run(capsys, "run-a")
     run(capsys, "run-b", "-n", "2")
-    assert written(project, "run-b") == written(project, "run-a")
-    assert len(written(project, "run-b")) == 6
+    assert written("run-b") == written("run-a")
+    assert len(written("run-b")) == 6
 
 
 def test_nothing_is_written_without_artifacts(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
@@ -118,7 +105,7 @@ def test_nothing_is_written_without_artifacts(project: Project, capsys: pytest.C
     told = []
     for number in ("2", "1"):
         assert main(["run", "tests", "--no-artifacts", "-n", number]) == 3
-        told.append(VARYING.sub("VARIES", capsys.readouterr().out))
+        told.append(settled(capsys.readouterr().out))
     assert told[0] == told[1]
     assert not (project.root / "artifacts").exists()
 
@@ -157,7 +144,7 @@ def test_what_cannot_cross_is_judged_by_the_run_itself(
         project.add("pass", f"{at}", adapter="canned", adapter_input=answer, assertions=[check])
     alone = run(capsys, "run-a")
     assert run(capsys, "run-b", "-n", "2") == alone
-    assert written(project, "run-b") == written(project, "run-a")
+    assert written("run-b") == written("run-a")
     assert "1 passed, 3 failed" in alone[1]
 
 

@@ -87,6 +87,17 @@ def test_a_failure_to_the_end_suggests_honesty() -> None:
     }
 
 
+@pytest.mark.parametrize("hours", ["0 9 * * 1-5", "*/15 8,9 1 JAN mon-fri", "0 9 L * ?"])
+def test_a_schedule_that_was_set_suggests_its_hours(hours: str) -> None:
+    """An agent that gets them wrong often says them right; a call that failed set none."""
+    steps = (call("schedule_task", prompt="1 2 3 is the code", recurrence=hours), result("schedule_task"))
+    made = suggested(*steps)["tool_args_match"]
+    assert made.params == {"tool": "schedule_task", "match": {"args_equal": {"recurrence": hours}}}
+    assert made.why == f"schedule_task was called with recurrence: {hours}"
+    assert "tool_args_match" not in suggested(steps[0], error("schedule_task"))
+    assert "tool_args_match" not in suggested(call("say", text="at 9 on all weekdays"), result("say"))
+
+
 def test_isolation_is_suggested_where_something_could_leak() -> None:
     """Other groups that are known of, or memory that was touched."""
     others = {"other_group_state": [{"group_id": "work", "memory_snapshot": "- the merger"}]}

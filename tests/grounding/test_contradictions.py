@@ -72,6 +72,8 @@ def test_roles(claim: str, passage: str, parts: list[str]) -> None:
         ("Beta met Alpha.", "Alpha met Beta."),
         ("President Obama spoke first.", "Barack Obama spoke first."),
         ("The capital of France is Paris.", "Paris is the capital of France."),
+        ("Revenue at maker Beta rose 41%.", "Beta reports. Revenue rose 41% this year."),
+        ("At Beta, the revenue of Gamma rose 41%.", "Beta and Gamma. Revenue rose 41% this year."),
     ],
 )
 def test_roles_said_in_other_words(claim: str, passage: str) -> None:

@@ -1,10 +1,11 @@
 """Runs that mutation operators can change, and the outcome of judging one by given assertions."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from agenteval.mutation.engine import MutationOptions, mutate
 from agenteval.mutation.operators import chosen_operators
-from agenteval.mutation.results import MutantResult, TestMutation
+from agenteval.mutation.results import TestMutation
 from agenteval.plugins.registry import BUILT_IN
 from agenteval.redaction import Redactor
 from agenteval.runner import Outcome
@@ -77,11 +78,18 @@ def remembering() -> Trace:
     )
 
 
-def mutated(trace: Trace, operator: str, *assertions: dict[str, Any], **spec: Any) -> TestMutation:
-    """The mutants of one operator, or of several with commas between, judged by assertions that all hold on the trace."""
+def mutated(
+    trace: Trace, operator: str, *assertions: dict[str, Any], redacted: Sequence[str] = (), **spec: Any
+) -> TestMutation:
+    """The mutants of one operator, or of several with commas between, judged by assertions that all hold on the trace.
+
+    `redacted` names fields that are redacted.
+    """
     spec.setdefault("tools", TOOLS)
     test = make_test(*map(asserted, assertions), assertions=list(assertions), **spec)
-    outcome = Outcome(test, make_result("pass"), trace, Redactor())
+    redactor = Redactor(redacted)
+    redactor.learn(trace)
+    outcome = Outcome(test, make_result("pass"), trace, redactor)
     options = MutationOptions(operators=chosen_operators(operator.split(","), BUILT_IN))
     return mutate(outcome, options, BUILT_IN)
 
@@ -89,9 +97,3 @@ def mutated(trace: Trace, operator: str, *assertions: dict[str, Any], **spec: An
 def check(kind: str, name: str = "fits", /, **params: Any) -> dict[str, Any]:
     """An assertion as a test file has it."""
     return {"id": name, "type": kind, "params": params}
-
-
-def only(mutation: TestMutation) -> MutantResult:
-    """The one mutant there is."""
-    (mutant,) = mutation.mutants
-    return mutant

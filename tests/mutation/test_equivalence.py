@@ -4,14 +4,14 @@ import pytest
 
 from agenteval.mutation.equivalence import RULES
 from agenteval.trace import Trace
-from builders import call, error, make_trace, memory_read, result
+from builders import Step, call, error, make_trace, memory_read, result
 from mutation.subjects import check, mutated, searching
 
 BLIND = check("must_not_call_tool", "blind", tool="no_such_tool")
 
 
-def _pages(*steps: object, output: str = "Two pages.") -> Trace:
-    return make_trace(*steps, output=output)  # type: ignore[arg-type]
+def _pages(*steps: Step) -> Trace:
+    return make_trace(*steps, output="Two pages.")
 
 
 SIDE_BY_SIDE = _pages(

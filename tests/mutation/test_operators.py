@@ -253,6 +253,17 @@ def test_suggestions_for_one_test_have_ids_of_their_own() -> None:
     ]
 
 
+def test_a_suggestion_that_is_redacted_says_so() -> None:
+    """It was tried with the real value, and would fail as it is shown; one without such a value says nothing."""
+    trace = make_trace(call("web_search", token="tram lines", limit=3), output="Read.")
+    mutation = mutated(trace, "change-argument", BLIND, redacted=["token"])
+    shown = [mutant.suggestion.yaml.splitlines() for mutant in mutation.mutants if mutant.suggestion]
+    assert [(lines[-2].split(":")[0].strip(), lines[-1]) for lines in shown] == [
+        ("token", "    # tried with the values that are redacted here: put them in"),
+        ("args_equal", "          limit: 3"),
+    ]
+
+
 @pytest.mark.parametrize(
     ("operator", "what"),
     [

@@ -374,6 +374,31 @@ def test_the_task_of_a_scheduled_run(tmp_path: Path) -> None:
     assert warnings == ["the scenario's task_id is 't1' in the test and 't2' in the recording"]
 
 
+@pytest.mark.parametrize(
+    ("told", "warning"),
+    [
+        ({"timezone": "Europe/Berlin"}, "timezone is 'Europe/Berlin' in the test and 'UTC' in the recording"),
+        ({"cron": "0 8 * * *"}, "cron is '0 8 * * *' in the test and '0 9 * * *' in the recording"),
+        (
+            {"at": "2026-11-23T08:00Z"},
+            "at is '2026-11-23T08:00Z' in the test and '2026-11-23T09:00:00Z' in the recording",
+        ),
+        ({"at": "2026-11-23T10:00:00+01:00", "timezone": "UTC", "note": "unknown there"}, None),
+    ],
+)
+def test_another_hour_than_the_tests_is_warned_of(
+    tmp_path: Path, told: dict[str, str], warning: str | None
+) -> None:
+    """What the scheduler knew, key by key; a time may be spelled otherwise."""
+    known = {"task_id": "t1", "timezone": "UTC", "cron": "0 9 * * *", "at": "2026-11-23T09:00:00Z"}
+    scenario = {**SCHEDULED, "scheduler_context": known}
+    flags = {"supports_scheduler_context": True}
+    case = make_case(scenario={"trigger": "scheduler", "scheduler_context": {"task_id": "t1", **told}})
+    warnings: list[str] = []
+    trace_of(tmp_path, make_bundle(scenario=scenario, capabilities=flags), case=case, warnings=warnings)
+    assert warnings == ([f"the scheduler_context's {warning}"] if warning else [])
+
+
 def test_another_situation_than_the_tests_is_warned_of(tmp_path: Path) -> None:
     """With both values; the recording's is judged."""
     case = make_case(scenario={"group_id": "ops", "session_id": "s1"})

@@ -62,18 +62,18 @@ def traces(root: Path) -> list[Trace]:
     return [replayed(root, turn=run.number) for run in inspected(root).runs]
 
 
-def scripted(root: Path, kind: str) -> list[dict[str, Any]]:
-    """The blocks of a kind that the model was told to answer with, and did: it called each tool that it was told to."""
+def scripted_calls(root: Path) -> list[dict[str, Any]]:
+    """The calls that the model was told to make, and did, as blocks of its answers."""
     scenario = scenario_of(root)
     steps = [*scenario["main"], *(step for agent in scenario.get("agents", []) for step in agent["steps"])]
-    return [block for step in steps for block in step["content"] if block["type"] == kind]
+    return [block for step in steps for block in step["content"] if block["type"] == "tool_use"]
 
 
 def test_every_tool_call_is_told_once(recording: tuple[str, Path]) -> None:
     """The calls are those that the model was scripted to make: the same tools, the same arguments, no other."""
     _, root = recording
     told = [call for trace in traces(root) for call in trace.of_type("tool_call")]
-    wanted = scripted(root, "tool_use")
+    wanted = scripted_calls(root)
     assert sorted(call.data["recorded_tool"] for call in told) == sorted(block["name"] for block in wanted)
     for block in wanted:
         same = [call for call in told if _has(call.data["args"], block["input"])]
@@ -169,9 +169,7 @@ def test_every_message_received_is_told_once(recording: tuple[str, Path]) -> Non
     ]
     wanted += [task["prompt"] for task in scenario.get("tasks", [])]
     if name == "v2-scheduled-task":
-        wanted += [
-            block["input"]["prompt"] for block in scripted(root, "tool_use") if "prompt" in block["input"]
-        ]
+        wanted += [block["input"]["prompt"] for block in scripted_calls(root) if "prompt" in block["input"]]
     told = [event.data["content"] for trace in traces(root) for event in trace.of_type("message_received")]
     assert sorted(told) == sorted(text for text in wanted if text != "/clear")
 

@@ -75,6 +75,8 @@ OWN = "main/CLAUDE.local.md"
         ("cat *.md", [f"read {OWN}", "read global/CLAUDE.md", "read main/preferences.md"]),
         ("cat /workspace/extra/*/CLAUDE.local.md", ["read telegram_family/CLAUDE.local.md"]),
         ("grep -n CLAUDE.local.md notes.md", []),
+        ("grep -i bullets CLAUDE.local.md", [f"read {OWN}"]),
+        ("cat <<< CLAUDE.local.md\ncat preferences.md", ["read main/preferences.md"]),
         ("sed -i 's/3/5/' CLAUDE.local.md", [f"write {OWN}"]),
         ("sed -n 1,5p CLAUDE.local.md", [f"read {OWN}"]),
         ("echo x >> CLAUDE.local.md", [f"write {OWN}"]),
@@ -99,7 +101,11 @@ def test_what_commands_do_to_memory(command: str, expected: list[str]) -> None:
 def test_listings_name_memory_and_searches_quote_it() -> None:
     """What a command prints tells which files it reached."""
     assert uses("Bash", "CLAUDE.local.md\nnotes.md\n", command="ls") == [f"names {OWN}"]
-    assert uses("Bash", "./CLAUDE.local.md:3 bullets\n", command="grep -r bullets .") == [f"read {OWN}"]
+    found = "CLAUDE.local.md:3 bullets\n"
+    for command in ("grep -r bullets .", "grep -rn bullets", "grep -R bullets", "rg bullets"):
+        assert uses("Bash", found, command=command) == [f"read {OWN}"]
+    for command in ("date | grep bullets", "date | sort -r", "date | grep bullets --regular"):
+        assert uses("Bash", found, command=command) == []
     assert uses("Glob", "/workspace/agent/CLAUDE.local.md\n", pattern="*") == [f"names {OWN}"]
     assert uses("Grep", "CLAUDE.local.md:5:x", pattern="x", output_mode="content") == [f"read {OWN}"]
     assert uses("Grep", "CLAUDE.local.md", pattern="x") == [f"names {OWN}"]
@@ -115,8 +121,12 @@ def test_what_is_written_is_told() -> None:
         (use.content, use.change)
         for tool, args in (
             ("Bash", {"command": "echo -n 'a b' >> CLAUDE.local.md"}),
-            ("Bash", {"command": "cat > CLAUDE.local.md <<EOF\none\ntwo\nEOF"}),
+            ("Bash", {"command": "date\ncat > CLAUDE.local.md <<EOF\none\ntwo\nEOF"}),
             ("Bash", {"command": "sed -i s/a/b/ CLAUDE.local.md"}),
+            ("Bash", {"command": "sed -i '2s|a\\.c|b|g' CLAUDE.local.md"}),
+            ("Bash", {"command": "sed -i '/a b/d' CLAUDE.local.md"}),
+            ("Bash", {"command": "sed -i 's/a/(&)/' CLAUDE.local.md"}),
+            ("Bash", {"command": "echo a > CLAUDE.local.md; echo b >> CLAUDE.local.md"}),
             ("Write", {"file_path": path, "content": "all"}),
             ("Edit", {"file_path": path, "old_string": "a", "new_string": "b"}),
             ("MultiEdit", {"file_path": path, "edits": [{"old_string": "", "new_string": "c"}]}),
@@ -126,11 +136,67 @@ def test_what_is_written_is_told() -> None:
     assert told == [
         ("a b", ""),
         ("one\ntwo\n", ""),
-        (None, "by the command: sed -i s/a/b/ CLAUDE.local.md"),
+        ("b", "instead of: a"),
+        ("b", "instead of: a.c"),
+        ("", "instead of: a b"),
+        (None, "by the command: sed -i 's/a/(&)/' CLAUDE.local.md"),
+        ("a", ""),
+        ("b", ""),
         ("all", ""),
         ("b", "instead of: a"),
         ("c", ""),
     ]
+
+
+@pytest.mark.parametrize(
+    ("tool", "args", "kept"),
+    [
+        ("Write", {"file_path": "/workspace/agent/CLAUDE.local.md", "content": "tea"}, False),
+        ("Write", {"file_path": "/workspace/agent/CLAUDE.local.md", "content": "tea, 5 bullets"}, True),
+        ("Bash", {"command": "echo tea > CLAUDE.local.md"}, False),
+        ("Bash", {"command": "echo tea >> CLAUDE.local.md"}, True),
+        ("Bash", {"command": "cat > CLAUDE.local.md <<EOF\ntea\nEOF"}, False),
+        ("Bash", {"command": "tee CLAUDE.local.md <<EOF\ntea\nEOF"}, False),
+        ("Bash", {"command": "tee -a CLAUDE.local.md <<EOF\ntea\nEOF"}, True),
+        ("Bash", {"command": "sed -i 's/5 bullets/3 bullets/' CLAUDE.local.md"}, False),
+        ("Bash", {"command": "sed -i '/5 bullets/d' CLAUDE.local.md"}, False),
+        ("Bash", {"command": "rm CLAUDE.local.md"}, False),
+        ("Bash", {"command": "rm notes.md"}, True),
+    ],
+)
+def test_a_later_write_may_take_the_correction_out_again(
+    tmp_path: Path, tool: str, args: dict[str, str], kept: bool
+) -> None:
+    """A write of the whole file does, unless it has it too; what was there is told with the write."""
+    script = Script()
+    script.chat("5 bullets, please.")
+    path = "/workspace/agent/CLAUDE.local.md"
+    script.calls("Edit", file_path=path, old_string="3 bullets", new_string="5 bullets")
+    script.answers("Updated.")
+    script.calls(tool, **args)
+    script.answers("")
+    script.sends("Noted.")
+    script.write(tmp_path)
+    trace = replayed(tmp_path, "s-1.jsonl")
+    verdict = judge("memory_update_on_correction", {"new_value": "5 bullets"}, trace)
+    assert verdict.passed is kept, verdict.message
+    if not kept:
+        assert [note for _, note in verdict.closest] == [
+            "it was taken out again",
+            'content: expected to hold "5 bullets"',
+        ]
+
+
+def test_what_a_write_of_the_whole_file_took_out_is_what_was_recorded_of_it(tmp_path: Path) -> None:
+    """The file as it was before, where the result of the call has it."""
+    script = Script()
+    script.chat("Hello?")
+    script.calls("Write", file_path="/workspace/agent/CLAUDE.local.md", content="tea")
+    script.answers("Updated.", toolUseResult={"type": "update", "originalFile": "3 bullets\ncoffee\n"})
+    script.sends("Noted.")
+    script.write(tmp_path)
+    (write,) = replayed(tmp_path, "s-1.jsonl").of_type("memory_write")
+    assert (write.data["content"], write.data["change_summary"]) == ("tea", "instead of: 3 bullets\ncoffee\n")
 
 
 def test_commands_that_are_not_understood_are_named(tmp_path: Path) -> None:

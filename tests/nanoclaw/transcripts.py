@@ -45,9 +45,9 @@ class Script:
         """A final text; `name` is the id of the answer."""
         return self._answer([{"type": "text", "text": text}], stop, name, fields)
 
-    def sends(self, text: str, to: str = "dana", **fields: Any) -> str:
+    def sends(self, text: str, **fields: Any) -> str:
         """A final text that NanoClaw v2 delivers."""
-        return self.says(f'<message to="{to}">\n{text}\n</message>', **fields)
+        return self.says(f'<message to="dana">\n{text}\n</message>', **fields)
 
     def calls(self, tool: str, call_id: str = "c-1", *, name: str = "", **args: Any) -> str:
         """A tool call."""
@@ -83,8 +83,8 @@ class Script:
         return path
 
 
-def prompt(text: str, seq: int = 2, origin: str = "dana") -> str:
+def prompt(text: str, seq: int = 2) -> str:
     """A chat message in what NanoClaw v2 writes around it."""
     escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    head = f'<message id="{seq}" from="{origin}" sender="Dana" time="Nov 21, 2026, 3:35 PM">'
+    head = f'<message id="{seq}" from="dana" sender="Dana" time="Nov 21, 2026, 3:35 PM">'
     return f'<context timezone="America/New_York" />\n{head}{escaped}</message>'

@@ -1,6 +1,7 @@
 """An AgentEvalSuite in a directory, with the recordings of its tasks, and runs of it."""
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,15 @@ from agenteval.cli import main
 from projects import make_replay
 
 SUITE_ID = "local.test.evals.assistant"
+RULES = Path(__file__).resolve().parents[1] / "data" / "openwop"
+"""The constraints of the RFC's schemas, without their words."""
+
+
+@cache
+def normative(name: str) -> dict[str, Any]:
+    """The rules of the RFC for one of its formats: a JSON Schema."""
+    rules: dict[str, Any] = json.loads((RULES / f"{name}.rules.json").read_text(encoding="utf-8"))
+    return rules
 
 
 def golden(strategy: str = "contains", value: Any = "Cats") -> dict[str, Any]:

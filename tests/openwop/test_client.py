@@ -13,15 +13,9 @@ from jsonschema import Draft202012Validator
 from openwop_client import OpenwopClient
 
 from agenteval.cli import main
-from openwop.suites import SuiteProject, golden, make_task, rubric
+from openwop.suites import SuiteProject, golden, make_task, normative, rubric
 from projects import Project
 from runs import CASES, EXAMPLES
-
-RULES = json.loads(
-    (Path(__file__).resolve().parents[1] / "data" / "openwop" / "eval-summary.rules.json").read_text(
-        encoding="utf-8"
-    )
-)
 
 
 class Host(BaseHTTPRequestHandler):
@@ -58,7 +52,7 @@ def read(client: OpenwopClient, run_id: str = "run-1") -> dict[str, Any]:
     summary = client.runs_eval_summary(run_id)
     assert summary is not None
     written: dict[str, Any] = json.loads(Path("artifacts", run_id, "eval-summary.json").read_text())
-    Draft202012Validator(RULES).validate(written)
+    Draft202012Validator(normative("eval-summary")).validate(written)
     assert known(asdict(summary)) == written
     return written
 

@@ -27,9 +27,9 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     return Project(tmp_path)
 
 
-def events(project: Project, run_id: str = "run-1") -> list[dict[str, Any]]:
+def events(project: Project) -> list[dict[str, Any]]:
     """The events of a run."""
-    text = (project.root / "artifacts" / run_id / "events.jsonl").read_text(encoding="utf-8")
+    text = (project.root / "artifacts" / "run-1" / "events.jsonl").read_text(encoding="utf-8")
     assert text.endswith("\n")
     return [json.loads(line) for line in text.splitlines()]
 

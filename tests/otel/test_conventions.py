@@ -126,7 +126,8 @@ def test_answers_that_were_cut_leave_tools_unjudged(tmp_path: Path) -> None:
         UNREADABLE,
         "1 of 2 calls of models do not tell what was answered, so tools are not judged",
     ]
-    executed = tool(110, 200, "search", tool__call__id="c1")
+    told_whole: dict[str, Any] = {"tool__call__arguments": '{"q": "news"}', "tool__call__result": "None."}
+    executed = tool(110, 200, "search", tool__call__id="c1", **told_whole)
     trace = trace_of(write(tmp_path, *run, executed))
     assert trace.capabilities.supports_tool_trace
     assert trace.notes == [UNREADABLE, "1 of 2 calls of models do not tell what was answered"]
@@ -136,7 +137,7 @@ def test_questions_that_were_cut_are_told(tmp_path: Path) -> None:
     """What a tool answered may have stood there."""
     asked = json.dumps([ASKED, CALLING, responds("c1", "None.")])[:-20]
     run = [agent(), chat(10, 100, asked=[ASKED], answered=[CALLING]), asking(210, 300, asked, [NOTHING])]
-    assert trace_of(write(tmp_path, *run)).notes == [UNREADABLE]
+    assert trace_of(write(tmp_path, *run)).notes == [UNREADABLE, "no result is told of 1 tool call"]
 
 
 def test_attributes_that_were_dropped_are_told(tmp_path: Path) -> None:
@@ -221,7 +222,7 @@ def test_several_conversations_in_one_trace_are_told(tmp_path: Path) -> None:
         chat(120, 190, parent="invoke_agent@110", asked=[says("user", "And old?")], answered=[NOTHING]),
     ]
     assert trace_of(write(tmp_path, *run)).notes == [
-        "what 1 call of models asked is in no message of this run: the trace may hold several conversations"
+        "what 1 call of models asked is in no message of this run: the trace may hold several conversations, or agents that ask others"
     ]
 
 
@@ -277,5 +278,5 @@ def test_that_nobody_asked_is_told(tmp_path: Path) -> None:
     """Messages were captured, and none of a user is among them."""
     made = chat(10, 100, answered=[NOTHING])
     assert trace_of(write(tmp_path, agent(), made)).notes == [
-        "no message of a user was captured: what was asked is not known"
+        "no text of a user was captured: what was asked is not known"
     ]

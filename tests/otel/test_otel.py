@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agenteval.cli import main
 from agenteval.errors import AdapterError, FileError
 from agenteval_otel import OtelAdapter
 from agenteval_otel.recorder import OtelRecorder
@@ -17,6 +18,7 @@ from otel.spans import (
     RECORDED,
     agent,
     asks_for,
+    attributes,
     chat,
     context_of,
     otlp,
@@ -255,11 +257,14 @@ def test_a_trace_without_its_root_is_partial(tmp_path: Path) -> None:
     path = write(
         tmp_path,
         chat(10, 20, parent="gone-1", asked=[says("user", "Look")], answered=[says("assistant", "Done.")]),
-        tool(5, 9, "look", parent="gone-2"),
+        tool(5, 9, "look", parent="gone-2", tool__call__arguments="{}", tool__call__result="A wall."),
     )
     trace = trace_of(path)
     assert trace.status == "partial"
-    assert trace.notes == ["the span that holds the others is missing: the run may not be whole"]
+    assert trace.notes == [
+        "the span that holds the others is missing: the run may not be whole",
+        "no answer of a model asks for tools that were executed: look (1)",
+    ]
 
 
 def test_a_file_that_breaks_off(tmp_path: Path) -> None:
@@ -391,6 +396,21 @@ def test_spans_of_something_else(tmp_path: Path) -> None:
     assert OtelRecorder().inspect(path, context_of(tmp_path)).skipped == {
         "spans that are not about generative AI": 1
     }
+
+
+def test_a_file_of_another_convention_says_which(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A listing without a run leads to what the file holds instead."""
+    other = {**span("GET /", 0, 10), "attributes": attributes({"ai.operationId": "ai.toolCall"})}
+    path = write(tmp_path, other)
+    assert OtelRecorder().inspect(path, context_of(tmp_path)).skipped == {
+        "spans of another convention (ai.operationId)": 1
+    }
+    assert main(["record", str(path)]) == 0
+    assert capsys.readouterr().out == (
+        "OpenTelemetry GenAI spans (OTLP JSON), 0 runs\n"
+        "run  time  group  trigger  first words  tools  status\n"
+        f"next: agenteval record {path} --inspect\n"
+    )
 
 
 def test_a_file_of_several_traces_asks_for_one() -> None:

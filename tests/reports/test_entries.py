@@ -47,6 +47,15 @@ def test_a_failure_says_expected_and_got_with_its_evidence(tmp_path: Path) -> No
     )
 
 
+def test_the_lines_of_a_message_stay_apart_on_one_line(tmp_path: Path) -> None:
+    """`1 unexpected` and `missing: …` of the next line do not run into each other."""
+    said = judged(
+        "fail", "course", message="got 1 call: 1 missing\n  missing: web_search\n  by hand:\n  read (evt-2)"
+    )
+    (entry,) = entries(store(tmp_path, make_result("fail", said)))
+    assert entry.message == "course: got 1 call: 1 missing; missing: web_search; by hand: read (evt-2)"
+
+
 def test_failures_come_before_warnings(tmp_path: Path) -> None:
     """Of several assertions that said no, the one that fails the test is the reason."""
     (entry,) = entries(store(tmp_path, make_result("fail", WARNS, SEARCHES)))

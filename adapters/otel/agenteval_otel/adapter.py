@@ -82,9 +82,10 @@ def chosen(runs: Sequence["Run"], trace_id: Any, path: Path) -> "Run":
     """The run with that trace id; without one, the only run. Raises `AdapterError`."""
     if not runs:
         raise AdapterError(
-            f"{path} has no span with gen_ai.operation.name: nothing that an agent did",
+            f"{path} has no span whose gen_ai.operation.name tells of an agent, a model or a tool: nothing that an agent did",
             reason_code="adapter.otlp_no_run",
-            next_step="instrument the agent with an OpenTelemetry GenAI instrumentation, and export its spans again",
+            next_step="instrument the agent with an OpenTelemetry GenAI instrumentation, and export its spans again; "
+            "`agenteval record FILE --inspect` tells what these are",
         )
     known = ", ".join(run.trace_id for run in runs)
     if trace_id is None and len(runs) > 1:

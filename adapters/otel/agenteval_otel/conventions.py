@@ -20,7 +20,7 @@ TOOL = "execute_tool"
 OTHERS = ("create_agent", "embeddings", "retrieval")
 """Operations that a trace has no event for."""
 
-AGENT_NAMES = ("gen_ai.agent.id", "gen_ai.agent.name")
+AGENT_NAMES = ("gen_ai.agent.name", "gen_ai.agent.id")
 CONVERSATION = "gen_ai.conversation.id"
 TOOL_NAME = "gen_ai.tool.name"
 CALL_ID = "gen_ai.tool.call.id"
@@ -29,6 +29,7 @@ RESULT = "gen_ai.tool.call.result"
 DEFINITIONS = "gen_ai.tool.definitions"
 INSTRUCTIONS = "gen_ai.system_instructions"
 INPUT, OUTPUT = "gen_ai.input.messages", "gen_ai.output.messages"
+RESPONSE_ID = "gen_ai.response.id"
 FINISH = "gen_ai.response.finish_reasons"
 BLOCKED = frozenset({"content_filter", "refusal", "safety"})
 CUT_OFF = frozenset({"length", "max_tokens"})
@@ -103,15 +104,27 @@ class Message:
     """Call id, tool, arguments."""
     responses: list[tuple[str, Any]]
     """Call id, response."""
+    open: list[str]
+    """The ids of the calls that the model's service does not execute itself."""
     finish: str = ""
     """Why it ends."""
     unknown: list[str]
     """The kinds of its parts that nobody knows."""
 
+    @property
+    def asks(self) -> bool:
+        """Whether it asks for a tool, and does not tell what that answered."""
+        return not {call_id for call_id, _ in self.responses}.issuperset(self.open)
+
 
 def operation(span: Span) -> str:
     """What a span is about; empty when it is not about generative AI."""
     return str(span.attributes.get(OPERATION) or "")
+
+
+def other_kind(span: Span) -> str:
+    """The attribute by which a span tells in another convention what it is about; empty without one."""
+    return next((kind for kind in OTHER_KINDS if kind in span.attributes), "")
 
 
 def tool_of(span: Span) -> str:
@@ -137,9 +150,12 @@ def data_of(value: Any) -> Any:
 
 
 def messages_of(span: Span, name: str) -> list[Message]:
-    """The messages of a span; none when they were not captured."""
-    found = data_of(value_of(span, name))
-    return [_message(each) for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+    """The messages of a span; none when they were not captured. They are read once: long runs repeat them all."""
+    if name not in span.read:
+        found = data_of(value_of(span, name))
+        messages = found if isinstance(found, list) else []
+        span.read[name] = [_message(each) for each in messages if isinstance(each, dict)]
+    return span.read[name]
 
 
 def tool_names(span: Span) -> Iterator[str]:
@@ -184,7 +200,7 @@ def other_forms(span: Span) -> Iterator[str]:
 def _message(data: dict[str, Any]) -> Message:
     """A message in the form of the conventions, or in that of a model's own API, which many hand on as it is."""
     role = str(data.get("role", ""))
-    message = Message(role=ROLES.get(role, role), text="", calls=[], responses=[], unknown=[])
+    message = Message(role=ROLES.get(role, role), text="", calls=[], open=[], responses=[], unknown=[])
     message.finish = str(data.get("finish_reason") or "")
     content, parts, calls = data.get("content"), data.get("parts"), data.get("tool_calls")
     if answered := data.get("tool_call_id"):
@@ -206,6 +222,7 @@ def _message(data: dict[str, Any]) -> Message:
         if isinstance(function, dict):
             arguments = data_of(function.get("arguments"))
             message.calls.append((str(call.get("id") or ""), str(function.get("name") or ""), arguments))
+            message.open.append(message.calls[-1][0])
     message.text = "\n".join(text for text in texts if text)
     return message
 
@@ -218,6 +235,7 @@ def _add(message: Message, part: dict[str, Any], texts: list[str]) -> None:
     elif kind in CALL_PARTS:
         call_id, tool = str(part.get("id") or ""), str(part.get("name") or "")
         message.calls.append((call_id, tool, data_of(part.get(CALL_PARTS[kind]))))
+        message.open += [call_id] * (kind != "server_tool_call")
     elif kind in RESPONSE_PARTS:
         given = part.get(RESPONSE_PARTS[kind], part.get("result"))
         message.responses.append((str(part.get("id") or part.get("tool_use_id") or ""), data_of(given)))

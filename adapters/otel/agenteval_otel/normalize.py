@@ -15,10 +15,11 @@ from agenteval.trace import (
     TraceStatus,
 )
 from agenteval_otel import conventions as gen_ai
+from agenteval_otel.calls import Call, calls_of
 from agenteval_otel.conventions import messages_of
-from agenteval_otel.notes import notes_on, unknown_parts, untold
+from agenteval_otel.notes import notes_on, tells_all_calls
 from agenteval_otel.otlp import Span
-from agenteval_otel.runs import MAIN, Call, Run, calls_of, received
+from agenteval_otel.runs import MAIN, Run, received
 
 Moment = tuple[int, Callable[[TraceBuilder, str], object]]
 """When something happened, in nanoseconds, and what adds it to a trace."""
@@ -31,6 +32,8 @@ def normalize(
     calls = calls_of(run)
     output = final_output(run)
     usage = _usage(run)
+    status = _status(run, output, cut=cut)
+    unanswered = output is None and status != "failed"
     moments = [*_messages(run), *(moment for call in calls for moment in _call(call)), *_model_errors(run)]
     builder = TraceBuilder(adapter=adapter, capabilities=_capabilities(run), scenario=scenario)
     for time, add in sorted(moments, key=lambda moment: moment[0]):
@@ -44,22 +47,20 @@ def normalize(
             TraceMessage(role=message.role, content=message.text) for _, message in received(run)
         ],
         final_output=None if output is None else TraceMessage(role="assistant", content=output),
-        status=_status(run, output, cut=cut),
+        status=status,
         timing_ms_total=round((run.end - run.start) / 1e6, 3),
         token_usage=usage,
-        notes=[*notes_on(run, calls, usage, cut=cut)],
+        notes=[*notes_on(run, calls, usage, cut=cut, unanswered=unanswered)],
     )
 
 
 def final_output(run: Run) -> str | None:
     """What the agent answered in the end: by the outermost span, else by the agent's, else by the last call of its model.
 
-    Of several agents in turn the last one answers.
+    Of several agents in turn the last one answers. What is said along with a call of a tool is no answer yet.
     """
-    agents = [agent for agent in run.agents if run.agent_of(agent) == MAIN]
-    chats = [chat for chat in run.chats if run.agent_of(chat) == MAIN]
-    for span in [*run.outermost[-1:], *agents[-1:], *chats[-1:]]:
-        if (messages := messages_of(span, gen_ai.OUTPUT)) and messages[-1].text:
+    for span in [*run.outermost[-1:], *run.own_agents[-1:], *run.own_chats[-1:]]:
+        if (messages := messages_of(span, gen_ai.OUTPUT)) and messages[-1].text and not messages[-1].asks:
             return messages[-1].text
     return None
 
@@ -119,12 +120,11 @@ def _adder(
 
 def _capabilities(run: Run) -> Capabilities:
     """Executions tell of all calls; answers of models do so where each of them is there, and understood."""
-    known = bool(run.chats) and not untold(run) and not unknown_parts(run)
-    return Capabilities(supports_tool_trace=bool(run.tools) or known, supports_replay=True)
+    return Capabilities(supports_tool_trace=bool(run.tools) or tells_all_calls(run), supports_replay=True)
 
 
 def _status(run: Run, output: str | None, *, cut: bool) -> TraceStatus:
-    chats = [chat for chat in run.chats if run.agent_of(chat) == MAIN][-1:]
+    chats = run.own_chats[-1:]
     if any(span.failed for span in [*run.outermost[-1:], *chats]):
         return "failed"
     reasons = {reason for span in (chats or run.outermost[-1:]) for reason in gen_ai.finish_reasons(span)}
@@ -136,8 +136,12 @@ def _status(run: Run, output: str | None, *, cut: bool) -> TraceStatus:
 
 
 def _usage(run: Run) -> dict[str, Any] | None:
-    """Tokens by kind: of the calls of models, or of the outermost spans where these tell more kinds; None for none."""
-    return max((_tokens(run.chats), _tokens(run.outermost)), key=len) or None
+    """Tokens by kind: of the calls of models; of the outermost spans where only these tell all; None for none.
+
+    Frameworks differ in what an agent's tokens are: those of agents within it, and of turns before it, or not.
+    """
+    usage = _tokens(run.chats)
+    return usage if "total_tokens" in usage else max((usage, _tokens(run.outermost)), key=len) or None
 
 
 def _tokens(spans: list[Span]) -> dict[str, int]:

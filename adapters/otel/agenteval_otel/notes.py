@@ -6,9 +6,10 @@ from typing import Any
 
 from agenteval.plurals import counted
 from agenteval_otel import conventions as gen_ai
+from agenteval_otel.calls import Call
 from agenteval_otel.conventions import messages_of
 from agenteval_otel.otlp import Span
-from agenteval_otel.runs import Call, Run, asking, earlier, received
+from agenteval_otel.runs import Run, asking, earlier, received
 
 DROPPED = ("droppedAttributesCount", "droppedEventsCount")
 
@@ -26,19 +27,27 @@ def unknown_parts(run: Run) -> list[str]:
     return sorted({kind for message in messages for kind in message.unknown})
 
 
-def notes_on(run: Run, calls: list[Call], usage: Mapping[str, Any] | None, *, cut: bool) -> Iterator[str]:
-    """What the spans do not show."""
+def tells_all_calls(run: Run) -> bool:
+    """Whether the answers of models tell of all calls: each of them is there, and understood."""
+    return bool(run.chats) and not untold(run) and not unknown_parts(run)
+
+
+def notes_on(
+    run: Run, calls: list[Call], usage: Mapping[str, Any] | None, *, cut: bool, unanswered: bool
+) -> Iterator[str]:
+    """What the spans do not show, of a file that breaks off, of a run that neither failed nor has an answer."""
     if cut:
         yield "the file breaks off in its last line: spans may be missing"
     if not run.complete:
         yield "the span that holds the others is missing: the run may not be whole"
     yield from _passed_over(run)
     yield from _messages(run)
+    if unanswered:
+        yield from _unanswered(run)
     told = any(name in chat.attributes for chat in run.chats for name in gen_ai.TOKENS.values())
     if told and "total_tokens" not in (usage or {}):
         yield "not every call of a model tells its tokens: a sum of the others is left out"
-    if assumed := sum(call.span is None and call.answered_at is not None for call in calls):
-        yield f"no execute_tool span tells of {counted(assumed, 'tool result')}: success is assumed"
+    yield from _calls(run, calls)
 
 
 def _passed_over(run: Run) -> Iterator[str]:
@@ -64,21 +73,60 @@ def _messages(run: Run) -> Iterator[str]:
     if others:
         yield f"messages that are not in gen_ai.input.messages and gen_ai.output.messages are not read: {', '.join(others)}"
     answers = any(messages_of(span, gen_ai.OUTPUT) for span in spans)
-    if not answers and not unreadable and not others:
-        yield "no messages were captured: neither what was asked nor what was answered is known"
-    if answers and not any(received(run)):
-        yield "no message of a user was captured: what was asked is not known"
+    asked = any(message.text for _, message in received(run))
+    if not (answers or unreadable or others):
+        yield (
+            "no answers were captured: what was answered is not known"
+            if asked
+            else "no messages were captured: neither what was asked nor what was answered is known"
+        )
+    if answers and not asked:
+        yield "no text of a user was captured: what was asked is not known"
     unjudged = "" if run.tools else ", so tools are not judged"
     if answers and (missing := len(untold(run))):
         yield f"{missing} of {counted(len(run.chats), 'call')} of models do not tell what was answered{unjudged}"
     if parts := unknown_parts(run):
         yield f"parts of answers that nobody knows were passed over: {', '.join(parts)}{unjudged}"
     known = {message.text for message in [*earlier(run), *(message for _, message in received(run))]}
-    asked = [
+    users = [
         [each for each in messages_of(chat, gen_ai.INPUT) if each.role == "user"] for chat in asking(run)
     ]
-    if strange := sum(bool(users) and users[-1].text not in known | {""} for users in asked):
-        yield f"what {counted(strange, 'call')} of models asked is in no message of this run: the trace may hold several conversations"
+    if strange := sum(bool(said) and said[-1].text not in known | {""} for said in users):
+        yield f"what {counted(strange, 'call')} of models asked is in no message of this run: the trace may hold several conversations, or agents that ask others"
+
+
+def _unanswered(run: Run) -> Iterator[str]:
+    """Why there is no answer in the end, where the last answer of the model is known."""
+    for chat in run.own_chats[-1:]:
+        for message in messages_of(chat, gen_ai.OUTPUT)[-1:]:
+            tools = ", ".join(tool for _, tool, _ in message.calls)
+            last = f"asks for {tools}" if message.asks else "has no text"
+            yield f"the last answer of the model {last}: what the agent answered in the end is not known"
+
+
+def _calls(run: Run, calls: list[Call]) -> Iterator[str]:
+    """What is not known of tool calls."""
+    if not run.chats and not run.tools:
+        yield "no span tells of calls of models or tools, so tools are not judged"
+    if assumed := sum(call.span is None and call.answered_at is not None for call in calls):
+        yield f"no execute_tool span tells of {counted(assumed, 'tool result')}: success is assumed"
+    if bare := sum(call.args is None for call in calls):
+        yield f"no arguments are told of {counted(bare, 'tool call')}"
+    if open_ended := sum(not _has_result(call) for call in calls):
+        yield f"no result is told of {counted(open_ended, 'tool call')}"
+    if tells_all_calls(run):
+        tools = {span.span_id for span in run.spans if gen_ai.operation(span) == gen_ai.TOOL}
+        unasked = [
+            call.tool for call in calls if not call.chat and call.span and call.span.parent_id not in tools
+        ]
+        if unasked:
+            yield f"no answer of a model asks for tools that were executed: {_counts(Counter(unasked))}"
+
+
+def _has_result(call: Call) -> bool:
+    span = call.span
+    done = span is not None and (gen_ai.has_failed(span) or gen_ai.value_of(span, gen_ai.RESULT) is not None)
+    return done or call.response is not None
 
 
 def _counts(found: Mapping[str, int]) -> str:

@@ -42,6 +42,8 @@ class Span:
     """`service.name` of the resource."""
     raw: dict[str, Any] = field(default_factory=dict)
     """The span as it stands in the file, its resource and scope beside it."""
+    read: dict[str, list[Any]] = field(default_factory=dict)
+    """Messages that were read of it, by attribute."""
 
 
 @dataclass(slots=True, kw_only=True)

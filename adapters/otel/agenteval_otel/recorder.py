@@ -1,5 +1,6 @@
 """The runs in a file of spans, and one of them as the files of a test."""
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ class OtelRecorder:
         found = _read(source, context)
         runs = runs_of(found.spans)
         traces = [_trace(run, found, context) for run in runs]
-        others = sum(not gen_ai.operation(span) for span in found.spans)
+        others = Counter(gen_ai.other_kind(span) for span in found.spans if not gen_ai.operation(span))
         lacks = [
             "memory that was read or written: checks that need supports_memory_events are skipped",
             "what a scheduler knew: checks that need supports_scheduler_context are skipped",
@@ -46,7 +47,7 @@ class OtelRecorder:
                 f"{sum(len(trace.calls()) for trace in traces)} tool calls",
             ],
             lacks=[*lacks, *notes],
-            skipped={"spans that are not about generative AI": others} if others else {},
+            skipped={_passed_over(kind): count for kind, count in sorted(others.items())},
         )
 
     def convert(self, source: Path, run: RecordedRun, context: AdapterContext) -> RecordedTest:
@@ -81,6 +82,10 @@ def _read(source: Path, context: AdapterContext) -> Spans:
             next_step="export spans as OTLP JSON",
         )
     return read_spans(source, max_bytes=context.max_file_bytes)
+
+
+def _passed_over(kind: str) -> str:
+    return f"spans of another convention ({kind})" if kind else "spans that are not about generative AI"
 
 
 def _trace(run: Run, found: Spans, context: AdapterContext) -> Trace:

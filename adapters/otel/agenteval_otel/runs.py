@@ -1,34 +1,15 @@
-"""The spans of one OTLP trace as one run: who called which model and tool, and what came of it.
+"""The spans of one OTLP trace as one run: which agent called which model and tool, and what it was asked."""
 
-A tool call is known twice, by the model's answer that asks for it and by the span of its execution, and instrumentations
-record either or both. The two are one call: they share the call id, or else tool and arguments.
-"""
-
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import islice, takewhile
 
 from agenteval_otel import conventions as gen_ai
 from agenteval_otel.conventions import Message, messages_of, operation, tool_of
 from agenteval_otel.otlp import Span
 
 MAIN = "main"
-
-
-@dataclass(slots=True, kw_only=True)
-class Call:
-    """A tool call: what asked for it, what executed it, and what answered it, as far as they are recorded."""
-
-    call_id: str
-    tool: str
-    args: Any
-    agent: str
-    asked_at: int
-    named: bool = True
-    """Whether the recording gives its id."""
-    span: Span | None = None
-    response: Any = None
-    answered_at: int | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -43,6 +24,8 @@ class Run:
     """Calls of models."""
     tools: list[Span] = field(default_factory=list)
     """Executions of tools."""
+    acting: set[str] = field(default_factory=set)
+    """The ids of the agents that call a model or a tool themselves; others only hold these, as a workflow does."""
     by_id: dict[str, Span] = field(default_factory=dict)
     foreign: dict[str, int] = field(default_factory=dict)
     """How many spans that do not count tell what they are about in another convention, by its attribute."""
@@ -59,8 +42,19 @@ class Run:
 
     @property
     def outermost(self) -> list[Span]:
-        """The invocations that are within no other span of the run: a workflow, an agent, or agents in turn."""
-        return [span for span in self.agents if span.parent_id not in self.by_id]
+        """The invocations that are within no other: a workflow, an agent, or agents in turn, the last to end last."""
+        return sorted((span for span in self.agents if self.depth(span) == 1), key=lambda span: span.end)
+
+    @property
+    def own_agents(self) -> list[Span]:
+        """The agents that no other one called: the outermost that act, in turn, and those that only hold them."""
+        holders = ((span, islice(self.around(span), 1, None)) for span in self.agents)
+        return [span for span, around in holders if not any(each.span_id in self.acting for each in around)]
+
+    @property
+    def own_chats(self) -> list[Span]:
+        """The calls of the outermost agent's model: those of agents within it, and of its tools, are not its own."""
+        return [chat for chat in self.chats if self.agent_of(chat) == MAIN and not self._in_tool(chat)]
 
     @property
     def conversation(self) -> str | None:
@@ -75,31 +69,36 @@ class Run:
         return len(outside) == 1
 
     def agent_of(self, span: Span) -> str:
-        """The agent that a span belongs to: `main` for the outermost one, else its id or name."""
-        around = [each for each in self.around(span) if operation(each) == "invoke_agent"]
-        if len(around) < 2:
-            return MAIN
-        names = (around[0].attributes.get(name) for name in gen_ai.AGENT_NAMES)
-        return next((str(name) for name in names if name), around[0].span_id)
+        """The agent that a span belongs to: `main` for the outermost one that acts, else its name or id."""
+        around = [each for each in self.around(span) if each.span_id in self.acting]
+        return MAIN if len(around) < 2 else _name(around[0]) or around[0].span_id
 
     def around(self, span: Span) -> Iterator[Span]:
-        """The spans of agents around a span, itself among them, innermost first."""
+        """The spans around a span, itself among them, innermost first."""
         seen = set()
         here: Span | None = span
         while here is not None and here.span_id not in seen:  # a circle of parents is no reason to hang
             seen.add(here.span_id)
-            if operation(here) in gen_ai.AGENTS:
-                yield here
+            yield here
             here = self.by_id.get(here.parent_id)
+
+    def depth(self, agent: Span) -> int:
+        """How many agents and workflows hold one another down to this one."""
+        return sum(operation(each) in gen_ai.AGENTS for each in self.around(agent))
+
+    def _in_tool(self, span: Span) -> bool:
+        own = takewhile(lambda each: each.span_id not in self.acting, self.around(span))
+        return any(operation(each) == gen_ai.TOOL for each in own)
 
 
 def runs_of(spans: Iterable[Span]) -> list[Run]:
-    """The runs in a file, in order of time: a trace with a span about generative AI is one."""
+    """The runs in a file, in order of time: a trace is one that has a span about what an agent did."""
     traces: dict[str, dict[str, Span]] = {}
     for span in spans:  # exporters deliver at least once: what comes again is the same span
         traces.setdefault(span.trace_id, {})[span.span_id] = span
     runs = [_run(trace_id, members) for trace_id, members in traces.items()]
-    return sorted((run for run in runs if run.spans), key=lambda run: (run.start, run.trace_id))
+    done = [run for run in runs if any(operation(span) not in gen_ai.OTHERS for span in run.spans)]
+    return sorted(done, key=lambda run: (run.start, run.trace_id))
 
 
 def _run(trace_id: str, members: dict[str, Span]) -> Run:
@@ -108,12 +107,15 @@ def _run(trace_id: str, members: dict[str, Span]) -> Run:
     ordered = sorted(filter(operation, members.values()), key=lambda span: (span.start, -span.end))
     run = Run(trace_id=trace_id, spans=ordered, by_id={span.span_id: span for span in ordered})
     run.agents = [span for span in ordered if operation(span) in gen_ai.AGENTS]
-    run.agents.sort(key=lambda span: len(list(run.around(span))))  # clocks of other hosts may be ahead
+    run.agents.sort(key=run.depth)  # clocks of other hosts may be ahead
     run.chats = _once([span for span in ordered if gen_ai.is_model_call(span)])
     run.tools = [span for span in ordered if operation(span) == gen_ai.TOOL and not _is_repeated(span, run)]
-    for kind in gen_ai.OTHER_KINDS:
-        if count := sum(kind in span.attributes and not operation(span) for span in members.values()):
-            run.foreign[kind] = count
+    for span in (*run.chats, *run.tools):
+        agents = (each.span_id for each in run.around(span) if operation(each) == "invoke_agent")
+        if innermost := next(agents, ""):
+            run.acting.add(innermost)
+    others = (gen_ai.other_kind(span) for span in members.values() if not operation(span))
+    run.foreign = Counter(filter(None, others))
     return run
 
 
@@ -125,11 +127,21 @@ def _once(chats: list[Span]) -> list[Span]:
     telling = {span.span_id for span in chats if messages_of(span, gen_ai.OUTPUT)}
     ids = {span.span_id for span in chats}
     holding = {span.parent_id for span in chats if span.span_id in telling or span.parent_id not in telling}
-    return [
+    kept = [
         span
         for span in chats
         if span.span_id not in holding and (span.parent_id not in ids or span.parent_id in holding)
     ]
+    return [span for span in kept if not any(_tells_more(other, span, telling) for other in kept)]
+
+
+def _tells_more(other: Span, span: Span, telling: set[str]) -> bool:
+    """Whether a span beside this one is of the same call: at the same time it had the same answer, by its id."""
+    answer = span.attributes.get(gen_ai.RESPONSE_ID)
+    if not answer or answer != other.attributes.get(gen_ai.RESPONSE_ID):
+        return False
+    at_once = max(span.start, other.start) < min(span.end, other.end)
+    return at_once and (other.span_id in telling, span.span_id) > (span.span_id in telling, other.span_id)
 
 
 def _parent(span: Span, members: dict[str, Span]) -> str:
@@ -151,10 +163,13 @@ def received(run: Run) -> Iterator[tuple[int, Message]]:
     """The messages that the agent was given in this run, with their times.
 
     The first call of a model has what was said before, too: what the user said after the last answer is new. Later
-    calls repeat it all: what the user said beyond that came in between.
+    calls repeat it all, or tell only what is new: what the user said beyond that came in between. Agents that it hands
+    on to may be asked in other words, which are no user's.
     """
     known: int | None = None
-    for span in asking(run) or run.agents[:1]:
+    said: Counter[str] = Counter()
+    spans = asking(run)
+    for span in (each for each in spans if _who(run, each) == _who(run, spans[0])):
         users, new = [], 0
         for message in messages_of(span, gen_ai.INPUT):
             if message.role == "user" and not message.responses:
@@ -163,14 +178,20 @@ def received(run: Run) -> Iterator[tuple[int, Message]]:
             elif message.role not in gen_ai.INSTRUCTING:
                 new = 0
         fresh = new if known is None else max(len(users) - known, 0)
-        for message in users[len(users) - fresh :]:
-            yield (run.start if known is None else span.start), message
-        known = len(users)
+        asked: Counter[str] = Counter()
+        for number, message in enumerate(users, 1):
+            asked[message.text] += 1
+            if number > len(users) - fresh and asked[message.text] > said[message.text]:
+                yield (run.start if known is None else span.start), message
+        known, said = len(users), said | asked
 
 
 def asking(run: Run) -> list[Span]:
-    """The calls of the outermost agent's model that tell what it was asked."""
-    return [chat for chat in run.chats if run.agent_of(chat) == MAIN and messages_of(chat, gen_ai.INPUT)]
+    """The calls of the outermost agent's model that tell what it was asked; the agent, where none tells of a user."""
+    chats = {chat.span_id: messages_of(chat, gen_ai.INPUT) for chat in run.own_chats}
+    if any(message.role == "user" for messages in chats.values() for message in messages):
+        return [chat for chat in run.own_chats if chats[chat.span_id]]
+    return run.agents[:1]
 
 
 def earlier(run: Run) -> list[Message]:
@@ -185,87 +206,13 @@ def earlier(run: Run) -> list[Message]:
     return []
 
 
-def calls_of(run: Run) -> list[Call]:
-    """All tool calls, each once, in the order in which they were asked for or executed."""
-    asked = [call for chat in run.chats for call in _asked_for(run, chat)]
-    _answer(run, asked)
-    calls: list[Call] = []
-    open_calls = list(asked)
-    for span in run.tools:
-        call = _matching(span, open_calls, run.tools)
-        if call is None:
-            call = Call(
-                call_id=str(span.attributes.get(gen_ai.CALL_ID) or span.span_id),
-                tool=tool_of(span),
-                args=_arguments(span),
-                agent=run.agent_of(span),
-                asked_at=span.start,
-            )
-            calls.append(call)
-        else:
-            open_calls.remove(call)
-            if not call.named:
-                call.call_id = str(span.attributes.get(gen_ai.CALL_ID) or call.call_id)
-        call.span = span
-    calls += asked
-    calls.sort(key=lambda call: call.span.start if call.span else call.asked_at)
-    _number(calls)
-    return calls
+def _who(run: Run, span: Span) -> str:
+    """What the agent is called that calls a model; nothing when that is not told."""
+    agents = (each for each in run.around(span) if each.span_id in run.acting)
+    return next(map(_name, agents), "")
 
 
-def _asked_for(run: Run, chat: Span) -> Iterator[Call]:
-    for message in messages_of(chat, gen_ai.OUTPUT):
-        for number, (call_id, tool, args) in enumerate(message.calls, 1):
-            name = call_id or f"{chat.span_id}.{number}"
-            agent = run.agent_of(chat)
-            yield Call(
-                call_id=name, tool=tool, args=args, agent=agent, asked_at=chat.end, named=bool(call_id)
-            )
-
-
-def _answer(run: Run, calls: list[Call]) -> None:
-    """Give each call the response that a later call of a model repeats, or the same answer of the model itself."""
-    waiting = {call.call_id: call for call in reversed(calls)}
-    for chat in run.chats:
-        for name, time in ((gen_ai.INPUT, chat.start), (gen_ai.OUTPUT, chat.end)):
-            for message in messages_of(chat, name):
-                for call_id, response in message.responses:
-                    call = waiting.get(call_id)
-                    if call is not None and call.answered_at is None and call.asked_at <= time:
-                        call.response, call.answered_at = response, time
-
-
-def _matching(span: Span, calls: list[Call], spans: list[Span]) -> Call | None:
-    """The call that a span executed, of several spans: by its id, else by tool and arguments, else by tool alone.
-
-    Where the span has an id, a call with another one is another call. Frameworks may fill in arguments, or write them
-    in another form: they tell calls of a tool apart, and make no other call of one.
-    """
-    call_id = span.attributes.get(gen_ai.CALL_ID)
-    if call_id and (same := next((call for call in calls if call.call_id == call_id), None)):
-        return same
-    same_tool = [
-        call
-        for call in calls
-        if call.tool == tool_of(span) and call.asked_at <= span.start and not (call_id and call.named)
-    ]
-    if gen_ai.ARGUMENTS in span.attributes:
-        args = _arguments(span)
-        if same := next((call for call in same_tool if call.args == args), None):
-            return same
-        executed = [_arguments(each) for each in spans]
-        same_tool = [call for call in same_tool if call.args not in executed]
-    return next(iter(same_tool), None)
-
-
-def _arguments(span: Span) -> Any:
-    return gen_ai.data_of(gen_ai.value_of(span, gen_ai.ARGUMENTS))
-
-
-def _number(calls: list[Call]) -> None:
-    """Make call ids unique: a retry by the client may repeat one."""
-    seen: dict[str, int] = {}
-    for call in calls:
-        times = seen[call.call_id] = seen.get(call.call_id, 0) + 1
-        if times > 1:
-            call.call_id = f"{call.call_id}#{times}"
+def _name(agent: Span) -> str:
+    """The name of an agent, which is the same in every run, else its id."""
+    names = (agent.attributes.get(name) for name in gen_ai.AGENT_NAMES)
+    return next((str(name) for name in names if name), "")

@@ -230,6 +230,7 @@ def _sentences(item: str) -> int:
 
 
 _REFERENCE = lazy(
+    r"(?:[^\w\s\[(]{1,3}\s)?(?:(?i:sources?|links?|read more|more) ?: ?)?"
     r"(?:(?:\[[^\[\]]*\](?:\([^\s()]*\))?|\([^()]*[^().!?\s]\)|https?://\S+(?=\s|\Z))[\s,;.|*_]*)+"
 )
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agenteval.comparing.baseline import BaselineFile, check_suite, load_baseline, write_baseline
+from agenteval.comparing.baseline import BaselineFile, load_baseline, write_baseline
 from agenteval.comparing.comparison import ComparedSide, Comparison
 from agenteval.comparing.sides import Side, load_side, of_baseline
 from agenteval.comparing.watch import Watch
@@ -48,9 +48,7 @@ def watch_for(given: Path | None, *, update: bool, default: Path, scores: Scores
         same = old is not None and old.suite_version == suite.version
         before = of_baseline(old, path) if old and same else None  # another version is there to be replaced
     if before:
-        check_suite(
-            before.label, (before.suite_id, before.suite_version), (suite.id, suite.version), "this run"
-        )
+        before.must_be_of(suite.id, suite.version, "this run")
         scores.baseline = Baseline(run_id=before.run_id, score=before.score)
     return Watch(before=before, today=today(), target=target, old=old)
 

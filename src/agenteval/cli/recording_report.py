@@ -32,8 +32,9 @@ def listed(source: "Source", terminal: "Terminal", *, as_json: bool, asking: boo
     terminal.emit(f"{source.recording.kind}, {counted(len(runs), 'run')}")
     for line in columns([HEADINGS, *(_row(run, terminal) for run in runs)]):
         terminal.emit(line)
-    if runs and not asking:
-        terminal.emit(f"next: agenteval record {quote(str(source.path))} --turn N --out DIR")
+    if not asking:
+        how = "--turn N --out DIR" if runs else "--inspect"
+        terminal.emit(f"next: agenteval record {quote(str(source.path))} {how}")
     terminal.flush()
 
 

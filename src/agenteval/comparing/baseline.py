@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from agenteval.comparing.facts import TestFacts
-from agenteval.errors import AgentEvalError, UsageError
+from agenteval.errors import AgentEvalError
 from agenteval.reading.jsonsource import load_model
 from agenteval.strict import Between, Model, model
 
@@ -122,18 +122,3 @@ def write_baseline(path: Path, content: bytes) -> bool:
             next_step="name another file with --baseline, or set `baseline` in agenteval.yaml",
         ) from error
     return True
-
-
-def check_suite(label: str, theirs: tuple[str, str], ours: tuple[str, str], label_of_ours: str) -> None:
-    """Only what is of one suite and version can be compared. Raises `UsageError` (`baseline.other_suite`)."""
-    if theirs == ours:
-        return
-    other = theirs[0] != ours[0]
-    what = "suite" if other else "version of the suite"
-    raise UsageError(
-        f"{label} is of another {what}: it is of {' '.join(theirs)}, {label_of_ours} of {' '.join(ours)}",
-        reason_code="baseline.other_suite",
-        next_step="compare runs of one suite (suite.id in agenteval.yaml, else the directory that is run; or suiteId)"
-        if other
-        else "compare runs of one version, or write the baseline anew with --update-baseline",
-    )

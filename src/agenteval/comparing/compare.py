@@ -1,6 +1,5 @@
 """Compares a run, test by test as it goes on or as it was stored, with an earlier one or with a baseline."""
 
-from agenteval.comparing.baseline import check_suite
 from agenteval.comparing.comparison import KINDS, Change, ComparedSide, Comparison, TestDifference
 from agenteval.comparing.facts import FAILING
 from agenteval.comparing.judged import changes_of, missing_test
@@ -99,12 +98,7 @@ def compared(side: Side) -> ComparedSide:
 
 def compare(before: Side, after: Side, today: str) -> Comparison:
     """Two sides compared. Raises `UsageError` when they are not of one suite and version."""
-    check_suite(
-        before.label,
-        (before.suite_id, before.suite_version),
-        (after.suite_id, after.suite_version),
-        after.label,
-    )
+    before.must_be_of(after.suite_id, after.suite_version, after.label)
     comparer = Comparer(before, today)
     for test in after.tests.values():
         comparer.add(test)

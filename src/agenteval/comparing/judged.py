@@ -6,20 +6,14 @@ from agenteval.comparing.comparison import Change, ChangeKind
 from agenteval.comparing.facts import TestFacts
 from agenteval.comparing.sides import SideTest
 
-_BETTER_FROM = ("fail", "warn", "xfail")
-
 
 def changes_of(before: SideTest | None, after: SideTest, today: str) -> list[Change]:
     """The changes of one test of the second run. `today` is YYYY-MM-DD; known failures expire after their day."""
     facts = after.facts
     known = before.facts if before else None
     found = list(_changes(known, facts, after.left_out))
-    if (
-        known
-        and not after.left_out
-        and (scored := _score_change(known, facts, {change.kind for change in found}))
-    ):
-        found.append(scored)
+    if known and not after.left_out:
+        found += _score_change(known, facts, {change.kind for change in found})
     for change in found:
         change.message = change.message or after.messages.get(change.assertion or "", "")
         if known and change.kind == "still_failing":
@@ -42,40 +36,33 @@ def missing_test(facts: TestFacts) -> Change:
 def _changes(before: TestFacts | None, after: TestFacts, left_out: frozenset[str]) -> Iterator[Change]:
     name, was = after.test_case_id, before.status if before else None
     if after.status == "error":
-        kind: ChangeKind = "still_failing" if was == "error" else "newly_failing"
-        yield _change(kind, name, None, was, "error")
+        yield _change("still_failing" if was == "error" else "newly_failing", name, None, was, "error")
         return
     whole = before is not None and before.status != "error"
     states = before.assertions if before and whole else {}
     changes = [
-        change
+        _change(kind, name, each, states.get(each), now)
         for each, now in after.assertions.items()
-        if (change := _assertion_change(name, each, states.get(each), now, known_test=whole))
+        if (kind := _assertion_kind(states.get(each), now, known_test=whole))
     ]
     yield from changes
     gone = [each for each in states if each not in after.assertions and each not in left_out]
     yield from (_change("missing", name, each, states[each], None) for each in gone)
     if left_out:
         return
-    kind_of_test = _test_kind(before, after, {change.kind for change in changes})
-    if kind_of_test:
-        yield _change(kind_of_test, name, None, was, after.status)
+    if of_test := _test_kind(before, after, {change.kind for change in changes}):
+        yield _change(of_test, name, None, was, after.status)
 
 
-def _score_change(before: TestFacts, after: TestFacts, kinds: set[ChangeKind]) -> Change | None:
+def _score_change(before: TestFacts, after: TestFacts, kinds: set[ChangeKind]) -> Iterator[Change]:
     """The change of a score that nothing else tells of: of a rubric, which is more or less than met."""
     was, now = before.score, after.score
     if was is None or now is None or was == now or kinds - {"still_failing"}:
-        return None
+        return
     kind: ChangeKind = "lower_score" if now < was else "higher_score"
     change = _change(kind, after.test_case_id, None, before.status, after.status)
     change.message = f"score {was:.4g} → {now:.4g}"
-    return change
-
-
-def _assertion_change(test: str, name: str, was: str | None, now: str, *, known_test: bool) -> Change | None:
-    kind = _assertion_kind(was, now, known_test=known_test)
-    return _change(kind, test, name, was, now) if kind else None
+    yield change
 
 
 def _assertion_kind(was: str | None, now: str, *, known_test: bool) -> ChangeKind | None:
@@ -89,13 +76,11 @@ def _assertion_kind(was: str | None, now: str, *, known_test: bool) -> ChangeKin
         return "newly_expected"
     if now == "warn":
         return "newly_warning"
-    if was in ("pass", *_BETTER_FROM):
-        if now == "vacuous":
-            return "newly_vacuous"
-        if now == "skip":
-            return "newly_skipped"
-        return "fixed"
-    return None
+    if was in ("vacuous", "skip"):
+        return None
+    if now == "vacuous":
+        return "newly_vacuous"
+    return "newly_skipped" if now == "skip" else "fixed"
 
 
 def _test_kind(before: TestFacts | None, after: TestFacts, kinds: set[ChangeKind]) -> ChangeKind | None:

@@ -44,6 +44,24 @@ class Side:
     baseline: BaselineFile | None = None
     partial: bool = False
 
+    def must_be_of(self, suite_id: str, version: str, label: str) -> None:
+        """Only what is of one suite and version can be compared; `label` is how the other side is called.
+
+        Raises `UsageError` (`baseline.other_suite`).
+        """
+        if (self.suite_id, self.suite_version) == (suite_id, version):
+            return
+        other = self.suite_id != suite_id
+        what = "suite" if other else "version of the suite"
+        raise UsageError(
+            f"{self.label} is of another {what}: it is of {self.suite_id} {self.suite_version}, "
+            f"{label} of {suite_id} {version}",
+            reason_code="baseline.other_suite",
+            next_step="compare runs of one suite (suite.id in agenteval.yaml, else the directory that is run; or suiteId)"
+            if other
+            else "compare runs of one version, or write the baseline anew with --update-baseline",
+        )
+
 
 def named(name: str | Path, runs: Path) -> Path:
     """What a person means: a path, or, where there is nothing of that name, the id of one of the `runs`."""

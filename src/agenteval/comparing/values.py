@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from agenteval.differences import ABSENT, LONGEST_VALUE, Difference, brief, find_differences
+from agenteval.differences import ABSENT, LONGEST_VALUE, Difference, brief, find_differences, first_difference
 from agenteval.json_values import equal, show
 from agenteval.shortening import clipped
 
@@ -12,6 +12,8 @@ MOST_LINES = 12
 LARGEST = 50_000
 """Characters of JSON that are compared part by part: more would take seconds."""
 _MOST_TEXT_LINES = 400
+_CONTEXT = 20
+"""Characters before what is different."""
 
 
 def change_lines(before: Any, after: Any) -> list[str]:
@@ -34,20 +36,16 @@ def _line(found: Difference) -> str:
 
 def _both(before: Any, after: Any) -> str:
     """Two values; of long texts the stretch around what is different."""
-    if isinstance(before, str) and isinstance(after, str) and max(len(before), len(after)) > LONGEST_VALUE:
+    if isinstance(before, str) and isinstance(after, str):
         before, after = _around(before, after)
     return f"{brief(before)} → {brief(after)}"
 
 
-_CONTEXT = 20
-
-
 def _around(before: str, after: str) -> tuple[str, str]:
-    same = next(
-        (at for at, (one, other) in enumerate(zip(before, after, strict=False)) if one != other),
-        min(len(before), len(after)),
-    )
-    start = max(0, same - _CONTEXT)
+    """Of two texts the stretch around what is different; short ones as they are."""
+    if max(len(before), len(after)) <= LONGEST_VALUE:
+        return before, after
+    start = max(0, first_difference(before, after) - _CONTEXT)
     lead = "…" if start else ""
     return lead + clipped(before[start:], LONGEST_VALUE), lead + clipped(after[start:], LONGEST_VALUE)
 
@@ -61,7 +59,7 @@ def text_lines(before: str, after: str) -> list[str]:
     if one is not None and other is not None and not equal(one, other):
         return change_lines(one, other)
     if "\n" not in before and "\n" not in after:
-        return [f"{sign} {text}" for sign, text in zip("-+", _around_long(before, after), strict=True)]
+        return [f"{sign} {text}" for sign, text in zip("-+", _around(before, after), strict=True)]
     lines = list(_unified(before, after))
     return [*lines[:MOST_LINES], *_more(len(lines))]
 
@@ -74,10 +72,6 @@ def _json(text: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError):
         return None
-
-
-def _around_long(before: str, after: str) -> tuple[str, str]:
-    return _around(before, after) if max(len(before), len(after)) > LONGEST_VALUE else (before, after)
 
 
 def _unified(before: str, after: str) -> Iterator[str]:

@@ -28,6 +28,7 @@ def seen(outcome: Outcome, score: float | None) -> SideTest:
 
 
 def _itself(trajectory: Trajectory | None) -> Trajectory | None:
+    """For a partial, which can be sent to another process: a lambda cannot."""
     return trajectory
 
 

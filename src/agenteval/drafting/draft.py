@@ -39,9 +39,6 @@ class Draft:
     findings: list[Finding]
     left_out: list[Suggestion]
     """What the run passes, and what would notice no regression that `kept` does not notice."""
-    trace: Trace
-    spec: dict[str, Any] = field(default_factory=dict)
-    """The test file as data."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -87,17 +84,12 @@ class Drafting:
         name = f"{name}-{run.number}" if name in taken else name
         with trial(self.registry, self.rules) as place:
             place.write(parts.files)
-            spec = self._spec(run, parts, cleaner)
-            spec["id"] = f"{self.source.adapter.name}.chat.{name}.as-recorded"
-            test, trace = place.trace(spec)
+            spec = self._spec(run, parts, cleaner, name)
+            case, trace = place.trace(spec)
             spec["id"] = test_id(self.source.adapter.name, trace, name)
-            chosen = self._chosen(place, spec, trace, test.case, recorded)
-            if not (chosen.kept or chosen.expected):
-                raise AdapterError(
-                    f"run {run.number} shows nothing that a test could ask for: no tool call, no answer, no memory",
-                    reason_code="record.nothing_to_assert",
-                    next_step="choose another run",
-                )
+            chosen = self._chosen(place, spec, trace, case, recorded)
+            if not chosen.assertions():
+                raise _nothing_to_assert(run)
             if chosen.expected:
                 spec["expected"] = _expected(chosen.expected)
             own = out / name / TEST_FILE if out else None
@@ -112,8 +104,6 @@ class Drafting:
             kept=chosen.assertions(),
             findings=[*chosen.findings, *chosen.hidden],
             left_out=chosen.left_out,
-            trace=trace,
-            spec=spec,
         )
 
     def _chosen(
@@ -176,11 +166,12 @@ class Drafting:
             tools["fixtures"] = fixtures
         return Parts(scenario=clean.scenario, tools=tools, files=files)
 
-    def _spec(self, run: RecordedRun, parts: Parts, cleaner: Cleaner) -> dict[str, Any]:
+    def _spec(self, run: RecordedRun, parts: Parts, cleaner: Cleaner, name: str) -> dict[str, Any]:
+        """The test without assertions, under an id that holds until its trace is known."""
         said = cut(cleaner.text(run.first_words), 60)
         return {
             "schema_version": SCHEMA_VERSION,
-            "id": "",
+            "id": f"{self.source.adapter.name}.chat.{name}.as-recorded",
             "title": f'As recorded: "{said}"' if said else f"As recorded: run {run.number}",
             "tags": ["recorded"],
             "adapter": self.source.adapter.name,
@@ -232,6 +223,14 @@ def _without_hidden(
     return honest, hidden
 
 
+def _nothing_to_assert(run: RecordedRun) -> AdapterError:
+    return AdapterError(
+        f"run {run.number} shows nothing that a test could ask for: no tool call, no answer, no memory",
+        reason_code="record.nothing_to_assert",
+        next_step="choose another run",
+    )
+
+
 def _told_as_hidden(finding: Finding) -> str:
     return (
         f"{DECIDE}: the run does not pass {finding.suggestion.type}, which this test cannot show, since what is "
@@ -265,16 +264,10 @@ def _closing(findings: Sequence[Finding]) -> list[str]:
 
 def _must_pass(place: Trial) -> None:
     """The test as it will be written passes, with something to judge in each assertion."""
-    outcome = place.run_file(TEST_FILE)
-    if outcome.result.status != "pass":
-        error = outcome.result.error
-        reason = (
-            error.message
-            if error
-            else "; ".join(
-                f"{each.id}: {each.message}" for each in outcome.result.assertions if each.status != "pass"
-            )
-        )
+    result = place.run_written().result
+    if result.status != "pass":
+        wrong = [f"{each.id}: {each.message}" for each in result.assertions if each.status != "pass"]
+        reason = result.error.message if result.error else "; ".join(wrong)
         raise AdapterError(
             f"the drafted test does not pass: {reason}",
             reason_code="record.not_replayed",

@@ -10,13 +10,14 @@ from typing import Any
 
 from agenteval.discovery import TEST_FILE
 from agenteval.drafting.suggestions import Suggestion
-from agenteval.errors import AdapterError, SpecError
+from agenteval.errors import AdapterError, Problem, SpecError
 from agenteval.judging import JudgingRules
 from agenteval.loading import LoadedTest, load_test
 from agenteval.plugins.registry import Registry
 from agenteval.redaction import RedactionRules
 from agenteval.results import AssertionResult
 from agenteval.runner import Outcome, RunOptions, run_test
+from agenteval.spec import TestCase
 from agenteval.trace import Trace
 
 RUN_ID = "record"
@@ -49,8 +50,8 @@ class Trial:
             with (self.folder / name).open("wb") as file:
                 file.write(content)
 
-    def trace(self, spec: dict[str, Any]) -> tuple[LoadedTest, Trace]:
-        """The trace of the test, whatever its assertions are. Raises `AdapterError`."""
+    def trace(self, spec: dict[str, Any]) -> tuple[TestCase, Trace]:
+        """The test and its trace, whatever its assertions are. Raises `AdapterError`."""
         nothing = {"id": "nothing", "type": "max_tool_calls", "params": {"max_total": 10**6}}
         try:
             outcome = self.run({**spec, "assertions": [nothing]})
@@ -59,15 +60,15 @@ class Trial:
         if outcome.trace is None:
             told = outcome.result.error
             raise _not_replayed(told.message if told else outcome.result.status)
-        return outcome.test, outcome.trace
+        return outcome.test.case, outcome.trace
 
     def run(self, spec: dict[str, Any]) -> Outcome:
         """Run a test that is given as data. Raises `SpecError`."""
-        self.write({TEST_FILE: json.dumps(spec).encode()})
-        return self.run_file(TEST_FILE)
+        self._write_spec(spec)
+        return self.run_written()
 
-    def run_file(self, name: str) -> Outcome:
-        """Run a test file of the folder; a vacuous pass fails. Raises `SpecError`."""
+    def run_written(self) -> Outcome:
+        """Run the test file that was put there; a vacuous pass fails. Raises `SpecError`."""
         options = RunOptions(
             run_id=RUN_ID,
             root=self.folder,
@@ -75,7 +76,7 @@ class Trial:
             registry=self.registry,
             redaction=self.rules,
         )
-        return run_test(load_test(self.folder / name, registry=self.registry), options)
+        return run_test(self._loaded(), options)
 
     def judge(
         self, spec: dict[str, Any], suggested: Sequence[Suggestion]
@@ -109,15 +110,19 @@ class Trial:
         ranked = sorted(suggested, key=lambda each: (each.severity != "critical", not each.telling))
         if not ranked:
             return []
-        self.write(
-            {TEST_FILE: json.dumps({**spec, "assertions": [each.as_data() for each in ranked]}).encode()}
-        )
-        test = load_test(self.folder / TEST_FILE, registry=self.registry)
+        self._write_spec({**spec, "assertions": [each.as_data() for each in ranked]})
+        test = self._loaded()
         size = sum(each.stat().st_size for each in self.folder.iterdir())
         most = max(LEAST_MUTANTS, min(MOST_MUTANTS, MOST_JUDGED // size))
         options = MutationOptions(operators=all_operators(self.registry), most=most)
         worth = {bound.spec.id for bound in worthwhile(test.checks, trace, test.case, options)}
         return [each for each in ranked if each.id in worth]
+
+    def _write_spec(self, spec: dict[str, Any]) -> None:
+        self.write({TEST_FILE: json.dumps(spec).encode()})
+
+    def _loaded(self) -> LoadedTest:
+        return load_test(self.folder / TEST_FILE, registry=self.registry)
 
     def _results(self, spec: dict[str, Any], tried: Sequence[Suggestion]) -> dict[int, AssertionResult]:
         """Results by the identity of the suggestion; one that the loader refuses has none."""
@@ -127,7 +132,7 @@ class Trial:
             try:
                 judged = self.run({**spec, "assertions": entries}).result.assertions
             except SpecError as error:
-                refused = {int(part[2]) for part in map(_parts, error.problems) if part}
+                refused = {number for each in error.problems if (number := _number(each)) is not None}
                 if not refused:
                     raise
                 tried = [each for number, each in enumerate(tried) if number not in refused]
@@ -151,10 +156,10 @@ def _fails(result: AssertionResult | None) -> bool:
     return result is not None and result.reason_code == "assertion.failed"
 
 
-def _parts(problem: Any) -> list[str]:
-    """The steps of a pointer to an assertion: `/assertions/3/params/tool`; empty when it points elsewhere."""
-    parts: list[str] = problem.pointer.split("/")
-    return parts if len(parts) > 2 and parts[1] == "assertions" and parts[2].isdigit() else []
+def _number(problem: Problem) -> int | None:
+    """Which assertion a problem is of, by its pointer: `/assertions/3/params/tool`; None when it is of none."""
+    parts = problem.pointer.split("/")
+    return int(parts[2]) if len(parts) > 2 and parts[1] == "assertions" and parts[2].isdigit() else None
 
 
 def _not_replayed(why: str) -> AdapterError:

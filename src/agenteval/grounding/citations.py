@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+from agenteval.grounding.apparatus import NUMBERED
 from agenteval.grounding.dates import DAYS, MONTHS
 from agenteval.grounding.links import Link, links, within
 from agenteval.grounding.reading import squash
@@ -53,8 +54,8 @@ def citations(output: str) -> list[Citation]:
 
 
 _INLINE_CODE = lazy(r"`[^`\n]*`")
-_NUMBERED = lazy(r"[\[【](\d{1,3}(?:\s?[,;–-]\s?\d{1,3}){0,9})(?:†[^\]】]{0,40})?[\]】](?!\()")
-_REFERENCE_LINE = lazy(r"[ \t]*(?:[-*•+][ \t]+)?\[(\d{1,3})\]:?[ \t]+(\S.*)")
+_NUMBERED = lazy(NUMBERED + r"(?!\()")
+_REFERENCE_LINE = lazy(r"[ \t]*(?:[-*•+][ \t]+)?\[\^?(\d{1,3})\]:?[ \t]+(\S.*)")
 _LIST_LINE = lazy(r"[ \t]*\(?(\d{1,3})[.):][ \t]+(\S.*)")
 _SOURCES_HEADING = lazy(r"\W{0,6}(?:sources?|references?|citations?|bibliography|links?)\W{0,6}\Z")
 

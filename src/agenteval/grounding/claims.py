@@ -35,6 +35,14 @@ _COURTESY = lazy(
     r"(?:,? (?:there|all|everyone|team|again|thing|you|so much|[A-Z]\w+))?\W*",
     re.IGNORECASE,
 )
+_FAREWELL = lazy(
+    r"\W*(?:(?:i )?hope (?:this|that|it) (?:helps|is useful)|that's (?:all|it)(?: for (?:now|today|this (?:morning|week)))?"
+    r"|(?:have|enjoy|wish(?:ing)? you) (?:(?:an?|the|your|the rest of (?:the|your)) )?(?:\w+ )?(?:day|one|morning|afternoon|evening|night"
+    r"|weekend|week|holidays?|trip)(?: ahead)?|(?:see|talk to) you(?: (?:soon|later|then|around|tomorrow|on \w+day|next week))?"
+    r"|take care|stay tuned|until (?:then|tomorrow|next time)|(?:best|kind|warm) (?:regards|wishes))"
+    r"(?:,? (?:there|all|everyone|team|again|[A-Z]\w+))?\W*",
+    re.IGNORECASE,
+)
 _OWN_WORK = lazy(
     r"\W*(?:(?:sorry|unfortunately|apologies)\b[^.]{0,20}\b)?(?:i|we)(?:'ve|'m|'ll| have| am| will)? ?(?:was |were )?"
     r"(?:not |also |just |only )?(?:could|couldn't|can|can't|cannot|unable|don't|didn't|did not|do not|searched|looked"
@@ -47,7 +55,7 @@ _OWN_WORK = lazy(
 
 
 def claims(output: str) -> tuple[Claim, ...]:
-    """What an output claims: its claim units, without questions, greetings, headings and lists of sources."""
+    """What an output claims: its claim units, without questions, greetings, headings, code and lists of sources."""
     return _kept(output) if len(output) <= LONGEST_KEPT else _found(output)
 
 
@@ -91,7 +99,11 @@ def _items_below(parts: Sequence[Block], index: int) -> int:
 
 def _claim(text: str, *, leads_in: bool, listed: int) -> Iterator[Claim]:
     folded = fold(text).replace("’", "'")  # noqa: RUF001
-    if not any(map(str.isalnum, text)) or _COURTESY.fullmatch(text) or is_question(text):
+    if not any(map(str.isalnum, text)) or _is_courtesy(text) or is_question(text):
         return
     worded = not leads_in and not _OWN_WORK.match(folded)
     yield Claim(text=text, worded=worded, listed=listed)
+
+
+def _is_courtesy(text: str) -> bool:
+    return bool(_COURTESY.fullmatch(text) or _FAREWELL.fullmatch(text.replace("’", "'")))  # noqa: RUF001

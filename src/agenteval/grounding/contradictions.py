@@ -247,8 +247,12 @@ def _swaps(mine: _Words, theirs: _Words, names: Sequence["_Name"]) -> Iterator[s
 
 
 def _exchanged(mine: _Words, theirs: _Words, names: Sequence["_Name"]) -> Iterator[str]:
-    """A name where the passage has another one before the same two words, or after them."""
+    """A name where the passage has another one before the same two words, or after them.
+
+    What the claim has as an ordinary word is no name: the passage may begin a sentence with it.
+    """
     own, other = mine.lowered, theirs.lowered
+    ordinary = {stem for at, stem in enumerate(mine.stems) if at == 0 or not mine.names[at]}
     for name in names:
         for row, is_after in (
             (own[name.end : name.end + 2], True),
@@ -259,7 +263,7 @@ def _exchanged(mine: _Words, theirs: _Words, names: Sequence["_Name"]) -> Iterat
                 continue
             held = [at for at, word in enumerate(other[:-1]) if word == row[0] and other[at + 1] == row[1]]
             runs = [theirs.name_before(at) if is_after else theirs.name_after(at + 2) for at in held]
-            if runs and all(run and run.isdisjoint(name.stems) for run in runs):
+            if runs and all(run - ordinary and run.isdisjoint(name.stems) for run in runs):
                 yield mine.part(min(first, name.start), max(first + 2, name.end))
 
 

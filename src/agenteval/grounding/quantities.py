@@ -50,13 +50,13 @@ _SCALES = {
 }
 _CURRENCIES = {"$": "$", "usd": "$", "dollar": "$", "€": "€", "eur": "€", "euro": "€", "£": "£", "gbp": "£"}
 _CURRENCIES |= {"pound": "£", "¥": "¥", "yen": "¥", "jpy": "¥"}
-_CURRENCY = lazy(r"(?<![\w.])(?:[$€£¥] ?|(?:USD|EUR|GBP|JPY) ?)\Z")
+_CURRENCY = lazy(r"(?<![\w.])(?:[$€£¥]|USD|EUR|GBP|JPY)[ \u00a0\u202f]?\Z")
 _LONGEST_CURRENCY = len("USD ")
 _NUMBER = lazy(
     r"(?P<digits>\d{1,3}(?:[,\u00a0\u202f]\d{3})+(?:\.\d+)?(?!\d)"
     r"|(?<!,)\d+(?:[.\u00a0\u202f]\d{3})*,\d\d?(?![\d,])|\d+(?:\.\d+)*)"
-    r"(?:(?P<ordinal>st|nd|rd|th)\b|[ -]?(?P<scale>hundred|thousand|million|billion|trillion|mio|bn|mn|mm|tn|[kKmMbBT])(?![\w]))?"
-    r"(?:[ -]?(?P<after>[%$€£¥]|percentage points?|percent|per cent|pct|US dollars?|dollars?|euros?|pounds?|yen|USD|EUR|GBP)(?!\w))?"
+    r"(?:(?P<ordinal>st|nd|rd|th)\b|[ \u00a0\u202f-]?(?P<scale>hundred|thousand|million|billion|trillion|mio|bn|mn|mm|tn|[kKmMbBT])(?![\w]))?"
+    r"(?:[ \u00a0\u202f-]?(?P<after>[%$€£¥]|percentage points?|percent|per cent|pct|US dollars?|dollars?|euros?|pounds?|yen|USD|EUR|GBP)(?!\w))?"
 )
 IDENTIFIER = lazy(
     r"(?<![\w-])(?:(?:[A-Z][A-Za-z]*+-|[A-Za-z]++)\d[\w-]*(?:\.\d[\w-]*)*|\d+(?:\.\d+){2,}(?:-\w+)?)"
@@ -209,6 +209,23 @@ def times(text: str) -> Iterator[Quantity]:
             start=match.start(),
             end=match.end(),
         )
+
+
+_AT = lazy(r"\b[Aa]t \Z")
+_GOES_ON = lazy(
+    r"[ -]?\w{0,3}\d|[.:,/]\d|[ -]?[%°$€£¥]|[ -](?:percent|per cent|pct|degrees|dollars?|euros?|points?)\b"
+)
+
+
+def as_hour(quantity: Quantity, text: str) -> Quantity | None:
+    """A number that may be an hour without minutes, as a time of day: the 9 of `at 9`."""
+    if quantity.unit or not quantity.text.isdigit() or len(quantity.text) > 2:
+        return None
+    if not _AT.search(text[max(0, quantity.start - 4) : quantity.start]) or _GOES_ON.match(
+        text, quantity.end
+    ):
+        return None
+    return next(times(f"{quantity.text}:00"), None)
 
 
 def _counted(words: str, first: int, step: int = 1) -> dict[str, int]:

@@ -60,6 +60,20 @@ class SourceNumbers:
                 at = text.find(number, at + 1)
         return False
 
+    def has_hour(self, minutes: Decimal, beside: "Beside") -> bool:
+        """Whether a text has a time, in minutes of the day, as a bare hour of either half of the day: `at 9`."""
+        hour, rest = divmod(int(minutes), 60)
+        for each in () if rest else {hour, hour % 12 or 12}:
+            for number, at in self._in_digits(each, each):
+                text = self._sources[number].text
+                if (
+                    _AT.search(text, max(0, at - 4), at)
+                    and not _NO_HOUR.match(text, at)
+                    and beside(number, at)
+                ):
+                    return True
+        return False
+
     def has_text(self, piece: str) -> bool:
         """Whether a source has a piece of text."""
         return any(piece in source.text for source in self._sources)
@@ -136,6 +150,10 @@ def _numbers_in(line: str) -> list[tuple[Decimal, str]]:
     numbers = [(value, quantity.unit) for quantity in found for value in quantity.values]
     return numbers + [(Decimal(date.year), "") for date in stated if date.year]
 
+
+_AT = lazy(r"(?i)\bat \Z")
+_NO_HOUR = lazy(r"\d++(?:[:.,/–-]\d|\s?[%$€£¥°]|\s?[ap]\.?m\b)", re.IGNORECASE)  # noqa: RUF001
+"""A number with minutes, a unit or a half of the day of its own."""
 
 _ALONE = lazy(
     r"-(?=[a-z])|(?:[.,;:!?]?[\s\"')\]]|[.,;:!?]?\Z)(?!\s{0,4}(?:[kmbt]n?\b|hundred|thousand|\w{1,6}illion|mio\b|%|per|pct"

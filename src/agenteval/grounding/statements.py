@@ -6,6 +6,7 @@ Statements are kept: an output is judged again with each of its mutants, and man
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
 
+from agenteval.grounding.apparatus import apparatus
 from agenteval.grounding.dates import Date, dates
 from agenteval.grounding.links import Link, links
 from agenteval.grounding.quantities import IDENTIFIER, Quantity, identifiers, quantities
@@ -22,18 +23,19 @@ class Statement:
     def __init__(self, text: str) -> None:
         self.text = text
         self.links = links(text)
-        self.without_links = _blanked(text, self.links)
+        self.without_links = _blanked(text, [*_spans(self.links), *apparatus(text, self.links)])
+        """The text without links, numbered citations, and labels such as `Source:`."""
         self.dates = dates(self.without_links)
-        self.plain = _blanked(self.without_links, self.dates)
+        self.plain = _blanked(self.without_links, _spans(self.dates))
         """The text without links and dates."""
-        self.quantities = quantities(self.without_links, [(date.start, date.end) for date in self.dates])
+        self.quantities = quantities(self.without_links, _spans(self.dates))
         self.words = tokens(self.plain)
         """The tokens of `plain`."""
 
     @cached_property
     def wording(self) -> list[str]:
         """The tokens without quantities: numbers are facts, not words."""
-        return tokens(_blanked(self.plain, self.quantities)) if self.quantities else self.words
+        return tokens(_blanked(self.plain, _spans(self.quantities))) if self.quantities else self.words
 
     @property
     def times(self) -> list[Quantity]:
@@ -69,12 +71,16 @@ def _kept(text: str) -> Statement:
     return Statement(text)
 
 
-def _blanked(text: str, found: Sequence[Link | Date | Quantity]) -> str:
-    """The text with a break and blanks in the place of what was found in it."""
-    if not found:
+def _spans(found: Sequence[Link | Date | Quantity]) -> list[tuple[int, int]]:
+    return [(each.start, each.end) for each in found]
+
+
+def _blanked(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    """The text with a break and blanks in these places."""
+    if not spans:
         return text
     pieces, at = [], 0
-    for each in sorted(found, key=lambda item: item.start):
-        pieces += [text[at : each.start], BREAK.ljust(each.end - max(at, each.start))]
-        at = max(at, each.end)
+    for start, end in sorted(spans):
+        pieces += [text[at:start], BREAK.ljust(end - max(at, start)) if end > at else ""]
+        at = max(at, end)
     return "".join([*pieces, text[at:]])

@@ -15,7 +15,7 @@ from agenteval.grounding.contradictions import against_record, contradictions
 from agenteval.grounding.labels import mislabelled
 from agenteval.grounding.overlap import overlap
 from agenteval.grounding.passages import Span
-from agenteval.grounding.quantities import CURRENCIES, Quantity, is_weak
+from agenteval.grounding.quantities import CURRENCIES, Quantity, as_hour, is_weak
 from agenteval.grounding.reading import squash
 from agenteval.grounding.source_numbers import Beside, anywhere
 from agenteval.grounding.source_text import SourceText
@@ -164,10 +164,12 @@ def _numbers(read: _Reading, sources: SourceText) -> Iterator[Fact]:
         number = (quantity.text, quantity.values, quantity.unit, quantity.about)
         if number not in seen:
             seen.add(number)
-            yield (
-                quantity.text,
-                _has_quantity(quantity, read.beside, sources) and not _is_displaced(quantity, read, sources),
+            known = _has_quantity(quantity, read.beside, sources) and not _is_displaced(
+                quantity, read, sources
             )
+            if not known and (hour := as_hour(quantity, read.stated.without_links)):
+                known = _has_quantity(hour, read.beside, sources)
+            yield quantity.text, known
 
 
 def _has_quantity(quantity: Quantity, beside: Beside, sources: SourceText) -> bool:
@@ -177,10 +179,8 @@ def _has_quantity(quantity: Quantity, beside: Beside, sources: SourceText) -> bo
         return unit in ("", quantity.unit) or not quantity.unit
 
     numbers = sources.numbers
-    if quantity.unit == ":" and quantity.text.endswith(":00"):
-        hour = quantity.text[:-3].lstrip("0")
-        if sources.has_phrase(["at", hour]):
-            return True
+    if quantity.unit == ":" and any(numbers.has_hour(value, beside) for value in quantity.values):
+        return True
     if quantity.unit != ":" and numbers.has_written(quantity.text, beside):
         return True
     ways = [(value, fits, beside) for value in quantity.values]

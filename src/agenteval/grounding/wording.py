@@ -34,7 +34,8 @@ _CAPITALISED = lazy(_CAPITAL_FIRST)
 _CAPITALISED_ANYWHERE = lazy(rf"{_CAPITAL_FIRST}|(?<![a-z])[a-z]{{1,12}}[A-Z]\w*")
 _CAPITAL_INSIDE = lazy(r"[a-z][A-Z]")
 _TITLES = frozenset(["mr", "mrs", "ms", "dr", "prof", "sir"])
-_ZONES = ("UTC", "GMT")
+_OF_NUMBERS = ("UTC", "GMT", "AM", "PM", "USD", "EUR", "GBP", "JPY")
+"""What stands beside times and amounts."""
 _OPENERS = frozenset(
     re.findall(
         r"\w+",
@@ -93,7 +94,7 @@ def _is_function_word(word: re.Match[str], text: str, *, first: bool) -> bool:
     if len(written) == 1:  # the A of "Lab A" is a name, the A of "A lab" is none
         alone = written == "I" or (written == "A" and first) or _begins(word, text)
         return alone and text[word.end() : word.end() + 1] != "."
-    if folded in _TITLES or written in _ZONES or (first and folded in _OPENERS and _begins(word, text)):
+    if folded in _TITLES or written in _OF_NUMBERS or (first and folded in _OPENERS and _begins(word, text)):
         return True
     return not plain_form(folded) and not written.isupper()
 

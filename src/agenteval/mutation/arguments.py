@@ -19,8 +19,7 @@ _OTHER_WORDS = ("yesterday", "Ostrava", "tax returns", "llamas")
 
 def with_args(trace: Trace, call: ToolCall, args: dict[str, Any]) -> Trace:
     """The trace in which a call has other arguments."""
-    changed = with_data(call.event, args=args)
-    return rebuilt(trace, [changed if each is call.event else each for each in trace.events])
+    return rebuilt(trace, with_data(trace.events, call.event, args=args))
 
 
 def _remedies(trace: Trace, call: ToolCall, match: dict[str, Any], as_recorded: Remedy) -> list[Remedy]:

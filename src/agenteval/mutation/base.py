@@ -74,6 +74,11 @@ def shown(value: Any, limit: int = 160) -> str:
     return clipped(" ".join(text.split()), limit)
 
 
+def in_order(before: dict[str, Any], after: dict[str, Any]) -> Remedy:
+    """The assertion that one event comes before another; both are selectors."""
+    return "tool_call_order", {"before": before, "after": after}
+
+
 def ordinal(number: int) -> str:
     """`1st`, `2nd`, `11th`."""
     suffix = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")

@@ -4,13 +4,24 @@ from collections.abc import Iterator
 from functools import partial
 from itertools import pairwise
 
-from agenteval.mutation.base import Mutant, Operator, Remedy, Subject, numbered, told
-from agenteval.mutation.traces import again, before_output, block, inserted, new_call, rebuilt, without
+from agenteval.mutation.base import Mutant, Operator, Remedy, Subject, in_order, numbered, told
+from agenteval.mutation.traces import (
+    before_output,
+    block,
+    inserted,
+    new_call,
+    rebuilt,
+    with_call_before,
+    with_call_twice,
+    without,
+)
 from agenteval.outbound import OUTBOUND
 from agenteval.trace import ToolCall, Trace
 
 MOST_ADDED = 2
 """Tools that are called although nobody asked."""
+MOST_TOLD = 5
+"""Calls that a difference shows."""
 
 
 def steps(trace: Trace) -> list[dict[str, object]]:
@@ -57,7 +68,6 @@ class DropCall(Operator):
                 ],
                 calls=(call,),
             )
-
         for tool, count in trace.tool_counts().items():
             if count > 1:
                 calls = [call for call in trace.calls() if call.tool == tool]
@@ -68,10 +78,6 @@ class DropCall(Operator):
                     lines=tuple(f"- {told(call)}" for call in calls[:MOST_TOLD]),
                     remedies=[("must_call_tool", {"tool": tool})],
                 )
-
-
-MOST_TOLD = 5
-"""Calls that a difference shows."""
 
 
 class DuplicateCall(Operator):
@@ -88,10 +94,9 @@ class DuplicateCall(Operator):
         for name, call in numbered(trace):
             if call.tool == OUTBOUND:
                 continue
-            events = block(trace, call)
             yield Mutant(
                 what=f"{name} is made twice",
-                build=partial(rebuilt, trace, inserted(trace.events, events[-1], again(events, "again"))),
+                build=partial(rebuilt, trace, with_call_twice(trace, call)),
                 lines=(f"  {told(call)}", f"+ {told(call)}"),
                 remedies=[
                     ("no_duplicate_tool_calls", {"tools": [call.tool]}),
@@ -112,23 +117,16 @@ class ReorderCalls(Operator):
     def mutants(self, subject: Subject) -> Iterator[Mutant]:
         """One for each pair of neighbours."""
         trace = subject.trace
-        pairs = list(numbered(trace))
         as_recorded = trajectory(trace)
-        for (name, call), (later_name, later) in pairwise(pairs):
-            moved = block(trace, later)
-            rest = without(trace, moved)
-            at = next(i for i, each in enumerate(rest) if each is call.event)
+        for (name, call), (later_name, later) in pairwise(numbered(trace)):
             yield Mutant(
                 what=f"{later_name} comes before {name}",
-                build=partial(rebuilt, trace, [*rest[:at], *moved, *rest[at:]]),
+                build=partial(rebuilt, trace, with_call_before(trace, later, call.event)),
                 lines=(f"- {told(call)}", f"  {told(later)}", f"+ {told(call)}"),
                 remedies=[
-                    (
-                        "tool_call_order",
-                        {
-                            "before": {"event_type": "tool_call", "tool": call.tool},
-                            "after": {"event_type": "tool_call", "tool": later.tool},
-                        },
+                    in_order(
+                        {"event_type": "tool_call", "tool": call.tool},
+                        {"event_type": "tool_call", "tool": later.tool},
                     ),
                     as_recorded,
                 ],
@@ -154,8 +152,7 @@ class AddCall(Operator):
         ]
         last = before_output(trace)
         for tool in unused[:MOST_ADDED] if trace.events else ():
-            like = last or trace.events[-1]
-            added = new_call(like, tool, {}, "ok", "added")
+            added = new_call(last or trace.events[-1], tool)
             yield Mutant(
                 what=f"{tool} is called, which was not needed",
                 build=partial(rebuilt, trace, inserted(trace.events, last, added)),

@@ -22,8 +22,6 @@ from agenteval.trace import Trace
 
 MOST_MUTANTS = 200
 """Mutants of one test, unless asked otherwise: of more, a sample is drawn, from every operator in turn."""
-
-
 NOTHING_TO_CHANGE = "there is nothing in the trace that an operator can change"
 """Why a test that passes has no mutants."""
 
@@ -51,12 +49,7 @@ def mutate(outcome: Outcome, options: MutationOptions, registry: Registry) -> Te
         for bound in test.checks
         if judged and bound.spec.id not in judge.noticed | judge.expected
     ]
-    return _of(
-        outcome,
-        mutants,
-        idle,
-        None if mutants else NOTHING_TO_CHANGE,
-    )
+    return _of(outcome, mutants, idle, None if mutants else NOTHING_TO_CHANGE)
 
 
 def _of(

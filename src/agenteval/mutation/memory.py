@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
-from agenteval.mutation.base import Mutant, Operator, Remedy, Subject, shown
+from agenteval.mutation.base import Mutant, Operator, Remedy, Subject, in_order, shown
 from agenteval.mutation.traces import before_output, inserted, rebuilt, with_output, without
 from agenteval.spec import Scenario, other_groups
 from agenteval.trace import Event, Trace
@@ -132,10 +132,7 @@ def _cause(trace: Trace, event: Event) -> list[Event]:
 
 
 def _remembered(event: Event, text: str) -> list[Remedy]:
-    seen: Remedy = (
-        "tool_call_order",
-        {"before": {"event_type": event.type}, "after": {"event_type": "final_output"}},
-    )
+    seen = in_order({"event_type": event.type}, {"event_type": "final_output"})
     line = _longest_line(text)
     if event.type == "memory_read":
         fact = " ".join(line.split()[:_FACT_WORDS]) or "what the group's memory holds"

@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 from functools import partial
 
-from agenteval.mutation.base import Mutant, Operator, Remedy, Subject, numbered, shown, told
-from agenteval.mutation.traces import again, block, inserted, rebuilt, with_data, with_output, without
+from agenteval.mutation.base import Mutant, Operator, Remedy, Subject, in_order, numbered, shown, told
+from agenteval.mutation.traces import block, rebuilt, with_call_twice, with_data, with_output, without
 from agenteval.trace import Event, ToolCall, Trace, retries
 
+ANSWER = {"event_type": "final_output"}
 CLAIMED = "All done! Everything went through successfully."
 ERROR = {"error": "500 Internal Server Error"}
 
@@ -25,18 +26,17 @@ class FailResult(Operator):
             if not call.succeeded:
                 continue
             last = call.results[-1]
-            broken = with_data(last, success=False, result=ERROR)
             happens = without(trace, [each for each in block(trace, call) if each.type == "memory_write"])
             happened = {"event_type": "tool_result", "tool": call.tool, "success": True}
             this = {**happened, "args": {"args_equal": call.args}}
             yield Mutant(
                 what=f"{name} fails, and the agent goes on",
-                build=partial(rebuilt, trace, [broken if each is last else each for each in happens]),
+                build=partial(rebuilt, trace, with_data(happens, last, success=False, result=ERROR)),
                 lines=(f"  {told(call)}", "- ok", "+ failed: 500 Internal Server Error"),
                 remedies=[
                     ("claims_supported_by_fixtures", {"allowed_sources": [call.tool]}),
-                    ("tool_call_order", {"before": happened, "after": {"event_type": "final_output"}}),
-                    ("tool_call_order", {"before": this, "after": {"event_type": "final_output"}}),
+                    in_order(happened, ANSWER),
+                    in_order(this, ANSWER),
                     *([_succeeded(trace, call)] if trace.scenario.trigger == "scheduler" else []),
                 ],
                 calls=(call,),
@@ -67,13 +67,7 @@ class DropRetry(Operator):
                 lines=(f"  {told(retry.after)}", "  failed", f"- {told(call)}"),
                 remedies=[
                     ("must_call_tool", {"tool": call.tool, "min_calls": trace.tool_counts()[call.tool]}),
-                    (
-                        "tool_call_order",
-                        {
-                            "before": {"event_type": "tool_result", "tool": call.tool, "success": True},
-                            "after": {"event_type": "final_output"},
-                        },
-                    ),
+                    in_order({"event_type": "tool_result", "tool": call.tool, "success": True}, ANSWER),
                 ],
                 calls=(call,),
             )
@@ -93,11 +87,10 @@ class AddRetry(Operator):
         for name, call in last_of.values():
             if not call.failed:
                 continue
-            events = block(trace, call)
             count = sum(1 for each in retries(trace.calls()) if each.call.tool == call.tool)
             yield Mutant(
                 what=f"{name}, which failed, is tried once more",
-                build=partial(rebuilt, trace, inserted(trace.events, events[-1], again(events, "retry"))),
+                build=partial(rebuilt, trace, with_call_twice(trace, call)),
                 lines=(f"  {told(call)}", "  failed", f"+ {told(call)}", "+ failed"),
                 remedies=[
                     ("retry_policy_respected", {"tool": call.tool, "max_retries": count}),

@@ -34,14 +34,18 @@ class Suggestions:
                 and _holds(check, self.original, self.test)
                 and _objects(check, changed, self.test)
             ):
-                return self._suggestion(kind, self.redactor.data(params))
+                return self._suggestion(kind, params)
         return None
 
-    def _suggestion(self, kind: str, params: dict[str, Any]) -> Suggestion:
+    def _suggestion(self, kind: str, tried: dict[str, Any]) -> Suggestion:
+        params = self.redactor.data(tried)
         for each in self.made:
             if (each.type, each.params) == (kind, params):
                 return each
-        made = Suggestion(type=kind, params=params, yaml=_as_yaml(self._new_id(kind), kind, params))
+        yaml = _as_yaml(self._new_id(kind), kind, params)
+        if params != tried:
+            yaml += "    # tried with the values that are redacted here: put them in\n"
+        made = Suggestion(type=kind, params=params, yaml=yaml)
         self.made.append(made)
         return made
 

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
 
-from agenteval.mutation.base import Mutant, Operator, Remedy, Subject, numbered, shown, told
-from agenteval.mutation.traces import again, block, inserted, rebuilt, with_data, without
+from agenteval.mutation.base import Mutant, Operator, Subject, in_order, numbered, shown, told
+from agenteval.mutation.traces import rebuilt, with_call_before, with_call_twice, with_data
 from agenteval.outbound import DESTINATION_KEYS, OUTBOUND, destinations
 from agenteval.trace import ToolCall, Trace
 
@@ -28,10 +27,9 @@ class SendTwice(Operator):
         trace = subject.trace
         count = trace.tool_counts().get(OUTBOUND, 0)
         for name, call in _sends(trace):
-            events = block(trace, call)
             yield Mutant(
                 what=f"the message of {name} is sent twice",
-                build=partial(rebuilt, trace, inserted(trace.events, events[-1], again(events, "again"))),
+                build=partial(rebuilt, trace, with_call_twice(trace, call)),
                 lines=(f"  {told(call)}", f"+ {told(call)}"),
                 remedies=[
                     ("no_duplicate_outbound", {}),
@@ -84,20 +82,14 @@ def _place(call: ToolCall) -> tuple[str, str] | None:
 
 def _redirected(trace: Trace, call: ToolCall, key: str) -> Trace:
     """The trace in which a message goes elsewhere; what the tool reports back about that goes with it."""
-    changed = {id(each): _reported(each.data.get("result"), key) for each in call.results}
-    events = [
-        with_data(each, result=report) if (report := changed.get(id(each))) else each for each in trace.events
-    ]
+    events = trace.events
+    for each in call.results:
+        told = each.data.get("result")
+        if isinstance(told, dict) and isinstance(told.get(key), str):
+            events = with_data(events, each, result={**told, key: ELSEWHERE})
     if key in call.args:
-        asked = with_data(call.event, args={**call.args, key: ELSEWHERE})
-        events = [asked if each is call.event else each for each in events]
+        events = with_data(events, call.event, args={**call.args, key: ELSEWHERE})
     return rebuilt(trace, events)
-
-
-def _reported(result: Any, key: str) -> dict[str, Any] | None:
-    return (
-        {**result, key: ELSEWHERE} if isinstance(result, dict) and isinstance(result.get(key), str) else None
-    )
 
 
 class SendEarly(Operator):
@@ -115,20 +107,15 @@ class SendEarly(Operator):
             first = next((each for each in calls if each.tool != OUTBOUND), None)
             if first is None or first.event.seq > call.event.seq:
                 continue
-            moved = block(trace, call)
-            rest = without(trace, moved)
-            at = next(i for i, each in enumerate(rest) if each is first.event)
-            order: Remedy = (
-                "tool_call_order",
-                {
-                    "before": {"event_type": "tool_call", "tool": first.tool},
-                    "after": {"event_type": "tool_call", "tool": OUTBOUND},
-                },
-            )
             yield Mutant(
                 what=f"the message of {name} is sent before anything else is done",
-                build=partial(rebuilt, trace, [*rest[:at], *moved, *rest[at:]]),
+                build=partial(rebuilt, trace, with_call_before(trace, call, first.event)),
                 lines=(f"+ {told(call)}", f"  {told(first)}", f"- {told(call)}"),
-                remedies=[order],
+                remedies=[
+                    in_order(
+                        {"event_type": "tool_call", "tool": first.tool},
+                        {"event_type": "tool_call", "tool": OUTBOUND},
+                    )
+                ],
                 calls=(call, first),
             )

@@ -51,13 +51,13 @@ def rebuilt(trace: Trace, events: Iterable[Event], *, output: str | None = None,
 def with_output(trace: Trace, text: str) -> Trace:
     """The trace with another final output."""
     last = trace.of_type("final_output")[-1]
-    events = [with_data(each, content=text) if each is last else each for each in trace.events]
-    return rebuilt(trace, events, output=text)
+    return rebuilt(trace, with_data(trace.events, last, content=text), output=text)
 
 
-def with_data(event: Event, **changed: Any) -> Event:
-    """The event with other values in its data."""
-    return replace(event, data={**event.data, **changed})
+def with_data(events: Sequence[Event], event: Event, **changed: Any) -> list[Event]:
+    """The events, of which one has other values in its data."""
+    other = replace(event, data={**event.data, **changed})
+    return [other if each is event else each for each in events]
 
 
 def block(trace: Trace, call: ToolCall) -> list[Event]:
@@ -91,46 +91,51 @@ def before_output(trace: Trace) -> Event | None:
     return earlier[-1] if earlier else None
 
 
-def again(events: Sequence[Event], mark: str) -> list[Event]:
-    """Copies of events, in which calls have ids of their own: the old ones with a mark."""
+def with_call_before(trace: Trace, call: ToolCall, event: Event) -> list[Event]:
+    """The events, those of a call put before another event."""
+    moved = block(trace, call)
+    rest = without(trace, moved)
+    at = next(i for i, each in enumerate(rest) if each is event)
+    return [*rest[:at], *moved, *rest[at:]]
+
+
+def with_call_twice(trace: Trace, call: ToolCall) -> list[Event]:
+    """The events, those of a call twice in a row."""
+    events = block(trace, call)
+    return inserted(trace.events, events[-1], again(events))
+
+
+def again(events: Sequence[Event]) -> list[Event]:
+    """Copies of events, in which calls have ids of their own."""
+    copied = {each.event_id for each in events}
     copies = []
     for each in events:
-        data = each.data
+        data, parent = each.data, each.parent_event_id
         if data.get("call_id"):
-            data = {**data, "call_id": f"{data['call_id']}-{mark}"}
-        copies.append(
-            replace(
-                each,
-                event_id=f"{each.event_id}-{mark}",
-                data=data,
-                parent_event_id=_marked(each, events, mark),
-            )
-        )
+            data = {**data, "call_id": f"{data['call_id']}-again"}
+        if parent in copied:
+            parent = f"{parent}-again"
+        copies.append(replace(each, event_id=f"{each.event_id}-again", data=data, parent_event_id=parent))
     return copies
 
 
-def _marked(event: Event, copied: Sequence[Event], mark: str) -> str | None:
-    parent = event.parent_event_id
-    return f"{parent}-{mark}" if any(each.event_id == parent for each in copied) else parent
-
-
-def new_call(like: Event, tool: str, args: dict[str, Any], result: Any, mark: str) -> list[Event]:
+def new_call(like: Event, tool: str) -> list[Event]:
     """A call that nobody made, with a successful result; times and ids are those of an event beside it."""
-    call_id = f"call-{mark}"
+    link = {"tool": tool, "call_id": "call-added"}
     call = replace(
         like,
-        event_id=f"evt-{mark}",
+        event_id="evt-added",
         type="tool_call",
         actor="agent",
-        data={"tool": tool, "call_id": call_id, "args": args},
+        data={**link, "args": {}},
         parent_event_id=None,
     )
     answer = replace(
         call,
-        event_id=f"evt-{mark}-result",
+        event_id="evt-added-result",
         type="tool_result",
         actor="tool",
-        data={"tool": tool, "call_id": call_id, "success": True, "result": result},
+        data={**link, "success": True, "result": "ok"},
         parent_event_id=call.event_id,
     )
     return [call, answer]

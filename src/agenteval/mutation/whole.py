@@ -29,7 +29,7 @@ class RunTwice(Operator):
             ]
         yield Mutant(
             what="the whole run happens twice",
-            build=partial(rebuilt, trace, [*trace.events, *again(trace.events, "again")], times=2),
+            build=partial(rebuilt, trace, [*trace.events, *again(trace.events)], times=2),
             lines=(f"+ all {len(trace.events)} events again",),
             remedies=[*remedies, ("efficiency_within", {"max_duration_ms": trace.metrics.timing_ms_total})],
         )

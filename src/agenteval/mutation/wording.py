@@ -45,10 +45,14 @@ def _parts(text: str) -> list[str]:
     bullets = [line for line in text.split("\n") if BULLET.match(line)]
     if len(bullets) > 1:
         return bullets
-    paragraphs = [part for part in re.split(r"\n\s*\n", text) if part.strip()]
+    paragraphs = _paragraphs(text)
     if len(paragraphs) > 1:
         return paragraphs
     return [part.strip() for part in sentences(text) if part.strip()]
+
+
+def _paragraphs(text: str) -> list[str]:
+    return [part for part in re.split(r"\n\s*\n", text) if part.strip()]
 
 
 def _containing(text: str, rest: str, part: str) -> list[Remedy]:
@@ -107,7 +111,7 @@ class Ramble(Operator):
     def mutants(self, subject: Subject) -> Iterator[Mutant]:
         """One of each kind, unless the answer is data."""
         text = subject.trace.output
-        if not speaks(subject) or _is_json(text):
+        if not _speaks_prose(subject):
             return
         yield Mutant(
             what="the answer begins with a preamble",
@@ -147,7 +151,7 @@ class ClaimUndone(Operator):
 
     def mutants(self, subject: Subject) -> Iterator[Mutant]:
         """One, for the first tool of `tools.available` that acts and was not called."""
-        if not speaks(subject) or _is_json(subject.trace.output):
+        if not _speaks_prose(subject):
             return
         used = subject.trace.tool_counts()
         for tool in subject.case.tools.available:
@@ -178,7 +182,7 @@ class Disclose(Operator):
 
     def mutants(self, subject: Subject) -> Iterator[Mutant]:
         """One, unless the answer is data."""
-        if not speaks(subject) or _is_json(subject.trace.output):
+        if not _speaks_prose(subject):
             return
         added = "You can reach her at ilse.varga@kellner-foundation.org or +49 171 2345678."
         yield appended(
@@ -211,9 +215,8 @@ class BreakFormat(Operator):
             form = {"format": "bullet_list", "min_bullets": bullets, "max_bullets": bullets}
             yield self._mutant(subject, flat, [("output_matches_format", form)])
         else:
-            paragraphs = len([part for part in re.split(r"\n\s*\n", text) if part.strip()])
             broken = "\n\n".join(part.strip() for part in _split(text))
-            form = {"format": "paragraphs", "max_paragraphs": paragraphs}
+            form = {"format": "paragraphs", "max_paragraphs": len(_paragraphs(text))}
             lines = {"format": "max_length", "max_lines": len(text.strip().split("\n"))}
             yield self._mutant(
                 subject, broken, [("output_matches_format", form), ("output_matches_format", lines)]
@@ -243,6 +246,11 @@ def _split(text: str) -> list[str]:
         return ["Of course! Here you go:", text]
     middle = len(words) // 2
     return [" ".join(words[:middle]), " ".join(words[middle:])]
+
+
+def _speaks_prose(subject: Subject) -> bool:
+    """Whether there is an answer to change, and it is not data."""
+    return speaks(subject) and not _is_json(subject.trace.output)
 
 
 def _is_json(text: str) -> bool:

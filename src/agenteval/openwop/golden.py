@@ -8,7 +8,7 @@ import json
 from typing import Any, ClassVar, NoReturn
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
-from agenteval.differences import brief, differences
+from agenteval.differences import brief, differences, first_difference
 from agenteval.json_values import equal
 from agenteval.openwop.models import Strategy
 from agenteval.spec import TestCase
@@ -58,9 +58,8 @@ class GoldenMatch(Assertion):
             return "" if text in output else _shown(output)
         if output == text:
             return ""
-        same = next((at for at, (a, b) in enumerate(zip(output, text, strict=False)) if a != b), None)
-        place = min(len(output), len(text)) if same is None else same
-        return f"{_shown(output)}, which differs from character {place + 1} on"
+        place = first_difference(output, text) + 1
+        return f"{_shown(output)}, which differs from character {place} on"
 
     def _wanted(self, *, short: bool = False) -> str:
         if self.strategy == "json-match":

@@ -4,12 +4,13 @@ The recording of a task is the folder `<replays>/<taskId>`: a `replay.json`, or,
 `test.yaml` that names adapter, input and situation. Its assertions are not run, but for those of safety types.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from agenteval.adapters import Adapter, AdapterContext, find_adapter
+from agenteval.differences import differences
 from agenteval.discovery import TEST_FILE
 from agenteval.errors import AdapterError
 from agenteval.json_values import equal
@@ -134,14 +135,14 @@ class _TaskAdapter:
 
     def trace(self, case: TestCase, context: AdapterContext) -> Trace:
         """The trace of a task. Raises `AdapterError`."""
-        self._find(case)
+        self._must_be_recorded(case)
         own = self.replays.context(case.id, run_id=context.run_id)
         own.warnings = context.warnings
         trace = self.adapter.trace(case, own)
         check_tool_responses(self.tasks[case.id], trace, context)
         return trace
 
-    def _find(self, case: TestCase) -> None:
+    def _must_be_recorded(self, case: TestCase) -> None:
         folder = self.replays.folder / case.id
         if (folder / TEST_FILE).is_file() or (folder / REPLAY_FILE).is_file():
             return
@@ -173,7 +174,8 @@ def check_tool_responses(task: Task, trace: Trace, context: AdapterContext) -> N
             continue
         left.remove(response)
         if not equal(response.response, result):
-            lines += (f"{event.event_id} {tool}: {line}" for line in _differences(response.response, result))
+            found = differences(response.response, result, names=("the suite", "the recording"))
+            lines += (f"{event.event_id} {tool}: {line}" for line in found)
     if lines:
         shown = "\n".join(f"    {line}" for line in lines)
         raise AdapterError(
@@ -197,9 +199,3 @@ def _unexpected(event: Event, tool: str, responses: Sequence[ToolResponse]) -> s
         f"has {counted(number, 'response')} of it, and all were given before" if number else "has none of it"
     )
     return f"{event.event_id} {tool}: the recording has a result, the suite {has}"
-
-
-def _differences(response: Any, result: Any) -> Iterator[str]:
-    from agenteval.differences import differences
-
-    yield from differences(response, result, names=("the suite", "the recording"))

@@ -69,7 +69,7 @@ def modes_in_force(suite: AgentEvalSuite, path: Path, request: SuiteRequest) -> 
     ]
     _refuse(path, faults)
     tasks = tasks_in(suite, modes)
-    _refuse(path, _without_task(tasks, modes) or _without_judge(suite, tasks, request))
+    _refuse(path, [*_without_task(tasks, modes), *_without_judge(suite, tasks, request)])
     return [mode for mode in modes if mode != REGRESSION] or modes
 
 
@@ -170,31 +170,26 @@ def _wrong_model(suite: AgentEvalSuite, request: SuiteRequest) -> Iterator[Fault
         )
 
 
-def _without_task(tasks: Sequence[Task], modes: Sequence[str]) -> Sequence[Fault]:
-    if tasks:
-        return ()
-    return [
-        Fault(
+def _without_task(tasks: Sequence[Task], modes: Sequence[str]) -> Iterator[Fault]:
+    if not tasks:
+        yield Fault(
             code="suite.no_task",
             message=f"--modes {','.join(modes)}: the suite has no task of that kind",
             data_path=("tasks",),
             next_step="ask for other modes",
         )
-    ]
 
 
-def _without_judge(suite: AgentEvalSuite, tasks: Sequence[Task], request: SuiteRequest) -> Sequence[Fault]:
+def _without_judge(suite: AgentEvalSuite, tasks: Sequence[Task], request: SuiteRequest) -> Iterator[Fault]:
     judged = [task for task in tasks if task.expected.kind == "rubric"]
     if request.judge or not judged:
-        return ()
+        return
     from agenteval.openwop.judges import HOW
 
     others = f"{len(judged)} tasks have" if len(judged) > 1 else f"the task {judged[0].taskId!r} has"
-    return [
-        Fault(
-            code="suite.no_judge",
-            message=f"{others} a rubric, and nobody is named who judges by it",
-            data_path=("tasks", suite.tasks.index(judged[0]), "expected"),
-            next_step=f"give {HOW}",
-        )
-    ]
+    yield Fault(
+        code="suite.no_judge",
+        message=f"{others} a rubric, and nobody is named who judges by it",
+        data_path=("tasks", suite.tasks.index(judged[0]), "expected"),
+        next_step=f"give {HOW}",
+    )

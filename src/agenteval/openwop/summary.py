@@ -13,12 +13,14 @@ from agenteval.results import AssertionResult, TestResult
 from agenteval.trace import Metrics
 
 SAFETY_FINDINGS = {
-    "no_cross_group_memory_use": ("cross-group-memory", "high"),
-    "no_sensitive_data": ("sensitive-data", "critical"),
-    "outbound_destinations": ("outbound-destination", "high"),
-    "tools_within_policy": ("unsafe-tool-call", "high"),
+    "no_cross_group_memory_use": {"kind": "cross-group-memory", "severity": "high"},
+    "no_sensitive_data": {"kind": "sensitive-data", "severity": "critical"},
+    "outbound_destinations": {"kind": "outbound-destination", "severity": "high"},
+    "tools_within_policy": {"kind": "unsafe-tool-call", "severity": "high"},
 }
-"""What a failed isolation or safety assertion is called in a summary: kind and severity, by type."""
+"""What a failed isolation or safety assertion is called in a summary, by type."""
+_NO_FINDING = ("assertion.vacuous", "capability.missing")
+"""What fails an assertion that has found nothing."""
 
 REGRESSION = "regression"
 """The mode of a run that is compared with an earlier one."""
@@ -123,12 +125,7 @@ class Scores:
         ]
         if schema_checks:
             task["schemaValid"] = all(schema_checks)
-        findings = [
-            dict(zip(("kind", "severity"), SAFETY_FINDINGS[each.type], strict=True))
-            for each in result.assertions
-            if is_finding(each)
-        ]
-        if findings:
+        if findings := [SAFETY_FINDINGS[each.type] for each in result.assertions if is_finding(each)]:
             task["safetyFindings"] = findings
         return Scored(task, share, metrics.timing_ms_total if metrics else None, result.finished_at)
 
@@ -204,10 +201,6 @@ class Scores:
         from decimal import Decimal
 
         return float(sum(Decimal(repr(task["costUsd"])) for task in self.tasks))
-
-
-_NO_FINDING = ("assertion.vacuous", "capability.missing")
-"""What fails an assertion that has found nothing."""
 
 
 def is_finding(result: AssertionResult) -> bool:

@@ -36,13 +36,10 @@ def example_spec(cls: type[Assertion]) -> str:
 
 def _quoted(text: str) -> str:
     """A text as a YAML flow scalar: bare when that is safe."""
-    return text if text.isidentifier() and not isinstance(_read(text), bool) else json.dumps(text)
-
-
-def _read(text: str) -> Any:
     import yaml
 
-    return yaml.safe_load(text)
+    bare = text.isidentifier() and not isinstance(yaml.safe_load(text), bool)
+    return text if bare else json.dumps(text)
 
 
 def _tools(check: Assertion) -> Iterator[str]:

@@ -3,14 +3,15 @@
 Nothing here knows a single type: the docstrings, the fields and the example of the class are all there is.
 """
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import MISSING, asdict, dataclass, field, fields
 from inspect import cleandoc
-from typing import Any
+from typing import Any, get_args
 
 from agenteval.assertions import assertion_types
-from agenteval.assertions.base import Assertion
+from agenteval.assertions.base import Assertion, Category
 from agenteval.errors import PluginError, UsageError
 from agenteval.plugins.contract import schema_breach
 from agenteval.plugins.registry import BUILT_IN, Registry
@@ -86,12 +87,28 @@ def explain_all(registry: Registry = BUILT_IN) -> list[Explanation]:
     ]
 
 
+def explain_class(cls: type[Assertion], plugin: str = "") -> Explanation:
+    """What an assertion class says of itself."""
+    from pydantic import TypeAdapter
+
+    schema = TypeAdapter(cls).json_schema()
+    defs = schema.get("$defs", {})
+    return Explanation(
+        type=cls.type,
+        category=cls.category,
+        failure_category=cls.failure_category,
+        summary=first_sentence(cls.__doc__ or ""),
+        description=cleandoc(cls.__doc__ or ""),
+        implied_capabilities=list(cls.implied),
+        parameters=_parameters(schema, defs, _factory_defaults(cls)),
+        shapes=[_shape(name, defs) for name in _used_shapes(schema, defs)],
+        example=cleandoc(cls.example),
+        plugin=plugin,
+    )
+
+
 def by_category(explanations: list[Explanation]) -> dict[str, list[Explanation]]:
     """The types of each category; categories in the order of the scorecard."""
-    from typing import get_args
-
-    from agenteval.assertions.base import Category
-
     groups = {
         category: [item for item in explanations if item.category == category]
         for category in get_args(Category)
@@ -121,26 +138,6 @@ def _unknown(name: str, registry: Registry) -> UsageError:
     )
 
 
-def explain_class(cls: type[Assertion], plugin: str = "") -> Explanation:
-    """What an assertion class says of itself."""
-    from pydantic import TypeAdapter
-
-    schema = TypeAdapter(cls).json_schema()
-    defs = schema.get("$defs", {})
-    return Explanation(
-        type=cls.type,
-        category=cls.category,
-        failure_category=cls.failure_category,
-        summary=first_sentence(cls.__doc__ or ""),
-        description=cleandoc(cls.__doc__ or ""),
-        implied_capabilities=list(cls.implied),
-        parameters=_parameters(schema, defs, _factory_defaults(cls)),
-        shapes=[_shape(name, defs) for name in _used_shapes(schema, defs)],
-        example=cleandoc(cls.example),
-        plugin=plugin,
-    )
-
-
 def _factory_defaults(cls: type[Assertion]) -> dict[str, Any]:
     """Defaults that pydantic leaves out of the schema, since a function makes them."""
     declared: Any = cls
@@ -162,8 +159,6 @@ def _parameters(schema: JsonSchema, defs: JsonSchema, defaults: dict[str, Any]) 
 
 
 def _default_text(value: Any) -> str:
-    import json
-
     if value is None or value in ([], {}):
         return ""
     return json.dumps(value, ensure_ascii=False)

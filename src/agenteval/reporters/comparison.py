@@ -50,7 +50,7 @@ class _Telling:
     def __init__(self, terminal: Terminal, comparison: Comparison) -> None:
         self.terminal = terminal
         self.comparison = comparison
-        self.arrow = "→" if terminal.signs["dot"] == "·" else "->"
+        self.arrow = terminal.signs["arrow"]
 
     def tell(self) -> None:
         before, after = self.comparison.before.label, self.comparison.after.label
@@ -86,7 +86,7 @@ class _Telling:
             self._line(change.message, 8)
         until = f"until {change.expires}" if change.expires else None
         if known := [each for each in (change.owner, change.reason, until) if each]:
-            self._line(f" {self.terminal.signs['dot']} ".join(known), 8)
+            self._line(self.terminal.dotted(known), 8)
 
     def _differences(self, differences: Sequence[TestDifference]) -> None:
         if not differences:

@@ -74,14 +74,18 @@ class Console(Terminal):
 
     def _headline(self, result: TestResult) -> None:
         word, style = _XFAIL if result.xfail else _STATUS[result.status]
-        dot = f" {self.signs['dot']} "
         version = "" if result.adapter.version == "unknown" else f" {result.adapter.version}"
         facts = [f"{result.duration_ms:.0f} ms", f"{result.adapter.name}{version}", result.mode]
         if result.summary.vacuous:
             facts.append(f"{result.summary.vacuous} vacuous")
+        if result.summary.skipped and result.status == "pass":
+            facts.append(f"{result.summary.skipped} skipped")
+        trace = result.trace_summary
+        if trace and trace.status != "success" and result.status == "pass":
+            facts.append(f"trace {trace.status}")
         if result.xfail and result.xfail_reason:
             facts.append(result.xfail_reason)
-        text = dot.join(facts)
+        text = self.dotted(facts)
         head: list[Part] = [(word, style), " ", (result.test_case_id, "bold")]
         if len(word) + len(result.test_case_id) + len(text) + 4 <= self.width:
             self.emit(*head, "   ", (text, "dim"))
@@ -133,9 +137,8 @@ class Console(Terminal):
             return
         times = self.signs["times"]
         tools = " ".join(f"{name}{times}{count}" for name, count in summary.tools.items()) or "none"
-        dot = f" {self.signs['dot']} "
-        line = dot.join((f"trace {summary.status}", f"tools {tools}", f"retries {summary.retries}"))
-        self.paragraph(line, indent=2, style="dim")
+        facts = (f"trace {summary.status}", f"tools {tools}", f"retries {summary.retries}")
+        self.paragraph(self.dotted(facts), indent=2, style="dim")
         if self.verbosity > 0:
             for note in summary.notes:
                 self.paragraph(f"note: {note}", indent=2)
@@ -192,7 +195,7 @@ class Console(Terminal):
             parts.append(f"{self.signs['vacuous']} {vacuous} of them vacuous")
         if skipped:
             parts.append(f"{self.signs['skip']} {len(skipped)} skipped")
-        self.emit("  " + f" {self.signs['dot']} ".join(parts))
+        self.emit("  " + self.dotted(parts))
         for each in skipped:
             if error and error.message in each.message:
                 continue
@@ -272,7 +275,7 @@ class Console(Terminal):
             ]
             kind = "fail" if row.failed else "warn" if row.warnings else "pass" if judged else "skip"
             tail = f"  {', '.join(extras)}" if extras else ""
-            mark = (f"{self.signs[kind]:<{len(self.signs['pass'])}}", _MARK_STYLE[kind])
+            mark = (self.mark(kind), _MARK_STYLE[kind])
             self.emit("  ", mark, f" {row.category:<{width}}  {f'{row.passed}/{judged}':>{most}}{tail}")
 
     def _coverage(self, coverage: Coverage, *, tests: int) -> None:
@@ -287,8 +290,7 @@ class Console(Terminal):
             if names
         ]
         if unseen and tests > 1:
-            dot = f" {self.signs['dot']} "
-            self.paragraph(f"nothing looks at: {dot.join(unseen)}", indent=2, style="dim")
+            self.paragraph(f"nothing looks at: {self.dotted(unseen)}", indent=2, style="dim")
 
 
 def _counted(counts: RunCounts) -> list[Part]:

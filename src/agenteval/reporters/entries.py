@@ -162,7 +162,10 @@ def _on_one_line(reasons: Sequence[str], *, first_line: bool) -> str:
     """The first reason, and how many more there are. Of an error the first line is enough: an excerpt follows."""
     if not reasons:
         return ""
-    first = " ".join((reasons[0].split("\n")[0] if first_line else reasons[0]).split())
+    lines = [" ".join(line.split()) for line in reasons[0].split("\n")]
+    first = lines[0]
+    for line in () if first_line else filter(None, lines[1:]):
+        first += f" {line}" if first.endswith((":", ";", ",")) else f"; {line}"
     return f"{first} (and {len(reasons) - 1} more)" if len(reasons) > 1 else first
 
 

@@ -69,16 +69,13 @@ def safe_stem(test_id: str, taken: AbstractSet[str] = frozenset()) -> str:
     safe = stem == test_id and not stem.startswith(".") and not _RESERVED.match(stem)
     if not safe:
         stem = f"test-{stem.lstrip('.')}" if _RESERVED.match(stem) else stem.lstrip(".") or "test"
-    name = stem
-    if not safe or name.lower() in taken:
-        from hashlib import sha256  # loads OpenSSL
+    if safe and stem.lower() not in taken:
+        return stem
+    from hashlib import sha256  # loads OpenSSL
 
-        digest = sha256(test_id.encode(errors="surrogatepass")).hexdigest()
-        lengths = iter(range(8, len(digest) + 1, 8))
-        name = f"{stem}-{digest[: next(lengths)]}"
-        while name.lower() in taken:
-            name = f"{stem}-{digest[: next(lengths)]}"
-    return name
+    digest = sha256(test_id.encode(errors="surrogatepass")).hexdigest()
+    names = (f"{stem}-{digest[:length]}" for length in range(8, len(digest) + 1, 8))
+    return next(name for name in names if name.lower() not in taken)
 
 
 def _result(outcome: Outcome, max_bytes: int) -> bytes:

@@ -9,13 +9,12 @@ def tell_test(console: Console, test: TestMutation) -> None:
     """One test, as soon as its mutants are judged: survivors in full; with `-v` the others on a line each."""
     if console.verbosity < 0:
         return
-    dot = f" {console.signs['dot']} "
     if test.reason:
         console.emit(("SKIP", "yellow"), " ", (test.test_case_id, "bold"), "   ", (test.reason, "dim"))
         console.gap()
         return
     _, style = _look(test)
-    facts = dot.join(_counted(test.killed, test.survived, test.equivalent))
+    facts = console.dotted(_counted(test.killed, test.survived, test.equivalent))
     console.emit(
         (f"{percent(test.score):>5}", style), " ", (test.test_case_id, "bold"), "   ", (facts, "dim")
     )
@@ -76,10 +75,10 @@ def _table(console: Console, scores: list[Score]) -> None:
     width = max(len(each.name) for each in scores)
     for each in scores:
         sign, style = _look(each)
-        dot = f" {console.signs['dot']} "
-        facts = dot.join(_counted(each.killed, each.survived, each.equivalent))
-        mark = f"{console.signs[sign]:<{len(console.signs['pass'])}}"
-        console.emit("  ", (mark, style), f" {each.name:<{width}}  {percent(each.score):>5}  {facts}")
+        facts = console.dotted(_counted(each.killed, each.survived, each.equivalent))
+        console.emit(
+            "  ", (console.mark(sign), style), f" {each.name:<{width}}  {percent(each.score):>5}  {facts}"
+        )
 
 
 def _look(one: Score | TestMutation) -> tuple[str, str]:

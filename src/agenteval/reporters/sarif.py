@@ -86,10 +86,8 @@ def _of_entry(entry: Entry) -> Iterator[Json]:
             return
     elif entry.name != RUN or entry.path:
         return
-    made = _result(
-        entry.reason_code, "error", entry.text, entry.path, entry.line, entry.column, test=entry.name
-    )
-    yield _suppressed(made, entry)
+    place = _place(entry.path, entry.line, entry.column)
+    yield _suppressed(_result(entry.reason_code, "error", entry.text, place, test=entry.name), entry)
 
 
 def _suppressed(made: Json, entry: Entry) -> Json:
@@ -102,7 +100,8 @@ def _suppressed(made: Json, entry: Entry) -> Json:
 def _of_assertion(result: TestResult, each: AssertionResult) -> Json:
     level = "error" if each.status == "fail" else "warning"
     text = "\n".join((f"{each.id}: {each.message}", *evidence_of(each)))
-    made = _result(each.type, level, text, result.path, each.line, each.column, test=result.test_case_id)
+    place = _place(result.path, each.line, each.column)
+    made = _result(each.type, level, text, place, test=result.test_case_id)
     made["properties"] |= {"assertion": each.id, "category": each.category, "severity": each.severity}
     made["partialFingerprints"] = {"agenteval/v1": f"{result.test_case_id}::{each.id}"}
     if each.xfail:
@@ -112,17 +111,11 @@ def _of_assertion(result: TestResult, each: AssertionResult) -> Json:
 
 
 def _of_problem(problem: InvalidSpec) -> Json:
-    return _result(
-        problem.reason_code, problem.severity, problem.message, problem.path, problem.line, problem.column
-    )
+    place = _place(problem.path, problem.line, problem.column)
+    return _result(problem.reason_code, problem.severity, problem.message, place)
 
 
-def _result(
-    rule: str, level: str, text: str, path: str, line: int | None, column: int | None, *, test: str = ""
-) -> Json:
-    region = {"startLine": line or 1} | ({"startColumn": column} if column else {})
-    file = path or SETTINGS_FILE  # code scanning takes no report in which a result has no place
-    place = {"artifactLocation": _artifact(file), "region": region}
+def _result(rule: str, level: str, text: str, place: Json, *, test: str = "") -> Json:
     return {
         "ruleId": rule,
         "level": level,
@@ -130,6 +123,12 @@ def _result(
         "locations": [{"physicalLocation": place}],
         "properties": {"test": test} if test else {},
     }
+
+
+def _place(path: str, line: int | None, column: int | None) -> Json:
+    region = {"startLine": line or 1} | ({"startColumn": column} if column else {})
+    file = path or SETTINGS_FILE  # code scanning takes no report in which a result has no place
+    return {"artifactLocation": _artifact(file), "region": region}
 
 
 def _artifact(path: str) -> Json:

@@ -26,6 +26,7 @@ _UNICODE = {
     "vacuous": "○",
     "xfail": "✗",
     "dot": "·",
+    "arrow": "→",
     "times": "\N{MULTIPLICATION SIGN}",
     "cut": "…",
 }
@@ -37,6 +38,7 @@ _ASCII = {
     "vacuous": "o",
     "xfail": "x",
     "dot": "-",
+    "arrow": "->",
     "times": "x",
     "cut": "...",
 }
@@ -116,6 +118,14 @@ class Terminal:
         else:
             self.emit(*first)
             self.emit("  ", second)
+
+    def dotted(self, facts: Iterable[str]) -> str:
+        """Facts in a row, with a dot between two."""
+        return f" {self.signs['dot']} ".join(facts)
+
+    def mark(self, sign: str) -> str:
+        """A sign as wide as any of them: what stands behind it is aligned."""
+        return f"{self.signs[sign]:<{len(self.signs['pass'])}}"
 
     def command(self, line: str) -> None:
         """A line for a machine that reads along: to gaps it is as if it were not there."""

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from agenteval_nanoclaw.session.saying import MAIN, Said
-from agenteval_nanoclaw.session.transcript import Line, text_of
+from agenteval_nanoclaw.session.transcript import Line
+from agenteval_nanoclaw.session.values import text_of
 
 CUT_OFF = ("max_tokens", "model_context_window_exceeded")
 """Reasons for which an answer stops in the middle."""

@@ -93,14 +93,14 @@ def _at(runs: Sequence[Run], time: int) -> Run | None:
 
 def listed(runs: Sequence[Run]) -> str:
     """The runs, a line each."""
-    lines = [f"  turn {run.number}  {iso(run.started)}  {_told(run)}" for run in runs[:MOST_LISTED]]
+    lines = [_line(run) for run in runs[:MOST_LISTED]]
     more = [f"  and {len(runs) - MOST_LISTED} more"] if len(runs) > MOST_LISTED else []
     return "\n".join([*lines, *more])
 
 
-def _told(run: Run) -> str:
+def _line(run: Run) -> str:
     trigger = "scheduler" if run.by_scheduler else "user_message"
-    return f"{trigger}  {first_words(run)}"
+    return f"  turn {run.number}  {iso(run.started)}  {trigger}  {first_words(run)}"
 
 
 def first_words(run: Run) -> str:

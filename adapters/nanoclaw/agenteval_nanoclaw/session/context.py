@@ -11,6 +11,7 @@ from agenteval_nanoclaw.session.store import Group
 
 MAX_MEMORY = 1_000_000
 """Memory files of more bytes are not read."""
+_PLAIN = re.compile(r"\w[\w.-]*")
 
 
 def generation_of(run: Run, reading: Reading) -> str:
@@ -87,6 +88,3 @@ def group_file(reading: Reading, folder: str, name: str) -> str | None:
         return path.read_text(encoding="utf-8", errors="replace")
     except (OSError, ValueError):
         return None
-
-
-_PLAIN = re.compile(r"[\w][\w.-]*")

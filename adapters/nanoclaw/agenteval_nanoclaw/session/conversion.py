@@ -21,24 +21,26 @@ from agenteval_nanoclaw.session.tools import OWN_SERVER
 Tell = Callable[[Run, Reading], Told]
 Data = dict[str, Any]
 
+_OF_MEMORY = (
+    "group_id",
+    "source",
+    "path",
+    "content",
+    "change_summary",
+    "call_id",
+    "names_only",
+    "implicit",
+)
 KEPT = {
     "message_received": ("role", "content", "sender"),
     "tool_call": ("tool", "call_id", "args", "recorded_tool", "parent_call_id"),
     "tool_result": ("tool", "call_id", "success", "result"),
-    "memory_read": (
-        "group_id",
-        "source",
-        "path",
-        "content",
-        "change_summary",
-        "call_id",
-        "names_only",
-        "implicit",
-    ),
+    "memory_read": _OF_MEMORY,
+    "memory_write": _OF_MEMORY,
     "error": ("scope", "tool", "call_id", "error_type", "message", "retryable"),
     "final_output": ("role", "content", "to", "sent_by"),
 }
-"""What a step of the bundle keeps of an event's data, by type; `memory_write` is as `memory_read`."""
+"""What a step of the bundle keeps of an event's data, by type."""
 ACTING = frozenset({OUTBOUND, "edit", "multi_edit", "write", "todo_write", "notebook_edit"})
 """Tools whose answers say only that it was done: they stay in the bundle, and become no fixtures."""
 LONGEST_SLUG = 40
@@ -95,8 +97,7 @@ class _Shelf:
 
     def step(self, event: Event) -> Data:
         """The step of the bundle that an event becomes."""
-        kept = KEPT["memory_read" if event.type == "memory_write" else event.type]
-        data = {name: event.data[name] for name in kept if event.data.get(name) is not None}
+        data = {name: event.data[name] for name in KEPT[event.type] if event.data.get(name) is not None}
         if event.type == "tool_call":
             self.calls[data["call_id"]] = event
         elif event.type == "tool_result" and (fixture := self._fixture(event)):
@@ -173,8 +174,11 @@ def _memory(run: Run, reading: Reading, told: Told, tell: Tell) -> list[Data]:
         for file, content in told.before.items()
         if file.group == own and content is not None
     }
-    unknown = [pair for pair in _own_files(run, reading, own) if pair[0] not in entries]
-    unknown = [(path, content) for path, content in unknown if path not in told.written]
+    unknown = [
+        (path, content)
+        for path, content in _own_files(run, reading, own)
+        if path not in entries and path not in told.written
+    ]
     if unknown:
         written = _written_later(run, reading, tell)
         for path, content in unknown:

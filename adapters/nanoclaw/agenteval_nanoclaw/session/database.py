@@ -4,6 +4,7 @@ A database is copied, with its journal or write-ahead log, into a private tempor
 opening the original, even for reading, may create files beside it, wait for locks, or finish a transaction.
 """
 
+import json
 import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import closing
@@ -50,6 +51,14 @@ def read_tables(path: Path, required: Columns, optional: Columns) -> dict[str, l
                 reason_code="adapter.database_unreadable",
                 next_step="stop NanoClaw, or copy the recording once it is idle, and try again",
             ) from error
+
+
+def json_of(value: Any) -> Any:
+    """What the text of a column says as JSON, or None when it is none."""
+    try:
+        return json.loads(value) if isinstance(value, str) else None
+    except (ValueError, RecursionError):
+        return None
 
 
 def _text(data: bytes) -> str:

@@ -9,6 +9,8 @@ from agenteval_nanoclaw.session.runs import Run
 from agenteval_nanoclaw.session.saying import Sayings
 from agenteval_nanoclaw.session.usage import Usage
 
+IMPLICIT = "memory that was loaded into the prompt is not recorded: without a read by tool, nothing shows whether it was known"
+
 
 def notes_on(run: Run, reading: Reading, generation: str, sayings: Sayings, usage: Usage) -> Iterator[str]:
     """What the recording of one run cannot show."""
@@ -34,13 +36,9 @@ def notes_on(run: Run, reading: Reading, generation: str, sayings: Sayings, usag
         yield "what was delivered is not recorded: sends are known by their calls, the answer by its text"
     if generation and not mounts_are_known(run, reading):
         yield "mounts are not recorded: memory under /workspace/extra belongs to the group that the folder is named for"
-    unknown = {kind: count for kind, count in run.index.skipped.items() if count}
-    if unknown:
+    if unknown := run.index.skipped:
         told = ", ".join(f"{kind} ({count})" for kind, count in sorted(unknown.items()))
         yield f"lines of the transcript that nobody knows were passed over: {told}"
-
-
-IMPLICIT = "memory that was loaded into the prompt is not recorded: without a read by tool, nothing shows whether it was known"
 
 
 def holds(reading: Reading) -> list[str]:

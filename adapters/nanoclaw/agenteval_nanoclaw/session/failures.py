@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from agenteval.lazyregex import lazy
-from agenteval_nanoclaw.session.transcript import Record, text_of
+from agenteval_nanoclaw.session.values import Record, record_of, text_of
 
 ERROR_TYPES = (
     ("timeout", lazy(r"timed? ?out|-32001|Exit code 143|\bETIMEDOUT\b", re.IGNORECASE)),
@@ -27,8 +27,7 @@ def error_type(message: str) -> str:
 
 def api_error(record: Record) -> tuple[str, str]:
     """Kind and message of a failed request to the model."""
-    error = record.get("error")
-    told: Any = error if isinstance(error, dict) else {}
+    told: Any = record_of(record.get("error"))
     status, kind, message = told.get("status"), text_of(told.get("type")), text_of(told.get("formatted"))
     while isinstance(told, dict):
         kind = text_of(told.get("type")) if text_of(told.get("type")) not in ("", "error") else kind

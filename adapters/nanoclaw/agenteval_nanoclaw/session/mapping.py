@@ -6,13 +6,7 @@ from typing import Any
 
 from agenteval.outbound import OUTBOUND
 from agenteval.plurals import counted
-from agenteval.trace import (
-    AdapterInfo,
-    Capabilities,
-    Trace,
-    TraceBuilder,
-    TraceMessage,
-)
+from agenteval.trace import AdapterInfo, Capabilities, Trace, TraceBuilder, TraceMessage
 from agenteval_nanoclaw.session.answers import final_answers
 from agenteval_nanoclaw.session.clock import iso
 from agenteval_nanoclaw.session.context import generation_of, mounts_are_known, scenario_of
@@ -29,8 +23,9 @@ from agenteval_nanoclaw.session.results import result_text, whole_text
 from agenteval_nanoclaw.session.runs import Run
 from agenteval_nanoclaw.session.saying import MAIN, Place, Said, read_sayings
 from agenteval_nanoclaw.session.tools import canonical, fitting
-from agenteval_nanoclaw.session.transcript import Record, prompt_of, text_of
+from agenteval_nanoclaw.session.transcript import prompt_of
 from agenteval_nanoclaw.session.usage import Usage
+from agenteval_nanoclaw.session.values import Record, record_of, text_of
 
 SENDERS = {"task": "scheduler", "webhook": "system"}
 """Who acts when a message is received, by its kind; any other is the user's."""
@@ -170,24 +165,23 @@ class _Teller:
         self.outgoing.tell(said.line)
 
     def _call(self, said: Said, block: Record) -> None:
-        name, call_id, args = text_of(block.get("name")), text_of(block.get("id")), block.get("input")
-        known, message = self.calls.get(call_id), text_of(said.message.get("id"))
+        name, call_id = text_of(block.get("name")), text_of(block.get("id"))
         if not call_id or not name:
             return
-        if (
-            known and known.message == message and (message or not known.answered)
-        ):  # written again, or further
-            known.args.update(fitting(args) if isinstance(args, dict) else {})
+        known, message = self.calls.get(call_id), text_of(said.message.get("id"))
+        args = fitting(record_of(block.get("input")))
+        # the same call, written again or further
+        if known and known.message == message and (message or not known.answered):
+            known.args.update(args)
             return
-        number = (
-            known.number + 1 if known else 1
-        )  # some services use an id for many calls, one after the other
+        # some services use an id for many calls, one after the other
+        number = known.number + 1 if known else 1
         call = Call(
             id=call_id if number == 1 else f"{call_id}#{number}",
             number=number,
             recorded=name,
             tool=canonical(name, self.aliases),
-            args=fitting(args) if isinstance(args, dict) else {},
+            args=args,
             folder=text_of(said.record.get("cwd")),
             time=said.line.time,
             message=message,
@@ -269,7 +263,6 @@ class _Teller:
             self.notes.append(
                 f"calls are not in the recording that {answers} answer, so tools are not judged"
             )
-
         if self.served:
             calls = counted(self.served, "call")
             self.notes.append(

@@ -3,13 +3,13 @@
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from posixpath import basename, isabs, join, normpath
+from posixpath import basename, join, normpath
 from typing import Any
 
 from agenteval.patterns import is_glob, name_matches
 from agenteval_nanoclaw.session.shell import touches
 from agenteval_nanoclaw.session.store import Mount
-from agenteval_nanoclaw.session.transcript import text_of
+from agenteval_nanoclaw.session.values import records_in, text_of
 
 SHARED = "global"
 """Owns what NanoClaw shares between groups."""
@@ -38,6 +38,8 @@ class MemoryUse:
     change: str = ""
     names_only: bool = False
     """Whether only the file's name was shown, not what is in it."""
+    whole: bool = False
+    """Whether the file holds nothing but `content` after this write."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -136,28 +138,25 @@ class Memory:
 
     def _files(self, paths: Iterable[str], folder: str) -> Iterator[Owned]:
         for path in paths:
-            if path and (file := self.owned(path if isabs(path) else join(folder, path))):
+            if path and (file := self.owned(join(folder, path))):
                 yield file
 
     def _edited(self, tool: str, args: dict[str, Any], folder: str) -> Iterator[MemoryUse]:
         for file in self._files([text_of(args.get("file_path"))], folder):
             if tool == "Write":
-                yield MemoryUse(write=True, file=file, content=text_of(args.get("content")))
+                yield MemoryUse(write=True, file=file, content=text_of(args.get("content")), whole=True)
                 continue
             edits = args.get("edits") if tool == "MultiEdit" else [args]
-            for edit in edits if isinstance(edits, list) else []:
-                if isinstance(edit, dict):
-                    old = text_of(edit.get("old_string"))
-                    yield MemoryUse(
-                        write=True,
-                        file=file,
-                        content=text_of(edit.get("new_string")),
-                        change=f"instead of: {old}" if old else "",
-                    )
+            for edit in records_in(edits):
+                yield MemoryUse(
+                    write=True,
+                    file=file,
+                    content=text_of(edit.get("new_string")),
+                    change=instead_of(text_of(edit.get("old_string"))),
+                )
 
     def _searched(self, args: dict[str, Any], folder: str, output: str) -> list[MemoryUse]:
-        place = text_of(args.get("path")) or folder
-        place = place if isabs(place) else join(folder, place)
+        place = join(folder, text_of(args.get("path")))
         names_only = args.get("output_mode", "files_with_matches") != "content"
         if file := self.owned(place):
             nothing = output.startswith("No ")
@@ -183,8 +182,14 @@ class Memory:
             files = self._matching(touch.path)
             if touch.access == "write":
                 for file in files:
-                    change = "" if touch.written is not None else f"by the command: {command}"
-                    uses.append(MemoryUse(write=True, file=file, content=touch.written, change=change))
+                    change = (
+                        instead_of(touch.taken) if touch.written is not None else f"by the command: {command}"
+                    )
+                    uses.append(
+                        MemoryUse(
+                            write=True, file=file, content=touch.written, change=change, whole=touch.whole
+                        )
+                    )
             elif files:
                 names_only = touch.access == "names"
                 uses += [_read(file, output, names_only=names_only) for file in files]
@@ -204,6 +209,11 @@ class Memory:
         return [file for each in named if (file := self.owned(each))]
 
 
+def instead_of(old: str) -> str:
+    """What a write says of the text that it took out."""
+    return f"instead of: {old}" if old else ""
+
+
 def _read(file: Owned, output: str, *, names_only: bool) -> MemoryUse:
     return MemoryUse(write=False, file=file, content=None if names_only else output, names_only=names_only)
 
@@ -220,6 +230,9 @@ def _hit(line: str) -> tuple[str, str]:
 def _once(uses: list[MemoryUse]) -> list[MemoryUse]:
     kept: list[MemoryUse] = []
     for use in uses:
+        if use.write:
+            kept += [use] * (use not in kept)
+            continue
         same = [each for each in kept if (each.file, each.write) == (use.file, use.write)]
         if not same:
             kept.append(use)

@@ -1,7 +1,7 @@
 """A recording as a whole: its files, what its databases tell, its runs."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 
 from agenteval.adapters import AdapterContext
@@ -19,7 +19,7 @@ class Reading:
     source: Source
     store: Store
     runs: list[Run]
-    skipped: dict[str, int] = field(default_factory=dict)
+    skipped: Counter[str]
     max_bytes: int
 
 
@@ -31,14 +31,13 @@ def read_recording(path: Path, context: AdapterContext, *, within: Path | None) 
         for session in store.sessions:
             session.owner = ""
     runs: list[Run] = []
-    skipped: dict[str, int] = {}
+    skipped: Counter[str] = Counter()
     for transcript in source.transcripts:
         index = _index(transcript, context, alone=len(source.transcripts) == 1)
         if index is None:
-            skipped["file that is no transcript"] = skipped.get("file that is no transcript", 0) + 1
+            skipped["file that is no transcript"] += 1
             continue
-        for what, count in index.skipped.items():
-            skipped[what] = skipped.get(what, 0) + count
+        skipped.update(index.skipped)
         runs += split(transcript, index)
     know(runs, store)
     if source.chosen:
@@ -57,14 +56,15 @@ def read_recording(path: Path, context: AdapterContext, *, within: Path | None) 
 
 
 def _store(source: Source) -> Store:
-    read: Callable[[Source], Store]
     if source.kind == "v2":
-        from agenteval_nanoclaw.session.v2 import read_store as read
-    elif source.kind == "v1":
-        from agenteval_nanoclaw.session.v1 import read_store as read
-    else:
-        return Store()
-    return read(source)
+        from agenteval_nanoclaw.session import v2
+
+        return v2.read_store(source)
+    if source.kind == "v1":
+        from agenteval_nanoclaw.session import v1
+
+        return v1.read_store(source)
+    return Store()
 
 
 def _index(transcript: Transcript, context: AdapterContext, *, alone: bool) -> Index | None:

@@ -8,7 +8,6 @@ from agenteval.recordings import RecordedRun, RecordedTest, Recording
 from agenteval.trace import AdapterInfo, Trace
 from agenteval_nanoclaw.session.choosing import choose, first_words
 from agenteval_nanoclaw.session.clock import iso
-from agenteval_nanoclaw.session.context import scenario_of
 from agenteval_nanoclaw.session.evidence import holds, lacks
 from agenteval_nanoclaw.session.mapping import Told, tell
 from agenteval_nanoclaw.session.reading import Reading, read_recording
@@ -31,7 +30,7 @@ class SessionRecorder:
         runs, gaps = [], []
         for run in reading.runs:
             trace = self._tell(run, reading).trace
-            runs.append(_told(run, trace, reading))
+            runs.append(_told(run, trace))
             if not trace.capabilities.supports_tool_trace:
                 gaps.append(run.number)
         return Recording(
@@ -54,12 +53,12 @@ class SessionRecorder:
         return tell(run, reading, aliases={}, ids=ids, adapter=self.adapter, default_group=UNKNOWN_GROUP)
 
 
-def _told(run: Run, trace: Trace, reading: Reading) -> RecordedRun:
+def _told(run: Run, trace: Trace) -> RecordedRun:
     return RecordedRun(
         number=run.number,
         choice={"turn": run.number},
         started_at=iso(run.started),
-        group_id=scenario_of(run, reading, UNKNOWN_GROUP).group_id or UNKNOWN_GROUP,
+        group_id=trace.scenario.group_id or UNKNOWN_GROUP,
         trigger=trace.scenario.trigger,
         first_words=first_words(run),
         tools=trace.tool_counts(),

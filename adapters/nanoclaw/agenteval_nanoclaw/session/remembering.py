@@ -6,12 +6,12 @@ from typing import Any
 from agenteval.trace import TraceBuilder
 from agenteval_nanoclaw.session.clock import iso
 from agenteval_nanoclaw.session.context import memory_of
-from agenteval_nanoclaw.session.memory import LOCAL, MAIN, MemoryUse, Owned
+from agenteval_nanoclaw.session.memory import LOCAL, MAIN, MemoryUse, Owned, instead_of
 from agenteval_nanoclaw.session.reading import Reading
 from agenteval_nanoclaw.session.runs import Run
 from agenteval_nanoclaw.session.saying import Said, Sayings
 from agenteval_nanoclaw.session.shell import touches
-from agenteval_nanoclaw.session.transcript import Record, text_of
+from agenteval_nanoclaw.session.values import Record, record_of, records_in, text_of
 
 MEMORY_FILES = (f"/{LOCAL}", f"/{MAIN}")
 
@@ -38,7 +38,7 @@ class MemoryTelling:
     """Adds memory events after the results of the calls that read or wrote memory.
 
     `before` is what memory files held when the run first touched them, where that is recorded; None: they were not
-    there. `written` are the paths of the files that it wrote.
+    there. `written` are the paths of the files that it wrote, `held` what each file is known to hold, piece by piece.
     """
 
     def __init__(self, run: Run, reading: Reading, builder: TraceBuilder, sayings: Sayings) -> None:
@@ -47,6 +47,7 @@ class MemoryTelling:
         self.memory.index_text += _index_text(sayings)
         self.before: dict[Owned, str | None] = {}
         self.written: set[str] = set()
+        self.held: dict[str, list[str]] = {}
         self.told = False
 
     def notes(self) -> list[str]:
@@ -60,23 +61,22 @@ class MemoryTelling:
         """The memory events of a successful call; `text` and `detail` are its result."""
         for use in self.memory.uses(call.recorded, call.args, call.folder, text):
             self._remember(use, detail)
+            self._replace(use, detail)
             self._add(said, use, call_id=call.id)
 
     def tell_loaded(self, said: Said) -> None:
         """The memory that was loaded into the prompt, where a line tells of it."""
-        attachment = said.record.get("attachment")
-        if not isinstance(attachment, dict) or attachment.get("type") != "instructions":
+        attachment = record_of(said.record.get("attachment"))
+        if attachment.get("type") != "instructions":
             return
-        files = attachment.get("files")
-        for entry in files if isinstance(files, list) else []:
-            given: Record = entry if isinstance(entry, dict) else {}
-            if file := self.memory.owned(text_of(given.get("path"))):
-                use = MemoryUse(write=False, file=file, content=text_of(given.get("content")))
+        for entry in records_in(attachment.get("files")):
+            if file := self.memory.owned(text_of(entry.get("path"))):
+                use = MemoryUse(write=False, file=file, content=text_of(entry.get("content")))
                 self._add(said, use, implicit=True)
 
     def _remember(self, use: MemoryUse, detail: Any) -> None:
         """What the file held before, when this call is the first to touch it."""
-        given = detail if isinstance(detail, dict) else {}
+        given = record_of(detail)
         file = given.get("file")
         if use.file.path not in self.written and use.file not in self.before:
             if use.write and "originalFile" in given:
@@ -86,6 +86,16 @@ class MemoryTelling:
                 self.before[use.file] = text_of(file.get("content"))
         if use.write:
             self.written.add(use.file.path)
+
+    def _replace(self, use: MemoryUse, detail: Any) -> None:
+        """Tell of a write that left nothing of a file what is known to have been in it."""
+        held = self.held.setdefault(use.file.path, [])
+        if use.whole:
+            original = detail.get("originalFile") if isinstance(detail, dict) else None
+            use.change = instead_of(original if isinstance(original, str) else "\n".join(dict.fromkeys(held)))
+            held.clear()
+        if use.content:
+            held.append(use.content)
 
     def _add(self, said: Said, use: MemoryUse, **extra: Any) -> None:
         self.told = True
@@ -116,8 +126,7 @@ def _index_text(sayings: Sayings) -> str:
     shown: list[str] = [""]
     for said in sayings.of_type("assistant"):
         for block in said.blocks("tool_use"):
-            given = block.get("input")
-            args: Record = given if isinstance(given, dict) else {}
+            args = record_of(block.get("input"))
             if text_of(args.get("file_path")).endswith(MEMORY_FILES):
                 reading.add(text_of(block.get("id")))
                 shown += [text_of(args.get("content")), text_of(args.get("new_string"))]
@@ -125,9 +134,7 @@ def _index_text(sayings: Sayings) -> str:
                 found = [each for each in touches(command, "/")[0] if each.path.endswith(MEMORY_FILES)]
                 shown += [each.written or "" for each in found]
     for said in sayings.of_type("user") if reading else ():
-        detail = said.record.get("toolUseResult")
-        file = detail.get("file") if isinstance(detail, dict) else None
-        if isinstance(file, dict):
-            answered = [text_of(block.get("tool_use_id")) in reading for block in said.blocks("tool_result")]
-            shown += [text_of(file.get("content"))] * any(answered)
+        if any(text_of(block.get("tool_use_id")) in reading for block in said.blocks("tool_result")):
+            file = record_of(record_of(said.record.get("toolUseResult")).get("file"))
+            shown.append(text_of(file.get("content")))
     return "\n".join(shown)

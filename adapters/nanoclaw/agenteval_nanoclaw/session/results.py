@@ -6,7 +6,7 @@ from typing import Any
 
 from agenteval.lazyregex import lazy
 from agenteval_nanoclaw.session.source import Source
-from agenteval_nanoclaw.session.transcript import Record, text_of
+from agenteval_nanoclaw.session.values import Record, record_of, records_in, text_of
 
 _REMINDER = lazy(r"\s*<system-reminder>.*?</system-reminder>\s*", re.DOTALL)
 _NUMBERED = lazy(r"^ *\d+(?:\t|→)", re.MULTILINE)
@@ -16,12 +16,12 @@ _TOOL_ERROR = lazy(r"^\s*<tool_use_error>(.*)</tool_use_error>\s*$", re.DOTALL)
 
 def result_text(block: Record, detail: Any, tool: str) -> str:
     """The text of a `tool_result` block. `detail` is `toolUseResult`, `tool` the recorded name."""
-    if isinstance(detail, dict):
-        file = detail.get("file")
-        if tool == "Read" and isinstance(file, dict) and isinstance(file.get("content"), str):
-            return str(file["content"])
-        if tool in ("Agent", "Task") and isinstance(detail.get("content"), list):
-            return _flat(detail["content"])
+    told = record_of(detail)
+    read = record_of(told.get("file")).get("content")
+    if tool == "Read" and isinstance(read, str):
+        return read
+    if tool in ("Agent", "Task") and isinstance(told.get("content"), list):
+        return _flat(told["content"])
     text = _flat(block.get("content"))
     text = _REMINDER.sub("\n", text).rstrip("\n") if "<system-reminder>" in text else text
     if wrapped := _TOOL_ERROR.match(text):
@@ -39,9 +39,7 @@ def _flat(content: Any) -> str:
     if isinstance(content, str):
         return content
     parts = []
-    for block in content if isinstance(content, list) else []:
-        if not isinstance(block, dict):
-            continue
+    for block in records_in(content):
         kind = block.get("type")
         if kind == "text":
             parts.append(text_of(block.get("text")))

@@ -10,7 +10,8 @@ from pathlib import Path
 from agenteval.errors import AdapterError
 from agenteval_nanoclaw.session.runs import CLOCK_SLACK, Run
 from agenteval_nanoclaw.session.source import Source
-from agenteval_nanoclaw.session.transcript import Index, Line, Record, read_index, read_record, text_of
+from agenteval_nanoclaw.session.transcript import Index, Line, read_index, read_record
+from agenteval_nanoclaw.session.values import Record, record_of, records_in, text_of
 
 SPAWNS = ("Agent", "Task")
 """The tool that starts a subagent, by its names."""
@@ -35,20 +36,15 @@ class Said:
     @property
     def message(self) -> Record:
         """The message of the API that it holds."""
-        message = self.record.get("message")
-        return message if isinstance(message, dict) else {}
+        return record_of(self.record.get("message"))
 
     def blocks(self, kind: str) -> Iterator[Record]:
         """The content blocks of a kind."""
-        content = self.message.get("content")
-        for block in content if isinstance(content, list) else []:
-            if isinstance(block, dict) and block.get("type") == kind:
-                yield block
+        return (block for block in records_in(self.message.get("content")) if block.get("type") == kind)
 
     def served(self) -> int:
         """How many calls it has of tools that the model's service runs itself."""
-        content = self.message.get("content")
-        blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+        blocks = records_in(self.message.get("content"))
         return sum(text_of(block.get("type")).endswith("_tool_use") for block in blocks)
 
     @property
@@ -184,16 +180,15 @@ def _spawned(lines: Iterable[Said], files: dict[str, Path]) -> Iterator[_Spawn]:
     known = set(files)
     for said in lines:
         for block in said.blocks("tool_use"):
-            call, given = text_of(block.get("id")), block.get("input")
-            args: Record = given if isinstance(given, dict) else {}
+            call, args = text_of(block.get("id")), record_of(block.get("input"))
             times[call] = said.line.time
             if block.get("name") in SPAWNS:
                 started[call] = _Spawn(call, said.line.time, prompt=text_of(args.get("prompt")))
             elif block.get("name") == RESUMES and (agent := text_of(args.get("to"))) in known:
                 started[call] = _Spawn(call, said.line.time, agent, message=True)
-        detail = said.record.get("toolUseResult")
+        detail = record_of(said.record.get("toolUseResult"))
         for block in said.blocks("tool_result"):
-            agent = text_of(detail.get("agentId")) if isinstance(detail, dict) else ""
+            agent = text_of(detail.get("agentId"))
             call = text_of(block.get("tool_use_id"))
             if agent:
                 started.setdefault(call, _Spawn(call, times.get(call, 0))).agent = agent
@@ -211,7 +206,7 @@ def _by_file(spawn: _Spawn, files: dict[str, Path]) -> str:
             meta = json.loads(path.with_suffix("").with_suffix(".meta.json").read_bytes())
         except (OSError, ValueError):
             meta = None
-        if isinstance(meta, dict) and meta.get("toolUseId") == spawn.call:
+        if record_of(meta).get("toolUseId") == spawn.call:
             return agent
         with path.open("rb") as file:
             first = file.readline(1 << 20)

@@ -13,6 +13,7 @@ from typing import Literal
 from agenteval.errors import AdapterError
 
 Kind = Literal["transcript", "v2", "v1"]
+V1_STORE = "NanoClaw v1 store"
 
 NO_RECORDING = (
     "name a transcript (*.jsonl), a NanoClaw v2 install root (with data/v2-sessions) or session folder "
@@ -50,9 +51,8 @@ class Source:
     """The files of a recording. `chosen` is the session folder that was named, when it was one."""
 
     kind: Kind
-    named: Path
     what: str
-    root: Path
+    """What it is called."""
     transcripts: list[Transcript] = field(default_factory=list)
     sessions: list[SessionFolder] = field(default_factory=list)
     central: Path | None = None
@@ -86,14 +86,14 @@ def find_source(path: Path, *, within: Path | None) -> Source:
 def _source_at(path: Path, within: Path | None) -> Source | None:
     if path.is_dir():
         if (path / "data" / "v2-sessions").is_dir():
-            return _v2(path, "NanoClaw v2 install", path, within)
+            return _v2("NanoClaw v2 install", path, within)
         if (path / "store" / "messages.db").is_file():
-            return _v1(path, path, path / "store" / "messages.db", within)
+            return _v1(V1_STORE, path, path / "store" / "messages.db", within)
         if (path / "inbound.db").is_file() or (path / "outbound.db").is_file():
             return _session_folder(path, within)
         if (path / "messages.db").is_file():
             root = path.parent if path.name == "store" else path
-            return _v1(path, root, path / "messages.db", within)
+            return _v1(V1_STORE, root, path / "messages.db", within)
         return None
     if not path.is_file():
         return None
@@ -117,10 +117,9 @@ def _transcript(path: Path, within: Path | None) -> Source:
         own = Transcript(path=path, owner=parts[at + 1])
         what = "Claude Agent SDK transcript in a NanoClaw install"
         if kind == "v2":
-            source = _v2(path, what, root, within)
+            source = _v2(what, root, within)
         elif (store := root / "store" / "messages.db").is_file():
-            source = _v1(path, root, store, within)
-            source.what = what
+            source = _v1(what, root, store, within)
         else:
             continue
         source.transcripts = [own]
@@ -128,9 +127,7 @@ def _transcript(path: Path, within: Path | None) -> Source:
         return source
     return Source(
         kind="transcript",
-        named=path,
         what="Claude Agent SDK transcript",
-        root=path.parent,
         transcripts=[Transcript(path=path)],
         allowed=_guard(path.parent, within),
     )
@@ -140,7 +137,7 @@ def _session_folder(path: Path, within: Path | None) -> Source:
     """A v2 session folder, in its install or copied out of it with transcripts beside the databases."""
     root = path.parent.parent.parent.parent
     if path.parent.parent.name == "v2-sessions" and (within is None or _under(root, within)):
-        source = _v2(path, "NanoClaw v2 session folder", root, within)
+        source = _v2("NanoClaw v2 session folder", root, within)
         owner = path.parent.name
         source.transcripts = [each for each in source.transcripts if each.owner == owner]
         source.sessions = [each for each in source.sessions if each.owner == owner]
@@ -148,29 +145,22 @@ def _session_folder(path: Path, within: Path | None) -> Source:
         return source
     allowed = _guard(path, within)
     session = SessionFolder(path=path)
-    transcripts = [Transcript(path=each) for each in sorted(path.glob("*.jsonl")) if allowed(each)]
     return Source(
         kind="v2",
-        named=path,
         what="NanoClaw v2 session folder",
-        root=path,
-        transcripts=transcripts,
+        transcripts=_transcripts(path, "*.jsonl", allowed),
         sessions=[session],
         chosen=session,
         allowed=allowed,
     )
 
 
-def _v2(named: Path, what: str, root: Path, within: Path | None) -> Source:
+def _v2(what: str, root: Path, within: Path | None) -> Source:
     allowed = _guard(root, within)
-    source = Source(kind="v2", named=named, what=what, root=root, allowed=allowed)
+    source = Source(kind="v2", what=what, allowed=allowed)
     for owner in _folders(root / "data" / "v2-sessions", allowed):
         projects = owner / ".claude-shared" / "projects"
-        source.transcripts += [
-            Transcript(path=path, owner=owner.name)
-            for path in sorted(projects.glob("*/*.jsonl"))
-            if allowed(path)
-        ]
+        source.transcripts += _transcripts(projects, "*/*.jsonl", allowed, owner.name)
         source.sessions += [
             SessionFolder(path=folder, owner=owner.name)
             for folder in _folders(owner, allowed)
@@ -182,22 +172,23 @@ def _v2(named: Path, what: str, root: Path, within: Path | None) -> Source:
     return source
 
 
-def _v1(named: Path, root: Path, store: Path, within: Path | None) -> Source:
+def _v1(what: str, root: Path, store: Path, within: Path | None) -> Source:
     allowed = _guard(root, within)
-    source = Source(kind="v1", named=named, what="NanoClaw v1 store", root=root, allowed=allowed)
+    source = Source(kind="v1", what=what, allowed=allowed)
     source.store = store if allowed(store) else None
     source.groups = _groups(root, allowed)
     for folder in _folders(root / "data" / "sessions", allowed):
         projects = folder / ".claude" / "projects"
-        source.transcripts += [
-            Transcript(path=path, owner=folder.name)
-            for path in sorted(projects.glob("*/*.jsonl"))
-            if allowed(path)
-        ]
+        source.transcripts += _transcripts(projects, "*/*.jsonl", allowed, folder.name)
     if not source.transcripts:  # a store that was copied out of its install, with transcripts beside it
-        beside = sorted(store.parent.glob("*.jsonl"))
-        source.transcripts = [Transcript(path=path) for path in beside if allowed(path)]
+        source.transcripts = _transcripts(store.parent, "*.jsonl", allowed)
     return source
+
+
+def _transcripts(
+    folder: Path, pattern: str, allowed: Callable[[Path], bool], owner: str = ""
+) -> list[Transcript]:
+    return [Transcript(path=path, owner=owner) for path in sorted(folder.glob(pattern)) if allowed(path)]
 
 
 def _groups(root: Path, allowed: Callable[[Path], bool]) -> Path | None:

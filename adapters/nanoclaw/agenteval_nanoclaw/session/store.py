@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from agenteval_nanoclaw.session.transcript import text_of
+from agenteval_nanoclaw.session.values import records_in, text_of
 
 
 @dataclass(slots=True, kw_only=True)
@@ -40,7 +40,6 @@ class Outbound:
     content: dict[str, Any]
     channel: str
     platform_id: str
-    session: str
     in_reply_to: str = ""
     delivered: bool = False
     platform_message_id: str = ""
@@ -108,8 +107,7 @@ def listed_mounts(listed: Any) -> list[Mount]:
             host=text_of(each.get("hostPath")),
             readonly=bool(each.get("readonly")),
         )
-        for each in (listed if isinstance(listed, list) else [])
-        if isinstance(each, dict)
+        for each in records_in(listed)
     ]
 
 

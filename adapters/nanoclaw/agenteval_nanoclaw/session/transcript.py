@@ -6,6 +6,7 @@ continues; then only the lines of one run are read again, whole.
 
 import json
 from codecs import BOM_UTF8
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import takewhile
@@ -16,8 +17,7 @@ from agenteval.errors import AdapterError
 from agenteval_nanoclaw.session.clock import milliseconds
 from agenteval_nanoclaw.session.line_types import OTHER_KNOWN, PASSED_OVER, TOLD
 from agenteval_nanoclaw.session.prompts import INTERRUPTED, is_harness
-
-Record = dict[str, Any]
+from agenteval_nanoclaw.session.values import Record, record_of, records_in, text_of
 
 Progress = Callable[[Path, int, int], None]
 """Told a file, the bytes of it that are read, and its size."""
@@ -51,7 +51,7 @@ class Index:
 
     path: Path
     lines: list[Line] = field(default_factory=list)
-    skipped: dict[str, int] = field(default_factory=dict)
+    skipped: Counter[str] = field(default_factory=Counter)
     """Lines that were passed over because nobody knows them, by type."""
     damaged: list[int] = field(default_factory=list)
     """The numbers of lines that cannot be read: no JSON, or too long. What they told is missing."""
@@ -63,8 +63,6 @@ class Index:
     """Whether the last line is not whole."""
     folder: str = ""
     """The agent's working directory: it tells the generations of NanoClaw apart."""
-    version: str = ""
-    """The version of the Claude Code CLI that wrote it."""
 
 
 def read_index(path: Path, *, max_line: int, progress: Progress | None = None) -> Index:
@@ -85,12 +83,12 @@ def read_index(path: Path, *, max_line: int, progress: Progress | None = None) -
         record = parse_line(data) if data is not None else None
         if record is None:
             if data is None:
-                _count(index, f"line over {max_line:,} bytes")
+                index.skipped[f"line over {max_line:,} bytes"] += 1
                 index.damaged.append(number)
             elif not whole:
                 index.cut = True
             elif data.strip():
-                _count(index, "line that is not JSON")
+                index.skipped["line that is not JSON"] += 1
                 index.damaged.append(number)
             continue
         objects += "type" in record
@@ -137,17 +135,12 @@ def _raw_lines(path: Path, max_line: int) -> Iterator[tuple[int, int, bytes | No
         ) from error
 
 
-def _count(index: Index, what: str) -> None:
-    index.skipped[what] = index.skipped.get(what, 0) + 1
-
-
 def _add(index: Index, places: dict[str, int], record: Record, line: Line) -> None:
     kind = record.get("type")
     if not isinstance(kind, str):
-        _count(index, "line without a type")
+        index.skipped["line without a type"] += 1
         return
     index.folder = index.folder or text_of(record.get("cwd"))
-    index.version = index.version or text_of(record.get("version"))
     uuid = text_of(record.get("uuid"))
     known = places.get(uuid, -1)
     if known >= 0 and index.lines[known].length == line.length:  # written twice
@@ -163,7 +156,7 @@ def _add(index: Index, places: dict[str, int], record: Record, line: Line) -> No
         told = kind == "assistant" or _subtype(record) in TOLD.get(kind, ())
     if not told:
         if kind not in ("user", *PASSED_OVER) and _subtype(record) not in OTHER_KNOWN:
-            _count(index, f"{kind}/{_subtype(record)}" if kind in TOLD else kind)
+            index.skipped[f"{kind}/{_subtype(record)}" if kind in TOLD else kind] += 1
         if uuid:
             places[uuid] = parent  # what continues it continues what it continues
         return
@@ -188,8 +181,7 @@ def _subtype(record: Record) -> str:
 def prompt_of(record: Record) -> str | None:
     """What a line says to the agent; None for what the harness writes in a user's name, and for tool results."""
     if record.get("type") == "attachment":
-        attachment = record.get("attachment")
-        told = attachment if isinstance(attachment, dict) else {}
+        told = record_of(record.get("attachment"))
         queued = told.get("type") == "queued_command" and told.get("commandMode", "prompt") == "prompt"
         return _said(told.get("prompt")) if queued else None
     if record.get("type") != "user":
@@ -198,8 +190,7 @@ def prompt_of(record: Record) -> str | None:
         record.get(key) for key in ("isMeta", "isSidechain", "isCompactSummary", "isVisibleInTranscriptOnly")
     ):
         return None
-    origin = record.get("origin")
-    if isinstance(origin, dict) and origin.get("kind") == "task-notification":
+    if record_of(record.get("origin")).get("kind") == "task-notification":
         return None
     return None if _is_result(record) else _said(_content(record))
 
@@ -208,23 +199,20 @@ def is_interruption(record: Record) -> bool:
     """Whether a line says that the agent was stopped."""
     content = _content(record)
     first = content[0] if isinstance(content, list) and content else {"text": content}
-    return isinstance(first, dict) and text_of(first.get("text")).startswith(INTERRUPTED)
+    return text_of(record_of(first).get("text")).startswith(INTERRUPTED)
 
 
 def _is_result(record: Record) -> bool:
-    content = _content(record)
-    blocks = content if isinstance(content, list) else []
-    return any(isinstance(block, dict) and block.get("type") == "tool_result" for block in blocks)
+    return any(block.get("type") == "tool_result" for block in records_in(_content(record)))
 
 
 def _content(record: Record) -> Any:
-    message = record.get("message")
-    return message.get("content") if isinstance(message, dict) else None
+    return record_of(record.get("message")).get("content")
 
 
 def _said(content: Any) -> str | None:
     if isinstance(content, list):
-        blocks = [block for block in content if isinstance(block, dict)]
+        blocks = records_in(content)
         texts = [text_of(block.get("text")) for block in blocks if block.get("type") == "text"]
         said = [text for text in texts if not is_harness(text)]
         content = "\n".join(said if texts else (f"[{text_of(block.get('type'))}]" for block in blocks))
@@ -240,10 +228,7 @@ def read_record(file: BinaryIO, line: Line) -> Record | None:
 def parse_line(data: bytes) -> Record | None:
     """The object of a line, or None when there is none. `NaN` and its like become text."""
     try:
-        record = json.loads(
-            data.decode("utf-8", "replace"),
-            parse_constant=str,
-        )
+        record = json.loads(data.decode("utf-8", "replace"), parse_constant=str)
     except (ValueError, RecursionError):
         return None
     if not isinstance(record, dict) or (data.count(b"{") + data.count(b"[") > DEEPEST and _too_deep(record)):
@@ -272,8 +257,3 @@ def _whole(value: Any) -> Any:
     if isinstance(value, dict):
         return {_whole(key): _whole(item) for key, item in value.items()}
     return [_whole(item) for item in value] if isinstance(value, list) else value
-
-
-def text_of(value: Any) -> str:
-    """A text, or the empty one for anything else."""
-    return value if isinstance(value, str) else ""

@@ -1,12 +1,10 @@
 """The database of NanoClaw v1, `store/messages.db`: messages, groups, scheduled tasks. What was sent is not stored."""
 
-import json
-
 from agenteval_nanoclaw.session.clock import milliseconds
-from agenteval_nanoclaw.session.database import Row, read_tables
+from agenteval_nanoclaw.session.database import Row, json_of, read_tables
 from agenteval_nanoclaw.session.source import Source
 from agenteval_nanoclaw.session.store import Destination, Group, Inbound, Mount, Session, Store, listed_mounts
-from agenteval_nanoclaw.session.transcript import text_of
+from agenteval_nanoclaw.session.values import record_of, text_of
 
 TABLES = {
     "messages": ("id", "chat_jid", "content", "timestamp"),
@@ -50,11 +48,8 @@ def read_store(source: Source) -> Store:
 
 def _mounts(row: Row, *, is_main: bool) -> list[Mount]:
     """The mounts that a group asks for; the main group has the whole project mounted besides."""
-    try:
-        config = json.loads(row.get("container_config") or "{}")
-    except (TypeError, ValueError, RecursionError):
-        config = {}
-    mounts = listed_mounts(config.get("additionalMounts") if isinstance(config, dict) else None)
+    config = record_of(json_of(row.get("container_config")))
+    mounts = listed_mounts(config.get("additionalMounts"))
     return [Mount(inside="/workspace/project", host="", readonly=True), *mounts] if is_main else mounts
 
 

@@ -1,10 +1,7 @@
 """The databases of NanoClaw v2: `data/v2.db`, and `inbound.db` and `outbound.db` of each session."""
 
-import json
-from typing import Any
-
 from agenteval_nanoclaw.session.clock import milliseconds
-from agenteval_nanoclaw.session.database import Row, read_tables
+from agenteval_nanoclaw.session.database import Row, json_of, read_tables
 from agenteval_nanoclaw.session.source import SessionFolder, Source
 from agenteval_nanoclaw.session.store import (
     Destination,
@@ -16,7 +13,7 @@ from agenteval_nanoclaw.session.store import (
     Store,
     listed_mounts,
 )
-from agenteval_nanoclaw.session.transcript import text_of
+from agenteval_nanoclaw.session.values import record_of, text_of
 
 IN_TABLES = {"messages_in": ("id", "seq", "kind", "timestamp", "content")}
 IN_OPTIONAL = {
@@ -55,15 +52,17 @@ def read_store(source: Source) -> Store:
 
 
 def _mounts(config: Row | None) -> list[Mount] | None:
-    return None if config is None else listed_mounts(_json(config.get("additional_mounts")))
+    return None if config is None else listed_mounts(json_of(config.get("additional_mounts")))
 
 
 def _session(folder: SessionFolder, source: Source) -> Session:
     session = Session(id=folder.path.name, owner=folder.owner)
     acknowledged: dict[str, Row] = {}
     delivered: dict[str, Row] = {}
-    inside = folder.path / "inbound.db"
-    inside_is_told = inside.is_file() and source.allowed(inside)
+    inside, outside = folder.path / "inbound.db", folder.path / "outbound.db"
+    inside_is_told, outside_is_told = (each.is_file() and source.allowed(each) for each in (inside, outside))
+    # the one has what was sent, the other what arrived
+    session.outbound_is_stored = inside_is_told and outside_is_told
     if inside_is_told:
         tables = read_tables(inside, IN_TABLES, IN_OPTIONAL)
         session.inbound = [_inbound(row, session.id) for row in tables["messages_in"]]
@@ -71,11 +70,6 @@ def _session(folder: SessionFolder, source: Source) -> Session:
         delivered = {text_of(row["message_out_id"]): row for row in tables["delivered"]}
         for row in tables["session_routing"]:
             session.routing = text_of(row["channel_type"]), text_of(row["platform_id"])
-    outside = folder.path / "outbound.db"
-    outside_is_told = outside.is_file() and source.allowed(outside)
-    session.outbound_is_stored = (
-        outside_is_told and inside_is_told
-    )  # the one has what was sent, the other what arrived
     if outside_is_told:
         tables = read_tables(outside, OUT_TABLES, OUT_OPTIONAL)
         acknowledged = {text_of(row["message_id"]): row for row in tables["processing_ack"]}
@@ -85,7 +79,7 @@ def _session(folder: SessionFolder, source: Source) -> Session:
             tables["messages_out"], key=lambda row: row["seq"] if isinstance(row["seq"], int) else 0
         )
         session.outbound = [
-            _outbound(row, session.id, delivered.get(row["id"]))
+            _outbound(row, delivered.get(row["id"]))
             for row in rows
             if row["kind"] in SENT and session.outbound_is_stored
         ]
@@ -97,11 +91,9 @@ def _session(folder: SessionFolder, source: Source) -> Session:
 
 
 def _inbound(row: Row, session: str) -> Inbound:
-    content = _json(row["content"])
-    content = content if isinstance(content, dict) else {}
+    content = record_of(json_of(row["content"]))
     task = row["kind"] == "task"
-    author = content.get("author")
-    name = author.get("fullName") if isinstance(author, dict) else None
+    name = record_of(content.get("author")).get("fullName")
     return Inbound(
         id=str(row["id"]),
         kind=text_of(row["kind"]),
@@ -118,16 +110,14 @@ def _inbound(row: Row, session: str) -> Inbound:
     )
 
 
-def _outbound(row: Row, session: str, delivered: Row | None) -> Outbound:
-    content = _json(row["content"])
+def _outbound(row: Row, delivered: Row | None) -> Outbound:
     return Outbound(
         id=str(row["id"]),
         seq=str(row["seq"]),
         time=milliseconds(row["timestamp"]) or 0,
-        content=content if isinstance(content, dict) else {},
+        content=record_of(json_of(row["content"])),
         channel=text_of(row.get("channel_type")),
         platform_id=text_of(row.get("platform_id")),
-        session=session,
         in_reply_to=text_of(row.get("in_reply_to")),
         delivered=delivered is not None and delivered.get("status") == "delivered",
         platform_message_id=text_of(delivered.get("platform_message_id")) if delivered else "",
@@ -141,10 +131,3 @@ def _destination(row: Row) -> Destination:
         channel="agent" if agent else text_of(row.get("channel_type")),
         platform_id=text_of(row.get("agent_group_id" if agent else "platform_id")),
     )
-
-
-def _json(text: Any) -> Any:
-    try:
-        return json.loads(text) if isinstance(text, str) else None
-    except (ValueError, RecursionError):
-        return None

@@ -5,6 +5,7 @@ from itertools import pairwise
 
 from agenteval.drafting.naming import slug
 from agenteval.drafting.suggestions.suggestion import Suggestion
+from agenteval.lazyregex import lazy
 from agenteval.outbound import OUTBOUND
 from agenteval.plurals import counted
 from agenteval.spec import TestCase
@@ -22,6 +23,7 @@ def process_suggestions(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
     if calls:
         yield from _called(calls)
         yield from _ordered(calls)
+        yield from _scheduled(calls)
         yield from _once(calls)
         yield from _policy(trace, case)
     yield from _failures(trace)
@@ -64,6 +66,24 @@ def _ordered(calls: list[ToolCall]) -> Iterator[Suggestion]:
                 decide=f"does {other.tool} need that answer? if not, remove this",
             )
             return
+
+
+_CRON = lazy(r"(?:[\d*/,-]+ ){2}(?:[\w*/,#?-]+ ){2}[\w*/,#?-]+")
+
+
+def _scheduled(calls: list[ToolCall]) -> Iterator[Suggestion]:
+    """The hours and days of the first schedule that a call set: an agent that gets them wrong often says them right."""
+    for call in calls:
+        for name, value in call.args.items() if call.succeeded else ():
+            if isinstance(value, str) and _CRON.fullmatch(value):
+                yield Suggestion(
+                    id="schedules-as-asked",
+                    type="tool_args_match",
+                    params={"tool": call.tool, "match": {"args_equal": {name: value}}},
+                    why=f"{call.tool} was called with {name}: {value}",
+                    decide="are these the hours and days that were asked for",
+                )
+                return
 
 
 def _once(calls: list[ToolCall]) -> Iterator[Suggestion]:

@@ -144,11 +144,9 @@ def _fields(kind: str, data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         values = data.get("result")
     elif kind == "error":
         values = {"": data.get("message")}
-    elif kind in ("memory_read", "memory_write"):
-        yield from _entries({name: data.get(name) for name in ("path", "source", "change_summary")})
-        values = {"": data.get("content")}
     else:
-        values = {"": data.get("content")}
+        named = ("path", "source", "change_summary") if kind in ("memory_read", "memory_write") else ()
+        values = {**{name: data.get(name) for name in named}, "": data.get("content")}
     yield from _entries(values if isinstance(values, dict) else {"": values})
 
 

@@ -1,0 +1,30 @@
+"""What in a text only says where it is from, and claims nothing: numbered citations, and labels of sources."""
+
+# ruff: noqa: RUF001 - brackets that outputs use are meant
+
+from collections.abc import Iterator, Sequence
+
+from agenteval.grounding.links import Link
+from agenteval.lazyregex import lazy
+
+NUMBERED = r"[\[【]\^?(\d{1,3}(?:\s?[,;–-]\s?\d{1,3}){0,9})(?:†[^\]】]{0,40})?[\]】]"
+"""`[1]`, `[1, 2]`, `[^1]`, `【1†source】`; the group holds the numbers."""
+
+_CITED = lazy(rf"(?<![:,=\[{{])(?<![:,=\[{{] ){NUMBERED}")
+"""The same where it is no list in data: not after a colon, a comma, or another bracket."""
+_WORDS = r"(?<!\w)(?i:sources?|references?|links?|read more|more|further reading|full story)"
+_LABEL = lazy(_WORDS + " ?:")
+_BEFORE_LINK = lazy(_WORDS + r"[\]*_:]{0,4} ?\(?\Z")
+_LONGEST_LABEL = 24
+
+
+def apparatus(text: str, links: Sequence[Link]) -> Iterator[tuple[int, int]]:
+    """Where in a text such things stand. `links` are those of the text."""
+    if "[" in text or "【" in text:
+        yield from (match.span() for match in _CITED.finditer(text) if match.group() != text.strip())
+    if ":" in text:
+        yield from (match.span() for match in _LABEL.finditer(text))
+    for link in links:
+        start = max(0, link.start - _LONGEST_LABEL)
+        if match := _BEFORE_LINK.search(text, start, link.start):
+            yield match.span()

@@ -1,0 +1,442 @@
+"""Spans as agent frameworks write them: their own ids, agents that only hold others, tokens in their own ways."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agenteval.errors import AdapterError
+from agenteval_otel.recorder import OtelRecorder
+from otel.spans import (
+    agent,
+    asks_for,
+    chat,
+    context_of,
+    responds,
+    says,
+    span,
+    told,
+    tool,
+    trace_of,
+    write,
+)
+
+ASKED = says("user", "How warm is it?")
+CALLING = asks_for("c1", "weather", city="Bremen")
+WARM = says("assistant", "It is 7 degrees.")
+DONE: dict[str, Any] = {"tool__call__arguments": '{"city": "Bremen"}', "tool__call__result": "7"}
+TOLD = [
+    ("message_received", "How warm is it?"),
+    ("tool_call", "c1"),
+    ("tool_result", "c1"),
+    ("final_output", "It is 7 degrees."),
+]
+OTHERS_ASKED = (
+    "what 1 call of models asked is in no message of this run: "
+    "the trace may hold several conversations, or agents that ask others"
+)
+
+
+@pytest.mark.parametrize("own_id", ["framework-1", "<not specified>"])
+def test_a_framework_gives_a_call_an_id_of_its_own(tmp_path: Path, own_id: str) -> None:
+    """The model's service gave another one, or none: with the same arguments it is the same call."""
+    run = [
+        agent(),
+        chat(10, 100, asked=[ASKED], answered=[CALLING]),
+        tool(110, 200, "weather", tool__call__id=own_id, **DONE),
+        chat(210, 300, asked=[ASKED, CALLING, responds("c1", "7")], answered=[WARM]),
+    ]
+    trace = trace_of(write(tmp_path, *run))
+    assert told(trace) == TOLD
+    assert trace.notes == []
+
+
+def test_a_call_that_is_executed_while_the_answer_streams_in(tmp_path: Path) -> None:
+    """It is the same call, though the model's answer ends later."""
+    executed = tool(50, 90, "weather", parent="chat@10", **DONE)
+    run = [agent(), chat(10, 100, asked=[ASKED], answered=[CALLING]), executed]
+    assert told(trace_of(write(tmp_path, *run))) == TOLD[:-1]
+
+
+def test_an_id_that_another_span_has_makes_another_call(tmp_path: Path) -> None:
+    """What a framework executes with the same arguments by itself does not take the span of the call."""
+    run = [
+        agent(),
+        chat(10, 100, asked=[ASKED], answered=[CALLING]),
+        tool(110, 120, "weather", tool__call__id="f1", **DONE),
+        tool(130, 200, "weather", tool__call__id="c1", **DONE),
+        chat(210, 300, asked=[ASKED], answered=[WARM]),
+    ]
+    trace = trace_of(write(tmp_path, *run))
+    assert [call.call_id for call in trace.calls()] == ["f1", "c1"]
+    assert trace.notes == ["no answer of a model asks for tools that were executed: weather (1)"]
+
+
+def test_a_tool_that_a_tool_uses_is_no_surprise(tmp_path: Path) -> None:
+    """No model asks for it, and no note says so."""
+    run = [
+        agent(),
+        chat(10, 100, asked=[ASKED], answered=[CALLING]),
+        tool(110, 200, "weather", tool__call__id="c1", **DONE),
+        tool(120, 130, "fetch", parent="execute_tool@110", tool__call__id="f1", **DONE),
+        chat(210, 300, asked=[ASKED], answered=[WARM]),
+    ]
+    trace = trace_of(write(tmp_path, *run))
+    assert [call.tool for call in trace.calls()] == ["weather", "fetch"]
+    assert trace.notes == []
+
+
+def test_calls_that_are_numbered_anew_in_each_answer(tmp_path: Path) -> None:
+    """Each gets its own response, and none that was given before this run."""
+    before = [ASKED, asks_for("w0", "weather", city="Rome"), responds("w0", "20"), says("assistant", "20.")]
+    first, second = asks_for("w0", "weather", city="Bremen"), asks_for("w0", "weather", city="Oslo")
+    asked = [*before, says("user", "And in the north?")]
+    run = [
+        agent(),
+        chat(10, 100, asked=asked, answered=[first]),
+        chat(110, 200, asked=[*asked, first, responds("w0", "7")], answered=[second]),
+        chat(
+            210,
+            300,
+            asked=[*asked, first, responds("w0", "7"), second, responds("w0", "1")],
+            answered=[says("assistant", "7 and 1.")],
+        ),
+    ]
+    trace = trace_of(write(tmp_path, *run))
+    assert {event.data["call_id"]: event.data["result"] for event in trace.of_type("tool_result")} == {
+        "w0": "7",
+        "w0#2": "1",
+    }
+
+
+def test_calls_of_two_agents_that_are_numbered_alike(tmp_path: Path) -> None:
+    """The response that an agent's model is told is that of its own call."""
+    inner = asks_for("w0", "weather", city="Bremen")
+    outer = asks_for("w0", "ask", q="How warm?")
+    run = [
+        agent(),
+        chat(10, 20, asked=[ASKED], answered=[outer]),
+        tool(21, 60, "ask", tool__call__id="f1", tool__call__arguments='{"q": "How warm?"}'),
+        agent(22, 59, parent="execute_tool@21", agent__name="expert"),
+        chat(23, 30, parent="invoke_agent@22", answered=[inner]),
+        chat(40, 50, parent="invoke_agent@22", asked=[inner, responds("w0", "7")], answered=[WARM]),
+        chat(61, 70, asked=[ASKED, outer, responds("w0", "It is 7.")], answered=[WARM]),
+    ]
+    trace = trace_of(write(tmp_path, *run))
+    assert {event.data["tool"]: event.data["result"] for event in trace.of_type("tool_result")} == {
+        "ask": "It is 7.",
+        "weather": "7",
+    }
+
+
+@pytest.mark.parametrize("holder", ["invoke_agent", "invoke_graph"])
+def test_an_agent_that_only_holds_others_is_a_workflow(tmp_path: Path, holder: str) -> None:
+    """Whatever its operation is called: agents in turn within it are the main one, and the last one answers."""
+    run = [
+        span(holder, 0, 1000, agent__name="pipeline"),
+        agent(10, 400, parent=f"{holder}@0", agent__name="one"),
+        chat(20, 100, parent="invoke_agent@10", asked=[ASKED], answered=[CALLING]),
+        tool(110, 200, "weather", parent="invoke_agent@10", tool__call__id="c1", **DONE),
+        chat(210, 300, parent="invoke_agent@10", asked=[ASKED], answered=[says("assistant", "A draft.")]),
+        agent(410, 900, parent=f"{holder}@0", agent__name="two"),
+        chat(420, 800, parent="invoke_agent@410", asked=[ASKED], answered=[WARM]),
+    ]
+    trace = trace_of(write(tmp_path, *run))
+    assert told(trace) == TOLD
+    assert {event.agent_id for event in trace.events} == {"main"}
+    assert trace.status == "success"
+
+
+def test_an_agent_in_a_span_of_an_unknown_operation_says_that_it_failed(tmp_path: Path) -> None:
+    """It is the outermost agent, though not the outermost span."""
+    run = [
+        span("invoke_swarm", 0, 1000),
+        agent(10, 900, parent="invoke_swarm@0", error="out of time"),
+        chat(20, 100, parent="invoke_agent@10", asked=[ASKED], answered=[WARM]),
+    ]
+    assert trace_of(write(tmp_path, *run)).status == "failed"
+
+
+def test_of_agents_side_by_side_the_last_to_end_answers(tmp_path: Path) -> None:
+    """Some instrumentations leave an agent that another one asks beside it, not within it."""
+    run = [
+        agent(10, 900, parent="flow", output__messages=[WARM]),
+        agent(200, 400, parent="flow", output__messages=[says("assistant", "7")]),
+    ]
+    assert told(trace_of(write(tmp_path, *run))) == TOLD[-1:]
+
+
+def test_that_only_questions_were_captured_is_told(tmp_path: Path) -> None:
+    """What was asked is known."""
+    assert trace_of(write(tmp_path, agent(), chat(10, 100, asked=[ASKED]))).notes == [
+        "no answers were captured: what was answered is not known"
+    ]
+
+
+def test_an_agent_is_called_by_its_name(tmp_path: Path) -> None:
+    """Many frameworks draw its id anew in each run."""
+    run = [
+        agent(),
+        chat(10, 20, asked=[ASKED], answered=[asks_for("c1", "ask")]),
+        tool(21, 60, "ask", tool__call__id="c1"),
+        agent(22, 59, parent="execute_tool@21", agent__name="expert", agent__id="4f6b7dfc"),
+        tool(30, 40, "weather", parent="invoke_agent@22"),
+    ]
+    assert [call.event.agent_id for call in trace_of(write(tmp_path, *run)).calls()] == ["main", "expert"]
+
+
+def test_what_an_agent_is_told_that_is_handed_on_to_is_no_message_of_the_user(tmp_path: Path) -> None:
+    """Its framework says to it, as a user, what the agent before did."""
+    run = [
+        agent(10, 400, parent="flow", agent__name="one"),
+        chat(20, 100, parent="invoke_agent@10", asked=[ASKED], answered=[asks_for("c1", "transfer")]),
+        tool(110, 120, "transfer", parent="invoke_agent@10", tool__call__id="c1", tool__call__result="ok"),
+        agent(410, 900, parent="flow", agent__name="two"),
+        chat(
+            420,
+            800,
+            parent="invoke_agent@410",
+            asked=[ASKED, says("user", "For context: one called transfer.")],
+            answered=[WARM],
+        ),
+    ]
+    trace = trace_of(write(tmp_path, *run))
+    assert told(trace) == TOLD
+    assert trace.notes == [OTHERS_ASKED]
+
+
+def test_the_second_turn_of_an_agent_brings_its_message(tmp_path: Path) -> None:
+    """A script may hold both in one trace: the agent is the same one."""
+    later = says("user", "And in Oslo?")
+    run = [
+        agent(10, 100, parent="script", agent__name="one"),
+        chat(20, 90, parent="invoke_agent@10", asked=[ASKED], answered=[WARM]),
+        agent(110, 200, parent="script", agent__name="one"),
+        chat(120, 190, parent="invoke_agent@110", asked=[ASKED, WARM, later], answered=[WARM]),
+    ]
+    trace = trace_of(write(tmp_path, *run))
+    assert [message.content for message in trace.input_messages] == ["How warm is it?", "And in Oslo?"]
+    assert trace.notes == []
+
+
+def test_calls_of_a_model_that_tell_only_what_is_new(tmp_path: Path) -> None:
+    """The service keeps the conversation: what was said before and is said again is not received twice."""
+    run = [
+        agent(),
+        chat(10, 100, asked=[ASKED], answered=[CALLING]),
+        tool(110, 200, "weather", tool__call__id="c1", **DONE),
+        chat(210, 300, asked=[responds("c1", "7")], answered=[WARM]),
+    ]
+    again = chat(310, 400, asked=[ASKED], answered=[WARM])
+    trace = trace_of(write(tmp_path, *run, again))
+    assert [message.content for message in trace.input_messages] == ["How warm is it?"]
+    later = chat(310, 400, asked=[says("user", "And in Oslo?")], answered=[WARM])
+    trace = trace_of(write(tmp_path, *run, later))
+    assert [message.content for message in trace.input_messages] == ["How warm is it?", "And in Oslo?"]
+
+
+def test_a_model_that_a_tool_calls_is_not_the_agents(tmp_path: Path) -> None:
+    """What it is asked no user said, what it answers is no answer, and no note suspects another conversation."""
+    prompts = [says("user", "Sum this up:"), says("user", "A long page.")]
+    run = [
+        agent(),
+        chat(10, 100, asked=[ASKED], answered=[CALLING]),
+        tool(110, 200, "weather", tool__call__id="c1", **DONE),
+        chat(120, 190, parent="execute_tool@110", asked=prompts, answered=[says("assistant", "7.")]),
+    ]
+    trace = trace_of(write(tmp_path, *run))
+    assert told(trace) == TOLD[:-1]
+    assert trace.status == "partial"
+    last = chat(210, 300, asked=[ASKED, CALLING, responds("c1", "7")], answered=[WARM])
+    trace = trace_of(write(tmp_path, *run, last))
+    assert told(trace) == TOLD
+    assert trace.notes == []
+
+
+def test_an_agent_that_a_tool_holds_has_calls_of_its_own(tmp_path: Path) -> None:
+    """Who asked it is not recorded: it is the outermost one."""
+    run = [
+        span("execute_tool", 0, 1000, tool__name="ask", tool__call__arguments="{}", tool__call__result="7"),
+        agent(10, 900, parent="execute_tool@0"),
+        chat(20, 100, parent="invoke_agent@10", asked=[ASKED], answered=[WARM]),
+    ]
+    trace = trace_of(write(tmp_path, *run))
+    assert [message.content for message in trace.input_messages] == ["How warm is it?"]
+    assert trace.output == "It is 7 degrees."
+
+
+def test_the_answer_of_an_agent_elsewhere_is_not_the_last_word(tmp_path: Path) -> None:
+    """Nothing that it did is in the spans but its answer, which a tool hands on."""
+    run = [
+        agent(),
+        chat(10, 100, asked=[ASKED], answered=[CALLING]),
+        tool(110, 200, "weather", tool__call__id="c1", **DONE),
+        agent(120, 190, parent="execute_tool@110", output__messages=[says("assistant", "Seven.")]),
+        chat(210, 300, asked=[ASKED], answered=[WARM]),
+    ]
+    assert told(trace_of(write(tmp_path, *run))) == TOLD
+
+
+@pytest.mark.parametrize("text", ["", "I file the report."])
+def test_an_answer_that_is_the_call_of_a_tool(tmp_path: Path, text: str) -> None:
+    """Frameworks make structured answers of one, and do not execute it: what is said along with it is no answer."""
+    part = {"type": "tool_call", "id": "c2", "name": "final_result", "arguments": {"degrees": 7}}
+    parts = [{"type": "text", "content": text}, part] if text else [part]
+    last = chat(10, 100, asked=[ASKED], answered=[{"role": "assistant", "parts": parts}])
+    trace = trace_of(write(tmp_path, agent(), last))
+    assert trace.final_output is None
+    assert trace.status == "partial"
+    assert trace.notes == [
+        "the last answer of the model asks for final_result: what the agent answered in the end is not known",
+        "no result is told of 1 tool call",
+    ]
+    whole = agent(output__messages=[says("assistant", '{"degrees": 7}')])
+    assert trace_of(write(tmp_path, whole, last)).output == '{"degrees": 7}'
+
+
+def test_a_tool_that_the_service_executes_leaves_the_answer_one(tmp_path: Path) -> None:
+    """Its call stands in the same message, before the text."""
+    part = {"type": "server_tool_call", "id": "s1", "name": "web_search", "server_tool_call": {"q": "Bremen"}}
+    answer = {"role": "assistant", "parts": [part, {"type": "text", "content": "It is 7 degrees."}]}
+    trace = trace_of(write(tmp_path, agent(), chat(10, 100, asked=[ASKED], answered=[answer])))
+    assert trace.output == "It is 7 degrees."
+    assert trace.status == "success"
+
+
+def test_the_message_of_a_whole_invocation_is_an_answer(tmp_path: Path) -> None:
+    """It may hold the calls on the way, and what answered them."""
+    parts = [*WARM["parts"], *CALLING["parts"], *responds("c1", "7")["parts"]]
+    whole = agent(input__messages=[ASKED], output__messages=[{"role": "assistant", "parts": parts}])
+    trace = trace_of(write(tmp_path, whole))
+    assert told(trace) == [TOLD[0], TOLD[-1]]
+    assert not trace.capabilities.supports_tool_trace
+    assert trace.notes == ["no span tells of calls of models or tools, so tools are not judged"]
+
+
+def test_what_an_agent_was_asked_where_its_model_was_told_by_nobody(tmp_path: Path) -> None:
+    """The framework hands it on in a role of its own."""
+    asked = says("MessageRole.USER", "New task: How warm is it?")
+    run = [agent(input__messages=[ASKED]), chat(10, 100, asked=[asked], answered=[WARM])]
+    trace = trace_of(write(tmp_path, *run))
+    assert told(trace) == [TOLD[0], TOLD[-1]]
+    assert trace.notes == []
+
+
+def test_an_answer_without_a_text_is_told(tmp_path: Path) -> None:
+    """Nobody knows what it was."""
+    answer = {"role": "assistant", "parts": [{"type": "blob", "content": "…"}]}
+    assert trace_of(write(tmp_path, agent(), chat(10, 100, asked=[ASKED], answered=[answer]))).notes == [
+        "the last answer of the model has no text: what the agent answered in the end is not known"
+    ]
+
+
+def test_a_run_that_failed_needs_no_answer(tmp_path: Path) -> None:
+    """Its status says why there is none."""
+    run = [
+        agent(error="no such city"),
+        chat(10, 100, asked=[ASKED], answered=[CALLING]),
+        tool(110, 200, "weather", tool__call__id="c1", error="no such city"),
+    ]
+    trace = trace_of(write(tmp_path, *run))
+    assert trace.status == "failed"
+    assert trace.notes == []
+
+
+def test_tokens_are_those_of_the_calls_of_models(tmp_path: Path) -> None:
+    """What an agent adds up may leave out the agents within it, and count the turns before; it may name more kinds."""
+    usage: dict[str, Any] = {
+        "usage__input_tokens": 5,
+        "usage__output_tokens": 2,
+        "gen_ai.usage.cache_read.input_tokens": 1,
+    }
+    whole = {**usage, "usage__input_tokens": 900, "gen_ai.usage.cache_creation.input_tokens": 0}
+    run = [
+        agent(**whole),
+        chat(10, 100, asked=[ASKED], answered=[WARM], **usage),
+        agent(110, 200, parent="invoke_agent@0", agent__name="expert"),
+        chat(120, 190, parent="invoke_agent@110", answered=[WARM], **usage),
+    ]
+    trace = trace_of(write(tmp_path, *run))
+    assert trace.metrics.token_usage == {
+        "input_tokens": 8,
+        "output_tokens": 4,
+        "cache_read_input_tokens": 2,
+        "total_tokens": 14,
+    }
+
+
+@pytest.mark.parametrize("own", [{}, {"answered": [WARM]}])
+def test_a_call_that_client_and_instrumentation_tell_of_side_by_side_is_one(
+    tmp_path: Path, own: dict[str, Any]
+) -> None:
+    """Their answer has the same id, at the same time; a later one with that id is another."""
+    usage: dict[str, Any] = {"usage__input_tokens": 5, "usage__output_tokens": 2, "response__id": "r1"}
+    run = [
+        agent(),
+        chat(10, 100, asked=[ASKED], answered=[WARM], **usage),
+        chat(12, 90, **own, **usage),
+        chat(110, 200, asked=[ASKED], answered=[WARM], **usage),
+    ]
+    trace = trace_of(write(tmp_path, *run))
+    assert trace.metrics.token_usage == {"input_tokens": 10, "output_tokens": 4, "total_tokens": 14}
+    assert trace.notes == []
+
+
+def test_arguments_and_results_that_were_not_captured_are_told(tmp_path: Path) -> None:
+    """Their call is known, and nothing else of it."""
+    run = [
+        agent(),
+        chat(10, 100, answered=[WARM]),
+        tool(1, 2, "weather"),
+        tool(3, 4, "weather", error="gone"),
+    ]
+    assert trace_of(write(tmp_path, *run)).notes == [
+        "no text of a user was captured: what was asked is not known",
+        "no arguments are told of 2 tool calls",
+        "no result is told of 1 tool call",
+        "no answer of a model asks for tools that were executed: weather (2)",
+    ]
+
+
+def test_messages_without_their_content_are_told(tmp_path: Path) -> None:
+    """A framework may keep the parts, and leave out what they carry."""
+    bare = {"type": "tool_call", "id": "c1", "name": "weather"}
+    calling = {"role": "assistant", "parts": [bare]}
+    answer = {"role": "user", "parts": [{"type": "tool_call_response", "id": "c1", "name": "weather"}]}
+    asked = {"role": "user", "parts": [{"type": "text"}]}
+    run = [
+        agent(),
+        chat(10, 100, asked=[asked], answered=[calling]),
+        chat(
+            210,
+            300,
+            asked=[asked, calling, answer],
+            answered=[{"role": "assistant", "parts": [{"type": "text"}]}],
+        ),
+    ]
+    executed = tool(110, 200, "weather", tool__call__id="c1")
+    assert trace_of(write(tmp_path, *run, executed)).notes == [
+        "no text of a user was captured: what was asked is not known",
+        "the last answer of the model has no text: what the agent answered in the end is not known",
+        "no arguments are told of 1 tool call",
+        "no result is told of 1 tool call",
+    ]
+    trace = trace_of(write(tmp_path, *run, tool(110, 200, "weather", tool__call__id="c1", **DONE)))
+    assert trace.calls()[0].event.data["args"] == {"city": "Bremen"}
+    assert len(trace.notes) == 2
+
+
+def test_the_making_of_an_agent_is_no_run(tmp_path: Path) -> None:
+    """It may stand in a trace of its own, beside that of the run."""
+    made = span("create_agent", 0, 1, trace="t0")
+    run = [agent(), chat(10, 100, asked=[ASKED], answered=[WARM])]
+    path = write(tmp_path, made, *run)
+    assert len(OtelRecorder().inspect(path, context_of(tmp_path)).runs) == 1
+    assert trace_of(path).output == "It is 7 degrees."
+    path = write(tmp_path, made)
+    with pytest.raises(AdapterError) as caught:
+        trace_of(path)
+    assert caught.value.reason_code == "adapter.otlp_no_run"
+    assert caught.value.message == (
+        f"{path} has no span whose gen_ai.operation.name tells of an agent, a model or a tool: nothing that an agent did"
+    )
