@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from agenteval.evidence import describe, excerpts, message, observed
-from agenteval.redaction import Redactor, token
+from agenteval.hiding import token
+from agenteval.redaction import Redactor
 from agenteval.results import Excerpt
 from builders import call, error, make_trace, memory_read, memory_write, received, result
 

@@ -10,6 +10,7 @@ from agenteval import assertions
 from agenteval.assertions.base import Assertion, Category, Verdict, passed
 from agenteval.errors import ExitCode, Problem, SpecError
 from agenteval.loading import LoadedTest, UniqueIds, load_test
+from agenteval.settings import LimitsConfig
 from agenteval.spec import TestCase
 from agenteval.strict import Between, Model, model
 from agenteval.trace import Trace
@@ -407,7 +408,7 @@ def test_files_that_cannot_be_read_are_spec_errors(tmp_path: Path) -> None:
     assert [code for code, *_ in told(write(tmp_path, "a: [1\n"))] == ["yaml.syntax"]
     assert [code for code, *_ in told(write(tmp_path, "a: 1\na: 2\n"))] == ["yaml.duplicate_key"]
     with pytest.raises(SpecError, match=r"the file has 5 bytes; the limit is 4"):
-        load_test(write(tmp_path, "a: 1\n"), max_bytes=4)
+        load_test(write(tmp_path, "a: 1\n"), limits=LimitsConfig(max_file_bytes=4))
 
 
 def test_a_test_id_belongs_to_one_file(tmp_path: Path) -> None:

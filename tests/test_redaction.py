@@ -13,7 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agenteval.redaction import PIECE, SHORTEST_PIECE, RedactionRules, Redactor, plain, token
+from agenteval.hiding import PIECE, SHORTEST_PIECE, token
+from agenteval.redaction import RedactionRules, Redactor
+from agenteval.strict import plain
 from agenteval.trace import AdapterInfo
 from planted import PLANTED
 

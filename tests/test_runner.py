@@ -10,7 +10,7 @@ import pytest
 
 from agenteval.assertions.base import failed, not_applicable, passed, vacuous
 from agenteval.errors import AdapterError, FileError, Problem
-from agenteval.redaction import token
+from agenteval.hiding import token
 from agenteval.results import Artifacts, Counts, ErrorInfo, TraceSummary
 from agenteval.runner import Outcome, RunOptions, run_test, timestamp
 from agenteval.settings import LimitsConfig

@@ -6,7 +6,8 @@ from typing import Any, get_args, get_type_hints
 
 import pytest
 
-from agenteval.redaction import RedactionRules, Redactor, token
+from agenteval.hiding import token
+from agenteval.redaction import RedactionRules, Redactor
 from agenteval.reporters.sealing import LeakError, sealed, sealed_result, sealed_text
 from agenteval.results import AssertionResult, ErrorInfo, Excerpt, TestResult
 from planted import AWS, EMAIL, PLANTED

@@ -5,8 +5,10 @@ import json
 import pytest
 
 from agenteval.drafting.cleaning import scrubbed_data
-from agenteval.redaction import Redactor, plain, token
+from agenteval.hiding import token
+from agenteval.redaction import Redactor
 from agenteval.reporters.sealing import EVENTS_AT_ONCE, LeakError, sealed, sealed_trace
+from agenteval.strict import plain
 from agenteval.trace import Trace
 from builders import make_trace, received
 from planted import AWS

@@ -4,19 +4,11 @@ from time import perf_counter
 from typing import Any
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from agenteval.findings import Invalid
-from agenteval.selectors import (
-    MISSING,
-    ArgsMatch,
-    Selector,
-    equal,
-    lookup,
-    show,
-    tool_of,
-)
+from agenteval.json_values import MISSING, show
+from agenteval.selectors import ArgsMatch, Selector, tool_of
 from agenteval.strict import parse
 from builders import call, error, make_trace, memory_read, result
 
@@ -37,76 +29,6 @@ def test_a_tool_is_known_by_both_its_names() -> None:
         assert [event.event_id for event in found] == ["evt-2", "evt-3"]
     assert parse(Selector, {"tool": "BASH"}).find(trace) == []
     assert len(parse(Selector, {"tool": "*"}).find(trace)) == 3
-
-
-@pytest.mark.parametrize(
-    ("path", "value"),
-    [
-        ("query", "AI"),
-        ("filters.lang", "en"),
-        ("filters", {"lang": "en"}),
-        ("items.0.name", "first"),
-        ("items.1", MISSING),
-        ("items.-1", MISSING),
-        ("items.²", MISSING),
-        ("items." + "9" * 5000, MISSING),
-        ("items.name", MISSING),
-        ("query.0", MISSING),
-        ("none", None),
-        ("none.x", MISSING),
-        ("a.b", "the key itself"),
-        ("", MISSING),
-    ],
-)
-def test_a_dotted_path_leads_to_a_value(path: str, value: Any) -> None:
-    """Keys and list indices lead inwards; a key that holds dots wins; null is a value."""
-    args = {
-        "query": "AI",
-        "filters": {"lang": "en"},
-        "items": [{"name": "first"}],
-        "none": None,
-        "a.b": "the key itself",
-        "a": {"b": "inside"},
-    }
-    assert lookup(args, path) == value
-
-
-@given(JSON, st.text(max_size=20))
-def test_no_path_crashes(args: Any, path: str) -> None:
-    """Any path into any data is a value or missing."""
-    lookup(args, path)
-
-
-@pytest.mark.parametrize(
-    ("got", "want", "same"),
-    [
-        (1, 1.0, True),
-        (True, 1, False),
-        (0, False, False),
-        ([True], [1], False),
-        ({"a": 1}, {"a": True}, False),
-        ({"a": 1, "b": 2}, {"b": 2, "a": 1}, True),
-        ({"a": 1}, {"a": 1, "b": None}, False),
-        ([1, 2], [2, 1], False),
-        ([1], [1, 1], False),
-        ("1", 1, False),
-        (None, MISSING, False),
-        (None, False, False),
-        ("AI", "ai", False),
-        ("caf\u00e9.txt", "cafe\u0301.txt", True),
-        (["caf\u00e9"], ["cafe"], False),
-    ],
-)
-def test_values_are_equal_as_json(got: Any, want: Any, same: bool) -> None:
-    """`true` is not `1`, `1.0` is `1`, accents are equal in both forms; the order of items counts, not that of keys."""
-    assert equal(got, want) is same
-    assert equal(want, got) is same
-
-
-@given(JSON)
-def test_a_value_equals_itself(value: Any) -> None:
-    """Equality is reflexive."""
-    assert equal(value, value)
 
 
 @pytest.mark.parametrize(

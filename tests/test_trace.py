@@ -13,7 +13,6 @@ from agenteval.trace import (
     TraceBuilder,
     TraceMessage,
     TraceScenario,
-    args_key,
     check_trace,
     link_calls,
     retries,
@@ -174,37 +173,6 @@ def test_ignored_arguments_do_not_keep_a_retry_from_being_one() -> None:
     trace = make_trace(call("a", "c1", q="x", nonce=1), error("a", "c1"), call("a", "c2", q="x", nonce=2))
     assert retried(trace) == []
     assert [each.call.call_id for each in retries(trace.calls(), ignore_args=["nonce"])] == ["c2"]
-
-
-def test_args_key_compares_numbers_by_value() -> None:
-    """As `args_equal` does: a whole number may be written with a fraction of nothing."""
-    assert args_key({"a": [{"b": 1.0}, -0.0]}) == args_key({"a": [{"b": 1}, 0]})
-    assert args_key({"a": "1.0"}) != args_key({"a": "1"})
-    assert args_key({"a": 1.05}) != args_key({"a": 1})
-
-
-@pytest.mark.parametrize(
-    ("path", "rest"),
-    [
-        ("meta", {"items": [{"id": 1, "n": 2}], "a.b": 3}),
-        ("meta.id", {"meta": {"n": 1}, "items": [{"id": 1, "n": 2}], "a.b": 3}),
-        ("items.0.id", {"meta": {"id": 1, "n": 1}, "items": [{"n": 2}], "a.b": 3}),
-        ("a.b", {"meta": {"id": 1, "n": 1}, "items": [{"id": 1, "n": 2}]}),
-        ("items.1.id", {"meta": {"id": 1, "n": 1}, "items": [{"id": 1, "n": 2}], "a.b": 3}),
-        ("meta.id.x", {"meta": {"id": 1, "n": 1}, "items": [{"id": 1, "n": 2}], "a.b": 3}),
-    ],
-)
-def test_args_key_leaves_out_what_is_at_a_path(path: str, rest: dict[str, Any]) -> None:
-    """A key, the end of a dotted path, an item of a list; a path that leads nowhere leaves nothing out."""
-    args = {"meta": {"id": 1, "n": 1}, "items": [{"id": 1, "n": 2}], "a.b": 3}
-    assert args_key(args, [path]) == args_key(rest)
-
-
-def test_args_key_tells_booleans_from_numbers() -> None:
-    """`true` is not `1`."""
-    assert args_key({"a": True}) != args_key({"a": 1})
-    assert args_key({"a": True}) != args_key({"a": 1.0})
-    assert args_key({"a": [1, {"b": 2, "c": 3}]}) == args_key({"a": [1, {"c": 3, "b": 2}]})
 
 
 def test_synthetic_timestamps_count_milliseconds() -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from agenteval.findings import dotted
-from agenteval.selectors import equal, show
+from agenteval.json_values import equal, show
 from agenteval.shortening import clipped
 
 MOST_LINES = 5

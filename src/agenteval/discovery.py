@@ -33,7 +33,11 @@ class Selected(NamedTuple):
     only: frozenset[str] | None = None
 
 
-def discover(paths: Sequence[str], overlooked: list[Problem] | None = None) -> Iterator[Selected | SpecError]:
+Found = Selected | SpecError
+"""What a search comes upon: a file to load, or what is not as asked."""
+
+
+def discover(paths: Sequence[str], overlooked: list[Problem] | None = None) -> Iterator[Found]:
     """The test files under the paths, and errors for what is not as asked, as they are found.
 
     A path is a file of any name, a directory (searched with everything below it, in order of name, files
@@ -97,7 +101,7 @@ class _Search:
         self.configured: dict[str, bool] = {}
         """Directories that may have settings of their own, and whether tests were found there or below."""
 
-    def named(self, path: str, only: frozenset[str] | None) -> Iterator[Selected | SpecError]:
+    def named(self, path: str, only: frozenset[str] | None) -> Iterator[Found]:
         """What one path of the command line means."""
         if only is not None and "" in only:
             yield _error(path, "select.no_assertion", "no assertion is named after '::'")
@@ -121,7 +125,7 @@ class _Search:
                     next_step=f"a test file is called {_PATTERNS}",
                 )
 
-    def below(self, top: str) -> Iterator[Selected | SpecError]:
+    def below(self, top: str) -> Iterator[Found]:
         """The test files in a directory and below it, which another path may have led into before."""
         waiting, met = [top], set[tuple[int, int]]()
         while waiting:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from agenteval.loading import LoadedTest
-from agenteval.results import AssertionResult
+from agenteval.results import AssertionResult, failing
 
 
 def expects_failure(test: LoadedTest) -> bool:
@@ -45,11 +45,10 @@ def unexpected(
     """
     assert test.case.expected is not None
     ids = frozenset(test.case.expected.assertions)
-    failing = ("fail", "warn") if strict else ("fail",)
     for each in judged:
         each.xfail = each.id in ids and each.reason_code == "assertion.failed"
     unmet = [each for each in judged if each.id in ids and not each.xfail]
-    others = [each.id for each in judged if each.id not in ids and each.status in failing]
+    others = [each.id for each in judged if each.id not in ids and each.status in failing(strict=strict)]
     said = []
     if others:
         said.append(f"{_listed(others)} failed, which the test does not expect: read the evidence")

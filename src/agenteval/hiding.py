@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Iterator
 
+from agenteval.digests import sha256
 from agenteval.text import lowered
 
 SHORTEST_TEXT = 4
@@ -26,9 +27,7 @@ _BLANKS = str.maketrans("\n\r\t\u00a0", "    ")
 
 def token(text: str, kind: str = "field") -> str:
     """What stands in the place of a value: its kind, and eight digits of its SHA-256."""
-    from hashlib import sha256  # loads OpenSSL
-
-    return f"[redacted:{kind}:{sha256(text.encode(errors='surrogatepass')).hexdigest()[:8]}]"
+    return f"[redacted:{kind}:{sha256(text.encode(errors='surrogatepass'))[:8]}]"
 
 
 def tokens_in(text: str) -> list[tuple[int, int]]:

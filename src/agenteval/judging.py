@@ -2,16 +2,15 @@
 
 import traceback
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 from agenteval import budget, evidence
 from agenteval.assertions.base import Verdict
 from agenteval.errors import AssertionCrashError, saying
 from agenteval.loading import BoundAssertion, LoadedTest
-from agenteval.redaction import Redactor, plain
+from agenteval.redaction import Redactor
 from agenteval.results import AssertionResult, AssertionStatus, CapabilityCheck, Evidence
-from agenteval.spec import TestCase
+from agenteval.strict import plain
 from agenteval.trace import Event, Trace
 
 
@@ -37,96 +36,103 @@ def judge_all(
     test: LoadedTest, trace: Trace, rules: JudgingRules, redactor: Redactor
 ) -> tuple[list[AssertionResult], Failure | None]:
     """Judge all assertions of a test. A crash of one does not keep the others from being judged."""
+    judge = _Judge(test, trace, rules, redactor)
     results = []
     failure: Failure | None = None
-    capabilities = trace.capabilities
     for bound in test.checks:
-        missing = [flag for flag in bound.requires if not getattr(capabilities, flag)]
-        if missing:
-            results.append(_gated(bound, missing, test, rules, redactor))
-            continue
         try:
             with budget.fresh():
-                results.append(_judged(bound, _verdict(bound, trace, test.case), test, rules, redactor))
+                results.append(judge.judged(bound))
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001 - whatever a check raises, `pytest.fail` too, is no verdict
             crash = _crash(bound, error, redactor)
             failure = failure or crash
-            results.append(_crashed(bound, crash, redactor))
+            results.append(judge.crashed(bound, crash))
     return results, failure
 
 
-def _gated(
-    bound: BoundAssertion, missing: list[str], test: LoadedTest, rules: JudgingRules, redactor: Redactor
-) -> AssertionResult:
-    status = _without_capability(bound, test, rules)
-    verb = "skipped: it needs" if status == "skip" else "needs"
-    return _result(
-        bound,
-        redactor,
-        status=status,
-        message=redactor.text(
-            f"{verb} {' and '.join(missing)}, which the adapter does not support for this recording"
-        ),
-        exercised=False,
-        reason=redactor.text(f"missing capability {', '.join(missing)}"),
-        reason_code="capability.missing",
-        missing=missing,
-    )
+class _Judge:
+    """Turns the verdicts on one trace into results, in which all words are redacted."""
 
+    def __init__(self, test: LoadedTest, trace: Trace, rules: JudgingRules, redactor: Redactor) -> None:
+        self.case = test.case
+        self.trace = trace
+        self.redactor = redactor
+        self.fail_on_vacuous = rules.fail_on_vacuous
+        self.is_strict = rules.strict_capabilities or test.case.policy.on_missing_capability == "fail"
 
-def _without_capability(bound: BoundAssertion, test: LoadedTest, rules: JudgingRules) -> AssertionStatus:
-    return _no(bound) if _is_strict(test, rules) else "skip"
+    def judged(self, bound: BoundAssertion) -> AssertionResult:
+        verdict = self._verdict(bound)
+        no: AssertionStatus = "fail" if bound.spec.severity == "critical" else "warn"
+        if not verdict.applicable and not verdict.missing:
+            return self._result(bound, verdict, "skip", "trace.lacks_data")
+        if not verdict.applicable:
+            return self._result(bound, verdict, no if self.is_strict else "skip", "capability.missing")
+        if not verdict.passed:
+            return self._result(bound, verdict, no, "assertion.failed")
+        if verdict.missing and self.is_strict:
+            return self._result(bound, verdict, no, "capability.missing")
+        if verdict.exercised:
+            return self._result(bound, verdict, "pass", None)
+        if self.fail_on_vacuous:
+            verdict = replace(verdict, message=f"{verdict.message} (--fail-on-vacuous)")
+        return self._result(bound, verdict, no if self.fail_on_vacuous else "pass", "assertion.vacuous")
 
+    def crashed(self, bound: BoundAssertion, crash: Failure) -> AssertionResult:
+        message = f"came to no verdict: {crash.message}"
+        verdict = Verdict(passed=False, message=message, exercised=False, reason="the check did not finish")
+        return self._result(bound, verdict, "skip", crash.reason_code)
 
-def _is_strict(test: LoadedTest, rules: JudgingRules) -> bool:
-    return rules.strict_capabilities or test.case.policy.on_missing_capability == "fail"
+    def _verdict(self, bound: BoundAssertion) -> Verdict:
+        capabilities = self.trace.capabilities
+        if missing := [flag for flag in bound.requires if not getattr(capabilities, flag)]:
+            return self._gated(missing)
+        if not bound.plugin:
+            return bound.check.judge(self.trace, self.case)
+        from agenteval.plugins.contract import verdict_of
 
+        return verdict_of(bound.check, self.trace, self.case)
 
-def _verdict(bound: BoundAssertion, trace: Trace, case: TestCase) -> Verdict:
-    if not bound.plugin:
-        return bound.check.judge(trace, case)
-    from agenteval.plugins.contract import verdict_of
+    def _gated(self, missing: list[str]) -> Verdict:
+        """What comes of a check that is not called, since the recording lacks capabilities."""
+        verb = "needs" if self.is_strict else "skipped: it needs"
+        return Verdict(
+            passed=False,
+            message=f"{verb} {' and '.join(missing)}, which the adapter does not support for this recording",
+            exercised=False,
+            reason=f"missing capability {', '.join(missing)}",
+            applicable=False,
+            missing=missing,
+        )
 
-    return verdict_of(bound.check, trace, case)
-
-
-def _judged(
-    bound: BoundAssertion, verdict: Verdict, test: LoadedTest, rules: JudgingRules, redactor: Redactor
-) -> AssertionResult:
-    text = verdict.message
-    reason_code: str | None = None
-    status: AssertionStatus = "pass"
-    if not verdict.applicable:
-        status, reason_code = "skip", "trace.lacks_data"
-        if verdict.missing:
-            status, reason_code = _without_capability(bound, test, rules), "capability.missing"
-    elif not verdict.passed:
-        status, reason_code = _no(bound), "assertion.failed"
-    elif verdict.missing and _is_strict(test, rules):
-        status, reason_code = _no(bound), "capability.missing"
-    elif not verdict.exercised:
-        reason_code = "assertion.vacuous"
-        if rules.fail_on_vacuous:
-            status = _no(bound)
-            text = f"{text} (--fail-on-vacuous)"
-    refs = dict.fromkeys([event.event_id for event in verdict.events])
-    if verdict.closest:
-        refs |= dict.fromkeys([event.event_id for event, _ in verdict.closest])
-    shown = evidence.excerpts(_distinct(verdict), redactor) if status in ("fail", "warn") else []
-    return _result(
-        bound,
-        redactor,
-        status=status,
-        message=evidence.message(text, redactor),
-        exercised=verdict.exercised,
-        reason=evidence.message(verdict.reason, redactor),
-        reason_code=reason_code,
-        missing=verdict.missing if reason_code == "capability.missing" else (),
-        observed=evidence.observed(verdict.observed, redactor),
-        shown=Evidence(event_refs=list(refs), excerpts=shown),
-    )
+    def _result(
+        self, bound: BoundAssertion, verdict: Verdict, status: AssertionStatus, reason_code: str | None
+    ) -> AssertionResult:
+        spec, redactor = bound.spec, self.redactor
+        missing = verdict.missing if reason_code == "capability.missing" else ()
+        refs = dict.fromkeys([event.event_id for event in verdict.events])
+        if verdict.closest:
+            refs |= dict.fromkeys([event.event_id for event, _ in verdict.closest])
+        shown = evidence.excerpts(_distinct(verdict), redactor) if status in ("fail", "warn") else []
+        return AssertionResult(
+            id=spec.id,
+            type=spec.type,
+            category=bound.check.category,
+            severity=spec.severity,
+            status=status,
+            exercised=verdict.exercised,
+            reason=evidence.message(verdict.reason, redactor),
+            message=evidence.message(verdict.message, redactor),
+            params=redactor.data(plain(bound.check)),
+            observed=evidence.observed(verdict.observed, redactor),
+            evidence=Evidence(event_refs=list(refs), excerpts=shown),
+            capability_check=CapabilityCheck(
+                required=list(dict.fromkeys([*bound.requires, *missing])), missing=list(missing)
+            ),
+            reason_code=reason_code,
+            description=redactor.text(spec.description) if spec.description else None,
+        )
 
 
 def _distinct(verdict: Verdict) -> Iterator[tuple[Event, str]]:
@@ -154,55 +160,6 @@ def _crash(bound: BoundAssertion, error: BaseException, redactor: Redactor) -> F
         f"this is a bug{' of the plugin' if bound.plugin else ''}: report it with the test and its recording; "
         "-v shows where it happened",
         redactor.unseen("".join(traceback.format_exception(error))),
-    )
-
-
-def _crashed(bound: BoundAssertion, crash: Failure, redactor: Redactor) -> AssertionResult:
-    return _result(
-        bound,
-        redactor,
-        status="skip",
-        message=evidence.message(f"came to no verdict: {crash.message}", redactor),
-        exercised=False,
-        reason=redactor.text("the check did not finish"),
-        reason_code=crash.reason_code,
-    )
-
-
-def _no(bound: BoundAssertion) -> AssertionStatus:
-    return "fail" if bound.spec.severity == "critical" else "warn"
-
-
-def _result(
-    bound: BoundAssertion,
-    redactor: Redactor,
-    *,
-    status: AssertionStatus,
-    message: str,
-    exercised: bool,
-    reason: str,
-    reason_code: str | None,
-    missing: Sequence[str] = (),
-    observed: dict[str, Any] | None = None,
-    shown: Evidence | None = None,
-) -> AssertionResult:
-    return AssertionResult(
-        id=bound.spec.id,
-        type=bound.spec.type,
-        category=bound.check.category,
-        severity=bound.spec.severity,
-        status=status,
-        exercised=exercised,
-        reason=reason,
-        message=message,
-        params=redactor.data(plain(bound.check)),
-        observed={} if observed is None else observed,
-        evidence=shown or Evidence(),
-        capability_check=CapabilityCheck(
-            required=list(dict.fromkeys([*bound.requires, *missing])), missing=list(missing)
-        ),
-        reason_code=reason_code,
-        description=redactor.text(bound.spec.description) if bound.spec.description else None,
     )
 
 

@@ -1,18 +1,18 @@
 """Regular expressions that are compiled when they are first used: compiling takes longer than most searches."""
 
 import re
-from typing import Any, cast
+from typing import Any, AnyStr, cast
 
 
-def lazy(pattern: str, flags: int = 0) -> re.Pattern[str]:
+def lazy(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     """A pattern with the methods of a compiled one. It costs nothing until one of them is called."""
-    return cast("re.Pattern[str]", _Lazy(pattern, flags))
+    return cast("re.Pattern[AnyStr]", _Lazy(pattern, flags))
 
 
 class _Lazy:
     """Takes each method over from the compiled pattern when it is asked for, so that the next call is direct."""
 
-    def __init__(self, source: str, flags: int) -> None:
+    def __init__(self, source: str | bytes, flags: int) -> None:
         self._source = source
         self._flags = flags
 

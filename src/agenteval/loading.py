@@ -14,8 +14,6 @@ from agenteval.findings import DataPath, Finding, Invalid, dotted
 from agenteval.misspelling import closest
 from agenteval.plugins.registry import BUILT_IN, Registry
 from agenteval.reading.documents import (
-    MAX_FILE_BYTES,
-    MAX_YAML_NODES,
     Fault,
     fault_of,
     problem_at,
@@ -24,6 +22,7 @@ from agenteval.reading.documents import (
 )
 from agenteval.reading.yamlsource import Starts, load_yaml, place, places
 from agenteval.redaction import RedactionRules, Redactor
+from agenteval.settings import LimitsConfig
 from agenteval.spec import SCHEMA_VERSION, AssertionSpec, TestCase
 from agenteval.strict import parse
 from agenteval.trace import CAPABILITY_FLAGS
@@ -31,6 +30,7 @@ from agenteval.vocabulary import misspelt_names
 
 IN_PARAMS = "put it into 'params'"
 BESIDE_PARAMS = "put it beside 'params'"
+_DEFAULT_LIMITS = LimitsConfig()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -81,8 +81,7 @@ def load_test(
     path: Path,
     *,
     only: frozenset[str] | None = None,
-    max_bytes: int = MAX_FILE_BYTES,
-    max_nodes: int = MAX_YAML_NODES,
+    limits: LimitsConfig = _DEFAULT_LIMITS,
     registry: Registry = BUILT_IN,
 ) -> LoadedTest:
     """Load one test file; `only` selects assertions by id, `registry` knows the types of assertions.
@@ -96,9 +95,9 @@ def load_test(
     `select.recording`; `plugin.broken`.
     """
     try:
-        text = read_text(path, max_bytes=max_bytes)
+        text = read_text(path, max_bytes=limits.max_file_bytes)
         starts: Starts = {}
-        data = load_yaml(text, path, max_nodes=max_nodes, starts=starts)
+        data = load_yaml(text, path, max_nodes=limits.max_yaml_nodes, starts=starts)
     except FileError as error:
         raise SpecError(error.problems) from None
     loader = _Loader(text, data, registry)
@@ -221,14 +220,9 @@ class _Loader:
             code, next_step = "plugin.broken", plugin.next_step
             message += f"; it may be one of the plugin {plugin.origin}, which is broken: {plugin.error}"
         types = self.registry.assertion_types()
-        self.fault(
-            code,
-            message,
-            *("assertions", index, "type"),
-            suggestion=closest(kind, types),
-            allowed=types,
-            next_step=next_step,
-        )
+        near = closest(kind, types)
+        path = ("assertions", index, "type")
+        self.fault(code, message, *path, suggestion=near, allowed=types, next_step=next_step)
 
     def plugin_fault(self, message: str, index: int, *, next_step: str = "") -> None:
         """Tell what is wrong with the plugin that an assertion's type is of."""
@@ -239,12 +233,11 @@ class _Loader:
         """Find capabilities that do not exist: no adapter could ever have them."""
         for position, flag in enumerate(flags if isinstance(flags, list) else ()):
             if isinstance(flag, str) and flag not in CAPABILITY_FLAGS:
+                near = closest(flag, CAPABILITY_FLAGS)
+                path = ("assertions", index, "requires_capabilities", position)
+                message = f"unknown capability {flag!r}"
                 self.fault(
-                    "spec.unknown_capability",
-                    f"unknown capability {flag!r}",
-                    *("assertions", index, "requires_capabilities", position),
-                    suggestion=closest(flag, CAPABILITY_FLAGS),
-                    allowed=CAPABILITY_FLAGS,
+                    "spec.unknown_capability", message, *path, suggestion=near, allowed=CAPABILITY_FLAGS
                 )
 
     def check_ids(self) -> None:

@@ -20,8 +20,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from agenteval.json_values import args_key
 from agenteval.text import composed
-from agenteval.trace import Event, ToolCall, Trace, TraceScenario, args_key
+from agenteval.trace import Event, ToolCall, Trace, TraceScenario
 
 OUTBOUND = "outbound_send"
 """The canonical name of the tool that sends messages."""

@@ -21,8 +21,6 @@ from collections.abc import Callable, Iterator
 
 from agenteval.secrets import Found
 
-# A letter right beside a number is of A to Z: other scripts may have no blank there.
-
 Span = tuple[int, int]
 
 
@@ -70,6 +68,7 @@ def _mailboxes(text: str) -> Iterator[Span]:
     yield from ((start, end) for start, end in emails(text) if not text.endswith(_CHATS, start, end))
 
 
+# Here and below a letter right beside a number is of A to Z: other scripts may have no blank there.
 _PHONE = re.compile(
     r"""(?<![A-Za-z0-9+./-])(?<!\w_)(?<![0-9]:)(?:  # `tel:` may stand before it, not a time
         \+[1-9](?:[ ().\-/]{0,2}[0-9]){7,14}                            # international

@@ -12,5 +12,5 @@ def grouped(number: int, noun: str, nouns: str = "") -> str:
 
 
 def plural(number: int, noun: str, nouns: str = "") -> str:
-    """The noun alone, as it stands behind the number."""
+    """The noun alone, as it stands behind the number; or a verb, as it goes with so many."""
     return noun if number == 1 else nouns or f"{noun}s"

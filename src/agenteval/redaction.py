@@ -8,19 +8,16 @@ a piece of one becomes `[redacted:part]`.
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import fields, is_dataclass
 from fnmatch import fnmatchcase
-from functools import cache
 from typing import Any
 
 from agenteval.errors import Problem
 from agenteval.findings import DataPath
-from agenteval.hiding import PIECE, SHORTEST_PIECE, SHORTEST_TEXT, KnownValues, is_token, token, tokens_in
+from agenteval.hiding import SHORTEST_TEXT, KnownValues, is_token, token, tokens_in
 from agenteval.patterns import is_glob
 from agenteval.secrets import CREDENTIAL, Found, detect, is_telling, is_value, might_hold, names_secret
+from agenteval.strict import plain
 from agenteval.text import texts
-
-__all__ = ["PIECE", "SHORTEST_PIECE", "RedactionRules", "Redactor", "plain", "token"]
 
 SECRETS, EMAIL, FIELD, ENVIRONMENT = "secrets", "email", "field", "env"
 _CHUNK = 1 << 20
@@ -299,25 +296,3 @@ def _json_in(text: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError):
         return None
-
-
-def plain(value: Any) -> Any:
-    """The value with models and dataclasses as dicts, at any depth."""
-    kind: Any = type(value)
-    if kind is str:
-        return value
-    if kind is list:
-        return [item if type(item) in _PLAIN else plain(item) for item in value]
-    if kind is dict:
-        return {key: item if type(item) in _PLAIN else plain(item) for key, item in value.items()}
-    if (names := _field_names(kind)) is None:
-        return value
-    return {name: v if type(v := getattr(value, name)) in _PLAIN else plain(v) for name in names}
-
-
-_PLAIN = frozenset((str, bool, int, float, type(None)))
-
-
-@cache
-def _field_names(kind: type) -> tuple[str, ...] | None:
-    return tuple(each.name for each in fields(kind)) if is_dataclass(kind) else None

@@ -14,6 +14,11 @@ AssertionState = Literal["pass", "vacuous", "fail", "warn", "skip", "xfail"]
 TestStatus = Literal["pass", "fail", "error", "skipped"]
 
 
+def failing(*, strict: bool) -> tuple[AssertionStatus, ...]:
+    """The statuses of assertions that fail a test, unless that is expected; when `strict`, a warning does too."""
+    return ("fail", "warn") if strict else ("fail",)
+
+
 @model
 class Excerpt(Model):
     """One event of the evidence, on a line; `note` says what about it matters."""
@@ -209,6 +214,24 @@ class CategoryScore(Model):
     skipped: int = 0
     vacuous: int = 0
     xfailed: int = 0
+
+
+def count(counts: Counts | CategoryScore, state: AssertionState) -> None:
+    """Count one assertion; what is vacuous is also among the passed."""
+    name = _COUNTED_AS[state]
+    setattr(counts, name, getattr(counts, name) + 1)
+    if state == "vacuous":
+        counts.passed += 1
+
+
+_COUNTED_AS: dict[AssertionState, str] = {
+    "pass": "passed",
+    "vacuous": "vacuous",
+    "fail": "failed",
+    "warn": "warnings",
+    "skip": "skipped",
+    "xfail": "xfailed",
+}
 
 
 @model

@@ -23,6 +23,8 @@ from agenteval.results import (
     TestResult,
     TestStatus,
     TraceSummary,
+    count,
+    failing,
 )
 from agenteval.settings import LimitsConfig
 from agenteval.trace import AdapterInfo, Trace, check_trace
@@ -60,54 +62,48 @@ class Outcome:
 
 def run_test(test: LoadedTest, options: RunOptions, adapters: dict[str, Adapter] | None = None) -> Outcome:
     """Run one test. `adapters` caches adapters between calls."""
-    started = time.time()
-    clock = time.perf_counter()
+    attempt = _Attempt(test.case.adapter)
     redactor = test.redactor(options.redaction)
-    attempt = _attempt(test, options, adapters if adapters is not None else {}, redactor)
-    return _outcome(test, options, redactor, attempt, started=started, clock=clock)
-
-
-def not_run(test: LoadedTest, options: RunOptions, failure: Failure) -> Outcome:
-    """The outcome of a test that something kept from being run at all."""
-    adapter = AdapterInfo(name=test.case.adapter, version=UNKNOWN_VERSION)
-    attempt = _Attempt(adapter, [], failure=failure)
-    redactor = test.redactor(options.redaction)
-    return _outcome(test, options, redactor, attempt, started=time.time(), clock=time.perf_counter())
-
-
-@dataclass(slots=True)
-class _Attempt:
-    """What replaying and judging one test came to: all of it, or what was there before it failed."""
-
-    adapter: AdapterInfo
-    warnings: list[str]
-    trace: Trace | None = None
-    judged: list[AssertionResult] = field(default_factory=list)
-    failure: Failure | None = None
-
-
-def _attempt(
-    test: LoadedTest, options: RunOptions, adapters: dict[str, Adapter], redactor: Redactor
-) -> _Attempt:
     context = AdapterContext(
         base_dir=test.path.parent,
         root=options.root,
         run_id=options.run_id,
         max_file_bytes=options.limits.max_file_bytes,
         allow_outside=options.allow_outside,
+        warnings=attempt.warnings,
         progress=options.progress,
     )
-    attempt = _Attempt(AdapterInfo(name=test.case.adapter, version=UNKNOWN_VERSION), context.warnings)
     try:
-        adapter = _adapter(test.case.adapter, adapters, options.registry)
-        attempt.adapter = AdapterInfo(name=adapter.name, version=adapter.version)
+        adapter = _adapter(test.case.adapter, {} if adapters is None else adapters, options.registry)
+        attempt.adapter, attempt.version = adapter.name, adapter.version
         trace = _trace(adapter, test, context, options)
         learn_trace(redactor, trace)
         attempt.trace = trace
         attempt.judged, attempt.failure = judge_all(test, trace, options.rules, redactor)
     except AdapterError as error:
         attempt.failure = _adapter_failure(error, redactor)
-    return attempt
+    return _outcome(test, options, redactor, attempt)
+
+
+def not_run(test: LoadedTest, options: RunOptions, failure: Failure) -> Outcome:
+    """The outcome of a test that something kept from being run at all."""
+    attempt = _Attempt(test.case.adapter, failure=failure)
+    return _outcome(test, options, test.redactor(options.redaction), attempt)
+
+
+@dataclass(slots=True)
+class _Attempt:
+    """What replaying and judging one test came to: all of it, or what was there before it failed."""
+
+    adapter: str
+    version: str = UNKNOWN_VERSION
+    warnings: list[str] = field(default_factory=list)
+    trace: Trace | None = None
+    judged: list[AssertionResult] = field(default_factory=list)
+    failure: Failure | None = None
+    started: float = field(default_factory=time.time)
+    clock: float = field(default_factory=time.perf_counter)
+    """When it began, by the clock that is never set."""
 
 
 LEARNED_AT_ONCE = 256
@@ -148,17 +144,8 @@ def _adapter_failure(error: AdapterError, redactor: Redactor) -> Failure:
     )
 
 
-def _outcome(
-    test: LoadedTest,
-    options: RunOptions,
-    redactor: Redactor,
-    attempt: _Attempt,
-    *,
-    started: float,
-    clock: float,
-) -> Outcome:
-    """What an attempt comes to that began at `started` by the clock on the wall, and at `clock` by the other."""
-    case = test.case
+def _outcome(test: LoadedTest, options: RunOptions, redactor: Redactor, attempt: _Attempt) -> Outcome:
+    case, expected = test.case, test.case.expected
     judged, failure, trace = attempt.judged, attempt.failure, attempt.trace
     locate(test, judged)
     xfail = failure is None and expects_failure(test)
@@ -168,7 +155,8 @@ def _outcome(
     else:
         status = _status(judged, failure, options)
         reason_code, next_step = _reason(status, judged, failure)
-    duration = (time.perf_counter() - clock) * 1000
+    warnings = [*(problem.message for problem in test.warnings), *attempt.warnings, *not_selected(test)]
+    duration = (time.perf_counter() - attempt.clock) * 1000
     result = TestResult(
         result_id=f"{options.run_id}/{redactor.name(case.id)}",
         test_case_id=redactor.name(case.id),
@@ -176,34 +164,25 @@ def _outcome(
         title=redactor.text(case.title),
         path=redactor.name(str(test.path)),
         tags=list(map(redactor.name, case.tags)),
-        adapter=attempt.adapter,
+        adapter=AdapterInfo(name=attempt.adapter, version=attempt.version),
         mode=case.mode,
         status=status,
         reason_code=reason_code,
         next_step=next_step,
-        started_at=timestamp(started),
-        finished_at=timestamp(started + duration / 1000),
+        started_at=timestamp(attempt.started),
+        finished_at=timestamp(attempt.started + duration / 1000),
         duration_ms=round(duration, 3),
         summary=_counts(judged),
         failure_categories=_failure_categories(test.checks, judged, options),
-        expected_failure_categories=case.expected.failure_categories if case.expected else [],
+        expected_failure_categories=expected.failure_categories if expected else [],
         assertions=judged,
         trace_summary=_trace_summary(trace, redactor) if trace else None,
         evidence=said_no(judged),
-        error=ErrorInfo(reason_code=failure.reason_code, message=failure.message, details=failure.details)
-        if failure
-        else None,
-        warnings=[
-            redactor.unseen(w)
-            for w in (
-                *(problem.message for problem in test.warnings),
-                *attempt.warnings,
-                *not_selected(test),
-            )
-        ],
+        error=_error(failure) if failure else None,
+        warnings=list(map(redactor.unseen, warnings)),
         artifacts=Artifacts(),
         xfail=xfail and status == "pass",
-        xfail_reason=redactor.text(case.expected.reason) if case.expected and case.expected.reason else None,
+        xfail_reason=redactor.text(expected.reason) if expected and expected.reason else None,
     )
     return Outcome(test, result, trace, redactor)
 
@@ -268,7 +247,7 @@ def _status(judged: Sequence[AssertionResult], failure: Failure | None, options:
     if failure:
         return "error"
     statuses = {result.status for result in judged}
-    if "fail" in statuses or ("warn" in statuses and options.strict):
+    if not statuses.isdisjoint(failing(strict=options.strict)):
         return "fail"
     return "skipped" if statuses <= {"skip"} else "pass"
 
@@ -302,20 +281,14 @@ def _reason(
     return code, step
 
 
+def _error(failure: Failure) -> ErrorInfo:
+    return ErrorInfo(reason_code=failure.reason_code, message=failure.message, details=failure.details)
+
+
 def _counts(judged: Sequence[AssertionResult]) -> Counts:
     counts = Counts(total=len(judged))
     for result in judged:
-        if result.xfail:
-            counts.xfailed += 1
-        elif result.status == "pass":
-            counts.passed += 1
-            counts.vacuous += result.vacuous
-        elif result.status == "fail":
-            counts.failed += 1
-        elif result.status == "warn":
-            counts.warnings += 1
-        else:
-            counts.skipped += 1
+        count(counts, result.state)
     return counts
 
 
@@ -323,9 +296,9 @@ def _failure_categories(
     checks: Sequence[BoundAssertion], judged: Sequence[AssertionResult], options: RunOptions
 ) -> list[str]:
     """The kinds of failure that made the test fail, each once; an expected failure makes none."""
-    failing = ("fail", "warn") if options.strict else ("fail",)
     pairs = zip(checks, judged, strict=False)
-    wrong = (bound.check for bound, each in pairs if each.status in failing and not each.xfail)
+    failed = failing(strict=options.strict)
+    wrong = (bound.check for bound, each in pairs if each.status in failed and not each.xfail)
     return list(dict.fromkeys(check.failure_category for check in wrong))
 
 

@@ -5,13 +5,15 @@ schemas of what they read through their attribute `input_schemas`.
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from agenteval.adapters import input_schemas
+from agenteval.assertions import assertion_class, assertion_types
 from agenteval.assertions.base import Assertion
-from agenteval.errors import UsageError
+from agenteval.errors import AdapterError, UsageError
 from agenteval.misspelling import closest
 from agenteval.plugins.registry import BUILT_IN, Registry
 from agenteval.strict import Model
@@ -39,9 +41,11 @@ class Entry(NamedTuple):
     build: Callable[[], JsonSchema]
 
 
-def schema_entries(registry: Registry = BUILT_IN) -> list[Entry]:
-    """All schemas, those of the registry's adapters included; an adapter that does not load adds none."""
-    return [*_core_entries(registry), *_adapter_entries(registry)]
+def schema_entries(registry: Registry) -> Iterator[Entry]:
+    """All schemas, those of the registry's adapters last; an adapter that does not load adds none."""
+    core = _core_entries(registry)
+    yield from core
+    yield from _adapter_entries(registry, {entry.name for entry in core})
 
 
 def schema_text(name: str, registry: Registry = BUILT_IN) -> str:
@@ -58,14 +62,12 @@ def schema_text(name: str, registry: Registry = BUILT_IN) -> str:
 
 def build_schema(name: str, registry: Registry = BUILT_IN) -> JsonSchema:
     """The schema of that name. Raises `UsageError` (`usage.unknown_schema`)."""
-    for entry in _core_entries(registry):
+    known = []
+    for entry in schema_entries(registry):
         if entry.name == name:
             return entry.build()
-    entries = schema_entries(registry)
-    for entry in entries:
-        if entry.name == name:
-            return entry.build()
-    raise _unknown(name, [entry.name for entry in entries])
+        known.append(entry.name)
+    raise _unknown(name, known)
 
 
 def write_schemas(folder: Path) -> list[Path]:
@@ -125,34 +127,28 @@ def _core_entries(registry: Registry) -> list[Entry]:
         _output_entry(Trace, "trace", "AgentEval normalized trace"),
         _output_entry(TestResult, "result", "AgentEval test result"),
         _output_entry(RunSummary, "summary", "AgentEval run summary"),
-        _input_entry(BaselineFile, "baseline", "AgentEval baseline"),
+        _entry(BaselineFile, "baseline", "AgentEval baseline"),
         _output_entry(Comparison, "comparison", "AgentEval comparison of two runs"),
-        _openwop_entry(AgentEvalSuite, "agent-eval-suite", "OpenWOP AgentEvalSuite (RFC 0081)"),
-        _openwop_entry(EvalSummary, "eval-summary", "OpenWOP EvalSummary (RFC 0081)"),
-        _openwop_entry(
-            EvalEvent, "eval-events", "One line of events.jsonl: an OpenWOP eval event (RFC 0081)"
+        _entry(AgentEvalSuite, "agent-eval-suite", "OpenWOP AgentEvalSuite (RFC 0081)", extensible=False),
+        _entry(EvalSummary, "eval-summary", "OpenWOP EvalSummary (RFC 0081)", extensible=False),
+        _entry(
+            EvalEvent,
+            "eval-events",
+            "One line of events.jsonl: an OpenWOP eval event (RFC 0081)",
+            extensible=False,
         ),
     ]
+
+
+def _entry(cls: Any, name: str, title: str, *, extensible: bool = True) -> Entry:
+    return Entry(name, title, lambda: _schema(cls, name, title, extensible=extensible))
 
 
 def _output_entry(cls: type[Any], name: str, title: str) -> Entry:
     return Entry(name, title, lambda: _all_present(_schema(cls, name, title)))
 
 
-def _input_entry(cls: type[Any], name: str, title: str) -> Entry:
-    return Entry(name, title, lambda: _schema(cls, name, title))
-
-
-def _openwop_entry(cls: Any, name: str, title: str) -> Entry:
-    return Entry(name, title, lambda: _schema(cls, name, title, extensible=False))
-
-
-def _adapter_entries(registry: Registry) -> list[Entry]:
-    from agenteval.adapters import input_schemas
-    from agenteval.errors import AdapterError
-
-    taken = {entry.name for entry in _core_entries(registry)}
-    entries = []
+def _adapter_entries(registry: Registry, taken: set[str]) -> Iterator[Entry]:
     for adapter in registry.adapter_names():
         try:
             models = input_schemas(registry.find_adapter(adapter))
@@ -161,8 +157,7 @@ def _adapter_entries(registry: Registry) -> list[Entry]:
         for given, cls in models.items():
             name = f"{adapter}-{given}" if given in taken else given
             taken.add(name)
-            entries.append(_input_entry(cls, name, f"AgentEval {given} file of the {adapter} adapter"))
-    return entries
+            yield _entry(cls, name, f"AgentEval {given} file of the {adapter} adapter")
 
 
 def _schema(cls: Any, name: str, title: str, *, extensible: bool = True) -> JsonSchema:
@@ -177,7 +172,6 @@ def _test_case_schema(registry: Registry) -> JsonSchema:
     """The schema of `TestCase`, in which the parameters of every assertion are those of its type."""
     from pydantic import TypeAdapter
 
-    from agenteval.assertions import assertion_class, assertion_types
     from agenteval.diagnosis import allow_extensions, json_schema
     from agenteval.spec import AssertionSpec, Expected, Fixture, TestCase
 

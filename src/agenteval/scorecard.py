@@ -1,6 +1,6 @@
 """The scorecard (SPEC 10) and the run summary: results added up, one at a time."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
@@ -17,6 +17,7 @@ from agenteval.results import (
     RunSummary,
     TestResult,
     TestRow,
+    count,
 )
 
 CATEGORIES: tuple[str, ...] = get_args(Category)
@@ -24,11 +25,11 @@ CATEGORIES: tuple[str, ...] = get_args(Category)
 
 @dataclass(slots=True)
 class Tallied:
-    """What of a test is added up. `marks` has the category of each assertion, and what it came to there."""
+    """What of a test is added up. `states` has the category of each assertion, and what became of it."""
 
     row: TestRow
     warnings: int
-    marks: list[tuple[str, str]]
+    states: list[tuple[str, AssertionState]]
 
 
 def tallied(result: TestResult) -> Tallied:
@@ -43,19 +44,8 @@ def tallied(result: TestResult) -> Tallied:
         result=result.artifacts.result,
         xfail=result.xfail,
     )
-    marks = [(each.category, _MARKS[each.state]) for each in result.assertions]
-    return Tallied(row, result.summary.warnings, marks)
-
-
-_MARKS: Mapping[AssertionState, str] = {
-    "pass": "passed",
-    "vacuous": "vacuous",
-    "fail": "failed",
-    "warn": "warnings",
-    "skip": "skipped",
-    "xfail": "xfailed",
-}
-"""What an assertion counts as in its category's score; what is vacuous is also among the passed."""
+    states = [(each.category, each.state) for each in result.assertions]
+    return Tallied(row, result.summary.warnings, states)
 
 
 class Tally:
@@ -70,7 +60,6 @@ class Tally:
         """Whether the score clears a bar that somebody set."""
         self.stopped_after = 0
         """After how many failures the run was stopped; 0 when it was not."""
-        self.internal_errors = 0
         self.regressions = 0
         self.known_failures = 0
         self.compared_with = ""
@@ -94,11 +83,8 @@ class Tally:
             counts.skipped += 1
         counts.vacuous_passes += row.vacuous
         counts.warnings += test.warnings
-        for category, mark in test.marks:
-            score = self._scores[category]
-            if mark == "vacuous":
-                score.passed += 1
-            setattr(score, mark, getattr(score, mark) + 1)
+        for category, state in test.states:
+            count(self._scores[category], state)
         self.rows.append(row)
 
     def compare(self, baseline: str, *, regressions: int, known_failures: int) -> None:
@@ -154,11 +140,8 @@ class Tally:
             return ExitCode.INVALID, "no test to run"
         if self.leaks:
             return ExitCode.ERROR, f"redaction.leak: redaction failed for {counted(self.leaks, 'file')}"
-        if counts.errors or self.internal_errors:
-            return (
-                ExitCode.ERROR,
-                f"{counted(counts.errors + self.internal_errors, 'test')} ended in an error",
-            )
+        if counts.errors:
+            return ExitCode.ERROR, f"{counted(counts.errors, 'test')} ended in an error"
         if self.regressions:
             return ExitCode.FAILED, f"{counted(self.regressions, 'regression')} against {self.compared_with}"
         if counts.failed > self.known_failures:

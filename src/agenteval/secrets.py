@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
-_compiled = cache(re.compile)
-"""Patterns are compiled when they are needed: most runs need none."""
+from agenteval.lazyregex import lazy
 
 
 class Found(NamedTuple):
@@ -72,13 +71,13 @@ _SERVICE_KEY = rf"""(?x)
 """
 
 OWN = (
-    ("anthropic-key", r"sk-ant-[A-Za-z0-9_-]{16,}"),
-    ("bearer-token", r"(?<=earer )[A-Za-z0-9._~+/-]{19,}[A-Za-z0-9_-]=*"),
-    ("github-token", r"github_pat_[A-Za-z0-9_]{20,}"),
-    ("google-key", r"AIza[A-Za-z0-9_-]{35,}"),
-    ("npm-token", r"npm_[A-Za-z0-9]{30,}|(?<=_authToken=)[^\s\"'\\]{16,}"),
-    ("openai-key", r"sk-(?:proj|svcacct|admin)-[A-Za-z0-9_-]{20,}"),
-    ("service-key", _SERVICE_KEY),
+    ("anthropic-key", lazy(r"sk-ant-[A-Za-z0-9_-]{16,}")),
+    ("bearer-token", lazy(r"(?<=earer )[A-Za-z0-9._~+/-]{19,}[A-Za-z0-9_-]=*")),
+    ("github-token", lazy(r"github_pat_[A-Za-z0-9_]{20,}")),
+    ("google-key", lazy(r"AIza[A-Za-z0-9_-]{35,}")),
+    ("npm-token", lazy(r"npm_[A-Za-z0-9]{30,}|(?<=_authToken=)[^\s\"'\\]{16,}")),
+    ("openai-key", lazy(r"sk-(?:proj|svcacct|admin)-[A-Za-z0-9_-]{20,}")),
+    ("service-key", lazy(_SERVICE_KEY)),
 )
 """Kinds whose form the library does not know, or not in all its variants."""
 
@@ -95,24 +94,30 @@ KINDS = tuple(
 
 _WHOSE = r"(?:api|access|account|encryption|private|secret|signing)[_ -]?"
 _NAMES = rf"(?:pass(?:word|wd|phrase)|(?-i:_PASS)|pwd|secret|token|authorization|{_WHOSE}key)"
-_SECRET_NAME = rf"(?i:{_NAMES}|cookie)\Z"
-_CREDENTIAL = rf"""(?ixm)(?P<name>{_NAMES})\*{{0,3}}\\{{0,8}}["']?[ \t]{{0,8}}(?:=>|:=|=|:)\*{{0,3}}[ \t]{{0,8}}(?:
+_SECRET_NAME = lazy(rf"(?i:{_NAMES}|cookie)\Z")
+_CREDENTIAL = lazy(rf"""(?ixm)(?P<name>{_NAMES})\*{{0,3}}\\{{0,8}}["']?[ \t]{{0,8}}(?:=>|:=|=|:)\*{{0,3}}[ \t]{{0,8}}(?:
     "(?P<double>(?:\\.|[^"\\\n]){{1,4096}})
   | '(?P<single>(?:\\.|[^'\\\n]){{1,4096}})
   | (?P<quote>\\{{1,8}}["'])(?P<escaped>[^\n]{{1,4096}}?)(?:(?P=quote)|$)
   | (?:(?:bearer|basic|token)[ ])?(?P<bare>[^\s"'\\,;&<>(){{}}\[\]|]{{4,4096}})
-)"""
-_FLAG = rf"""(?i)(?<![\w-])--[\w-]{{0,32}}?{_NAMES} {{1,8}}["']?(?!\w{{1,32}}=\w)([^\s"'\\,;&<>(){{}}\[\]|-][^\s"'\\,;&<>(){{}}\[\]|]{{3,4095}})"""
-_SPOKEN = r"""(?ix)pass(?:word|wd|phrase)["'*_`]{0,3}[ ](?:is|was)(?:[ ]now)?:?
+)""")
+_FLAG = lazy(
+    rf"""(?i)(?<![\w-])--[\w-]{{0,32}}?{_NAMES} {{1,8}}["']?(?!\w{{1,32}}=\w)([^\s"'\\,;&<>(){{}}\[\]|-][^\s"'\\,;&<>(){{}}\[\]|]{{3,4095}})"""
+)
+_SPOKEN = lazy(r"""(?ix)pass(?:word|wd|phrase)["'*_`]{0,3}[ ](?:is|was)(?:[ ]now)?:?
     [ ]["'*_`\u201c]{0,3}(?!(?:base64|sha|md5|utf|argon|pbkdf))(?=[^\s0-9]{0,64}[0-9])(?=[^\sa-z]{0,64}[a-z])
-    ([^\s"'*`\u201d,;:|&<>(){}\[\]$]{4,256})"""
+    ([^\s"'*`\u201d,;:|&<>(){}\[\]$]{4,256})""")
 """A password in a sentence; when it has letters and digits, as no word has."""
 _KEPT = r"""[^\s"',;\\()<>]{0,4096}"""
-_COOKIE = rf"""(?i)cookie\\{{0,8}}["']?[ \t]{{0,8}}[:=][ \t]{{0,8}}\\{{0,8}}["']?([\w.-]{{1,64}}={_KEPT}(?:; ?[\w.-]{{1,64}}{_KEPT})*)"""
-_CALL = r"[A-Za-z_.]+"
-_WIDER_BASIC_AUTH = r"://[^\s/@:\"'\\]{0,256}:([^\s/@\"'\\]{1,256})@"
-_FOLDER = r"(?:~|[A-Za-z]:)?[/\\].*"
-_NO_VALUE = r"(?s)process\.env\b.*|os\.environ\b.*|\$\{?\w+\}?|\{\{.*|%\w+%|<[^>]*>?|\*+|\.+|[•●]+|[xX]+|\[redacted:.*"
+_COOKIE = lazy(
+    rf"""(?i)cookie\\{{0,8}}["']?[ \t]{{0,8}}[:=][ \t]{{0,8}}\\{{0,8}}["']?([\w.-]{{1,64}}={_KEPT}(?:; ?[\w.-]{{1,64}}{_KEPT})*)"""
+)
+_CALL = lazy(r"[A-Za-z_.]+")
+_WIDER_BASIC_AUTH = lazy(r"://[^\s/@:\"'\\]{0,256}:([^\s/@\"'\\]{1,256})@")
+_FOLDER = lazy(r"(?:~|[A-Za-z]:)?[/\\].*")
+_NO_VALUE = lazy(
+    r"(?s)process\.env\b.*|os\.environ\b.*|\$\{?\w+\}?|\{\{.*|%\w+%|<[^>]*>?|\*+|\.+|[•●]+|[xX]+|\[redacted:.*"
+)
 """What stands where a secret would, but is none: a variable, a blank, or what has been redacted."""
 _NO_SECRET = frozenset(
     {"required", "optional", "string", "null", "none", "true", "false", "unknown", "redacted"}
@@ -129,9 +134,7 @@ def detect(text: str) -> list[Found]:
     found: list[Found] = []
     if _has_form(data):
         found += _by_library(text)
-        found += (
-            Found(kind, *match.span()) for kind, form in OWN for match in _compiled(form).finditer(text)
-        )
+        found += (Found(kind, *match.span()) for kind, form in OWN for match in form.finditer(text))
     if "://" in text and "@" in text:
         found += _basic_auth(text)
     if _has_assignment(data):
@@ -146,7 +149,7 @@ def might_hold(data: bytes) -> bool:
 
 def names_secret(key: str) -> bool:
     """Whether a key says that its value is a secret: `password`, `db_password`, `apiKey`, `client-secret`."""
-    return _compiled(_SECRET_NAME).search(key) is not None
+    return _SECRET_NAME.search(key) is not None
 
 
 def is_value(text: str, key: str = "") -> bool:
@@ -155,9 +158,9 @@ def is_value(text: str, key: str = "") -> bool:
     Under `PWD` shells keep the folder that they are in.
     """
     text = text.strip()
-    if key[-3:].lower() == "pwd" and _compiled(_FOLDER).fullmatch(text):
+    if key[-3:].lower() == "pwd" and _FOLDER.fullmatch(text):
         return False
-    return bool(text) and _compiled(_NO_VALUE).fullmatch(text) is None
+    return bool(text) and _NO_VALUE.fullmatch(text) is None
 
 
 def is_telling(key: str, value: str) -> bool:
@@ -177,7 +180,7 @@ _WORD_SIGNS = bytes(
     for code in range(256)
 )
 """Every sign of which keys are made as `a`, all others as a blank: a run of `a` is a word that could be a key."""
-_FORM = (
+_FORM = lazy(
     rb"A3T|A[KSB]IA|ACCA|AIza|gh[pousr]_|github_pat_|gl(?:pat|dt|ft|soat|rt|cbt|imt|ptt|agent)-|gloas-|GR1348941"
     rb"|eyJ|T3BlbkFJ|sk-(?:ant|proj|svcacct|admin)-|pypi-AgE|npm_|_authToken=|SG\.|xox[a-z]-|sq0csp-"
     rb"|sk_live_|rk_live_|AccountKey=|-us[0-9]|:(?<=[0-9]{8}:)[\w-]{35}|\.(?<=[\w-]{24}\.)[\w-]{6}\.[\w-]{27}"
@@ -192,7 +195,7 @@ _HEADS = frozenset(prefix[:2] for prefix in _HEADED)
 _ESCAPES = b"nrt"
 """The letters of escapes, of which the backslash is no part of a word."""
 _BEFORE, _AFTER = 36, 36
-_LINE_BEFORE = rb"PRIVATE KEY|PuTTY-User|hooks\.slack"
+_LINE_BEFORE = lazy(rb"PRIVATE KEY|PuTTY-User|hooks\.slack")
 _FAR_BEFORE = 128
 
 
@@ -208,9 +211,9 @@ def _has_form(data: bytes) -> bool:
         if word[0] in _ESCAPES and word.startswith(_HEADED, 1):
             return True
         if not word.islower() or word.find(b"-us") >= 0 or word.find(b"xox") >= 0:  # half the time of `in`
-            if _compiled(_FORM).search(data, max(0, start - _BEFORE), end + _AFTER):
+            if _FORM.search(data, max(0, start - _BEFORE), end + _AFTER):
                 return True
-            if _compiled(_LINE_BEFORE).search(data, max(0, start - _FAR_BEFORE), start):
+            if _LINE_BEFORE.search(data, max(0, start - _FAR_BEFORE), start):
                 return True
         start = words.find(_LONG_WORD, end)
     return False
@@ -222,13 +225,13 @@ _NAME_WORDS = (
     _KEY,
 )
 """All names in full, but for what stands before `key`. Looked for one by one: far faster than one pattern."""
-_WHOSE_KEY = rf"{_WHOSE}\Z".encode()
+_WHOSE_KEY = lazy(rf"{_WHOSE}\Z".encode())
 _LONGEST_WHOSE = len("encryption_")
 _LONGEST_FLAG = 32 + _LONGEST_WHOSE + len("--")
 """What may stand before a name in `_FLAG`."""
-_ASSIGNED = rb"\*{0,3}[ \t]{0,8}[\\\"'=:]"
+_ASSIGNED = lazy(rb"\*{0,3}[ \t]{0,8}[\\\"'=:]")
 """How all begins that may stand between a name and its value, as `_CREDENTIAL`, JSON and bold names have it."""
-_SAID = rb"[\"'*_`]{0,3} (?:is|was) "
+_SAID = lazy(rb"[\"'*_`]{0,3} (?:is|was) ")
 """The same in a sentence, as `_SPOKEN` has it."""
 
 
@@ -239,11 +242,11 @@ def _has_assignment(data: bytes) -> bool:
         at = lowered.find(word)
         while at >= 0:
             end = at + len(word)
-            if (_compiled(_ASSIGNED).match(lowered, end) or _is_flag(lowered, at, end)) and (
-                word != _KEY or _compiled(_WHOSE_KEY).search(lowered, max(0, at - _LONGEST_WHOSE), at)
+            if (_ASSIGNED.match(lowered, end) or _is_flag(lowered, at, end)) and (
+                word != _KEY or _WHOSE_KEY.search(lowered, max(0, at - _LONGEST_WHOSE), at)
             ):
                 return True
-            if word.startswith(b"pass") and _compiled(_SAID).match(lowered, end):
+            if word.startswith(b"pass") and _SAID.match(lowered, end):
                 return True
             at = lowered.find(word, end)
     return False
@@ -266,11 +269,11 @@ def _patterns() -> tuple[tuple[_Rule, tuple["re.Pattern[str]", ...]], ...]:
     return tuple(loaded)
 
 
-_REST = r"[A-Za-z0-9_-]*"
-_WORD_OF_JWT = r"[A-Za-z0-9_=-]*"
-_REST_OF_JWT = r"[A-Za-z0-9_=-]*(?:\.[A-Za-z0-9_=+/-]+)*"
+_REST = lazy(r"[A-Za-z0-9_-]*")
+_WORD_OF_JWT = lazy(r"[A-Za-z0-9_=-]*")
+_REST_OF_JWT = lazy(r"[A-Za-z0-9_=-]*(?:\.[A-Za-z0-9_=+/-]+)*")
 _SHORTEST_JWT_HEADER = 16
-_LAST_LINE = r"-----END [A-Z0-9 ]{1,40}-----"
+_LAST_LINE = lazy(r"-----END [A-Z0-9 ]{1,40}-----")
 
 
 def _by_library(text: str) -> Iterator[Found]:
@@ -308,7 +311,7 @@ def _whole(kind: str, text: str, start: int, end: int) -> tuple[int, int]:
     A private key goes from its first line to its last, or, when that is missing, to the end of the text.
     """
     if kind == "private-key":
-        last = _compiled(_LAST_LINE).search(text, end)
+        last = _LAST_LINE.search(text, end)
         return len(text[:start].rstrip("-")), last.end() if last else len(text)
     if kind == "jwt":
         end = start + len(text[start:end].rstrip("."))
@@ -316,46 +319,46 @@ def _whole(kind: str, text: str, start: int, end: int) -> tuple[int, int]:
     return start, _end(_REST, text, end)
 
 
-def _end(rest: str, text: str, end: int) -> int:
-    match = _compiled(rest).match(text, end)
+def _end(rest: "re.Pattern[str]", text: str, end: int) -> int:
+    match = rest.match(text, end)
     return match.end() if match else end
 
 
 def _basic_auth(text: str) -> Iterator[Found]:
     from detect_secrets.plugins.basic_auth import BasicAuthDetector
 
-    for pattern in (*BasicAuthDetector.denylist, _compiled(_WIDER_BASIC_AUTH)):
+    for pattern in (*BasicAuthDetector.denylist, _WIDER_BASIC_AUTH):
         for match in pattern.finditer(text):
             if is_value(match.group(1)):
                 yield Found(BASIC_AUTH, *match.span(1))
 
 
 def _credentials(text: str) -> Iterator[Found]:
-    for match in _compiled(_CREDENTIAL).finditer(text):
+    for match in _CREDENTIAL.finditer(text):
         group = match.lastgroup or ""
         value = (
             match[group].rstrip(".!?:") if group == "bare" else match[group]
         )  # a sentence may end after it
         is_call = group == "bare" and text[match.end() : match.end() + 1] in ("(", "[")
-        if is_telling(match["name"], value) and not (is_call and _compiled(_CALL).fullmatch(value)):
+        if is_telling(match["name"], value) and not (is_call and _CALL.fullmatch(value)):
             start = match.start(group)
             yield Found(CREDENTIAL, start, start + len(value))
 
 
 def _flags(text: str) -> Iterator[Found]:
     """What follows `--password` and the like on a command line; words are what manuals have there."""
-    for match in _compiled(_FLAG).finditer(text) if "--" in text else ():
+    for match in _FLAG.finditer(text) if "--" in text else ():
         if is_telling("token", match[1]):
             yield Found(CREDENTIAL, *match.span(1))
 
 
 def _spoken(text: str) -> Iterator[Found]:
-    for match in _compiled(_SPOKEN).finditer(text):
+    for match in _SPOKEN.finditer(text):
         yield Found(CREDENTIAL, match.start(1), match.start(1) + len(match[1].rstrip(".!?")))
 
 
 def _cookies(text: str) -> Iterator[Found]:
-    found = _compiled(_COOKIE).finditer(text)
+    found = _COOKIE.finditer(text)
     return (Found(COOKIE, *match.span(1)) for match in found if len(match[1]) >= _SHORTEST_COOKIE)
 
 

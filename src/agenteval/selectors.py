@@ -1,9 +1,11 @@
-"""The event matcher that every assertion uses (SPEC 15), and how arguments are compared."""
+"""The event matcher that every assertion uses (SPEC 15)."""
 
+from collections.abc import Iterable
 from dataclasses import field
 from typing import Any, ClassVar
 
 from agenteval.author_schemas import schema_differences, schema_error
+from agenteval.json_values import MISSING, equal, lookup, show
 from agenteval.patterns import is_glob, name_matches, pattern_error, search, shown
 from agenteval.strict import Model, model
 from agenteval.text import composed, fold, readings
@@ -203,8 +205,18 @@ def is_of(pattern: str, call: ToolCall) -> bool:
     )
 
 
+def is_any_of(patterns: Iterable[str], call: ToolCall) -> bool:
+    """Whether one of these patterns means the tool of a call."""
+    return any(is_of(pattern, call) for pattern in patterns)
+
+
+def calls_of(trace: Trace, *tools: str) -> list[ToolCall]:
+    """The calls of tools that are named, or meant by globs, in order."""
+    return [call for call in trace.calls() if is_any_of(tools, call)]
+
+
 def is_event_of(pattern: str, event: Event, trace: Trace) -> bool:
-    """The same for an event; `*` means any tool, but not the events that have none."""
+    """Whether the tool of an event is meant; `*` means any tool, but not the events that have none."""
     tool = tool_of(event, trace)
     if not tool:
         return False
@@ -230,46 +242,6 @@ def _success(event: Event, trace: Trace) -> bool | None:
     return False if event.type == "error" else None
 
 
-class _Missing:
-    def __repr__(self) -> str:
-        return "nothing"
-
-
-MISSING = _Missing()
-
-
-def lookup(args: Any, path: str) -> Any:
-    """The value at a dotted path (list items by index), or MISSING. A key that holds dots wins over a path."""
-    if isinstance(args, dict) and path in args:
-        return args[path]
-    here = args
-    for step in path.split("."):
-        if isinstance(here, dict) and step in here:
-            here = here[step]
-        elif isinstance(here, list) and _is_index(step) and int(step) < len(here):
-            here = here[int(step)]
-        else:
-            return MISSING
-    return here
-
-
-def _is_index(step: str) -> bool:
-    return step.isascii() and step.isdigit() and len(step) < 10
-
-
-def equal(got: Any, want: Any) -> bool:
-    """Equal as JSON values: `true` is not `1`, `1.0` is `1`. An `é` is the same in one character as in two."""
-    if isinstance(got, bool) or isinstance(want, bool):
-        return got is want
-    if isinstance(got, dict) and isinstance(want, dict):
-        return got.keys() == want.keys() and all(equal(got[key], want[key]) for key in got)
-    if isinstance(got, list) and isinstance(want, list):
-        return len(got) == len(want) and all(map(equal, got, want))
-    if isinstance(got, str) and isinstance(want, str):
-        return got == want or composed(got) == composed(want)
-    return bool(got == want)
-
-
 def _from(got: Any, want: Any) -> str:
     """Where two long texts begin to differ: messages show the beginnings of both alone, if that."""
     if not (isinstance(got, str) and isinstance(want, str) and len(got) + len(want) > BOTH_SHOWN):
@@ -288,12 +260,3 @@ def _contains(got: Any, want: Any) -> bool:
     if isinstance(got, str) and isinstance(want, str):
         return fold(want) in fold(got)
     return equal(got, want)
-
-
-def show(value: Any) -> str:
-    """A value for a message, on one line."""
-    if isinstance(value, _Missing):
-        return "nothing"
-    import json
-
-    return json.dumps(value, ensure_ascii=False, default=str)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from agenteval.reading.documents import MAX_FILE_BYTES, MAX_YAML_NODES
-from agenteval.strict import Between, Matching, Model, NotEmpty, NotPlain, model
+from agenteval.strict import Between, Matching, Model, NotEmpty, explained, model
 
 SETTINGS_FILE = "agenteval.yaml"
 """Where a project sets what it sets, in its root."""
@@ -60,20 +60,11 @@ class RedactionConfig(Model):
 class _PluginName:
     """The rule for one of `plugins`: a file inside the project, or the dotted name of a module."""
 
-    def __call__(self, value: Any) -> Any:
-        if _plugin_fault(value):
-            raise NotPlain
-        return value
+    def __call__(self, value: Any) -> bool:
+        return not _plugin_fault(value)
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        from pydantic_core import core_schema
-
-        return core_schema.no_info_after_validator_function(self._explain, handler(source))
-
-    def _explain(self, value: str) -> str:
-        if fault := _plugin_fault(value):
-            raise ValueError(fault)
-        return value
+        return explained(handler(source), _plugin_fault)
 
 
 def _plugin_fault(name: str) -> str:

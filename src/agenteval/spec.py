@@ -6,6 +6,7 @@ Every mapping accepts keys that start with `x-`; they are the author's own and m
 from dataclasses import field
 from typing import Annotated, Any, ClassVar, Literal
 
+from agenteval.plurals import plural
 from agenteval.strict import Model, NotEmpty, OpenMapping, model
 
 SCHEMA_VERSION = "0.1"
@@ -187,7 +188,7 @@ class Expected(Model):
     def __post_init__(self) -> None:
         given = [name for name in ("assertions", "reason") if getattr(self, name)]
         if self.status == "pass" and given:
-            raise ValueError(f"{' and '.join(given)} {_go(given)} with status: fail")
+            raise ValueError(f"{' and '.join(given)} {plural(len(given), 'goes', 'go')} with status: fail")
         if self.status == "fail" and not self.assertions:
             raise ValueError("status: fail needs assertions: the ids of those that are to fail")
         if self.status == "fail" and not (self.reason or "").strip():
@@ -238,10 +239,6 @@ class TestCase(Model):
     """What a person expects."""
     reporting: Reporting = field(default_factory=Reporting)
     """What is written of the test."""
-
-
-def _go(names: list[str]) -> str:
-    return "goes" if len(names) == 1 else "go"
 
 
 def memory_text(memory: Any) -> list[str]:

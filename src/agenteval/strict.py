@@ -6,12 +6,14 @@ the same declarations and can only ever say yes. Anything it does not accept out
 word is final. A property test holds the two together.
 
 Declare a model as `@model class Thing(Model)`, with a docstring under each field. Rules that span fields go
-into `__post_init__`, which raises ValueError with the message the author should see.
+into `__post_init__`, which raises ValueError with the message the author should see. A rule for one field is a mark
+in `Annotated`: called with a value of the right kind it says yes or no, and it gives pydantic a schema that explains.
 """
 
 import types
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from functools import cache
 from typing import (
     Annotated,
     Any,
@@ -77,30 +79,21 @@ class Between:
         self.low = low
         self.high = high
 
-    def __call__(self, value: Any) -> Any:
-        if not value >= self.low or (self.high is not None and value > self.high):  # `not`: for NaN
-            raise NotPlain
-        return value
+    def __call__(self, value: Any) -> bool:
+        return bool(value >= self.low and (self.high is None or value <= self.high))
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        from pydantic import Field
-
-        bounds = Field(ge=self.low) if self.high is None else Field(ge=self.low, le=self.high)
-        return handler.generate_schema(Annotated[source, bounds])
+        return _limited(source, handler, ge=self.low, le=self.high)
 
 
 class NotEmpty:
     """At least one item or character: `Annotated[list[str], NotEmpty()]`."""
 
-    def __call__(self, value: Any) -> Any:
-        if not value:
-            raise NotPlain
-        return value
+    def __call__(self, value: Any) -> bool:
+        return bool(value)
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        from pydantic import Field
-
-        return handler.generate_schema(Annotated[source, Field(min_length=1)])
+        return _limited(source, handler, min_length=1)
 
 
 class Whole:
@@ -109,22 +102,14 @@ class Whole:
     def __init__(self, low: float) -> None:
         self.low = low
 
-    def __call__(self, value: Any) -> Any:
-        if not value >= self.low or value % 1:
-            raise NotPlain
-        return value
+    def __call__(self, value: Any) -> bool:
+        return bool(value >= self.low and value % 1 == 0)
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        from pydantic import Field
-        from pydantic_core import core_schema
+        return explained(_limited(source, handler, ge=self.low), self._objection)
 
-        bounded = handler.generate_schema(Annotated[source, Field(ge=self.low)])
-        return core_schema.no_info_after_validator_function(self._explain, bounded)
-
-    def _explain(self, value: Any) -> Any:
-        if value % 1:
-            raise ValueError(f"expected an integer, got the number {value}")
-        return value
+    def _objection(self, value: Any) -> str:
+        return f"expected an integer, got the number {value}" if value % 1 else ""
 
     def __get_pydantic_json_schema__(self, core_schema: Any, handler: Any) -> Any:
         return {"type": "integer", "minimum": self.low}
@@ -133,10 +118,8 @@ class Whole:
 class NotNull:
     """A value that may be left out, but not be null: `Annotated[str | None, NotNull()] = None`."""
 
-    def __call__(self, value: Any) -> Any:
-        if value is None:
-            raise NotPlain
-        return value
+    def __call__(self, value: Any) -> bool:
+        return value is not None
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
         kinds = tuple(kind for kind in get_args(source) if kind is not types.NoneType)
@@ -146,20 +129,15 @@ class NotNull:
 class Unique:
     """No item twice: `Annotated[list[str], Unique()]`."""
 
-    def __call__(self, value: Any) -> Any:
-        if len(set(value)) < len(value):
-            raise NotPlain
-        return value
+    def __call__(self, value: Any) -> bool:
+        return len(set(value)) == len(value)
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        from pydantic_core import core_schema
+        return explained(handler(source), self._objection)
 
-        return core_schema.no_info_after_validator_function(self._explain, handler(source))
-
-    def _explain(self, value: Any) -> Any:
-        if twice := [item for index, item in enumerate(value) if item in value[:index]]:
-            raise ValueError(f"{twice[0]!r} stands there twice")
-        return value
+    def _objection(self, value: Any) -> str:
+        twice = [item for index, item in enumerate(value) if item in value[:index]]
+        return f"{twice[0]!r} stands there twice" if twice else ""
 
     def __get_pydantic_json_schema__(self, core_schema: Any, handler: Any) -> Any:
         return {**handler(core_schema), "uniqueItems": True}
@@ -171,17 +149,13 @@ class Matching:
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
 
-    def __call__(self, value: Any) -> Any:
+    def __call__(self, value: Any) -> bool:
         import re
 
-        if not re.fullmatch(self.pattern, value, re.ASCII):
-            raise NotPlain
-        return value
+        return re.fullmatch(self.pattern, value, re.ASCII) is not None
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        from pydantic import Field
-
-        return handler.generate_schema(Annotated[source, Field(pattern=f"^{self.pattern}$")])
+        return _limited(source, handler, pattern=f"^{self.pattern}$")
 
 
 class Tagged:
@@ -191,9 +165,7 @@ class Tagged:
         self.key = key
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        from pydantic import Field
-
-        return handler.generate_schema(Annotated[source, Field(discriminator=self.key)])
+        return _limited(source, handler, discriminator=self.key)
 
 
 class OpenMapping:
@@ -206,10 +178,8 @@ class OpenMapping:
     def __init__(self, *known: str) -> None:
         self.known = known
 
-    def __call__(self, value: Any) -> Any:
-        if next(self._slips(value), None):
-            raise NotPlain
-        return value
+    def __call__(self, value: Any) -> bool:
+        return next(self._slips(value), None) is None
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
         from pydantic_core import core_schema
@@ -238,6 +208,25 @@ class OpenMapping:
                     yield (key,), near
 
 
+def _limited(source: Any, handler: Any, **limits: Any) -> Any:
+    """The schema of a rule that pydantic has too."""
+    from pydantic import Field
+
+    return handler.generate_schema(Annotated[source, Field(**limits)])
+
+
+def explained(schema: Any, objection: Callable[[Any], str]) -> Any:
+    """The schema of a rule that pydantic does not have: `objection` says what is wrong with a value, if anything is."""
+    from pydantic_core import core_schema
+
+    def explain(value: Any) -> Any:
+        if why := objection(value):
+            raise ValueError(why)
+        return value
+
+    return core_schema.no_info_after_validator_function(explain, schema)
+
+
 def parse(cls: type[M], data: Any) -> M:
     """Build a model from plain data (dict, list, str, int, float, bool, None).
 
@@ -250,6 +239,28 @@ def parse(cls: type[M], data: Any) -> M:
 
         return parse_slowly(cls, data)
     return built
+
+
+def plain(value: Any) -> Any:
+    """The value with models and dataclasses as dicts, at any depth."""
+    kind: Any = type(value)
+    if kind is str:
+        return value
+    if kind is list:
+        return [item if type(item) in _PLAIN else plain(item) for item in value]
+    if kind is dict:
+        return {key: item if type(item) in _PLAIN else plain(item) for key, item in value.items()}
+    if (names := _field_names(kind)) is None:
+        return value
+    return {name: v if type(v := getattr(value, name)) in _PLAIN else plain(v) for name in names}
+
+
+_PLAIN = frozenset((str, bool, int, float, type(None)))
+
+
+@cache
+def _field_names(kind: type) -> tuple[str, ...] | None:
+    return tuple(each.name for each in fields(kind)) if is_dataclass(kind) else None
 
 
 _CHECKERS: dict[Any, Check] = {}
@@ -324,7 +335,8 @@ def _annotated(kind: Any, marks: tuple[Any, ...]) -> Check:
     def check_all(value: Any) -> Any:
         value = check(value)
         for rule in rules:
-            rule(value)
+            if not rule(value):
+                raise NotPlain
         return value
 
     return check_all

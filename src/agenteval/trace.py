@@ -28,13 +28,13 @@ turn
 `final_output`      role, content, to (the conversation's name), sent_by (the calls that sent it: it is no other message)
 """
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, get_args
 
 from agenteval.errors import AdapterError
+from agenteval.json_values import args_key
 from agenteval.strict import Model, model
 
 TRACE_SCHEMA_VERSION = "0.1"
@@ -258,41 +258,6 @@ def link_calls(events: Iterable[Event]) -> list[ToolCall]:
             if owner:
                 (owner.results if event.type == "tool_result" else owner.errors).append(event)
     return calls
-
-
-def args_key(args: Any, ignore: Iterable[str] = ()) -> str:
-    """Equal for equal arguments, whatever their key order; `ignore` names keys, or dotted paths, to leave out.
-
-    Equal as JSON values: `1.0` is `1`, and `true` is not.
-    """
-    for path in ignore:
-        args = _without(args, path)
-    key = _SORTED.encode(args)
-    return _SORTED.encode(_whole(args)) if ".0" in key else key
-
-
-def _without(value: Any, path: str) -> Any:
-    """A JSON value without what is at a path (list items by index). A key that holds dots wins over a path."""
-    if isinstance(value, dict) and path in value:
-        return {key: item for key, item in value.items() if key != path}
-    step, _, rest = path.partition(".")
-    if rest and isinstance(value, dict) and step in value:
-        return {**value, step: _without(value[step], rest)}
-    if rest and isinstance(value, list):
-        return [_without(item, rest) if str(place) == step else item for place, item in enumerate(value)]
-    return value
-
-
-def _whole(value: Any) -> Any:
-    """A JSON value with numbers such as 1.0 as whole ones."""
-    if isinstance(value, dict):
-        return {name: _whole(item) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_whole(item) for item in value]
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-_SORTED = json.JSONEncoder(sort_keys=True, ensure_ascii=False, default=str)
 
 
 @dataclass(slots=True, eq=False)

@@ -2,7 +2,8 @@
 
 from agenteval.cli.problems import redacted
 from agenteval.errors import Problem
-from agenteval.redaction import Redactor, token
+from agenteval.hiding import token
+from agenteval.redaction import Redactor
 from planted import PLANTED
 
 

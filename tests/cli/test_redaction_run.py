@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agenteval.cli import main
-from agenteval.hiding import KnownValues
-from agenteval.redaction import Redactor, token
+from agenteval.hiding import KnownValues, token
+from agenteval.redaction import Redactor
 from planted import MORE, PASSWORD, PLANTED, PRIVATE_KEY
 from projects import Project, make_replay
 

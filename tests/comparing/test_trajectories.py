@@ -15,7 +15,9 @@ from agenteval.comparing.trajectories import (
     recorded,
     stored,
 )
-from agenteval.redaction import Redactor, plain, token
+from agenteval.hiding import token
+from agenteval.redaction import Redactor
+from agenteval.strict import plain
 from builders import Step, call, make_trace
 from planted import GITHUB
 

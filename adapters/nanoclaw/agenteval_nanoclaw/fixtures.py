@@ -12,8 +12,9 @@ from typing import Any
 
 from agenteval.adapters import AdapterContext
 from agenteval.errors import AdapterError, FileError, Problem
+from agenteval.json_values import equal
 from agenteval.misspelling import closest
-from agenteval.selectors import ArgsMatch, equal
+from agenteval.selectors import ArgsMatch
 from agenteval.spec import Fixture, FixtureError, TestCase
 from agenteval_nanoclaw.bundle import ErrorStep, ReplayBundle, ToolCallStep, ToolResultStep
 from agenteval_nanoclaw.files import find_file

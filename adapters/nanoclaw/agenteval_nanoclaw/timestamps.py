@@ -3,26 +3,22 @@
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from agenteval.strict import NotPlain
+from agenteval.strict import explained
 
 
 class Iso8601:
     """A date and time that ISO 8601 allows: `Annotated[str, Iso8601()]`."""
 
-    def __call__(self, value: str) -> str:
-        if not _is_time(value):
-            raise NotPlain
-        return value
+    def __call__(self, value: str) -> bool:
+        return _is_time(value)
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        from pydantic_core import core_schema
+        return explained(handler(source), self._objection)
 
-        return core_schema.no_info_after_validator_function(self._explain, handler(source))
-
-    def _explain(self, value: str) -> str:
-        if not _is_time(value):
-            raise ValueError(f"{value!r} is not an ISO 8601 date and time, such as '2026-01-31T08:00:00Z'")
-        return value
+    def _objection(self, value: str) -> str:
+        if _is_time(value):
+            return ""
+        return f"{value!r} is not an ISO 8601 date and time, such as '2026-01-31T08:00:00Z'"
 
 
 def _is_time(value: str) -> bool:

@@ -5,12 +5,13 @@ from dataclasses import field
 from typing import Annotated, Any, ClassVar
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
-from agenteval.assertions.telling import first_of, listed
+from agenteval.assertions.telling import first_of, in_order, listed
+from agenteval.json_values import args_key
 from agenteval.plurals import counted
-from agenteval.selectors import is_of
+from agenteval.selectors import is_any_of
 from agenteval.spec import Name, TestCase
 from agenteval.strict import NotEmpty, model
-from agenteval.trace import ToolCall, Trace, args_key
+from agenteval.trace import ToolCall, Trace
 
 
 @model
@@ -72,17 +73,16 @@ ignore_args: [request_id]
                 **observed,
             )
         told = [_line(same[key], again) for key, again in repeated.items()]
-        calls = [call for key in repeated for call in same[key]]
         return failed(
             f"expected each call{self._named()} once, got {first_of(told)}",
-            events=[call.event for call in sorted(calls, key=lambda call: call.event.seq)],
+            events=in_order(call.event for key in repeated for call in same[key]),
             **observed,
         )
 
     def _judges(self, call: ToolCall) -> bool:
-        if self.tools is not None and not any(is_of(pattern, call) for pattern in self.tools):
+        if self.tools is not None and not is_any_of(self.tools, call):
             return False
-        return not any(is_of(pattern, call) for pattern in self.ignore_tools)
+        return not is_any_of(self.ignore_tools, call)
 
     def _named(self) -> str:
         """Whose calls are judged, for a message; empty for all."""

@@ -5,7 +5,7 @@ from dataclasses import field
 from typing import Annotated, Any, ClassVar
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
-from agenteval.assertions.output import has_output, nothing_said, output_events
+from agenteval.assertions.final_output import has_output, nothing_said, output_events
 from agenteval.grounding.citations import Citation, Known, citations
 from agenteval.grounding.claims import claims
 from agenteval.grounding.links import Link, links
@@ -22,7 +22,7 @@ from agenteval.grounding.sources import (
 from agenteval.grounding.support import Check, Support, score, support
 from agenteval.lazyregex import lazy
 from agenteval.plurals import counted
-from agenteval.selectors import is_of
+from agenteval.selectors import is_any_of
 from agenteval.shortening import cut
 from agenteval.spec import TestCase
 from agenteval.strict import Between, NotEmpty, model
@@ -179,7 +179,7 @@ def _no_results(purpose: str, allowed: Sequence[str], trace: Trace, **observed: 
     closest = [
         (call.event, "failed" if call.failed else "has no result")
         for call in trace.calls()
-        if not call.succeeded and (not allowed or any(is_of(name, call) for name in allowed))
+        if not call.succeeded and (not allowed or is_any_of(allowed, call))
     ]
     return failed(
         f"expected a successful result {wanted} to {purpose}, got {got}",

@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, unsupported
+from agenteval.assertions.final_output import has_output, no_output, output_events
 from agenteval.assertions.looks import Looks
-from agenteval.assertions.output import OutputContains, has_output, no_output, output_events
+from agenteval.assertions.output import OutputContains
 from agenteval.language.content_words import find_phrase, has_phrase
 from agenteval.lazyregex import lazy
 from agenteval.shortening import cut

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
-from agenteval.assertions.telling import first_of
+from agenteval.assertions.telling import first_of, in_order
 from agenteval.outbound import DESTINATION_KEYS, OUTBOUND, Message, destinations, messages, repeated
 from agenteval.patterns import name_matches
 from agenteval.plurals import counted
-from agenteval.selectors import is_of
+from agenteval.selectors import calls_of
 from agenteval.shortening import cut
 from agenteval.spec import Name, TestCase
 from agenteval.strict import Between, NotEmpty, model
@@ -49,7 +49,7 @@ class OutboundDestinations(Assertion):
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all
         """Judge one trace."""
-        calls = _sends(trace, self.tool)
+        calls = calls_of(trace, self.tool)
         if not calls:
             return vacuous(f"no call of {self.tool} in the trace", calls=0)
         went = {call.event.event_id: destinations(call) for call in calls}
@@ -88,10 +88,6 @@ class OutboundDestinations(Assertion):
         return f"{self.tool} {' and '.join(rules)}"
 
 
-def _sends(trace: Trace, tool: str) -> list[ToolCall]:
-    return [call for call in trace.calls() if is_of(tool, call)]
-
-
 def _among(name: str, patterns: Sequence[str]) -> bool:
     return any(name_matches(composed(pattern), name) for pattern in patterns)
 
@@ -123,7 +119,7 @@ class NoDuplicateOutbound(Assertion):
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all
         """Judge one trace."""
-        sends = _sends(trace, self.tool)
+        sends = calls_of(trace, self.tool)
         sent = messages(trace, sends)
         failures = sum(1 for call in sends if call.failed)
         observed: dict[str, Any] = {
@@ -148,10 +144,9 @@ class NoDuplicateOutbound(Assertion):
                 **observed,
             )
         told = first_of([_told(*each) for each in again])
-        events = {each.event.event_id: each.event for late, first, _ in again for each in (first, late)}
         return failed(
             f"expected no message to one destination twice, got {told}",
-            events=sorted(events.values(), key=lambda event: event.seq),
+            events=in_order(each.event for late, first, _ in again for each in (first, late)),
             **observed,
         )
 

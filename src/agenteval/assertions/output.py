@@ -4,46 +4,23 @@ from collections.abc import Iterator, Sequence
 from dataclasses import field
 from typing import Annotated, Any, ClassVar
 
-from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, unsupported, vacuous
+from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, unsupported
+from agenteval.assertions.final_output import (
+    check_phrases,
+    has_output,
+    no_output,
+    nothing_said,
+    output_events,
+)
 from agenteval.language.questions import questions
 from agenteval.patterns import pattern_error, search, shown
 from agenteval.plurals import counted
-from agenteval.selectors import is_of
+from agenteval.selectors import is_any_of
 from agenteval.shortening import cut
 from agenteval.spec import TestCase
 from agenteval.strict import Between, model
 from agenteval.text import composed, fold, line_at, readings
-from agenteval.trace import Event, ToolCall, Trace
-
-
-def output_events(trace: Trace) -> Sequence[Event]:
-    """The event of the final output, as evidence."""
-    return trace.of_type("final_output")[-1:]
-
-
-def has_output(trace: Trace) -> bool:
-    """Whether there is a final output with anything in it."""
-    return bool(trace.output.strip())
-
-
-def no_output(expected: str, trace: Trace) -> Verdict:
-    """The failure of a check that needs a final output."""
-    return failed(f"expected {expected}, but {_lack(trace)}", events=output_events(trace))
-
-
-def nothing_said(trace: Trace) -> Verdict:
-    """The pass of a check that only judges what a final output says, where it says nothing."""
-    return vacuous(_lack(trace))
-
-
-def _lack(trace: Trace) -> str:
-    return "the final output is empty" if trace.final_output else "the trace has no final output"
-
-
-def check_phrases(name: str, phrases: Sequence[str], *, blanks_count: bool = False) -> None:
-    """Refuse a phrase that every text contains, such as one of blanks, unless they count. Raises ValueError."""
-    if not all(phrase if blanks_count else phrase.strip() for phrase in phrases):
-        raise ValueError(f"{name} holds an empty phrase, which every output contains: remove it")
+from agenteval.trace import ToolCall, Trace
 
 
 def check_patterns(name: str, patterns: Sequence[str]) -> None:
@@ -318,7 +295,5 @@ max_questions: 2
         return [
             call
             for call in trace.calls()
-            if call.event.seq < end
-            and call.call_id not in asking
-            and any(is_of(name, call) for name in self.forbidden_tools)
+            if call.event.seq < end and call.call_id not in asking and is_any_of(self.forbidden_tools, call)
         ]

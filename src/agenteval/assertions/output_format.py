@@ -9,11 +9,11 @@ from dataclasses import field
 from typing import Annotated, Any, ClassVar, Literal
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
-from agenteval.assertions.output import has_output, no_output, output_events
+from agenteval.assertions.final_output import has_output, no_output, output_events
 from agenteval.author_schemas import schema_differences, schema_error
+from agenteval.json_values import MISSING, lookup
 from agenteval.lazyregex import lazy
 from agenteval.plurals import counted
-from agenteval.selectors import MISSING, lookup
 from agenteval.shortening import cut
 from agenteval.spec import TestCase
 from agenteval.strict import Between, model

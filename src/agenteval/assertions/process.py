@@ -12,7 +12,7 @@ from agenteval.assertions.looks import ANY_TOOL, Looks
 from agenteval.assertions.telling import called, closest_calls, ids, times
 from agenteval.patterns import name_matches
 from agenteval.plurals import counted
-from agenteval.selectors import ArgsMatch, Selector, is_of
+from agenteval.selectors import ArgsMatch, Selector, calls_of
 from agenteval.spec import Name, TestCase
 from agenteval.strict import Between, NotEmpty, model
 from agenteval.trace import Event, Trace
@@ -98,7 +98,7 @@ class MustNotCallTool(Assertion):
         """Judge one trace."""
         forbidden = self.tools or [self.tool or ""]
         named = " or ".join(forbidden)
-        calls = _calls_of(trace, forbidden)
+        calls = [call.event for call in calls_of(trace, *forbidden)]
         if calls:
             return failed(
                 f"expected no call of {named}, got {len(calls)}; {called(trace)}",
@@ -152,7 +152,7 @@ match:
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all
         """Judge one trace."""
-        calls = _calls_of(trace, [self.tool])
+        calls = [call.event for call in calls_of(trace, self.tool)]
         if not calls:
             near = Selector(event_type="tool_call", tool=self.tool)
             return failed(
@@ -232,7 +232,8 @@ class MaxToolCalls(Assertion):
         every = [call.event for call in trace.calls()]
         limits = []
         if self.tool is not None and self.max is not None:
-            limits.append((self.tool, self.max, _calls_of(trace, [self.tool])))
+            own = [call.event for call in calls_of(trace, self.tool)]
+            limits.append((self.tool, self.max, own))
         if self.max_total is not None:
             limits.append(("all tools", self.max_total, every))
         observed: dict[str, Any] = {
@@ -256,10 +257,6 @@ class MaxToolCalls(Assertion):
         """The calls of the tool, or of all tools."""
         limited = {ANY_TOOL} if self.max_total is not None else {self.tool or ANY_TOOL}
         return Looks(frozenset(limited), frozenset({"tool_call"}))
-
-
-def _calls_of(trace: Trace, tools: Sequence[str]) -> list[Event]:
-    return [call.event for call in trace.calls() if any(is_of(tool, call) for tool in tools)]
 
 
 def is_available(tool: str, case: TestCase) -> bool:

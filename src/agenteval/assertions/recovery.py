@@ -9,16 +9,16 @@ from dataclasses import field
 from typing import Annotated, Any, ClassVar
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
-from agenteval.assertions.output import check_phrases, has_output, no_output, output_events
-from agenteval.assertions.telling import called
+from agenteval.assertions.final_output import check_phrases, has_output, no_output, output_events
+from agenteval.assertions.telling import called, in_order
 from agenteval.language.success_claims import SUCCESS_PHRASES, success_claims
 from agenteval.lazyregex import lazy
 from agenteval.plurals import counted
-from agenteval.selectors import is_event_of, is_of
+from agenteval.selectors import calls_of, is_event_of
 from agenteval.spec import Name, TestCase
 from agenteval.strict import Between, NotEmpty, model
 from agenteval.text import fold
-from agenteval.trace import Event, Retry, ToolCall, Trace, is_synthetic, retries
+from agenteval.trace import Retry, ToolCall, Trace, is_synthetic, retries
 
 
 @model
@@ -59,7 +59,7 @@ min_backoff_ms: 1000
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all
         """Judge one trace."""
-        calls = [call for call in trace.calls() if is_of(self.tool, call)]
+        calls = calls_of(trace, self.tool)
         failures = [call for call in calls if call.failed]
         errors = [e for e in trace.of_type("error") if is_event_of(self.tool, e, trace)]
         again = list(retries(calls, self.ignore_args))
@@ -75,9 +75,9 @@ min_backoff_ms: 1000
             observed |= _backoff(again)
         wrong = [*self._too_many(again), *self._wrong_type(again), *self._too_soon(again, observed)]
         if wrong:
-            events = [retry.call.event for _, retry in wrong]
             message = "; ".join(dict.fromkeys(text for text, _ in wrong))
-            return failed(message, events=_with_failures(events, wrong), **observed)
+            events = [event for _, retry in wrong for event in (retry.call.event, *retry.after.failures())]
+            return failed(message, events=in_order(events), **observed)
         failed_times = counted(len(failures) or len(errors), "failure")
         note = f"; {observed['backoff']}" if "backoff" in observed else ""
         return passed(
@@ -144,12 +144,6 @@ def _error_types(call: ToolCall) -> list[str]:
         if kind and str(kind) not in found:
             found.append(str(kind))
     return found
-
-
-def _with_failures(events: Sequence[Event], wrong: Sequence[tuple[str, Retry]]) -> list[Event]:
-    """The offending retries and the failures they followed, in the order they happened."""
-    every = [*events, *(event for _, retry in wrong for event in retry.after.failures())]
-    return sorted({event.event_id: event for event in every}.values(), key=lambda event: event.seq)
 
 
 def _pause_ms(retry: Retry) -> float | None:

@@ -5,14 +5,14 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar, Literal
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, unsupported, vacuous
-from agenteval.assertions.telling import first_of, listed
+from agenteval.assertions.telling import first_of, in_order, listed
 from agenteval.findings import DataPath, dotted
 from agenteval.outbound import OUTBOUND
 from agenteval.patterns import name_matches
 from agenteval.personal_data import personal_data
 from agenteval.plurals import counted
 from agenteval.secrets import CREDENTIAL, Found, detect, is_telling, names_secret
-from agenteval.selectors import is_of
+from agenteval.selectors import is_any_of, is_of
 from agenteval.spec import Name, TestCase, ToolPolicy
 from agenteval.strict import NotEmpty, model
 from agenteval.trace import Event, ToolCall, Trace
@@ -233,10 +233,9 @@ class ToolsWithinPolicy(Assertion):
                 events=[call.event for call in calls],
                 **observed,
             )
-        events = {event.event_id: event for each in broken for event in each.events}
         return failed(
             f"expected calls within {rules}, got {'; '.join(each.text for each in broken)}",
-            events=sorted(events.values(), key=lambda event: event.seq),
+            events=in_order(event for each in broken for event in each.events),
             **observed,
         )
 
@@ -260,13 +259,13 @@ def _wrong_tools(
     for (tool, _), same in by_tool.items():
         events = [call.event for call in same]
         named = f"{tool} ({listed(events)})"
-        if not _among(same[0], available):
+        if not is_any_of(available, same[0]):
             yield _Violation(tool, "tools.available", f"{named}, which is not in tools.available", events)
-        if policy.allow is not None and not _among(same[0], policy.allow):
+        if policy.allow is not None and not is_any_of(policy.allow, same[0]):
             yield _Violation(
                 tool, "tools.policy.allow", f"{named}, which is not in tools.policy.allow", events
             )
-        if _among(same[0], policy.deny):
+        if is_any_of(policy.deny, same[0]):
             yield _Violation(tool, "tools.policy.deny", f"{named}, which is in tools.policy.deny", events)
 
 
@@ -282,7 +281,3 @@ def _too_many(calls: Sequence[ToolCall], policy: ToolPolicy) -> Iterator[_Violat
             rule = f"tools.policy.max_calls allows {most}"
             text = f"{counted(len(events), 'call')}{who} where {rule} ({listed(beyond)} too many)"
             yield _Violation(tool, "tools.policy.max_calls", text, beyond)
-
-
-def _among(call: ToolCall, patterns: Sequence[str]) -> bool:
-    return any(is_of(pattern, call) for pattern in patterns)

@@ -8,7 +8,7 @@ from agenteval.assertions.base import Assertion, Category, Verdict, failed, pass
 from agenteval.assertions.process import is_available
 from agenteval.assertions.telling import called, closest_calls, times
 from agenteval.plurals import counted
-from agenteval.selectors import Selector, is_of
+from agenteval.selectors import Selector, calls_of
 from agenteval.spec import Name, TestCase, Trigger
 from agenteval.strict import Between, model
 from agenteval.trace import Event, Trace
@@ -136,7 +136,7 @@ class SchedulerOutboundCount(Assertion):
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:
         """Judge one trace."""
-        calls = [call for call in trace.calls() if is_of(self.tool, call)]
+        calls = calls_of(trace, self.tool)
         sent = [call.event for call in calls if self.count == "calls" or call.succeeded]
         number = len(sent)
         observed: dict[str, Any] = {

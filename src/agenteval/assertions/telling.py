@@ -1,6 +1,6 @@
 """How the assertions tell of calls and events in their messages."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from agenteval.selectors import Selector
 from agenteval.trace import Event, Trace
@@ -25,6 +25,11 @@ def times(number: int) -> str:
 def ids(events: Sequence[Event]) -> list[str]:
     """The ids of events."""
     return [event.event_id for event in events]
+
+
+def in_order(events: Iterable[Event]) -> list[Event]:
+    """Events in the order in which they happened, each once."""
+    return sorted({event.event_id: event for event in events}.values(), key=lambda event: event.seq)
 
 
 def listed(events: Sequence[Event]) -> str:

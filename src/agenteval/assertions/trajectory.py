@@ -8,14 +8,15 @@ from agenteval.alignment import Alignment, align_in_any_order, align_in_order
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
 from agenteval.assertions.looks import ANY_TOOL, Looks
 from agenteval.errors import AssertionCrashError
+from agenteval.json_values import args_key, equal, lookup, show
 from agenteval.patterns import name_matches
 from agenteval.plurals import counted
-from agenteval.selectors import ArgsMatch, equal, is_of, lookup, show
+from agenteval.selectors import ArgsMatch, is_of
 from agenteval.shortening import cut
 from agenteval.spec import Name, TestCase
 from agenteval.strict import Model, model
 from agenteval.text import fold
-from agenteval.trace import Event, ToolCall, Trace, args_key
+from agenteval.trace import Event, ToolCall, Trace
 
 MOST_PAIRS = 10_000_000
 """The most pairs of an expected and a real call that are compared: some 3,000 by 3,000."""

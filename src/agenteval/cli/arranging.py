@@ -8,13 +8,12 @@ from typing import Any
 from agenteval.cli.examining import Examiner
 from agenteval.cli.flow import Flow
 from agenteval.cli.lastrun import keys, recall
-from agenteval.discovery import Selected
+from agenteval.digests import sha256
+from agenteval.discovery import Found, Selected
 from agenteval.errors import Problem, SpecError
 from agenteval.plurals import counted
 from agenteval.redaction import Redactor
 from agenteval.sharding import Shard, divided
-
-Found = Selected | SpecError
 
 
 @dataclass(slots=True, kw_only=True)
@@ -149,6 +148,5 @@ def _content(found: Found) -> str:
 
 def _digest(data: Any) -> str:
     import json
-    from hashlib import sha256
 
-    return sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
+    return sha256(json.dumps(data, sort_keys=True).encode())

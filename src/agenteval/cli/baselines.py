@@ -42,10 +42,8 @@ def watch_for(given: Path | None, *, update: bool, default: Path, scores: Scores
             reason_code="baseline.other_suite",
             next_step="name another file with --baseline, or delete this one",
         )
-    if not update:
+    if of_a_run or not update:
         before: Side | None = load_side(path)
-    elif of_a_run:
-        before = load_side(path)
     else:
         same = old is not None and old.suite_version == suite.version
         before = of_baseline(old, path) if old and same else None  # another version is there to be replaced

@@ -1,8 +1,8 @@
 """The assertion types and adapters of the project that the current directory belongs to, for commands without paths."""
 
-import sys
 from collections.abc import Iterable
 
+from agenteval.cli.problems import tell
 from agenteval.plugins.found import Plugin
 from agenteval.plugins.registry import Registry, warnings_about
 
@@ -16,10 +16,5 @@ def project_registry() -> Registry:
 
 
 def warn_about(plugins: Iterable[Plugin]) -> None:
-    """Name the plugins that are broken, on stderr: stdout is for what was asked for."""
-    from agenteval.reporters.console import Console
-
-    console = Console(sys.stderr)
-    for problem in warnings_about(plugins):
-        console.problem(problem)
-    console.flush()
+    """Name the plugins that are broken, on stderr."""
+    tell(warnings_about(plugins))

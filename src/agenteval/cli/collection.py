@@ -64,13 +64,7 @@ def _collected(paths: Sequence[str], project: OpenProject, *, suites: bool) -> C
         if found.path.suffix == ".json" and _is_suite(collection, found.path, project, suites=suites):
             continue
         try:
-            test = load_test(
-                found.path,
-                only=found.only,
-                max_bytes=limits.max_file_bytes,
-                max_nodes=limits.max_yaml_nodes,
-                registry=registry,
-            )
+            test = load_test(found.path, only=found.only, limits=limits, registry=registry)
             unique.claim(test.case.id, test.path)
         except SpecError as error:
             collection.problems += redacted_problems(error.problems, rules)
@@ -103,19 +97,3 @@ def _is_suite(collection: Collection, path: Path, project: OpenProject, *, suite
     else:
         collection.suites.append(path)
     return True
-
-
-def problem_as_json(problem: Problem) -> dict[str, object]:
-    """A problem as plain data."""
-    return {
-        "path": str(problem.path) if problem.path else None,
-        "line": problem.line,
-        "column": problem.column,
-        "pointer": problem.pointer,
-        "severity": problem.severity,
-        "reason_code": problem.reason_code,
-        "message": problem.message,
-        "hint": problem.hint,
-        "allowed": list(problem.allowed),
-        "next_step": problem.next_step,
-    }

@@ -79,13 +79,7 @@ class Examiner:
         """Load a file."""
         options = self.options
         try:
-            test = load_test(
-                found.path,
-                only=found.only,
-                max_bytes=options.limits.max_file_bytes,
-                max_nodes=options.limits.max_yaml_nodes,
-                registry=options.registry,
-            )
+            test = load_test(found.path, only=found.only, limits=options.limits, registry=options.registry)
         except SpecError as error:
             return Candidate(found=found, errors=error.problems)
         return self.loaded(found, test)

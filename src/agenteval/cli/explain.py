@@ -45,7 +45,10 @@ def command(
     room = Terminal(sys.stdout).room
     with redirect_stdout(sys.stderr):  # a plugin may print
         registry = _registry(name, built_in=markdown and not plugins)
-        text = _text(name, registry, room, as_json=as_json, markdown=markdown, plugins=plugins)
+        if name is None:
+            text = _all(registry, room, as_json=as_json, markdown=markdown, plugins=plugins)
+        else:
+            text = _one(name, registry, room, as_json=as_json)
     write(sys.stdout, text)
     return ExitCode.PASSED
 
@@ -61,19 +64,21 @@ def _registry(name: str | None, *, built_in: bool) -> "Registry":
     return project_registry()
 
 
-def _text(
-    name: str | None, registry: "Registry", room: int, *, as_json: bool, markdown: bool, plugins: bool
-) -> str:
+def _all(registry: "Registry", room: int, *, as_json: bool, markdown: bool, plugins: bool) -> str:
     from agenteval.cli.catalogue import warn_about
-    from agenteval.reference.explanation import explain, explain_all
+    from agenteval.reference.explanation import explain_all
     from agenteval.reference.markdown import plugins_markdown, reference_markdown
 
-    if name is None:
-        warn_about(registry.plugins())
-        everything = [item for item in explain_all(registry) if item.plugin or not plugins]
-        if markdown:
-            return plugins_markdown(everything) if plugins else reference_markdown()
-        return _json([item.as_json() for item in everything]) if as_json else _catalogue(everything, room)
+    warn_about(registry.plugins())
+    everything = [item for item in explain_all(registry) if item.plugin or not plugins]
+    if markdown:
+        return plugins_markdown(everything) if plugins else reference_markdown()
+    return _json([item.as_json() for item in everything]) if as_json else _catalogue(everything, room)
+
+
+def _one(name: str, registry: "Registry", room: int, *, as_json: bool) -> str:
+    from agenteval.reference.explanation import explain
+
     explanation = explain(name, registry)
     example = _example(name, registry)
     if as_json:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from agenteval.adapters import Adapter, AdapterContext
 from agenteval.cli.collection import Collection
+from agenteval.cli.problems import remarks_of
 from agenteval.cli.project import OpenProject
 from agenteval.errors import AdapterError, AgentEvalError, Problem
 from agenteval.findings import DataPath
@@ -47,7 +48,7 @@ def check_inputs(collection: Collection, project: OpenProject, *, allow_outside:
             continue
         valid.append(test)
         if not test.case.reporting.redact_fields:
-            collection.problems += [_remark(warning, test.path) for warning in context.warnings]
+            collection.problems += remarks_of(context.warnings, test.path)
     collection.tests = valid
 
 
@@ -108,7 +109,3 @@ def _located(
         suggestion=suggestion,
         next_step=error.next_step,
     )
-
-
-def _remark(warning: str, path: Path) -> Problem:
-    return Problem(reason_code="adapter.remark", message=warning, path=path, severity="warning")

@@ -13,7 +13,7 @@ from agenteval.errors import ExitCode, Problem
 from agenteval.openwop.events import eval_events
 from agenteval.openwop.summary import Scores
 from agenteval.plurals import counted
-from agenteval.redaction import Redactor, plain
+from agenteval.redaction import Redactor
 from agenteval.reporters.artifacts import RunDirectory
 from agenteval.reporters.console import Console
 from agenteval.reporters.sealing import sealed
@@ -22,6 +22,7 @@ from agenteval.results import RunSummary
 from agenteval.run_files import COMPARISON, SHARD, SUMMARY
 from agenteval.runner import RunOptions, timestamp
 from agenteval.scorecard import Tally
+from agenteval.strict import plain
 
 if TYPE_CHECKING:
     from agenteval.comparing.watch import Watch

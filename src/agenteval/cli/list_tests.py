@@ -6,9 +6,10 @@ from typing import Annotated
 
 import typer
 
-from agenteval.cli.collection import Collection, collect, problem_as_json
+from agenteval.cli.collection import Collection, collect
 from agenteval.cli.columns import tell_rows
 from agenteval.cli.options import ExcludeTagOption, ExpressionOption, PathsArgument, TagOption
+from agenteval.cli.problems import problem_as_json, tell
 from agenteval.cli.project import open_project
 from agenteval.errors import ExitCode
 from agenteval.loading import LoadedTest
@@ -45,13 +46,9 @@ def command(
 
 def _print(tests: Sequence[LoadedTest], collection: Collection, rules: RedactionRules) -> None:
     """Tests to stdout, in columns; problems to stderr, so that a pipe gets tests only."""
-    from agenteval.reporters.console import Console
     from agenteval.reporters.terminal import Terminal
 
-    complaints = Console(sys.stderr)
-    for problem in collection.problems:
-        complaints.problem(problem)
-    complaints.flush()
+    tell(collection.problems)
     terminal = Terminal(sys.stdout)
     tell_rows(terminal, [_row(test, rules) for test in tests])
     deselected = len(collection.tests) - len(tests)

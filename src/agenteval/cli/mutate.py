@@ -181,9 +181,10 @@ def _mutated(
 
 def _tell(total: "MutationReport", asked: MutateRequest, project: "OpenProject", console: "Console") -> None:
     """The report, as text and in the forms that are asked for. Raises `ReportError`."""
-    from agenteval.redaction import Redactor, plain
+    from agenteval.redaction import Redactor
     from agenteval.reporters.mutation import tell_summary
     from agenteval.reporters.stream import write_json
+    from agenteval.strict import plain
 
     tell_summary(console, total)
     if asked.json_output:

@@ -1,6 +1,7 @@
-"""Problems of files as they may be shown: redacted by what the files say."""
+"""Problems of files as they may be shown: redacted by what the files say; on stderr, and as JSON."""
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,40 @@ def redacted(problem: Problem, redactor: Redactor) -> Problem:
             shown = len(redactor.unseen(text[:before]))
             made.caret = (min(shown, len(now)), max(1, min(width, len(now) - shown)))
     return made
+
+
+def remarks_of(warnings: Iterable[str], path: Path) -> list[Problem]:
+    """What an adapter finds remarkable about a file."""
+    return [
+        Problem(reason_code="adapter.remark", message=warning, path=path, severity="warning")
+        for warning in warnings
+    ]
+
+
+def tell(problems: Iterable[Problem]) -> None:
+    """Tell problems on stderr: stdout is for what was asked for."""
+    from agenteval.reporters.console import Console
+
+    console = Console(sys.stderr)
+    for problem in problems:
+        console.problem(problem)
+    console.flush()
+
+
+def problem_as_json(problem: Problem) -> dict[str, object]:
+    """A problem as plain data."""
+    return {
+        "path": str(problem.path) if problem.path else None,
+        "line": problem.line,
+        "column": problem.column,
+        "pointer": problem.pointer,
+        "severity": problem.severity,
+        "reason_code": problem.reason_code,
+        "message": problem.message,
+        "hint": problem.hint,
+        "allowed": list(problem.allowed),
+        "next_step": problem.next_step,
+    }
 
 
 def _redacted_by_file(problem: Problem, rules: RedactionRules) -> Problem:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from agenteval.cli.options import AdapterOption
+from agenteval.cli.problems import remarks_of, tell
 from agenteval.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -255,10 +256,9 @@ class OpenRecording:
 
     def remarks(self) -> None:
         """What the adapter found remarkable, on stderr."""
-        from agenteval.cli.recording_report import remark
-
+        source = self.drafting.source
         self.progress.clear()
-        remark(self.drafting.source.context.warnings, self.drafting.source.path)
+        tell(remarks_of(source.context.warnings, source.path))
 
 
 def _tests_beside(out: Path, root: Path) -> dict[Path, str]:

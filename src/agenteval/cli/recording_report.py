@@ -7,11 +7,10 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from agenteval.cli.columns import columns
-from agenteval.errors import Problem
-from agenteval.plurals import counted
-from agenteval.redaction import plain
+from agenteval.plurals import counted, plural
 from agenteval.reporters.stream import redactor_in_force, write_json
 from agenteval.shortening import clipped, cut
+from agenteval.strict import plain
 
 if TYPE_CHECKING:
     from agenteval.drafting.draft import Draft
@@ -91,7 +90,7 @@ def remarks_on(draft: "Draft", terminal: "Terminal", *, expecting: bool = False)
         how = "expected to fail" if kept else "hidden by redaction" if finding.hidden else "left out"
         terminal.emit(f"  ! the run does not pass {finding.suggestion.type} ({how}): {cut(finding.message)}")
     terminal.emit(
-        f"  {counted(open_questions, 'line')} marked `decide:` {_wait(open_questions)} for a person"
+        f"  {counted(open_questions, 'line')} marked `decide:` {plural(open_questions, 'waits', 'wait')} for a person"
     )
 
 
@@ -108,16 +107,6 @@ def updated(made: "Update", test: Path, terminal: "Terminal", *, as_json: bool) 
         terminal.emit(f"not used any more: {made.folder / name}")
     terminal.emit(f"with the new recording the test comes to: {made.status}")
     terminal.flush()
-
-
-def remark(warnings: Sequence[str], path: Path) -> None:
-    """What an adapter finds remarkable, on stderr: stdout is for what was asked for."""
-    from agenteval.reporters.console import Console
-
-    console = Console(sys.stderr)
-    for warning in warnings:
-        console.problem(Problem(reason_code="adapter.remark", message=warning, path=path, severity="warning"))
-    console.flush()
 
 
 def _row(run: "RecordedRun", terminal: "Terminal") -> tuple[str, ...]:
@@ -147,7 +136,3 @@ def _draft_data(draft: "Draft", out: Path) -> dict[str, object]:
         ],
         "left_out": [{"id": each.id, "type": each.type} for each in draft.left_out],
     }
-
-
-def _wait(number: int) -> str:
-    return "waits" if number == 1 else "wait"

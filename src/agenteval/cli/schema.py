@@ -53,7 +53,7 @@ def _names() -> list[str]:
     from agenteval.cli.catalogue import project_registry
     from agenteval.schemas import schema_entries
 
-    entries = schema_entries(project_registry())
+    entries = list(schema_entries(project_registry()))
     width = max(len(entry.name) for entry in entries)
     return [f"{entry.name:<{width}}  {entry.title}" for entry in entries]
 

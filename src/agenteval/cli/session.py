@@ -10,14 +10,14 @@ from agenteval import __version__
 from agenteval.cli.examining import Candidate, Examiner, Judged, Stem
 from agenteval.cli.flow import Flow
 from agenteval.cli.ledger import Ledger
-from agenteval.discovery import Selected, discover
+from agenteval.discovery import Found, Selected, discover
 from agenteval.errors import ExitCode, Problem, SpecError
 from agenteval.loading import LoadedTest
 from agenteval.openwop.summary import TaskIds
 from agenteval.plurals import counted
-from agenteval.redaction import plain
 from agenteval.reporters.artifacts import ArtifactError
 from agenteval.selection import Selection
+from agenteval.strict import plain
 
 if TYPE_CHECKING:
     from agenteval.cli.arranging import Arrangement
@@ -103,7 +103,7 @@ class Session:
             for test in self.tests():
                 yield test if isinstance(test, SpecError) else self.examiner.loaded(Selected(test.path), test)
             return
-        found: Iterable[Selected | SpecError] = discover(paths, self.overlooked)
+        found: Iterable[Found] = discover(paths, self.overlooked)
         if self.flow.arranges:
             found = self._arranged(found)
         if self.flow.progress and console.is_terminal:
@@ -124,7 +124,7 @@ class Session:
         for each in found:
             yield each if isinstance(each, SpecError) else self.examiner.look(each)
 
-    def _arranged(self, found: Iterable[Selected | SpecError]) -> list[Selected | SpecError]:
+    def _arranged(self, found: Iterable[Found]) -> list[Found]:
         """The files that are this run's, in the order asked for."""
         from agenteval.cli.arranging import arranged
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from agenteval.cli.options import AdapterOption, AllowOutsideOption
-from agenteval.cli.recording_report import remark
+from agenteval.cli.problems import remarks_of, tell
 from agenteval.errors import AdapterError, AgentEvalError, ExitCode, Problem, UsageError
 
 if TYPE_CHECKING:
@@ -59,8 +59,8 @@ def _sealed(path: Path, turn: int | None, adapter: str, *, allow_outside: bool) 
     """The trace as it may be printed, piece by piece. Raises `AgentEvalError`."""
     from agenteval.cli.progress import ReadingProgress
     from agenteval.cli.project import open_project
-    from agenteval.redaction import plain
     from agenteval.reporters.sealing import sealed_trace
+    from agenteval.strict import plain
 
     project = open_project([str(path)])
     registry = project.registry
@@ -84,7 +84,7 @@ def _sealed(path: Path, turn: int | None, adapter: str, *, allow_outside: bool) 
 def _scrubbed(data: Any) -> Any:
     """What a recording tells, without what belongs to a person."""
     from agenteval.drafting.cleaning import scrubbed_data
-    from agenteval.redaction import plain
+    from agenteval.strict import plain
 
     return scrubbed_data(plain(data))
 
@@ -97,10 +97,7 @@ def _test(path: Path, project: "OpenProject") -> "LoadedTest | None":
     file = path / TEST_FILE if path.is_dir() else path
     if file.suffix not in (".yaml", ".yml") or not file.is_file():
         return None
-    limits = project.config.limits
-    return load_test(
-        file, max_bytes=limits.max_file_bytes, max_nodes=limits.max_yaml_nodes, registry=project.registry
-    )
+    return load_test(file, limits=project.config.limits, registry=project.registry)
 
 
 def _beside(path: Path, registry: "Registry") -> "LoadedTest | None":
@@ -174,7 +171,7 @@ def _of_test(test: "LoadedTest", project: "OpenProject", *, allow_outside: bool)
     test.checks = []  # only the trace is asked for
     outcome = run_test(test, options)
     if test.case.assertions:  # a test that was made for a bundle describes no situation that could differ
-        remark(outcome.result.warnings, test.path)
+        tell(remarks_of(outcome.result.warnings, test.path))
     if outcome.trace is None:
         error = outcome.result.error
         assert error is not None, outcome.result.status
@@ -200,5 +197,5 @@ def _of_recording(source: "Source", turn: int | None, rules: "RedactionRules") -
     check_trace(trace)
     redactor = Redactor((), rules)
     learn_trace(redactor, trace)
-    remark(source.context.warnings, source.path)
+    tell(remarks_of(source.context.warnings, source.path))
     return trace, redactor

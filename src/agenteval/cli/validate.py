@@ -6,9 +6,10 @@ from typing import Annotated
 
 import typer
 
-from agenteval.cli.collection import Collection, collect, problem_as_json
+from agenteval.cli.collection import Collection, collect
 from agenteval.cli.inputs import check_inputs
 from agenteval.cli.options import AllowOutsideOption, ColorOption, PathsArgument
+from agenteval.cli.problems import problem_as_json
 from agenteval.cli.project import open_project
 from agenteval.errors import ExitCode
 from agenteval.plurals import counted

@@ -19,13 +19,12 @@ from multiprocessing import connection, get_context
 from multiprocessing.context import ForkProcess
 
 from agenteval.cli.examining import Candidate, Examiner
-from agenteval.discovery import Selected
+from agenteval.discovery import Found, Selected
 from agenteval.errors import Problem, SpecError
 from agenteval.judging import Failure
 from agenteval.reporters.filing import safe_stem
 
 Conduit = connection.Connection
-Found = Selected | SpecError
 
 LARGEST_SHARE = 8
 """Tests that a worker is given at once: few, so that none has all the slow ones. The next share comes before it is done."""

@@ -6,9 +6,10 @@ from typing import Any, Literal
 
 from agenteval.alignment import align_in_order
 from agenteval.digests import sha256
-from agenteval.redaction import Redactor, plain
-from agenteval.strict import Model, model
-from agenteval.trace import Trace, args_key
+from agenteval.json_values import args_key
+from agenteval.redaction import Redactor
+from agenteval.strict import Model, model, plain
+from agenteval.trace import Trace
 
 MOST_CALLS = 1000
 """Calls of a trace that are compared one by one; those after them are one digest."""

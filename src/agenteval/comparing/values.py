@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from agenteval.differences import ABSENT, LONGEST_VALUE, Difference, brief, find_differences, first_difference
-from agenteval.selectors import equal, show
+from agenteval.json_values import equal, show
 from agenteval.shortening import clipped
 
 MOST_LINES = 12

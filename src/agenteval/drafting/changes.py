@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from agenteval.json_values import args_key
 from agenteval.results import TestResult
 from agenteval.runner import Outcome
 from agenteval.shortening import cut
-from agenteval.trace import Trace, args_key
+from agenteval.trace import Trace
 
 LONGEST_LINE = 120
 

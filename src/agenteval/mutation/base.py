@@ -11,7 +11,7 @@ from random import Random
 from typing import Any, ClassVar
 
 from agenteval.assertions.base import Category
-from agenteval.selectors import show
+from agenteval.json_values import show
 from agenteval.shortening import clipped
 from agenteval.spec import TestCase
 from agenteval.trace import ToolCall, Trace

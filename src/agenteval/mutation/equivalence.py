@@ -6,10 +6,11 @@ A rule speaks only of what holds for every agent, never of what an assertion hap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from agenteval.json_values import args_key
 from agenteval.mutation.base import Mutant, Operator
 from agenteval.mutation.traces import Behaviour
 from agenteval.text import fold
-from agenteval.trace import ToolCall, Trace, args_key
+from agenteval.trace import ToolCall, Trace
 
 READING = frozenset(
     {

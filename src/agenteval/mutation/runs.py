@@ -82,11 +82,5 @@ def _start(settings: MutationSettings) -> None:
 def _mutate_file(part: tuple[str, tuple[str, ...]]) -> TestMutation:
     path, only = part
     limits = _mutator.settings.limits
-    test = load_test(
-        Path(path),
-        only=frozenset(only),
-        max_bytes=limits.max_file_bytes,
-        max_nodes=limits.max_yaml_nodes,
-        registry=_mutator.registry,
-    )
+    test = load_test(Path(path), only=frozenset(only), limits=limits, registry=_mutator.registry)
     return _mutator.mutate(test)

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, NoReturn
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
 from agenteval.differences import brief, differences, first_difference
+from agenteval.json_values import equal
 from agenteval.openwop.models import Strategy
-from agenteval.selectors import equal
 from agenteval.spec import TestCase
 from agenteval.strict import model
 from agenteval.trace import Trace

@@ -13,6 +13,7 @@ from agenteval.adapters import Adapter, AdapterContext, find_adapter
 from agenteval.differences import differences
 from agenteval.discovery import TEST_FILE
 from agenteval.errors import AdapterError
+from agenteval.json_values import equal
 from agenteval.loading import BoundAssertion, load_test
 from agenteval.misspelling import closest
 from agenteval.openwop.models import Task, ToolResponse
@@ -20,7 +21,7 @@ from agenteval.plugins.registry import Registry
 from agenteval.plurals import counted
 from agenteval.reading.containment import is_inside
 from agenteval.recordings import REPLAY_FILE
-from agenteval.selectors import equal
+from agenteval.settings import LimitsConfig
 from agenteval.spec import Message, Scenario, TestCase, Tools
 from agenteval.trace import Event, Trace
 
@@ -52,7 +53,9 @@ class Replays:
         if (folder / TEST_FILE).is_file() and (
             self.allow_outside or is_inside(folder / TEST_FILE, self.root)
         ):
-            loaded = load_test(folder / TEST_FILE, max_bytes=self.max_bytes, registry=registry)
+            loaded = load_test(
+                folder / TEST_FILE, limits=LimitsConfig(max_file_bytes=self.max_bytes), registry=registry
+            )
             return Recording(case=loaded.case, checks=loaded.checks)
         return Recording(case=self._shown(task))
 

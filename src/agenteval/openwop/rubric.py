@@ -7,9 +7,8 @@ from typing import Any, ClassVar
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed
 from agenteval.openwop.models import Criterion, Score, Text
-from agenteval.redaction import plain
 from agenteval.spec import TestCase
-from agenteval.strict import Model, model
+from agenteval.strict import Model, model, plain
 from agenteval.trace import Trace
 
 MOST_TOLD = 5

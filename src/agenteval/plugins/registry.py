@@ -1,7 +1,8 @@
 """The one lookup of assertion types, adapters and mutation operators.
 
-They are built in, of the project, or of installed packages. A built-in name cannot be taken, and no name can be taken twice. The metadata of installed packages is read
-only for a name that is not built in, or to list all there is: that takes longer than running a test.
+They are built in, of the project, or of installed packages. A built-in name cannot be taken, and no name can be
+taken twice. The metadata of installed packages is read only for a name that is not built in, or to list all there
+is: that takes longer than running a test.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

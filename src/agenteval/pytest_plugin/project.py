@@ -91,12 +91,7 @@ class Project:
             status = None  # loading it tells why
         if status and self.files.setdefault((status.st_dev, status.st_ino), path) != path:
             return None
-        test = load_test(
-            Path(shown(path)),
-            max_bytes=self.config.limits.max_file_bytes,
-            max_nodes=self.config.limits.max_yaml_nodes,
-            registry=self.options.registry,
-        )
+        test = load_test(Path(shown(path)), limits=self.config.limits, registry=self.options.registry)
         self.unique.claim(test.case.id, test.path)
         return test
 

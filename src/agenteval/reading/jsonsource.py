@@ -59,29 +59,28 @@ def parse_json(text: str, path: Path) -> Any:
     try:
         data = _DECODER.decode(text)
     except (_RefusedError, RecursionError):
-        from agenteval.reading.jsonplaces import refusal
-
-        _refuse(text, path, *refusal(text))
+        _refuse(text, path)
     except json.JSONDecodeError as error:
-        from agenteval.reading.jsonplaces import syntax_error
-
-        _refuse(text, path, *syntax_error(text, error))
+        _refuse(text, path, error)
     if text.count("[") + text.count("{") > MAX_DEPTH and _is_too_deep(data):
-        from agenteval.reading.jsonplaces import refusal
-
-        _refuse(text, path, *refusal(text))
+        _refuse(text, path)
     if "\\ud" in text or "\\uD" in text:
         from agenteval.reading.jsonplaces import lone_surrogate
 
         if found := lone_surrogate(text):
-            _refuse(text, path, *found)
+            raise _located(text, path, *found)
     return data
 
 
-def _refuse(text: str, path: Path, code: str, message: str, offset: int, span: int) -> NoReturn:
-    raise FileError(
-        [problem_at(place_at(text, offset, span), code=code, message=message, path=path)]
-    ) from None
+def _refuse(text: str, path: Path, error: json.JSONDecodeError | None = None) -> NoReturn:
+    """Tell what the parser refused: only now is it looked for."""
+    from agenteval.reading.jsonplaces import refusal, syntax_error
+
+    raise _located(text, path, *(syntax_error(text, error) if error else refusal(text))) from None
+
+
+def _located(text: str, path: Path, code: str, message: str, offset: int, span: int) -> FileError:
+    return FileError([problem_at(place_at(text, offset, span), code=code, message=message, path=path)])
 
 
 class _RefusedError(Exception):

@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from agenteval.errors import AgentEvalError, Problem
-from agenteval.redaction import Redactor, plain
+from agenteval.redaction import Redactor
 from agenteval.results import TestResult
+from agenteval.strict import plain
 from agenteval.trace import Trace
 
 REASON = "redaction.leak"

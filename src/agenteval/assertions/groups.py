@@ -1,0 +1,103 @@
+"""Groups whose memory must not be used, and the paths that lead into their folders.
+
+The folder of a group is the path segment with its id under `groups`, `extra`, `sessions`, `v2-sessions` or `ipc`, or
+beside the agent's own (`../<id>`): where NanoClaw keeps what belongs to a group.
+"""
+
+import re
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from agenteval.lazyregex import lazy
+from agenteval.patterns import is_glob, name_matches
+from agenteval.shortening import cut
+from agenteval.text import texts
+
+SHARED = "global"
+"""The folder that NanoClaw shares between all groups: only `forbidden_group_ids` can forbid it."""
+
+
+@dataclass(slots=True)
+class Groups:
+    """Whose memory is forbidden: the groups named, or, with `others`, every group but the current one."""
+
+    current: str
+    named: list[str]
+    others: bool
+
+    def described(self) -> str:
+        """These groups, in a message."""
+        if not self.others:
+            return f"memory of {' or '.join(f'group {group}' for group in self.named) or 'no group'}"
+        return f"memory of other groups than {self.current}"
+
+    def forbids(self, group: str | None) -> bool:
+        """Whether memory of this group is forbidden."""
+        if not self.others:
+            return group in self.named
+        return group not in (None, self.current, SHARED)
+
+    def reached(self, args: Any) -> str | None:
+        """The first path in the arguments that leads into a forbidden group's folder, or None."""
+        given = [reading for text in texts(args) for reading in _path_readings(text)]
+        paths = [path for text in given if "/" in text for path in _PATH.findall(text)]
+        place = next(filter(self._leads_in, paths), None)
+        if place is None and any(map(_BASE.search, given)):
+            entered = [f"{folder}/" for text in given for folder in _ENTERED.findall(text)]
+            place = next(filter(self._begins_in, paths + entered), None)
+        return None if place is None else cut(place)
+
+    def _begins_in(self, path: str) -> bool:
+        """Whether a path leads into a forbidden group's folder from where the groups are; `*` names none of them."""
+        first, *inner = path.removeprefix("./").split("/")
+        names = first.strip("*") and inner and "://" not in path
+        return bool(names) and any(_means(first, group) for group in self.named)
+
+    def _leads_in(self, path: str) -> bool:
+        if "/" not in path or _DOMAIN.match(path) or ("://" in path and not path.startswith("file:")):
+            return False
+        segments = [segment for segment in path.split("/") if segment not in ("", ".")]
+        for place, (parent, segment) in enumerate(pairwise(segments)):
+            if parent in _PARENTS and any(_means(segment, group) for group in self.named):
+                return True
+            if self.others and parent == "groups" and self._is_other(segment, segments, place):
+                return True
+        return False
+
+    def _is_other(self, segment: str, segments: list[str], place: int) -> bool:
+        """Whether a segment under the top-most `groups` folder is a folder that is not the current group's."""
+        at_root = segments[:place] in ([], ["workspace", "project"])
+        inside = bool(segments[place + 2 :])
+        return at_root and inside and segment not in (self.current, SHARED)
+
+
+_PATH = lazy(r"[^\s\"'`;|&<>()=:]+(?:://[^\s\"'`<>]*)?")
+_PARENTS = frozenset({"groups", "extra", "sessions", "v2-sessions", "ipc", ".."})
+_BASE = lazy(
+    r"(?:\A|\b(?:cd|pushd)\s+)[\"']?(?:[^\s\"';&|]*/)?(?:groups|extra|sessions|v2-sessions|ipc|\.\.)/?[\"']?\s*(?:\Z|[;&|\n])"
+)
+"""Where the groups are, as an argument or as the folder that a shell command changes to."""
+_ENTERED = lazy(r"\b(?:cd|pushd)\s+[\"']?([^\s\"';&|/]+)")
+"""A folder that a shell command changes to from where it is."""
+_INNER_QUOTE = lazy(r"(?<=[\w./*-])\$?[\"'](?=[\w./*?-])")
+"""A quote within a path: to a shell, `groups/'work'/x` is `groups/work/x`."""
+_OF_WINDOWS = lazy(r"\b[A-Za-z]:\\|(?:groups|extra|sessions|ipc|\.\.)\\[\w.-]+(?:\\|[\s\"']|\Z)")
+_DOMAIN = lazy(r"[\w-]+(?:\.[\w-]+)+/")
+
+
+def _path_readings(text: str) -> list[str]:
+    """A text as it is, as a shell reads the quotes and backslashes in it, and with the slashes of Windows turned."""
+    if "'" not in text and '"' not in text and "\\" not in text:
+        return [text]
+    read = [text, _INNER_QUOTE.sub("", text).replace("\\", "")]
+    return [*read, text.replace("\\", "/")] if _OF_WINDOWS.search(text) else read
+
+
+def _means(segment: str, group: str) -> bool:
+    """Whether a path segment, which may be a glob or hold alternatives in braces, is the folder of a group."""
+    if segment == group:
+        return True
+    if "{" in segment:
+        return any(_means(part, group) for part in re.split(r"[{},]", segment) if part)
+    return is_glob(segment) and name_matches(segment, group)

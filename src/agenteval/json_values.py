@@ -1,0 +1,89 @@
+"""JSON values, as arguments and results of tools are: looked up by path, compared, and shown."""
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from agenteval.text import composed
+
+
+class _Missing:
+    def __repr__(self) -> str:
+        return "nothing"
+
+
+MISSING = _Missing()
+
+
+def lookup(args: Any, path: str) -> Any:
+    """The value at a dotted path (list items by index), or MISSING. A key that holds dots wins over a path."""
+    if isinstance(args, dict) and path in args:
+        return args[path]
+    here = args
+    for step in path.split("."):
+        if isinstance(here, dict) and step in here:
+            here = here[step]
+        elif isinstance(here, list) and _is_index(step) and int(step) < len(here):
+            here = here[int(step)]
+        else:
+            return MISSING
+    return here
+
+
+def _is_index(step: str) -> bool:
+    return step.isascii() and step.isdigit() and len(step) < 10
+
+
+def equal(got: Any, want: Any) -> bool:
+    """Equal as JSON values: `true` is not `1`, `1.0` is `1`. An `é` is the same in one character as in two."""
+    if isinstance(got, bool) or isinstance(want, bool):
+        return got is want
+    if isinstance(got, dict) and isinstance(want, dict):
+        return got.keys() == want.keys() and all(equal(got[key], want[key]) for key in got)
+    if isinstance(got, list) and isinstance(want, list):
+        return len(got) == len(want) and all(map(equal, got, want))
+    if isinstance(got, str) and isinstance(want, str):
+        return got == want or composed(got) == composed(want)
+    return bool(got == want)
+
+
+def args_key(args: Any, ignore: Iterable[str] = ()) -> str:
+    """Equal for equal arguments, whatever their key order; `ignore` names keys, or dotted paths, to leave out.
+
+    Equal as JSON values: `1.0` is `1`, and `true` is not.
+    """
+    for path in ignore:
+        args = _without(args, path)
+    key = _SORTED.encode(args)
+    return _SORTED.encode(_whole(args)) if ".0" in key else key
+
+
+def _without(value: Any, path: str) -> Any:
+    """A JSON value without what is at a path (list items by index). A key that holds dots wins over a path."""
+    if isinstance(value, dict) and path in value:
+        return {key: item for key, item in value.items() if key != path}
+    step, _, rest = path.partition(".")
+    if rest and isinstance(value, dict) and step in value:
+        return {**value, step: _without(value[step], rest)}
+    if rest and isinstance(value, list):
+        return [_without(item, rest) if str(place) == step else item for place, item in enumerate(value)]
+    return value
+
+
+def _whole(value: Any) -> Any:
+    """A JSON value with numbers such as 1.0 as whole ones."""
+    if isinstance(value, dict):
+        return {name: _whole(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_whole(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+_SORTED = json.JSONEncoder(sort_keys=True, ensure_ascii=False, default=str)
+
+
+def show(value: Any) -> str:
+    """A value for a message, on one line."""
+    if isinstance(value, _Missing):
+        return "nothing"
+    return json.dumps(value, ensure_ascii=False, default=str)

@@ -1,0 +1,116 @@
+"""JSON values: found at a path, compared, shown."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agenteval.json_values import MISSING, args_key, equal, lookup
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("query", "AI"),
+        ("filters.lang", "en"),
+        ("filters", {"lang": "en"}),
+        ("items.0.name", "first"),
+        ("items.1", MISSING),
+        ("items.-1", MISSING),
+        ("items.²", MISSING),
+        ("items." + "9" * 5000, MISSING),
+        ("items.name", MISSING),
+        ("query.0", MISSING),
+        ("none", None),
+        ("none.x", MISSING),
+        ("a.b", "the key itself"),
+        ("", MISSING),
+    ],
+)
+def test_a_dotted_path_leads_to_a_value(path: str, value: Any) -> None:
+    """Keys and list indices lead inwards; a key that holds dots wins; null is a value."""
+    args = {
+        "query": "AI",
+        "filters": {"lang": "en"},
+        "items": [{"name": "first"}],
+        "none": None,
+        "a.b": "the key itself",
+        "a": {"b": "inside"},
+    }
+    assert lookup(args, path) == value
+
+
+@given(JSON, st.text(max_size=20))
+def test_no_path_crashes(args: Any, path: str) -> None:
+    """Any path into any data is a value or missing."""
+    lookup(args, path)
+
+
+@pytest.mark.parametrize(
+    ("got", "want", "same"),
+    [
+        (1, 1.0, True),
+        (True, 1, False),
+        (0, False, False),
+        ([True], [1], False),
+        ({"a": 1}, {"a": True}, False),
+        ({"a": 1, "b": 2}, {"b": 2, "a": 1}, True),
+        ({"a": 1}, {"a": 1, "b": None}, False),
+        ([1, 2], [2, 1], False),
+        ([1], [1, 1], False),
+        ("1", 1, False),
+        (None, MISSING, False),
+        (None, False, False),
+        ("AI", "ai", False),
+        ("caf\u00e9.txt", "cafe\u0301.txt", True),
+        (["caf\u00e9"], ["cafe"], False),
+    ],
+)
+def test_values_are_equal_as_json(got: Any, want: Any, same: bool) -> None:
+    """`true` is not `1`, `1.0` is `1`, accents are equal in both forms; the order of items counts, not that of keys."""
+    assert equal(got, want) is same
+    assert equal(want, got) is same
+
+
+@given(JSON)
+def test_a_value_equals_itself(value: Any) -> None:
+    """Equality is reflexive."""
+    assert equal(value, value)
+
+
+def test_args_key_compares_numbers_by_value() -> None:
+    """As `args_equal` does: a whole number may be written with a fraction of nothing."""
+    assert args_key({"a": [{"b": 1.0}, -0.0]}) == args_key({"a": [{"b": 1}, 0]})
+    assert args_key({"a": "1.0"}) != args_key({"a": "1"})
+    assert args_key({"a": 1.05}) != args_key({"a": 1})
+
+
+@pytest.mark.parametrize(
+    ("path", "rest"),
+    [
+        ("meta", {"items": [{"id": 1, "n": 2}], "a.b": 3}),
+        ("meta.id", {"meta": {"n": 1}, "items": [{"id": 1, "n": 2}], "a.b": 3}),
+        ("items.0.id", {"meta": {"id": 1, "n": 1}, "items": [{"n": 2}], "a.b": 3}),
+        ("a.b", {"meta": {"id": 1, "n": 1}, "items": [{"id": 1, "n": 2}]}),
+        ("items.1.id", {"meta": {"id": 1, "n": 1}, "items": [{"id": 1, "n": 2}], "a.b": 3}),
+        ("meta.id.x", {"meta": {"id": 1, "n": 1}, "items": [{"id": 1, "n": 2}], "a.b": 3}),
+    ],
+)
+def test_args_key_leaves_out_what_is_at_a_path(path: str, rest: dict[str, Any]) -> None:
+    """A key, the end of a dotted path, an item of a list; a path that leads nowhere leaves nothing out."""
+    args = {"meta": {"id": 1, "n": 1}, "items": [{"id": 1, "n": 2}], "a.b": 3}
+    assert args_key(args, [path]) == args_key(rest)
+
+
+def test_args_key_tells_booleans_from_numbers() -> None:
+    """`true` is not `1`."""
+    assert args_key({"a": True}) != args_key({"a": 1})
+    assert args_key({"a": True}) != args_key({"a": 1.0})
+    assert args_key({"a": [1, {"b": 2, "c": 3}]}) == args_key({"a": [1, {"c": 3, "b": 2}]})
