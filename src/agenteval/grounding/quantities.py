@@ -176,14 +176,14 @@ def _digits(text: str) -> Iterator[Quantity]:
         before = text[max(0, start - 20) : start]
         if value in _SCALE_ENDS and _OF_SCALE.search(before):
             continue
-        values = {*_readings(value, scale or "", unit)}
+        values = frozenset(_readings(value, scale or "", unit))
         if size:
-            values.add(value.scaleb(_SCALES_OF_DATA[size]).normalize())
+            values |= {value.scaleb(_SCALES_OF_DATA[size]).normalize()}
         if "." in written and _GROUPED.fullmatch(written):
             values |= {each * 1000 for each in values}
         yield Quantity(
             text=text[start:end],
-            values=frozenset(values),
+            values=values,
             unit=unit,
             about=_is_about(before),
             start=start,

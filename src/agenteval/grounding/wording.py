@@ -81,7 +81,6 @@ def names(text: str) -> list[Name]:
 
 _COMPOUND = lazy(r"-[a-z]\w+")
 """What is said of a name in one word with it: `MIT-licensed`."""
-_UNIT = lazy(r"\d ?\Z")
 _UNITS = lazy(r"(?:[KMGTP]i?)?(?:B|[Bb]it|Hz|W|Wh|V|A|Pa|J|N|L|C|F)|M|K|G|T")
 _COUNTED = lazy(r"(?:\d|\b(?:zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|einer?)) \Z")
 
@@ -106,7 +105,9 @@ def _runs(text: str) -> Iterator[list[re.Match[str]]]:
         before = text[match.start() - 1 : match.start()]
         if before and (before.isalnum() or before in "_@/.#-'’°"):
             continue
-        if _UNITS.fullmatch(match.group()) and _UNIT.search(text[max(0, match.start() - 2) : match.start()]):
+        if text[max(0, match.start() - 2) : match.start()].strip()[-1:].isdigit() and _UNITS.fullmatch(
+            match.group()
+        ):
             continue
         if run and text[run[-1].end() : match.start()] not in (" ", ". "):
             yield run
