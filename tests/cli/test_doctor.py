@@ -87,9 +87,9 @@ def test_a_secret_that_is_not_set(
     monkeypatch.setenv("MY_KEY", "quite ordinary words")
     assert not any(line.startswith("secrets ") for line in doctor(capsys))
     monkeypatch.delenv("MY_KEY")
+    unset = "the environment variable MY_KEY is not set, so its value cannot be redacted"
     assert doctor(capsys)[-4:] == [
-        "secrets       the environment variable MY_KEY is not set, so its value cannot be redacted: "
-        "agenteval run ends with exit code 2",
+        f"secrets       {unset}: agenteval run ends with exit code 2",
         f"{'':<14}next: set MY_KEY, or take it out of --secret and of `secrets` in the configuration",
         "",
         "all is well",
