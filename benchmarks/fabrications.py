@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import recorded
-from benchmarks.groundedness import CASE, CHECK, sources_of, trace_of
+from benchmarks.groundedness import CASE, CHECK, share, sources_of, trace_of
 
 from agenteval.language.content_words import plain_form
 from agenteval.text import sentences, texts
@@ -53,8 +53,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     else:
         print(f"{'':<10}{'planted':>8}{'recorded':>10}{'found':>8}{'false alarms':>14}")
         for each in found:
-            share, alarms = each["detection_rate"], each["false_alarm_rate"]
-            print(f"{each['kind']:<10}{each['n']:>8}{each['recorded']:>10}{share:>8.1%}{alarms:>14.1%}")
+            rates = (each["detection_rate"], each["false_alarm_rate"])
+            detected, alarms = ("-" if rate is None else f"{rate:.1%}" for rate in rates)
+            print(f"{each['kind']:<10}{each['n']:>8}{each['recorded']:>10}{detected:>8}{alarms:>14}")
     return 0
 
 
@@ -82,13 +83,12 @@ def figures(kind: str, rows: Sequence[Json], runs: Sequence[Json] = (), *, show:
             print(f"{kind} missed: {false}\n    for {honest}")
         for _, honest, _ in alarms:
             print(f"{kind} alarm: {honest}")
-    count = max(1, len(planted))
     return {
         "kind": kind,
         "n": len(planted),
         "recorded": of_runs,
-        "detection_rate": round(1 - len(missed) / count, 4),
-        "false_alarm_rate": round(len(alarms) / count, 4),
+        "detection_rate": share(len(planted) - len(missed), len(planted)),
+        "false_alarm_rate": share(len(alarms), len(planted)),
     }
 
 

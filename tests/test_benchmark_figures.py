@@ -138,6 +138,8 @@ def test_fabrications_are_planted_in_the_texts_of_json() -> None:
     rows = [{"source": [{"pages": [{"text": said, "year": 2026}], "found": True}, None]}]
     assert figures("number", rows) == figures("number", [{"source": said}])
     assert figures("number", rows)["n"] == 1
+    nothing = figures("negation", rows)
+    assert (nothing["n"], nothing["detection_rate"], nothing["false_alarm_rate"]) == (0, None, None)
 
 
 def test_fabrications_are_planted_in_recorded_runs() -> None:
