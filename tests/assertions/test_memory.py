@@ -330,7 +330,9 @@ class TestUpdateOnCorrection:
     def test_what_was_moved_within_a_file_is_kept(self) -> None:
         """Written in its new place first, taken out of the old one then; taken out of both, it is lost."""
         first = memory_write("family", "- Swimming: Thursday")
-        again = memory_write("family", "# Sports\n- Swimming: Thursday", change_summary="instead of: # Sports")
+        again = memory_write(
+            "family", "# Sports\n- Swimming: Thursday", change_summary="instead of: # Sports"
+        )
         old = memory_write("family", "# Old", change_summary="instead of: # Old\n- Swimming: Thursday")
         assert corrected(first, again, old).passed
         assert not corrected(first, again, old, old).passed
