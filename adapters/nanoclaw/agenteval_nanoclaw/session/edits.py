@@ -6,14 +6,14 @@ LONGEST_SCRIPT = 2_000
 """Characters of a script of `sed` that is read: a longer one does too much to tell."""
 _EDIT = re.compile(
     r"""[\s;]*(?:
-      (?:[\d,$]+|/(?:\\.|[^/\\\n])+/)?\s*
-      s(?P<mark>[/|#,!@%:~])(?P<old>(?:\\.|(?!(?P=mark))[^\\\n])+)(?P=mark)
+      [\d,$]*s(?P<mark>[/|#,!@%:~])(?P<old>(?:\\.|(?!(?P=mark))[^\\\n])+)(?P=mark)
       (?P<new>(?:\\.|(?!(?P=mark))[^\\\n])*)(?P=mark)[gIi0-9]*
     | /(?P<gone>(?:\\.|[^/\\\n])+)/(?:d|c\\?[ \t]*\n?(?P<line>[^\n]+))
     )[ \t]*(?=[;\n]|\Z)""",
     re.VERBOSE,
 )
 _REFERENCE = re.compile(r"(?<!\\)&|\\\d|\$[\w{(]")
+_LINE = re.compile(r"\^(.*)(?<!\\)\$", re.DOTALL)
 _ESCAPED = re.compile(r"\\(\W)")
 
 
@@ -25,8 +25,9 @@ def edits(script: str) -> list[tuple[str | None, str]]:
         match = _EDIT.match(script, at) if len(script) <= LONGEST_SCRIPT else None
         if not match or _REFERENCE.search(match["new"] or ""):
             return [(None, "")]
-        put, old = match["new"] or match["line"] or "", (match["old"] or match["gone"]).removeprefix("^")
-        old = old if old.endswith("\\$") else old.removesuffix("$")
+        put, old = match["new"] or match["line"] or "", match["old"] or match["gone"]
+        if whole := _LINE.fullmatch(old):  # a part of one could be elsewhere in a line: its anchor stays
+            old = whole[1]
         found.append((_ESCAPED.sub(r"\1", put.replace("\\n", "\n")), _ESCAPED.sub(r"\1", old)))
         at = match.end()
     return found
