@@ -174,6 +174,8 @@ def test_what_is_written_is_told() -> None:
         ("echo 3 >> f", [("3", "", False)]),
         ("echo 5 &>> f", [("5", "", False)]),
         ("printf 'tea\\n5\\n' >> f", [("tea\n5\n", "", False)]),
+        ("printf '- %s\\n' tea 5 >> f", [("- tea\n- 5\n", "", False)]),
+        ("printf '%s: %d' tea 5 >> f", [("%s: %d tea 5", "", False)]),
         ("echo -e 'tea\\n5' >> f", [("tea\n5", "", False)]),
         ("echo 'C:\\new' >> f", [("C:\\new", "", False)]),
         ("echo 'tea\n5' >> f", [("tea\n5", "", False)]),
@@ -215,7 +217,7 @@ def test_the_same_write_again_after_another_counts() -> None:
 
 def test_here_documents_without_an_end_take_no_time() -> None:
     """They are none; a body that an unknown command is given is not understood either."""
-    command = "cat <<A <<B\n" * 20_000
+    command = "cat <<A <<B\n" * 5_000
     assert touches(command, "/")[0] == []
     assert touches("python3 - <<E\nopen('CLAUDE.local.md')\nE", "/") == (
         [],

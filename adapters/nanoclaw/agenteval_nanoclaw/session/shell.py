@@ -269,7 +269,10 @@ def _said(name: str, words: list[str], files: list[str], body: str | None) -> st
     said = body if (name == "cat" and not files) or name == "tee" else "" if name in SILENT else None
     if name in SAY:
         options = [word for word in words if word in ("-n", "-e", "-ne", "-en")]
-        said = " ".join(word for word in words if word not in options)
+        plain = [word for word in words if word not in options]
+        if name == "printf" and plain[1:] and plain[0].count("%") == plain[0].count("%s") == 1:
+            plain = ["".join(plain[0].replace("%s", word) for word in plain[1:])]
+        said = " ".join(plain)
         if name == "printf" or "e" in "".join(options):
             said = said.replace("\\n", "\n").replace("\\t", "\t")
     return None if said is None or _UNKNOWN.search(said) else said
