@@ -114,6 +114,8 @@ def _calls(run: Run, calls: list[Call]) -> Iterator[str]:
         yield f"no arguments are told of {counted(bare, 'tool call')}"
     if open_ended := sum(not _has_result(call) for call in calls):
         yield f"no result is told of {counted(open_ended, 'tool call')}"
+    if guessed := sum(call.guessed for call in calls):
+        yield f"which of several calls of a tool was executed when is not told of {counted(guessed, 'tool call')}: their results may be mixed up"
     if tells_all_calls(run):
         tools = {span.span_id for span in run.spans if gen_ai.operation(span) == gen_ai.TOOL}
         unasked = [
