@@ -172,3 +172,24 @@ def test_arguments_that_were_not_captured_are_null(tmp_path: Path) -> None:
     (call,) = trace_of(write(tmp_path, agent(), tool(1, 2, "weather"))).calls()
     assert call.event.data["args"] is None
     assert not call.tells_args
+
+
+def test_a_tool_within_itself_that_tells_no_arguments(tmp_path: Path) -> None:
+    """It may be the server's span of the call, or another call: it is taken for the first, and a note says so."""
+    run = [agent(), tool(10, 90, "walk"), tool(20, 30, "walk", parent="execute_tool@10")]
+    trace = trace_of(write(tmp_path, *run))
+    assert len(trace.calls()) == 1
+    note = "1 execute_tool span within another of its tool, without arguments: taken for the same call"
+    assert note in trace.notes
+
+
+def test_an_answer_asked_for_a_tool_that_has_no_span(tmp_path: Path) -> None:
+    """What hands on to an agent has none in some frameworks: where answers are not captured, a note counts them."""
+    asking: dict[str, Any] = {"response__finish_reasons": ["tool_calls"]}
+    first = [agent(), chat(10, 20, **asking), tool(21, 25, "weather"), chat(30, 40, **asking)]
+    note = (
+        "1 answer that nobody captured asked for tools, and no execute_tool span follows: calls are missing"
+    )
+    assert note in trace_of(write(tmp_path, *first, chat(50, 60))).notes
+    notes = trace_of(write(tmp_path, *first, tool(41, 45, "weather"), chat(50, 60))).notes
+    assert note not in notes

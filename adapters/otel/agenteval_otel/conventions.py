@@ -34,6 +34,8 @@ FINISH = "gen_ai.response.finish_reasons"
 BLOCKED = frozenset({"content_filter", "refusal", "safety"})
 CUT_OFF = frozenset({"length", "max_tokens"})
 """Finish reasons: those of the conventions, and what services call them, which many instrumentations hand on."""
+FOR_TOOLS = frozenset({"tool_call", "tool_calls", "tool_use", "function_call"})
+"""Finish reasons of an answer that asks for tools, by the conventions and by services."""
 INSTRUCTING = ("system", "developer")
 """Roles whose messages instruct the model: nobody said them in the conversation."""
 ERROR_TYPE = "error.type"
