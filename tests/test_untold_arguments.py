@@ -4,12 +4,13 @@ from typing import Any
 
 import pytest
 
+from agenteval.assertions.base import passed
 from agenteval.judging import JudgingRules
 from agenteval.loading import BoundAssertion
 from agenteval.results import AssertionResult
 from agenteval.trace import Trace
 from builders import Step, call, error, make_trace, result
-from run_builders import asserted, make_test, run_one
+from run_builders import asserted, make_test, run_one, told
 
 STRICT = JudgingRules(strict_capabilities=True)
 
@@ -103,9 +104,9 @@ def test_a_check_that_needs_what_is_not_told_is_skipped(
                     "match": {"json_schema": {"not": {"required": ["q"]}}},
                 },
                 TWO[:2],
-                f"expected the arguments of {told} of web_search to match, {got}; evt-2: {UNTOLD}",
+                f"expected the arguments of {named} of web_search to match, {got}; evt-2: {UNTOLD}",
             )
-            for which, told, got in (
+            for which, named, got in (
                 ("any", "any of 1 call", "none does"),
                 ("all", "each of 1 call", "1 of 1 does not"),
                 ("last", "the last call", "they do not"),
@@ -167,6 +168,13 @@ def test_each_check_is_held_to_what_it_asked_for() -> None:
     both = [checks("no_duplicate_tool_calls", {}), checks("max_tool_calls", {"max_total": 9})]
     results = run_one(make_test(*both), make_trace(*TWO)).result.assertions
     assert [each.status for each in results] == ["skip", "pass"]
+
+
+def test_a_check_of_a_project_is_held_to_it_too() -> None:
+    """It passes by arguments that are none: unless it says that a pass proves itself, it is skipped."""
+    check = told(lambda trace, _: passed(f"{[call.args for call in trace.calls()]}"))
+    (found,) = run_one(make_test(check), make_trace(*TWO)).result.assertions
+    assert (found.status, found.reason_code) == ("skip", "capability.missing")
 
 
 @pytest.mark.parametrize("kind", ["claims_supported_by_fixtures", "no_fabricated_source_or_citation"])
