@@ -13,18 +13,18 @@ NUMBERED = r"[\[【]\^?(\d{1,3}(?:\s?[,;–-]\s?\d{1,3}){0,9})(?:†[^\]】]{0,4
 _CITED = lazy(rf"(?<![:,=\[{{])(?<![:,=\[{{] ){NUMBERED}")
 """The same where it is no list in data: not after a colon, a comma, or another bracket."""
 _WORDS = r"(?<!\w)(?i:sources?|references?|links?|read more|more|further reading|full story)"
-_LABEL = lazy(_WORDS + " ?:")
+_BEFORE_COLON = lazy(_WORDS + r" ?\Z")
 _BEFORE_LINK = lazy(_WORDS + r"[\]*_:]{0,4} ?\(?\Z")
 _LONGEST_LABEL = 24
+_COLON = lazy(":")
 
 
 def apparatus(text: str, links: Sequence[Link]) -> Iterator[tuple[int, int]]:
     """Where in a text such things stand. `links` are those of the text."""
     if "[" in text or "【" in text:
         yield from (match.span() for match in _CITED.finditer(text) if match.group() != text.strip())
-    if ":" in text:
-        yield from (match.span() for match in _LABEL.finditer(text))
-    for link in links:
-        start = max(0, link.start - _LONGEST_LABEL)
-        if match := _BEFORE_LINK.search(text, start, link.start):
+    labels = [(_BEFORE_COLON, colon.start()) for colon in _COLON.finditer(text)]
+    labels += [(_BEFORE_LINK, link.start) for link in links]
+    for pattern, end in labels:
+        if match := pattern.search(text, max(0, end - _LONGEST_LABEL), end):
             yield match.span()

@@ -83,7 +83,7 @@ _LACKS = lazy(
     r"|\bje n'ai (?:rien |pas )?(?:trouvé|vu)|\bje ne (?:vois|trouve)\b|\bne (?:précise|mentionne|dit|indique)(?:nt)? (?:pas|rien)\b"
 )
 """What the agent says that the results do not have."""
-_LACK_SIGNS = ("not", "n't", "unable", "noth", " no ", "none", "never", "nicht", "kein", "no ", "ne ", "n'ai")
+_LACK_SIGNS = ("not", "n't", "unable", "noth", " no ", "none", "never", "nicht", "kein", " ne ", " n'ai")
 _GOES_ON = lazy(r"\b(?:but|however|although|aber|jedoch|pero|mais)\b")
 
 
@@ -135,7 +135,7 @@ def _claim(text: str, *, leads_in: bool, listed: int) -> Iterator[Claim]:
     if not any(map(str.isalnum, text)) or _is_courtesy(text) or is_question(text):
         return
     found = _FOUND.match(folded)
-    lacks = any(map(folded.__contains__, _LACK_SIGNS)) and _lacks(folded)
+    lacks = any(map(f" {folded}".__contains__, _LACK_SIGNS)) and _lacks(folded)
     worded = not (leads_in or lacks or found or _OWN_WORK.match(folded))
     yield Claim(
         text=text, worded=worded, listed=listed or (_number(found.group(1)) if found else 0), lacks=lacks

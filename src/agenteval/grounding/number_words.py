@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from agenteval.grounding.quantity import Quantity, may_be_hour
+from agenteval.language.bare_words import bare_words
 from agenteval.lazyregex import lazy
 
 LAST_HOUR = 12
@@ -44,7 +45,6 @@ _SPELLED = lazy(
 
 _POWERS = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 _ALL_WORDS = frozenset(_WORDS) | frozenset(_ORDINALS)
-_LETTERS = lazy(r"[a-zäöüß]+")
 
 
 def spellings(low: Decimal, high: Decimal) -> list[str]:
@@ -97,7 +97,7 @@ def spelled(text: str) -> Iterator[Quantity]:
 def _spelled_in(text: str) -> Iterator[re.Match[str]]:
     """Where numbers stand in words. Only the places of such words are looked at: most words are others."""
     lower = text.lower()
-    known = _ALL_WORDS.intersection(_LETTERS.findall(lower))
+    known = _ALL_WORDS.intersection(bare_words(lower))
     if len(lower) != len(text):
         yield from _SPELLED.finditer(text) if known else ()
         return
