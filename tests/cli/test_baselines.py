@@ -568,6 +568,22 @@ def test_compare_counts_as_missing_what_nobody_left_out(project: Project) -> Non
     assert main(["compare", "artifacts/r1", "artifacts/r3"]) == 2  # another directory, another suite
 
 
+def test_compare_does_not_miss_what_a_failure_kept_from_running(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A run that `-x` ended was not asked for the rest: what got worse is the failure that ended it."""
+    project.add("pass", "a")
+    project.add("pass", "b")
+    run("r1")
+    respec(project, "a", [SEARCHES, FETCHES])
+    run("r2", "-x")
+    capsys.readouterr()
+    assert main(["compare", "r1", "r2", "--json"]) == 1
+    data = json.loads(capsys.readouterr().out)
+    assert changes(data) == [("newly_failing", "a", "fetches", True)]
+    assert data["not_selected"] == 1
+
+
 def test_a_damaged_side_is_an_error(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     """It is told which file, and nothing is compared."""
     project.add("pass")

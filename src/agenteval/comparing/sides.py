@@ -122,7 +122,7 @@ def _of_run(run: StoredRun) -> Side:
         suite_version=summary.suiteVersion,
         score=summary.aggregateScore,
         tests=tests,
-        partial=run.summary.counts.deselected > 0,
+        partial=bool(run.summary.counts.deselected or run.summary.stopped_after),
     )
 
 
