@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 from agenteval.cli import main
 from agenteval.schemas import build_schema
 from planted import GITHUB
-from projects import FETCHES, SEARCHES, VACUOUS, Project, make_replay
+from projects import FETCHES, NEEDS_LIVE, SEARCHES, VACUOUS, Project, make_replay
 
 FILE = "agenteval-baseline.json"
 
@@ -582,6 +582,29 @@ def test_compare_does_not_miss_what_a_failure_kept_from_running(
     data = json.loads(capsys.readouterr().out)
     assert changes(data) == [("newly_failing", "a", "fetches", True)]
     assert data["not_selected"] == 1
+
+
+def test_what_got_worse_is_told_with_its_reason(project: Project) -> None:
+    """Also of what is no failed check: an error, a skip, a pass without anything to judge, an expectation not met."""
+    names = ("error", "skip", "vacuous", "xfail")
+    for name in names:
+        project.add("pass", name)
+    run("r1")
+    (project.root / "tests/error/replay.json").unlink()
+    respec(project, "skip", [{**NEEDS_LIVE, "id": "searches"}])
+    silent = make_replay({"type": "final_output", "content": "x"})
+    respec(project, "vacuous", [{**VACUOUS, "id": "searches"}], replay=silent)
+    expected = {"status": "fail", "assertions": ["searches"], "reason": "a bug"}
+    respec(project, "xfail", [SEARCHES], expected=expected)
+    assert run("r2", "--baseline", "r1") == 2
+    told = {each["test_case_id"].split(".")[2]: each["message"] for each in comparison("r2")["changes"]}
+    assert told == {
+        "error": "adapter_input.replay_file names 'replay.json', but tests/error/replay.json is not there",
+        "skip": "skipped: it needs supports_live_run, which the adapter does not support for this recording",
+        "vacuous": "nothing to judge: no tool_call events in the trace, and never_heard_of is not in tools.available",
+        "xfail": "searches passed, though the test expects it to fail: take it out of `expected` when the cause is "
+        "mended, else find what hides it",
+    }
 
 
 def test_a_damaged_side_is_an_error(project: Project, capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,10 +16,13 @@ from agenteval.openwop.summary import task_id
 from agenteval.results import TestResult
 from agenteval.stored import StoredRun, StoredRunError, is_run
 
+OF_THE_TEST = ""
+"""Beside the ids of assertions, the key of what is said of the test as a whole."""
+
 
 @dataclass(slots=True, kw_only=True)
 class SideTest:
-    """A test on one side. `tools` counts its calls by tool, `messages` are what failed assertions said.
+    """A test on one side. `tools` counts its calls by tool, `messages` are why assertions, and the test, did not pass.
 
     `trajectory` is None where nothing of it was kept. `left_out` are assertions that were not selected.
     """
@@ -128,10 +131,12 @@ def _of_run(run: StoredRun) -> Side:
 
 def side_test(result: TestResult, facts: TestFacts, trajectory: Callable[[], Trajectory | None]) -> SideTest:
     """A test that was judged, as a side."""
+    messages = {each.id: each.message for each in result.assertions if each.state != "pass"}
+    messages[OF_THE_TEST] = result.error.message if result.error else result.next_step or ""
     return SideTest(
         facts=facts,
         tools=result.trace_summary.tools if result.trace_summary else None,
-        messages={each.id: each.message for each in result.assertions if each.status in ("fail", "warn")},
+        messages=messages,
         trajectory=trajectory,
     )
 
