@@ -584,6 +584,26 @@ def test_compare_does_not_miss_what_a_failure_kept_from_running(
     assert data["not_selected"] == 1
 
 
+@pytest.mark.parametrize(
+    ("kind", "ended"),
+    [("invalid", "exit 3: 1 invalid test spec"), ("error", "exit 2: 1 test ended in an error")],
+)
+def test_compare_is_not_green_when_not_all_could_be_judged(
+    kind: str, ended: str, project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As little as a run is that was compared: a file that is invalid is in no result that could have changed."""
+    project.add("fail", "a")
+    run("r1", "--update-baseline")
+    project.add(kind, "b")
+    run("r2")
+    capsys.readouterr()
+    assert main(["compare", FILE, "r2"]) == 2
+    assert capsys.readouterr().out.endswith(
+        f"exit 2: not all of artifacts/r2 could be judged: it ended with {ended}\n"
+    )
+    assert main(["compare", "r2", FILE, "--json"]) == 0  # what matters is how it is now
+
+
 def test_what_got_worse_is_told_with_its_reason(project: Project) -> None:
     """Also of what is no failed check: an error, a skip, a pass without anything to judge, an expectation not met."""
     names = ("error", "skip", "vacuous", "xfail")
