@@ -10,6 +10,11 @@ from agenteval.cli import main
 from projects import SEARCHES, Project, make_replay
 from runs import EXAMPLES
 
+NO_PHRASE = (
+    "no critical output_contains has a first phrase of all_of, or an only one of any_of, that the output has as written, "
+    "and of which nothing is redacted"
+)
+
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
@@ -99,8 +104,7 @@ def test_which_checks_have_a_golden_form(
         assert lines == [
             "0 of 1 test carried over",
             "left out  nanoclaw.t.cats.x",
-            "  no critical output_contains has a first phrase of all_of, or an only one of any_of, that the output has as "
-            + "written, and of which nothing is redacted",
+            f"  {NO_PHRASE}",
         ]
     else:
         assert suite["tasks"][0]["expected"]["match"]["value"] == value
