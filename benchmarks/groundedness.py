@@ -2,7 +2,7 @@
 
 A file holds lines of JSON: `{id, source, output, supported, question?}`. Each output is judged as the final output
 of a run in which a tool returned the source and the user asked the question, by `claims_supported_by_fixtures`
-with its default parameters. The source is a text, or a list of what several calls returned: texts or JSON values. A false alarm is a supported output that fails; a detection, an unsupported one.
+with its default parameters, unless `--check` or `--min-support` tell others. The source is a text, or a list of what several calls returned: texts or JSON values. A false alarm is a supported output that fails; a detection, an unsupported one.
 The score that ROC AUC ranks by is the `score` that the check observes.
 
 The baselines are scored in the same run. Of each, the two-word rule apart, the threshold is the one that is best on
@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agenteval.assertions.groundedness import ClaimsSupportedByFixtures
+from agenteval.assertions.groundedness import ALL_CHECKS, ClaimsSupportedByFixtures
 from agenteval.spec import TestCase
 from agenteval.strict import parse
 from agenteval.trace import AdapterInfo, Capabilities, Trace, TraceBuilder, TraceMessage, TraceScenario
@@ -41,18 +41,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measure the files named on the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
+    parser.add_argument("--check", nargs="+", choices=ALL_CHECKS, help="judge by these kinds alone")
+    parser.add_argument("--min-support", type=float, help="how far the wording must be supported")
     parser.add_argument("--json", action="store_true", help="print a list of figures by file")
     options = parser.parse_args(arguments)
-    found = [figures(path) for path in options.files]
+    asked = {"check": options.check, "min_support": options.min_support}
+    check = parse(
+        ClaimsSupportedByFixtures, {name: value for name, value in asked.items() if value is not None}
+    )
+    found = [figures(path, check) for path in options.files]
     print(json.dumps(found, indent=2) if options.json else "\n\n".join(map(as_text, found)))
     return 0
 
 
-def figures(path: Path) -> Json:
+def figures(path: Path, check: ClaimsSupportedByFixtures | None = None) -> Json:
     """All figures of one file."""
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
     start = time.perf_counter()
-    judged = [judge(row) for row in rows]
+    judged = [judge(row, check or CHECK) for row in rows]
     seconds = time.perf_counter() - start
     parts = dict.fromkeys(each.part for each in judged)
     return {
@@ -66,9 +72,9 @@ def figures(path: Path) -> Json:
     }
 
 
-def judge(row: Json) -> Judged:
+def judge(row: Json, check: ClaimsSupportedByFixtures) -> Judged:
     """One output, judged as the runner would judge it."""
-    verdict = CHECK.judge(trace_of(row), CASE)
+    verdict = check.judge(trace_of(row), CASE)
     score = float(verdict.observed.get("score", 1.0))
     return Judged(part_of(row), bool(row["supported"]), score, verdict.passed)
 

@@ -6,14 +6,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from benchmarks import groundedness_speed as speed
+from benchmarks import recorded
+from benchmarks.fabrications import KINDS, figures
+from benchmarks.groundedness import best_threshold, roc_auc, rouge_l, shared_words, token_f1
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.append(str(ROOT))
-
-from benchmarks import groundedness_speed as speed  # noqa: E402
-from benchmarks import recorded  # noqa: E402 - found through the line above
-from benchmarks.fabrications import KINDS, figures  # noqa: E402
-from benchmarks.groundedness import best_threshold, roc_auc, rouge_l, shared_words, token_f1  # noqa: E402
 
 ROWS = [
     {

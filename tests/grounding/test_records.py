@@ -1,11 +1,11 @@
 """JSON results: what their objects say, and claims that give what another object says, or the opposite."""
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from benchmarks.groundedness import figures
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,9 +14,6 @@ from agenteval.grounding.sources import json_source
 from builders import call, judge, make_trace, result
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
-
-from benchmarks.groundedness import figures  # noqa: E402
 
 SHOP = {
     "items": [

@@ -38,8 +38,8 @@ class ClaimsSupportedByFixtures(Assertion):
     """Everything the final output claims is supported by what the tools returned.
 
     A claim unit is a bullet, a numbered item or a table row, else a sentence. Questions, greetings, headings, code
-    blocks, lists of sources, and marks such as [1] claim nothing. Sources are the successful results of `allowed_sources`: their strings and
-    numbers, not their keys; beside them what the user said and, if asked for, memory.
+    blocks, lists of sources, and marks such as [1] claim nothing. Sources are the successful results of `allowed_sources`: their
+    strings and numbers, and what their objects say, field by field with its name; beside them what the user said and, if asked for, memory.
 
     Hard facts must occur in the sources. Numbers are compared by value (`41%` is `41 percent`, `$58bn` is `58
     billion dollars`) and must stand near words of the claim, dates by day, month and year as far as they are stated,
@@ -76,7 +76,7 @@ check: [numbers, dates, urls, names]
     check: Annotated[list[Check], NotEmpty()] = field(  # type: ignore[assignment]
         default_factory=lambda: list(ALL_CHECKS)
     )
-    """What is judged: any of numbers, dates, urls, names, quotes and wording."""
+    """What is judged: any of numbers, dates, urls, names, quotes and wording. Leave wording out for answers in free words."""
 
     def judge(self, trace: Trace, case: TestCase) -> Verdict:
         """Judge one trace."""
@@ -127,6 +127,8 @@ check: [numbers, dates, urls, names]
             f"expected {_sources_named(self.allowed_sources)} to support every claim,"
             f" got {len(unsupported)} of {count} unsupported: {reasons}"
         )
+        if not any(each.unsupported or each.contradicted for each in unsupported):
+            message += "; where these are its own words for what the sources say, leave wording out of check"
         return failed(message, events=events, closest=closest, **observed)
 
     def _reasons(self, each: Support) -> list[str]:

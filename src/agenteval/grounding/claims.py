@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from agenteval.grounding.quantities import quantities
 from agenteval.language.questions import is_question
 from agenteval.lazyregex import lazy
 from agenteval.text import Block, blocks, composed, fold, sentences
@@ -18,12 +19,14 @@ class Claim:
     """A claim unit that claims something.
 
     `worded` says whether its wording has to be supported: not that of a lead-in to a list, nor of what the
-    agent says about its own work. `listed` is the length of the list that it leads in.
+    agent says about its own work. `listed` is the length of the list that it leads in, or how many results the agent
+    says it found. `lacks` says that it tells what the sources do not have, so that its names need not be there.
     """
 
     text: str
     worded: bool = True
     listed: int = 0
+    lacks: bool = False
 
 
 _SOURCES_LINE = lazy(
@@ -31,7 +34,10 @@ _SOURCES_LINE = lazy(
 )
 _COURTESY = lazy(
     r"\W*(?:hi|hello|hey|good (?:morning|afternoon|evening|day)|thanks|thank you|sure|certainly|of course|ok|okay|done"
-    r"|great|happy to help|you're welcome|no problem|any ?time|my pleasure|will do|on it|got it|bye|goodbye|cheers|yes|no|absolutely|alright)"
+    r"|great|happy to help|you're welcome|no problem|any ?time|my pleasure|will do|on it|got it|bye|goodbye|cheers|yes|no|absolutely|alright|enjoy|have fun|good luck|(?:good|great) news"
+    r"|hallo|guten (?:tag|morgen|abend)|danke|gerne|klar|natürlich|gute (?:reise|nachrichten)|viel (?:spaß|erfolg|glück)|viele grüße"
+    r"|hola|gracias|claro|de nada|por supuesto|buen(?:os|as) (?:días|tardes|noches|noticias)|buen (?:viaje|provecho)"
+    r"|bonjour|bonsoir|salut|merci|bien sûr|avec plaisir|de rien|bon(?:ne)? (?:journée|soirée|route|chance|nouvelle|voyage|appétit))"
     r"(?:,? (?:there|all|everyone|team|again|thing|you|so much|[A-Z]\w+))?\W*",
     re.IGNORECASE,
 )
@@ -50,8 +56,35 @@ _OWN_WORK = lazy(
     r"|updated|prepared)\b"
     r"|\W*(?:let me know|feel free|please|sorry|here(?:'s| is| are)|below (?:is|are)|if you(?:'d| would)? (?:like|want|need))\b"
     r"|\W*(?:got it|(?:all )?(?:done|set|saved|sent|scheduled|noted|updated|recovered|finished|checked|added|booked))\b(?=\W*\Z|\s?[:,.!\u2014\u2013-])"
+    r"|\W*(?:hier (?:ist|sind)|sag (?:mir )?bescheid|melde dich|aquí (?:tienes|está)|avísame|dime si|voici|n'hésite)\b"
     r"|\W{0,4}(?:[\w']{1,30} ){1,4}(?:sent|saved|done|scheduled|checked|updated|added|created|booked|removed|deleted)\W*\Z"
 )
+
+
+_FOUND = lazy(
+    r"\W*(?:(?:yes|sure|ok|okay)\W+)?(?:i|we)(?:'ve| have)? (?:found|got|see) (\d{1,2}|[a-z]{3,6}) (?:[\w-]{1,20} ){0,2}"
+    r"(?:results?|articles?|pages?|hits|matches|sources|entries|e?mails?|messages?|reports?|stories|posts?|options)\b"
+)
+"""How many results the agent says it found: it counts what it was given."""
+_DOCUMENTS = (
+    "article|page|text|story|e?mails?|messages?|results?|recipe|readme|changelog|forecast|reports?|listings?|sources?|documents?"
+    "|files?|tables?|calendar|thread|posts?|reviews?|snippets?|(?:web)?site|notes?|logs?|output|documentation|description|entry"
+)
+_LACKS = lazy(
+    r"\bi (?:still |also |just )?(?:(?:do|did|could|have|ca)(?:n't| not)|cannot|was(?:n't| not) able to|(?:was|am) unable to)"
+    r" (?:yet |actually )?(?:see|find|found|spot|seen|have|check|tell|know|verify|confirm|locate)\b"
+    r"|\bi (?:have|found|see|saw|got) (?:no|nothing|none)\b"
+    rf"|\b(?:{_DOCUMENTS}) (?:also )?(?:(?:do|does|did)(?:n't| not)|never) (?:actually |explicitly |really )?"
+    r"(?:say|mention|give|state|specify|tell|indicate|list|cover|include|show)\b"
+    r"|\bsays? nothing (?:about|on|of)\b|\bno mention of\b"
+    r"|\bich [^.]{0,60}\b(?:nichts|nicht|keine?n?)\b[^.]{0,60}\b(?:gefunden|finden|sehen|gesehen|entdeckt)\b"
+    r"|\bich (?:finde|sehe)\b[^.]{0,60}\b(?:nichts|keine?n?)\b|\bsteht\b[^.]{0,60}\b(?:nicht|nichts)\b"
+    r"|\bno (?:he|hemos) (?:encontrado|visto)\b|\bno (?:encontré|encuentro|veo|se (?:menciona|indica))\b"
+    r"|\bje n'ai (?:rien |pas )?(?:trouvé|vu)|\bje ne (?:vois|trouve)\b|\bne (?:précise|mentionne|dit|indique)(?:nt)? (?:pas|rien)\b"
+)
+"""What the agent says that the results do not have."""
+_LACK_SIGNS = ("not", "n't", "unable", "noth", " no ", "none", "never", "nicht", "kein", "no ", "ne ", "n'ai")
+_GOES_ON = lazy(r"\b(?:but|however|although|aber|jedoch|pero|mais)\b")
 
 
 def claims(output: str) -> tuple[Claim, ...]:
@@ -101,8 +134,21 @@ def _claim(text: str, *, leads_in: bool, listed: int) -> Iterator[Claim]:
     folded = fold(text).replace("’", "'")  # noqa: RUF001
     if not any(map(str.isalnum, text)) or _is_courtesy(text) or is_question(text):
         return
-    worded = not leads_in and not _OWN_WORK.match(folded)
-    yield Claim(text=text, worded=worded, listed=listed)
+    found = _FOUND.match(folded)
+    lacks = any(map(folded.__contains__, _LACK_SIGNS)) and _lacks(folded)
+    worded = not (leads_in or lacks or found or _OWN_WORK.match(folded))
+    yield Claim(
+        text=text, worded=worded, listed=listed or (_number(found.group(1)) if found else 0), lacks=lacks
+    )
+
+
+def _lacks(folded: str) -> bool:
+    return bool(_LACKS.search(folded)) and not _GOES_ON.search(folded)
+
+
+def _number(written: str) -> int:
+    stated = quantities(written)
+    return int(min(stated[0].values)) if stated else 0
 
 
 def _is_courtesy(text: str) -> bool:

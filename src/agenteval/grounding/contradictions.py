@@ -7,10 +7,12 @@ What a JSON object says is compared field by field.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import chain, pairwise
+from itertools import accumulate, chain, pairwise
 
+from agenteval.grounding.dates import DAYS
 from agenteval.grounding.records import fields
 from agenteval.language.content_words import plain_form
+from agenteval.language.european import is_german
 from agenteval.language.signs import words
 from agenteval.lazyregex import lazy
 
@@ -102,10 +104,13 @@ _DENYING = frozenset("not no never none nobody nothing neither nor without canno
 _NOT_DENYING = frozenset("only just merely simply least less more fewer later doubt matter".split())  # noqa: SIM905
 _NEGATIVE = lazy(
     r"(?i)\b(?:den(?:y|ied|ies)|refus|fail|lack|reject|unable|unlikely|prevent|avoid|stop|ceas|halt|cancel|drop"
+    r"|suspend|abandon|scrapp|call(?:s|ed|ing)? off"
     r"|absen|miss(?:es|ed|ing)\b|hardly|barely|neither|far from|out of|rather than|instead|un[a-z]{4}|in(?:valid|correct|complete|active))"
 )
 
 
+_PARTS = lazy(r"[;:()\n]|,(?! (?:who|whose|which)\b)")
+_DAYS = frozenset(map(plain_form, DAYS))
 _ANSWERS = ("no,", "no.", "no:", "no!", "no;", "no -", "no \u2013", "no \u2014")
 
 
@@ -118,6 +123,7 @@ class _Words:
     """The words of a text, the stem of each (empty for a function word), and which deny what follows."""
 
     def __init__(self, text: str) -> None:
+        self._text = text
         self.words = words(text)
         self.stems = list(map(plain_form, self.words))
         for place in [at for at, word in enumerate(self.words) if len(word) == 1]:
@@ -154,6 +160,12 @@ class _Words:
         return found
 
     @cached_property
+    def breaks(self) -> set[int]:
+        """The places of the words that a comma or another mark parts from the next one."""
+        parts = map(len, map(words, _PARTS.split(self._text)))
+        return {end - 1 for end in accumulate(parts)}
+
+    @cached_property
     def lowered(self) -> list[str]:
         """The stem of each word, or the word in lower case where it has none."""
         return [stem or word.lower() for stem, word in zip(self.stems, self.words, strict=True)]
@@ -174,7 +186,9 @@ class _Words:
 
     @cached_property
     def names(self) -> list[bool]:
-        """Whether each word is capitalised and carries meaning."""
+        """Whether each word is capitalised and carries meaning. In German that is no sign of a name."""
+        if is_german(self._text):
+            return [False] * len(self.words)
         return [bool(stem) and word[0].isupper() for stem, word in zip(self.stems, self.words, strict=True)]
 
 
@@ -259,11 +273,19 @@ def _exchanged(mine: _Words, theirs: _Words, names: Sequence["_Name"]) -> Iterat
             (own[max(0, name.start - 2) : name.start], False),
         ):
             first = name.end if is_after else name.start - 2
-            if len(row) < 2 or not any(mine.stems[first : first + 2]) or any(mine.names[first : first + 2]):
+            telling = [stem for stem in mine.stems[first : first + 2] if stem and not stem.isdigit()]
+            if len(row) < 2 or not telling or any(mine.names[first : first + 2]):
                 continue
+            joins = range(min(first, name.start), max(first + 2, name.end) - 1)
+            if not (all(mine.stems[first : first + 2]) or mine.breaks.isdisjoint(joins)):
+                continue  # "Lyon, all day" is no "the chief executive, Dana"
             held = [at for at, word in enumerate(other[:-1]) if word == row[0] and other[at + 1] == row[1]]
             runs = [theirs.name_before(at) if is_after else theirs.name_after(at + 2) for at in held]
-            if runs and all(run - ordinary and run.isdisjoint(name.stems) for run in runs):
+            is_day = not _DAYS.isdisjoint(name.stems)
+            if runs and all(
+                run - ordinary and run.isdisjoint(name.stems) and is_day != _DAYS.isdisjoint(run)
+                for run in runs
+            ):
                 yield mine.part(min(first, name.start), max(first + 2, name.end))
 
 

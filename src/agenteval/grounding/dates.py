@@ -41,22 +41,42 @@ def _same(mine: int | None, theirs: int | None) -> bool:
     return mine is None or theirs is None or mine == theirs
 
 
-_MONTH = (
-    r"(?P<month>Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?"
-    r"|Sept?(?:ember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)\b\.?"
+_MONTH_NAMES = tuple(
+    map(
+        str.split,
+        (
+            "january february march april may june july august september october november december",
+            "januar februar märz april mai juni juli august september oktober november dezember",
+            "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
+            "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
+            "jan feb mar apr may jun jul aug sept oct nov dec",
+            "jän feb mrz apr mai jun jul aug sep okt nov dez",
+        ),
+    )
 )
+"""In English, German, Spanish and French, and their abbreviations."""
+_NUMBERS = {name: number for names in _MONTH_NAMES for number, name in enumerate(names, 1)}
+_BEGINNINGS = tuple(dict.fromkeys(name[:3] for name in _NUMBERS))
+_ASCII_BEGINNINGS = tuple(filter(str.isascii, _BEGINNINGS))
+_MONTH = r"(?P<month>[^\W\d_]{3,10})\b\.?"
+"""Any word: which one is a month is told by `_NUMBERS`."""
 _YEAR = r"(?P<year>[12]\d{3})\b"
-_DAY = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th)?"
+_DAY = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th|er)?"
 _NUMERIC = [
     lazy(r"(?<![\d.])(?P<year>[12]\d{3})[-/.](?P<month>[01]?\d)[-/.](?P<day>[0-3]?\d)(?![\d])"),
     lazy(r"(?<![\d.])(?P<first>[0-3]?\d)([/.])(?P<second>[0-3]?\d)\2(?P<year>[12]\d{3})(?!\d)"),
+    lazy(
+        r"(?:(?<=\b(?:am|ab) )|(?<=\b(?:zum|vom|bis|den|dem) )|(?<=(?:tag|och), ))"
+        r"(?P<day>[0-3]?\d)\.(?P<month>[01]?\d)\.(?!\d)",
+        re.IGNORECASE,
+    ),
 ]
 _NAMED = [
-    lazy(rf"\b{_DAY}(?: of)? {_MONTH}(?:,? {_YEAR})?", re.IGNORECASE),
+    lazy(rf"\b{_DAY}(?:(?: of| de)? |\. ?){_MONTH}(?:,?(?: del?)? {_YEAR})?", re.IGNORECASE),
     lazy(rf"\b{_MONTH} {_DAY}\b(?!:)(?:,? {_YEAR})?", re.IGNORECASE),
-    lazy(rf"\b{_MONTH},? (?:of )?{_YEAR}", re.IGNORECASE),
+    lazy(rf"\b{_MONTH},? (?:of |del? )?{_YEAR}", re.IGNORECASE),
 ]
-_NUMERIC_SIGN = lazy(r"\d[-/.][0-3]?\d[-/.]\d")
+_NUMERIC_SIGN = lazy(r"\d[-/.][0-3]?\d(?:[-/.]\d|\.(?!\w))")
 _BEFORE, _AFTER = 12, 24
 """How far a date can reach before and after the sign of it: a month's name, or digits with marks between."""
 
@@ -89,7 +109,7 @@ def _months(text: str) -> list[int]:
     """Where words begin like a month and have digits near them, in order."""
     folded = lowered(text)
     found = []
-    for month in MONTHS:
+    for month in _ASCII_BEGINNINGS if folded.isascii() else _BEGINNINGS:
         at = folded.find(month)
         while at >= 0:
             if (at == 0 or not folded[at - 1].isalpha()) and _DIGIT.search(
@@ -124,7 +144,7 @@ def _date(match: re.Match[str]) -> Date | None:
             other = (second, first)
     else:
         name = str(parts["month"])
-        month = int(name) if name.isdigit() else MONTHS.index(name[:3].lower()) + 1
+        month = int(name) if name.isdigit() else _NUMBERS.get(lowered(name), 0)
         day = int(parts["day"]) if parts.get("day") else 0
     if not 1 <= month <= 12 or day > 31:
         return None

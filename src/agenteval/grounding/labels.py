@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from agenteval.grounding.dates import Date
-from agenteval.grounding.quantities import Quantity
+from agenteval.grounding.quantity import Quantity
 from agenteval.grounding.records import fields
 from agenteval.grounding.statements import Statement, statement
 from agenteval.language.content_words import plain_form

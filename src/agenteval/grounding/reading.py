@@ -13,7 +13,8 @@ from itertools import accumulate
 
 from agenteval.grounding.dates import Date, dates
 from agenteval.grounding.links import Link, links
-from agenteval.grounding.quantities import IDENTIFIER, in_digits, times
+from agenteval.grounding.quantities import IDENTIFIER, in_digits
+from agenteval.grounding.times import times
 from agenteval.grounding.wording import tokens
 from agenteval.lazyregex import lazy
 from agenteval.text import fold, lowered
@@ -162,6 +163,8 @@ def _readings(run: str, letter: str | None) -> list[float]:
             written = [in_digits(run)]
         if written[0] != run or run.count(".") > 1:
             written += _SEPARATOR.split(run)
+        if run[-4:-3] == "." and len(run) <= 7 and run.count(".") == 1:
+            written.append(run.replace(".", ""))  # a thousand in German and Spanish
     powers = (0, *_POWERS[letter.lower()]) if letter else (0,)
     return [float(f"{digits}e{power}") for digits in written if digits.count(".") <= 1 for power in powers]
 

@@ -11,7 +11,8 @@ from itertools import chain
 
 from agenteval.grounding.dates import MONTHS, dates
 from agenteval.grounding.effort import FOUND, Effort
-from agenteval.grounding.quantities import NEARLY, quantities, spellings
+from agenteval.grounding.number_words import spellings
+from agenteval.grounding.quantities import NEARLY, ROUND, quantities
 from agenteval.grounding.reading import SPACED, SPACED_SIGN, Reading
 from agenteval.lazyregex import lazy
 
@@ -80,8 +81,9 @@ class SourceNumbers:
 
     def has_near(self, value: Decimal, beside: "Beside | None" = None) -> bool:
         """Whether a text has about this number, whatever its unit, but more exactly: `about 60` for 58.4."""
-        low, high = value - NEARLY * value, value + NEARLY * value
         exact = _digits(value)
+        share = 2 * NEARLY if exact == 1 and value >= ROUND else NEARLY
+        low, high = value - share * value, value + share * value
         return self._number_at(
             (float(low), float(high)),
             low,

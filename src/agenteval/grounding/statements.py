@@ -9,7 +9,8 @@ from functools import cached_property, lru_cache
 from agenteval.grounding.apparatus import apparatus
 from agenteval.grounding.dates import Date, dates
 from agenteval.grounding.links import Link, links
-from agenteval.grounding.quantities import IDENTIFIER, Quantity, identifiers, quantities
+from agenteval.grounding.quantities import IDENTIFIER, identifiers, quantities
+from agenteval.grounding.quantity import Quantity
 from agenteval.grounding.wording import Name, names, quote_pieces, quotes
 from agenteval.language.signs import BREAK, tokens
 

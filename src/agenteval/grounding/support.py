@@ -12,12 +12,14 @@ from typing import Literal
 
 from agenteval.grounding.claims import Claim
 from agenteval.grounding.contradictions import against_record, contradictions
+from agenteval.grounding.dates import DAYS, Date
 from agenteval.grounding.labels import mislabelled
 from agenteval.grounding.overlap import overlap
 from agenteval.grounding.passages import Span
-from agenteval.grounding.quantities import CURRENCIES, Quantity, as_hour, is_weak
+from agenteval.grounding.quantities import CURRENCIES
+from agenteval.grounding.quantity import Quantity, counts_what_follows, is_weak
 from agenteval.grounding.reading import squash
-from agenteval.grounding.source_numbers import Beside, anywhere
+from agenteval.grounding.source_numbers import Beside, SourceNumbers, anywhere
 from agenteval.grounding.source_text import SourceText
 from agenteval.grounding.statements import statement
 from agenteval.grounding.wording import Name
@@ -159,6 +161,8 @@ Fact = tuple[str, bool]
 def _numbers(read: _Reading, sources: SourceText) -> Iterator[Fact]:
     seen = set()
     for quantity in read.stated.quantities:
+        if counts_what_follows(quantity, read.stated.without_links):
+            continue
         if is_weak(quantity) or (read.claim.listed and quantity.values == {read.claim.listed}):
             continue
         number = (quantity.text, quantity.values, quantity.unit, quantity.about)
@@ -167,8 +171,8 @@ def _numbers(read: _Reading, sources: SourceText) -> Iterator[Fact]:
             known = _has_quantity(quantity, read.beside, sources) and not _is_displaced(
                 quantity, read, sources
             )
-            if not known and (hour := as_hour(quantity, read.stated.without_links)):
-                known = _has_quantity(hour, read.beside, sources)
+            if not known and quantity.clock:
+                known = _has_hour(quantity, sources.numbers, read.beside)
             yield quantity.text, known
 
 
@@ -179,9 +183,14 @@ def _has_quantity(quantity: Quantity, beside: Beside, sources: SourceText) -> bo
         return unit in ("", quantity.unit) or not quantity.unit
 
     numbers = sources.numbers
+    if quantity.unit == "+":  # nobody else's number: only objects of one kind have to be told apart
+        in_records = sources.in_records(anywhere)
+        return numbers.has_written(quantity.text, lambda *at: not in_records(*at) or beside(*at))
     if quantity.unit == ":" and any(numbers.has_hour(value, beside) for value in quantity.values):
         return True
     if quantity.unit != ":" and numbers.has_written(quantity.text, beside):
+        return True
+    if quantity.unit == "th" and quantity.text[0].isdigit() and _has_day(quantity, sources, beside):
         return True
     ways = [(value, fits, beside) for value in quantity.values]
     if power := _POWERS_OF_DATA.get(quantity.unit):
@@ -199,13 +208,30 @@ _POWERS_OF_DATA = {"%": -2, **dict.fromkeys(CURRENCIES, 2)}
 cents; in prose a year would do for it."""
 
 
+def _has_hour(quantity: Quantity, numbers: SourceNumbers, beside: Beside) -> bool:
+    """Whether the sources have a full hour: the 8 of "from 6:30 to 8" is 8:00 or 20:00."""
+    hours = {hour % 24 for value in quantity.values for hour in (value, value + 12)}
+    return any(numbers.has(60 * hour, ":", _is_time, beside) for hour in hours)
+
+
+def _has_day(quantity: Quantity, sources: SourceText, beside: Beside) -> bool:
+    """Whether the sources have a date on a day that is told without its month: "the 12th"."""
+    day = int(min(quantity.values))
+    date = Date(text="", year=None, month=None, day=day, start=0, end=0)
+    return 0 < day <= 31 and sources.has_date(date, beside)
+
+
+def _is_time(unit: str) -> bool:
+    return unit == ":"
+
+
 def _is_bare(unit: str) -> bool:
     return not unit
 
 
 def _is_displaced(quantity: Quantity, read: _Reading, sources: SourceText) -> bool:
     """Whether the sources have another number in the very place: the words before and after it are the same."""
-    if quantity.about or quantity.unit == ":" or not any(map(str.isdigit, quantity.text)):
+    if quantity.about or quantity.unit in (":", "+") or not any(map(str.isdigit, quantity.text)):
         return False
     text = read.stated.without_links
     start, end = quantity.start, quantity.end
@@ -215,6 +241,8 @@ def _is_displaced(quantity: Quantity, read: _Reading, sources: SourceText) -> bo
         return False
     before = sources.signs.all(tokens(text[max(0, quantity.start - 40) : quantity.start])).split(END)[-1]
     after = sources.signs.all(tokens(text[quantity.end : quantity.end + 40])).split(END)[0]
+    if text[start - 1 : start] == "(" and text[end : end + 1] == ")":
+        return False  # what stands before the bracket may be about something else
     beside = 1 if before and after else 2
     before, after = before[-beside:], after[:beside]
     number = sources.signs.all(tokens(quantity.text))
@@ -232,6 +260,8 @@ def _urls(read: _Reading, sources: SourceText) -> Iterator[Fact]:
 
 
 def _names(read: _Reading, sources: SourceText) -> Iterator[Fact]:
+    if read.claim.lacks:
+        return
     yield from ((each, sources.has_identifier(squash(each))) for each in read.stated.identifiers)
     yield from ((name.text, _has_name(name, sources)) for name in read.stated.names)
 
@@ -255,8 +285,20 @@ def _has_other_form(token: str, sources: SourceText) -> bool:
     """Whether they have it as initials, as the date of a weekday, or as a country and its people."""
     return (
         sources.dates_imply(token)
+        or (token[:3] in _DAYS and _has_weekday(token, sources))
         or sources.has_initials(token)
         or (len(token) >= 4 and sources.has_any(_stems_of_people(token)))
+    )
+
+
+_DAYS = {day[:3]: day for day in DAYS}
+
+
+def _has_weekday(token: str, sources: SourceText) -> bool:
+    """Whether the sources have a day of the week that is cut short in one of the two: `Wed` for Wednesday."""
+    day = _DAYS[token[:3]]
+    return day.startswith(token) and any(
+        sources.has_token(day[:size]) for size in (3, 4, 5, len(day)) if day[:size] != token
     )
 
 

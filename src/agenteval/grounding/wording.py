@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from agenteval.language.bare_words import bare_words
 from agenteval.language.content_words import plain_form
+from agenteval.language.european import is_function_word, is_german
 from agenteval.lazyregex import lazy
 from agenteval.text import fold
 
@@ -33,7 +34,7 @@ _CAPITAL_FIRST = r"[A-ZÀ-ÖØ-ÞĀ-ŽΑ-ΩА-Я][\w’'&-]*"
 _CAPITALISED = lazy(_CAPITAL_FIRST)
 _CAPITALISED_ANYWHERE = lazy(rf"{_CAPITAL_FIRST}|(?<![a-z])[a-z]{{1,12}}[A-Z]\w*")
 _CAPITAL_INSIDE = lazy(r"[a-z][A-Z]")
-_TITLES = frozenset(["mr", "mrs", "ms", "dr", "prof", "sir"])
+_TITLES = frozenset(["mr", "mrs", "ms", "dr", "prof", "sir", "herr", "herrn", "frau", "mme", "sra"])
 _OF_NUMBERS = ("UTC", "GMT", "AM", "PM", "USD", "EUR", "GBP", "JPY")
 """What stands beside times and amounts."""
 _OPENERS = frozenset(
@@ -41,10 +42,12 @@ _OPENERS = frozenset(
         r"\w+",
         "yesterday today tomorrow tonight meanwhile however additionally overall according recently earlier later"
         " finally next last previously currently according despite although though since unlike like instead moreover"
-        " furthermore similarly separately elsewhere notably interestingly reportedly unfortunately source sources",
+        " furthermore similarly separately elsewhere notably interestingly reportedly unfortunately source sources dear",
     )
 )
-_STARTS = lazy(r"(?:\A|[.!?:…;][\"'”’)\]*_]*\s|[\"“(\[*_>]|[-–—•|]\s)\s*\Z")
+_STARTS = lazy(
+    r"(?:\A|[.!?:…;][\"'”’)\]*_]*\s|[\"“(\[*_>¡¿]|[-–—•|\u2190-\u2bff\ufe0f\U0001f000-\U0001faff]\s)\s*\Z"
+)
 _LABEL = lazy(r"\W{0,4}[^:.!?\n]{1,60}:(?=\W)")
 
 
@@ -57,9 +60,13 @@ def names(text: str) -> list[Name]:
     label = _LABEL.match(text)
     start = label.end() if label else 0
     titled = _is_titled(text[start:])
+    runs = list(_runs(text))
+    german = bool(runs) and is_german(text)
     found = []
-    for run in _runs(text):
+    for run in runs:
         words = [word for word in run if not _is_function_word(word, text, first=word is run[0])]
+        if german:
+            words = _german_name(run, words, text)
         if titled or run[0].start() < start:
             words = [word for word in words if _has_unusual_capitals(word.group())]
         if not words or (
@@ -67,9 +74,27 @@ def names(text: str) -> list[Name]:
         ):
             continue
         written = " ".join(word.group() for word in words)
-        if pieces := tuple(tokens(written)):
+        if pieces := tuple(tokens(_COMPOUND.sub("", written))):
             found.append(Name(text=written, tokens=pieces))
     return found
+
+
+_COMPOUND = lazy(r"-[a-z]\w+")
+"""What is said of a name in one word with it: `MIT-licensed`."""
+_UNITS = lazy(r"(?:[KMGTP]i?)?(?:B|[Bb]it|Hz|W|Wh|V|A|Pa|J|N|L|C|F)|M|K|G|T")
+_COUNTED = lazy(r"(?:\d|\b(?:zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|einer?)) \Z")
+
+
+def _german_name(run: list[re.Match[str]], words: list[re.Match[str]], text: str) -> list[re.Match[str]]:
+    """The last word of a run that may be a name. German writes nouns with a capital: one alone says nothing.
+
+    Two in a row, not after a number, are a name, maybe after what it is a name of; and so is one after `Herr` or `Frau`.
+    """
+    usual = [word for word in words if not _has_unusual_capitals(word.group())]
+    is_name = fold(run[0].group()) in _TITLES or (
+        len(usual) > 1 and not _COUNTED.search(text[max(0, run[0].start() - 8) : run[0].start()])
+    )
+    return [word for word in words if word not in usual or (is_name and word is usual[-1])]
 
 
 def _runs(text: str) -> Iterator[list[re.Match[str]]]:
@@ -79,6 +104,10 @@ def _runs(text: str) -> Iterator[list[re.Match[str]]]:
     for match in pattern.finditer(text):
         before = text[match.start() - 1 : match.start()]
         if before and (before.isalnum() or before in "_@/.#-'’°"):
+            continue
+        if text[max(0, match.start() - 2) : match.start()].strip()[-1:].isdigit() and _UNITS.fullmatch(
+            match.group()
+        ):
             continue
         if run and text[run[-1].end() : match.start()] not in (" ", ". "):
             yield run
@@ -95,6 +124,8 @@ def _is_function_word(word: re.Match[str], text: str, *, first: bool) -> bool:
         alone = written == "I" or (written == "A" and first) or _begins(word, text)
         return alone and text[word.end() : word.end() + 1] != "."
     if folded in _TITLES or written in _OF_NUMBERS or (first and folded in _OPENERS and _begins(word, text)):
+        return True
+    if first and is_function_word(folded):
         return True
     return not plain_form(folded) and not written.isupper()
 

@@ -25,7 +25,8 @@ _STOP = lazy(
     r"([.!?\n。！？\x01](?:(?<=[。！？\x01])|(?<=\n)\s{0,40}+(?![a-z\s])"
     r"|(?<=[.!?])(?<![.!?].)[.!?]*+[\"')\]»]{0,8}+\s{1,40}+(?=[\"'(\[«]?[^\W_a-z])"
     r"(?<![ (.][A-Z]\.\s)(?<![ (](?:Mr|Ms|Dr|St|vs|No|Lt|Jr|Sr)\.\s)(?<![ (](?:Mrs|Gen|Sen|Rep|Gov|Col|Sgt|Inc)\.\s)"
-    r"(?<![ (]Prof\.\s)(?:(?<!\d\.\s)|(?!\d))))"
+    r"(?<![ (]Prof\.\s)(?:(?<!\d\.\s)|(?<=\d{3}\.\s)(?!\d)"
+    r"|(?!\d|J(?:anuar|änner|uni|uli)|Februar|März|April|Mai\b|August|[SOND]\w{3,6}ber\b))))"
 )
 """A mark and blanks before a word that may begin a sentence, unless an abbreviation has the mark; or a line's end."""
 

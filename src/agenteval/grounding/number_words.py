@@ -1,0 +1,115 @@
+"""Numbers in words: `twenty-one`, `first`, and the small ones of German, Spanish and French."""
+
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+
+from agenteval.grounding.quantity import Quantity, may_be_hour
+from agenteval.lazyregex import lazy
+
+LAST_HOUR = 12
+"""Up to which number one in words may be an hour."""
+
+
+def _counted(words: str, first: int, step: int = 1) -> dict[str, int]:
+    return {word: first + step * place for place, word in enumerate(words.split())}
+
+
+SMALL = _counted(
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+    " seventeen eighteen nineteen",
+    0,
+)
+_TENS = _counted("twenty thirty forty fifty sixty seventy eighty ninety", 20, 10)
+_OTHERS = {  # "once" and "sept" are other words in English
+    word: number
+    for words in (
+        "zwei drei vier fünf sechs sieben acht neun zehn elf zwölf",
+        "dos tres cuatro cinco seis siete ocho nueve diez - doce",
+        "deux trois quatre cinq - - huit neuf dix onze douze",
+    )
+    for number, word in enumerate(words.split(), 2)
+    if word != "-"
+}
+"""In German, Spanish and French."""
+_ORDINALS = _counted("first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth", 1)
+_WORDS = SMALL | _TENS | _OTHERS
+_SPELLED = lazy(
+    rf"\b(?P<number>(?P<tens>{'|'.join(_TENS)})[- ](?P<unit>{'|'.join(list(SMALL)[1:10])})|{'|'.join([*_TENS, *reversed(SMALL), *_OTHERS])})\b"
+    r"(?:[ -](?P<scale>hundred|thousand|million|billion|trillion)\b)?(?P<percent> (?:percent|per cent)\b)?"
+    rf"|\b(?P<ordinal>{'|'.join(_ORDINALS)})\b",
+    re.IGNORECASE,
+)
+
+
+_POWERS = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12}
+_ALL_WORDS = frozenset(_WORDS) | frozenset(_ORDINALS)
+_LETTERS = lazy(r"[a-zäöüß]+")
+
+
+def spellings(low: Decimal, high: Decimal) -> list[str]:
+    """What the numbers from `low` to `high` begin with when they stand in words: `twenty` for 25 000."""
+    found: dict[str, None] = {}
+    for power in (0, 2, 3, 6, 9, 12):
+        least, most = max(low.scaleb(-power), Decimal(0)), high.scaleb(-power)
+        if least >= 100:
+            continue
+        for number in range(int(least) + (least != int(least)), min(int(most), 99) + 1):
+            found |= dict.fromkeys(_SPELLED_AS.get(number) or [_TENS_NAMES[number // 10]])
+    return list(found)
+
+
+_SPELLED_AS: dict[int, list[str]] = {}
+for _word, _number in (SMALL | _ORDINALS | _OTHERS).items():
+    _SPELLED_AS.setdefault(_number, []).append(_word)
+_TENS_NAMES = ("", "", *_TENS)
+
+
+def spelled(text: str) -> Iterator[Quantity]:
+    """Numbers in words. "One" is too often no number, nor are "first" and "second", to be taken at their word."""
+    for match in _spelled_in(text):
+        unit = ""
+        if match["ordinal"]:
+            value, unit = _ORDINALS[match["ordinal"].lower()], "th"
+        elif match["tens"]:
+            value = _TENS[match["tens"].lower()] + _WORDS[match["unit"].lower()]
+        else:
+            value = _WORDS[match["number"].lower()]
+        if match["percent"]:
+            unit = "%"
+        power = _POWERS.get((match["scale"] or "").lower(), 0)
+        yield Quantity(
+            text=match.group(),
+            values=frozenset([Decimal(value).scaleb(power).normalize()]),
+            unit=unit,
+            about=False,
+            start=match.start(),
+            end=match.end(),
+            clock=not unit
+            and not power
+            and value <= LAST_HOUR
+            and may_be_hour(
+                text[max(0, match.start() - 20) : match.start()], text[match.end() : match.end() + 10]
+            ),
+        )
+
+
+def _spelled_in(text: str) -> Iterator[re.Match[str]]:
+    """Where numbers stand in words. Only the places of such words are looked at: most words are others."""
+    lower = text.lower()
+    known = _ALL_WORDS.intersection(_LETTERS.findall(lower))
+    if len(lower) != len(text):
+        yield from _SPELLED.finditer(text) if known else ()
+        return
+    end = 0
+    for at in sorted(at for word in known for at in _occurrences(lower, word)):
+        if at >= end and (match := _SPELLED.match(text, at)):
+            end = match.end()
+            yield match
+
+
+def _occurrences(text: str, word: str) -> Iterator[int]:
+    at = text.find(word)
+    while at >= 0:
+        yield at
+        at = text.find(word, at + 1)

@@ -1,0 +1,59 @@
+"""Times of day in a text, in minutes: `17:00`, `5 pm`, `17 Uhr`, `17h30`, `half past five`."""
+
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+from itertools import chain
+
+from agenteval.grounding.number_words import SMALL
+from agenteval.grounding.quantity import Quantity
+from agenteval.lazyregex import lazy
+
+_SIGN = lazy(r"\d(?::\d| ?[ap]\.?m)", re.IGNORECASE)
+_TIME = lazy(
+    r"(?:(?<![\w:.])|(?<=\dT))(?P<hour>[012]?\d):(?P<minute>[0-5]\d)(?::[0-5]\d(?:\.\d+)?)? ?(?P<half>[ap]\.?m\b)?"
+    r"|(?<![\w:.])(?P<only>1?\d) ?(?P<side>[ap]\.?m\b)",
+    re.IGNORECASE,
+)
+_FURTHER_SIGN = lazy(r"\d ?(?:uhr\b|h\d|h\b|[-–—]|(?:to|and|until|und|bis|et|à|y|a) \d)", re.IGNORECASE)  # noqa: RUF001
+_FURTHER = lazy(
+    r"(?<![\w:.,])(?P<hour>[012]?\d)(?: ?uhr\b|(?= ?[-–—] ?[012]?\d(?::\d\d)? ?(?:[ap]\.?m|uhr|h)\b)"  # noqa: RUF001
+    r"|(?= (?:to|and|until|und|bis|et|à|y|a) [012]?\d(?::\d\d)? ?(?:[ap]\.?m|uhr|h)\b)|h(?P<minute>[0-5]\d)\b)"
+    r"|(?:(?<=\b[aày] )|(?<=\b(?:et|de) )|(?<=\blas )|(?<=\bentre )|(?<=\d[-–] )|(?<=\d[-–]))(?P<only>[012]?\d) ?h\b",  # noqa: RUF001
+    re.IGNORECASE,
+)
+"""Other ways to tell one: `17 Uhr`, the 2 of `2-4 pm`, `17h30`, `à 17 h`."""
+_HALF_PAST = lazy(r"\bhalf (?:past )?(?P<hour>1?\d\b|[a-z]{3,6}\b)", re.IGNORECASE)
+
+
+def times(text: str) -> Iterator[Quantity]:
+    """The times of day of a text, those told by `17:00` and `5 pm` first."""
+    found = [_TIME.finditer(text)] if _SIGN.search(text) else []
+    if _FURTHER_SIGN.search(text):
+        found.append(_FURTHER.finditer(text))
+    if "half " in text:
+        found.append(_HALF_PAST.finditer(text))
+    return filter(None, map(_time, chain.from_iterable(found)))
+
+
+def _time(match: re.Match[str]) -> Quantity | None:
+    parts = match.groupdict()
+    written = parts["hour"] or parts["only"]
+    hour = int(written) if written.isdigit() else SMALL.get(written.lower(), 24)
+    minute = 30 if "minute" not in parts else int(parts["minute"] or 0)
+    half = (parts.get("half") or parts.get("side") or "").lower()[:1]
+    if hour > 23 or (half and not 1 <= hour <= 12):
+        return None
+    hours = {hour}
+    if half:
+        hours = {hour % 12 + (12 if half == "p" else 0)}
+    elif hour <= 12:
+        hours = {hour, (hour + 12) % 24}
+    return Quantity(
+        text=match.group().strip(),
+        values=frozenset(Decimal(each * 60 + minute) for each in hours),
+        unit=":",
+        about=False,
+        start=match.start(),
+        end=match.end(),
+    )

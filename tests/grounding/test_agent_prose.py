@@ -1,0 +1,218 @@
+"""How a chat agent tells what tools returned: in other spellings, in other languages, with remarks of its own."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from benchmarks.groundedness import CASE, figures, trace_of
+
+from agenteval.assertions.groundedness import ClaimsSupportedByFixtures
+from agenteval.grounding.claims import claims
+from agenteval.grounding.contradictions import contradictions
+from agenteval.grounding.dates import dates
+from agenteval.grounding.quantities import quantities
+from agenteval.grounding.wording import names
+from agenteval.language.european import is_german
+from agenteval.strict import parse
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+FACTS = parse(ClaimsSupportedByFixtures, {"check": ["numbers", "dates", "urls", "names", "quotes"]})
+
+
+def unsupported(output: str, source: str) -> list[str]:
+    """The hard facts of an output that a source does not have."""
+    row = {"source": source, "output": output}
+    found = FACTS.judge(trace_of(row), CASE).observed["claims"]
+    return [fact for claim in found for fact in claim["unsupported"]]
+
+
+@pytest.mark.parametrize(
+    ("output", "source", "wrong", "fact"),
+    [
+        ("Bis 24. Juli ist zu.", "The path is shut until July 24.", "Bis 25. Juli ist zu.", "25. Juli"),
+        (
+            "Der Weg ist bis zum 24.07. gesperrt.",
+            "Der Weg ist bis 24. Juli gesperrt.",
+            "Der Weg ist bis zum 25.07. gesperrt.",
+            "25.07.",
+        ),
+        ("It opens on 2 May.", "Abre el 2 de mayo de 2026.", "It opens on 3 May.", "3 May."),
+        ("It opens on 1 August.", "Il ouvre le 1er août.", "It opens on 2 August.", "2 August."),
+        ("Your visit on the 12th is off.", "Your visit on 12 May is off.", "Your visit on the 13th is off.", "13th"),
+        ("The call is on Wednesday.", "Call: Wed 9 Sept", "The call is on Thursday.", "Thursday"),
+        ("We have a stand-up at 9.", "09:00 stand-up", "We have a stand-up at 8.", "8"),
+        ("The fair is from 6:30 to 8.", "The fair: 18:30-20:00", "The fair is from 6:30 to 9.", "9"),
+        ("The shop is open 12–9 pm.", "Shop open 12:00-21:00", "The shop is open 11–9 pm.", "11"),
+        (
+            "The water is off between 8 am and 1 pm.",
+            "Water: zwischen 8 und 13 Uhr kein water.",
+            "The water is off between 8 am and 2 pm.",
+            "2 pm",
+        ),
+        ("He can come at 12:30.", "He can't come before half past 12.", "He can come at 11:30.", "11:30"),
+        ("Check-in is from 4 pm.", "Le check-in se fait à 16 h.", "Check-in is from 5 pm.", "5 pm"),
+        ("The path is 4 km long.", "Der path ist vier Kilometer lang.", "The path is 5 km long.", "5"),
+        ("Repairs cost €420,000.", "Repairs: 420.000 Euro", "Repairs cost €430,000.", "€430,000"),
+        ("The tram cost 310 M€.", "Le tram: 310 millions d'euros", "The tram cost 320 M€.", "320 M€"),
+        ("The disk has 505 MB.", "disk 511M 6.1M 505M", "The disk has 506 MB.", "506 MB"),
+        ("It has over 2,000 ratings.", "It has 2,187 ratings.", "It has over 3,000 ratings.", "3,000"),
+        ("It has 4.3 out of 5 stars.", "It has 4.3 stars.", "It has 4.4 out of 5 stars.", "4.4"),
+        ("Call +31 30 555 0142.", "Phone: +31 30 555 0142", "Call +31 30 555 0143.", "+31 30 555 0143"),
+        ("Nespresso-style capsules fit.", "Nespresso capsules fit.", "It takes Lavazza-style capsules.", "Lavazza-style"),
+        ("It used 24 GB.", "used 24G", "It used 24 Acme.", "Acme"),
+        ("Installations set a record last year (6,930).", "Installations set a record. 6,930 of them last year, 14% more.",
+         "Installations set a record last year (6,931).", "6,931"),
+    ],
+)  # fmt: skip
+def test_a_fact_in_another_form(output: str, source: str, wrong: str, fact: str) -> None:
+    """Dates, times, numbers and names are the same in any form, and others are not."""
+    assert unsupported(output, source) == []
+    assert unsupported(wrong, source) == [fact]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Die Umleitung führt über den Fluss, sagt Petra Lindner.", ["Lindner"]),
+        ("Bitte gib den Schlüssel bei Herrn Demir ab, wenn du nicht da bist.", ["Demir"]),
+        ("Das sind vier Kilometer Umweg.", []),
+        ("Die NASA hat noch nicht zugesagt.", ["NASA"]),
+        ("Según El Diario abre en mayo.", ["El Diario"]),
+        ("🚋 Il part demain.", []),
+        ("¡Buenas noticias!", []),
+        ("Dear Priya, it works.", ["Priya"]),
+        ("The Umleitung leads to Wernau.", ["Umleitung", "Wernau"]),
+    ],
+)
+def test_names_in_other_languages(text: str, found: Sequence[str]) -> None:
+    """German nouns are none, nor are words of other languages that lead in a sentence; English capitals still are."""
+    assert [name.text for name in names(text)] == found
+
+
+@pytest.mark.parametrize(
+    ("text", "german"),
+    [
+        ("Der Weg ist im Moment zu.", True),
+        ("Ursula von der Leyen met Macron in Paris.", False),
+        ("She said that an ihr is German.", False),
+        ("El centro abre en mayo.", False),
+    ],
+)
+def test_german(text: str, german: bool) -> None:
+    """A text is German by the words that only German has, if English has no more of its own."""
+    assert is_german(text) is german
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "I don't see anything with Tom on your calendar.",
+        "The article doesn't mention Cologne.",
+        "I have no figures for Cologne.",
+        "Zu Köln habe ich nichts gefunden, ich habe die Artikel nicht gesehen.",
+        "No he encontrado nada sobre Sevilla.",
+        "Je n'ai pas trouvé Marseille.",
+    ],
+)
+def test_what_the_agent_did_not_find(output: str) -> None:
+    """Names that the agent says the results lack need not be there."""
+    assert [(claim.worded, claim.lacks) for claim in claims(output)] == [(False, True)]
+    assert unsupported(output, "A calendar with nothing in it.") == []
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "I don't see Tom, but Acme has a branch in Cologne.",
+        "The company did not mention Cologne.",
+        '"We have not seen Cologne", they said.',
+    ],
+)
+def test_what_is_said_of_others(output: str) -> None:
+    """What others did not say or see, and what goes on with a "but", is a claim like any other."""
+    assert [claim.lacks for claim in claims(output)] == [False]
+
+
+@pytest.mark.parametrize(
+    ("output", "facts"),
+    [
+        ("I found three results.", []),
+        ("You need to know three things: the date, the place, the price.", []),
+        ("There are three seals.", ["three"]),
+        ("I found that it has three seals.", ["three"]),
+    ],
+)
+def test_what_the_agent_counts(output: str, facts: Sequence[str]) -> None:
+    """How many results it found, and what it lists after a colon, no source has to say."""
+    assert unsupported(output, "The date, the place, the price; seals live here.") == facts
+
+
+@pytest.mark.parametrize(
+    ("claim", "passage", "parts"),
+    [
+        ("Offsite in Lyon, all day", "Tue all day Offsite, Lyon", []),
+        ("They beat Alpha 3 1.", "Beta 3 1 Alpha", []),
+        ("Um acht Uhr gibt es kein Wasser.", "Bis acht Uhr. In dieser Zeit gibt es kein Wasser.", []),
+        ("You get money back on Acme's site.", "Trains are back on Friday. Get money on Acme's site.", []),
+        (
+            "The three-day strike will not go ahead on Friday.",
+            "The three-day strike on Friday was called off.",
+            [],
+        ),
+        ("Dana is allergic to nuts.", "Leo is allergic to nuts; Dana is not.", ["Dana is allergic"]),
+        (
+            "The chief executive, Dana, said it.",
+            "The chief executive, Leo, said it; Dana did not hear.",
+            ["chief executive Dana"],
+        ),
+        ("The strike will not go ahead.", "The strike will go ahead.", ["not go"]),
+    ],
+)
+def test_what_contradicts(claim: str, passage: str, parts: Sequence[str]) -> None:
+    """Words across a comma, a score, German nouns and days are no names in the place of others; roles still are."""
+    assert list(contradictions(claim, passage)) == parts
+
+
+@pytest.mark.parametrize("text", ["It costs 4.2. And", "In 5 days ago 12", "Section 5 mars", "5 marks"])
+def test_what_is_no_date(text: str) -> None:
+    """A price at the end of a sentence, and words that only begin like months."""
+    assert [date for date in dates(text) if date.text != "5 mars"] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [("Elf one-off", [["11"], ["1"]]), ("once upon", []), ("half of it", []), ("half an hour", [])],
+)
+def test_words_that_are_no_numbers(text: str, values: Sequence[Sequence[str]]) -> None:
+    """What would be a number in another language, and halves."""
+    assert [sorted(map(str, each.values)) for each in quantities(text)] == list(values)
+
+
+@pytest.mark.parametrize(
+    ("params", "dev", "held"),
+    [
+        ({}, (0.988, 0.962), (1.0, 0.934)),
+        ({"min_support": 0}, (0.207, 0.564), (0.371, 0.632)),
+        ({"check": FACTS.check}, (0.158, 0.487), (0.323, 0.526)),
+    ],
+)
+def test_figures_of_answers_in_prose(
+    params: dict[str, object], dev: tuple[float, float], held: tuple[float, float]
+) -> None:
+    """The documented shares of false alarms and of detection, at least."""
+    check = parse(ClaimsSupportedByFixtures, params)
+    for name, (alarms, detection) in (("dev", dev), ("held", held)):
+        found = figures(BENCHMARKS / f"agent-answers-{name}.jsonl", check)
+        assert found["false_alarm_rate"] <= alarms + 0.001
+        assert found["detection_rate"] >= detection - 0.001
+
+
+@pytest.mark.parametrize("name", ["agent-answers-dev", "agent-answers-held"])
+def test_the_sets_are_well_formed(name: str) -> None:
+    """Each line has what the benchmark reads, and its id tells whether it is supported."""
+    path = BENCHMARKS / f"{name}.jsonl"
+    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    assert len({row["id"] for row in rows}) == len(rows)
+    assert all(row["supported"] is (row["kind"] == "honest") for row in rows)
+    assert all(row["id"].startswith(row["kind"]) and row["output"] and row["source"] for row in rows)
