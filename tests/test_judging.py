@@ -105,7 +105,7 @@ def test_a_missing_capability_may_be_a_no(
     if status == "fail":
         assert (outcome.result.status, outcome.result.reason_code) == ("fail", "capability.missing")
         assert outcome.result.next_step == (
-            "record with an adapter that has the capability, or let the assertion be skipped"
+            "record what the assertion needs, with an adapter that can, or let it be skipped"
         )
 
 

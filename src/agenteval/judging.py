@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from agenteval import budget, evidence
 from agenteval.assertions.base import Verdict
+from agenteval.assertions.telling import listed
 from agenteval.errors import AssertionCrashError, saying
 from agenteval.loading import BoundAssertion, LoadedTest
 from agenteval.redaction import Redactor
@@ -59,6 +60,7 @@ class _Judge:
         self.case = test.case
         self.trace = trace
         self.redactor = redactor
+        self.untold = [call for call in trace.calls() if not call.tells_args]
         self.fail_on_vacuous = rules.fail_on_vacuous
         self.is_strict = rules.strict_capabilities or test.case.policy.on_missing_capability == "fail"
 
@@ -87,19 +89,27 @@ class _Judge:
     def _verdict(self, bound: BoundAssertion) -> Verdict:
         capabilities = self.trace.capabilities
         if missing := [flag for flag in bound.requires if not getattr(capabilities, flag)]:
-            return self._gated(missing)
+            told = f"{' and '.join(missing)}, which the adapter does not support for this recording"
+            return self._gated(missing, told)
+        for call in self.untold:
+            call.missed = False
         if not bound.plugin:
-            return bound.check.judge(self.trace, self.case)
-        from agenteval.plugins.contract import verdict_of
+            verdict = bound.check.judge(self.trace, self.case)
+        else:
+            from agenteval.plugins.contract import verdict_of
 
-        return verdict_of(bound.check, self.trace, self.case)
+            verdict = verdict_of(bound.check, self.trace, self.case)
+        missed = [call.event for call in self.untold if call.missed]
+        if not missed or not verdict.passed or not verdict.applicable or bound.check.proves:
+            return verdict
+        told = f"the arguments of tool calls ({listed(missed)}), which this recording does not tell"
+        return replace(self._gated(["supports_tool_trace"], told), observed=verdict.observed, events=missed)
 
-    def _gated(self, missing: list[str]) -> Verdict:
-        """What comes of a check that is not called, since the recording lacks capabilities."""
-        verb = "needs" if self.is_strict else "skipped: it needs"
+    def _gated(self, missing: list[str], told: str) -> Verdict:
+        """What comes of a check that cannot judge, since the recording lacks what the capabilities stand for."""
         return Verdict(
             passed=False,
-            message=f"{verb} {' and '.join(missing)}, which the adapter does not support for this recording",
+            message=f"{'needs' if self.is_strict else 'skipped: it needs'} {told}",
             exercised=False,
             reason=f"missing capability {', '.join(missing)}",
             applicable=False,

@@ -129,7 +129,7 @@ def messages(trace: Trace, calls: Iterable[ToolCall]) -> list[Message]:
     outputs = trace.of_type("final_output")
     names = frozenset(name for event in outputs for name in _names(event.data.get("to")))
     found = [
-        Message(call.event, call.tool, _addresses(call, trace.scenario, names), *_content(call.args))
+        Message(call.event, call.tool, _addresses(call, trace.scenario, names), *_content(call))
         for call in calls
         if not call.failed
     ]
@@ -162,7 +162,10 @@ def _is_own(name: str, scenario: TraceScenario) -> bool:
     return name in own or bare in own
 
 
-def _content(args: dict[str, Any]) -> tuple[str, str]:
+def _content(call: ToolCall) -> tuple[str, str]:
+    args = call.args
+    if not call.tells_args:
+        return "", call.event.event_id  # like no other message, as far as anybody knows
     plain = {key: _plain(str(key)) for key in args}
     texts = [_text(args[key]) for key, name in plain.items() if name in _CONTENTS]
     attached = {name: args[key] for key, name in plain.items() if name in _ATTACHMENTS}

@@ -286,5 +286,7 @@ class RunSummary(Model):
     tests: list[TestRow]
     problems: list[InvalidSpec]
     coverage: Coverage = field(default_factory=Coverage)
+    stopped_after: int = 0
+    """After how many failures `-x` or `--maxfail` ended the run; 0 when neither did."""
     eval_summary_sha256: str | None = None
     """The SHA-256 of `eval-summary.json`, by which a gate knows that it is this run's."""

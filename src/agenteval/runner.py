@@ -271,7 +271,7 @@ def _reason(
     code = worst.reason_code if worst.status == "fail" else "assertion.warning_strict"
     match code:
         case "capability.missing":
-            step = "record with an adapter that has the capability, or let the assertion be skipped"
+            step = "record what the assertion needs, with an adapter that can, or let it be skipped"
         case "assertion.vacuous":
             step = "give the assertion something to judge, or remove it"
         case _:

@@ -178,4 +178,5 @@ class Tally:
             tests=self.rows,
             problems=self.problems,
             coverage=self.coverage.coverage(self._scores.values()),
+            stopped_after=self.stopped_after,
         )

@@ -71,6 +71,11 @@ class ArgsMatch(Model):
             found += schema_differences(self.json_schema, args)
         return found
 
+    def differences_of(self, call: ToolCall) -> list[str]:
+        """What keeps the arguments of a call from matching; what the recording does not tell matches nothing."""
+        found = self.differences(call.args)
+        return found if call.tells_args else ["args: the recording does not tell them"]
+
 
 @model
 class Selector(Model):
@@ -116,10 +121,8 @@ class Selector(Model):
 
     def _args_differences(self, event: Event, trace: Trace) -> list[str]:
         assert self.args is not None
-        if event.type == "tool_call":
-            return self.args.differences(trace.call_at(event).args)
-        call = trace.call_of(event)
-        return self.args.differences(call.args) if call else ["args: no call belongs to this event"]
+        call = trace.call_at(event) if event.type == "tool_call" else trace.call_of(event)
+        return self.args.differences_of(call) if call else ["args: no call belongs to this event"]
 
     def find(self, trace: Trace) -> list[Event]:
         """All matching events, in order."""

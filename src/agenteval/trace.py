@@ -19,7 +19,8 @@ turn
 `data` of an event, by type; what an adapter adds to it, no check reads:
 
 `message_received`  role, content, sender (where there is one)
-`tool_call`         tool, call_id, args, recorded_tool (the runtime's name for it), parent_call_id (of a subagent)
+`tool_call`         tool, call_id, args (null where the recording does not tell them), recorded_tool (the runtime's name
+                    for it), parent_call_id (of a subagent)
 `tool_result`       tool, call_id, success, result, fixture_id (when it came from a fixture)
 `memory_read`       group_id (the owner of the memory), source, path, content, call_id (of the call that did it),
                     names_only (only the file's name was shown), implicit (loaded into the prompt, without a call)
@@ -123,6 +124,8 @@ class ToolCall:
     event: Event
     results: list[Event] = field(default_factory=list)
     errors: list[Event] = field(default_factory=list)
+    missed: bool = False
+    """Whether somebody asked for arguments that the recording does not tell."""
 
     @property
     def tool(self) -> str:
@@ -141,9 +144,17 @@ class ToolCall:
 
     @property
     def args(self) -> dict[str, Any]:
-        """The arguments, as the agent gave them."""
+        """The arguments, as the agent gave them; none where the recording does not tell them, which is kept in mind."""
         args = self.event.data.get("args")
-        return args if isinstance(args, dict) else {}
+        if isinstance(args, dict):
+            return args
+        self.missed = self.missed or args is None
+        return {}
+
+    @property
+    def tells_args(self) -> bool:
+        """Whether the recording tells the arguments: none are arguments too."""
+        return self.event.data.get("args") is not None
 
     def failures(self) -> list[Event]:
         """The events that say that the call failed, in order."""

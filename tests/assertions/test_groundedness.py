@@ -195,6 +195,7 @@ def test_a_failure_points_to_the_closest_span() -> None:
         ("Every weekday at 9 it is sent.", "Every weekday at 9 AM it is sent."),
         ("9:00 stand-up with Leo", "The stand-up with Leo is at 9."),
         ("Every weekday at 21 it is sent.", "Every weekday at 9 p.m. it is sent."),
+        ("It is sent at 9 weekdays, at 8 sharp on Sundays.", "It is sent at 9:00 weekdays."),
     ],
 )
 def test_facts_are_compared_after_normalisation(source: Any, claim: str) -> None:
@@ -224,6 +225,7 @@ def test_facts_are_compared_after_normalisation(source: Any, claim: str) -> None
         ("The stand-up is at 9 pm.", "The stand-up is at 9 AM.", ["9 AM"]),
         ("The stand-up is at 9:00.", "The stand-up is at 10.", ["10"]),
         ("The stand-up is at 9:00.", "The stand-up is at 9 degrees.", ["9"]),
+        ("Sales began at 5 stores.", "Sales began at 5:00.", ["5:00"]),
         ("Yields are at 9% now.", "Yields are at 9:00 now.", ["9:00"]),
     ],
 )

@@ -308,6 +308,35 @@ class TestUpdateOnCorrection:
         moved.data["path"] = "old.md"
         assert corrected(written, moved).passed
 
+    @pytest.mark.parametrize(
+        ("taken", "content", "kept"),
+        [
+            ("Gym: Thursday", "Gym: Friday", True),  # another line
+            ("Swimming", "Swim", True),
+            ("Thursday", "Thursday 17:00", True),
+            ("Thurs", "Tues", False),
+            ("# Old\n- Swimming: Thursday", "# Old", False),
+            ("# All\n- Leo has swimming: Thursday, 5 pm\n- tea", "- tea", True),
+            ("# All\n- Swimming: Thursday, 5 pm\n- tea", "- tea", False),
+            ("# All\n- Swimming: Thursday\n- tea", "- tea\n- Swimming: Thursday", True),
+        ],
+    )
+    def test_only_the_text_that_holds_it_takes_it_out(self, taken: str, content: str, kept: bool) -> None:
+        """An edit of another line does not; one of a part of it does."""
+        written = memory_write("family", "- Swimming: Thursday")
+        later = memory_write("family", content, change_summary=f"instead of: {taken}")
+        assert corrected(written, later).passed is kept
+
+    def test_what_was_moved_within_a_file_is_kept(self) -> None:
+        """Written in its new place first, taken out of the old one then; taken out of both, it is lost."""
+        first = memory_write("family", "- Swimming: Thursday")
+        again = memory_write(
+            "family", "# Sports\n- Swimming: Thursday", change_summary="instead of: # Sports"
+        )
+        old = memory_write("family", "# Old", change_summary="instead of: # Old\n- Swimming: Thursday")
+        assert corrected(first, again, old).passed
+        assert not corrected(first, again, old, old).passed
+
     def test_fails_without_a_write(self) -> None:
         """Saying so is not remembering."""
         verdict = corrected()

@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 from agenteval.cli import main
 from agenteval.schemas import build_schema
 from planted import GITHUB
-from projects import FETCHES, SEARCHES, VACUOUS, Project, make_replay
+from projects import FETCHES, NEEDS_LIVE, SEARCHES, VACUOUS, Project, make_replay
 
 FILE = "agenteval-baseline.json"
 
@@ -568,6 +568,65 @@ def test_compare_counts_as_missing_what_nobody_left_out(project: Project) -> Non
     assert main(["compare", "artifacts/r1", "artifacts/r2"]) == 0
     assert main(["run", "tests/a", "--run-id", "r3"]) == 0
     assert main(["compare", "artifacts/r1", "artifacts/r3"]) == 2  # another directory, another suite
+
+
+def test_compare_does_not_miss_what_a_failure_kept_from_running(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A run that `-x` ended was not asked for the rest: what got worse is the failure that ended it."""
+    project.add("pass", "a")
+    project.add("pass", "b")
+    run("r1")
+    respec(project, "a", [SEARCHES, FETCHES])
+    run("r2", "-x")
+    capsys.readouterr()
+    assert main(["compare", "r1", "r2", "--json"]) == 1
+    data = json.loads(capsys.readouterr().out)
+    assert changes(data) == [("newly_failing", "a", "fetches", True)]
+    assert data["not_selected"] == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "ended"),
+    [("invalid", "exit 3: 1 invalid test spec"), ("error", "exit 2: 1 test ended in an error")],
+)
+def test_compare_is_not_green_when_not_all_could_be_judged(
+    kind: str, ended: str, project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As little as a run is that was compared: a file that is invalid is in no result that could have changed."""
+    project.add("fail", "a")
+    run("r1", "--update-baseline")
+    project.add(kind, "b")
+    run("r2")
+    capsys.readouterr()
+    assert main(["compare", FILE, "r2"]) == 2
+    assert capsys.readouterr().out.endswith(
+        f"exit 2: not all of artifacts/r2 could be judged: it ended with {ended}\n"
+    )
+    assert main(["compare", "r2", FILE, "--json"]) == 0  # what matters is how it is now
+
+
+def test_what_got_worse_is_told_with_its_reason(project: Project) -> None:
+    """Also of what is no failed check: an error, a skip, a pass without anything to judge, an expectation not met."""
+    names = ("error", "skip", "vacuous", "xfail")
+    for name in names:
+        project.add("pass", name)
+    run("r1")
+    (project.root / "tests/error/replay.json").unlink()
+    respec(project, "skip", [{**NEEDS_LIVE, "id": "searches"}])
+    silent = make_replay({"type": "final_output", "content": "x"})
+    respec(project, "vacuous", [{**VACUOUS, "id": "searches"}], replay=silent)
+    expected = {"status": "fail", "assertions": ["searches"], "reason": "a bug"}
+    respec(project, "xfail", [SEARCHES], expected=expected)
+    assert run("r2", "--baseline", "r1") == 2
+    told = {each["test_case_id"].split(".")[2]: each["message"] for each in comparison("r2")["changes"]}
+    assert told == {
+        "error": "adapter_input.replay_file names 'replay.json', but tests/error/replay.json is not there",
+        "skip": "skipped: it needs supports_live_run, which the adapter does not support for this recording",
+        "vacuous": "nothing to judge: no tool_call events in the trace, and never_heard_of is not in tools.available",
+        "xfail": "searches passed, though the test expects it to fail: take it out of `expected` when the cause is "
+        "mended, else find what hides it",
+    }
 
 
 def test_a_damaged_side_is_an_error(project: Project, capsys: pytest.CaptureFixture[str]) -> None:

@@ -158,6 +158,22 @@ def test_a_bar_is_not_said_to_decide_where_it_does_not(
     assert gate() == 1
 
 
+@pytest.mark.parametrize("asked", [[], ["--required-pass-score", "0"]])
+def test_a_run_that_was_stopped_early_keeps_it_shut(
+    project: Project, asked: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its score is of the tests before the failure: nobody knows what those after it would have scored."""
+    for name, kind in (("a", "pass"), ("b", "fail"), ("c", "fail")):
+        project.add(kind, name)
+    assert main(["run", "tests", "--run-id", "r1", "-q", "-x", "--pass-score", "0.5"]) == 1
+    assert capsys.readouterr().out.endswith("exit 1: 1 test failed; stopped after 1 failure\n")
+    assert json.loads(EVAL_SUMMARY.read_text())["passed"] is False
+    assert gate(*asked) == 1
+    assert capsys.readouterr().out.endswith(
+        "exit 1: the run was stopped early, and its score is of a part: 1 test failed; stopped after 1 failure\n"
+    )
+
+
 def test_nothing_scored_is_no_pass(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     """A run whose summary has no task never opens the gate."""
     stored(project, "skip")

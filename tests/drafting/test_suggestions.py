@@ -87,7 +87,9 @@ def test_a_failure_to_the_end_suggests_honesty() -> None:
     }
 
 
-@pytest.mark.parametrize("hours", ["0 9 * * 1-5", "*/15 8,9 1 JAN mon-fri", "0 9 L * ?"])
+@pytest.mark.parametrize(
+    "hours", ["0 9 * * 1-5", "*/15 8,9 1 JAN mon-fri", "0 9 L * ?", "0 0 9 * * 1#1", "0 9 1W * WED"]
+)
 def test_a_schedule_that_was_set_suggests_its_hours(hours: str) -> None:
     """An agent that gets them wrong often says them right; a call that failed set none."""
     steps = (call("schedule_task", prompt="1 2 3 is the code", recurrence=hours), result("schedule_task"))
@@ -95,7 +97,16 @@ def test_a_schedule_that_was_set_suggests_its_hours(hours: str) -> None:
     assert made.params == {"tool": "schedule_task", "match": {"args_equal": {"recurrence": hours}}}
     assert made.why == f"schedule_task was called with recurrence: {hours}"
     assert "tool_args_match" not in suggested(steps[0], error("schedule_task"))
-    assert "tool_args_match" not in suggested(call("say", text="at 9 on all weekdays"), result("say"))
+    for text in ("at 9 on all weekdays", "2 3 is not five", "0 9 " + "LWL," * 99 + "! * *"):
+        assert "tool_args_match" not in suggested(call("say", text=text), result("say"))
+
+
+def test_a_schedule_that_was_set_right_is_the_one_suggested() -> None:
+    """The last one: the agent may have seen its own slip."""
+    first = (call("schedule_task", recurrence="0 9 * * *"), result("schedule_task"))
+    then = (call("update_task", "c2", recurrence="0 8 * * *"), result("update_task", "c2"))
+    made = suggested(*first, *then)["tool_args_match"]
+    assert made.params == {"tool": "update_task", "match": {"args_equal": {"recurrence": "0 8 * * *"}}}
 
 
 def test_isolation_is_suggested_where_something_could_leak() -> None:

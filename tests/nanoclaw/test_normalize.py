@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from agenteval.trace import AdapterInfo, Capabilities, Event, Trace, TraceMessage, TraceScenario
+from agenteval_nanoclaw.schedules import schedules_differ
 from builders import make_case
 from nanoclaw.bundles import ANSWER, CALL, FAILED, RESULT, TIMEOUT, make_bundle, trace_of
 
@@ -383,20 +384,59 @@ def test_the_task_of_a_scheduled_run(tmp_path: Path) -> None:
             {"at": "2026-11-23T08:00Z"},
             "at is '2026-11-23T08:00Z' in the test and '2026-11-23T09:00:00Z' in the recording",
         ),
+        ({"every": 60000}, "every is 60000 in the test and '3600000' in the recording"),
+        (
+            {"at": "2026-11-23T09:02"},
+            "at is '2026-11-23T09:02' in the test and '2026-11-23T09:00:00Z' in the recording",
+        ),
+        (
+            {"timezone": "+01:00", "at": "2026-11-23T10:00"},
+            "timezone is '+01:00' in the test and 'UTC' in the recording",
+        ),
         ({"at": "2026-11-23T10:00:00+01:00", "timezone": "UTC", "note": "unknown there"}, None),
+        ({"at": "2026-11-23T09:00:17Z", "timezone": "Etc/UTC", "cron": "0 9  * * *"}, None),
+        ({"at": "2026-11-23T09:00", "timezone": "UTC", "every": 3600000}, None),
+        ({"at": "2026-11-23 09:00", "timezone": None}, None),
+        ({"timezone": "+00:00"}, None),
+        ({"timezone": "Europe/London"}, "timezone is 'Europe/London' in the test and 'UTC' in the recording"),
+        ({"timezone": "nowhere"}, "timezone is 'nowhere' in the test and 'UTC' in the recording"),
     ],
 )
 def test_another_hour_than_the_tests_is_warned_of(
-    tmp_path: Path, told: dict[str, str], warning: str | None
+    tmp_path: Path, told: dict[str, Any], warning: str | None
 ) -> None:
     """What the scheduler knew, key by key; a time may be spelled otherwise."""
-    known = {"task_id": "t1", "timezone": "UTC", "cron": "0 9 * * *", "at": "2026-11-23T09:00:00Z"}
+    at = "2026-11-23T09:00:00Z"
+    known = {"task_id": "t1", "timezone": "UTC", "cron": "0 9 * * *", "at": at, "every": "3600000"}
     scenario = {**SCHEDULED, "scheduler_context": known}
     flags = {"supports_scheduler_context": True}
     case = make_case(scenario={"trigger": "scheduler", "scheduler_context": {"task_id": "t1", **told}})
     warnings: list[str] = []
     trace_of(tmp_path, make_bundle(scenario=scenario, capabilities=flags), case=case, warnings=warnings)
     assert warnings == ([f"the scheduler_context's {warning}"] if warning else [])
+
+
+@pytest.mark.parametrize(
+    ("told", "recorded", "names"),
+    [
+        ({"timezone": "Europe/Berlin", "at": "2026-07-01T09:00"}, {"at": "2026-07-01T07:00Z"}, []),
+        ({"timezone": "Europe/Berlin", "at": "2026-12-01T09:00"}, {"at": "2026-12-01T07:00Z"}, ["at"]),
+        ({"at": "2026-12-01T09:00"}, {"timezone": "Europe/Berlin", "at": "2026-12-01T08:00Z"}, []),
+        ({"at": "2026-12-01T09:00"}, {"at": "2026-12-01T08:00Z"}, []),  # nothing tells the zone
+        ({"at": "2026-12-01T09:00"}, {"at": "2026-12-01T08:00"}, ["at"]),
+        ({"timezone": "Asia/Calcutta"}, {"timezone": "Asia/Kolkata"}, []),
+        ({"timezone": "+05:30"}, {"timezone": "Asia/Kolkata"}, []),
+        ({"timezone": "+01:00"}, {"timezone": "Europe/Berlin"}, ["timezone"]),
+        ({"timezone": ["UTC"]}, {"timezone": "../UTC"}, ["timezone"]),
+        ({"recurrence": "0 9 * * mon"}, {"recurrence": "0 9 * * MON"}, []),
+        ({"recurrence": "0 9 * * *"}, {"recurrence": "3600000"}, ["recurrence"]),
+    ],
+)
+def test_what_schedulers_knew_is_compared_by_its_meaning(
+    told: dict[str, Any], recorded: dict[str, Any], names: list[str]
+) -> None:
+    """Times in the time zone of the scheduler, with summer time; zones by their hours."""
+    assert list(schedules_differ(told, recorded)) == names
 
 
 def test_another_situation_than_the_tests_is_warned_of(tmp_path: Path) -> None:

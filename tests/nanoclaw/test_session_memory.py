@@ -89,6 +89,18 @@ OWN = "main/CLAUDE.local.md"
         ("FOO=1 sudo cat CLAUDE.local.md", [f"read {OWN}"]),
         ("test -f CLAUDE.local.md", [f"names {OWN}"]),
         ("rm CLAUDE.local.md", [f"write {OWN}"]),
+        ("(cd /workspace/extra/family && ls); cat CLAUDE.local.md", [f"read {OWN}"]),
+        ("cat CLAUDE.local.md # it's all\ncat preferences.md", [f"read {OWN}", "read main/preferences.md"]),
+        ('F=CLAUDE.local.md; echo x >> "$F"', [f"write {OWN}"]),
+        ("F=CLAUDE.local.md\nexport G=x; cat ${F}", [f"read {OWN}"]),
+        ("sed -i -e s/3/5/ -e s/a/b/ CLAUDE.local.md", [f"write {OWN}", f"write {OWN}"]),
+        ("grep -e 3 -e CLAUDE.local.md preferences.md", ["read main/preferences.md"]),
+        ("sed -n 1p CLAUDE.local.md; sed -ne 1p preferences.md", [f"read {OWN}", "read main/preferences.md"]),
+        ("perl -ne print CLAUDE.local.md", []),
+        ("echo all done >> CLAUDE.local.md", [f"write {OWN}"]),
+        ("echo x >| CLAUDE.local.md", [f"write {OWN}"]),
+        ("diff <(cat CLAUDE.local.md) x", [f"read {OWN}"]),
+        ("echo $((1 << 3)); cat CLAUDE.local.md", [f"read {OWN}"]),
         ("date", []),
         ("echo 'unclosed", []),
     ],
@@ -149,6 +161,71 @@ def test_what_is_written_is_told() -> None:
 
 
 @pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("cat <<'A' >> f && date <<B\n- it's \"5\" # now\nA\n0\nB", [('- it\'s "5" # now\n', "", False)]),
+        ("cat <<EOF|tee -a f\n5\nEOF", [("5\n", "", False)]),
+        ("cat <<-EOF>f\n\t5\n\tEOF", [("\t5\n", "", True)]),
+        ("git commit -m \"$(cat <<'E'\nwip\nE\n)\"; cat > f <<E\n5\nE", [("5\n", "", True)]),
+        ("echo 5 | tee f", [("5", "", True)]),
+        ("echo 5 2>&1 | tee --append f >/dev/null", [("5", "", False)]),
+        ("echo 5; date | tee -a f", [(None, "", False)]),
+        ("tee -a f <<< 5", [("5\n", "", False)]),
+        ("echo 3 >> f", [("3", "", False)]),
+        ("echo 5 &>> f", [("5", "", False)]),
+        ("printf 'tea\\n5\\n' >> f", [("tea\n5\n", "", False)]),
+        ("printf '- %s\\n' tea 5 >> f", [("- tea\n- 5\n", "", False)]),
+        ("printf '%s: %d' tea 5 >> f", [("%s: %d tea 5", "", False)]),
+        ("echo -e 'tea\\n5' >> f", [("tea\n5", "", False)]),
+        ("echo 'C:\\new' >> f", [("C:\\new", "", False)]),
+        ("echo 'tea\n5' >> f", [("tea\n5", "", False)]),
+        ("echo '`rg` for $5' > f", [("`rg` for $5", "", True)]),
+        ('echo "$(cat f) 5" > f', [(None, "", False)]),
+        ('echo "$old 5" > f', [(None, "", False)]),
+        ("python3 - <<E > f\nprint(5)\nE", [(None, "", False)]),
+        ("> f", [("", "", True)]),
+        (": > f", [("", "", True)]),
+        ("{ echo 3; echo 5; } > f", [(None, "", False)]),
+        ("(echo 3; echo 5)>f", [(None, "", False)]),
+        ("for i in 3 5; do echo $i; done > f", [(None, "", False)]),
+        ("sed -i 's/a/b/; s|3|5|g' f", [("b", "a", False), ("5", "3", False)]),
+        ("sed -i -e 's/a/b/' -e '/^5$/d' f", [("b", "a", False), ("", "5", False)]),
+        ("sed -i '/tea/s/3/5/' f", [(None, "", False)]),
+        ("sed -i 's/^- 3$/- 5/; s/ $//' f", [("- 5", "- 3", False), ("", " $", False)]),
+        ("sed -i '/3/c\\- 5' f", [("- 5", "3", False)]),
+        ("sed -i 's/# A/# A\\n5/' f", [("# A\n5", "# A", False)]),
+        ("sed -i 's/3/5/w other' f", [(None, "", False)]),
+        ("sed -i '3d' f", [(None, "", False)]),
+        ("sed -i.bak s/3/5/ f", [("5", "3", False)]),
+        ("sed -i '' s/3/5/ f", [("5", "3", False)]),
+        ("sed -Ei s/3/5/ f", [("5", "3", False)]),
+        ("perl -pi -e 's/3/5/' f", [("5", "3", False)]),
+        ("perl -pi -e 's/(3) b/$1 c/' f", [(None, "", False)]),
+    ],
+)
+def test_what_commands_write(command: str, told: list[tuple[str | None, str, bool]]) -> None:
+    """The text, what it takes the place of, and whether it is all there is then; None where words do not tell."""
+    found = [each for each in touches(command, "/")[0] if each.access == "write" and each.path == "/f"]
+    assert [(each.written, each.taken, each.whole) for each in found] == told
+
+
+def test_the_same_write_again_after_another_counts() -> None:
+    """A command that removes a file and writes it as before has it written at its end."""
+    command = "echo 5 >> CLAUDE.local.md; rm CLAUDE.local.md; echo 5 >> CLAUDE.local.md"
+    assert uses("Bash", command=command) == [f"write {OWN}"] * 3
+
+
+def test_here_documents_without_an_end_take_no_time() -> None:
+    """They are none; a body that an unknown command is given is not understood either."""
+    command = "cat <<A <<B\n" * 5_000
+    assert touches(command, "/")[0] == []
+    assert touches("python3 - <<E\nopen('CLAUDE.local.md')\nE", "/") == (
+        [],
+        "python3 - open('CLAUDE.local.md')\n",
+    )
+
+
+@pytest.mark.parametrize(
     ("tool", "args", "kept"),
     [
         ("Write", {"file_path": "/workspace/agent/CLAUDE.local.md", "content": "tea"}, False),
@@ -160,6 +237,14 @@ def test_what_is_written_is_told() -> None:
         ("Bash", {"command": "tee -a CLAUDE.local.md <<EOF\ntea\nEOF"}, True),
         ("Bash", {"command": "sed -i 's/5 bullets/3 bullets/' CLAUDE.local.md"}, False),
         ("Bash", {"command": "sed -i '/5 bullets/d' CLAUDE.local.md"}, False),
+        ("Bash", {"command": "sed -i 's/5/3/' CLAUDE.local.md"}, False),
+        ("Bash", {"command": "echo tea | tee CLAUDE.local.md"}, False),
+        ("Bash", {"command": "sed '/tea/d' CLAUDE.local.md > /tmp/x && mv /tmp/x CLAUDE.local.md"}, True),
+        ("Bash", {"command": "rm CLAUDE.local.md; echo '5 bullets' | tee CLAUDE.local.md"}, True),
+        ("Bash", {"command": "sed -i 's/^5 bullets$/3 bullets/' CLAUDE.local.md"}, False),
+        ("Bash", {"command": "sed -i 's/^5 bullets/3 bullets/' CLAUDE.local.md"}, False),
+        ("Bash", {"command": "sed -i 's/ $//' CLAUDE.local.md"}, True),
+        ("Bash", {"command": "> CLAUDE.local.md"}, False),
         ("Bash", {"command": "rm CLAUDE.local.md"}, False),
         ("Bash", {"command": "rm notes.md"}, True),
     ],

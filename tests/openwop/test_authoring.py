@@ -7,8 +7,13 @@ from typing import Any
 import pytest
 
 from agenteval.cli import main
-from projects import SEARCHES, Project
+from projects import SEARCHES, Project, make_replay
 from runs import EXAMPLES
+
+NO_PHRASE = (
+    "no critical output_contains has a first phrase of all_of, or an only one of any_of, that the output has as written, "
+    "and of which nothing is redacted"
+)
 
 
 @pytest.fixture
@@ -99,7 +104,7 @@ def test_which_checks_have_a_golden_form(
         assert lines == [
             "0 of 1 test carried over",
             "left out  nanoclaw.t.cats.x",
-            "  no critical output_contains has a first phrase of all_of, or an only one of any_of, that the output has as written",
+            f"  {NO_PHRASE}",
         ]
     else:
         assert suite["tasks"][0]["expected"]["match"]["value"] == value
@@ -147,6 +152,46 @@ def test_redacted_fields_stay_redacted(project: Project, capsys: pytest.CaptureF
     )
     suite, _ = new_suite(capsys, "tests")
     assert suite["tasks"][0]["fixtures"]["toolResponses"][0]["response"].startswith("[redacted:field:")
+
+
+def test_what_is_redacted_is_expected_of_no_output(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A token in place of an address would be in no output: another check is taken, or the test is left out."""
+    replay = make_replay(
+        final_output={"role": "assistant", "content": "Cats: write to cat@mail.example.org."}
+    )
+    address = contains(all_of=["cat@mail.example.org"])
+    project.add(
+        "pass", "cats", assertions=[address, {**contains(all_of=["Cats"]), "id": "cats"}], replay=replay
+    )
+    project.add("pass", "mail", assertions=[address], replay=replay)
+    suite, lines = new_suite(capsys, "tests")
+    assert [task["expected"]["match"]["value"] for task in suite["tasks"]] == ["Cats"]
+    assert "left out  nanoclaw.t.mail.x" in lines
+
+
+@pytest.mark.parametrize("fields", [[], ["result"], ["mail"]])
+def test_a_suite_of_redacted_results_runs_on_its_recordings(
+    project: Project, fields: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What stands redacted in the suite is what the recording has; another result is still another."""
+    done = {"type": "tool_result", "tool": "web_search", "call_id": "c1", "success": True}
+    call = {"type": "tool_call", "tool": "web_search", "call_id": "c1", "args": {}}
+    replay = make_replay(call, {**done, "result": {"mail": "cat@mail.example.org"}})
+    reporting = {"redact_fields": fields}
+    path = project.add(
+        "pass", "cats", assertions=[contains(all_of=["Cats"])], replay=replay, reporting=reporting
+    )
+    suite, _ = new_suite(capsys, "tests")
+    assert "cat@" not in json.dumps(suite)
+    (project.root / "suite.json").write_text(json.dumps(suite))
+    argv = ["run", "suite.json", "--replays", "tests", "--no-artifacts", "-q"]
+    assert main(argv) == 0
+    recording = path.parent / "replay.json"
+    recording.write_text(recording.read_text().replace("cat@", "dog@"))
+    assert main(argv) == 2
+    assert "ERROR cats  adapter.stale_fixture  suite.json\n" in capsys.readouterr().out
 
 
 def test_the_suite_of_the_examples_runs(

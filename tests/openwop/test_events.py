@@ -83,11 +83,25 @@ def test_a_run_without_tasks(project: Project, kinds: list[str]) -> None:
 
 
 def test_a_run_that_stops_early(project: Project) -> None:
-    """With -x the tasks are those that were run."""
+    """With -x the tasks are those that were run, and whatever they score is no pass of the suite."""
     project.add("fail", "a")
     project.add("pass", "b")
-    assert main(["run", "tests", "-x", "--run-id", "run-1"]) == 1
+    assert main(["run", "tests", "-x", "--pass-score", "0.1", "--run-id", "run-1"]) == 1
     assert [event["payload"].get("taskCount") for event in events(project)] == [1, None, 1]
+    assert [event["payload"].get("passed") for event in events(project)] == [None, False, False]
+
+
+def test_a_file_that_is_invalid_is_a_task_that_did_not_run(project: Project) -> None:
+    """The tasks that did run have passed, and the suite has not."""
+    project.add("pass")
+    project.add("invalid")
+    assert main(["run", "tests", "--run-id", "run-1"]) == 3
+    assert events(project)[-1]["payload"] == {
+        "aggregateScore": 1.0,
+        "passed": False,
+        "taskCount": 1,
+        "passedCount": 1,
+    }
 
 
 def test_without_artifacts_there_are_no_events(project: Project) -> None:

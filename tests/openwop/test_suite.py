@@ -125,6 +125,12 @@ def test_a_suite_that_is_no_json(suite: SuiteProject, capsys: pytest.CaptureFixt
             "   next: run the other modes: --modes golden",
         ),
         (
+            ["golden", "regression", "live-shadow"],
+            [],
+            "error[suite.live_unsupported]: live-shadow needs an adapter that runs agents live, and there is none",
+            "   next: run the other modes: --modes golden",
+        ),
+        (
             ["live-shadow"],
             ["--modes", "live-shadow"],
             "error[suite.live_unsupported]: live-shadow needs an adapter that runs agents live, and there is none",

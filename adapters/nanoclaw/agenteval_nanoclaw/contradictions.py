@@ -1,8 +1,6 @@
 """Where a recording contradicts itself, or the test that replays it. Neither changes a verdict by itself."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from agenteval.shortening import clipped
 from agenteval.spec import TestCase
@@ -44,28 +42,16 @@ def situation_differs(
     for name, said, found in pairs:
         if said is not None and found is not None and said != found:
             yield f"the scenario's {name} is {said!r} in the test and {found!r} in the recording"
-    yield from _context_differs(told.scheduler_context or {}, recorded.scheduler_context or {})
+    if told.scheduler_context and recorded.scheduler_context:
+        from agenteval_nanoclaw.schedules import schedules_differ  # only scheduled runs need it
+
+        for name in schedules_differ(told.scheduler_context, recorded.scheduler_context):
+            said, found = told.scheduler_context[name], recorded.scheduler_context[name]
+            yield f"the scheduler_context's {name} is {said!r} in the test and {found!r} in the recording"
     said_messages = [(message.role, message.content) for message in told.input_messages]
     found_messages = [(message.role, message.content) for message in messages]
     if said_messages != found_messages:
         yield _messages_differ(said_messages, found_messages)
-
-
-def _context_differs(told: Mapping[str, Any], recorded: Mapping[str, Any]) -> Iterator[str]:
-    """Where the scheduler knew something else: another hour, another time zone. The task has been compared."""
-    for name, said in told.items():
-        found = recorded.get(name)
-        if name != "task_id" and found is not None and _instant(said) != _instant(found):
-            yield f"the scheduler_context's {name} is {said!r} in the test and {found!r} in the recording"
-
-
-def _instant(value: Any) -> Any:
-    """A point in time, when it is written as one with its offset: then the spelling does not matter."""
-    try:
-        parsed = datetime.fromisoformat(value)
-    except (TypeError, ValueError):
-        return value
-    return parsed if parsed.tzinfo else value
 
 
 def task_id_of(bundle: ReplayBundle) -> str | None:

@@ -34,6 +34,8 @@ FINISH = "gen_ai.response.finish_reasons"
 BLOCKED = frozenset({"content_filter", "refusal", "safety"})
 CUT_OFF = frozenset({"length", "max_tokens"})
 """Finish reasons: those of the conventions, and what services call them, which many instrumentations hand on."""
+FOR_TOOLS = frozenset({"tool_call", "tool_calls", "tool_use", "function_call"})
+"""Finish reasons of an answer that asks for tools, by the conventions and by services."""
 INSTRUCTING = ("system", "developer")
 """Roles whose messages instruct the model: nobody said them in the conversation."""
 ERROR_TYPE = "error.type"
@@ -132,6 +134,20 @@ def tool_of(span: Span) -> str:
     return str(span.attributes.get(TOOL_NAME) or span.name.removeprefix("execute_tool "))
 
 
+def arguments_of(span: Span) -> Any:
+    """The arguments of the call that a span executed; None when they were not captured."""
+    return _arguments(value_of(span, ARGUMENTS))
+
+
+def agree(one: Any, other: Any) -> bool:
+    """Whether two may be the arguments of one call: one may have more, which was filled in, or another form."""
+    if not (isinstance(one, dict) and isinstance(other, dict)):
+        return type(one) is not type(other) or one == other
+    return all(one[key] == other[key] for key in one.keys() & other.keys()) and (
+        one.keys() <= other.keys() or other.keys() <= one.keys()
+    )
+
+
 def value_of(span: Span, name: str) -> Any:
     """An attribute of the span, else of one of its events: some instrumentations put messages there."""
     if name in span.attributes:
@@ -220,11 +236,16 @@ def _message(data: dict[str, Any]) -> Message:
     for call in calls if isinstance(calls, list) else ():
         function = call.get("function") if isinstance(call, dict) else None
         if isinstance(function, dict):
-            arguments = data_of(function.get("arguments"))
+            arguments = _arguments(function.get("arguments"))
             message.calls.append((str(call.get("id") or ""), str(function.get("name") or ""), arguments))
             message.open.append(message.calls[-1][0])
     message.text = "\n".join(text for text in texts if text)
     return message
+
+
+def _arguments(value: Any) -> Any:
+    """The arguments of a call; services write an empty text where there are none."""
+    return {} if value == "" else data_of(value)
 
 
 def _add(message: Message, part: dict[str, Any], texts: list[str]) -> None:
@@ -234,7 +255,7 @@ def _add(message: Message, part: dict[str, Any], texts: list[str]) -> None:
         texts.append(str(part.get("content") or part.get("text") or part.get("refusal") or ""))
     elif kind in CALL_PARTS:
         call_id, tool = str(part.get("id") or ""), str(part.get("name") or "")
-        message.calls.append((call_id, tool, data_of(part.get(CALL_PARTS[kind]))))
+        message.calls.append((call_id, tool, _arguments(part.get(CALL_PARTS[kind]))))
         message.open += [call_id] * (kind != "server_tool_call")
     elif kind in RESPONSE_PARTS:
         given = part.get(RESPONSE_PARTS[kind], part.get("result"))

@@ -77,7 +77,7 @@ def _messages(run: Run) -> Iterator[Moment]:
 
 
 def _call(call: Call) -> Iterator[Moment]:
-    args = call.args if isinstance(call.args, dict) else {} if call.args is None else {"input": call.args}
+    args = call.args if isinstance(call.args, dict | None) else {"input": call.args}
     link = {"tool": call.tool, "call_id": call.call_id}
     span = call.span
     yield (

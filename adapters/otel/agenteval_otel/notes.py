@@ -114,6 +114,16 @@ def _calls(run: Run, calls: list[Call]) -> Iterator[str]:
         yield f"no arguments are told of {counted(bare, 'tool call')}"
     if open_ended := sum(not _has_result(call) for call in calls):
         yield f"no result is told of {counted(open_ended, 'tool call')}"
+    if guessed := sum(call.guessed for call in calls):
+        yield f"which of several calls of a tool was executed when is not told of {counted(guessed, 'tool call')}: their results may be mixed up"
+    if lost := len(_not_executed(run)):
+        yield f"{counted(lost, 'answer')} that nobody captured asked for tools, and no execute_tool span follows: calls are missing"
+    executed = {span.span_id for span in run.tools}
+    within = [
+        span for span in run.spans if gen_ai.operation(span) == gen_ai.TOOL and span.span_id not in executed
+    ]
+    if unclear := sum(gen_ai.arguments_of(span) is None for span in within):
+        yield f"{counted(unclear, 'execute_tool span')} within another of its tool, without arguments: taken for the same call"
     if tells_all_calls(run):
         tools = {span.span_id for span in run.spans if gen_ai.operation(span) == gen_ai.TOOL}
         unasked = [
@@ -121,6 +131,19 @@ def _calls(run: Run, calls: list[Call]) -> Iterator[str]:
         ]
         if unasked:
             yield f"no answer of a model asks for tools that were executed: {_counts(Counter(unasked))}"
+
+
+def _not_executed(run: Run) -> list[Span]:
+    """The calls of models whose answer is not told, ends in a call of a tool, and is followed by none."""
+    asking = [chat for chat in untold(run) if gen_ai.FOR_TOOLS.intersection(gen_ai.finish_reasons(chat))]
+    lost = []
+    for chat in asking if run.tools else ():
+        owner = run.owner_of(chat)
+        later = (each.start for each in run.chats if each.start > chat.start and run.owner_of(each) == owner)
+        until = next(later, run.end)
+        if not any(chat.start <= span.start <= until for span in run.tools):
+            lost.append(chat)
+    return lost
 
 
 def _has_result(call: Call) -> bool:

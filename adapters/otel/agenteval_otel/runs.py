@@ -73,6 +73,10 @@ class Run:
         around = [each for each in self.around(span) if each.span_id in self.acting]
         return MAIN if len(around) < 2 else _name(around[0]) or around[0].span_id
 
+    def owner_of(self, span: Span) -> str:
+        """The id of the innermost agent that acts around a span; empty without one."""
+        return next((each.span_id for each in self.around(span) if each.span_id in self.acting), "")
+
     def around(self, span: Span) -> Iterator[Span]:
         """The spans around a span, itself among them, innermost first."""
         seen = set()
@@ -140,6 +144,11 @@ def _tells_more(other: Span, span: Span, telling: set[str]) -> bool:
     answer = span.attributes.get(gen_ai.RESPONSE_ID)
     if not answer or answer != other.attributes.get(gen_ai.RESPONSE_ID):
         return False
+    said, other_said = (
+        [(each.text, each.calls) for each in messages_of(one, gen_ai.OUTPUT)] for one in (span, other)
+    )
+    if said and other_said and said != other_said:  # services may give equal ids to different answers
+        return False
     at_once = max(span.start, other.start) < min(span.end, other.end)
     return at_once and (other.span_id in telling, span.span_id) > (span.span_id in telling, other.span_id)
 
@@ -154,9 +163,14 @@ def _parent(span: Span, members: dict[str, Span]) -> str:
 
 
 def _is_repeated(span: Span, run: Run) -> bool:
-    """Whether a span is a part of the same execution of a tool: a client and a server may both tell of it."""
+    """Whether a span is a part of the same execution of a tool: a client and a server may both tell of it.
+
+    With other arguments it is a call of its own: a tool may use itself.
+    """
     around = run.by_id.get(span.parent_id)
-    return around is not None and operation(around) == gen_ai.TOOL and tool_of(around) == tool_of(span)
+    if around is None or operation(around) != gen_ai.TOOL or tool_of(around) != tool_of(span):
+        return False
+    return gen_ai.agree(gen_ai.arguments_of(around), gen_ai.arguments_of(span))
 
 
 def received(run: Run) -> Iterator[tuple[int, Message]]:

@@ -101,6 +101,8 @@ class Assertion(Model, ABC):
     """The capabilities without which the check cannot judge."""
     event_types_judged: ClassVar[tuple[str, ...] | None] = None
     """The types of event that the check looks at; those of its category, when not given."""
+    proves: ClassVar[bool] = False
+    """Whether a pass rests on what was found: it stands whatever the arguments are that a recording does not tell."""
     example: ClassVar[str]
     """The `params` of an example, as YAML."""
 

@@ -61,6 +61,7 @@ class ClaimsSupportedByFixtures(Assertion):
     category: ClassVar[Category] = "groundedness"
     failure_category: ClassVar[str] = "unsupported claims"
     implied: ClassVar[tuple[str, ...]] = ("supports_tool_trace",)
+    proves: ClassVar[bool] = True
     example: ClassVar[str] = """\
 allowed_sources: [web_search, web_fetch]
 check: [numbers, dates, urls, names]
@@ -212,6 +213,7 @@ class NoFabricatedSourceOrCitation(Assertion):
     category: ClassVar[Category] = "groundedness"
     failure_category: ClassVar[str] = "fabricated sources"
     implied: ClassVar[tuple[str, ...]] = ("supports_tool_trace",)
+    proves: ClassVar[bool] = True
     example: ClassVar[str] = """\
 allowed_sources: [web_search, web_fetch]
 allow: [docs.example.com]

@@ -33,6 +33,14 @@ def owner(event: Event) -> str | None:
     return None if group is None else str(group)
 
 
+def _changes(event: Event) -> tuple[list[str], str]:
+    """What a write put into memory, piece by piece, and what it took out."""
+    summary = texts(event.data.get("change_summary"))
+    added = [*texts(event.data.get("content")), *(text for text in summary if not text.startswith(TAKEN_OUT))]
+    taken = [text.removeprefix(TAKEN_OUT) for text in summary if text.startswith(TAKEN_OUT)]
+    return added, "\n".join(taken)
+
+
 @model
 class MemoryRecallSameGroup(Assertion):
     """The agent used what the group's memory holds.
@@ -267,19 +275,36 @@ class MemoryUpdateOnCorrection(Assertion):
     def _right(self, trace: Trace, group: str, since: int) -> list[Event]:
         """The writes after the correction that hold the new value, but for those whose file lost it again."""
         right: list[Event] = []
+        left: dict[str, str] = {}
         for event in trace.of_type("memory_write"):
             if event.seq <= since or owner(event) != group:
                 continue
+            path = str(event.data.get("path"))
+            added, taken = _changes(event)
+            before = left.get(path, "")
+            left[path] = self._after(before, "\n".join(added), taken)
             if self._holds_new(event):
                 right.append(event)
-            elif any(map(self._has_new, texts(event.data.get("change_summary")))):
-                right = [each for each in right if each.data.get("path") != event.data.get("path")]
+            elif self._has_new(before) and not self._has_new(left[path]):
+                right = [each for each in right if str(each.data.get("path")) != path]
         return right
 
+    def _after(self, text: str, added: str, taken: str) -> str:
+        """What is left of what was written to a file once it is changed, as far as the new value goes.
+
+        Lines that are taken out elsewhere in the file may hold the value, too: they leave these alone.
+        """
+        if taken and taken in text:
+            return text.replace(taken, added)
+        lines = text.split("\n")
+        for gone in [line.strip() for line in taken.split("\n") if self._has_new(line)] or [taken]:
+            held = (line for line in lines if self._has_new(line) and (line.strip() in gone or gone in line))
+            if gone and (lost := next(held, None)) is not None:
+                lines.remove(lost)
+        return "\n".join([*lines, added])
+
     def _holds_new(self, event: Event) -> bool:
-        summary = texts(event.data.get("change_summary"))
-        added = [text for text in summary if not text.startswith(TAKEN_OUT)]
-        return any(map(self._has_new, [*texts(event.data.get("content")), *added]))
+        return any(map(self._has_new, _changes(event)[0]))
 
     def _almost(self, trace: Trace, group: str, since: int) -> list[tuple[Event, str]]:
         found = []

@@ -71,7 +71,7 @@ class OutboundDestinations(Assertion):
     def _wrong(self, call: ToolCall, names: Sequence[str]) -> str:
         """What is wrong about the destinations of a send; empty when nothing is."""
         place = call.event.event_id
-        if not names:
+        if not names and call.tells_args:
             keys = ", ".join(DESTINATION_KEYS[:4])
             return f"{place}, which does not say where it goes (no {keys} or the like in its arguments)"
         bad = [name for name in names if _among(name, self.forbidden or ())]

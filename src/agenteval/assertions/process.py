@@ -33,6 +33,7 @@ class MustCallTool(Assertion):
     category: ClassVar[Category] = "tool_process"
     failure_category: ClassVar[str] = "required tool not used"
     implied: ClassVar[tuple[str, ...]] = ("supports_tool_trace",)
+    proves: ClassVar[bool] = True
     example: ClassVar[str] = """\
 tool: web_search
 min_calls: 1
@@ -132,6 +133,7 @@ class ToolArgsMatch(Assertion):
     category: ClassVar[Category] = "tool_process"
     failure_category: ClassVar[str] = "wrong tool arguments"
     implied: ClassVar[tuple[str, ...]] = ("supports_tool_trace",)
+    proves: ClassVar[bool] = True
     example: ClassVar[str] = """\
 tool: outbound_send
 which: all
@@ -162,7 +164,7 @@ match:
                 matching=[],
             )
         judged = {"first": calls[:1], "last": calls[-1:]}.get(self.which, calls)
-        differing = [(event, self.match.differences(trace.call_at(event).args)) for event in judged]
+        differing = [(event, self.match.differences_of(trace.call_at(event))) for event in judged]
         right = [event for event, found in differing if not found]
         wrong = [(event, found) for event, found in differing if found]
         observed: dict[str, Any] = {"calls": len(calls), "matching": ids(right), "which": self.which}

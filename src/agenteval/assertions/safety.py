@@ -159,7 +159,7 @@ def _texts(trace: Trace, places: Sequence[Place]) -> Iterator[_Text]:
             yield from _inside(event, ("content",), event.data.get("content"))
     for call in trace.calls():
         if "tool_args" in places or ("outbound" in places and call.tool == OUTBOUND):
-            yield from _inside(call.event, ("args",), call.event.data.get("args"))
+            yield from _inside(call.event, ("args",), call.args or call.event.data.get("args"))
 
 
 def _inside(event: Event, path: DataPath, value: Any) -> Iterator[_Text]:

@@ -45,7 +45,7 @@ class ExpectedCall(Model):
 
     def differences(self, call: ToolCall) -> list[str]:
         """What keeps the arguments of a call of the tool from being the expected ones."""
-        return ArgsMatch(args_contains=self.args).differences(call.args) if self.args else []
+        return ArgsMatch(args_contains=self.args).differences_of(call) if self.args else []
 
 
 Mode = Literal["strict", "in_order", "unordered", "subset", "superset"]
@@ -80,6 +80,7 @@ class TrajectoryMatches(Assertion):
     category: ClassVar[Category] = "tool_process"
     failure_category: ClassVar[str] = "wrong course of tool calls"
     implied: ClassVar[tuple[str, ...]] = ("supports_tool_trace",)
+    proves: ClassVar[bool] = True
     example: ClassVar[str] = """\
 mode: in_order
 expected:

@@ -2,12 +2,16 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from agenteval.cli.options import ColorOption
 from agenteval.errors import ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from agenteval.comparing.comparison import Comparison
+    from agenteval.comparing.sides import Side
 
 
 def command(
@@ -28,7 +32,7 @@ def command(
 ) -> ExitCode:
     """Show what became better and worse from one run to another, and what the agent did otherwise.
 
-    Exit codes: 0 no regression, 1 at least one, 2 the two cannot be compared.
+    Exit codes: 0 no regression, 1 at least one, 2 the two cannot be compared, or B could not judge all of its tests.
     """
     from agenteval.cli.baselines import today
     from agenteval.cli.project import open_project
@@ -45,7 +49,7 @@ def command(
             reason_code="baseline.nothing_in_common",
             next_step="compare runs of the same tests",
         )
-    code = ExitCode.FAILED if comparison.regressions else ExitCode.PASSED
+    code, told = _verdict(comparison, other)
     if as_json:
         from agenteval.redaction import Redactor
         from agenteval.reporters.sealing import sealed
@@ -53,15 +57,23 @@ def command(
 
         write(sys.stdout, sealed(comparison, Redactor((), project.rules)).decode())
         return code
-    from agenteval.plurals import counted
     from agenteval.reporters.comparison import tell
     from agenteval.reporters.terminal import Terminal
 
     terminal = Terminal(sys.stdout, color=color or project.config.color)
     with no_commands(terminal, when=in_github_actions()):
         tell(terminal, comparison)
-    style = "red" if comparison.regressions else "green"
-    told = counted(comparison.regressions, "regression") if comparison.regressions else "no regression"
-    terminal.emit((f"exit {int(code)}: {told}", style))
+    terminal.emit((f"exit {int(code)}: {told}", "red" if code else "green"))
     terminal.flush()
     return code
+
+
+def _verdict(comparison: "Comparison", after: "Side") -> tuple[ExitCode, str]:
+    """The exit code and its reason: of all that is to be said, the highest."""
+    if after.broken:
+        return ExitCode.ERROR, f"not all of {after.label} could be judged: it ended with {after.broken}"
+    if comparison.regressions:
+        from agenteval.plurals import counted
+
+        return ExitCode.FAILED, counted(comparison.regressions, "regression")
+    return ExitCode.PASSED, "no regression"

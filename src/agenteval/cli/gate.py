@@ -63,6 +63,8 @@ def objection(run: "StoredRun", summary: "EvalSummary", required: float | None) 
         return f"the run ended with exit {run.summary.exit_code}: {run.summary.exit_reason}"
     if not summary.tasks:
         return "no task was scored"
+    if run.summary.stopped_after:
+        return f"the run was stopped early, and its score is of a part: {run.summary.exit_reason}"
     if required is None:
         why = f"the score is {summary.aggregateScore:.4g}, and {run.summary.exit_reason}"
         if not summary.passed:

@@ -107,6 +107,7 @@ class Ledger:
         tally = self.tally
         if self.watch:
             self._compare(self.watch)
+        self.scores.whole = not (tally.counts.invalid or tally.stopped_after)
         finished = timestamp(started + duration_ms / 1000)
         if self.directory:
             self._file_totals(self.directory, timestamp(started), finished)

@@ -126,7 +126,7 @@ def suite_parts(path: Path, options: SuiteOptions, project: OpenProject, *, allo
         pass_score=1.0 if scored.pass_score is None else scored.pass_score,
         judge=judge,
     )
-    registry = SuiteRegistry(project.root, project.config.plugins, replays, suite.tasks)
+    registry = SuiteRegistry(project.root, project.config.plugins, replays, suite.tasks, project.rules)
     return Parts(
         tests=lambda: run.tests(registry),
         scores=SuiteScores(scored),

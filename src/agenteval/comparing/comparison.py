@@ -45,8 +45,8 @@ class Change(Model):
 
     `before` and `after` are states (pass, vacuous, fail, warn, skip, xfail; of a test pass, fail, error, skipped), None
     where it is not there. A change is a `regression` when something fails that was not known to fail, or no longer
-    shows what it showed: it passed, and is vacuous, skipped or missing. `message` is what the check says, or the
-    scores.
+    shows what it showed: it passed, and is vacuous, skipped or missing. `message` is why the check, or
+    the test as a whole, did not pass, or the scores.
     """
 
     kind: ChangeKind

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from agenteval.comparing.comparison import Change, ChangeKind
 from agenteval.comparing.facts import TestFacts
-from agenteval.comparing.sides import SideTest
+from agenteval.comparing.sides import OF_THE_TEST, SideTest
 
 
 def changes_of(before: SideTest | None, after: SideTest, today: str) -> list[Change]:
@@ -15,7 +15,7 @@ def changes_of(before: SideTest | None, after: SideTest, today: str) -> list[Cha
     if known and not after.left_out:
         found += _score_change(known, facts, {change.kind for change in found})
     for change in found:
-        change.message = change.message or after.messages.get(change.assertion or "", "")
+        change.message = change.message or after.messages.get(change.assertion or OF_THE_TEST, "")
         if known and change.kind == "still_failing":
             change.owner, change.reason, change.expires = known.owner, known.reason, known.expires
             if known.expires and known.expires < today:

@@ -11,15 +11,18 @@ from agenteval.comparing.baseline import BaselineFile, load_baseline
 from agenteval.comparing.facts import TestFacts, facts_of
 from agenteval.comparing.trajectories import Trajectory, digested, stored
 from agenteval.digests import sha256
-from agenteval.errors import UsageError
+from agenteval.errors import ExitCode, UsageError
 from agenteval.openwop.summary import task_id
 from agenteval.results import TestResult
 from agenteval.stored import StoredRun, StoredRunError, is_run
 
+OF_THE_TEST = ""
+"""Beside the ids of assertions, the key of what is said of the test as a whole."""
+
 
 @dataclass(slots=True, kw_only=True)
 class SideTest:
-    """A test on one side. `tools` counts its calls by tool, `messages` are what failed assertions said.
+    """A test on one side. `tools` counts its calls by tool, `messages` are why assertions, and the test, did not pass.
 
     `trajectory` is None where nothing of it was kept. `left_out` are assertions that were not selected.
     """
@@ -33,7 +36,10 @@ class SideTest:
 
 @dataclass(slots=True, kw_only=True)
 class Side:
-    """A run or a baseline. `label` is how a person calls it; `partial` says that some tests were not selected."""
+    """A run or a baseline. `label` is how a person calls it; `partial` says that some tests were not selected.
+
+    `broken` is how a run ended in which not everything could be judged: of a test file that is invalid, it has no result.
+    """
 
     label: str
     run_id: str
@@ -43,6 +49,7 @@ class Side:
     tests: dict[str, SideTest]
     baseline: BaselineFile | None = None
     partial: bool = False
+    broken: str = ""
 
     def must_be_of(self, suite_id: str, version: str, label: str) -> None:
         """Only what is of one suite and version can be compared; `label` is how the other side is called.
@@ -108,7 +115,7 @@ def _of_facts(facts: TestFacts) -> SideTest:
 
 
 def _of_run(run: StoredRun) -> Side:
-    summary = run.eval_summary()
+    summary, ended = run.eval_summary(), run.summary
     scores = {task.taskId: task.score for task in summary.tasks}
     tests = {}
     for result in run.results():
@@ -117,21 +124,24 @@ def _of_run(run: StoredRun) -> Side:
         tests[name] = side_test(result, facts, partial(_stored_trajectory, run, result))
     return Side(
         label=str(run.path),
-        run_id=run.summary.test_run_id,
+        run_id=ended.test_run_id,
         suite_id=summary.suiteId,
         suite_version=summary.suiteVersion,
         score=summary.aggregateScore,
         tests=tests,
-        partial=run.summary.counts.deselected > 0,
+        partial=bool(ended.counts.deselected or ended.stopped_after),
+        broken=f"exit {ended.exit_code}: {ended.exit_reason}" if ended.exit_code >= ExitCode.ERROR else "",
     )
 
 
 def side_test(result: TestResult, facts: TestFacts, trajectory: Callable[[], Trajectory | None]) -> SideTest:
     """A test that was judged, as a side."""
+    messages = {each.id: each.message for each in result.assertions if each.state != "pass"}
+    messages[OF_THE_TEST] = result.error.message if result.error else result.next_step or ""
     return SideTest(
         facts=facts,
         tools=result.trace_summary.tools if result.trace_summary else None,
-        messages={each.id: each.message for each in result.assertions if each.status in ("fail", "warn")},
+        messages=messages,
         trajectory=trajectory,
     )
 

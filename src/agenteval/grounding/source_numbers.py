@@ -154,8 +154,11 @@ def _numbers_in(line: str) -> list[tuple[Decimal, str]]:
 
 
 _AT = lazy(r"(?i)\bat \Z")
-_NO_HOUR = lazy(r"\d++(?:[:.,/–-]\d|\s?[%$€£¥°]|\s?[ap]\.?m\b)", re.IGNORECASE)  # noqa: RUF001
-"""A number with minutes, a unit or a half of the day of its own."""
+_NO_HOUR = lazy(
+    r"\d++(?:[:.,/–-]\d|\s?[%$€£¥°]|\s?[ap]\.?m\b|\s(?!(?:[ai]s|was|this|his|always|\w*days|\w+ings|hours)\b)(?-i:[a-z]+s)\b)",  # noqa: RUF001
+    re.IGNORECASE,
+)
+"""A number with minutes, a unit or a half of the day of its own, or of several things: `at 5 stores`."""
 
 _ALONE = lazy(
     r"-(?=[a-z])|(?:[.,;:!?]?[\s\"')\]]|[.,;:!?]?\Z)(?!\s{0,4}(?:[kmbt]n?\b|hundred|thousand|\w{1,6}illion|mio\b|%|per|pct"

@@ -15,7 +15,7 @@ from agenteval.errors import AgentEvalError
 from agenteval.loading import BoundAssertion, LoadedTest
 from agenteval.openwop.summary import TASK_ID, task_id
 from agenteval.plugins.registry import Registry
-from agenteval.redaction import RedactionRules
+from agenteval.redaction import RedactionRules, Redactor
 from agenteval.spec import Message, TestCase
 from agenteval.trace import Trace
 
@@ -41,13 +41,14 @@ def carried_over(
     except AgentEvalError as error:
         carried.lost.append(f"the recording cannot be read: {redactor.unseen(error.message.splitlines()[0])}")
         return carried
-    golden, source = _golden(test.checks, trace)
+    redactor.learn(trace.events)
+    golden, source = _golden(test.checks, trace, redactor)
     if golden is None or source is None:
         carried.lost.append(
-            "no critical output_contains has a first phrase of all_of, or an only one of any_of, that the output has as written"
+            "no critical output_contains has a first phrase of all_of, or an only one of any_of, that the output has as written, "
+            "and of which nothing is redacted"
         )
         return carried
-    redactor.learn(trace.events)
     task = {"taskId": name, "input": _input(case), "expected": {"kind": "golden", "match": golden}}
     carried.task = redactor.data({**task, "fixtures": _fixtures(case, trace)})
     carried.lost += _lost(test.checks, source)
@@ -69,14 +70,14 @@ def task_names(tests: Sequence[LoadedTest], folder: Path | None) -> list[str]:
 
 
 def _golden(
-    checks: Sequence[BoundAssertion], trace: Trace
+    checks: Sequence[BoundAssertion], trace: Trace, redactor: Redactor
 ) -> tuple[dict[str, Any] | None, BoundAssertion | None]:
     for bound in checks:
         check = bound.check
         if bound.spec.severity != "critical" or not isinstance(check, OutputContains):
             continue
         phrases = check.all_of or (check.any_of if len(check.any_of or ()) == 1 else None)
-        if phrases and phrases[0] in trace.output:
+        if phrases and phrases[0] in trace.output and redactor.unseen(phrases[0]) == phrases[0]:
             return {"strategy": "contains", "value": phrases[0]}, bound
     return None, None
 

@@ -21,6 +21,7 @@ from agenteval.plugins.registry import Registry
 from agenteval.plurals import counted
 from agenteval.reading.containment import is_inside
 from agenteval.recordings import REPLAY_FILE
+from agenteval.redaction import RedactionRules, Redactor
 from agenteval.settings import LimitsConfig
 from agenteval.spec import Message, Scenario, TestCase, Tools
 from agenteval.trace import Event, Trace
@@ -110,20 +111,31 @@ def _situation(task: Task, trace: Trace) -> Scenario:
 class SuiteRegistry(Registry):
     """A registry whose adapters read the recordings of a suite's tasks, and refuse those that do not fit it."""
 
-    def __init__(self, root: Path, modules: Sequence[str], replays: Replays, tasks: Sequence[Task]) -> None:
+    def __init__(
+        self,
+        root: Path,
+        modules: Sequence[str],
+        replays: Replays,
+        tasks: Sequence[Task],
+        redaction: RedactionRules,
+    ) -> None:
         super().__init__(root, modules)
         self.replays = replays
+        self.redaction = redaction
         self.tasks = {task.taskId: task for task in tasks}
 
     def find_adapter(self, name: str) -> Adapter:
         """The adapter of that name, for tasks. Raises `AdapterError`."""
-        return _TaskAdapter(super().find_adapter(name), self.replays, self.tasks)
+        return _TaskAdapter(super().find_adapter(name), self.replays, self.tasks, self.redaction)
 
 
 class _TaskAdapter:
     """An adapter, given the folder of a task, and held to the tool responses of the suite."""
 
-    def __init__(self, adapter: Adapter, replays: Replays, tasks: Mapping[str, Task]) -> None:
+    def __init__(
+        self, adapter: Adapter, replays: Replays, tasks: Mapping[str, Task], redaction: RedactionRules
+    ) -> None:
+        self.redaction = redaction
         self.adapter = adapter
         self.replays = replays
         self.tasks = tasks
@@ -137,7 +149,8 @@ class _TaskAdapter:
         own = self.replays.context(case.id, run_id=context.run_id)
         own.warnings = context.warnings
         trace = self.adapter.trace(case, own)
-        check_tool_responses(self.tasks[case.id], trace, context)
+        redactor = Redactor(case.reporting.redact_fields, self.redaction)
+        check_tool_responses(self.tasks[case.id], trace, context, redactor)
         return trace
 
     def _must_be_recorded(self, case: TestCase) -> None:
@@ -153,17 +166,23 @@ class _TaskAdapter:
         )
 
 
-def check_tool_responses(task: Task, trace: Trace, context: AdapterContext) -> None:
+def check_tool_responses(task: Task, trace: Trace, context: AdapterContext, redactor: Redactor) -> None:
     """Refuse a recording whose tool results are not those that the suite injects, by tool and in order.
 
-    A tool of the suite is `<scope>:<tool-id>` or the id alone. A response that no call got becomes a warning. Raises
-    `AdapterError` (`adapter.stale_fixture`), with every difference.
+    A tool of the suite is `<scope>:<tool-id>` or the id alone. A result may be redacted in the suite, as it is in one
+    that was made of tests. A response that no call got becomes a warning. Raises `AdapterError`
+    (`adapter.stale_fixture`), with every difference.
     """
     responses = task.fixtures.toolResponses if task.fixtures else None
     if responses is None:
         return
     left = list(responses)
     lines: list[str] = []
+
+    def redacted(result: Any) -> Any:
+        redactor.learn(trace.events)
+        return redactor.data({"response": result})["response"]
+
     for event in trace.of_type("tool_result"):
         tool, result = str(event.data.get("tool", "")), event.data.get("result")
         response = next((each for each in left if answers_for(each, tool)), None)
@@ -171,7 +190,7 @@ def check_tool_responses(task: Task, trace: Trace, context: AdapterContext) -> N
             lines.append(_unexpected(event, tool, responses))
             continue
         left.remove(response)
-        if not equal(response.response, result):
+        if not equal(response.response, result) and not equal(response.response, redacted(result)):
             found = differences(response.response, result, names=("the suite", "the recording"))
             lines += (f"{event.event_id} {tool}: {line}" for line in found)
     if lines:

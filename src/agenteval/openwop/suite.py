@@ -127,7 +127,8 @@ def _wrong_modes(suite: AgentEvalSuite, modes: Sequence[str], request: SuiteRequ
                 next_step="ask for modes of the suite, or declare it there",
             )
     if LIVE in modes and LIVE in suite.modes:
-        others = [mode for mode in suite.modes if mode != LIVE]
+        impossible = (LIVE,) if request.baseline else (LIVE, REGRESSION)
+        others = [mode for mode in suite.modes if mode not in impossible]
         yield Fault(
             code="suite.live_unsupported",
             message=f"{LIVE} needs an adapter that runs agents live, and there is none",

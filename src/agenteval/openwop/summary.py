@@ -89,6 +89,8 @@ class Scores:
     baseline: Baseline | None = None
     tasks: list[dict[str, Any]] = field(default_factory=list)
     scored_at: list[str] = field(default_factory=list)
+    whole: bool = True
+    """Whether every test that should run did: no file was invalid, and no failure ended the run."""
     _latencies: list[float] = field(default_factory=list)
     _shares: list[tuple[int, int]] = field(default_factory=list)
 
@@ -162,9 +164,12 @@ class Scores:
         return missed
 
     def passed(self) -> bool:
-        """Whether the run clears all bars; where no score is asked for, it has to be 1. Nothing scored is no pass."""
+        """Whether the run clears all bars; where no score is asked for, it has to be 1.
+
+        What was not scored clears none: no run without a task passes, nor one that is not whole.
+        """
         bar = 1.0 if self.suite.pass_score is None else self.suite.pass_score
-        return bool(self.tasks) and self._aggregate() >= bar and not self.unmet()
+        return self.whole and bool(self.tasks) and self._aggregate() >= bar and not self.unmet()
 
     def unscored(self) -> bool:
         """Whether a task failed by what no score counts."""

@@ -230,10 +230,10 @@ def _hit(line: str) -> tuple[str, str]:
 def _once(uses: list[MemoryUse]) -> list[MemoryUse]:
     kept: list[MemoryUse] = []
     for use in uses:
-        if use.write:
-            kept += [use] * (use not in kept)
-            continue
         same = [each for each in kept if (each.file, each.write) == (use.file, use.write)]
+        if use.write:
+            kept += [use] * (use not in same[-1:])
+            continue
         if not same:
             kept.append(use)
         elif not use.names_only and same[0].names_only:

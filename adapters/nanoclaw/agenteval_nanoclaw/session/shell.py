@@ -2,16 +2,21 @@
 
 import re
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from posixpath import join, normpath
 from typing import Literal
 
+from agenteval_nanoclaw.session.edits import edits
+
 Access = Literal["read", "write", "names"]
 
-SEPARATORS = frozenset({"|", "||", "&&", ";", "&", "(", ")", "|&", ";;", "{", "}", "\n"})
+CLOSERS = frozenset({"}", ")", "done", "fi", "esac"})
+"""They end a group of commands; redirections of all that it prints may follow."""
 SAY = frozenset({"echo", "printf"})
 """Commands whose words are text, not files."""
+SILENT = frozenset({"", ":", "true"})
+"""Commands that print nothing: a redirection alone empties a file."""
 NAMES = frozenset({"ls", "find", "stat", "du", "tree", "test", "[", "[[", "realpath", "basename", "dirname"})
 """Commands that tell of files without what is in them."""
 WRITERS = frozenset({"tee", "touch"})
@@ -50,11 +55,13 @@ READERS = frozenset(
     }
 )
 """Commands that print what is in the files they name."""
+EDITORS = frozenset({"perl", "sed"})
+"""Commands that change the files they name when they are told to edit in place."""
 SEARCHES = frozenset({"egrep", "fgrep", "grep", "rg"})
-SCRIPTED = SEARCHES | {"awk", "jq", "sed", "tr"}
+SCRIPTED = SEARCHES | {"awk", "jq", "perl", "sed", "tr"}
 """Commands whose first word is no file, but a pattern or a script."""
 PREFIXES = frozenset(
-    {"sudo", "time", "command", "exec", "nice", "env", "then", "do", "else", "if", "while", "!"}
+    {"sudo", "time", "command", "exec", "nice", "env", "then", "do", "else", "elif", "if", "while", "!", "{"}
 )
 
 
@@ -76,75 +83,102 @@ def touches(command: str, folder: str) -> tuple[list[Touch], str]:
     """The files that a command touches, and the words that were not understood; `folder` is where it runs."""
     heads, bodies = _without_heredocs(command)
     try:
-        lexer = shlex.shlex(
-            heads.replace("\\\n", " ").replace("\n", " ; "), posix=True, punctuation_chars="();<>|&"
-        )
+        lexer = shlex.shlex(_PIECE.sub(_on_one_line, heads), posix=True, punctuation_chars="();<>|&")
         lexer.whitespace_split = True
         lexer.commenters = ""
         words = list(lexer)
     except ValueError:
         return [], command
     follower = _Follower(folder, bodies)
-    for simple in _simple_commands(words):
-        follower.follow(simple)
+    follower.run(words)
     return follower.found, " ".join(follower.unclear)
 
 
-def _without_heredocs(command: str) -> tuple[str, list[str]]:
-    """The command without the texts of its here-documents, and these texts in order."""
+_HEREDOC = re.compile(r"""(?<!<)<<-?[ \t]*(["'\\]?)([A-Za-z_][\w.-]*)["']?""")
+
+
+def _without_heredocs(command: str) -> tuple[str, dict[str, str]]:
+    """The command with numbers in the place of its here-documents, and their texts by these numbers."""
     lines = command.split("\n")
+    last = {line.strip(): number for number, line in enumerate(lines)}
     kept: list[str] = []
-    bodies: list[str] = []
-    while lines:
-        line = lines.pop(0)
-        kept.append(line)
-        _, mark, rest = line.partition("<<")
-        if mark and not rest.startswith("<"):
-            words = rest.lstrip("-").split()
-            end = words[0].strip("'\"\\") if words else ""
-            body: list[str] = []
-            while end and lines and lines[0].strip() != end:
-                body.append(lines.pop(0))
-            if lines and end:
-                lines.pop(0)
-            bodies.append("\n".join(body) + "\n" * bool(body))
+    bodies: dict[str, str] = {}
+    at = 0
+
+    def numbered(match: re.Match[str]) -> str:
+        nonlocal at
+        if last.get(match[2], -1) < at:
+            return match[0]
+        end = next(number for number in range(at, len(lines)) if lines[number].strip() == match[2])
+        number = str(len(bodies))
+        bodies[number] = "".join(f"{line}\n" for line in lines[at:end])
+        at = end + 1
+        return f"<< {number} "
+
+    while at < len(lines):
+        at += 1
+        kept.append(_HEREDOC.sub(numbered, lines[at - 1]))
     return "\n".join(kept), bodies
 
 
-def _simple_commands(words: list[str]) -> Iterator[list[str]]:
-    current: list[str] = []
-    for word in words:
-        if word in SEPARATORS or set(word) <= set("();|&"):
-            if current:
-                yield current
-            current = []
-        else:
-            current.append(word)
-    if current:
-        yield current
+_PIECE = re.compile(
+    r"""'[^']*'|"(?:\\.|[^"\\])*"|\\.|(?<![^\s;&|()])#[^\n]*|(?<!\S)\d(?=[<>])|[()\n]""", re.DOTALL
+)
+"""What is quoted, else a comment, the number of a stream, a bracket, or the end of a line."""
+
+
+def _on_one_line(piece: re.Match[str]) -> str:
+    text = piece[0]
+    if text == "\n":
+        return " ; "
+    return " " if text == "\\\n" or text[0] in "#0123456789" else f" {text} " if text in "()" else text
 
 
 class _Follower:
-    """Notes what simple commands touch, one after the other. `bodies` are the texts of here-documents to come."""
+    """Notes what simple commands touch, one after the other. `bodies` are the texts of here-documents."""
 
-    def __init__(self, folder: str, bodies: list[str]) -> None:
+    def __init__(self, folder: str, bodies: dict[str, str]) -> None:
         self.folder = folder
+        self.folders: list[str] = []
+        """Where the commands around a subshell run."""
         self.bodies = bodies
+        self.variables: dict[str, str] = {}
+        self.printed: str | None = None
+        """What the last command printed, where its words tell."""
         self.found: list[Touch] = []
         self.unclear: list[str] = []
+
+    def run(self, words: list[str]) -> None:
+        """Follow the simple commands that the words make up."""
+        simple: list[str] = []
+        for word in [*words, ";"]:
+            if word not in ("(", ")") and not (word and set(word) <= set(";|&")):
+                simple.append(word)
+                continue
+            if simple:
+                self.follow(simple)
+            if word not in ("|", "|&"):
+                self.printed = None
+            if word == "(":
+                self.folders.append(self.folder)
+            elif word == ")" and self.folders:
+                self.folder = self.folders.pop()
+            simple = [word] if word == ")" else []
 
     def follow(self, words: list[str]) -> None:
         """Note what one simple command touches; `cd` moves on to another folder."""
         plain, targets, body = self._redirected(words)
         while plain and (plain[0] in PREFIXES or ("=" in plain[0] and plain[0].split("=")[0].isidentifier())):
-            plain.pop(0)
+            name, assigns, value = plain.pop(0).partition("=")
+            self.variables |= {name: value} if assigns else {}
         name = plain[0].rpartition("/")[2] if plain else ""
-        files = [word for word in plain[1:] if not word.startswith("-")]
-        said = _said(name, plain[1:], body)
+        scripts, files = _scripts(plain[1:], scripted=name in SCRIPTED)
+        said = _said(name, plain[1:], files, body)
+        self.printed = None if targets else said
         for target, appends in targets:
             self._note("write", [target], said, whole=said is not None and not appends)
         if name == "cd":
-            self.folder = _absolute(files[0], self.folder) if files else self.folder
+            self.folder = self._absolute(files[0]) if files else self.folder
         elif name in NAMES:
             self._note("names", files or ["."])
         elif name in WRITERS:
@@ -155,38 +189,37 @@ class _Follower:
         elif name in COPIERS:
             self._note("write" if name == "mv" else "read", files[:-1])
             self._note("write", files[-1:])
+        elif name in EDITORS and any(map(_IN_PLACE.match, plain[1:])):
+            for written, taken in edits("\n".join(scripts)):
+                self._note("write", files, written, taken)
         elif name in READERS:
-            self._read(name, plain[1:], files[1:] if name in SCRIPTED else files)
-        elif name and name not in SAY:
-            self.unclear += plain
+            self._read(name, plain[1:], files)
+        elif name not in SAY | SILENT | CLOSERS:
+            self.unclear += [*plain, body] if body else plain
 
     def _redirected(self, words: list[str]) -> tuple[list[str], list[tuple[str, bool]], str | None]:
-        """The words without redirections, where output goes and whether it is appended, and the text of a here-document."""
+        """The words without redirections, where output goes and whether it is appended, and the text that comes in."""
         plain: list[str] = []
         targets: list[tuple[str, bool]] = []
-        body: str | None = None
+        body = self.printed
         rest = iter(words)
         for word in rest:
-            if not word or not set(word) <= set("<>&"):
+            if not word or not set(word) <= set("<>&|"):
                 plain.append(word)
                 continue
             target = next(rest, "")
             if word == "<<":
-                body = self.bodies.pop(0) if self.bodies else None
-            elif word == "<":
+                body = self.bodies.get(target)
+            elif word == "<<<":
+                body = f"{target}\n"
+            elif word == "<" and target:
                 self._note("read", [target])
             elif ">" in word and not word.endswith("&") and target not in ("/dev/null", ""):
-                targets.append((target, word.startswith(">>")))
-            if plain and plain[-1].isdigit() and word.startswith((">", "<")):
-                plain.pop()
+                targets.append((target, ">>" in word))
         return plain, targets, body
 
     def _read(self, name: str, options: list[str], files: list[str]) -> None:
-        """Note what a command reads that prints files; `sed` may change them, and searches may go through folders."""
-        if name == "sed" and any(word.startswith(("-i", "--in-place")) for word in options):
-            written, taken = _edited(options)
-            self._note("write", files, written, taken)
-            return
+        """Note what a command reads that prints files; searches may go through folders."""
         self._note("read", files)
         recursive = name == "rg" or any(
             word.startswith("-") and not word.startswith("--") and set(word) & {"r", "R"} for word in options
@@ -203,35 +236,43 @@ class _Follower:
         *,
         whole: bool = False,
     ) -> None:
-        self.found += [Touch(access, _absolute(path, self.folder), written, taken, whole) for path in paths]
+        self.found += [Touch(access, self._absolute(path), written, taken, whole) for path in paths]
+
+    def _absolute(self, path: str) -> str:
+        path = _VARIABLE.sub(lambda match: self.variables.get(match[1], match[0]), path)
+        return normpath(join(self.folder, path))
 
 
-def _said(name: str, arguments: list[str], body: str | None) -> str | None:
+_VARIABLE = re.compile(r"\$\{?(\w+)\}?")
+_IN_PLACE = re.compile(r"-[^\WMe]*i|--in-place")
+_SCRIPT_NEXT = re.compile(r"-\w*e|--expression|--regexp")
+
+
+def _scripts(words: list[str], *, scripted: bool) -> tuple[list[str], list[str]]:
+    """The scripts, or patterns, among the words of a command, and the files."""
+    scripts: list[str] = []
+    files: list[str] = []
+    rest = iter(words)
+    for word in rest:
+        if scripted and _SCRIPT_NEXT.fullmatch(word):
+            scripts.append(next(rest, ""))
+        elif word and not word.startswith("-"):
+            files.append(word)
+    return (files[:1], files[1:]) if scripted and not scripts else (scripts, files)
+
+
+_UNKNOWN = re.compile(r"\$[({A-Za-z_]")
+
+
+def _said(name: str, words: list[str], files: list[str], body: str | None) -> str | None:
+    """What a command prints, where its words tell; what variables and other commands hold they do not."""
+    said = body if (name == "cat" and not files) or name == "tee" else "" if name in SILENT else None
     if name in SAY:
-        return " ".join(word for word in arguments if word not in ("-n", "-e", "-ne", "-en"))
-    return body
-
-
-LONGEST_SCRIPT = 2_000
-"""Characters of a script of `sed` that is read: a longer one does more than one thing."""
-_SUBSTITUTION = re.compile(r"[0-9,$]*s([/|#,!@%])(.+?)(?<!\\)\1(.*?)(?<!\\)\1[gIi0-9]*")
-_DELETION = re.compile(r"/(.+)(?<!\\)/d")
-_REFERENCE = re.compile(r"&|\\\d")
-_ESCAPED = re.compile(r"\\(\W)")
-
-
-def _edited(words: list[str]) -> tuple[str | None, str]:
-    """What a script of `sed` puts into a file, and in the place of what; None: it does more than its words tell."""
-    script = next((word for word in words if not word.startswith("-")), "")
-    if len(script) > LONGEST_SCRIPT:
-        return None, ""
-    if match := _DELETION.fullmatch(script):
-        return "", _ESCAPED.sub(r"\1", match[1])
-    match = _SUBSTITUTION.fullmatch(script)
-    if not match or _REFERENCE.search(match[3]):
-        return None, ""
-    return _ESCAPED.sub(r"\1", match[3]), _ESCAPED.sub(r"\1", match[2])
-
-
-def _absolute(path: str, folder: str) -> str:
-    return normpath(join(folder, path))
+        options = [word for word in words if word in ("-n", "-e", "-ne", "-en")]
+        plain = [word for word in words if word not in options]
+        if name == "printf" and plain[1:] and plain[0].count("%") == plain[0].count("%s") == 1:
+            plain = ["".join(plain[0].replace("%s", word) for word in plain[1:])]
+        said = " ".join(plain)
+        if name == "printf" or "e" in "".join(options):
+            said = said.replace("\\n", "\n").replace("\\t", "\t")
+    return None if said is None or _UNKNOWN.search(said) else said

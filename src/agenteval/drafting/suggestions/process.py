@@ -68,12 +68,14 @@ def _ordered(calls: list[ToolCall]) -> Iterator[Suggestion]:
             return
 
 
-_CRON = lazy(r"(?:[\d*/,-]+ ){2}(?:[\w*/,#?-]+ ){2}[\w*/,#?-]+")
+_NAMED = r"(?:(?<![A-Za-z])[A-Za-z]{3}(?![A-Za-z])|[\d*/,#?LW-])++"
+_CRON = lazy(rf"(?:[\d*/,-]+ ){{2,3}}(?:{_NAMED} ){{2}}{_NAMED}")
+"""Seconds, which some schedulers have, minutes, hours, days, months and days of the week."""
 
 
 def _scheduled(calls: list[ToolCall]) -> Iterator[Suggestion]:
-    """The hours and days of the first schedule that a call set: an agent that gets them wrong often says them right."""
-    for call in calls:
+    """The hours and days of the last schedule that a call set: an agent that gets them wrong often says them right."""
+    for call in reversed(calls):
         for name, value in call.args.items() if call.succeeded else ():
             if isinstance(value, str) and _CRON.fullmatch(value):
                 yield Suggestion(

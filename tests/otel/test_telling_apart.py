@@ -1,0 +1,195 @@
+"""Calls that look alike and are not the same: none is dropped, and none gets the result of another."""
+
+from pathlib import Path
+from typing import Any
+
+from agenteval.trace import Trace
+from otel.spans import agent, asks_for, chat, responds, says, tool, trace_of, write
+
+ASKED = says("user", "How warm is it?")
+WARM = says("assistant", "It is 7 degrees.")
+
+
+def results(trace: Trace) -> list[tuple[str, Any, Any]]:
+    """Tool, arguments and result of each call."""
+    return [
+        (call.tool, call.args, next((each.data["result"] for each in call.results), None))
+        for call in trace.calls()
+    ]
+
+
+def test_a_tool_that_uses_itself(tmp_path: Path) -> None:
+    """With other arguments it is another call; in another form, or with more, the server tells of the same."""
+    outer = tool(10, 90, "walk", tool__call__arguments='{"path": "/"}', tool__call__result="a")
+    inside: dict[str, Any] = {"parent": "execute_tool@10", "tool__call__result": "b"}
+    inner = tool(20, 30, "walk", tool__call__arguments='{"path": "/a"}', **inside)
+    assert results(trace_of(write(tmp_path, agent(), outer, inner))) == [
+        ("walk", {"path": "/"}, "a"),
+        ("walk", {"path": "/a"}, "b"),
+    ]
+    for same in ('{"path": "/", "depth": 1}', "{'path': '/'}"):
+        inner = tool(20, 30, "walk", tool__call__arguments=same, **inside)
+        assert results(trace_of(write(tmp_path, agent(), outer, inner))) == [("walk", {"path": "/"}, "a")]
+
+
+def test_answers_that_a_service_gives_one_id(tmp_path: Path) -> None:
+    """Two agents ask it at once: what it answered tells them apart."""
+    run = [
+        agent(),
+        chat(10, 100, asked=[ASKED], answered=[asks_for("c1", "weather", city="Oslo")], response__id="r"),
+        chat(20, 90, asked=[ASKED], answered=[asks_for("c2", "weather", city="Bremen")], response__id="r"),
+    ]
+    assert [call.call_id for call in trace_of(write(tmp_path, *run)).calls()] == ["c2", "c1"]
+
+
+def test_agents_of_one_name_side_by_side(tmp_path: Path) -> None:
+    """Each is told what its own call returned, though they number their calls alike."""
+    spans = [agent(), chat(1, 2, asked=[ASKED], answered=[asks_for("a0", "ask"), asks_for("a1", "ask")])]
+    for number, (at, city) in enumerate(((10, "Bremen"), (11, "Oslo"))):
+        calling = asks_for("w0", "weather", city=city)
+        told = responds("w0", f"in {city}")
+        spans += [
+            tool(at - 5, at + 80, "ask", tool__call__id=f"a{number}"),
+            agent(at, at + 70, parent=f"execute_tool@{at - 5}", agent__name="expert"),
+            chat(at + 2, at + 5, parent=f"invoke_agent@{at}", asked=[ASKED], answered=[calling]),
+            chat(
+                at + 20, at + 30, parent=f"invoke_agent@{at}", asked=[ASKED, calling, told], answered=[WARM]
+            ),
+        ]
+    assert results(trace_of(write(tmp_path, *spans)))[2:] == [
+        ("weather", {"city": "Bremen"}, "in Bremen"),
+        ("weather", {"city": "Oslo"}, "in Oslo"),
+    ]
+
+
+def test_an_id_that_calls_of_two_tools_have(tmp_path: Path) -> None:
+    """Calls are numbered anew in each answer, and what hands on to an agent is not executed."""
+    executed = tool(50, 60, "weather", tool__call__id="w0", tool__call__result="7")
+    run = [
+        agent(),
+        chat(10, 20, asked=[ASKED], answered=[asks_for("w0", "transfer")]),
+        chat(30, 40, asked=[ASKED], answered=[asks_for("w0", "weather", city="Bremen")]),
+        executed,
+    ]
+    expected = [("transfer", {}, None), ("weather", {"city": "Bremen"}, "7")]
+    assert results(trace_of(write(tmp_path, *run))) == expected
+    again = tool(70, 80, "weather", tool__call__id="w0", tool__call__result="8")
+    assert results(trace_of(write(tmp_path, *run, again))) == [*expected, ("weather", {}, "8")]
+
+
+def test_a_call_that_nothing_answers(tmp_path: Path) -> None:
+    """It does not get the response of the one before that has its number."""
+    first, second = asks_for("w0", "weather", city="Bremen"), asks_for("w0", "transfer")
+    told = responds("w0", "7")
+    run = [
+        agent(),
+        chat(10, 20, asked=[ASKED], answered=[first]),
+        chat(30, 40, asked=[ASKED, first, told], answered=[second]),
+        chat(50, 60, asked=[ASKED, first, told, second], answered=[WARM]),
+    ]
+    assert results(trace_of(write(tmp_path, *run))) == [
+        ("weather", {"city": "Bremen"}, "7"),
+        ("transfer", {}, None),
+    ]
+
+
+def test_the_same_call_twice_on_purpose(tmp_path: Path) -> None:
+    """They are two, in one answer or in two, with ids or without; and a failed one that is tried again is two."""
+    calling = asks_for("", "weather", city="Bremen")
+    done: dict[str, Any] = {"tool__call__arguments": '{"city": "Bremen"}'}
+    run = [
+        agent(),
+        chat(10, 20, asked=[ASKED], answered=[calling]),
+        tool(21, 25, "weather", error="busy", **done),
+        chat(30, 40, asked=[ASKED], answered=[{**calling, "parts": calling["parts"] * 2}]),
+        tool(41, 49, "weather", tool__call__result="7", **done),
+        tool(42, 48, "weather", tool__call__result="8", **done),
+    ]
+    trace = trace_of(write(tmp_path, *run))
+    assert [(call.failed, call.succeeded) for call in trace.calls()] == [
+        (True, False),
+        (False, True),
+        (False, True),
+    ]
+    assert [result for _, _, result in results(trace)] == [None, "7", "8"]
+    assert trace.metrics.retry_count == 2
+
+
+def test_which_call_was_executed_is_not_told(tmp_path: Path) -> None:
+    """The spans have neither ids nor arguments: a note says that results may be mixed up."""
+    answer = {
+        "role": "assistant",
+        "parts": [
+            *asks_for("c1", "weather", city="Oslo")["parts"],
+            *asks_for("c2", "weather", city="Bremen")["parts"],
+        ],
+    }
+    run = [
+        agent(),
+        chat(10, 20, asked=[ASKED], answered=[answer]),
+        tool(21, 25, "weather", tool__call__result="7"),
+        tool(22, 24, "weather", tool__call__result="1"),
+        chat(30, 40, asked=[ASKED], answered=[WARM]),
+    ]
+    assert trace_of(write(tmp_path, *run)).notes == [
+        "which of several calls of a tool was executed when is not told of 1 tool call: their results may be mixed up"
+    ]
+
+
+def test_arguments_that_were_filled_in_tell_calls_apart(tmp_path: Path) -> None:
+    """Each span goes with the call that has less, whatever the ids and the order."""
+    run = [
+        agent(),
+        chat(
+            10,
+            20,
+            asked=[ASKED],
+            answered=[asks_for("c1", "weather", city="Oslo"), asks_for("c2", "weather", city="Bremen")],
+        ),
+    ]
+    for at, city, own in ((21, "Bremen", {}), (22, "Oslo", {"tool__call__id": "f2"})):
+        given = {
+            "tool__call__arguments": f'{{"city": "{city}", "unit": "C"}}',
+            "tool__call__result": f"in {city}",
+        }
+        run.append(tool(at, 30, "weather", **given, **own))
+    assert results(trace_of(write(tmp_path, *run))) == [
+        ("weather", {"city": "Bremen"}, "in Bremen"),
+        ("weather", {"city": "Oslo"}, "in Oslo"),
+    ]
+
+
+def test_no_arguments_as_an_empty_text(tmp_path: Path) -> None:
+    """So services write them: they are told, and there are none."""
+    part = {"type": "tool_call", "id": "c1", "name": "now", "arguments": ""}
+    run = [agent(), chat(10, 20, asked=[ASKED], answered=[{"role": "assistant", "parts": [part]}])]
+    (call,) = trace_of(write(tmp_path, *run)).calls()
+    assert call.event.data["args"] == {}
+
+
+def test_arguments_that_were_not_captured_are_null(tmp_path: Path) -> None:
+    """They are not taken for none."""
+    (call,) = trace_of(write(tmp_path, agent(), tool(1, 2, "weather"))).calls()
+    assert call.event.data["args"] is None
+    assert not call.tells_args
+
+
+def test_a_tool_within_itself_that_tells_no_arguments(tmp_path: Path) -> None:
+    """It may be the server's span of the call, or another call: it is taken for the first, and a note says so."""
+    run = [agent(), tool(10, 90, "walk"), tool(20, 30, "walk", parent="execute_tool@10")]
+    trace = trace_of(write(tmp_path, *run))
+    assert len(trace.calls()) == 1
+    note = "1 execute_tool span within another of its tool, without arguments: taken for the same call"
+    assert note in trace.notes
+
+
+def test_an_answer_asked_for_a_tool_that_has_no_span(tmp_path: Path) -> None:
+    """What hands on to an agent has none in some frameworks: where answers are not captured, a note counts them."""
+    asking: dict[str, Any] = {"response__finish_reasons": ["tool_calls"]}
+    first = [agent(), chat(10, 20, **asking), tool(21, 25, "weather"), chat(30, 40, **asking)]
+    note = (
+        "1 answer that nobody captured asked for tools, and no execute_tool span follows: calls are missing"
+    )
+    assert note in trace_of(write(tmp_path, *first, chat(50, 60))).notes
+    notes = trace_of(write(tmp_path, *first, tool(41, 45, "weather"), chat(50, 60))).notes
+    assert note not in notes
