@@ -1,9 +1,10 @@
 """How many planted fabrications the check finds, by kind: `python -m benchmarks.fabrications FILE… [--recordings FOLDER]`.
 
-The files are those of `benchmarks.groundedness`. An honest output is a sentence of a source as it stands; a
-fabricated one is the same with one thing changed: a number, a date, a name, a URL, a quote, a negation put in or taken
-out, or two names on either side of a verb swapped. The choice is random with a fixed seed, so that every run is the
-same. What is put in may well stand somewhere else in the source. An honest output that fails is a false alarm.
+The files are those of `benchmarks.groundedness`; of a JSON value, each text in it is a source. An honest output is a
+sentence of a source as it stands; a fabricated one is the same with one thing changed: a number, a date, a name, a
+URL, a quote, a negation put in or taken out, or two names on either side of a verb swapped. The choice is random with
+a fixed seed, so that every run is the same. What is put in may well stand somewhere else in the source. An honest
+output that fails is a false alarm.
 
 With `--recordings`, what real runs said and what their tools returned comes first, each sentence changed in several
 ways; the files fill up to 200 of each kind.
@@ -20,10 +21,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import recorded
-from benchmarks.groundedness import CASE, CHECK, sources_of, trace_of
+from benchmarks.groundedness import CASE, CHECK, share, sources_of, trace_of
 
 from agenteval.language.content_words import plain_form
-from agenteval.text import sentences
+from agenteval.text import sentences, texts
 
 Json = dict[str, Any]
 Planted = tuple[str, str, str]
@@ -52,8 +53,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     else:
         print(f"{'':<10}{'planted':>8}{'recorded':>10}{'found':>8}{'false alarms':>14}")
         for each in found:
-            share, alarms = each["detection_rate"], each["false_alarm_rate"]
-            print(f"{each['kind']:<10}{each['n']:>8}{each['recorded']:>10}{share:>8.1%}{alarms:>14.1%}")
+            rates = (each["detection_rate"], each["false_alarm_rate"])
+            detected, alarms = ("-" if rate is None else f"{rate:.1%}" for rate in rates)
+            print(f"{each['kind']:<10}{each['n']:>8}{each['recorded']:>10}{detected:>8}{alarms:>14}")
     return 0
 
 
@@ -61,7 +63,9 @@ def figures(kind: str, rows: Sequence[Json], runs: Sequence[Json] = (), *, show:
     """The share of planted fabrications of one kind that are found; `recorded` are those planted in `runs`."""
     chance = random.Random(f"{SEED} {kind}")
     pool = list(
-        dict.fromkeys((source, text) for row in rows for source in sources_of(row) for text in _said(source))
+        dict.fromkeys(
+            (source, text) for row in rows for source in texts(sources_of(row)) for text in _said(source)
+        )
     )
     chance.shuffle(pool)
     names = sorted({name for _, text in pool for name in NAME.findall(text)})
@@ -79,13 +83,12 @@ def figures(kind: str, rows: Sequence[Json], runs: Sequence[Json] = (), *, show:
             print(f"{kind} missed: {false}\n    for {honest}")
         for _, honest, _ in alarms:
             print(f"{kind} alarm: {honest}")
-    count = max(1, len(planted))
     return {
         "kind": kind,
         "n": len(planted),
         "recorded": of_runs,
-        "detection_rate": round(1 - len(missed) / count, 4),
-        "false_alarm_rate": round(len(alarms) / count, 4),
+        "detection_rate": share(len(planted) - len(missed), len(planted)),
+        "false_alarm_rate": share(len(alarms), len(planted)),
     }
 
 

@@ -210,14 +210,15 @@ def measures(judged: Sequence[Judged]) -> Json:
     found = sum(not each.passed for each in bad)
     return {
         "n": len(judged),
-        "accuracy": _share(len(good) - alarms + found, len(judged)),
-        "false_alarm_rate": _share(alarms, len(good)),
-        "detection_rate": _share(found, len(bad)),
+        "accuracy": share(len(good) - alarms + found, len(judged)),
+        "false_alarm_rate": share(alarms, len(good)),
+        "detection_rate": share(found, len(bad)),
         "roc_auc": roc_auc([each.score for each in good], [each.score for each in bad]),
     }
 
 
-def _share(part: int, whole: int) -> float | None:
+def share(part: int, whole: int) -> float | None:
+    """A part of a whole, from 0 to 1; None of nothing."""
     return round(part / whole, 4) if whole else None
 
 

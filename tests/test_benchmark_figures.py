@@ -132,6 +132,16 @@ def test_planted_fabrications_are_found(kind: str) -> None:
     assert found["false_alarm_rate"] == 0.0
 
 
+def test_fabrications_are_planted_in_the_texts_of_json() -> None:
+    """What a tool returned may be any JSON value; numbers and keys of it are no sentences."""
+    said = "On March 3 the company Alpha Works bought Beta Boats for 41 dollars a share."
+    rows = [{"source": [{"pages": [{"text": said, "year": 2026}], "found": True}, None]}]
+    assert figures("number", rows) == figures("number", [{"source": said}])
+    assert figures("number", rows)["n"] == 1
+    nothing = figures("negation", rows)
+    assert (nothing["n"], nothing["detection_rate"], nothing["false_alarm_rate"]) == (0, None, None)
+
+
 def test_fabrications_are_planted_in_recorded_runs() -> None:
     """What the tools of real runs returned and what the agent said is changed too, and counted apart."""
     runs = list(recorded.rows(ROOT / "tests" / "data" / "recordings"))

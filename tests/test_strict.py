@@ -228,6 +228,38 @@ def test_what_pydantic_says_of_whole_numbers_null_and_doubles(change: dict[str, 
     assert [finding.sentence for finding in caught.value.findings] == [told]
 
 
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"colors": []}, "expected something that is not empty, got an empty list"),
+        ({"colors": ["red", "red"]}, "'red' stands there twice"),
+        ({"copies": 0}, "expected at least 1, got the number 0"),
+        ({"copies": 1.5}, "expected an integer, got the number 1.5"),
+        ({"copies": 11}, "expected at most 10, got the number 11"),
+    ],
+)
+def test_every_rule_of_a_field_holds(change: dict[str, Any], told: str) -> None:
+    """For pydantic too, and in whatever order they stand."""
+
+    @model
+    class Prints(Model):
+        """A field with two rules, in both orders."""
+
+        colors: Annotated[list[str], Unique(), NotEmpty()] = field(default_factory=lambda: ["red"])
+        """A list in which nothing stands twice."""
+        copies: Annotated[float, Whole(1), Between(0, 10)] = 1
+        """A number without a fraction."""
+        paper: Annotated[list[str], NotEmpty(), Unique()] = field(default_factory=lambda: ["A4"])
+        """As colors."""
+
+    with pytest.raises(Invalid) as caught:
+        parse(Prints, change)
+    assert [finding.message for finding in caught.value.findings] == [told]
+    if "colors" in change:
+        with pytest.raises(Invalid, match=told):
+            parse(Prints, {"paper": change["colors"]})
+
+
 def test_a_closed_model_takes_no_keys_of_authors() -> None:
     """An `x-` key is unknown there like any other; neither the quick look nor pydantic lets it through."""
     assert parse(Closed, {}) == Closed()

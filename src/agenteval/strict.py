@@ -209,10 +209,20 @@ class OpenMapping:
 
 
 def _limited(source: Any, handler: Any, **limits: Any) -> Any:
-    """The schema of a rule that pydantic has too."""
+    """The schema of a rule that pydantic has too, beside the rules that stand before it."""
     from pydantic import Field
 
-    return handler.generate_schema(Annotated[source, Field(**limits)])
+    return handler.generate_schema(Annotated[source, _Given(handler(source)), Field(**limits)])
+
+
+class _Given:
+    """Stands for a schema that is made: pydantic puts limits to types only."""
+
+    def __init__(self, schema: Any) -> None:
+        self.schema = schema
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        return self.schema
 
 
 def explained(schema: Any, objection: Callable[[Any], str]) -> Any:

@@ -349,6 +349,8 @@ def test_what_cannot_be_judged_is_in_no_baseline(
         "warning[baseline.not_written]: agenteval-baseline.json is left as it was: not every test could be judged"
         in capsys.readouterr().out
     )
+    assert run("r2", "--update-baseline", "-q") == code
+    assert "baseline not written: agenteval-baseline.json\n" in capsys.readouterr().out
 
 
 def test_an_error_is_not_excused_by_a_baseline(project: Project) -> None:

@@ -79,6 +79,23 @@ def test_broken_configuration(project: Path, capsys: pytest.CaptureFixture[str])
     assert lines[-1] == "something is broken: see above"
 
 
+def test_a_secret_that_is_not_set(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is told, since no test would run; where CI has the variable, nothing is broken."""
+    (project / "agenteval.yaml").write_text("secrets: [MY_KEY]\n", encoding="utf-8")
+    monkeypatch.setenv("MY_KEY", "quite ordinary words")
+    assert not any(line.startswith("secrets ") for line in doctor(capsys))
+    monkeypatch.delenv("MY_KEY")
+    unset = "the environment variable MY_KEY is not set, so its value cannot be redacted"
+    assert doctor(capsys)[-4:] == [
+        f"secrets       {unset}: agenteval run ends with exit code 2",
+        f"{'':<14}next: set MY_KEY, or take it out of --secret and of `secrets` in the configuration",
+        "",
+        "all is well",
+    ]
+
+
 def test_broken_adapter(
     project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -349,6 +349,17 @@ def test_a_broken_test_file_as_recording(suite: SuiteProject, capsys: pytest.Cap
     assert [task["taskId"] for task in suite.summary()["tasks"]] == ["dogs"]
 
 
+def test_a_test_file_as_recording_keeps_to_the_limits(
+    suite: SuiteProject, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Those of the project's configuration hold for it, as for any test file."""
+    Project(suite.root).add("pass", "cats")
+    suite.write(make_task(), record=False)
+    suite.put("agenteval.yaml", {"limits": {"max_yaml_nodes": 20}})
+    assert suite.run("--replays", "tests") == 3
+    assert "error[yaml.too_many_nodes]: " in capsys.readouterr().out
+
+
 def test_recordings_outside_the_project(
     suite: SuiteProject, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

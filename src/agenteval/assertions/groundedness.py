@@ -38,8 +38,9 @@ class ClaimsSupportedByFixtures(Assertion):
     """Everything the final output claims is supported by what the tools returned.
 
     A claim unit is a bullet, a numbered item or a table row, else a sentence. Questions, greetings, headings, code
-    blocks, lists of sources, and marks such as [1] claim nothing. Sources are the successful results of `allowed_sources`: their
-    strings and numbers, and what their objects say, field by field with its name; beside them what the user said and, if asked for, memory.
+    blocks, lists of sources, and marks such as [1] claim nothing. Sources are the successful results of
+    `allowed_sources`: their strings and numbers, and what their objects say, field by field with its name; beside them
+    what the user said and, if asked for, memory.
 
     Hard facts must occur in the sources. Numbers are compared by value (`41%` is `41 percent`, `$58bn` is `58
     billion dollars`) and must stand near words of the claim, dates by day, month and year as far as they are stated,

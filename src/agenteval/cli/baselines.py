@@ -113,6 +113,7 @@ def conclude(
         return verdict
     if counts.invalid or counts.errors or not counts.total:
         verdict.warnings.append(_not_written(watch.target))
+        verdict.lines.append(f"baseline not written: {watch.target}")
         return verdict
     baseline = watch.baseline(after)
     try:

@@ -117,6 +117,7 @@ def _plugins() -> Iterator[_Line]:
 
 
 def _project() -> Iterator[_Line]:
+    from agenteval.cli.project import rules_of
     from agenteval.config import load_config, project_root
 
     root = project_root()
@@ -128,6 +129,13 @@ def _project() -> Iterator[_Line]:
         yield _broken("", error)
         return
     yield _fine("", "\n".join(_settings(config)))
+    try:
+        rules_of(config, ())
+    except (
+        AgentEvalError
+    ) as error:  # other shells, such as that of CI, may have the variable: nothing is broken
+        ends = f"agenteval run ends with exit code {int(error.exit_code)}"
+        yield _fine("secrets", f"{error.message}: {ends}\nnext: {error.next_step}")
 
 
 def _sources(root: Path) -> str:

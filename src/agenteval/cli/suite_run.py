@@ -162,7 +162,7 @@ def _replays(path: Path, options: SuiteOptions, project: OpenProject, *, allow_o
     return Replays(
         folder=folder,
         root=project.root if inside else folder,  # a folder that is named on the command line may be read
-        max_bytes=project.config.limits.max_file_bytes,
+        limits=project.config.limits,
         allow_outside=allow_outside,
     )
 

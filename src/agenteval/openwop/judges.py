@@ -60,7 +60,7 @@ def _recorded(question: Question, replays: Replays) -> Sequence[RubricVerdict]:
             f"{path} leads out of {replays.root}", reason_code="judge.no_verdicts", next_step=STAY_INSIDE
         )
     try:
-        told = load_model(RubricVerdicts, path, max_bytes=replays.max_bytes)
+        told = load_model(RubricVerdicts, path, max_bytes=replays.limits.max_file_bytes)
     except FileError as error:
         raise AssertionCrashError(
             error.message,

@@ -45,7 +45,7 @@ class Replays:
 
     folder: Path
     root: Path
-    max_bytes: int
+    limits: LimitsConfig
     allow_outside: bool = False
 
     def recording(self, task: Task, registry: Registry) -> Recording:
@@ -54,9 +54,7 @@ class Replays:
         if (folder / TEST_FILE).is_file() and (
             self.allow_outside or is_inside(folder / TEST_FILE, self.root)
         ):
-            loaded = load_test(
-                folder / TEST_FILE, limits=LimitsConfig(max_file_bytes=self.max_bytes), registry=registry
-            )
+            loaded = load_test(folder / TEST_FILE, limits=self.limits, registry=registry)
             return Recording(case=loaded.case, checks=loaded.checks)
         return Recording(case=self._shown(task))
 
@@ -76,7 +74,7 @@ class Replays:
             base_dir=self.folder / task_id,
             root=self.root,
             run_id=run_id,
-            max_file_bytes=self.max_bytes,
+            max_file_bytes=self.limits.max_file_bytes,
             allow_outside=self.allow_outside,
         )
 
