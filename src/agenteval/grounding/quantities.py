@@ -188,6 +188,7 @@ def _digits(text: str) -> Iterator[Quantity]:
         before = text[max(0, start - 20) : start]
         if value in _SCALE_ENDS and _OF_SCALE.search(before):
             continue
+        about = _ends_in(before, _ABOUT)
         values = frozenset(_readings(value, scale or "", unit))
         if size:
             values |= {value.scaleb(_SCALES_OF_DATA[size]).normalize()}
@@ -197,8 +198,8 @@ def _digits(text: str) -> Iterator[Quantity]:
             text=text[start:end],
             values=values,
             unit=unit,
-            about=_ends_in(before, _ABOUT),
-            over=_ends_in(before, _OVER),
+            about=about,
+            over=about and _ends_in(before, _OVER),
             start=start,
             end=end,
             clock=may_be_hour(before, text[end : end + 10])

@@ -122,10 +122,12 @@ def _runs(text: str) -> Iterator[list[re.Match[str]]]:
 
 def _number_before(word: re.Match[str], text: str) -> str:
     """The number before a word that may be its unit."""
-    before = text[max(0, word.start() - 12) : word.start()]
-    if not before.rstrip()[-1:].isdigit() or not (word.group() in _SCALES or _UNITS.fullmatch(word.group())):
+    start = word.start()
+    if not text[max(0, start - 2) : start].rstrip()[-1:].isdigit():
         return ""
-    count = _COUNT.search(before)
+    if word.group() not in _SCALES and not _UNITS.fullmatch(word.group()):
+        return ""
+    count = _COUNT.search(text, max(0, start - 12), start)
     return count.group().rstrip() if count else ""
 
 
