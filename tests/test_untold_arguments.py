@@ -177,6 +177,14 @@ def test_a_check_of_a_project_is_held_to_it_too() -> None:
     assert (found.status, found.reason_code) == ("skip", "capability.missing")
 
 
+def test_evidence_says_that_they_are_not_told() -> None:
+    """A call without them is not shown as one with `null`."""
+    found = judged("must_call_tool", {"tool": "web_search", "args": OF_ARGS}, *TWO[:2])
+    assert [(each.event_id, each.text, each.note) for each in found.evidence.excerpts] == [
+        ("evt-2", "web_search with arguments that are not told", UNTOLD)
+    ]
+
+
 @pytest.mark.parametrize("kind", ["claims_supported_by_fixtures", "no_fabricated_source_or_citation"])
 def test_what_a_tool_returned_that_is_not_told_supports_nothing(kind: str) -> None:
     """A claim that rests on it fails."""

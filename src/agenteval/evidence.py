@@ -67,7 +67,8 @@ def describe(event: Event, redactor: Redactor) -> str:
     data = redactor.data(event.data)
     kind = event.type
     if kind == "tool_call":
-        text = f"{data.get('tool')} {_json(data.get('args'))}"
+        args = data.get("args")
+        text = f"{data.get('tool')} {'with arguments that are not told' if args is None else _json(args)}"
     elif kind == "tool_result":
         outcome = "ok" if data.get("success") else "failed"
         text = f"{data.get('tool')} {outcome}: {_json(data.get('result'))}"

@@ -1,9 +1,16 @@
 """Calls that look alike and are not the same: none is dropped, and none gets the result of another."""
 
+import json
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
+import pytest
+
 from agenteval.trace import Trace
+from agenteval_otel.calls import calls_of
+from agenteval_otel.otlp import read_spans
+from agenteval_otel.runs import runs_of
 from otel.spans import agent, asks_for, chat, responds, says, tool, trace_of, write
 
 ASKED = says("user", "How warm is it?")
@@ -193,3 +200,26 @@ def test_an_answer_asked_for_a_tool_that_has_no_span(tmp_path: Path) -> None:
     assert note in trace_of(write(tmp_path, *first, chat(50, 60))).notes
     notes = trace_of(write(tmp_path, *first, tool(41, 45, "weather"), chat(50, 60))).notes
     assert note not in notes
+
+
+@pytest.mark.parametrize("call_id", ["", "c{}"])
+def test_a_long_run_is_read_in_linear_time(tmp_path: Path, call_id: str) -> None:
+    """Also when calls and their executions share no id, and frameworks fill arguments in."""
+    spans = [agent(0, 90_000)]
+    for day in range(3_000):
+        filled = json.dumps({"day": day, "unit": "C"})
+        answered = [asks_for(call_id.format(day), "weather", day=day)]
+        spans += [
+            chat(20 * day, 20 * day + 8, answered=answered, response__id=f"r{day}"),
+            tool(
+                20 * day + 9,
+                20 * day + 15,
+                "weather",
+                tool__call__arguments=filled,
+                tool__call__id=f"own{day}",
+            ),
+        ]
+    found = read_spans(write(tmp_path, *spans), max_bytes=10_000_000)
+    start = perf_counter()
+    assert len(calls_of(*runs_of(found.spans))) == 3_000
+    assert perf_counter() - start < 5

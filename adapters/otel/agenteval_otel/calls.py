@@ -5,17 +5,18 @@ record either or both. The two are one call: they share the call id, or else too
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from agenteval.json_values import args_key
 from agenteval_otel import conventions as gen_ai
 from agenteval_otel.conventions import Message, agree, arguments_of, messages_of, tool_of
 from agenteval_otel.otlp import Span
 from agenteval_otel.runs import Run
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, eq=False)
 class Call:
     """A tool call: what asked for it, what executed it, and what answered it, as far as they are recorded."""
 
@@ -41,11 +42,10 @@ def calls_of(run: Run) -> list[Call]:
     """All tool calls, each once, in the order in which they were asked for or executed."""
     asked = [call for chat in run.chats for call in _asked_for(run, chat)]
     _answer(run, asked)
+    executions = _Executions(run, asked)
     calls: list[Call] = []
-    open_calls = list(asked)
-    ids = Counter(call.call_id for call in asked)
     for span in run.tools:
-        call = _matching(span, open_calls, run, ids)
+        call = executions.call_of(span)
         if call is None:
             call = Call(
                 call_id=str(span.attributes.get(gen_ai.CALL_ID) or span.span_id),
@@ -57,7 +57,6 @@ def calls_of(run: Run) -> list[Call]:
             )
             calls.append(call)
         else:
-            open_calls.remove(call)
             if call.args is None:
                 call.args = arguments_of(span)
             if not call.named:
@@ -117,37 +116,52 @@ def _responses(messages: list[Message]) -> Iterator[tuple[str, int, Any]]:
         asked.update(call_id for call_id, _, _ in message.calls)
 
 
-def _matching(span: Span, calls: list[Call], run: Run, ids: Counter[str]) -> Call | None:
-    """The open call that a span executed: by its id, else by tool and arguments, else by tool alone.
+class _Executions:
+    """Finds the calls that spans executed, among those that models asked for and that no span is of yet."""
 
-    Frameworks may give calls ids of their own: those with the same arguments are one, unless another span has the id of
-    the call. They may fill in arguments, or write them in another form: these tell calls of a tool apart, and make no
-    other call of one. `ids` counts all calls: an id that several have tells calls of different tools not apart.
-    """
-    call_id, tool = span.attributes.get(gen_ai.CALL_ID), tool_of(span)
-    if call_id and (same := [call for call in calls if call.call_id == call_id]):
-        if of_tool := [call for call in same if call.tool == tool]:
-            return _likeliest(span, of_tool, run)
-        if ids[call_id] == 1:
-            return same[0]
-    executing = {each.attributes.get(gen_ai.CALL_ID) for each in run.tools}
-    same_tool = [
-        call
-        for call in calls
-        if call.tool == tool
-        and call.chat is not None
-        and call.chat.start <= span.start  # what streams in may be executed before the answer ends
-        and call.call_id not in executing
-    ]
-    args = arguments_of(span)
-    if args is not None:
-        if equal := [call for call in same_tool if call.args == args]:
-            return _likeliest(span, equal, run)
-        executed = [arguments_of(each) for each in run.tools]
-        same_tool = [call for call in same_tool if call.args not in executed]
-        if near := [call for call in same_tool if isinstance(call.args, dict) and agree(call.args, args)]:
-            return _likeliest(span, near, run)
-    return _likeliest(span, [call for call in same_tool if not (call_id and call.named)], run)
+    def __init__(self, run: Run, asked: Sequence[Call]) -> None:
+        self._run = run
+        self._asked = asked
+        self._by_id: dict[str, list[Call]] = {}
+        for call in asked:
+            self._by_id.setdefault(call.call_id, []).append(call)
+        self._ids = {span.attributes.get(gen_ai.CALL_ID) for span in run.tools}
+        executed = {args_key(arguments_of(span)) for span in run.tools}
+        self._told = {call for call in asked if args_key(call.args) in executed}
+        """Those of which a span has the arguments."""
+
+    def call_of(self, span: Span) -> Call | None:
+        """The call that a span executed: by its id, else by tool and arguments, else by tool alone.
+
+        Frameworks may give calls ids of their own: those with the same arguments are one, unless another span has the id
+        of the call. They may fill in arguments, or write them in another form: these tell calls of a tool apart, and make
+        no other call of one. An id that several calls have tells calls of different tools not apart.
+        """
+        call_id, tool = span.attributes.get(gen_ai.CALL_ID), tool_of(span)
+        of_id = self._by_id.get(str(call_id), []) if call_id else []
+        if same := [call for call in of_id if call.span is None]:
+            if of_tool := [call for call in same if call.tool == tool]:
+                return _likeliest(span, of_tool, self._run)
+            if len(of_id) == 1:
+                return same[0]
+        same_tool = list(self._open(span))
+        args = arguments_of(span)
+        if args is not None:
+            if equal := [call for call in same_tool if call.args == args]:
+                return _likeliest(span, equal, self._run)
+            same_tool = [call for call in same_tool if call not in self._told]
+            if near := [call for call in same_tool if isinstance(call.args, dict) and agree(call.args, args)]:
+                return _likeliest(span, near, self._run)
+        return _likeliest(span, [call for call in same_tool if not (call_id and call.named)], self._run)
+
+    def _open(self, span: Span) -> Iterator[Call]:
+        """The calls of the span's tool that it may be of, by time and by what other spans say."""
+        tool = tool_of(span)
+        for call in self._asked:
+            if call.span is not None or call.tool != tool or call.chat is None or call.call_id in self._ids:
+                continue
+            if call.chat.start <= span.start:  # what streams in may be executed before the answer ends
+                yield call
 
 
 def _likeliest(span: Span, calls: list[Call], run: Run) -> Call | None:

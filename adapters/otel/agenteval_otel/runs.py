@@ -136,14 +136,20 @@ def _once(chats: list[Span]) -> list[Span]:
         for span in chats
         if span.span_id not in holding and (span.parent_id not in ids or span.parent_id in holding)
     ]
-    return [span for span in kept if not any(_tells_more(other, span, telling) for other in kept)]
+    alike: dict[str, list[Span]] = {}
+    for span in kept:
+        alike.setdefault(str(span.attributes.get(gen_ai.RESPONSE_ID) or span.span_id), []).append(span)
+    repeated = {
+        span.span_id
+        for spans in alike.values()
+        for span in spans
+        if any(_tells_more(other, span, telling) for other in spans)
+    }
+    return [span for span in kept if span.span_id not in repeated]
 
 
 def _tells_more(other: Span, span: Span, telling: set[str]) -> bool:
-    """Whether a span beside this one is of the same call: at the same time it had the same answer, by its id."""
-    answer = span.attributes.get(gen_ai.RESPONSE_ID)
-    if not answer or answer != other.attributes.get(gen_ai.RESPONSE_ID):
-        return False
+    """Whether a span with the same id of its answer is of the same call: at the same time it had the same answer."""
     said, other_said = (
         [(each.text, each.calls) for each in messages_of(one, gen_ai.OUTPUT)] for one in (span, other)
     )
