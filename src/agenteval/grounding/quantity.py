@@ -72,7 +72,7 @@ def may_be_hour(before: str, after: str) -> str:
 
 
 _AFTER_DAY = lazy(
-    r"\W*\Z|[.,;:!?)]| (?:is|was|at|in|from|to|and|or|for|has|will|if|between|until|but|as|with)\b"
+    r"\W*\Z|[.,;:!?)]| of (?:this|the) m| (?:is|was|at|in|from|to|and|or|for|has|will|if|between|until|but|as|with)\b"
 )
 
 
