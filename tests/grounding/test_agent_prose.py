@@ -55,7 +55,7 @@ def unsupported(output: str, source: str) -> list[str]:
         ("The path is 4 km long.", "Der path ist vier Kilometer lang.", "The path is 5 km long.", "5"),
         ("Repairs cost €420,000.", "Repairs: 420.000 Euro", "Repairs cost €430,000.", "€430,000"),
         ("The tram cost 310 M€.", "Le tram: 310 millions d'euros", "The tram cost 320 M€.", "320 M€"),
-        ("The disk has 505 MB.", "disk 511M 6.1M 505M", "The disk has 506 MB.", "506 MB"),
+        ("The disk has 505 MB.", "disk 511M 6.1M 505M", "The disk has 506M.", "506M"),
         ("It has over 2,000 ratings.", "It has 2,187 ratings.", "It has over 3,000 ratings.", "3,000"),
         ("It has 4.3 out of 5 stars.", "It has 4.3 stars.", "It has 4.4 out of 5 stars.", "4.4"),
         ("Call +31 30 555 0142.", "Phone: +31 30 555 0142", "Call +31 30 555 0143.", "+31 30 555 0143"),
@@ -63,6 +63,17 @@ def unsupported(output: str, source: str) -> list[str]:
         ("It used 24 GB.", "used 24G", "It used 24 Acme.", "Acme"),
         ("Installations set a record last year (6,930).", "Installations set a record. 6,930 of them last year, 14% more.",
          "Installations set a record last year (6,931).", "6,931"),
+        ("It has 505 MB.", "It has 505M, or 505 MB.", "It has 505 GB.", "GB"),
+        ("It runs at 3.2 GHz.", "It runs at 3.2GHz.", "It runs at 3.2 MHz.", "MHz"),
+        ("Over 3,000 came.", "3,190 came.", "Over 4,000 came.", "4,000"),
+        ("Nearly 3,000 came.", "2,950 or 3,190 came.", "Nearly 3,500 came.", "3,500"),
+        ("Alice (44) won.", "Alice (44) won. Bob (45) lost.", "Alice (45) won.", "45"),
+        ("The visit on the 4th is off.", "The visit on 4 May is off.", "The 4th visit is off.", "4th"),
+        ("It fell on the 4th of this month.", "It fell on 4 May.", "It fell on the 4th of many days.", "4th"),
+        ("The fair: 6:30 to 8.", "The fair: 18:30-20:00", "The fair grew to 8.", "8"),
+        ("Call +31-30-555-0142.", "Phone: +31 30 555 0142", "Call +31-30-555-0143.", "+31-30-555-0143"),
+        ("The code was sent [1].", "The code was sent.", "The code is [404].", "404"),
+        ("Según lo dicho, Ella called Bob.", "Ella called Bob.", "Then Bob called Como.", "Como"),
     ],
 )  # fmt: skip
 def test_a_fact_in_another_form(output: str, source: str, wrong: str, fact: str) -> None:
@@ -117,27 +128,55 @@ def test_german(text: str, german: bool) -> None:
 )
 def test_what_the_agent_did_not_find(output: str) -> None:
     """Names that the agent says the results lack need not be there."""
-    assert [(claim.worded, claim.lacks) for claim in claims(output)] == [(False, True)]
+    assert [(claim.worded, bool(claim.lacks)) for claim in claims(output)] == [(False, True)]
     assert unsupported(output, "A calendar with nothing in it.") == []
 
 
 @pytest.mark.parametrize(
     "output",
     [
-        "I don't see Tom, but Acme has a branch in Cologne.",
         "The company did not mention Cologne.",
         '"We have not seen Cologne", they said.',
     ],
 )
 def test_what_is_said_of_others(output: str) -> None:
     """What others did not say or see, and what goes on with a "but", is a claim like any other."""
-    assert [claim.lacks for claim in claims(output)] == [False]
+    assert [claim.lacks for claim in claims(output)] == [()]
+
+
+@pytest.mark.parametrize(
+    ("output", "facts"),
+    [
+        ("I don't see Tom, but Acme has a branch in Cologne.", ["Acme", "Cologne"]),
+        ("I couldn't find Tom, so Acme fired Bob.", ["Acme", "Bob"]),
+        ("I couldn't find Tom because Acme fired Tom.", ["Tom", "Acme"]),
+        ("The article doesn't mention Tom, who was fired by Acme.", ["Acme"]),
+        ("I can't tell you the price, Acme bought it.", ["Acme"]),
+        ("I did not find a price and Tom Bell runs it now.", ["Tom Bell"]),
+        ("Tom left Acme - I couldn't find out why.", ["Acme"]),
+        ("Tom left Acme, the article doesn't say why.", ["Acme"]),
+        ("I have no doubt that it is in Cologne.", ["Cologne"]),
+        ("I found nothing wrong with the Acme laptop.", ["Acme"]),
+        ("I don't see Tom, Anna or Acme.", []),
+        ("I found nothing on Tom and Acme in Cologne.", []),
+    ],
+)
+def test_a_lack_is_of_its_clause(output: str, facts: Sequence[str]) -> None:
+    """Only names of the very clause that says what is lacking need not be there, and a list of names is no clause."""
+    assert unsupported(output, "A calendar with nothing in it.") == facts
 
 
 @pytest.mark.parametrize(
     ("output", "facts"),
     [
         ("I found three results.", []),
+        ("I found three emails.", ["three"]),
+        ("I found three results for three dollars.", []),
+        ("I found 3 results for $3.", ["$3"]),
+        ("It has three seals: a record.", ["three"]),
+        ("It has three seals: Ann, Bo and Cy.", ["Bo", "Cy"]),
+        ("It takes three commands:\n\n```\na\n```", []),
+        ("It has three seals:\n\n- the date\n- the place", ["three"]),
         ("You need to know three things: the date, the place, the price.", []),
         ("There are three seals.", ["three"]),
         ("I found that it has three seals.", ["three"]),
@@ -146,6 +185,18 @@ def test_what_is_said_of_others(output: str) -> None:
 def test_what_the_agent_counts(output: str, facts: Sequence[str]) -> None:
     """How many results it found, and what it lists after a colon, no source has to say."""
     assert unsupported(output, "The date, the place, the price; seals live here.") == facts
+
+
+@pytest.mark.parametrize(
+    ("farewell", "claim"),
+    [
+        ("See you tomorrow!", "See you on Monday!"),
+        ("Enjoy your long weekend!", "Enjoy your Paris weekend!"),
+    ],
+)
+def test_a_farewell_with_a_fact(farewell: str, claim: str) -> None:
+    """A farewell claims nothing, unless it names a day or a place."""
+    assert [each.text for each in claims(f"{farewell} {claim}")] == [claim]
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,10 @@ from agenteval.lazyregex import lazy
 NUMBERED = r"[\[【]\^?(\d{1,3}(?:\s?[,;–-]\s?\d{1,3}){0,9})(?:†[^\]】]{0,40})?[\]】]"
 """`[1]`, `[1, 2]`, `[^1]`, `【1†source】`; the group holds the numbers."""
 
-_CITED = lazy(rf"(?<![:,=\[{{])(?<![:,=\[{{] ){NUMBERED}")
-"""The same where it is no list in data: not after a colon, a comma, or another bracket."""
+_CITED = lazy(
+    r"(?<![:,=\[{])(?<![:,=\[{] )(?<!\b(?:is|by|of|at|to) )(?<!\b(?:are|was|the) )(?<!\bcode )" + NUMBERED
+)
+"""The same where it is no list in data, nor a number of the sentence: not after a colon, a comma, another bracket, or `is`."""
 _WORDS = r"(?<!\w)(?i:sources?|references?|links?|read more|more|further reading|full story)"
 _BEFORE_COLON = lazy(_WORDS + r" ?\Z")
 _BEFORE_LINK = lazy(_WORDS + r"[\]*_:]{0,4} ?\(?\Z")

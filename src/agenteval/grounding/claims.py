@@ -20,13 +20,13 @@ class Claim:
 
     `worded` says whether its wording has to be supported: not that of a lead-in to a list, nor of what the
     agent says about its own work. `listed` is the length of the list that it leads in, or how many results the agent
-    says it found. `lacks` says that it tells what the sources do not have, so that its names need not be there.
+    says it found. `lacks` has its clauses that tell what the sources do not have: the names in them need not be there.
     """
 
     text: str
     worded: bool = True
     listed: int = 0
-    lacks: bool = False
+    lacks: tuple[str, ...] = ()
 
 
 _SOURCES_LINE = lazy(
@@ -43,8 +43,8 @@ _COURTESY = lazy(
 )
 _FAREWELL = lazy(
     r"\W*(?:(?:i )?hope (?:this|that|it) (?:helps|is useful)|that's (?:all|it)(?: for (?:now|today|this (?:morning|week)))?"
-    r"|(?:have|enjoy|wish(?:ing)? you) (?:(?:an?|the|your|the rest of (?:the|your)) )?(?:\w+ )?(?:day|one|morning|afternoon|evening|night"
-    r"|weekend|week|holidays?|trip)(?: ahead)?|(?:see|talk to) you(?: (?:soon|later|then|around|tomorrow|on \w+day|next week))?"
+    r"|(?:have|enjoy|wish(?:ing)? you) (?:(?:an?|the|your|the rest of (?:the|your)) )?(?:(?-i:[a-z]+) )?(?:day|one|morning|afternoon|evening|night"
+    r"|weekend|week|holidays?|trip)(?: ahead)?|(?:see|talk to) you(?: (?:soon|later|then|around|tomorrow|next week))?"
     r"|take care|stay tuned|until (?:then|tomorrow|next time)|(?:best|kind|warm) (?:regards|wishes))"
     r"(?:,? (?:there|all|everyone|team|again|[A-Z]\w+))?\W*",
     re.IGNORECASE,
@@ -63,7 +63,7 @@ _OWN_WORK = lazy(
 
 _FOUND = lazy(
     r"\W*(?:(?:yes|sure|ok|okay)\W+)?(?:i|we)(?:'ve| have)? (?:found|got|see) (\d{1,2}|[a-z]{3,6}) (?:[\w-]{1,20} ){0,2}"
-    r"(?:results?|articles?|pages?|hits|matches|sources|entries|e?mails?|messages?|reports?|stories|posts?|options)\b"
+    r"(?:results?|articles?|pages?|hits|matches|sources|entries|reports?|stories)\b"
 )
 """How many results the agent says it found: it counts what it was given."""
 _DOCUMENTS = (
@@ -72,8 +72,8 @@ _DOCUMENTS = (
 )
 _LACKS = lazy(
     r"\bi (?:still |also |just )?(?:(?:do|did|could|have|ca)(?:n't| not)|cannot|was(?:n't| not) able to|(?:was|am) unable to)"
-    r" (?:yet |actually )?(?:see|find|found|spot|seen|have|check|tell|know|verify|confirm|locate)\b"
-    r"|\bi (?:have|found|see|saw|got) (?:no|nothing|none)\b"
+    r" (?:yet |actually )?(?:see|find|found|spot|seen|have(?! to\b)|check|tell|say|know|verify|confirm|locate)\b"
+    r"|\bi (?:have|found|see|saw|got) (?:no (?!doubt|problem)|nothing (?:about|on|for|from|in|under|by|that)|none)\b"
     rf"|\b(?:{_DOCUMENTS}) (?:also )?(?:(?:do|does|did)(?:n't| not)|never) (?:actually |explicitly |really )?"
     r"(?:say|mention|give|state|specify|tell|indicate|list|cover|include|show)\b"
     r"|\bsays? nothing (?:about|on|of)\b|\bno mention of\b"
@@ -84,7 +84,15 @@ _LACKS = lazy(
 )
 """What the agent says that the results do not have."""
 _LACK_SIGNS = ("not", "n't", "unable", "noth", " no ", "none", "never", "nicht", "kein", " ne ", " n'ai")
-_GOES_ON = lazy(r"\b(?:but|however|although|aber|jedoch|pero|mais)\b")
+_ANOTHER = r"[A-Z][\w'-]*(?: [A-Z][\w'-]*){0,3}"
+_CLAUSE_END = lazy(
+    r"[;:\u2013\u2014]|\s-\s"
+    rf"|,(?! ?(?:or|nor|oder|ni|ou)\b)(?! (?:(?:and|und|y|et) )?{_ANOTHER}(?:,| (?:or|and|nor|oder|und|ni|y|ou|et)\b|\W*\Z))"
+    rf"|\b(?:and|und|y|et)\b(?= (?:i|it|he|she|they|we|there|that|this|er|sie|es|il|elle|él|ella)\b| {_ANOTHER} (?!or\b|and\b|in\b|on\b|at\b|for\b|from\b|with\b|by\b|oder\b|und\b)[a-zß-ÿ])"
+    r"|\b(?:but|however|(?:al)?though|so|because|since|while|except|besides|only|who|whose|aber|jedoch|weil|da|pero|porque"
+    r"|mais|car)\b"
+)
+"""Where a clause ends; "Anna, Tom or Berlin" is one list of names."""
 
 
 def claims(output: str) -> tuple[Claim, ...]:
@@ -135,15 +143,18 @@ def _claim(text: str, *, leads_in: bool, listed: int) -> Iterator[Claim]:
     if not any(map(str.isalnum, text)) or _is_courtesy(text) or is_question(text):
         return
     found = _FOUND.match(folded)
-    lacks = any(map(f" {folded}".__contains__, _LACK_SIGNS)) and _lacks(folded)
-    worded = not (leads_in or lacks or found or _OWN_WORK.match(folded))
+    lacks, rest = _lacks(text) if any(map(f" {folded}".__contains__, _LACK_SIGNS)) else ((), True)
+    worded = not (leads_in or not rest or found or _OWN_WORK.match(folded))
     yield Claim(
         text=text, worded=worded, listed=listed or (_number(found.group(1)) if found else 0), lacks=lacks
     )
 
 
-def _lacks(folded: str) -> bool:
-    return bool(_LACKS.search(folded)) and not _GOES_ON.search(folded)
+def _lacks(text: str) -> tuple[tuple[str, ...], bool]:
+    """The clauses that tell what the sources do not have, and whether there are any others."""
+    clauses = [clause for clause in _CLAUSE_END.split(text) if any(map(str.isalnum, clause))]
+    lacks = tuple(clause for clause in clauses if _LACKS.search(fold(clause).replace("’", "'")))  # noqa: RUF001
+    return lacks, len(lacks) < len(clauses)
 
 
 def _number(written: str) -> int:

@@ -85,12 +85,11 @@ def spelled(text: str) -> Iterator[Quantity]:
             about=False,
             start=match.start(),
             end=match.end(),
-            clock=not unit
-            and not power
-            and value <= LAST_HOUR
-            and may_be_hour(
+            clock=may_be_hour(
                 text[max(0, match.start() - 20) : match.start()], text[match.end() : match.end() + 10]
-            ),
+            )
+            if not unit and not power and value <= LAST_HOUR
+            else "",
         )
 
 

@@ -10,14 +10,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal, InvalidOperation
 
 from agenteval.grounding.number_words import spelled
-from agenteval.grounding.quantity import Quantity, may_be_hour
+from agenteval.grounding.quantity import Quantity, may_be_day, may_be_hour
 from agenteval.grounding.times import times
 from agenteval.lazyregex import lazy
 
 NEARLY = Decimal("0.05")
 """How far an approximate number ("about 60") may be from the exact one, as a share."""
 ROUND = 1000
-"""From which number on it may be twice as far, when only its first digit is no zero: `over 2,000` for 2,187."""
+"""From which number on it may be twice as far, upwards, when only its first digit is no zero: `over 2,000` for 2,187."""
 
 _SCALES = {
     "hundred": 2,
@@ -95,6 +95,18 @@ _ABOUT = (
     *["environ", "près de", "plus de", "moins de", "presque", "jusqu'à", "au moins"],
 )
 """In English, German, Spanish and French."""
+_OVER = (
+    *["over", ">"],
+    "more than",
+    "at least",
+    " über",
+    "mehr als",
+    "mindestens",
+    "más de",
+    "al menos",
+    "plus de",
+    "au moins",
+)
 _OF_SCALE = lazy(r"\d[.,]\d\d? ?(?:/|out of|von|sobre|de|sur) ?\Z")
 _SCALE_ENDS = (5, 10, 100)
 """Where scales of ratings end: nothing is counted by `4.3 out of 5`."""
@@ -176,23 +188,24 @@ def _digits(text: str) -> Iterator[Quantity]:
         before = text[max(0, start - 20) : start]
         if value in _SCALE_ENDS and _OF_SCALE.search(before):
             continue
+        about = _ends_in(before, _ABOUT)
         values = frozenset(_readings(value, scale or "", unit))
         if size:
             values |= {value.scaleb(_SCALES_OF_DATA[size]).normalize()}
-        if "." in written and _GROUPED.fullmatch(written):
+        if "." in written and unit != "%" and _GROUPED.fullmatch(written):
             values |= {each * 1000 for each in values}
         yield Quantity(
             text=text[start:end],
             values=values,
             unit=unit,
-            about=_is_about(before),
+            about=about,
+            over=about and _ends_in(before, _OVER),
             start=start,
             end=end,
-            clock=written.isdigit()
-            and not unit
-            and not scale
-            and value <= 24
-            and may_be_hour(before, text[end : end + 10]),
+            clock=may_be_hour(before, text[end : end + 10])
+            if written.isdigit() and not unit and not scale and value <= 24
+            else "",
+            day=bool(ordinal) and may_be_day(before, text[end : end + 10]),
         )
 
 
@@ -213,13 +226,13 @@ def identifiers(text: str) -> Iterable[re.Match[str]]:
     return IDENTIFIER.finditer(text) if _IDENTIFIER_SIGN.search(text) else ()
 
 
-def _is_about(before: str) -> bool:
-    """Whether the text before a number calls it approximate."""
+def _ends_in(before: str, words: tuple[str, ...]) -> bool:
+    """Whether the text before a number ends in one of these."""
     if before[-1:] in CURRENCIES:
         before = before[:-1]
     if before[-1:].isspace():
         before = before[:-1]
-    return before.casefold().endswith(_ABOUT)
+    return before.casefold().endswith(words)
 
 
 def _unit(before: str | None, ordinal: str | None, after: str | None) -> str:

@@ -11,7 +11,8 @@ class Quantity:
     """A number: `values` holds the readings it may have (`5m` is 5 metres or 5 million).
 
     `unit` is `%`, a currency, `:` for a time of day in minutes, `th` for an ordinal, or empty. `about` says
-    that the text calls it approximate, `clock` that it may be an hour, `at 9`; `text` is as written, `start` and
+    that the text calls it approximate, `over` that it is less than the exact one, `clock` that it may be an hour: as `at`
+    in `at 9`, as `to` only beside another time, in `6:30 to 8`; `day` that it may be one of a month, `the 12th`; `text` is as written, `start` and
     `end` are offsets. A telephone number with `+` is one number with that unit.
     """
 
@@ -21,15 +22,25 @@ class Quantity:
     about: bool
     start: int
     end: int
-    clock: bool = False
+    over: bool = False
+    clock: str = ""
+    day: bool = False
 
 
 _LISTED = lazy(r"(?: [\w'-]{1,30}){1,4}[*_]{0,2}:(?!\d)")
+_COMMA = lazy(r"[,;]\s*(?:and|und|y|et)?\b")
+_AND = lazy(r"\b(?:and|und|y|et)\b")
 
 
 def counts_what_follows(quantity: Quantity, text: str) -> bool:
-    """Whether a number in words counts what the text lists after a colon: "three things: …"."""
-    return quantity.text[0].isalpha() and bool(_LISTED.match(text, quantity.end))
+    """Whether a number in words counts what the text lists after a colon: "two things: a, b", or what comes next."""
+    match = quantity.text[0].isalpha() and _LISTED.match(text, quantity.end)
+    if not match:
+        return False
+    listed, joined = _COMMA.subn(" ", text[match.end() :])
+    return not listed.strip(" *_") or joined + 1 <= max(quantity.values) <= joined + 1 + len(
+        _AND.findall(listed)
+    )
 
 
 def is_weak(quantity: Quantity) -> bool:
@@ -37,12 +48,11 @@ def is_weak(quantity: Quantity) -> bool:
     return quantity.text[0].isalpha() and max(quantity.values) <= 2
 
 
-_BEFORE_HOUR = frozenset(
-    """
-    at from to until till by before after between and around um ab von bis und gegen vor nach zwischen la las a à de et y
-    entre desde hasta dès vers
-    """.split()  # noqa: SIM905
+_BEFORE_HOUR = frozenset("at until till before after um gegen vor nach la las à hasta vers".split())  # noqa: SIM905
+_BEFORE_NEXT_HOUR = frozenset(
+    "from to by between and around ab von bis und zwischen a de et y entre desde dès".split()  # noqa: SIM905
 )
+"""What stands before other numbers as often."""
 
 
 _GOES_ON = lazy(
@@ -50,8 +60,22 @@ _GOES_ON = lazy(
 )
 
 
-def may_be_hour(before: str, after: str) -> bool:
-    """Whether a small number between these texts may be an hour without its minutes: "at 9", "6:30-8"."""
+def may_be_hour(before: str, after: str) -> str:
+    """Whether a small number between these texts may be an hour without its minutes: `at`, `to` or empty."""
     words = before.split()
     last = words[-1].lower().lstrip("(*_") if words else ""
-    return (last in _BEFORE_HOUR or last.endswith(("-", "–"))) and not _GOES_ON.match(after)  # noqa: RUF001
+    if _GOES_ON.match(after):
+        return ""
+    if last in _BEFORE_HOUR:
+        return "at"
+    return "to" if last in _BEFORE_NEXT_HOUR or last.endswith(("-", "–")) else ""  # noqa: RUF001
+
+
+_AFTER_DAY = lazy(
+    r"\W*\Z|[.,;:!?)]| of (?:this|the) m| (?:is|was|at|in|from|to|and|or|for|has|will|if|between|until|but|as|with)\b"
+)
+
+
+def may_be_day(before: str, after: str) -> bool:
+    """Whether an ordinal in digits between these texts may be a day without its month: no `3rd quarter`."""
+    return before.lower().endswith("the ") and bool(_AFTER_DAY.match(after))

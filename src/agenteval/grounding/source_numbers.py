@@ -79,11 +79,11 @@ class SourceNumbers:
         """Whether a source has a piece of text."""
         return any(piece in source.text for source in self._sources)
 
-    def has_near(self, value: Decimal, beside: "Beside | None" = None) -> bool:
+    def has_near(self, value: Decimal, beside: "Beside | None" = None, *, over: bool = False) -> bool:
         """Whether a text has about this number, whatever its unit, but more exactly: `about 60` for 58.4."""
         exact = _digits(value)
-        share = 2 * NEARLY if exact == 1 and value >= ROUND else NEARLY
-        low, high = value - share * value, value + share * value
+        share = 2 * NEARLY if over and exact == 1 and value >= ROUND else NEARLY
+        low, high = value - NEARLY * value, value + share * value
         return self._number_at(
             (float(low), float(high)),
             low,

@@ -4,6 +4,7 @@ A claim's hard facts must be in the sources, numbers and dates near words that t
 must overlap with theirs, and neither deny what they say nor swap who did what.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -161,9 +162,10 @@ Fact = tuple[str, bool]
 def _numbers(read: _Reading, sources: SourceText) -> Iterator[Fact]:
     seen = set()
     for quantity in read.stated.quantities:
-        if counts_what_follows(quantity, read.stated.without_links):
+        listed = read.claim.listed
+        if not listed and counts_what_follows(quantity, read.stated.without_links):
             continue
-        if is_weak(quantity) or (read.claim.listed and quantity.values == {read.claim.listed}):
+        if is_weak(quantity) or (listed and quantity.values == {listed} and not quantity.unit):
             continue
         number = (quantity.text, quantity.values, quantity.unit, quantity.about)
         if number not in seen:
@@ -171,7 +173,7 @@ def _numbers(read: _Reading, sources: SourceText) -> Iterator[Fact]:
             known = _has_quantity(quantity, read.beside, sources) and not _is_displaced(
                 quantity, read, sources
             )
-            if not known and quantity.clock:
+            if not known and quantity.clock and (quantity.clock == "at" or read.stated.times):
                 known = _has_hour(quantity, sources.numbers, read.beside)
             yield quantity.text, known
 
@@ -185,12 +187,16 @@ def _has_quantity(quantity: Quantity, beside: Beside, sources: SourceText) -> bo
     numbers = sources.numbers
     if quantity.unit == "+":  # nobody else's number: only objects of one kind have to be told apart
         in_records = sources.in_records(anywhere)
-        return numbers.has_written(quantity.text, lambda *at: not in_records(*at) or beside(*at))
+        digits = re.findall(r"\d+", quantity.text)
+        written = (quantity.text, *(f"+{mark.join(digits)}" for mark in (" ", "-", "")))
+        return any(
+            numbers.has_written(way, lambda *at: not in_records(*at) or beside(*at)) for way in written
+        )
     if quantity.unit == ":" and any(numbers.has_hour(value, beside) for value in quantity.values):
         return True
     if quantity.unit != ":" and numbers.has_written(quantity.text, beside):
         return True
-    if quantity.unit == "th" and quantity.text[0].isdigit() and _has_day(quantity, sources, beside):
+    if quantity.day and _has_day(quantity, sources, beside):
         return True
     ways = [(value, fits, beside) for value in quantity.values]
     if power := _POWERS_OF_DATA.get(quantity.unit):
@@ -198,7 +204,7 @@ def _has_quantity(quantity: Quantity, beside: Beside, sources: SourceText) -> bo
         ways += [(value.scaleb(power).normalize(), _is_bare, where) for value in quantity.values]
     return any(
         numbers.has(value, quantity.unit, fits_here, place)
-        or (quantity.about and numbers.has_near(value, place))
+        or (quantity.about and numbers.has_near(value, place, over=quantity.over))
         for value, fits_here, place in ways
     )
 
@@ -241,7 +247,7 @@ def _is_displaced(quantity: Quantity, read: _Reading, sources: SourceText) -> bo
         return False
     before = sources.signs.all(tokens(text[max(0, quantity.start - 40) : quantity.start])).split(END)[-1]
     after = sources.signs.all(tokens(text[quantity.end : quantity.end + 40])).split(END)[0]
-    if text[start - 1 : start] == "(" and text[end : end + 1] == ")":
+    if text[start - 1 : start] == "(" and not sources.numbers.has_text(text[max(0, start - ALIKE) : start]):
         return False  # what stands before the bracket may be about something else
     beside = 1 if before and after else 2
     before, after = before[-beside:], after[:beside]
@@ -260,13 +266,19 @@ def _urls(read: _Reading, sources: SourceText) -> Iterator[Fact]:
 
 
 def _names(read: _Reading, sources: SourceText) -> Iterator[Fact]:
-    if read.claim.lacks:
-        return
-    yield from ((each, sources.has_identifier(squash(each))) for each in read.stated.identifiers)
-    yield from ((name.text, _has_name(name, sources)) for name in read.stated.names)
+    found = [(each, sources.has_identifier(squash(each))) for each in read.stated.identifiers]
+    found += [(name.text, _has_name(name, sources)) for name in read.stated.names]
+    return (fact for fact in found if not (read.claim.lacks and _is_lacking(fact[0], read.claim)))
+
+
+def _is_lacking(name: str, claim: Claim) -> bool:
+    """Whether a claim has a name only where it tells what the sources do not have."""
+    return 0 < claim.text.count(name) == sum(clause.count(name) for clause in claim.lacks)
 
 
 def _has_name(name: Name, sources: SourceText) -> bool:
+    if name.number and sources.numbers.has_text(name.number + name.text[0]):  # `24G` is 24 GB
+        return True
     if len(name.tokens) > 1 and any(len(token) == 1 for token in name.tokens):
         return sources.has_phrase(name.tokens)
     return all(_has_token(token, sources) for token in name.tokens) and sources.has_together(name.tokens[-2:])

@@ -24,10 +24,11 @@ def tokens(text: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Name:
-    """A proper name as written, and its tokens."""
+    """A proper name as written, and its tokens. That of a unit has the `number` before it: the 24 of `24 GB`."""
 
     text: str
     tokens: tuple[str, ...]
+    number: str = ""
 
 
 _CAPITAL_FIRST = r"[A-ZÀ-ÖØ-ÞĀ-ŽΑ-ΩА-Я][\w’'&-]*"
@@ -75,13 +76,16 @@ def names(text: str) -> list[Name]:
             continue
         written = " ".join(word.group() for word in words)
         if pieces := tuple(tokens(_COMPOUND.sub("", written))):
-            found.append(Name(text=written, tokens=pieces))
+            found.append(Name(text=written, tokens=pieces, number=_number_before(run[0], text)))
     return found
 
 
 _COMPOUND = lazy(r"-[a-z]\w+")
 """What is said of a name in one word with it: `MIT-licensed`."""
-_UNITS = lazy(r"(?:[KMGTP]i?)?(?:B|[Bb]it|Hz|W|Wh|V|A|Pa|J|N|L|C|F)|M|K|G|T")
+_SCALES = ("K", "M", "B", "T")
+"""Letters after a number that its value tells."""
+_UNITS = lazy(r"(?:[KMGTP]i?)?(?:B|[Bb]it|Hz|W|Wh|V|A|Pa|J|N|L|C|F)|G")
+_COUNT = lazy(r"\d[\d.,]* ?\Z")
 _COUNTED = lazy(r"(?:\d|\b(?:zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|einer?)) \Z")
 
 
@@ -105,16 +109,26 @@ def _runs(text: str) -> Iterator[list[re.Match[str]]]:
         before = text[match.start() - 1 : match.start()]
         if before and (before.isalnum() or before in "_@/.#-'’°"):
             continue
-        if text[max(0, match.start() - 2) : match.start()].strip()[-1:].isdigit() and _UNITS.fullmatch(
-            match.group()
-        ):
+        number = _number_before(match, text)
+        if number and match.group() in _SCALES:
             continue
-        if run and text[run[-1].end() : match.start()] not in (" ", ". "):
+        if run and (text[run[-1].end() : match.start()] not in (" ", ". ") or _number_before(run[0], text)):
             yield run
             run = []
         run.append(match)
     if run:
         yield run
+
+
+def _number_before(word: re.Match[str], text: str) -> str:
+    """The number before a word that may be its unit."""
+    start = word.start()
+    if not text[max(0, start - 2) : start].rstrip()[-1:].isdigit():
+        return ""
+    if word.group() not in _SCALES and not _UNITS.fullmatch(word.group()):
+        return ""
+    count = _COUNT.search(text, max(0, start - 12), start)
+    return count.group().rstrip() if count else ""
 
 
 def _is_function_word(word: re.Match[str], text: str, *, first: bool) -> bool:
@@ -125,7 +139,7 @@ def _is_function_word(word: re.Match[str], text: str, *, first: bool) -> bool:
         return alone and text[word.end() : word.end() + 1] != "."
     if folded in _TITLES or written in _OF_NUMBERS or (first and folded in _OPENERS and _begins(word, text)):
         return True
-    if first and is_function_word(folded):
+    if first and is_function_word(folded) and _begins(word, text):
         return True
     return not plain_form(folded) and not written.isupper()
 
