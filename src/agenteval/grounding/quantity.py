@@ -1,4 +1,4 @@
-"""A number or a time of day that a text states."""
+"""A number or a time of day that a text states, and what small ones may stand for: an hour, a day, a count of what follows."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -10,10 +10,10 @@ from agenteval.lazyregex import lazy
 class Quantity:
     """A number: `values` holds the readings it may have (`5m` is 5 metres or 5 million).
 
-    `unit` is `%`, a currency, `:` for a time of day in minutes, `th` for an ordinal, or empty. `about` says
-    that the text calls it approximate, `over` that it is less than the exact one, `clock` that it may be an hour: as `at`
-    in `at 9`, as `to` only beside another time, in `6:30 to 8`; `day` that it may be one of a month, `the 12th`; `text` is as written, `start` and
-    `end` are offsets. A telephone number with `+` is one number with that unit.
+    `unit` is `%`, a currency, `:` for a time of day in minutes, `th` for an ordinal, `+` for a telephone number (one number
+    with all its digits), or empty. `about` says that the text calls it approximate, `over` that it is less than the exact
+    one, `day` that it may be one of a month (`the 12th`), `clock` that it may be an hour: as `at` in `at 9`, as `to` only
+    beside another time, in `6:30 to 8`. `text` is as written, `start` and `end` are offsets.
     """
 
     text: str

@@ -2,9 +2,11 @@
 
 import re
 
+from agenteval.lazyregex import lazy
+
 LONGEST_SCRIPT = 2_000
 """Characters of a script of `sed` that is read: a longer one does too much to tell."""
-_EDIT = re.compile(
+_EDIT = lazy(
     r"""[\s;]*(?:
       [\d,$]*s(?P<mark>[/|#,!@%:~])(?P<old>(?:\\.|(?!(?P=mark))[^\\\n])+)(?P=mark)
       (?P<new>(?:\\.|(?!(?P=mark))[^\\\n])*)(?P=mark)[gIi0-9]*
@@ -12,9 +14,9 @@ _EDIT = re.compile(
     )[ \t]*(?=[;\n]|\Z)""",
     re.VERBOSE,
 )
-_REFERENCE = re.compile(r"(?<!\\)&|\\\d|\$[\w{(]")
-_LINE = re.compile(r"\^(.*)(?<!\\)\$", re.DOTALL)
-_ESCAPED = re.compile(r"\\(\W)")
+_REFERENCE = lazy(r"(?<!\\)&|\\\d|\$[\w{(]")
+_LINE = lazy(r"\^(.*)(?<!\\)\$", re.DOTALL)
+_ESCAPED = lazy(r"\\(\W)")
 
 
 def edits(script: str) -> list[tuple[str | None, str]]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from posixpath import join, normpath
 from typing import Literal
 
+from agenteval.lazyregex import lazy
 from agenteval_nanoclaw.session.edits import edits
 
 Access = Literal["read", "write", "names"]
@@ -94,7 +95,7 @@ def touches(command: str, folder: str) -> tuple[list[Touch], str]:
     return follower.found, " ".join(follower.unclear)
 
 
-_HEREDOC = re.compile(r"""(?<!<)<<-?[ \t]*(["'\\]?)([A-Za-z_][\w.-]*)["']?""")
+_HEREDOC = lazy(r"""(?<!<)<<-?[ \t]*(["'\\]?)([A-Za-z_][\w.-]*)["']?""")
 
 
 def _without_heredocs(command: str) -> tuple[str, dict[str, str]]:
@@ -121,9 +122,7 @@ def _without_heredocs(command: str) -> tuple[str, dict[str, str]]:
     return "\n".join(kept), bodies
 
 
-_PIECE = re.compile(
-    r"""'[^']*'|"(?:\\.|[^"\\])*"|\\.|(?<![^\s;&|()])#[^\n]*|(?<!\S)\d(?=[<>])|[()\n]""", re.DOTALL
-)
+_PIECE = lazy(r"""'[^']*'|"(?:\\.|[^"\\])*"|\\.|(?<![^\s;&|()])#[^\n]*|(?<!\S)\d(?=[<>])|[()\n]""", re.DOTALL)
 """What is quoted, else a comment, the number of a stream, a bracket, or the end of a line."""
 
 
@@ -243,9 +242,9 @@ class _Follower:
         return normpath(join(self.folder, path))
 
 
-_VARIABLE = re.compile(r"\$\{?(\w+)\}?")
-_IN_PLACE = re.compile(r"-[^\WMe]*i|--in-place")
-_SCRIPT_NEXT = re.compile(r"-\w*e|--expression|--regexp")
+_VARIABLE = lazy(r"\$\{?(\w+)\}?")
+_IN_PLACE = lazy(r"-[^\WMe]*i|--in-place")
+_SCRIPT_NEXT = lazy(r"-\w*e|--expression|--regexp")
 
 
 def _scripts(words: list[str], *, scripted: bool) -> tuple[list[str], list[str]]:
@@ -261,7 +260,7 @@ def _scripts(words: list[str], *, scripted: bool) -> tuple[list[str], list[str]]
     return (files[:1], files[1:]) if scripted and not scripts else (scripts, files)
 
 
-_UNKNOWN = re.compile(r"\$[({A-Za-z_]")
+_UNKNOWN = lazy(r"\$[({A-Za-z_]")
 
 
 def _said(name: str, words: list[str], files: list[str], body: str | None) -> str | None:
