@@ -131,9 +131,8 @@ def _project() -> Iterator[_Line]:
     yield _fine("", "\n".join(_settings(config)))
     try:
         rules_of(config, ())
-    except (
-        AgentEvalError
-    ) as error:  # other shells, such as that of CI, may have the variable: nothing is broken
+    except AgentEvalError as error:
+        # other shells, such as that of CI, may have the variable: nothing is broken
         ends = f"agenteval run ends with exit code {int(error.exit_code)}"
         yield _fine("secrets", f"{error.message}: {ends}\nnext: {error.next_step}")
 
