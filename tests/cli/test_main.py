@@ -259,6 +259,19 @@ def test_the_process_exits_with_the_code(project: Project) -> None:
     assert done.stdout.endswith("exit 1: 1 test failed\n")
 
 
+@pytest.mark.parametrize("command", ["list", "explain"])
+def test_python_without_docstrings(command: str) -> None:
+    """`-OO` takes away what types, plugins and schemas are told with: an error that says so, not half a truth."""
+    done = subprocess.run(
+        [sys.executable, "-OO", "-m", "agenteval", command], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "error[usage.docstrings]: Python was started with -OO: agenteval reads docstrings, and they are not there\n"
+        "  next: start it without -OO, or with PYTHONOPTIMIZE unset; -O changes nothing\n"
+    )
+
+
 def test_the_version_is_cheap() -> None:
     """`agenteval --version` imports neither typer nor pydantic nor yaml nor rich."""
     code = (

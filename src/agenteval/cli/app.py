@@ -10,7 +10,7 @@ import typer
 
 from agenteval import __version__
 from agenteval.cli.problems import redacted_problems
-from agenteval.errors import AgentEvalError, ExitCode, FileError
+from agenteval.errors import AgentEvalError, ExitCode, FileError, UsageError
 from agenteval.redaction import Redactor
 from agenteval.reporters.stream import redact_with, redactor_in_force
 
@@ -91,7 +91,12 @@ def _options(
         bool, typer.Option("--version", help="Show the version.", callback=_print_version, is_eager=True)
     ] = False,
 ) -> None:
-    pass
+    if sys.flags.optimize > 1:
+        raise UsageError(
+            "Python was started with -OO: agenteval reads docstrings, and they are not there",
+            reason_code="usage.docstrings",
+            next_step="start it without -OO, or with PYTHONOPTIMIZE unset; -O changes nothing",
+        )
 
 
 def _code(result: object) -> int:
