@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -75,6 +76,13 @@ def test_help_cuts_no_option(
         assert [
             each for each in (*param.opts, *param.secondary_opts) if each[:1] == "-" and each not in shown
         ] == []
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_is_for_every_encoding(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rich, which writes the help, crashes on what the encoding of stdout lacks: our words are ASCII."""
+    monkeypatch.setattr(sys, "stdout", TextIOWrapper(BytesIO(), encoding="ascii"))
+    assert main([command, "--help"]) == 0
 
 
 @pytest.mark.parametrize("argv", [["--help"], ["run", "--help"], ["explain"]], ids=" ".join)

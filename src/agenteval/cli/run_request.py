@@ -150,7 +150,7 @@ class RunRequest(Request):
         ),
     ] = None
     modes: Annotated[
-        str, typer.Option("--modes", metavar="M,…", help="Only these of its modes.", rich_help_panel=SUITE)
+        str, typer.Option("--modes", metavar="M,...", help="Only these of its modes.", rich_help_panel=SUITE)
     ] = ""
     agent_id: Annotated[
         str | None,
@@ -167,7 +167,7 @@ class RunRequest(Request):
         typer.Option(
             "--judge",
             metavar="J",
-            help="Who judges rubrics: recorded, 'command:PROGRAM …', or a plugin's name.",
+            help="Who judges rubrics: recorded, 'command:PROGRAM ...', or a plugin's name.",
             rich_help_panel=SUITE,
         ),
     ] = ""

@@ -37,9 +37,9 @@ def write(stream: TextIO, text: str) -> None:
         stream.write(_redactor.unseen(text))
     except BrokenPipeError:
         _nobody_reads(stream)
-    except UnicodeEncodeError as error:
-        spelled = text.replace("…", "...").encode(error.encoding, "backslashreplace")
-        write(stream, spelled.decode(error.encoding))
+    except UnicodeEncodeError:  # its own `encoding` may be "charmap", whatever the stream's is
+        spelled = text.replace("…", "...").encode(stream.encoding, "backslashreplace")
+        write(stream, spelled.decode(stream.encoding))
 
 
 def flush(stream: TextIO) -> None:
