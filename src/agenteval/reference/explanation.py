@@ -100,7 +100,7 @@ def explain_class(cls: type[Assertion], plugin: str = "") -> Explanation:
         summary=first_sentence(cls.__doc__ or ""),
         description=cleandoc(cls.__doc__ or ""),
         implied_capabilities=list(cls.implied),
-        parameters=_parameters(schema, defs, _factory_defaults(cls)),
+        parameters=parameters_of(schema, defs, _factory_defaults(cls)),
         shapes=[_shape(name, defs) for name in _used_shapes(schema, defs)],
         example=cleandoc(cls.example),
         plugin=plugin,
@@ -144,7 +144,7 @@ def _factory_defaults(cls: type[Assertion]) -> dict[str, Any]:
     return {f.name: f.default_factory() for f in fields(declared) if f.default_factory is not MISSING}
 
 
-def _parameters(schema: JsonSchema, defs: JsonSchema, defaults: dict[str, Any]) -> list[Parameter]:
+def parameters_of(schema: JsonSchema, defs: JsonSchema, defaults: dict[str, Any]) -> list[Parameter]:
     required = schema.get("required", [])
     return [
         Parameter(
@@ -186,7 +186,7 @@ def _references(schema: Any) -> Iterator[str]:
 
 def _shape(name: str, defs: JsonSchema) -> Shape:
     description = " ".join(cleandoc(defs[name].get("description", "")).split())
-    return Shape(name=_words(name), description=description, fields=_parameters(defs[name], defs, {}))
+    return Shape(name=_words(name), description=description, fields=parameters_of(defs[name], defs, {}))
 
 
 def _assertion_type(class_name: str) -> str:
