@@ -181,22 +181,23 @@ def _tidied(schema: Any) -> Any:
         return [_tidied(part) for part in schema]
     if not isinstance(schema, dict):
         return schema
-    schema = _united(schema)
-    schema.pop("discriminator", None)
-    tidied = {key: part if key in _VERBATIM else _tidied(part) for key, part in schema.items()}
+    tidied = {key: _tidied_part(key, part) for key, part in _united(schema).items() if key != "discriminator"}
     for part in tidied.get("properties", {}).values():
         if isinstance(part, dict):
             part.pop("title", None)
             if part.get("default", ...) is None:
                 del part["default"]
     for key in tidied.keys() & {"description", "markdownDescription"}:
-        if isinstance(tidied[key], str):
-            tidied[key] = re.sub(r" \(SPEC \d+\)", "", tidied[key])
+        tidied[key] = re.sub(r" \(SPEC \d+\)", "", tidied[key])
     return tidied
 
 
-_VERBATIM = ("examples", "default", "const", "enum")
-"""Keywords whose values are data."""
+def _tidied_part(keyword: str, part: Any) -> Any:
+    if keyword in ("examples", "default", "const", "enum"):
+        return part  # data
+    if keyword in ("properties", "patternProperties", "$defs"):
+        return {name: _tidied(schema) for name, schema in part.items()}
+    return _tidied(part)
 
 
 def _united(schema: JsonSchema) -> JsonSchema:

@@ -6,6 +6,7 @@ Beside the keywords of JSON Schema it has some that editors know and validators 
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields
+from inspect import cleandoc
 from typing import Any
 
 from agenteval.assertions import assertion_class, assertion_types
@@ -13,7 +14,7 @@ from agenteval.assertions.base import Assertion
 from agenteval.errors import AdapterError
 from agenteval.plugins.contract import schema_breach
 from agenteval.plugins.registry import Registry
-from agenteval.reference.explanation import Parameter, explain_class, first_sentence, parameters_of
+from agenteval.reference.explanation import Parameter, factory_defaults, first_sentence, parameters_of
 from agenteval.reference.markdown import markdown_prose
 from agenteval.strict import Model
 
@@ -42,10 +43,12 @@ def case_schema(registry: Registry) -> JsonSchema:
     names = {name: reference["$ref"].removeprefix("#/$defs/") for (name, _), reference in references.items()}
     defs: dict[str, JsonSchema] = definitions["$defs"]
     allow_extensions(defs)
-    for definition in defs.values():
-        _tell_rules(definition, parameters_of(definition, defs, {}))
-    for name, cls in types.items():
-        _introduce(defs[names[name]], cls)
+    described = {names[name]: cls for name, cls in types.items()}
+    for name, definition in defs.items():
+        cls = described.get(name)
+        _tell_rules(definition, parameters_of(definition, defs, factory_defaults(cls) if cls else {}))
+        if cls:
+            _introduce(definition, cls)
     case = defs.pop(names["TestCase"])
     envelope = defs[names["AssertionSpec"]]
     _add_rules(case, envelope, defs[names["Fixture"]], defs[names["Expected"]])
@@ -84,11 +87,9 @@ def _introduce(definition: JsonSchema, cls: type[Assertion]) -> None:
     """Have editors tell of a type's parameters what the type is, with its example."""
     import yaml
 
-    told = explain_class(cls)
-    _tell_rules(definition, told.parameters)
-    definition["title"] = told.type
-    definition["markdownDescription"] = "\n".join(markdown_prose(told.description))
-    definition["examples"] = [yaml.safe_load(told.example) or {}]
+    definition["title"] = cls.type
+    definition["markdownDescription"] = "\n".join(markdown_prose(cleandoc(cls.__doc__ or "")))
+    definition["examples"] = [yaml.safe_load(cls.example) or {}]
 
 
 def _add_rules(case: JsonSchema, envelope: JsonSchema, fixture: JsonSchema, expected: JsonSchema) -> None:
