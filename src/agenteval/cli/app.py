@@ -87,7 +87,7 @@ def _print_version(value: bool) -> None:
 
 
 def _options(
-    version: Annotated[
+    version: Annotated[  # noqa: ARG001 - its callback prints it
         bool, typer.Option("--version", help="Show the version.", callback=_print_version, is_eager=True)
     ] = False,
 ) -> None:
