@@ -49,7 +49,7 @@ _CURRENCIES |= {"pound": "£", "¥": "¥", "yen": "¥", "jpy": "¥"}
 _CURRENCY = lazy(r"(?<![\w.])(?:[$€£¥]|USD|EUR|GBP|JPY)[ \u00a0\u202f]?\Z")
 _LONGEST_CURRENCY = len("USD ")
 _NUMBER = lazy(
-    r"(?P<digits>\d{1,3}(?:[,\u00a0\u202f]\d{3})+(?:\.\d+)?(?!\d)"
+    r"(?P<digits>\d{1,3}(?:[,\u00a0\u202f'\u2019]\d{3})+(?:\.\d+)?(?!\d)"
     r"|(?<!,)\d+(?:[.\u00a0\u202f]\d{3})*,\d\d?(?![\d,])|\d+(?:\.\d+)*)"
     r"(?:(?P<ordinal>st|nd|rd|th)\b|[ \u00a0\u202f-]?(?P<scale>hundred|thousand|million|billion|trillion|mio|bn|mn|mm|tn|[kKmMbBT]"
     r"|[Mm]ill(?:ion(?:s|en)|ones|ón|iard(?:s|en?)?)|M(?:io|rd)\b\.?)(?![\w])|[ \u00a0\u202f]?(?P<size>[kKMGTP])i?B\b)?"
@@ -65,7 +65,7 @@ _IDENTIFIER_SIGN = lazy(r"\d(?:(?<=[A-Za-z]\d)|(?<=[A-Za-z]-\d)|\.\d)")
 
 _DIGITS = lazy(r"\d+")
 _PHONE = lazy(r"\+\d{1,3}[ ()/-]{1,2}\d[\d ()/-]{4,16}\d")
-_SEPARATORS = lazy(r"[,\u00a0\u202f]")
+_SEPARATORS = lazy(r"[,\u00a0\u202f'\u2019]")
 _ABOUT = (
     *"about around roughly approximately approx. some nearly almost over under circa ca. ~ ≈".split(),  # noqa: SIM905
     *("more than", "less than", "up to", "at least"),

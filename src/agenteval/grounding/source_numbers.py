@@ -13,7 +13,7 @@ from agenteval.grounding.dates import MONTHS, dates
 from agenteval.grounding.effort import FOUND, Effort
 from agenteval.grounding.number_words import spellings
 from agenteval.grounding.quantities import NEARLY, ROUND, quantities
-from agenteval.grounding.reading import SPACED, SPACED_SIGN, Reading
+from agenteval.grounding.reading import SPACED, Reading
 from agenteval.lazyregex import lazy
 
 MOST_KEPT = 1000
@@ -147,8 +147,9 @@ def _numbers_in(line: str) -> list[tuple[Decimal, str]]:
     """The numbers of a line, each in all its readings and with its unit."""
     stated = dates(line)
     found = quantities(line, [(date.start, date.end) for date in stated])
-    if SPACED_SIGN.search(line):
-        found += quantities(SPACED.sub(lambda match: match.group().replace(" ", ""), line))
+    joined = SPACED.sub(lambda match: match.group().replace(" ", ""), line)
+    if joined != line:
+        found += quantities(joined, [(date.start, date.end) for date in dates(joined)])
     numbers = [(value, quantity.unit) for quantity in found for value in quantity.values]
     return numbers + [(Decimal(date.year), "") for date in stated if date.year]
 

@@ -196,6 +196,8 @@ def _has_quantity(quantity: Quantity, beside: Beside, sources: SourceText) -> bo
         return True
     if quantity.unit != ":" and numbers.has_written(quantity.text, beside):
         return True
+    if not quantity.unit and numbers.has_written(f"v{quantity.text}", beside):  # a version
+        return True
     if quantity.day and _has_day(quantity, sources, beside):
         return True
     ways = [(value, fits, beside) for value in quantity.values]
@@ -266,9 +268,16 @@ def _urls(read: _Reading, sources: SourceText) -> Iterator[Fact]:
 
 
 def _names(read: _Reading, sources: SourceText) -> Iterator[Fact]:
-    found = [(each, sources.has_identifier(squash(each))) for each in read.stated.identifiers]
+    found = [(each, _has_identifier(each, read, sources)) for each in read.stated.identifiers]
     found += [(name.text, _has_name(name, sources)) for name in read.stated.names]
     return (fact for fact in found if not (read.claim.lacks and _is_lacking(fact[0], read.claim)))
+
+
+def _has_identifier(written: str, read: _Reading, sources: SourceText) -> bool:
+    """Whether the sources have a name with digits in it, or the version that `v2.14` is without the letter."""
+    return sources.has_identifier(squash(written)) or (
+        written[0] in "vV" and sources.numbers.has_written(written[1:], read.beside)
+    )
 
 
 def _is_lacking(name: str, claim: Claim) -> bool:

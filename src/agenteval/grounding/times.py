@@ -26,6 +26,10 @@ _FURTHER = lazy(
 _HALF_PAST = lazy(r"\bhalf (?:past )?(?P<hour>1?\d\b|[a-z]{3,6}\b)", re.IGNORECASE)
 
 
+_LATER_HALF = lazy(r" ?(?:[-–—]|to|until) ?[012]?\d(?::\d\d)? ?[ap]\.?m\b", re.IGNORECASE)  # noqa: RUF001
+"""What tells the half of the day after another time: `07:00 - 09:00 PM`."""
+
+
 def times(text: str) -> Iterator[Quantity]:
     """The times of day of a text, those told by `17:00` and `5 pm` first."""
     found = [_TIME.finditer(text)] if _SIGN.search(text) else []
@@ -47,7 +51,7 @@ def _time(match: re.Match[str]) -> Quantity | None:
     hours = {hour}
     if half:
         hours = {hour % 12 + (12 if half == "p" else 0)}
-    elif hour <= 12:
+    elif hour <= 12 and not _is_of_24_hours(match, written):
         hours = {hour, (hour + 12) % 24}
     return Quantity(
         text=match.group().strip(),
@@ -56,4 +60,12 @@ def _time(match: re.Match[str]) -> Quantity | None:
         about=False,
         start=match.start(),
         end=match.end(),
+    )
+
+
+def _is_of_24_hours(match: re.Match[str], hour: str) -> bool:
+    """Whether only one half of the day can be meant: `09:00`, and what stands in a date with its time."""
+    text, start = match.string, match.start()
+    return text[max(0, start - 1) : start] == "T" or (
+        hour[0] == "0" and not _LATER_HALF.match(text, match.end())
     )
