@@ -199,6 +199,7 @@ def _digits(text: str) -> Iterator[Quantity]:
             values=values,
             unit=unit,
             about=about,
+            nearly=_nearly(digits, value, about=about, scaled=bool(scale)),
             over=about and _ends_in(before, _OVER),
             start=start,
             end=end,
@@ -212,6 +213,13 @@ def _digits(text: str) -> Iterator[Quantity]:
 _GROUPED = lazy(r"[1-9]\d{0,2}\.\d{3}")
 """A number that a comma of English would part: `1.200` in German and Spanish, though it may be 1.2."""
 _SCALES_OF_DATA = {"k": 3, "K": 3, "M": 6, "G": 9, "T": 12, "P": 15}
+
+
+def _nearly(digits: str, value: Decimal, *, about: bool, scaled: bool) -> Decimal:
+    """By what share a number rounds: to its last digit in `15.2k` and `about 7`, and in `about 60` by as much as that allows."""
+    last = Decimal("0.5").scaleb(-len(digits.partition(".")[2])) / value if value else Decimal(0)
+    rounds = last if (scaled and last <= NEARLY) or (about and not scaled and value < 10) else Decimal(0)
+    return max(rounds, NEARLY) if about else rounds
 
 
 def in_digits(number: str) -> str:

@@ -157,7 +157,7 @@ _CAPITALISED_RUN = lazy(
     r"[A-Z](?<!\w[A-Z])[\w'-]{1,30}+(?: (?:of |for |and |the )?[A-Z](?<!\w[A-Z])[\w'-]{1,30}+){1,5}+"
 )
 _RUN = lazy(
-    r"(\d\d*(?:[,.\u00a0\u202f'\u2019]\d+)*)(?:[ -]?([hkmbtHKMBT])(?=[nm]?\b|undred|housand|illion|rillion|io\b))?"
+    r"(\d\d*(?:[,.\u00a0\u202f'\u2019]\d+)*)(?:[ -]?([hkmbtHKMBT])(?=[nm]?\b|undred|housand|r?ill[ioó]|(?:io|rd)\b))?"
 )
 """A number in digits, and the first letter of the scale that may follow. What begins in `\\d\\d*` is found quicker than `\\d+`."""
 _GOES_ON = lazy(r",? \d{3}(?!\d)|\. \d")
@@ -166,7 +166,7 @@ SPACED = lazy(
 )
 """A number with blanks, which may be two numbers as well: `13 000`, and `13, 000` and `98. 7` of a tokenizer."""
 _SEPARATOR = lazy(r"[,.\u00a0\u202f'\u2019]+")
-_POWERS = {"h": (2,), "k": (3,), "t": (3, 12), "m": (6,), "b": (9,)}
+_POWERS = {"h": (2,), "k": (3,), "t": (3, 12), "m": (6, 9), "b": (9,)}
 
 
 def _readings(run: str, letter: str | None) -> list[float]:

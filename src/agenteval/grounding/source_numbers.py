@@ -12,7 +12,7 @@ from itertools import chain
 from agenteval.grounding.dates import MONTHS, dates
 from agenteval.grounding.effort import FOUND, Effort
 from agenteval.grounding.number_words import spellings
-from agenteval.grounding.quantities import NEARLY, ROUND, quantities
+from agenteval.grounding.quantities import ROUND, quantities
 from agenteval.grounding.reading import SPACED, Reading
 from agenteval.lazyregex import lazy
 
@@ -41,9 +41,10 @@ class SourceNumbers:
         """
         beside = beside or anywhere
         if unit == ":":
-            hour = int(value) // 60 % 12
-            hours = ((hour, hour), (hour + 12, hour + 12))
-            return any(self._number_at(runs, value, value, fits, beside) for runs in hours)
+            hour, minute = divmod(int(value), 60)
+            hours = (hour % 12, hour % 12 + 12)
+            runs = (*hours, *(float(f"{hour}.{minute:02}") for hour in hours if minute))  # 9.30 am
+            return any(self._number_at((run, run), value, value, fits, beside) for run in runs)
         return self._number_at((float(value), float(value)), value, value, fits, beside)
 
     def has_written(self, number: str, beside: "Beside") -> bool:
@@ -79,17 +80,17 @@ class SourceNumbers:
         """Whether a source has a piece of text."""
         return any(piece in source.text for source in self._sources)
 
-    def has_near(self, value: Decimal, beside: "Beside | None" = None, *, over: bool = False) -> bool:
-        """Whether a text has about this number, whatever its unit, but more exactly: `about 60` for 58.4."""
+    def has_near(self, value: Decimal, nearly: Decimal, beside: "Beside", *, over: bool = False) -> bool:
+        """Whether a text has this number but for a share, whatever its unit, but more exactly: `about 60` for 58.4."""
         exact = _digits(value)
-        share = 2 * NEARLY if over and exact == 1 and value >= ROUND else NEARLY
-        low, high = value - NEARLY * value, value + share * value
+        above = 2 * nearly if over and exact == 1 and value >= ROUND else nearly
+        low, high = value - nearly * value, value + above * value
         return self._number_at(
             (float(low), float(high)),
             low,
             high,
             any_unit,
-            beside or anywhere,
+            beside,
             lambda other: _digits(other) > exact,
         )
 

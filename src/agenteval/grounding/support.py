@@ -26,6 +26,7 @@ from agenteval.grounding.statements import statement
 from agenteval.grounding.wording import Name
 from agenteval.language.signs import END, tokens
 from agenteval.language.stems import stems
+from agenteval.lazyregex import lazy
 from agenteval.text import fold
 
 MOST_BESIDE = 3
@@ -173,6 +174,10 @@ def _numbers(read: _Reading, sources: SourceText) -> Iterator[Fact]:
             known = _has_quantity(quantity, read.beside, sources) and not _is_displaced(
                 quantity, read, sources
             )
+            if not known and quantity.nearly and not quantity.about:
+                known = any(
+                    sources.numbers.has_near(value, quantity.nearly, read.beside) for value in quantity.values
+                )
             if not known and quantity.clock and (quantity.clock == "at" or read.stated.times):
                 known = _has_hour(quantity, sources.numbers, read.beside)
             yield quantity.text, known
@@ -206,7 +211,7 @@ def _has_quantity(quantity: Quantity, beside: Beside, sources: SourceText) -> bo
         ways += [(value.scaleb(power).normalize(), _is_bare, where) for value in quantity.values]
     return any(
         numbers.has(value, quantity.unit, fits_here, place)
-        or (quantity.about and numbers.has_near(value, place, over=quantity.over))
+        or (quantity.about and numbers.has_near(value, quantity.nearly, place, over=quantity.over))
         for value, fits_here, place in ways
     )
 
@@ -274,10 +279,16 @@ def _names(read: _Reading, sources: SourceText) -> Iterator[Fact]:
 
 
 def _has_identifier(written: str, read: _Reading, sources: SourceText) -> bool:
-    """Whether the sources have a name with digits in it, or the version that `v2.14` is without the letter."""
-    return sources.has_identifier(squash(written)) or (
-        written[0] in "vV" and sources.numbers.has_written(written[1:], read.beside)
+    """Whether the sources have a name with digits in it, the version that `v2.14` is, or the hash that this one begins."""
+    return (
+        sources.has_identifier(squash(written))
+        or (written[0] in "vV" and sources.numbers.has_written(written[1:], read.beside))
+        or (bool(_HASH.fullmatch(written)) and sources.numbers.has_text(written))
     )
+
+
+_HASH = lazy(r"[0-9a-f]{7,40}")
+"""Of a commit, which may be cut short."""
 
 
 def _is_lacking(name: str, claim: Claim) -> bool:

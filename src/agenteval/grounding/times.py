@@ -1,4 +1,4 @@
-"""Times of day in a text, in minutes: `17:00`, `5 pm`, `17 Uhr`, `17h30`, `half past five`."""
+"""Times of day in a text, in minutes: `17:00`, `5 pm`, `5.30 pm`, `17 Uhr`, `17h30`, `half past five`."""
 
 import re
 from collections.abc import Iterator
@@ -12,12 +12,12 @@ from agenteval.lazyregex import lazy
 _SIGN = lazy(r"\d(?::\d| ?[ap]\.?m)", re.IGNORECASE)
 _TIME = lazy(
     r"(?:(?<![\w:.])|(?<=\dT))(?P<hour>[012]?\d):(?P<minute>[0-5]\d)(?::[0-5]\d(?:\.\d+)?)? ?(?P<half>[ap]\.?m\b)?"
-    r"|(?<![\w:.])(?P<only>1?\d) ?(?P<side>[ap]\.?m\b)",
+    r"|(?<![\w:.])(?P<only>1?\d)(?:\.(?P<past>[0-5]\d))? ?(?P<side>[ap]\.?m\b)",
     re.IGNORECASE,
 )
 _FURTHER_SIGN = lazy(r"\d ?(?:uhr\b|h\d|h\b|[-–—]|(?:to|and|until|und|bis|et|à|y|a) \d)", re.IGNORECASE)  # noqa: RUF001
 _FURTHER = lazy(
-    r"(?<![\w:.,])(?P<hour>[012]?\d)(?: ?uhr\b|(?= ?[-–—] ?[012]?\d(?::\d\d)? ?(?:[ap]\.?m|uhr|h)\b)"  # noqa: RUF001
+    r"(?<![\w:.,])(?P<hour>[012]?\d)(?:(?:\.(?P<past>[0-5]\d))? ?uhr\b|(?= ?[-–—] ?[012]?\d(?::\d\d)? ?(?:[ap]\.?m|uhr|h)\b)"  # noqa: RUF001
     r"|(?= (?:to|and|until|und|bis|et|à|y|a) [012]?\d(?::\d\d)? ?(?:[ap]\.?m|uhr|h)\b)|h(?P<minute>[0-5]\d)\b)"
     r"|(?:(?<=\b[aày] )|(?<=\b(?:et|de) )|(?<=\blas )|(?<=\bentre )|(?<=\d[-–] )|(?<=\d[-–]))(?P<only>[012]?\d) ?h\b",  # noqa: RUF001
     re.IGNORECASE,
@@ -44,7 +44,7 @@ def _time(match: re.Match[str]) -> Quantity | None:
     parts = match.groupdict()
     written = parts["hour"] or parts["only"]
     hour = int(written) if written.isdigit() else SMALL.get(written.lower(), 24)
-    minute = 30 if "minute" not in parts else int(parts["minute"] or 0)
+    minute = 30 if "minute" not in parts else int(parts["minute"] or parts["past"] or 0)
     half = (parts.get("half") or parts.get("side") or "").lower()[:1]
     if hour > 23 or (half and not 1 <= hour <= 12):
         return None
