@@ -57,7 +57,7 @@ _NUMBER = lazy(
     r"|Prozent|por ciento|pour cent)(?!\w))?"
 )
 IDENTIFIER = lazy(
-    r"(?<![\w-])(?:(?:[A-Z][A-Za-z]*+-|[A-Za-z]++)\d[\w-]*(?:\.\d[\w-]*)*|\d+(?:\.\d+){2,}(?:-\w+)?)"
+    r"(?<![\w-])(?:(?:[A-Z][A-Za-z]*+-|[A-Za-z]++)\d[\w-]*(?:\.\d[\w-]*)*|(?!\d{1,3}(?:\.\d{3}){2,}(?![\w.]))\d+(?:\.\d+){2,}(?:-\w+)?)"
 )
 """Letters and digits in one: GPT-4, H100, v1.2.3, 10.0.1. They are names, not numbers."""
 
@@ -210,6 +210,7 @@ def _digits(text: str) -> Iterator[Quantity]:
         )
 
 
+_GROUPS = lazy(r"\d{1,3}(?:\.\d{3}){2,}")
 _GROUPED = lazy(r"[1-9]\d{0,2}\.\d{3}")
 """A number that a comma of English would part: `1.200` in German and Spanish, though it may be 1.2."""
 _SCALES_OF_DATA = {"k": 3, "K": 3, "M": 6, "G": 9, "T": 12, "P": 15}
@@ -223,9 +224,11 @@ def _nearly(digits: str, value: Decimal, *, about: bool, scaled: bool) -> Decima
 
 
 def in_digits(number: str) -> str:
-    """A number without separators between groups of digits. A comma before one or two digits is decimal: `1.234,50`."""
+    """A number without separators between groups of digits. A comma before one or two digits is decimal: `1.234,50`; two points are none."""
     if number[-3:-1].count(",") == 1 and number.count(",") == 1:
         number = number.replace(".", "").replace(",", ".")
+    if _GROUPS.fullmatch(number):
+        number = number.replace(".", "")
     return _SEPARATORS.sub("", number)
 
 

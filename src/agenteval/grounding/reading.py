@@ -176,8 +176,7 @@ def _readings(run: str, letter: str | None) -> list[float]:
     run = run.rstrip(",.\u00a0\u202f")
     written = [run]
     if not run.isdigit():
-        if not run.replace(".", "").isdigit():
-            written = [in_digits(run)]
+        written = [in_digits(run)]
         if written[0] != run or run.count(".") > 1:
             written += _SEPARATOR.split(run)
         if run[-4:-3] == "." and len(run) <= 7 and run.count(".") == 1:

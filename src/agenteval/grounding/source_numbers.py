@@ -62,6 +62,19 @@ class SourceNumbers:
                 at = text.find(number, at + 1)
         return False
 
+    def has_version(self, number: str, beside: "Beside") -> bool:
+        """Whether a text has a version that is this number, or begins with it: the 3.11 of `3.11.7`, the 20 of `v20.11`."""
+        dots = number.count(".")
+        if not number.replace(".", "", 1).isdigit():
+            return False
+        written = re.escape(number)
+        pattern = rf"(?<![\w.])(?:v{written}(?:\.\d+)*|{written}(?:\.\d{{1,3}}){{{2 - dots}}})(?!\.?\w)"
+        return any(
+            beside(source, match.start())
+            for source in self._with(number)
+            for match in re.finditer(pattern, self._sources[source].text)
+        )
+
     def has_hour(self, minutes: Decimal, beside: "Beside") -> bool:
         """Whether a text has a time, in minutes of the day, as a bare hour of either half of the day: `at 9`."""
         hour, rest = divmod(int(minutes), 60)

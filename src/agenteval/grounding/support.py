@@ -201,7 +201,7 @@ def _has_quantity(quantity: Quantity, beside: Beside, sources: SourceText) -> bo
         return True
     if quantity.unit != ":" and numbers.has_written(quantity.text, beside):
         return True
-    if not quantity.unit and numbers.has_written(f"v{quantity.text}", beside):  # a version
+    if not quantity.unit and numbers.has_version(quantity.text, beside):
         return True
     if quantity.day and _has_day(quantity, sources, beside):
         return True
