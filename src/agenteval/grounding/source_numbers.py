@@ -64,11 +64,11 @@ class SourceNumbers:
 
     def has_version(self, number: str, beside: "Beside") -> bool:
         """Whether a text has a version that is this number, or begins with it: the 3.11 of `3.11.7`, the 20 of `v20.11`."""
-        dots = number.count(".")
         if not number.replace(".", "", 1).isdigit():
             return False
         written = re.escape(number)
-        pattern = rf"(?<![\w.])(?:v{written}(?:\.\d+)*|{written}(?:\.\d{{1,3}}){{{2 - dots}}})(?!\.?\w)"
+        cut_short = rf"|{written}\.\d{{1,3}}" if "." in number else ""
+        pattern = rf"(?<![\w.])(?:v{written}(?:\.\d+)*{cut_short})(?!\.?\w)"
         return any(
             beside(source, match.start())
             for source in self._with(number)
