@@ -78,6 +78,7 @@ def unsupported(output: str, source: str) -> list[str]:
         ("The latest is v2.14.0.", "The latest: 2.14.0", "The latest is v2.15.0.", "v2.15.0"),
         ("Then the US voted.", "Then the U.S. Senate voted.", "Then the UK voted.", "UK"),
         ("Then the U.S. Senate voted.", "Then the US Senate voted.", "Then the U.K. Senate voted.", "U.K."),
+        ("Then Hull F.C. won.", "Then Hull F.C. beat Leeds A.C.", "Then Leeds F.C. won.", "Leeds F"),
         ("It is by J.K. Rowling.", "It is by J. K. Rowling.", "It is by R.L. Rowling.", "R.L."),
         ("It costs CHF 1250.50.", "It costs CHF 1'250.50.", "It costs CHF 1251.50.", "1251.50"),
         ("It costs 12,500 kr.", "It costs 12 500 kr.", "It costs 12,600 kr.", "12,600"),

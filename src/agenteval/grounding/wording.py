@@ -31,9 +31,10 @@ class Name:
     number: str = ""
 
 
-_CAPITAL_FIRST = r"(?:[A-Z]\.){2,}|[A-ZÀ-ÖØ-ÞĀ-ŽΑ-ΩА-Я][\w’'&-]*"
+_CAPITAL_FIRST = r"[A-ZÀ-ÖØ-ÞĀ-ŽΑ-ΩА-Я][\w’'&-]*"
 _CAPITALISED = lazy(_CAPITAL_FIRST)
 _CAPITALISED_ANYWHERE = lazy(rf"{_CAPITAL_FIRST}|(?<![a-z])[a-z]{{1,12}}[A-Z]\w*")
+_INITIALS = lazy(r"(?:[A-Z]\.){2,}")
 _CAPITAL_INSIDE = lazy(r"[a-z][A-Z]")
 _TITLES = frozenset(["mr", "mrs", "ms", "dr", "prof", "sir", "herr", "herrn", "frau", "mme", "sra"])
 _OF_NUMBERS = ("UTC", "GMT", "AM", "PM", "USD", "EUR", "GBP", "JPY")
@@ -102,7 +103,7 @@ def _german_name(run: list[re.Match[str]], words: list[re.Match[str]], text: str
 
 
 def _runs(text: str) -> Iterator[list[re.Match[str]]]:
-    """Capitalised words with only a blank between them; the letters of `U.S.` stand alone."""
+    """Capitalised words with only a blank between them; nothing goes on after `U.S.`."""
     run: list[re.Match[str]] = []
     pattern = _CAPITALISED_ANYWHERE if _CAPITAL_INSIDE.search(text) else _CAPITALISED
     for match in pattern.finditer(text):
@@ -119,7 +120,7 @@ def _runs(text: str) -> Iterator[list[re.Match[str]]]:
         ):
             yield run
             run = []
-        run.append(match)
+        run.append((not run and _INITIALS.match(text, match.start())) or match)
     if run:
         yield run
 
