@@ -47,8 +47,10 @@ class SourceNumbers:
             return any(self._number_at((run, run), value, value, fits, beside) for run in runs)
         return self._number_at((float(value), float(value)), value, value, fits, beside)
 
-    def has_written(self, number: str, beside: "Beside") -> bool:
-        """Whether a text has a number just as it is written here, and nothing beside it that makes it another.
+    def has_written(
+        self, number: str, beside: "Beside", fits: Callable[[str, int, int], bool] | None = None
+    ) -> bool:
+        """Whether a text has a number just as it is written here, and nothing beside it that makes it another, or what `fits`.
 
         Quicker than reading all numbers, and enough for most that are right.
         """
@@ -57,23 +59,14 @@ class SourceNumbers:
             at = text.find(number)
             while at >= 0:
                 self._effort.spend()
-                if _stands_alone(text, at, at + len(number)) and beside(source, at):
+                if (fits or _stands_alone)(text, at, at + len(number)) and beside(source, at):
                     return True
                 at = text.find(number, at + 1)
         return False
 
     def has_version(self, number: str, beside: "Beside") -> bool:
         """Whether a text has a version that is this number, or begins with it: the 3.11 of `3.11.7`, the 20 of `v20.11`."""
-        if not number.replace(".", "", 1).isdigit():
-            return False
-        written = re.escape(number)
-        cut_short = rf"|{written}\.\d{{1,3}}" if "." in number else ""
-        pattern = rf"(?<![\w.])(?:v{written}(?:\.\d+)*{cut_short})(?!\.?\w)"
-        return any(
-            beside(source, match.start())
-            for source in self._with(number)
-            for match in re.finditer(pattern, self._sources[source].text)
-        )
+        return self.has_written(number, beside, _begins_version)
 
     def has_hour(self, minutes: Decimal, beside: "Beside") -> bool:
         """Whether a text has a time, in minutes of the day, as a bare hour of either half of the day: `at 9`."""
@@ -191,6 +184,19 @@ def _stands_alone(text: str, start: int, end: int) -> bool:
         return False
     beside = text[max(0, start - 10) : start].split()[-1:] + text[end : end + 8].split()[:1]
     return not any(word[:3].lower() in MONTHS for word in beside)
+
+
+_REST_OF_VERSION = lazy(r"(?:\.\d+)*(?!\.?\w)")
+_CUT_SHORT = lazy(r"\.\d{1,3}(?!\.?\w)")
+
+
+def _begins_version(text: str, start: int, end: int) -> bool:
+    """Whether a version begins here: one with a `v`, or one with two points that the number is cut short of."""
+    before = text[max(0, start - 2) : start]
+    if before[-1:] in ("v", "V"):
+        return not before[:-1].isalnum() and bool(_REST_OF_VERSION.match(text, end))
+    alone = not before[-1:].isalnum() and before[-1:] != "."
+    return alone and "." in text[start:end] and bool(_CUT_SHORT.match(text, end))
 
 
 def _digits(value: Decimal) -> int:
