@@ -86,8 +86,10 @@ class SourceNumbers:
         """Whether a source has a piece of text."""
         return any(piece in source.text for source in self._sources)
 
-    def has_near(self, value: Decimal, nearly: Decimal, beside: "Beside", *, over: bool = False) -> bool:
-        """Whether a text has this number but for a share, whatever its unit, but more exactly: `about 60` for 58.4."""
+    def has_near(
+        self, value: Decimal, nearly: Decimal, beside: "Beside", *, over: bool = False, finer: int = 1
+    ) -> bool:
+        """Whether a text has this number but for a share, whatever its unit, with `finer` digits more: `about 60` for 58.4."""
         exact = _digits(value)
         above = 2 * nearly if over and exact == 1 and value >= ROUND else nearly
         low, high = value - nearly * value, value + above * value
@@ -97,7 +99,7 @@ class SourceNumbers:
             high,
             any_unit,
             beside,
-            lambda other: _digits(other) > exact,
+            lambda other: _digits(other) >= exact + finer,
         )
 
     def _number_at(

@@ -176,7 +176,8 @@ def _numbers(read: _Reading, sources: SourceText) -> Iterator[Fact]:
             )
             if not known and quantity.nearly and not quantity.about:
                 known = any(
-                    sources.numbers.has_near(value, quantity.nearly, read.beside) for value in quantity.values
+                    sources.numbers.has_near(value, quantity.nearly, read.beside, finer=2)
+                    for value in quantity.values
                 )
             if not known and quantity.clock and (quantity.clock == "at" or read.stated.times):
                 known = _has_hour(quantity, sources.numbers, read.beside)
