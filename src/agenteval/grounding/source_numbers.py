@@ -43,7 +43,7 @@ class SourceNumbers:
         if unit == ":":
             hour, minute = divmod(int(value), 60)
             hours = (hour % 12, hour % 12 + 12)
-            runs = (*hours, *(float(f"{hour}.{minute:02}") for hour in hours if minute))  # 9.30 am
+            runs = (*hours, *(round(hour + minute / 100, 2) for hour in hours if minute))  # 9.30 am
             return any(self._number_at((run, run), value, value, fits, beside) for run in runs)
         return self._number_at((float(value), float(value)), value, value, fits, beside)
 
