@@ -168,9 +168,9 @@ class Session:
             elif candidate.errors:
                 ledger.invalid(candidate.errors)
             elif self._claimed(candidate):
-                ledger.warn(candidate.warnings)
                 self.selection.note(candidate.choice)
                 if candidate.choice.wanted:
+                    ledger.warn(candidate.warnings)
                     yield candidate
                 else:
                     ledger.leave_out([candidate.test_id])
