@@ -6,6 +6,7 @@ import time
 from base64 import b64encode
 from collections.abc import Callable
 from html import escape
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote, quote_plus
 
@@ -13,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agenteval.errors import Problem
 from agenteval.hiding import PIECE, SHORTEST_PIECE, token
 from agenteval.redaction import RedactionRules, Redactor
 from agenteval.strict import plain
@@ -79,9 +81,13 @@ def test_a_token_tells_nothing_but_equality() -> None:
 )
 def test_a_name_may_have_the_place_in_a_list(name: str, hidden: list[bool]) -> None:
     """A place may be left out of a path, given, or be whatever it is."""
-    data = {"calls": [{"token": "one"}, {"token": "two"}]}
-    shown = redactor(name).data(data)["calls"]
-    assert [each["token"] == token(word) for each, word in zip(shown, ("one", "two"), strict=True)] == hidden
+    words = ("first one", "second one")
+    data = {"calls": [{"token": word} for word in words]}
+    hide = redactor(name, learned=data)
+    assert [
+        each["token"] == token(word) for each, word in zip(hide.data(data)["calls"], words, strict=True)
+    ] == hidden
+    assert [hide.text(word) == token(word) for word in words] == hidden
 
 
 def test_a_name_of_many_globs_takes_no_time() -> None:
@@ -209,8 +215,65 @@ def test_json_inside_a_text_is_read() -> None:
     answer = json.dumps({"access": {"token": SECRET}, "user": "ann"})
     hide = redactor("token", learned={"result": answer})
     assert hide.data({"result": answer}) == {"result": answer.replace(SECRET, token(SECRET))}
+    rows = f'\n [{{"token": "{SECRET}"}}]'
+    assert redactor("token", learned={"result": rows}).text(f"got {SECRET}") == f"got {token(SECRET)}"
     assert redactor("token", learned={"result": "[not json"}).data({"a": 1}) == {"a": 1}
     assert redactor("token", learned={"result": "[" * 100_000}).data({"a": 1}) == {"a": 1}
+
+
+def test_data_that_is_no_json_is_looked_through_too() -> None:
+    """A number of more than 64 bits, a key that is no text, half a surrogate pair: beside each a secret is learned."""
+    key = PLANTED["aws-access-key"]
+    for odd in ({"n": 2**70, "note": key}, {1: key}, {"note": "\ud800 " + key}):
+        assert redactor(learned=odd).text(f"got {key}") == f"got {token(key, 'aws-access-key')}"
+    assert redactor().unseen("\ud800 " + key) == "\ud800 " + token(key, "aws-access-key")
+
+
+def test_what_nobody_has_learned_is_swept_out_of_data() -> None:
+    """Secrets in texts and keys, values of keys that name one at any depth, and values of the run; tokens stay."""
+    key, env = PLANTED["aws-access-key"], "open sesame"
+    hidden = token(key, "aws-access-key")
+    made = Redactor(rules=RedactionRules(values=[env]))
+    assert made.swept(
+        {
+            key: [f"it is {key}", None, 5, {"password": ["x9-quite-secret", hidden]}],
+            7: (f"say {env}", hidden),
+        }
+    ) == {
+        hidden: [f"it is {hidden}", None, 5, {"password": [token("x9-quite-secret", "credential"), hidden]}],
+        "7": [f"say {token(env, 'env')}", hidden],
+    }
+
+
+def test_what_cannot_hold_anything_sensitive_is_known() -> None:
+    """Only where nothing was learned and nothing looks like it: then data is written as it is."""
+    plain_data, mail = {"a": "nothing"}, PLANTED["email"]
+    assert not redactor().may_show_in(plain_data)
+    assert not redactor().may_show_in(b'{"a": "nothing"}')
+    assert not Redactor(rules=RedactionRules(["secrets"])).may_show_in(mail)
+    assert redactor().may_show_in({"a": mail})
+    assert redactor().may_show_in(mail.encode())
+    for names, learned in (([], mail), ([], {"password": "no"}), (["word"], {"word": "cats"})):
+        assert redactor(*names, learned=learned).may_show_in(plain_data)
+
+
+def test_secrets_of_files_that_are_excerpted_are_learned(tmp_path: Path) -> None:
+    """Whatever their encoding; a file that is gone, and a problem without a file or an excerpt, are passed by."""
+    first, other = PLANTED["aws-access-key"], PLANTED["github-token"]
+    (tmp_path / "a.yaml").write_bytes(b"note: \xe4 " + first.encode())
+    (tmp_path / "b.yaml").write_text(f"note: {other}")
+    hide = redactor()
+    hide.learn_files(
+        Problem(reason_code="wrong", message="bad", path=path, excerpt=excerpt)
+        for path, excerpt in (
+            (None, [(1, "x")]),
+            *((tmp_path / f"gone{place}", [(1, "x")]) for place in range(9)),
+            (tmp_path / "a.yaml", [(1, "note: …")]),
+            (tmp_path / "b.yaml", []),
+        )
+    )
+    assert hide.text(first) == token(first, "aws-access-key")
+    assert hide.text(other) == other
 
 
 def test_models_and_dataclasses_become_plain_data() -> None:
@@ -305,7 +368,7 @@ def test_a_value_has_one_token_however_it_was_found() -> None:
     assert set(hide.data({"field": value, "password": value, "x": value}).values()) == {
         token(value, "aws-access-key")
     }
-    hide = redactor("field", learned={"field": other, "password": other})
+    hide = redactor("field", learned={"field": other, "password": other, "text": f'"password": "{other}"'})
     assert set(hide.data({"field": other, "password": other, "x": other}).values()) == {token(other)}
 
 
