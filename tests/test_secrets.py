@@ -105,9 +105,10 @@ def test_other_ways_in_which_keys_begin(kind: str, begins: str, around: str) -> 
 
 @pytest.mark.parametrize("end", ["C", "d", "5", "_", "-", "=="])
 def test_a_bearer_token_has_signs_of_several_sorts(end: str) -> None:
-    """Letters, digits and `._~+/-`; the full stop after it is none of them."""
-    value = f"aB3._~+/-{'a1' * 10}{end}"
-    assert shown(f"Bearer {value}.") == [("bearer-token", value)]
+    """Letters, also of one case alone, digits and `._~+/-`; the full stop after it is none of them."""
+    for value in (f"aB3._~+/-{'a1' * 10}{end}", f"{'0a' * 16}{end.lower()}"):
+        assert shown(f"Bearer {value}.") == [("bearer-token", value)]
+        assert might_hold(f"Bearer {value}.".encode())
 
 
 def test_a_password_in_an_address_is_suspected() -> None:
@@ -213,6 +214,7 @@ def test_everyday_texts_pass_the_sieve(text: str) -> None:
         "the --password flag, --password ${DB_PASSWORD1}, --token <token1>, x-token a1b2c3d4",
         '"password": ""',
         "AKIA is how they begin",
+        "Bearer Authentication-is-needed-here, the bearer of-all-this-long-hyphenated-word",
         "heyJude.mp3",
         "SUPPORTS_SCHEDULER_CONTEXT_AND_MORE",
         "https://www.example.org/News/2026/A-Long-Title-With-20-Words-In-It",
