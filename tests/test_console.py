@@ -389,6 +389,16 @@ def test_a_long_run_names_what_did_not_pass_again() -> None:
     assert "\nFAIL x  t/x.yaml\n" in shown(lambda c: c.summary(many, summary_path=None))
 
 
+@pytest.mark.parametrize(
+    ("verbosity", "total", "named"), [(0, 10, False), (0, 11, True), (-1, 2, True), (1, 2, False)]
+)
+def test_a_run_that_is_broken_off_names_what_did_not_pass(verbosity: int, total: int, named: bool) -> None:
+    """Where its story was not told, or has scrolled away; then what there is so far is counted."""
+    rows = [row("x", "fail", "assertion.failed"), row("y", "pass")]
+    told = shown(lambda c: c.so_far(RunCounts(total=total, passed=1, failed=1), rows), verbosity=verbosity)
+    assert told == "FAIL x  t/x.yaml\n" * named + "1 passed, 1 failed\n"
+
+
 def test_what_did_not_pass_is_named_on_two_lines_where_one_is_too_long(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
