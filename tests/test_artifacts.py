@@ -124,7 +124,11 @@ def test_a_trace_is_redacted(tmp_path: Path) -> None:
 
 def test_artifacts_are_readable_json(tmp_path: Path) -> None:
     """Files are indented, in UTF-8 as people write it, and end with a line break."""
-    assert encode({"a": ["é"]}) == '{\n  "a": [\n    "é"\n  ]\n}\n'.encode()
+    for number in (1, 10**30):  # the second is one that the fast encoder refuses
+        data = {"a": ["é", number]}
+        assert encode(data) == f'{{\n  "a": [\n    "é",\n    {number}\n  ]\n}}\n'.encode()
+        assert json.loads(encode(data, one_line=True)) == data
+        assert encode(data, one_line=True).count(b"\n") == 1
 
 
 @pytest.mark.parametrize(

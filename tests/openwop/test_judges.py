@@ -82,6 +82,18 @@ def test_what_a_rubric_says(suite: SuiteProject) -> None:
     }
 
 
+@pytest.mark.parametrize(("number", "more"), [(5, ""), (6, " and 1 more")])
+def test_five_criteria_that_are_not_met_are_named(suite: SuiteProject, number: int, more: str) -> None:
+    """Of more it is said how many."""
+    suite.write(make_task("judged", rubric(*[1] * number)))
+    suite.decide("judged", *[False] * number)
+    assert suite.run("--judge", "recorded") == 1
+    (check,) = suite.result("judged")["assertions"]
+    assert check["message"].endswith(
+        f"; not met: 'c1' (r1), 'c2' (r2), 'c3' (r3), 'c4' (r4), 'c5' (r5){more}"
+    )
+
+
 def test_without_an_output_nobody_is_asked(suite: SuiteProject) -> None:
     """A run that ended without an output meets no criterion; there is nothing to judge."""
     suite.write(make_task("judged", rubric(1)))
@@ -89,6 +101,7 @@ def test_without_an_output_nobody_is_asked(suite: SuiteProject) -> None:
     assert suite.run("--judge", "command:false") == 1
     (check,) = suite.result("judged")["assertions"]
     assert check["message"] == "expected an output that meets the rubric, got no final output"
+    assert check["observed"] == {"score": 0}
     assert suite.summary()["tasks"][0]["score"] == 0
 
 
