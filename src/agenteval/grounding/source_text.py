@@ -15,7 +15,7 @@ from itertools import chain
 from agenteval.grounding.dates import DAYS, MONTHS, Date
 from agenteval.grounding.effort import Effort
 from agenteval.grounding.items import Having
-from agenteval.grounding.links import Link, links
+from agenteval.grounding.links import Link, addresses, links
 from agenteval.grounding.passages import Passages, encoded, signs
 from agenteval.grounding.reading import Reading, reading
 from agenteval.grounding.records import fields
@@ -155,7 +155,8 @@ class SourceText:
         """Whether a text has a name with digits in it, such as GPT-4, given without its punctuation."""
         first = next((place for place, sign in enumerate(squashed) if sign.isdigit()), 0)
         letters, digit = squashed[:first], squashed[first : first + 1]
-        candidates = {*self._with(letters + digit), *self._with(f"{letters}-{digit}" if letters else digit)}
+        pieces = {f"{letters}{between}{digit}" for between in (("", "-", " ") if letters else ("",))}
+        candidates = {number for piece in pieces for number in self._with(piece)}
         return any(squashed in self._read[number].identifiers for number in self._effort.spent_on(candidates))
 
     # Dates and numbers -----------------------------------------------------------------------------------------
@@ -210,8 +211,8 @@ class SourceText:
 
     @cached_property
     def called_links(self) -> list[Link]:
-        """The references in the arguments of calls: a page that was fetched is known."""
-        return [link for text in _texts(self._called) for link in links(text)]
+        """The references in the arguments of calls: a page that was fetched is known, and who was written to."""
+        return [link for text in _texts(self._called) for link in (*links(text), *addresses(text))]
 
 
 def _is_id(link: Link, texts: Iterable[str]) -> bool:
