@@ -7,7 +7,7 @@ that something is missing.
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from agenteval.digests import sha256
 from agenteval.text import lowered
@@ -96,10 +96,12 @@ class KnownValues:
     def kind_in(self, text: str) -> str | None:
         """The kind of a value that stands whole in the text, or None. Found another way than `hide` finds it."""
         folded = _folded(re.sub(_REDACTED, " ", text))
-        heads = set(self._texts)
-        if len(heads) > _MANY:
-            heads &= {folded[at : at + SHORTEST_TEXT] for at in range(len(folded))}
-        for head in sorted(heads):
+        heads: Iterable[str] = self._texts
+        if len(self._texts) > _MANY:
+            heads = sorted(
+                self._texts.keys() & {folded[at : at + SHORTEST_TEXT] for at in range(len(folded))}
+            )
+        for head in heads:
             for value, replacement in self._texts[head].items():
                 if value in folded:
                     return replacement.split(":")[1]
