@@ -535,3 +535,24 @@ def test_a_long_text_is_redacted_in_no_time() -> None:
     start = time.process_time()
     assert hide.text(text).endswith(PIECE)
     assert time.process_time() - start < 2.0
+
+
+@pytest.mark.parametrize("number", [1, 64, 65, 500])
+def test_any_number_of_values_is_hidden(number: int) -> None:
+    """A list of customers in a tool's answer: each address is found, however many others there are, and nothing else."""
+    addresses = [f"{each:03}x@shop.example" for each in range(number)]
+    redactor = Redactor()
+    redactor.learn({"text": "\n".join(addresses)})
+    shown = redactor.text("to " + ", ".join(address.upper() for address in addresses))
+    assert shown == "to " + ", ".join(token(address, "email") for address in addresses)
+    assert redactor.leaks(shown, ()) == []
+    assert redactor.text("0, 1x@shop") == "0, 1x@shop"
+
+
+@pytest.mark.parametrize("number", [1, 64, 65, 500])
+def test_what_still_shows_is_found_among_any_number(number: int) -> None:
+    """By the self-test, which looks another way, and whatever the number of values."""
+    redactor = Redactor()
+    redactor.learn({"passwords": [{"password": f"{each:03}-hush"} for each in range(number)]})
+    assert redactor.leaks(f"it said {number - 1:03}-HUSH", ()) == ["credential"]
+    assert redactor.leaks("it said 999-hush", ()) == []

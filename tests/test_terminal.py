@@ -1,10 +1,12 @@
 """A terminal: how wide it is, when there is colour, what it is safe from."""
 
+import json
 import os
+from io import StringIO
 
 import pytest
 
-from agenteval.reporters.stream import printable
+from agenteval.reporters.stream import printable, write_json
 from agenteval.reporters.terminal import Terminal
 from screen import HOSTILE, Screen
 
@@ -104,6 +106,17 @@ def test_control_characters_are_shown_escaped() -> None:
     assert printable(HOSTILE) == ESCAPED
     assert printable("plain ü 日本 😀") == "plain ü 日本 😀"
     assert printable("a\nb\tc\u2028d") == "a\\nb\\tc\\u2028d"
+
+
+def test_json_holds_nothing_that_a_terminal_obeys() -> None:
+    """U+009B begins a sequence as the escape character does; the data is the same, and letters stay as they are."""
+    data = {"k\x9b31m": "é \U0001f600 \x7f\x85\u202e\u200b\u2028\u2066\ufeff\n\x1b"}
+    stream = StringIO()
+    write_json(stream, data)
+    assert stream.getvalue() == (
+        '{\n  "k\\u009b31m": "é \U0001f600 \\u007f\\u0085\\u202e\\u200b\\u2028\\u2066\\ufeff\\n\\u001b"\n}\n'
+    )
+    assert json.loads(stream.getvalue()) == data
 
 
 def test_a_reader_that_has_gone_is_no_error() -> None:

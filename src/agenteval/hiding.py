@@ -7,7 +7,7 @@ that something is missing.
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from agenteval.digests import sha256
 from agenteval.text import lowered
@@ -19,6 +19,8 @@ SHORTEST_PIECE = 16
 PIECE = "[redacted:part]"
 
 _GRAM = 8
+_MANY = 64
+"""With more beginnings of values than these, going through a text once is faster than looking for each."""
 _ELLIPSIS = r"…|\.\.\."
 _REDACTED = r"\[redacted:(?:part|[a-z-]+:[0-9a-f]{8})\]"
 _PLAIN_IN_ADDRESSES = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
@@ -94,8 +96,13 @@ class KnownValues:
     def kind_in(self, text: str) -> str | None:
         """The kind of a value that stands whole in the text, or None. Found another way than `hide` finds it."""
         folded = _folded(re.sub(_REDACTED, " ", text))
-        for alike in self._texts.values():
-            for value, replacement in alike.items():
+        heads: Iterable[str] = self._texts
+        if len(self._texts) > _MANY:
+            heads = sorted(
+                self._texts.keys() & {folded[at : at + SHORTEST_TEXT] for at in range(len(folded))}
+            )
+        for head in heads:
+            for value, replacement in self._texts[head].items():
                 if value in folded:
                     return replacement.split(":")[1]
         return None
@@ -116,11 +123,14 @@ class KnownValues:
     def _candidates(self, folded: str) -> list[int]:
         """Where a value, or a piece of one, may begin."""
         places: set[int] = set()
-        for head in self._texts:
-            at = folded.find(head)
-            while at >= 0:
-                places.add(at)
-                at = folded.find(head, at + 1)
+        if len(self._texts) > _MANY:
+            places.update(at for at in range(len(folded)) if folded[at : at + SHORTEST_TEXT] in self._texts)
+        else:
+            for head in self._texts:
+                at = folded.find(head)
+                while at >= 0:
+                    places.add(at)
+                    at = folded.find(head, at + 1)
         for at in range(0, len(folded) - _GRAM + 1, _GRAM):  # every long piece has one of these in it
             if folded[at : at + _GRAM] in self._grams:
                 places.update(range(max(0, at - _GRAM + 1), at + 1))

@@ -1,5 +1,6 @@
 """From a test file to a test case whose assertions are ready to judge; all that is wrong with it, at once."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -7,12 +8,14 @@ from typing import Any, NamedTuple
 
 from agenteval import budget
 from agenteval.assertions.base import Assertion
+from agenteval.config import project_root
 from agenteval.conventions import remarks
 from agenteval.discovery import TEST_FILE
 from agenteval.errors import FileError, PluginError, Problem, SpecError, saying
 from agenteval.findings import DataPath, Finding, Invalid, dotted
 from agenteval.misspelling import closest
 from agenteval.plugins.registry import BUILT_IN, Registry
+from agenteval.reading.containment import is_inside
 from agenteval.reading.documents import (
     Fault,
     fault_of,
@@ -92,14 +95,15 @@ def load_test(
     `spec.duplicate_fixture_id`, `spec.unknown_assertion_type`, `spec.unknown_parameter`,
     `spec.missing_parameter`, `spec.wrong_parameter`, `spec.unknown_capability`, `spec.unknown_tool`,
     `spec.unknown_group`, `spec.unknown_task`, `spec.unknown_assertion_id`; `select.unknown_assertion`,
-    `select.recording`; `plugin.broken`.
+    `select.recording`; `plugin.broken`. Of an invalid file out of the project, which a link leads to, nothing is
+    quoted: `file.outside_root`.
     """
     try:
         text = read_text(path, max_bytes=limits.max_file_bytes)
         starts: Starts = {}
         data = load_yaml(text, path, max_nodes=limits.max_yaml_nodes, starts=starts)
     except FileError as error:
-        raise SpecError(error.problems) from None
+        raise _refused(error.problems, path) from None
     loader = _Loader(text, data, registry)
     case = loader.case()
     if case is None and isinstance(data, dict) and "script" in data and "assertions" not in data:
@@ -110,12 +114,26 @@ def load_test(
     if case is not None:
         loader.faults += misspelt_names(case, loader.placed)
     if case is None or loader.faults:
-        raise SpecError(problems_at(loader.faults, text=text, places=places, path=path))
+        raise _refused(problems_at(loader.faults, text=text, places=places, path=path), path)
     if only is not None:
         checks = _chosen(checks, only, path)
     warnings = list(remarks(case, text, path))
     written = Written(text, data, starts[id(data["assertions"])])
     return LoadedTest(case=case, path=path, checks=checks, warnings=warnings, written=written)
+
+
+def _refused(problems: Sequence[Problem], path: Path) -> SpecError:
+    """What is wrong with a file; a link that came with somebody's tests must not make us print any file there is."""
+    root = project_root([str(path)])
+    if is_inside(path, root) or not any(problem.excerpt for problem in problems):
+        return SpecError(problems)
+    problem = Problem(
+        reason_code="file.outside_root",
+        message=f"a link leads out of the project {root}, to a file that is no valid test",
+        path=path,
+        next_step=f"see what is wrong with it where it is: agenteval validate {path.resolve()}",
+    )
+    return SpecError([problem])
 
 
 def _recording(path: Path) -> Problem:

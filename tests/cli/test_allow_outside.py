@@ -55,6 +55,36 @@ def test_a_link_that_leads_outside(project: Project) -> None:
     assert main(["run", "tests", "--run-id", "two", "--allow-outside"]) == 0
 
 
+@pytest.mark.parametrize(
+    "content",
+    ["OWNER=dana\0KEY=hunter2", "url: [hunter2", "token: hunter2\n", "hunter2"],
+)
+def test_a_link_to_what_is_no_test_shows_nothing_of_it(
+    content: str, project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whose test file is a link has not seen what it leads to: /proc/self/environ, somebody's credentials."""
+    outside = project.root.parent / "own"
+    outside.write_text(content, encoding="utf-8")
+    path = project.add("pass").parent / "x.test.yaml"
+    path.symlink_to(outside)
+    assert main(["validate", "tests"]) == 3
+    assert " ".join(capsys.readouterr().out.split()) == (
+        f"{path.relative_to(project.root)}: error[file.outside_root]: a link leads out of the project {project.root}, "
+        f"to a file that is no valid test next: see what is wrong with it where it is: agenteval validate {outside} "
+        "1 of 2 test files is invalid (1 problem)"
+    )
+    assert main(["validate", str(outside)]) == 3
+    assert "file.outside_root" not in capsys.readouterr().out
+
+
+def test_a_link_to_a_test_outside_is_run(project: Project) -> None:
+    """Tests may be shared that way."""
+    path = project.add("pass")
+    path.rename(project.root.parent / "shared.yaml")
+    path.symlink_to(project.root.parent / "shared.yaml")
+    assert main(["run", "tests"]) == 0
+
+
 def with_fixture(project: Project, file: str) -> Path:
     """A test whose recording takes a result from the fixture file."""
     fixture = {"id": "news", "tool": "web_search", "file": file}

@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -147,6 +148,25 @@ def test_a_damaged_cache_is_as_none(
     assert recall(project.root) == LastRun()
     assert ran(capsys, "--lf") == ["--lf: no failed test is remembered: all are run", *"abcde"]
     assert cache(project)["failed"] == ["tests/b/test.yaml", "tests/d/test.yaml"]
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to("/dev/zero")])
+def test_a_cache_that_never_ends(make: Callable[[Path], None], project: Project) -> None:
+    """A pipe or a device, which a checkout may bring as a link, is passed over, and replaced by a good one."""
+    (project.root / ".agenteval_cache").mkdir()
+    make(project.root / ".agenteval_cache" / "last-run.json")
+    assert main(["run", "tests", "-q"]) == 1
+    assert cache(project)["failed"] == ["tests/b/test.yaml", "tests/d/test.yaml"]
+
+
+def test_a_link_in_the_cache_is_not_written_through(project: Project) -> None:
+    """Whoever guesses the id of the process can put one there."""
+    (project.root / ".agenteval_cache").mkdir()
+    outside = project.root.parent / "mine.txt"
+    outside.write_text("mine", encoding="utf-8")
+    (project.root / ".agenteval_cache" / f"last-run.json-{os.getpid()}").symlink_to(outside)
+    assert main(["run", "tests", "-q"]) == 1
+    assert outside.read_text(encoding="utf-8") == "mine"
 
 
 def test_a_cache_that_cannot_be_written_is_let_be(

@@ -373,10 +373,15 @@ def test_words_of_an_agent_are_no_commands(
 def test_words_of_an_agent_are_no_commands_later_either(
     project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A run that is told again, or compared, inside of Actions is told between the same two lines."""
+    """A run that is told again, or compared, inside of Actions is told between the same two lines; so are test files."""
     main(["run", "tests/fail", "--run-id", "one"])
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    for command in (["report", "artifacts/one"], ["compare", "artifacts/one", "artifacts/one"]):
+    for command in (
+        ["report", "artifacts/one"],
+        ["compare", "artifacts/one", "artifacts/one"],
+        ["validate", "tests/pass"],
+        ["mutate", "tests/pass", "--operators", "drop-call"],
+    ):
         capsys.readouterr()
         assert main(command) == 0
         first, *lines = capsys.readouterr().out.splitlines()

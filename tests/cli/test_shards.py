@@ -1,6 +1,7 @@
 """`--shard` and `merge`: the parts of a run, and the run that they are put together to."""
 
 import json
+import os
 import re
 import shutil
 from pathlib import Path
@@ -312,6 +313,14 @@ def test_shards_of_different_runs(
         f"error[merge.different_runs]: shards of different runs: artifacts/s-shard-1-of-3 and {other}: {why}\n"
         "  next: run all shards on the same files with the same options, and merge these\n"
     )
+
+
+def test_a_pipe_is_not_waited_for(four: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """Called as a test is, it is invalid in the shard that has it, and keeps no other waiting."""
+    os.mkfifo(four.root / "tests" / "pipe.test.yaml")
+    codes = {number: shard(number, 2) for number in (1, 2)}
+    assert sorted(codes.values()) == [0, 3]
+    assert "tests/pipe.test.yaml: error[file.not_a_file]: a named pipe, not a file" in capsys.readouterr().out
 
 
 def test_a_test_changed_between_shards(four: Project, capsys: pytest.CaptureFixture[str]) -> None:

@@ -148,6 +148,34 @@ def test_a_missing_table_is_empty_and_a_required_one_is_an_error(tmp_path: Path)
         read_tables(path, {"c": ("d",)}, {})
 
 
+@pytest.mark.parametrize(
+    "made",
+    [
+        "CREATE VIEW a AS WITH RECURSIVE n(b) AS (SELECT 1 UNION ALL SELECT b + 1 FROM n) SELECT b FROM n",
+        "CREATE VIRTUAL TABLE a USING fts5(b)",
+    ],
+)
+def test_a_table_that_is_none_is_not_there(tmp_path: Path, made: str) -> None:
+    """A view is a query, which may have no end."""
+    path = tmp_path / "x.db"
+    with closing(sqlite3.connect(path)) as new:
+        new.execute(made)
+        new.commit()
+    assert read_tables(path, {}, {"a": ("b",)}) == {"a": []}
+    with pytest.raises(AdapterError, match="has no table a"):
+        read_tables(path, {"a": ("b",)}, {})
+
+
+def test_what_is_generated_is_not_read(tmp_path: Path) -> None:
+    """A column of a gigabyte a row takes no room in the file."""
+    path = tmp_path / "x.db"
+    with closing(sqlite3.connect(path)) as new:
+        new.execute('CREATE TABLE a (b, "c""d", e AS (zeroblob(900000000)))')
+        new.execute("INSERT INTO a VALUES (1, 2)")
+        new.commit()
+    assert read_tables(path, {"a": ("b",)}, {}) == {"a": [{"b": 1, 'c"d': 2}]}
+
+
 @pytest.mark.parametrize("linked", [False, True])
 def test_a_log_that_is_a_link_is_not_read(tmp_path: Path, linked: bool) -> None:
     """A write-ahead log belongs beside its database."""

@@ -1,6 +1,8 @@
 """Transcripts alone: what a run is, what its lines mean, and what is wrong with some of them."""
 
 import json
+import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -371,6 +373,9 @@ def test_large_answers_are_read_from_their_file(tmp_path: Path) -> None:
     (tmp_path / "s-1" / "tool-results").mkdir(parents=True)
     (tmp_path / "s-1" / "tool-results" / "b1.txt").write_text("whole", encoding="utf-8")
     assert trace_of(script, tmp_path).calls()[0].results[0].data["result"] == "whole"
+    (tmp_path / "s-1" / "tool-results" / "b1.txt").unlink()
+    os.mkfifo(tmp_path / "s-1" / "tool-results" / "b1.txt")
+    assert trace_of(script, tmp_path).notes[0] == trace.notes[0]
 
 
 def side(prompt_text: str) -> Script:
@@ -415,6 +420,27 @@ def test_a_subagent_that_never_answered_is_found_by_its_prompt(tmp_path: Path) -
     script = spawning()
     del script.lines[2:]
     assert trace_of(script, tmp_path).tool_counts() == {"agent": 1, "outbound_send": 1}
+
+
+def test_what_is_told_of_a_subagent_may_be_damaged(tmp_path: Path) -> None:
+    """A pipe, or nested deeper than Python recurses: it is found by its prompt all the same."""
+    told = side("Tell Dana").write(tmp_path, "s-1/subagents/agent-a1.jsonl").with_suffix(".meta.json")
+    script = spawning()
+    del script.lines[2:]
+    told.write_text("[" * 100_000, encoding="utf-8")
+    assert trace_of(script, tmp_path).tool_counts() == {"agent": 1, "outbound_send": 1}
+    told.unlink()
+    os.mkfifo(told)
+    assert trace_of(script, tmp_path).tool_counts() == {"agent": 1, "outbound_send": 1}
+
+
+@pytest.mark.parametrize("make", [os.mkdir, os.mkfifo])
+def test_a_subagent_whose_transcript_is_no_file(make: Callable[[Path], None], tmp_path: Path) -> None:
+    """It is missing; a pipe is not waited for."""
+    (tmp_path / "s-1" / "subagents").mkdir(parents=True)
+    make(tmp_path / "s-1" / "subagents" / "agent-a1.jsonl")
+    told = "the transcript of subagent a1 is missing: what it did is not shown, so tools are not judged"
+    assert told in trace_of(spawning(), tmp_path).notes
 
 
 @pytest.mark.parametrize(

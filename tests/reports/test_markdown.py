@@ -28,7 +28,7 @@ def test_the_report_of_a_run(tmp_path: Path) -> None:
         "<details><summary><b>FAIL</b> <code>nanoclaw.t.fails</code> <code>searches: expected at least 1 call of "
         "web_search, got 0; the trace calls web_fetch×1</code></summary>\n"
         "\n"
-        "<code>suite/case/test.yaml:24</code>\n"
+        "<p><code>suite/case/test.yaml:24</code></p>\n"
         "\n"
         "```text\n"
         "suite/case/test.yaml:24:5: searches (must_call_tool) failed\n"
@@ -112,9 +112,16 @@ def test_what_the_agent_said_is_not_obeyed(tmp_path: Path) -> None:
     assert [child.content for child in inline if child.type == "html_inline"] == [
         "<code>",
         "</code>",
-        "<code>",
-        "</code>",
     ]
+
+
+def test_a_path_is_not_obeyed(tmp_path: Path) -> None:
+    """A folder may be called like an image, or like bold print."""
+    path = "evals/![x](https:a.example) __tests__/@x/test.yaml"
+    failed = make_result("fail", judged("fail", "odd"), path=path)
+    tokens = MarkdownIt().parse(rendered("markdown", store(tmp_path, failed)))
+    inside = {child.type for token in tokens for child in token.children or []}
+    assert inside <= {"text", "html_inline", "softbreak"}
 
 
 @given(text=st.text(st.characters(codec=None), max_size=80))

@@ -10,8 +10,9 @@ from agenteval.cli.flow import Flow
 from agenteval.cli.lastrun import keys, recall
 from agenteval.digests import sha256
 from agenteval.discovery import Found, Selected
-from agenteval.errors import Problem, SpecError
+from agenteval.errors import FileError, Problem, SpecError
 from agenteval.plurals import counted
+from agenteval.reading.documents import read_text
 from agenteval.redaction import Redactor
 from agenteval.sharding import Shard, divided
 
@@ -141,8 +142,8 @@ def _durations_of(run: Path, key: Callable[[str], str]) -> dict[str, float]:
 def _content(found: Found) -> str:
     """A digest of a test file; of nothing when it cannot be read."""
     try:
-        return _digest(found.path.read_bytes().hex()) if isinstance(found, Selected) else ""
-    except OSError:
+        return _digest(read_text(found.path)) if isinstance(found, Selected) else ""
+    except FileError:
         return ""
 
 

@@ -53,9 +53,9 @@ def command(
     if as_json:
         from agenteval.redaction import Redactor
         from agenteval.reporters.sealing import sealed
-        from agenteval.reporters.stream import write
+        from agenteval.reporters.stream import write_encoded
 
-        write(sys.stdout, sealed(comparison, Redactor((), project.rules)).decode())
+        write_encoded(sys.stdout, sealed(comparison, Redactor((), project.rules)).decode())
         return code
     from agenteval.reporters.comparison import tell
     from agenteval.reporters.terminal import Terminal

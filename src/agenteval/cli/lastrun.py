@@ -10,7 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from agenteval.errors import FileError
 from agenteval.hiding import tokens_in
+from agenteval.reading.documents import read_text
 from agenteval.redaction import Redactor
 from agenteval.reporters.sealing import LeakError, sealed
 from agenteval.results import InvalidSpec, TestRow
@@ -45,9 +47,8 @@ def recall(root: Path) -> LastRun:
     import orjson
 
     try:
-        with open(root / FOLDER / _FILE, "rb") as file:  # noqa: PTH123
-            data = orjson.loads(file.read())
-    except (OSError, ValueError):
+        data = orjson.loads(read_text(root / FOLDER / _FILE))
+    except (FileError, ValueError):
         return LastRun()
     if not isinstance(data, dict) or data.get("schema_version") != _VERSION:
         return LastRun()
@@ -118,5 +119,5 @@ def _write(folder: Path, content: bytes) -> None:
 
 
 def _fill(path: Path, content: bytes) -> None:
-    with open(path, "wb") as file:  # noqa: PTH123
+    with open(path, "xb") as file:  # noqa: PTH123 - a link that was put there leads elsewhere
         file.write(content)

@@ -17,7 +17,7 @@ from agenteval.redaction import Redactor
 from agenteval.reporters.artifacts import RunDirectory
 from agenteval.reporters.console import Console
 from agenteval.reporters.sealing import sealed
-from agenteval.reporters.stream import flush, write
+from agenteval.reporters.stream import flush, write_encoded
 from agenteval.results import RunSummary
 from agenteval.run_files import COMPARISON, SHARD, SUMMARY
 from agenteval.runner import RunOptions, timestamp
@@ -156,7 +156,7 @@ class Ledger:
     def print_summary(self) -> None:
         """The run's summary as JSON, on stdout."""
         if self.summary:
-            write(sys.stdout, sealed(self.summary, Redactor((), self.options.redaction)).decode())
+            write_encoded(sys.stdout, sealed(self.summary, Redactor((), self.options.redaction)).decode())
             flush(sys.stdout)
 
     def _note(self, problems: Sequence[Problem], *, invalid: bool) -> None:

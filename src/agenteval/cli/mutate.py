@@ -23,7 +23,7 @@ from agenteval.cli.options import (
     a_number,
     taking,
 )
-from agenteval.cli.reporting import prepare, write_report
+from agenteval.cli.reporting import in_github_actions, no_commands, prepare, write_report
 from agenteval.errors import ExitCode, UsageError
 from agenteval.plurals import counted
 
@@ -127,11 +127,12 @@ def command(asked: MutateRequest) -> ExitCode:
     console = Console(stream, verbosity=asked.verbose - asked.quiet, color=color)
     if asked.list_operators:
         return _listed(console, chosen)
-    wanted = _wanted(asked, project, console)
-    results = _mutated(wanted.tests, asked, project, console)
-    total = report(asked.seed, results)
-    _tell(total, asked, project, console)
-    return _ended(console, *_verdict(asked, wanted, results, total.score))
+    with no_commands(console, when=in_github_actions()):
+        wanted = _wanted(asked, project, console)
+        results = _mutated(wanted.tests, asked, project, console)
+        total = report(asked.seed, results)
+        _tell(total, asked, project, console)
+        return _ended(console, *_verdict(asked, wanted, results, total.score))
 
 
 def _wanted(asked: MutateRequest, project: "OpenProject", console: "Console") -> Wanted:

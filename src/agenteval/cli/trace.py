@@ -45,12 +45,12 @@ def command(
 
     Exit codes: 0, 2 when it cannot be read, 3 when it is a test file that is invalid.
     """
-    from agenteval.reporters.stream import flush, write
+    from agenteval.reporters.stream import flush, write_encoded
 
     with redirect_stdout(sys.stderr):  # a plugin may print
         parts = _sealed(path, turn, adapter, allow_outside=allow_outside)
     for part in parts:
-        write(sys.stdout, part.decode())
+        write_encoded(sys.stdout, part.decode())
     flush(sys.stdout)
     return ExitCode.PASSED
 

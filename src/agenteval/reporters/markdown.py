@@ -82,7 +82,7 @@ def _section(entry: Entry) -> list[str]:
     headline = f"<b>{_WORDS[entry.kind]}</b> {_code(entry.name)} {_code(message)}"
     lines = [f"<details><summary>{headline}</summary>", ""]
     if entry.path:
-        lines += [_code(located(entry.path, entry.line, None)), ""]
+        lines += [f"<p>{_code(located(entry.path, entry.line, None))}</p>", ""]
     lines += [*_fenced(abridged(entry.text, LONGEST_EVIDENCE)), ""]
     return [*lines, "</details>", ""]
 
@@ -95,7 +95,7 @@ def _fenced(text: str) -> list[str]:
 
 
 def _code(text: str, tag: str = "code") -> str:
-    """A text on one line that is shown as it is."""
+    """A text on one line that is shown as it is: in a block of HTML, since between tags in a line Markdown holds."""
     shown = escape(printable(" ".join(text.split())), quote=False)
     return f"<{tag}>{shown}</{tag}>" if tag else shown
 

@@ -7,8 +7,11 @@ import json
 import os
 from typing import Any, TextIO
 
+from agenteval.lazyregex import lazy
 from agenteval.redaction import Redactor
 
+_OBEYED = lazy("[\\x7f-\\x9f\\u061c\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]")
+"""What JSON leaves as it is: control characters above ASCII, and those that hide or turn around what stands beside them."""
 _redactor = Redactor()
 
 
@@ -25,7 +28,12 @@ def redactor_in_force() -> Redactor:
 
 def write_json(stream: TextIO, data: Any) -> None:
     """Write plain data as indented JSON, each of its texts redacted: JSON it stays."""
-    write(stream, json.dumps(_redactor.swept(data), indent=2, ensure_ascii=False) + "\n")
+    write_encoded(stream, json.dumps(_redactor.swept(data), indent=2, ensure_ascii=False) + "\n")
+
+
+def write_encoded(stream: TextIO, text: str) -> None:
+    """Write a text that is JSON: what a terminal would obey or hide stands there as an escape, and means the same."""
+    write(stream, _OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
 
 
 def write(stream: TextIO, text: str) -> None:

@@ -20,6 +20,8 @@ Columns = Mapping[str, Sequence[str]]
 
 BESIDE = ("", "-journal", "-wal")
 """The files that make up a database. The shared memory of a log, `-shm`, is made anew from it."""
+_TABLES = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE TABLE%'"
+"""Real tables alone: the rows of a view, or of a virtual table over one, are made by a query that may never end."""
 ATTEMPTS = 5
 """How often a copy is taken again when the database changes meanwhile."""
 
@@ -38,11 +40,12 @@ def read_tables(path: Path, required: Columns, optional: Columns) -> dict[str, l
             with closing(sqlite3.connect(copy)) as connection:
                 connection.row_factory = sqlite3.Row
                 connection.text_factory = _text
-                present = {str(row[0]) for row in connection.execute("SELECT name FROM sqlite_master")}
+                present = {str(row[0]) for row in connection.execute(_TABLES)} & {*required, *optional}
                 there = {table: columns for table, columns in optional.items() if table in present}
-                _check(connection, path, {**required, **there})
+                columns = {table: _columns(connection, table) for table in present}
+                _check(columns, path, {**required, **there})
                 return {
-                    table: _rows(connection, table) if table in present else []
+                    table: _rows(connection, table, columns[table]) if table in columns else []
                     for table in (*required, *optional)
                 }
         except (sqlite3.Error, OSError) as error:
@@ -95,9 +98,9 @@ def _state(path: Path) -> dict[str, tuple[int, int] | None]:
     return found
 
 
-def _check(connection: Any, path: Path, required: Columns) -> None:
+def _check(given: Columns, path: Path, required: Columns) -> None:
     for table, columns in required.items():
-        present = {row["name"] for row in connection.execute(f'PRAGMA table_info("{table}")')}
+        present = given.get(table, ())
         missing = [column for column in columns if column not in present]
         if missing:
             what = f"columns {', '.join(missing)} in table {table}" if present else f"table {table}"
@@ -108,5 +111,11 @@ def _check(connection: Any, path: Path, required: Columns) -> None:
             )
 
 
-def _rows(connection: Any, table: str) -> list[Row]:
-    return [dict(row) for row in connection.execute(f'SELECT * FROM "{table}"')]  # noqa: S608 - our own names
+def _columns(connection: Any, table: str) -> list[str]:
+    """The columns that are stored: generated ones, which may be of any size, are not among them."""
+    return [row["name"] for row in connection.execute(f'PRAGMA table_info("{table}")')]
+
+
+def _rows(connection: Any, table: str, columns: Sequence[str]) -> list[Row]:
+    named = ", ".join('"{}"'.format(column.replace('"', '""')) for column in columns)
+    return [dict(row) for row in connection.execute(f'SELECT {named} FROM "{table}"')]  # noqa: S608 - all quoted

@@ -57,7 +57,7 @@ def whole_text(text: str, transcript: Path, source: Source, *, max_bytes: int) -
     named = _PERSISTED.search(text)
     file = transcript.with_suffix("") / "tool-results" / named[1] if named else None
     try:
-        if file is None or not source.allowed(file) or file.stat().st_size > max_bytes:
+        if file is None or not (file.is_file() and source.allowed(file)) or file.stat().st_size > max_bytes:
             return text, False
         return file.read_text(encoding="utf-8", errors="replace"), True
     except OSError:

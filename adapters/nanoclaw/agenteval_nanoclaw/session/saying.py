@@ -7,7 +7,8 @@ from itertools import groupby
 from math import inf
 from pathlib import Path
 
-from agenteval.errors import AdapterError
+from agenteval.errors import AdapterError, FileError
+from agenteval.reading.jsonsource import load_json
 from agenteval_nanoclaw.session.runs import CLOCK_SLACK, Run
 from agenteval_nanoclaw.session.source import Source
 from agenteval_nanoclaw.session.transcript import Index, Line, read_index, read_record
@@ -203,8 +204,8 @@ def _by_file(spawn: _Spawn, files: dict[str, Path]) -> str:
     """The subagent whose file says that this call started it, or begins with its prompt."""
     for agent, path in files.items():
         try:
-            meta = json.loads(path.with_suffix("").with_suffix(".meta.json").read_bytes())
-        except (OSError, ValueError):
+            meta = load_json(path.with_suffix("").with_suffix(".meta.json"))
+        except FileError:
             meta = None
         if record_of(meta).get("toolUseId") == spawn.call:
             return agent

@@ -35,7 +35,7 @@ class Transcript:
 
     def sidechains(self) -> list[Path]:
         """The transcripts of its subagents."""
-        return sorted((self.path.with_suffix("") / "subagents").glob("agent-*.jsonl"))
+        return _files(self.path.with_suffix("") / "subagents", "agent-*.jsonl")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -188,7 +188,11 @@ def _v1(what: str, root: Path, store: Path, within: Path | None) -> Source:
 def _transcripts(
     folder: Path, pattern: str, allowed: Callable[[Path], bool], owner: str = ""
 ) -> list[Transcript]:
-    return [Transcript(path=path, owner=owner) for path in sorted(folder.glob(pattern)) if allowed(path)]
+    return [Transcript(path=path, owner=owner) for path in _files(folder, pattern) if allowed(path)]
+
+
+def _files(folder: Path, pattern: str) -> list[Path]:
+    return sorted(path for path in folder.glob(pattern) if path.is_file())  # a pipe would be waited for
 
 
 def _groups(root: Path, allowed: Callable[[Path], bool]) -> Path | None:
