@@ -43,6 +43,7 @@ class TestToolCallOrder:
             "expected tool_call of outbound_send before tool_call of web_search, got evt-2, evt-4 before evt-6"
         )
         assert refs(verdict) == ["evt-2", "evt-4", "evt-6"]
+        assert verdict.observed == {"before": ["evt-6"], "after": ["evt-2", "evt-4"]}
 
     def test_every_passes_when_one_before_precedes_all(self) -> None:
         """One search allows many fetches."""
@@ -96,6 +97,8 @@ class TestToolCallOrder:
             "one event, evt-2, is the first match of both"
         )
         assert not verdict.passed
+        assert refs(verdict) == ["evt-2"]
+        assert verdict.observed["after"] == ["evt-2", "evt-4"]
 
     def test_sequence_passes_with_others_between(self) -> None:
         """Each step is the first match after the step before it."""

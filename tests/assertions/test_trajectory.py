@@ -176,6 +176,14 @@ def test_the_nearest_call_has_the_fewest_differences() -> None:
     assert closest(verdict) == [("evt-3", 'text: expected to contain "yes", got "no"')]
 
 
+def test_a_call_is_the_nearest_of_one_missing_call() -> None:
+    """A second missing call of the tool is not explained by the same call."""
+    trace = make_trace(call("send", to="leo"))
+    expected = [{"tool": "send", "args": {"to": name}} for name in ("dana", "kim")]
+    verdict = compare("superset", *expected, trace=trace)
+    assert closest(verdict) == [("evt-2", 'to: expected to contain "dana", got "leo"')]
+
+
 def test_arguments_decide_which_call_is_meant() -> None:
     """The first expectation fits both calls, the second only one: a greedy matching would miss that."""
     trace = make_trace(call("web_fetch", url="https://b.example"), call("web_fetch", url="https://a.example"))
@@ -302,7 +310,7 @@ def test_a_gap_is_shown_by_the_calls_around_it() -> None:
         ("evt-4", "the last call matched before step 3"),
         ("evt-5", "the first call matched after step 3"),
     ]
-    assert closest(compare("in_order", "shell", "web_search")) == [
+    assert closest(compare("in_order", "shell", "web_search", "web_fetch")) == [
         ("evt-2", "the first call matched after step 1")
     ]
     assert closest(compare("superset", "web_search", "shell")) == []
