@@ -99,11 +99,7 @@ output:
                 "which the adapter does not support for this recording",
             )
         by_event = self.evidence in ("event", "both") or (self.evidence == "auto" and supported)
-        by_output = (
-            self.evidence in ("output", "both")
-            or not by_event
-            or (self.evidence == "auto" and self.output is not None)
-        )
+        by_output = not by_event or self.evidence == "both" or self.output is not None
         verdicts = []
         if by_event:
             verdicts.append(self._by_event(trace, group))
@@ -165,7 +161,7 @@ def _answered(trace: Trace) -> float:
     """When the answer went out: with the last send that delivered it, if sends did; endless when there is none."""
     answers = trace.of_type("final_output")[-1:]
     sent_by = [call_id for answer in answers for call_id in answer.data.get("sent_by") or ()]
-    sends = [call.event.seq for call in trace.calls() if call.call_id in sent_by] if sent_by else []
+    sends = [call.event.seq for call in trace.calls() if call.call_id in sent_by]
     return max(sends or [answer.seq for answer in answers], default=float("inf"))
 
 
