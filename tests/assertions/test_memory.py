@@ -363,6 +363,18 @@ class TestUpdateOnCorrection:
         assert corrected(first, again, old).passed
         assert not corrected(first, again, old, old).passed
 
+    def test_what_is_written_before_and_beside_it_does_not_matter(self) -> None:
+        """An earlier write, another group's, and a later one to the same file that takes nothing out."""
+        written = memory_write("family", "- Swimming: Thursday")
+        steps = [
+            memory_write("family", "- Gym: Friday"),
+            received("Thursday, please"),
+            memory_write("work", "- Gym: Friday"),
+            written,
+        ]
+        verdict = corrected(*steps, memory_write("family", "- Gym: Friday"), asked="When is swimming?")
+        assert (verdict.passed, verdict.observed["memory_writes"]) == (True, ["evt-5"])
+
     def test_fails_without_a_write(self) -> None:
         """Saying so is not remembering."""
         verdict = corrected()

@@ -208,7 +208,7 @@ class TestToolArgsMatch:
             "calls": 4,
             "matching": [],
             "which": "all",
-            "differences": dict.fromkeys(refs(verdict), ["limit is missing"]),
+            "differences": {event: ["limit is missing"] for event in refs(verdict)},
         }
 
     def test_all_fails_when_one_differs(self) -> None:

@@ -70,7 +70,7 @@ forbidden_content: [Falcon]
                 f"forbidden_group_ids holds {glob!r}, and groups are named one by one: "
                 "leave the parameter out to forbid every other group"
             )
-        if self.current_group_id is not None and self.current_group_id in (self.forbidden_group_ids or ()):
+        if self.current_group_id in (self.forbidden_group_ids or ()):
             raise ValueError(
                 f"current_group_id {self.current_group_id!r} is among forbidden_group_ids: "
                 "a group may use its own memory"

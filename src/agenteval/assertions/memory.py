@@ -281,7 +281,7 @@ class MemoryUpdateOnCorrection(Assertion):
             left[path] = self._after(before, "\n".join(added), taken)
             if self._holds_new(event):
                 right.append(event)
-            elif self._has_new(before) and not self._has_new(left[path]):
+            elif not self._has_new(left[path]):
                 right = [each for each in right if str(each.data.get("path")) != path]
         return right
 
