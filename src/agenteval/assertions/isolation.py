@@ -153,9 +153,7 @@ forbidden_content: [Falcon]
 
         known = Known(_may_be_told(trace, case, groups.current))
         final = output_events(trace)
-        spoken: list[tuple[Event | None, str, str]] = []
-        if trace.output:
-            spoken.append((final[0] if final else None, "the output", trace.output))
+        spoken = [(final[0] if final else None, "the output", trace.output)]
         spoken += [
             (call.event, f"{OUTBOUND} ({call.event.event_id})", "\n".join(texts(call.args)))
             for call in trace.calls()
