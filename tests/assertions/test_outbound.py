@@ -110,6 +110,19 @@ class TestDestinations:
         """By key, whatever its spelling; as a text, a list or a mapping."""
         assert self.went(send(**args), allowed=["ops"]).observed["destinations"] == {"evt-2": ["ops"]}
 
+    @pytest.mark.parametrize(
+        "keys",
+        [
+            "channel channel_id to destination destinations recipient recipients cc bcc target",
+            "chat chat_id chat_jid jid group group_id platform_id conversation conversation_id room room_id",
+        ],
+    )
+    def test_destinations_under_every_key(self, keys: str) -> None:
+        """Those of common platforms."""
+        steps = [send(**{key: "ops"}) for key in keys.split()]
+        found = self.went(*steps, allowed=["ops"]).observed["destinations"]
+        assert list(found.values()) == [["ops"]] * len(steps)
+
     def test_numbers_are_destinations(self) -> None:
         """Chat ids of some platforms are; a flag is none."""
         verdict = self.went(send(chat_id=-100123, to=True), allowed=["-100123"])
@@ -274,6 +287,18 @@ class TestDuplicates:
         assert self.sent(send(to="a", kind="x"), send(to="a", kind="y")).passed
         assert not self.sent(send(to="a", kind="x"), send(to="a", kind="x")).passed
         assert not self.sent(send(content={"text": "x"}), send(content={"text": "x"})).passed
+
+    @pytest.mark.parametrize("key", ["content", "text", "message", "body", "markdown", "caption"])
+    def test_what_people_read_is_compared(self, key: str) -> None:
+        """Whatever else the arguments say."""
+        assert not self.sent(*[send(to="a", **{key: "x"}, number=n) for n in range(2)]).passed
+
+    @pytest.mark.parametrize(
+        "key", ["attachment", "attachments", "card", "file", "file_path", "files", "image", "media", "path", "url"]
+    )
+    def test_what_is_attached_is_compared(self, key: str) -> None:
+        """Beside a text that is the same."""
+        assert self.sent(*[send(to="a", text="Here", **{key: each}) for each in "xy"]).passed
 
     def test_similar_messages_count_when_asked(self) -> None:
         """By the share of letter triples that both have."""
