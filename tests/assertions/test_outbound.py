@@ -302,7 +302,8 @@ class TestDuplicates:
         assert not self.sent(*[send(to="a", **{key: "x"}, number=n) for n in range(2)]).passed
 
     @pytest.mark.parametrize(
-        "key", ["attachment", "attachments", "card", "file", "file_path", "files", "image", "media", "path", "url"]
+        "key",
+        ["attachment", "attachments", "card", "file", "file_path", "files", "image", "media", "path", "url"],
     )
     def test_what_is_attached_is_compared(self, key: str) -> None:
         """Beside a text that is the same."""
