@@ -298,7 +298,7 @@ def test_asks_fails_off_topic() -> None:
         verdict.message
         == 'expected a question about one of "draft", "final", but the output asks: "Shall I wait?"'
     )
-    assert of(ASKS, {"topics": ["final"]}, "Which one?\n- the draft\n- the Final").passed
+    assert of(ASKS, {"topics": ["draft", "final"]}, "Which one?\n- the first\n- the Final").passed
 
 
 def test_asks_fails_with_too_many_questions() -> None:
@@ -306,6 +306,7 @@ def test_asks_fails_with_too_many_questions() -> None:
     verdict = of(ASKS, {"max_questions": 1}, "Which one? When? For whom?")
     assert verdict.message == "expected at most 1 question, got 3"
     assert verdict.observed["questions"] == ["Which one?", "When?", "For whom?"]
+    assert of(ASKS, {}, "Which one? When?").message == 'the output asks 2 questions: "Which one?"'
 
 
 def test_asks_fails_when_the_agent_acted_first() -> None:
@@ -318,6 +319,9 @@ def test_asks_fails_when_the_agent_acted_first() -> None:
     )
     assert verdict.observed["forbidden_calls"] == ["evt-2"]
     assert refs(verdict) == ["evt-4", "evt-2"]
+    asked = Step("final_output", {"role": "assistant", "content": "To whom?"})
+    later = make_trace(asked, call("outbound_send", to="x"), output="To whom?")
+    assert judge(ASKS, {"forbidden_tools": ["outbound_*"]}, later).passed
 
 
 def test_a_question_may_be_sent_by_a_tool() -> None:

@@ -223,6 +223,7 @@ def test_a_subset_of_nothing_is_vacuous() -> None:
     verdict = compare("subset", "web_search", trace=SILENT)
     assert (verdict.passed, verdict.exercised) == (True, False)
     assert verdict.reason == "no tool_call events in the trace"
+    assert verdict.observed == {"mode": "subset", "calls": 0}
 
 
 def test_an_empty_subset_forbids_every_call() -> None:
@@ -262,6 +263,7 @@ def test_too_many_pairs_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     assert caught.value.message == (
         "2 expected calls and 3 calls of the trace are more than can be compared: 5 pairs at most"
     )
+    assert caught.value.next_step == "expect fewer calls, or split the recording"
 
 
 tools = st.lists(st.sampled_from("abc"), max_size=6)
