@@ -259,14 +259,6 @@ class TestOutput:
         assert "got: outbound_send (evt-2) tells" in verdict.message
         assert isolated(make_trace(call("web_search", query="Falcon launches in December"))).passed
 
-    def test_an_output_without_its_event_is_judged(self) -> None:
-        """There is no evidence to show then."""
-        trace = make_trace(output="Falcon launches in December.")
-        trace.events.pop()
-        verdict = isolated(trace)
-        assert (verdict.passed, refs(verdict)) == (False, [])
-        assert "got: the output tells" in verdict.message
-
     @pytest.mark.parametrize(
         ("memory", "output", "leaks"),
         [

@@ -84,6 +84,7 @@ def test_a_reference_is_no_sentence(bullet: str, count: int) -> None:
     ("output", "params", "message"),
     [
         ("- a", {"min_bullets": 2}, "expected at least 2 bullets, got 1"),
+        ("- a\n\n1. b", {"min_bullets": 2}, "expected at least 2 bullets, got 1"),
         ("- a\n- b", {"max_bullets": 1}, "expected at most 1 bullet, got 2"),
         ("- a\n- b\n- c\n- d", {"max_bullets": 3}, "expected at most 3 bullets, got 4"),
         ("- a", {"min_bullets": 2, "max_bullets": 3}, "expected 2 to 3 bullets, got 1"),
@@ -137,6 +138,8 @@ def test_numbered_lists() -> None:
     assert verdict.message == "the output is a numbered list: 2 numbered items"
     verdict = of("- a", format="numbered_list")
     assert verdict.message == "expected at least 1 numbered item, got none (1 bullet instead)"
+    verdict = of("- a\n\n1. b", format="numbered_list", min_items=2)
+    assert verdict.message == "expected at least 2 numbered items, got 1"
     verdict = of("1. One. Two.", format="numbered_list", max_sentences_per_bullet=1)
     assert verdict.message == (
         'expected at most 1 sentence per numbered item, got 2 in numbered item 1: "One. Two."'
