@@ -22,6 +22,7 @@ from agenteval.schemas import SHIPPED, build_schema, drifted, schema_path, schem
 from agenteval.spec import TestCase
 from agenteval.strict import Model, parse
 from agenteval.trace import CAPABILITY_FLAGS
+from agenteval_nanoclaw.inputs import NanoClawInput
 from builders import make_spec
 from runs import CASES, EXAMPLES, PROJECT, run_command
 
@@ -180,6 +181,27 @@ def test_a_fixture_has_one_answer(answers: dict[str, Any], fits: bool) -> None:
     assert accepted(TestCase, spec) is fits
 
 
+@pytest.mark.parametrize(
+    ("expected", "fits"),
+    [
+        ({"outcome": "a list"}, True),
+        ({"status": "fail", "assertions": ["a"], "reason": "bug 7"}, True),
+        ({"status": "pass", "assertions": [], "reason": ""}, True),
+        ({"reason": None}, True),
+        ({"status": "fail"}, False),
+        ({"status": "fail", "assertions": ["a"], "reason": " "}, False),
+        ({"reason": "bug 7"}, False),
+        ({"assertions": ["a"]}, False),
+        ({"status": "pass", "assertions": ["a"]}, False),
+    ],
+)
+def test_an_expected_failure_is_told_in_full(expected: dict[str, Any], fits: bool) -> None:
+    """Schema and model agree on what goes with `status: fail`."""
+    spec = make_spec(expected=expected)
+    assert (complaints("test-case", spec) == []) is fits
+    assert accepted(TestCase, spec) is fits
+
+
 def accepted(cls: type[Model], data: Any) -> bool:
     """Whether the strict models take the data."""
     try:
@@ -244,6 +266,8 @@ def test_what_the_models_accept_the_schema_accepts(spec: Any) -> None:
         cls = assertion_class(assertion["type"])
         if cls is None or not accepted(cls, assertion.get("params", {})):
             return
+    if not accepted(NanoClawInput, spec.get("adapter_input", {})):
+        return
     flags = [flag for assertion in spec["assertions"] for flag in assertion.get("requires_capabilities", ())]
     if set(flags) <= set(CAPABILITY_FLAGS):
         assert complaints("test-case", spec) == []

@@ -45,7 +45,8 @@ class AdapterContext:
 class Adapter(Protocol):
     """Turns `adapter_input` of a test case into a normalized trace.
 
-    It may have more attributes: `input_schemas`, the models of the files it reads, by schema name;
+    It may have more attributes: `input_model`, the model of its `adapter_input`, by which editors complete and check it;
+    `input_schemas`, the models of the files it reads, by schema name;
     `check_input(case, context)`, which raises `AdapterError` for input that `trace` would refuse (`agenteval validate`
     asks it); `reads(path)`, whether a file looks like one that a test may name in `adapter_input.replay_file`
     (`agenteval trace` asks it); and `recorder`, for real recordings (see `recordings`).

@@ -5,25 +5,20 @@ schemas of what they read through their attribute `input_schemas`.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, fields
+import re
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from agenteval.adapters import input_schemas
-from agenteval.assertions import assertion_class, assertion_types
-from agenteval.assertions.base import Assertion
 from agenteval.errors import AdapterError, UsageError
 from agenteval.misspelling import closest
 from agenteval.plugins.registry import BUILT_IN, Registry
-from agenteval.strict import Model
 
 JsonSchema = dict[str, Any]
 
 _HEAD = ("$schema", "$id", "title", "description", "type", "properties", "required")
 """What a reader wants to see first; the definitions come last."""
-
-_TEST_CASE_TITLE = "AgentEval test case (test.yaml)"
 
 SHIPPED: tuple[str, ...] = (
     *("test-case", "replay", "trace", "result", "summary"),
@@ -119,11 +114,12 @@ def _core_entries(registry: Registry) -> list[Entry]:
     from agenteval.comparing.baseline import BaselineFile
     from agenteval.comparing.comparison import Comparison
     from agenteval.openwop.models import AgentEvalSuite, EvalEvent, EvalSummary
+    from agenteval.reference import case_schema
     from agenteval.results import RunSummary, TestResult
     from agenteval.trace import Trace
 
     return [
-        Entry("test-case", _TEST_CASE_TITLE, lambda: _test_case_schema(registry)),
+        Entry("test-case", case_schema.TITLE, lambda: _tidied(case_schema.case_schema(registry))),
         _output_entry(Trace, "trace", "AgentEval normalized trace"),
         _output_entry(TestResult, "result", "AgentEval test result"),
         _output_entry(RunSummary, "summary", "AgentEval run summary"),
@@ -145,7 +141,7 @@ def _entry(cls: Any, name: str, title: str, *, extensible: bool = True) -> Entry
 
 
 def _output_entry(cls: type[Any], name: str, title: str) -> Entry:
-    return Entry(name, title, lambda: _all_present(_schema(cls, name, title)))
+    return Entry(name, title, lambda: _all_present(_schema(cls, name, title, extensible=False)))
 
 
 def _adapter_entries(registry: Registry, taken: set[str]) -> Iterator[Entry]:
@@ -163,99 +159,58 @@ def _adapter_entries(registry: Registry, taken: set[str]) -> Iterator[Entry]:
 def _schema(cls: Any, name: str, title: str, *, extensible: bool = True) -> JsonSchema:
     from agenteval.diagnosis import json_schema
 
-    schema = json_schema(cls, name=name, title=title, extensible=extensible)
-    _drop_noise(schema)
+    schema: JsonSchema = _tidied(json_schema(cls, name=name, title=title, extensible=extensible))
     return schema
-
-
-def _test_case_schema(registry: Registry) -> JsonSchema:
-    """The schema of `TestCase`, in which the parameters of every assertion are those of its type."""
-    from pydantic import TypeAdapter
-
-    from agenteval.diagnosis import allow_extensions, json_schema
-    from agenteval.spec import AssertionSpec, Expected, Fixture, TestCase
-
-    types = {name: cls for name in assertion_types() if (cls := assertion_class(name))}
-    types |= {plugin.name: cls for plugin, cls in registry.plugin_types()}
-    models: tuple[type[Model], ...] = (TestCase, AssertionSpec, Fixture, Expected)
-    kinds: dict[str, type[Model]] = {**{cls.__name__: cls for cls in models}, **types}
-    # One call for all, so that models shared by several types are defined once, and no two of one name collide.
-    references, definitions = TypeAdapter.json_schemas(
-        [(name, "validation", TypeAdapter(cls)) for name, cls in kinds.items()]
-    )
-    names = {name: reference["$ref"].removeprefix("#/$defs/") for (name, _), reference in references.items()}
-    defs: dict[str, JsonSchema] = definitions["$defs"]
-    allow_extensions(defs)
-    case = defs.pop(names["TestCase"])
-    envelope = defs[names["AssertionSpec"]]
-    _add_rules(case, envelope, defs[names["Fixture"]], defs[names["Expected"]])
-    _tie_params_to_type(envelope, types, names)
-    head = json_schema(TestCase, name="test-case", title=_TEST_CASE_TITLE)
-    schema = {**head, **case, "title": _TEST_CASE_TITLE, "$defs": defs}
-    _drop_noise(schema)
-    return schema
-
-
-def _add_rules(case: JsonSchema, envelope: JsonSchema, fixture: JsonSchema, expected: JsonSchema) -> None:
-    """What is checked in code, beyond the types of the models, as far as a schema can say it."""
-    from agenteval.trace import CAPABILITY_FLAGS
-
-    case["properties"]["assertions"]["minItems"] = 1
-    envelope["properties"]["requires_capabilities"]["items"] = {"enum": list(CAPABILITY_FLAGS)}
-    answers = ("file", "response", "error")
-    given = {"not": {"type": "null"}}
-    fixture["oneOf"] = [{"required": [name], "properties": {name: given}} for name in answers]
-    expected["if"] = {"properties": {"status": {"const": "fail"}}, "required": ["status"]}
-    expected["then"] = {
-        "required": ["assertions", "reason"],
-        "properties": {"assertions": {"minItems": 1}, "reason": {"type": "string", "pattern": "\\S"}},
-    }
-    expected["else"] = {"properties": {"assertions": {"maxItems": 0}, "reason": {"maxLength": 0}}}
-
-
-def _tie_params_to_type(
-    envelope: JsonSchema, types: Mapping[str, type[Assertion]], names: Mapping[str, str]
-) -> None:
-    """Editors complete from an if-then, and explain it better than a oneOf over all types."""
-    from agenteval.reference.explanation import first_sentence
-
-    envelope["properties"]["type"] |= {
-        "enum": list(types),
-        "enumDescriptions": [first_sentence(cls.__doc__ or "") for cls in types.values()],
-    }
-    envelope["allOf"] = [_when(cls, names[name]) for name, cls in types.items()]
-
-
-def _when(cls: type[Assertion], definition: str) -> JsonSchema:
-    then: JsonSchema = {"properties": {"params": {"$ref": f"#/$defs/{definition}"}}}
-    if _required_parameters(cls):
-        then["required"] = ["params"]
-    return {"if": {"properties": {"type": {"const": cls.type}}, "required": ["type"]}, "then": then}
-
-
-def _required_parameters(cls: type[Assertion]) -> list[str]:
-    declared: Any = cls
-    return [f.name for f in fields(declared) if f.default is MISSING and f.default_factory is MISSING]
 
 
 def _all_present(schema: JsonSchema) -> JsonSchema:
-    """What is written always has every field: nothing is left out for being empty."""
+    """What is written always has every field, and no other: nothing is left out for being empty."""
     for part in (schema, *schema.get("$defs", {}).values()):
         if "properties" in part:
-            part["required"] = list(part["properties"])
+            part |= {"required": list(part["properties"]), "additionalProperties": False}
     return schema
 
 
-def _drop_noise(schema: Any) -> None:
-    """Leave out what says nothing: titles that repeat a property's name, and defaults of null."""
-    if isinstance(schema, dict):
-        for part in schema.get("properties", {}).values():
-            if isinstance(part, dict):
-                part.pop("title", None)
-                if part.get("default", ...) is None:
-                    del part["default"]
-        for value in schema.values():
-            _drop_noise(value)
-    elif isinstance(schema, list):
-        for value in schema:
-            _drop_noise(value)
+def _tidied(schema: Any) -> Any:
+    """The schema as readers, editors and code generators get along with best; it judges the same.
+
+    Without what says nothing to them: titles that repeat a property's name, defaults of null, references to the
+    specification, and `discriminator`, which is no keyword of JSON Schema. Alternatives of different types become one.
+    """
+    if isinstance(schema, list):
+        return [_tidied(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    tidied = {key: _tidied_part(key, part) for key, part in _united(schema).items() if key != "discriminator"}
+    for part in tidied.get("properties", {}).values():
+        if isinstance(part, dict):
+            part.pop("title", None)
+            if part.get("default", ...) is None:
+                del part["default"]
+    for key in tidied.keys() & {"description", "markdownDescription"}:
+        tidied[key] = re.sub(r" \(SPEC \d+\)", "", tidied[key])
+    return tidied
+
+
+def _tidied_part(keyword: str, part: Any) -> Any:
+    if keyword in ("examples", "default", "const", "enum"):
+        return part  # data
+    if keyword in ("properties", "patternProperties", "$defs"):
+        return {name: _tidied(schema) for name, schema in part.items()}
+    return _tidied(part)
+
+
+def _united(schema: JsonSchema) -> JsonSchema:
+    """With `type: [string, null]` in place of an anyOf of the two, of which editors tell twice."""
+    members = schema.get("anyOf", [])
+    kinds = [member.get("type") for member in members]
+    alike = len(set(kinds)) < len(kinds) or not all(isinstance(kind, str) for kind in kinds)
+    choices = any("const" in member or "enum" in member for member in members)
+    if len(kinds) < 2 or alike or (choices and kinds != ["string", "null"]):
+        return dict(schema)
+    united = {key: value for key, value in schema.items() if key != "anyOf"}
+    for member in members:
+        united |= member
+    if choices:
+        united["enum"] = [*(united.get("enum") or [united.pop("const")]), None]
+    return {**united, "type": kinds}

@@ -206,6 +206,24 @@ def test_the_schema_has_the_type(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert [error.message for error in validator.iter_errors(spec)] == ["0 is less than the minimum of 1"]
 
 
+@pytest.mark.parametrize("told", ["Answer", "'Answer'", "object", "int | Answer"])
+def test_the_schema_has_the_input_of_an_adapter(
+    told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What an adapter of the project says of its `adapter_input`; what is no model says nothing."""
+    from jsonschema import Draft202012Validator
+
+    model = '@model\nclass Answer(Model):\n    answer: str\n    """What is said."""\n\n\nclass Canned:'
+    source = ADAPTER.replace("class Canned:", model).replace('"1.2"\n', f'"1.2"\n    input_model = {told}\n')
+    imports = '"""A plugin."""\n\nfrom agenteval.strict import Model, model\n'
+    project = plugged(tmp_path, source.replace('"""A plugin."""\n', imports))
+    path = project.add("pass", adapter="canned", adapter_input={"answer": 1})
+    spec = yaml.safe_load(path.read_text(encoding="utf-8"))
+    schema = json.loads(said(capsys, "schema", "test-case"))
+    found = [error.message for error in Draft202012Validator(schema).iter_errors(spec)]
+    assert found == (["1 is not of type 'string'"] if told == "Answer" else [])
+
+
 def test_schema_files_are_those_of_agenteval(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """`--write` and `--check` leave plugins out: what is committed does not depend on what is installed."""
     from agenteval.schemas import schema_text

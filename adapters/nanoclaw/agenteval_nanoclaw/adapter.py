@@ -8,7 +8,7 @@ from agenteval.adapters import AdapterContext
 from agenteval.errors import AdapterError
 from agenteval.misspelling import closest
 from agenteval.spec import TestCase
-from agenteval.strict import EXTENSION_PREFIX
+from agenteval.strict import EXTENSION_PREFIX, Model
 from agenteval.trace import AdapterInfo, Trace
 
 if TYPE_CHECKING:
@@ -31,6 +31,13 @@ class NanoClawAdapter:
         from agenteval_nanoclaw.bundle import ReplayBundle
 
         return {"replay": ReplayBundle}
+
+    @property
+    def input_model(self) -> type[Model]:
+        """The model of `adapter_input`."""
+        from agenteval_nanoclaw.inputs import NanoClawInput
+
+        return NanoClawInput
 
     def reads(self, path: Path) -> bool:
         """Whether a file looks like a replay bundle; what is wrong with it is told when it is read."""

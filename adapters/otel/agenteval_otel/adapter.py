@@ -10,7 +10,7 @@ from agenteval.misspelling import closest
 from agenteval.reading.containment import STAY_INSIDE, is_inside
 from agenteval.shortening import cut
 from agenteval.spec import Scenario, TestCase
-from agenteval.strict import EXTENSION_PREFIX
+from agenteval.strict import EXTENSION_PREFIX, Model
 from agenteval.trace import AdapterInfo, Trace, TraceScenario
 
 if TYPE_CHECKING:
@@ -31,6 +31,13 @@ class OtelAdapter:
     version = VERSION
     supports_live_run = False
     info: ClassVar[AdapterInfo] = AdapterInfo(name=NAME, version=VERSION)
+
+    @property
+    def input_model(self) -> type[Model]:
+        """The model of `adapter_input`."""
+        from agenteval_otel.inputs import OtelInput
+
+        return OtelInput
 
     @property
     def recorder(self) -> "Recorder":

@@ -13,7 +13,7 @@ from agenteval.assertions.looks import Looks
 from agenteval.findings import Invalid
 from agenteval.plugins.found import told
 from agenteval.spec import TestCase
-from agenteval.strict import parse
+from agenteval.strict import Model, parse
 from agenteval.trace import CAPABILITY_FLAGS, EVENT_TYPES, Event, Trace
 
 TYPE_PATTERN = r"[a-z][a-z0-9_]*"
@@ -62,8 +62,8 @@ def operator_breach(cls: Any) -> str:
     return f"{cls.__name__} {'; '.join(missing)}" if missing else ""
 
 
-def schema_breach(cls: type[Assertion]) -> str:
-    """Why pydantic makes no JSON Schema of the parameters, which `explain` and `schema` need; empty when it does."""
+def schema_breach(cls: type[Model]) -> str:
+    """Why pydantic makes no JSON Schema of a model, which `explain` and `schema` need; empty when it does."""
     from pydantic import TypeAdapter
 
     try:

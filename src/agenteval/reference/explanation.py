@@ -100,7 +100,7 @@ def explain_class(cls: type[Assertion], plugin: str = "") -> Explanation:
         summary=first_sentence(cls.__doc__ or ""),
         description=cleandoc(cls.__doc__ or ""),
         implied_capabilities=list(cls.implied),
-        parameters=_parameters(schema, defs, _factory_defaults(cls)),
+        parameters=parameters_of(schema, defs, factory_defaults(cls)),
         shapes=[_shape(name, defs) for name in _used_shapes(schema, defs)],
         example=cleandoc(cls.example),
         plugin=plugin,
@@ -138,13 +138,14 @@ def _unknown(name: str, registry: Registry) -> UsageError:
     )
 
 
-def _factory_defaults(cls: type[Assertion]) -> dict[str, Any]:
+def factory_defaults(cls: type[Assertion]) -> dict[str, Any]:
     """Defaults that pydantic leaves out of the schema, since a function makes them."""
     declared: Any = cls
     return {f.name: f.default_factory() for f in fields(declared) if f.default_factory is not MISSING}
 
 
-def _parameters(schema: JsonSchema, defs: JsonSchema, defaults: dict[str, Any]) -> list[Parameter]:
+def parameters_of(schema: JsonSchema, defs: JsonSchema, defaults: dict[str, Any]) -> list[Parameter]:
+    """The keys of the mapping that a schema describes; `defaults` are those that the schema does not tell."""
     required = schema.get("required", [])
     return [
         Parameter(
@@ -186,7 +187,7 @@ def _references(schema: Any) -> Iterator[str]:
 
 def _shape(name: str, defs: JsonSchema) -> Shape:
     description = " ".join(cleandoc(defs[name].get("description", "")).split())
-    return Shape(name=_words(name), description=description, fields=_parameters(defs[name], defs, {}))
+    return Shape(name=_words(name), description=description, fields=parameters_of(defs[name], defs, {}))
 
 
 def _assertion_type(class_name: str) -> str:

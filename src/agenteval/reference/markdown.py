@@ -52,7 +52,7 @@ def _page(head: str, explanations: list[Explanation]) -> str:
 def _section(item: Explanation) -> list[str]:
     needs = ", ".join(f"`{flag}`" for flag in item.implied_capabilities) or "nothing"
     return [
-        *("", f"### {item.type}", "", *_markdown_prose(item.description), ""),
+        *("", f"### {item.type}", "", *markdown_prose(item.description), ""),
         f"Needs {needs}. Failure category: {item.failure_category}."
         + (f" From the plugin `{item.plugin}`." if item.plugin else ""),
         *("", *_markdown_table(item.parameters), "", "```yaml"),
@@ -62,7 +62,7 @@ def _section(item: Explanation) -> list[str]:
     ]
 
 
-def _markdown_prose(text: str) -> list[str]:
+def markdown_prose(text: str) -> list[str]:
     """A docstring whose deliberate line breaks stay line breaks: those before items, and where there was room."""
     lines = text.splitlines()
     prose = []

@@ -1,0 +1,13 @@
+"""What `adapter_input` of a test may say, told for editors; the adapter checks it."""
+
+from agenteval.strict import Model, model
+
+
+@model
+class OtelInput(Model):
+    """What is replayed: an agent's spans."""
+
+    replay_file: str
+    """The file of spans in OTLP JSON, relative to the test."""
+    trace_id: str | None = None
+    """Which trace is meant, when the file holds several."""

@@ -1,0 +1,165 @@
+"""The JSON Schema of test files, by which editors complete, check and explain them.
+
+Beside the keywords of JSON Schema it has some that editors know and validators pass over: `enumDescriptions`,
+`markdownDescription`, `errorMessage` and `doNotSuggest`.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import MISSING, fields
+from inspect import cleandoc
+from typing import Any
+
+from agenteval.assertions import assertion_class, assertion_types
+from agenteval.assertions.base import Assertion
+from agenteval.errors import AdapterError
+from agenteval.plugins.contract import schema_breach
+from agenteval.plugins.registry import Registry
+from agenteval.reference.explanation import Parameter, factory_defaults, first_sentence, parameters_of
+from agenteval.reference.markdown import markdown_prose
+from agenteval.strict import Model
+
+JsonSchema = dict[str, Any]
+
+TITLE = "AgentEval test case (test.yaml)"
+
+
+def case_schema(registry: Registry) -> JsonSchema:
+    """The schema of `TestCase`, in which the parameters of every assertion are those of its type."""
+    from pydantic import TypeAdapter
+
+    from agenteval.diagnosis import allow_extensions, json_schema
+    from agenteval.spec import AssertionSpec, Expected, Fixture, TestCase
+
+    types = {name: cls for name in assertion_types() if (cls := assertion_class(name))}
+    types |= {plugin.name: cls for plugin, cls in registry.plugin_types()}
+    inputs = dict(_adapter_inputs(registry))
+    models: tuple[type[Model], ...] = (TestCase, AssertionSpec, Fixture, Expected)
+    kinds: dict[str, type[Model]] = {**{cls.__name__: cls for cls in models}, **types}
+    kinds |= {f"adapter {name}": cls for name, cls in inputs.items()}
+    # One call for all, so that models shared by several types are defined once, and no two of one name collide.
+    references, definitions = TypeAdapter.json_schemas(
+        [(name, "validation", TypeAdapter(cls)) for name, cls in kinds.items()]
+    )
+    names = {name: reference["$ref"].removeprefix("#/$defs/") for (name, _), reference in references.items()}
+    defs: dict[str, JsonSchema] = definitions["$defs"]
+    allow_extensions(defs)
+    described = {names[name]: cls for name, cls in types.items()}
+    for name, definition in defs.items():
+        cls = described.get(name)
+        _tell_rules(definition, parameters_of(definition, defs, factory_defaults(cls) if cls else {}))
+        if cls:
+            _introduce(definition, cls)
+    case = defs.pop(names["TestCase"])
+    envelope = defs[names["AssertionSpec"]]
+    _add_rules(case, envelope, defs[names["Fixture"]], defs[names["Expected"]])
+    _tie_params_to_type(envelope, types, names)
+    case["allOf"] = [
+        _when(
+            _given("adapter", {"const": name}),
+            {"properties": {"adapter_input": {"$ref": f"#/$defs/{names[f'adapter {name}']}"}}},
+        )
+        for name in inputs
+    ]
+    head = json_schema(TestCase, name="test-case", title=TITLE)
+    return {**head, **case, "title": TITLE, "$defs": defs}
+
+
+def _adapter_inputs(registry: Registry) -> Iterator[tuple[str, type[Model]]]:
+    """The adapters that tell what their `adapter_input` may say; one that is broken tells nothing."""
+    for name in registry.adapter_names():
+        try:
+            told = getattr(registry.find_adapter(name), "input_model", None)
+        except AdapterError:  # `agenteval doctor` says why
+            continue
+        if isinstance(told, type) and issubclass(told, Model) and not schema_breach(told):
+            yield name, told
+
+
+def _tell_rules(definition: JsonSchema, parameters: Sequence[Parameter]) -> None:
+    """Have editors tell of each key what it takes, and what holds without it."""
+    for parameter in parameters:
+        if parameter.description:
+            text = f"{parameter.description}\n\n*{parameter.rule}*"
+            definition["properties"][parameter.name]["markdownDescription"] = text
+
+
+def _introduce(definition: JsonSchema, cls: type[Assertion]) -> None:
+    """Have editors tell of a type's parameters what the type is, with its example."""
+    import yaml
+
+    definition["title"] = cls.type
+    definition["markdownDescription"] = "\n".join(markdown_prose(cleandoc(cls.__doc__ or "")))
+    definition["examples"] = [yaml.safe_load(cls.example) or {}]
+
+
+def _add_rules(case: JsonSchema, envelope: JsonSchema, fixture: JsonSchema, expected: JsonSchema) -> None:
+    """What is checked in code, beyond the types of the models, as far as a schema can say it.
+
+    Each rule asks for an object first: an editor completes a value that is not there yet by all rules that it fits.
+    """
+    from agenteval.trace import CAPABILITY_FLAGS
+
+    case["properties"]["assertions"]["minItems"] = 1
+    envelope["title"] = "Assertion"
+    envelope["properties"]["requires_capabilities"]["items"] = {"enum": list(CAPABILITY_FLAGS)}
+    nothing = {"type": "null", "errorMessage": "a fixture has exactly one of file, response and error"}
+    fixture["allOf"] = [
+        _when(_given("error"), {"properties": {"file": nothing, "response": nothing}}),
+        _when(_given("response"), {"properties": {"file": nothing}}),
+        _when(
+            {"properties": {"error": {"type": "null"}, "response": {"type": "null"}}},
+            {"required": ["file"], "properties": {"file": {"type": "string"}}},
+        ),
+    ]
+    text = {"type": "string", "pattern": "\\S"}
+    expected["allOf"] = [
+        _when(
+            _given("status", {"const": "fail"}),
+            {
+                "required": ["assertions", "reason"],
+                "properties": {"assertions": {"minItems": 1}, "reason": text},
+            },
+        ),
+        _when(
+            {
+                "anyOf": [
+                    _given("assertions", {"minItems": 1}),
+                    _given("reason", {"minLength": 1, "type": "string"}),
+                ]
+            },
+            {"required": ["status"], "properties": {"status": {"const": "fail"}}},
+        ),
+    ]
+
+
+def _tie_params_to_type(
+    envelope: JsonSchema, types: Mapping[str, type[Assertion]], names: Mapping[str, str]
+) -> None:
+    """Editors complete from an if-then, and explain it better than a oneOf over all types."""
+    envelope["properties"]["type"] |= {
+        "enum": list(types),
+        "enumDescriptions": [first_sentence(cls.__doc__ or "") for cls in types.values()],
+    }
+    # What is told of it, and offered for it, is of the type.
+    envelope["properties"]["params"] = {"type": "object", "doNotSuggest": True}
+    envelope["allOf"] = [
+        _when(_given("type", {"const": name}), _parameters_of(cls, names[name]))
+        for name, cls in types.items()
+    ]
+
+
+def _parameters_of(cls: type[Assertion], definition: str) -> JsonSchema:
+    then: JsonSchema = {"properties": {"params": {"$ref": f"#/$defs/{definition}"}}}
+    declared: Any = cls
+    if any(f.default is MISSING and f.default_factory is MISSING for f in fields(declared)):
+        then["required"] = ["params"]
+    return then
+
+
+def _given(key: str, value: JsonSchema | None = None) -> JsonSchema:
+    """That the key has such a value; any but null, when none is named."""
+    return {"required": [key], "properties": {key: value or {"not": {"type": "null"}}}}
+
+
+def _when(condition: JsonSchema, then: JsonSchema) -> JsonSchema:
+    return {"if": {"type": "object", **condition}, "then": then}
