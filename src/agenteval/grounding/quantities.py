@@ -49,7 +49,7 @@ _CURRENCIES |= {"pound": "£", "¥": "¥", "yen": "¥", "jpy": "¥"}
 _CURRENCY = lazy(r"(?<![\w.])(?:[$€£¥]|USD|EUR|GBP|JPY)[ \u00a0\u202f]?\Z")
 _LONGEST_CURRENCY = len("USD ")
 _NUMBER = lazy(
-    r"(?P<digits>\d{1,3}(?:[,\u00a0\u202f]\d{3})+(?:\.\d+)?(?!\d)"
+    r"(?P<digits>\d{1,3}(?:[,\u00a0\u202f'\u2019]\d{3})+(?:\.\d+)?(?!\d)"
     r"|(?<!,)\d+(?:[.\u00a0\u202f]\d{3})*,\d\d?(?![\d,])|\d+(?:\.\d+)*)"
     r"(?:(?P<ordinal>st|nd|rd|th)\b|[ \u00a0\u202f-]?(?P<scale>hundred|thousand|million|billion|trillion|mio|bn|mn|mm|tn|[kKmMbBT]"
     r"|[Mm]ill(?:ion(?:s|en)|ones|ón|iard(?:s|en?)?)|M(?:io|rd)\b\.?)(?![\w])|[ \u00a0\u202f]?(?P<size>[kKMGTP])i?B\b)?"
@@ -57,7 +57,7 @@ _NUMBER = lazy(
     r"|Prozent|por ciento|pour cent)(?!\w))?"
 )
 IDENTIFIER = lazy(
-    r"(?<![\w-])(?:(?:[A-Z][A-Za-z]*+-|[A-Za-z]++)\d[\w-]*(?:\.\d[\w-]*)*|\d+(?:\.\d+){2,}(?:-\w+)?)"
+    r"(?<![\w-])(?:(?:[A-Z][A-Za-z]*+-|[A-Za-z]++)\d[\w-]*(?:\.\d[\w-]*)*|(?!\d{1,3}(?:\.\d{3}){2,}(?![\w.]))\d+(?:\.\d+){2,}(?:-\w+)?)"
 )
 """Letters and digits in one: GPT-4, H100, v1.2.3, 10.0.1. They are names, not numbers."""
 
@@ -65,7 +65,7 @@ _IDENTIFIER_SIGN = lazy(r"\d(?:(?<=[A-Za-z]\d)|(?<=[A-Za-z]-\d)|\.\d)")
 
 _DIGITS = lazy(r"\d+")
 _PHONE = lazy(r"\+\d{1,3}[ ()/-]{1,2}\d[\d ()/-]{4,16}\d")
-_SEPARATORS = lazy(r"[,\u00a0\u202f]")
+_SEPARATORS = lazy(r"[,\u00a0\u202f'\u2019]")
 _ABOUT = (
     *"about around roughly approximately approx. some nearly almost over under circa ca. ~ ≈".split(),  # noqa: SIM905
     *("more than", "less than", "up to", "at least"),
@@ -199,6 +199,7 @@ def _digits(text: str) -> Iterator[Quantity]:
             values=values,
             unit=unit,
             about=about,
+            nearly=_nearly(digits, value, about=about, scaled=bool(scale)),
             over=about and _ends_in(before, _OVER),
             start=start,
             end=end,
@@ -209,15 +210,25 @@ def _digits(text: str) -> Iterator[Quantity]:
         )
 
 
+_GROUPS = lazy(r"\d{1,3}(?:\.\d{3}){2,}")
 _GROUPED = lazy(r"[1-9]\d{0,2}\.\d{3}")
 """A number that a comma of English would part: `1.200` in German and Spanish, though it may be 1.2."""
 _SCALES_OF_DATA = {"k": 3, "K": 3, "M": 6, "G": 9, "T": 12, "P": 15}
 
 
+def _nearly(digits: str, value: Decimal, *, about: bool, scaled: bool) -> Decimal:
+    """By what share a number rounds: to its last digit in `15.2k` and `about 7`, and in `about 60` by as much as that allows."""
+    last = Decimal("0.5").scaleb(-len(digits.partition(".")[2])) / value if value else Decimal(0)
+    rounds = last if (scaled and last <= NEARLY) or (about and not scaled and value < 10) else Decimal(0)
+    return max(rounds, NEARLY) if about else rounds
+
+
 def in_digits(number: str) -> str:
-    """A number without separators between groups of digits. A comma before one or two digits is decimal: `1.234,50`."""
+    """A number without separators between groups of digits. A comma before one or two digits is decimal: `1.234,50`; two points are none."""
     if number[-3:-1].count(",") == 1 and number.count(",") == 1:
         number = number.replace(".", "").replace(",", ".")
+    if _GROUPS.fullmatch(number):
+        number = number.replace(".", "")
     return _SEPARATORS.sub("", number)
 
 

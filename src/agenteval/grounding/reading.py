@@ -85,13 +85,25 @@ class Reading:
 
     @cached_property
     def identifiers(self) -> frozenset[str]:
-        """The names with digits in them, squashed."""
-        return frozenset(squash(match.group()) for text in self.texts for match in IDENTIFIER.finditer(text))
+        """The names with digits in them, squashed; `LH 454` may be one."""
+        return frozenset(
+            squash(match.group())
+            for text in self.texts
+            for pattern in (IDENTIFIER, _APART)
+            for match in pattern.finditer(text)
+        )
 
     @cached_property
     def initials(self) -> str:
-        """The first letters of each run of capitalised words, in lower case, a blank after each run."""
-        runs = dict.fromkeys(run for text in self.texts for run in _CAPITALISED_RUN.findall(text))
+        """The first letters of each run of capitalised words, in lower case, a blank after each run; those of `U.S.` too."""
+        runs = dict.fromkeys(
+            run
+            for text in self.texts
+            for run in (
+                *_CAPITALISED_RUN.findall(text),
+                *(each.replace(".", " ") for each in _DOTTED.findall(text)),
+            )
+        )
         letters = ("".join(word[0] for word in run.split() if word[0].isupper()) for run in runs)
         return " ".join(letters).lower()
 
@@ -110,7 +122,7 @@ class Reading:
                 values.append(float(run))
                 places.append(match.start())
             end = match.end()
-            spaced = spaced or (text[end : end + 2] in (". ", ", ") and text[end + 2 : end + 3].isdigit())
+            spaced = spaced or bool(_GOES_ON.match(text, end))
         for match in SPACED.finditer(text) if spaced else ():
             found = _readings(match.group(1).replace(" ", ""), match.group(2))
             values.extend(found)
@@ -134,22 +146,27 @@ def _kept(texts: tuple[str, ...]) -> Reading:
 
 
 def squash(text: str) -> str:
-    """Letters and digits only, folded."""
-    return "".join(filter(str.isalnum, fold(text)))
+    """Letters and digits only, folded; a version without its `v`."""
+    squashed = "".join(filter(str.isalnum, fold(text)))
+    return squashed[1:] if squashed[:1] == "v" and squashed[1:2].isdigit() else squashed
 
 
+_APART = lazy(r"(?<![\w-])[A-Z]{1,4} \d{1,4}(?![\w-]|[.,:]\d)")
+_DOTTED = lazy(r"(?<![\w.])[A-Z]\.(?: ?[A-Z]\.)+")
 _CAPITALISED_RUN = lazy(
     r"[A-Z](?<!\w[A-Z])[\w'-]{1,30}+(?: (?:of |for |and |the )?[A-Z](?<!\w[A-Z])[\w'-]{1,30}+){1,5}+"
 )
 _RUN = lazy(
-    r"(\d\d*(?:[,.\u00a0\u202f]\d+)*)(?:[ -]?([hkmbtHKMBT])(?=[nm]?\b|undred|housand|illion|rillion|io\b))?"
+    r"(\d\d*(?:[,.\u00a0\u202f'\u2019]\d+)*)(?:[ -]?([hkmbtHKMBT])(?=[nm]?\b|undred|housand|r?ill[ioó]|(?:io|rd)\b))?"
 )
 """A number in digits, and the first letter of the scale that may follow. What begins in `\\d\\d*` is found quicker than `\\d+`."""
-SPACED_SIGN = lazy(r"\d[.,] \d")
-SPACED = lazy(r"(\d(?:\d{0,2}(?:, \d{3}(?!\d))+(?:\. ?\d+)?|\d{0,8}\. \d+))(?!\d)(?: ?([hkmbtHKMBT]))?")
-"""A number that a tokenizer has taken apart: `13, 000` and `98. 7`, which may be two numbers as well."""
-_SEPARATOR = lazy(r"[,.\u00a0\u202f]+")
-_POWERS = {"h": (2,), "k": (3,), "t": (3, 12), "m": (6,), "b": (9,)}
+_GOES_ON = lazy(r",? \d{3}(?!\d)|\. \d")
+SPACED = lazy(
+    r"(?<!\d)(\d(?:\d{0,2}(?:,? \d{3}(?!\d))+(?:\. ?\d+|,\d\d?)?|\d{0,8}\. \d+))(?!\d)(?: ?([hkmbtHKMBT]))?"
+)
+"""A number with blanks, which may be two numbers as well: `13 000`, and `13, 000` and `98. 7` of a tokenizer."""
+_SEPARATOR = lazy(r"[,.\u00a0\u202f'\u2019]+")
+_POWERS = {"h": (2,), "k": (3,), "t": (3, 12), "m": (6, 9), "b": (9,)}
 
 
 def _readings(run: str, letter: str | None) -> list[float]:
@@ -159,8 +176,7 @@ def _readings(run: str, letter: str | None) -> list[float]:
     run = run.rstrip(",.\u00a0\u202f")
     written = [run]
     if not run.isdigit():
-        if "," in run or "\u00a0" in run or "\u202f" in run:
-            written = [in_digits(run)]
+        written = [in_digits(run)]
         if written[0] != run or run.count(".") > 1:
             written += _SEPARATOR.split(run)
         if run[-4:-3] == "." and len(run) <= 7 and run.count(".") == 1:

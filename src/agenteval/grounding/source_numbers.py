@@ -12,8 +12,8 @@ from itertools import chain
 from agenteval.grounding.dates import MONTHS, dates
 from agenteval.grounding.effort import FOUND, Effort
 from agenteval.grounding.number_words import spellings
-from agenteval.grounding.quantities import NEARLY, ROUND, quantities
-from agenteval.grounding.reading import SPACED, SPACED_SIGN, Reading
+from agenteval.grounding.quantities import ROUND, quantities
+from agenteval.grounding.reading import SPACED, Reading
 from agenteval.lazyregex import lazy
 
 MOST_KEPT = 1000
@@ -41,13 +41,16 @@ class SourceNumbers:
         """
         beside = beside or anywhere
         if unit == ":":
-            hour = int(value) // 60 % 12
-            hours = ((hour, hour), (hour + 12, hour + 12))
-            return any(self._number_at(runs, value, value, fits, beside) for runs in hours)
+            hour, minute = divmod(int(value), 60)
+            hours = (hour % 12, hour % 12 + 12)
+            runs = (*hours, *(round(hour + minute / 100, 2) for hour in hours if minute))  # 9.30 am
+            return any(self._number_at((run, run), value, value, fits, beside) for run in runs)
         return self._number_at((float(value), float(value)), value, value, fits, beside)
 
-    def has_written(self, number: str, beside: "Beside") -> bool:
-        """Whether a text has a number just as it is written here, and nothing beside it that makes it another.
+    def has_written(
+        self, number: str, beside: "Beside", fits: Callable[[str, int, int], bool] | None = None
+    ) -> bool:
+        """Whether a text has a number just as it is written here, and nothing beside it that makes it another, or what `fits`.
 
         Quicker than reading all numbers, and enough for most that are right.
         """
@@ -56,10 +59,14 @@ class SourceNumbers:
             at = text.find(number)
             while at >= 0:
                 self._effort.spend()
-                if _stands_alone(text, at, at + len(number)) and beside(source, at):
+                if (fits or _stands_alone)(text, at, at + len(number)) and beside(source, at):
                     return True
                 at = text.find(number, at + 1)
         return False
+
+    def has_version(self, number: str, beside: "Beside") -> bool:
+        """Whether a text has a version that is this number, or begins with it: the 3.11 of `3.11.7`, the 20 of `v20.11`."""
+        return self.has_written(number, beside, _begins_version)
 
     def has_hour(self, minutes: Decimal, beside: "Beside") -> bool:
         """Whether a text has a time, in minutes of the day, as a bare hour of either half of the day: `at 9`."""
@@ -79,18 +86,20 @@ class SourceNumbers:
         """Whether a source has a piece of text."""
         return any(piece in source.text for source in self._sources)
 
-    def has_near(self, value: Decimal, beside: "Beside | None" = None, *, over: bool = False) -> bool:
-        """Whether a text has about this number, whatever its unit, but more exactly: `about 60` for 58.4."""
+    def has_near(
+        self, value: Decimal, nearly: Decimal, beside: "Beside", *, over: bool = False, finer: int = 1
+    ) -> bool:
+        """Whether a text has this number but for a share, whatever its unit, with `finer` digits more: `about 60` for 58.4."""
         exact = _digits(value)
-        share = 2 * NEARLY if over and exact == 1 and value >= ROUND else NEARLY
-        low, high = value - NEARLY * value, value + share * value
+        above = 2 * nearly if over and exact == 1 and value >= ROUND else nearly
+        low, high = value - nearly * value, value + above * value
         return self._number_at(
             (float(low), float(high)),
             low,
             high,
             any_unit,
-            beside or anywhere,
-            lambda other: _digits(other) > exact,
+            beside,
+            lambda other: _digits(other) >= exact + finer,
         )
 
     def _number_at(
@@ -147,8 +156,9 @@ def _numbers_in(line: str) -> list[tuple[Decimal, str]]:
     """The numbers of a line, each in all its readings and with its unit."""
     stated = dates(line)
     found = quantities(line, [(date.start, date.end) for date in stated])
-    if SPACED_SIGN.search(line):
-        found += quantities(SPACED.sub(lambda match: match.group().replace(" ", ""), line))
+    joined = SPACED.sub(lambda match: match.group().replace(" ", ""), line)
+    if joined != line:
+        found += quantities(joined, [(date.start, date.end) for date in dates(joined)])
     numbers = [(value, quantity.unit) for quantity in found for value in quantity.values]
     return numbers + [(Decimal(date.year), "") for date in stated if date.year]
 
@@ -176,6 +186,19 @@ def _stands_alone(text: str, start: int, end: int) -> bool:
         return False
     beside = text[max(0, start - 10) : start].split()[-1:] + text[end : end + 8].split()[:1]
     return not any(word[:3].lower() in MONTHS for word in beside)
+
+
+_REST_OF_VERSION = lazy(r"(?:\.\d+)*(?!\.?\w)")
+_CUT_SHORT = lazy(r"\.\d{1,3}(?!\.?\w)")
+
+
+def _begins_version(text: str, start: int, end: int) -> bool:
+    """Whether a version begins here: one with a `v`, or one with two points that the number is cut short of."""
+    before = text[max(0, start - 2) : start]
+    if before[-1:] in ("v", "V"):
+        return not before[:-1].isalnum() and bool(_REST_OF_VERSION.match(text, end))
+    alone = not before[-1:].isalnum() and before[-1:] != "."
+    return alone and "." in text[start:end] and bool(_CUT_SHORT.match(text, end))
 
 
 def _digits(value: Decimal) -> int:

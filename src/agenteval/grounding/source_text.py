@@ -155,7 +155,8 @@ class SourceText:
         """Whether a text has a name with digits in it, such as GPT-4, given without its punctuation."""
         first = next((place for place, sign in enumerate(squashed) if sign.isdigit()), 0)
         letters, digit = squashed[:first], squashed[first : first + 1]
-        candidates = {*self._with(letters + digit), *self._with(f"{letters}-{digit}" if letters else digit)}
+        pieces = {f"{letters}{between}{digit}" for between in (("", "-", " ") if letters else ("",))}
+        candidates = {number for piece in pieces for number in self._with(piece)}
         return any(squashed in self._read[number].identifiers for number in self._effort.spent_on(candidates))
 
     # Dates and numbers -----------------------------------------------------------------------------------------

@@ -26,6 +26,7 @@ from agenteval.grounding.statements import statement
 from agenteval.grounding.wording import Name
 from agenteval.language.signs import END, tokens
 from agenteval.language.stems import stems
+from agenteval.lazyregex import lazy
 from agenteval.text import fold
 
 MOST_BESIDE = 3
@@ -173,6 +174,11 @@ def _numbers(read: _Reading, sources: SourceText) -> Iterator[Fact]:
             known = _has_quantity(quantity, read.beside, sources) and not _is_displaced(
                 quantity, read, sources
             )
+            if not known and quantity.nearly and not quantity.about:
+                known = any(
+                    sources.numbers.has_near(value, quantity.nearly, read.beside, finer=2)
+                    for value in quantity.values
+                )
             if not known and quantity.clock and (quantity.clock == "at" or read.stated.times):
                 known = _has_hour(quantity, sources.numbers, read.beside)
             yield quantity.text, known
@@ -196,6 +202,8 @@ def _has_quantity(quantity: Quantity, beside: Beside, sources: SourceText) -> bo
         return True
     if quantity.unit != ":" and numbers.has_written(quantity.text, beside):
         return True
+    if not quantity.unit and numbers.has_version(quantity.text, beside):
+        return True
     if quantity.day and _has_day(quantity, sources, beside):
         return True
     ways = [(value, fits, beside) for value in quantity.values]
@@ -204,7 +212,7 @@ def _has_quantity(quantity: Quantity, beside: Beside, sources: SourceText) -> bo
         ways += [(value.scaleb(power).normalize(), _is_bare, where) for value in quantity.values]
     return any(
         numbers.has(value, quantity.unit, fits_here, place)
-        or (quantity.about and numbers.has_near(value, place, over=quantity.over))
+        or (quantity.about and numbers.has_near(value, quantity.nearly, place, over=quantity.over))
         for value, fits_here, place in ways
     )
 
@@ -266,9 +274,22 @@ def _urls(read: _Reading, sources: SourceText) -> Iterator[Fact]:
 
 
 def _names(read: _Reading, sources: SourceText) -> Iterator[Fact]:
-    found = [(each, sources.has_identifier(squash(each))) for each in read.stated.identifiers]
+    found = [(each, _has_identifier(each, read, sources)) for each in read.stated.identifiers]
     found += [(name.text, _has_name(name, sources)) for name in read.stated.names]
     return (fact for fact in found if not (read.claim.lacks and _is_lacking(fact[0], read.claim)))
+
+
+def _has_identifier(written: str, read: _Reading, sources: SourceText) -> bool:
+    """Whether the sources have a name with digits in it, the version that `v2.14` is, or the hash that this one begins."""
+    return (
+        sources.has_identifier(squash(written))
+        or (written[0] in "vV" and sources.numbers.has_written(written[1:], read.beside))
+        or (bool(_HASH.fullmatch(written)) and sources.numbers.has_text(written))
+    )
+
+
+_HASH = lazy(r"[0-9a-f]{7,40}")
+"""Of a commit, which may be cut short."""
 
 
 def _is_lacking(name: str, claim: Claim) -> bool:

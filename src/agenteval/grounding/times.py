@@ -1,4 +1,4 @@
-"""Times of day in a text, in minutes: `17:00`, `5 pm`, `17 Uhr`, `17h30`, `half past five`."""
+"""Times of day in a text, in minutes: `17:00`, `5 pm`, `5.30 pm`, `17 Uhr`, `17h30`, `half past five`."""
 
 import re
 from collections.abc import Iterator
@@ -12,18 +12,22 @@ from agenteval.lazyregex import lazy
 _SIGN = lazy(r"\d(?::\d| ?[ap]\.?m)", re.IGNORECASE)
 _TIME = lazy(
     r"(?:(?<![\w:.])|(?<=\dT))(?P<hour>[012]?\d):(?P<minute>[0-5]\d)(?::[0-5]\d(?:\.\d+)?)? ?(?P<half>[ap]\.?m\b)?"
-    r"|(?<![\w:.])(?P<only>1?\d) ?(?P<side>[ap]\.?m\b)",
+    r"|(?<![\w:.])(?P<only>1?\d)(?:\.(?P<past>[0-5]\d))? ?(?P<side>[ap]\.?m\b)",
     re.IGNORECASE,
 )
 _FURTHER_SIGN = lazy(r"\d ?(?:uhr\b|h\d|h\b|[-–—]|(?:to|and|until|und|bis|et|à|y|a) \d)", re.IGNORECASE)  # noqa: RUF001
 _FURTHER = lazy(
-    r"(?<![\w:.,])(?P<hour>[012]?\d)(?: ?uhr\b|(?= ?[-–—] ?[012]?\d(?::\d\d)? ?(?:[ap]\.?m|uhr|h)\b)"  # noqa: RUF001
+    r"(?<![\w:.,])(?P<hour>[012]?\d)(?:(?:\.(?P<past>[0-5]\d))? ?uhr\b|(?= ?[-–—] ?[012]?\d(?::\d\d)? ?(?:[ap]\.?m|uhr|h)\b)"  # noqa: RUF001
     r"|(?= (?:to|and|until|und|bis|et|à|y|a) [012]?\d(?::\d\d)? ?(?:[ap]\.?m|uhr|h)\b)|h(?P<minute>[0-5]\d)\b)"
     r"|(?:(?<=\b[aày] )|(?<=\b(?:et|de) )|(?<=\blas )|(?<=\bentre )|(?<=\d[-–] )|(?<=\d[-–]))(?P<only>[012]?\d) ?h\b",  # noqa: RUF001
     re.IGNORECASE,
 )
 """Other ways to tell one: `17 Uhr`, the 2 of `2-4 pm`, `17h30`, `à 17 h`."""
 _HALF_PAST = lazy(r"\bhalf (?:past )?(?P<hour>1?\d\b|[a-z]{3,6}\b)", re.IGNORECASE)
+
+
+_LATER_HALF = lazy(r" ?(?:[-–—]|to|until) ?[012]?\d(?::\d\d)? ?[ap]\.?m\b", re.IGNORECASE)  # noqa: RUF001
+"""What tells the half of the day after another time: `07:00 - 09:00 PM`."""
 
 
 def times(text: str) -> Iterator[Quantity]:
@@ -40,14 +44,14 @@ def _time(match: re.Match[str]) -> Quantity | None:
     parts = match.groupdict()
     written = parts["hour"] or parts["only"]
     hour = int(written) if written.isdigit() else SMALL.get(written.lower(), 24)
-    minute = 30 if "minute" not in parts else int(parts["minute"] or 0)
+    minute = 30 if "minute" not in parts else int(parts["minute"] or parts["past"] or 0)
     half = (parts.get("half") or parts.get("side") or "").lower()[:1]
     if hour > 23 or (half and not 1 <= hour <= 12):
         return None
     hours = {hour}
     if half:
         hours = {hour % 12 + (12 if half == "p" else 0)}
-    elif hour <= 12:
+    elif hour <= 12 and not _is_of_24_hours(match, written):
         hours = {hour, (hour + 12) % 24}
     return Quantity(
         text=match.group().strip(),
@@ -56,4 +60,12 @@ def _time(match: re.Match[str]) -> Quantity | None:
         about=False,
         start=match.start(),
         end=match.end(),
+    )
+
+
+def _is_of_24_hours(match: re.Match[str], hour: str) -> bool:
+    """Whether only one half of the day can be meant: `09:00`, and what stands in a date with its time."""
+    text, start = match.string, match.start()
+    return text[max(0, start - 1) : start] == "T" or (
+        hour[0] == "0" and not _LATER_HALF.match(text, match.end())
     )

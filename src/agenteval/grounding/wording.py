@@ -34,6 +34,7 @@ class Name:
 _CAPITAL_FIRST = r"[A-ZÀ-ÖØ-ÞĀ-ŽΑ-ΩА-Я][\w’'&-]*"
 _CAPITALISED = lazy(_CAPITAL_FIRST)
 _CAPITALISED_ANYWHERE = lazy(rf"{_CAPITAL_FIRST}|(?<![a-z])[a-z]{{1,12}}[A-Z]\w*")
+_INITIALS = lazy(r"(?:[A-Z]\.){2,}")
 _CAPITAL_INSIDE = lazy(r"[a-z][A-Z]")
 _TITLES = frozenset(["mr", "mrs", "ms", "dr", "prof", "sir", "herr", "herrn", "frau", "mme", "sra"])
 _OF_NUMBERS = ("UTC", "GMT", "AM", "PM", "USD", "EUR", "GBP", "JPY")
@@ -75,7 +76,7 @@ def names(text: str) -> list[Name]:
         ):
             continue
         written = " ".join(word.group() for word in words)
-        if pieces := tuple(tokens(_COMPOUND.sub("", written))):
+        if pieces := tuple(tokens(_COMPOUND.sub("", written.replace(".", "")))):
             found.append(Name(text=written, tokens=pieces, number=_number_before(run[0], text)))
     return found
 
@@ -102,7 +103,7 @@ def _german_name(run: list[re.Match[str]], words: list[re.Match[str]], text: str
 
 
 def _runs(text: str) -> Iterator[list[re.Match[str]]]:
-    """Capitalised words with only a blank between them."""
+    """Capitalised words with only a blank between them; nothing goes on after `U.S.`."""
     run: list[re.Match[str]] = []
     pattern = _CAPITALISED_ANYWHERE if _CAPITAL_INSIDE.search(text) else _CAPITALISED
     for match in pattern.finditer(text):
@@ -112,10 +113,14 @@ def _runs(text: str) -> Iterator[list[re.Match[str]]]:
         number = _number_before(match, text)
         if number and match.group() in _SCALES:
             continue
-        if run and (text[run[-1].end() : match.start()] not in (" ", ". ") or _number_before(run[0], text)):
+        if run and (
+            run[-1].group().endswith(".")
+            or text[run[-1].end() : match.start()] not in (" ", ". ")
+            or _number_before(run[0], text)
+        ):
             yield run
             run = []
-        run.append(match)
+        run.append((not run and _INITIALS.match(text, match.start())) or match)
     if run:
         yield run
 
