@@ -344,6 +344,7 @@ class TestUpdateOnCorrection:
             ("# Old\n- Swimming: Thursday", "# Old", False),
             ("# All\n- Leo has swimming: Thursday, 5 pm\n- tea", "- tea", True),
             ("# All\n- Swimming: Thursday, 5 pm\n- tea", "- tea", False),
+            ("# All\nThursday\n- tea", "- tea", False),
             ("# All\n- Swimming: Thursday\n- tea", "- tea\n- Swimming: Thursday", True),
         ],
     )
@@ -400,6 +401,11 @@ class TestUpdateOnCorrection:
         verdict = corrected(step)
         assert not verdict.passed
         assert closest(verdict) == [("evt-2", note)]
+
+    def test_the_three_closest_writes_are_shown(self) -> None:
+        """Those with the least that is wrong first, then as they came."""
+        steps = [memory_write(group, "") for group in ("work", "family", "work", "family", "family")]
+        assert [event for event, _ in closest(corrected(*steps))] == ["evt-3", "evt-5", "evt-6"]
 
     def test_a_write_before_the_correction_does_not_count(self) -> None:
         """The correction is the first message that holds the new value."""
@@ -482,6 +488,8 @@ class TestUpdateOnCorrection:
     def test_the_use_of_the_old_value_is_shown(self) -> None:
         """With the sentence, and the output as evidence."""
         written = [memory_write("family", "Thursday") for _ in range(2)]
+        twice = corrected(*written, output="See you on Tuesday, as on every Tuesday.")
+        assert twice.observed["old_value_in_output"] == ["See you on Tuesday, as on every Tuesday."]
         verdict = corrected(*written, output="Noted. See you on Tuesday.")
         assert verdict.message == 'expected the output not to use "Tuesday", got "See you on Tuesday."'
         assert (refs(verdict), closest(verdict)) == (["evt-2", "evt-4"], [])

@@ -293,9 +293,9 @@ class MemoryUpdateOnCorrection(Assertion):
         if taken and taken in text:
             return text.replace(taken, added)
         lines = text.split("\n")
-        for gone in [line.strip() for line in taken.split("\n") if self._has_new(line)] or [taken]:
+        for gone in [line.strip() for line in taken.split("\n") if self._has_new(line)]:
             held = (line for line in lines if self._has_new(line) and (line.strip() in gone or gone in line))
-            if gone and (lost := next(held, None)) is not None:
+            if (lost := next(held, None)) is not None:
                 lines.remove(lost)
         return "\n".join([*lines, added])
 
