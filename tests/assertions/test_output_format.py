@@ -184,7 +184,7 @@ def test_json_passes(output: str) -> None:
         ("Hello", "not: Expecting value: line 1 column 1 (char 0)"),
         ("{'a': 1}", "not: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),
         ('{"a": NaN}', "not: NaN is not JSON"),
-        ('{"a": 1, "a": 2}', "not: the key 'a' occurs twice"),
+        ('{"a": 1, "b": 1, "b": 2}', "not: the key 'b' occurs twice"),
         (
             'Here:\n```json\n{"a": 1}\n```',
             "not: Expecting value: line 1 column 1 (char 0) (a code block holds JSON, but there is text outside of it)",
@@ -288,3 +288,22 @@ def test_spec_errors(params: dict[str, Any], error: str) -> None:
 def test_any_output_can_be_judged(output: str, kind: str) -> None:
     """No text makes a format crash."""
     assert of(output, format=kind).message
+
+
+@pytest.mark.parametrize(
+    ("output", "got"),
+    [
+        ('"Käse"', 'the string "Käse"'),
+        ("true", "the boolean true"),
+        ("null", "the value null"),
+        ("{}", "an object with no keys"),
+        (
+            "{" + ", ".join(f'"k{n}": 1' for n in range(12)) + "}",
+            "an object with k0, k1, k2, k3, k4, k5, k6, k7, k8, k9",
+        ),
+    ],
+)
+def test_json_is_told_by_what_it_is(output: str, got: str) -> None:
+    """In place of an object with the keys that are required; ten keys are named."""
+    verdict = of(output, format="json", required_keys=["x"])
+    assert verdict.message == f"expected the JSON to have x, got {got}"
