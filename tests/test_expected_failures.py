@@ -146,7 +146,12 @@ def test_a_no_that_the_check_did_not_say_shows_nothing(check: Any, rules: Judgin
 def test_a_test_that_is_expected_to_pass_is_judged_as_any() -> None:
     """`status: pass` says nothing that would turn a failure into a pass."""
     made = run_one(make_test(NO, expected={"status": "pass"})).result
-    assert (made.status, made.xfail, made.warnings) == ("fail", False, [])
+    assert (made.status, made.reason_code, made.xfail, made.warnings) == (
+        "fail",
+        "assertion.failed",
+        False,
+        [],
+    )
 
 
 def test_a_warning_elsewhere_fails_under_strict() -> None:
