@@ -19,6 +19,7 @@ from agenteval.results import RunSummary
 from agenteval.scorecard import Tally
 from agenteval.trace import Trace
 from builders import call, make_trace
+from planted import PLANTED
 from run_builders import file_away, make_outcome, make_result
 
 MAKE_ROOM = "make room or give another --artifacts-dir; --no-artifacts runs without writing"
@@ -123,7 +124,11 @@ def test_a_trace_is_redacted(tmp_path: Path) -> None:
 
 def test_artifacts_are_readable_json(tmp_path: Path) -> None:
     """Files are indented, in UTF-8 as people write it, and end with a line break."""
-    assert encode({"a": ["é"]}) == '{\n  "a": [\n    "é"\n  ]\n}\n'.encode()
+    for number in (1, 10**30):  # the second is one that the fast encoder refuses
+        data = {"a": ["é", number]}
+        assert encode(data) == f'{{\n  "a": [\n    "é",\n    {number}\n  ]\n}}\n'.encode()
+        assert json.loads(encode(data, one_line=True)) == data
+        assert encode(data, one_line=True).count(b"\n") == 1
 
 
 @pytest.mark.parametrize(
@@ -167,6 +172,7 @@ def test_a_run_id_is_a_plain_name(run_id: str, tmp_path: Path) -> None:
     with pytest.raises(ArtifactError) as caught:
         RunDirectory(tmp_path / "new", run_id)
     assert caught.value.message == f"run id {run_id!r} cannot be a directory name"
+    assert caught.value.next_step == "use letters, digits, dots, dashes and underscores, at most 128 of them"
     assert caught.value.reason_code == "usage.run_id"
     assert names(tmp_path) == set()
 
@@ -257,6 +263,24 @@ def test_ctrl_c_leaves_no_half_of_a_file(tmp_path: Path) -> None:
     finally:
         signal.signal(signal.SIGALRM, before)
     assert names(directory.path) == set()
+
+
+def test_files_of_others_are_looked_at_too(tmp_path: Path) -> None:
+    """A plugin may have put them there, in folders too: what shows something sensitive goes, the rest stays."""
+    run = RunDirectory(tmp_path, "run-1")
+    run.add_file("ours.json", {"a": 1})
+    bad, good = b"\xe4 " + PLANTED["github-token"].encode(), b"\xe4"
+    (run.path / "more").mkdir()
+    for name, content in (("b.bin", bad), ("a.bin", good), ("more/ours.json", bad), ("more/c.txt", bad)):
+        (run.path / name).write_bytes(content)
+    os.mkfifo(run.path / "pipe")
+    run.close({"suiteId": "s"})
+    left = sorted(str(each.relative_to(run.path)) for each in run.path.rglob("*"))
+    assert left == ["a.bin", "eval-summary.json", "more", "ours.json", "pipe"]
+    assert sorted(each.message for each in run.leaks) == [
+        f"{name} is not written: a value of kind github-token would show"
+        for name in ("b.bin", "c.txt", "ours.json")
+    ]
 
 
 def test_a_file_in_the_place_of_the_directory(tmp_path: Path) -> None:

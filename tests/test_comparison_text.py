@@ -113,7 +113,32 @@ def test_without_unicode_it_says_the_same() -> None:
     assert "\\u" not in said
 
 
-@pytest.mark.parametrize(("kind", "shown"), [("newly_failing", 40), ("still_failing", 10)])
+def test_each_kind_has_a_heading_and_a_sign() -> None:
+    """In an order of their own. What is known, new or right again says no more; all are counted at the end."""
+    changes = [
+        Change(kind=kind, test_case_id="t", before="pass", after="fail", message="why")
+        for kind in reversed(KINDS)
+    ]
+    assert text(compared(*changes)) == (
+        "old → new\n"
+        "  newly failing (1)\n    ✗ t  (the test)  pass → fail\n        why\n"
+        "  known failures that have expired (1)\n    ✗ t  (the test)  pass → fail\n        why\n"
+        "  newly vacuous (1)\n    ○ t  (the test)  pass → fail\n        why\n"
+        "  newly skipped (1)\n    - t  (the test)  pass → fail\n        why\n"
+        "  missing (1)\n    - t  (the test)  pass → fail\n        why\n"
+        "  newly warning (1)\n    ! t  (the test)  pass → fail\n        why\n"
+        "  lower score (1)\n    ! t  (the test)  pass → fail\n        why\n"
+        "  still failing (1)\n    ✗ t  (the test)  pass → fail\n"
+        "  newly expected to fail (1)\n    ✗ t  (the test)  pass → fail\n        why\n"
+        "  fixed (1)\n    ✓ t  (the test)  pass → fail\n"
+        "  higher score (1)\n    ✓ t  (the test)  pass → fail\n        why\n"
+        "  new (1)\n    ✓ t  (the test)\n"
+        "  score 1 → 0.5 (-0.5), 1 newly failing, 1 expired, 1 newly vacuous, 1 newly skipped, 1 missing, "
+        "1 newly warning, 1 lower score, 1 still failing, 1 newly expected to fail, 1 fixed, 1 higher score, 1 new\n"
+    )
+
+
+@pytest.mark.parametrize(("kind", "shown"), [("newly_failing", 40), ("still_failing", 10), ("new", 10)])
 def test_long_lists_are_counted(kind: str, shown: int) -> None:
     """What is known already takes less room than what is news."""
     changes = [
@@ -121,8 +146,9 @@ def test_long_lists_are_counted(kind: str, shown: int) -> None:
         for number in range(50)
     ]
     lines = text(compared(*changes)).splitlines()
-    assert len([line for line in lines if line.startswith("    ✗")]) == shown
+    assert len([line for line in lines if line.endswith("  a")]) == shown
     assert f"    and {50 - shown} more" in lines
+    assert "more" not in text(compared(*changes[:shown]))
 
 
 def test_many_tests_and_calls_are_counted() -> None:
@@ -131,7 +157,11 @@ def test_many_tests_and_calls_are_counted() -> None:
     one = TestDifference(test_case_id="t", calls=calls, output=[], tools={})
     said = text(compared(differences=(one,) * 25))
     assert said.count("      and 19 more calls\n") == 20
+    assert said.count("      + call 40  a\n") == 20
+    assert "call 41" not in said
     assert "    and 5 more tests\n" in said
+    short = TestDifference(test_case_id="t", calls=calls[:40], output=[], tools={})
+    assert "more" not in text(compared(differences=(short,) * 20))
 
 
 def test_nothing_changed() -> None:

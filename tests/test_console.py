@@ -8,7 +8,11 @@ from typing import Any
 import pytest
 
 from agenteval.errors import Problem
+from agenteval.mutation.results import IdleAssertion, MutantResult, report, score
+from agenteval.mutation.results import TestMutation as MutatedTest
 from agenteval.reporters.console import Console
+from agenteval.reporters.mutation import tell_summary
+from agenteval.reporters.mutation import tell_test as tell_mutants
 from agenteval.reporters.terminal import PLAIN_WIDTH
 from agenteval.results import (
     Artifacts,
@@ -389,6 +393,16 @@ def test_a_long_run_names_what_did_not_pass_again() -> None:
     assert "\nFAIL x  t/x.yaml\n" in shown(lambda c: c.summary(many, summary_path=None))
 
 
+@pytest.mark.parametrize(
+    ("verbosity", "total", "named"), [(0, 10, False), (0, 11, True), (-1, 2, True), (1, 2, False)]
+)
+def test_a_run_that_is_broken_off_names_what_did_not_pass(verbosity: int, total: int, named: bool) -> None:
+    """Where its story was not told, or has scrolled away; then what there is so far is counted."""
+    rows = [row("x", "fail", "assertion.failed"), row("y", "pass")]
+    told = shown(lambda c: c.so_far(RunCounts(total=total, passed=1, failed=1), rows), verbosity=verbosity)
+    assert told == "FAIL x  t/x.yaml\n" * named + "1 passed, 1 failed\n"
+
+
 def test_what_did_not_pass_is_named_on_two_lines_where_one_is_too_long(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -558,3 +572,94 @@ def test_nothing_an_agent_wrote_reaches_the_terminal_raw() -> None:
         assert [char for char in set(text) if not char.isprintable() and char != "\n"] == []
         assert "PASS fake" in text
         assert [line for line in text.split("\n") if line.startswith("PASS")] == []
+
+
+def mutant(status: Any, what: str, **more: Any) -> MutantResult:
+    """One mutant of an operator."""
+    given: dict[str, Any] = {"killed_by": [], "rule": None, "difference": [], "suggestion": None, **more}
+    return MutantResult(operator="op", category="c", what=what, status=status, **given)
+
+
+def mutation(*mutants: MutantResult, idle: bool = False) -> MutatedTest:
+    """A test with these mutants, and maybe an assertion that notices none."""
+    told = [each.status for each in mutants]
+    killed, survived = told.count("killed"), told.count("survived")
+    return MutatedTest(
+        test_case_id="t",
+        path="t/test.yaml",
+        score=score(killed, survived),
+        killed=killed,
+        survived=survived,
+        equivalent=told.count("equivalent"),
+        mutants=list(mutants),
+        idle_assertions=[IdleAssertion(test_case_id="t", id="a", type="no_pii")] * idle,
+    )
+
+
+KILLED = mutant("killed", "one call less", killed_by=["a", "b"])
+EQUIVALENT = mutant("equivalent", "the same", rule="same-text")
+SURVIVED = mutant("survived", "one call more", difference=["  same", "- old", "+ new"])
+
+
+@pytest.mark.parametrize(
+    ("test", "quiet", "usual", "verbose"),
+    [
+        (
+            mutation(KILLED, EQUIVALENT),
+            "",
+            "100 % t   1 killed · 1 equivalent\n",
+            (
+                "100 % t   1 killed · 1 equivalent\n"
+                "  killed op: one call less (a, b)\n"
+                "  equivalent op: the same (same-text)\n"
+            ),
+        ),
+        (
+            mutation(SURVIVED, idle=True),
+            "",
+            (
+                "  0 % t   0 killed · 1 survived\n"
+                "  survived op: one call more\n"
+                "        same\n      - old\n      + new\n"
+                "      no assertion of the catalogue is known that would notice\n"
+                "  idle a  no_pii: it noticed none of these mutants\n"
+            ),
+            None,
+        ),
+    ],
+)
+def test_the_mutants_of_a_test(test: MutatedTest, quiet: str, usual: str, verbose: str | None) -> None:
+    """Survivors always, the others with `-v`; a blank line after what has more than one line."""
+    last = "SKIP u   it does not pass\n\n"
+    skipped = MutatedTest(
+        test_case_id="u",
+        path="u/test.yaml",
+        score=None,
+        killed=0,
+        survived=0,
+        equivalent=0,
+        mutants=[],
+        idle_assertions=[],
+        reason="it does not pass",
+    )
+    for verbosity, expected in ((-1, quiet), (0, usual), (1, usual if verbose is None else verbose)):
+
+        def tell(console: Console) -> None:
+            tell_mutants(console, test)
+            tell_mutants(console, skipped)
+
+        gap = "\n" * (expected.count("\n") > 1)
+        told = shown(tell, verbosity=verbosity)
+        assert told == (expected + gap + last if verbosity >= 0 else "")
+
+
+def test_the_summary_of_mutants_counts_the_idle() -> None:
+    """Beside mutants, tests and the score."""
+    made = report(7, [mutation(KILLED, EQUIVALENT), mutation(SURVIVED, idle=True)])
+    assert shown(lambda console: tell_summary(console, made)) == (
+        "operators\n  ! op   50 %  1 killed · 1 survived · 1 equivalent\n\n"
+        "categories\n  ! c   50 %  1 killed · 1 survived · 1 equivalent\n\n"
+        "3 mutants of 2 tests: 1 killed, 1 survived, 1 equivalent\n"
+        "1 idle assertion, which noticed nothing\n"
+        "score 50 %, seed 7\n"
+    )

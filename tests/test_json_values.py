@@ -110,12 +110,13 @@ def test_args_key_compares_numbers_by_value() -> None:
         ("a.b", {"meta": {"id": 1, "n": 1}, "items": [{"id": 1, "n": 2}]}),
         ("items.1.id", {"meta": {"id": 1, "n": 1}, "items": [{"id": 1, "n": 2}], "a.b": 3}),
         ("meta.id.x", {"meta": {"id": 1, "n": 1}, "items": [{"id": 1, "n": 2}], "a.b": 3}),
+        ("word.i.x", {"meta": {"id": 1, "n": 1}, "items": [{"id": 1, "n": 2}], "a.b": 3}),
     ],
 )
 def test_args_key_leaves_out_what_is_at_a_path(path: str, rest: dict[str, Any]) -> None:
     """A key, the end of a dotted path, an item of a list; a path that leads nowhere leaves nothing out."""
     args = {"meta": {"id": 1, "n": 1}, "items": [{"id": 1, "n": 2}], "a.b": 3}
-    assert args_key(args, [path]) == args_key(rest)
+    assert args_key({**args, "word": "ixi"}, [path]) == args_key({**rest, "word": "ixi"})
 
 
 def test_args_key_tells_booleans_from_numbers() -> None:

@@ -172,6 +172,8 @@ def test_p95_is_the_nearest_rank() -> None:
     """The 95th of 100, the 19th of 20, the 20th of 21, the only one of 1."""
     assert [nearest_rank(range(1, n + 1), 95) for n in (100, 20, 21, 2, 1)] == [95, 19, 20, 2, 1]
     assert nearest_rank([5, 1, 3], 50) == 3
+    runs = [("pass", [judged("pass")], trace_of(0.1, ms)) for ms in range(100, 0, -1)]
+    assert scores(*runs, max_p95_latency_ms=94.5).unmet() == ["p95 latency 95 ms is above 94.5"]
 
 
 @given(st.lists(st.integers(0, 50) | st.floats(0, 50), min_size=1, max_size=60), st.integers(1, 100))

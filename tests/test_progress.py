@@ -52,6 +52,14 @@ def test_it_tells_failures(clock: list[float]) -> None:
     assert shown(clock, [2.0], 100, failures=3).endswith(" 1/100 tests, 3 failed, 3:18 left")
 
 
+@pytest.mark.parametrize(
+    ("total", "left"), [(60, "59 s"), (61, "1:00"), (62, "1:01"), (121, "2:00"), (238, "3:57")]
+)
+def test_minutes_are_told_as_such(clock: list[float], total: int, left: str) -> None:
+    """From one on, with their seconds."""
+    assert shown(clock, [1.0], total).endswith(f" 1/{total} tests, {left} left")
+
+
 def test_a_short_run_has_none(clock: list[float]) -> None:
     """Nothing is written while it is too early to say, nor when less than a second is left."""
     assert shown(clock, [0.1, 0.2], 1000) == ""

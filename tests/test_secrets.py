@@ -18,6 +18,7 @@ from agenteval.secrets import (
     OWN,
     detect,
     is_telling,
+    is_value,
     might_hold,
     names_secret,
 )
@@ -48,9 +49,81 @@ def test_each_form_is_found_whole(kind: str, value: str, around: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("kind", "begins"),
+    [
+        ("github-token", "github_pat_"),
+        *(("openai-key", f"sk-{owner}-") for owner in ("proj", "svcacct", "admin")),
+        ("npm-token", "//registry.example/:_authToken="),
+        *(("service-key", f"{service}.") for service in ("ya29", "hvs")),
+        *(
+            ("service-key", prefix)
+            for prefix in (
+                *(
+                    "AGE-SECRET-KEY-",
+                    "ATATT3",
+                    "GOCSPX-",
+                    "PMAK-",
+                    "dapi",
+                    "dckr_pat_",
+                    "dop_v1_",
+                    "figd_",
+                    "glsa_",
+                    "gsk_",
+                    "hf_",
+                ),
+                *(
+                    "lin_api_",
+                    "lsv2_pt_",
+                    "lsv2_sk_",
+                    "nfp_",
+                    "ntn_",
+                    "pplx-",
+                    "r8_",
+                    "rk_test_",
+                    "sbp_",
+                    "shpat_",
+                    "shpca_",
+                ),
+                *("shppa_", "shpss_", "sk-lf-", "sk-or-v1-", "sk_test_", "tvly-", "whsec_", "xai-", "xapp-"),
+            )
+        ),
+    ],
+)
+@pytest.mark.parametrize("around", ["key {} x", "a\\n{}\\nb"])
+def test_other_ways_in_which_keys_begin(kind: str, begins: str, around: str) -> None:
+    """Of a kind that has several, and after an escaped line break, whose letter is no part of a key."""
+    text = around.format(begins + "a1B2c3D4e5F6g7H8i9J0" * 2)
+    (found,) = shown(text)
+    assert found == (
+        kind,
+        "a1B2c3D4e5F6g7H8i9J0" * 2
+        if begins.endswith("=")
+        else text[text.index(begins) :][: len(begins) + 40],
+    )
+    assert might_hold(text.encode())
+
+
+@pytest.mark.parametrize("end", ["C", "d", "5", "_", "-", "=="])
+def test_a_bearer_token_has_signs_of_several_sorts(end: str) -> None:
+    """Letters, also of one case alone, digits and `._~+/-`; the full stop after it is none of them."""
+    for value in (f"aB3._~+/-{'a1' * 10}{end}", f"{'0a' * 16}{end.lower()}"):
+        assert shown(f"Bearer {value}.") == [("bearer-token", value)]
+        assert might_hold(f"Bearer {value}.".encode())
+
+
+def test_a_password_in_an_address_is_suspected() -> None:
+    """Without any other sign of one."""
+    assert might_hold(b"ftp://bob:pw@host.example")
+    assert not might_hold(b"see ftp://host.example")
+    assert not might_hold(b"bob@host.example")
+
+
+@pytest.mark.parametrize(
     ("text", "value"),
     [
         ("password: hunter2", "hunter2"),
+        ("password: /a1b2c3d4", "/a1b2c3d4"),
+        ("PWD=a1b2/c3d4", "a1b2/c3d4"),
         ("**Password:** hunter2", "hunter2"),
         ("- **API key**: abcd1234", "abcd1234"),
         ("password = letmein", "letmein"),
@@ -120,7 +193,13 @@ def test_everyday_texts_pass_the_sieve(text: str) -> None:
     [
         "",
         "the token: is a word",
-        "Password: required",
+        *(
+            f"Password: {word.title()}"
+            for word in ("required", "optional", "string", "null", "none", "true", "false", "unknown")
+        ),
+        "password: redacted",
+        "password: abc",
+        "Cookie: a=b; sid=a1b2c3",
         "input_tokens: 12000",
         '"token": "cats"',
         "secret: 4096",
@@ -135,6 +214,7 @@ def test_everyday_texts_pass_the_sieve(text: str) -> None:
         "the --password flag, --password ${DB_PASSWORD1}, --token <token1>, x-token a1b2c3d4",
         '"password": ""',
         "AKIA is how they begin",
+        "Bearer Authentication-is-needed-here, the bearer of-all-this-long-hyphenated-word",
         "heyJude.mp3",
         "SUPPORTS_SCHEDULER_CONTEXT_AND_MORE",
         "https://www.example.org/News/2026/A-Long-Title-With-20-Words-In-It",
@@ -177,6 +257,7 @@ def test_what_is_no_secret_is_left_alone(text: str) -> None:
         (PRIVATE_KEY.replace("\n", "\\n"), [("private-key", PRIVATE_KEY.replace("\n", "\\n"))]),
         (f"{JWT}.", [("jwt", JWT)]),
         (f"key {ANTHROPIC}, and", [("anthropic-key", ANTHROPIC)]),
+        ("Cookie: a=b; sid=a1b2c3d", [(COOKIE, "a=b; sid=a1b2c3d")]),
         ("curl -H 'Cookie: theme=dark; sid=a1b2c3d4e5'", [(COOKIE, "theme=dark; sid=a1b2c3d4e5")]),
         ('{"Set-Cookie": "sid=a1b2c3d4e5; Path=/; Secure"}', [(COOKIE, "sid=a1b2c3d4e5; Path=/; Secure")]),
         (
@@ -208,10 +289,36 @@ def test_names_of_secrets() -> None:
     assert [name for name in (*said, *unsaid) if names_secret(name)] == [*said]
 
 
+@pytest.mark.parametrize(
+    ("key", "text", "is_one"),
+    [
+        ("password", "y", True),
+        ("password", " /etc/x ", True),
+        ("OLDPWD", " /etc/x ", False),
+        ("pwd", "~/x", False),
+        ("pwd", "x/y", True),
+        ("password", "", False),
+        ("password", "  ", False),
+        ("password", " ${TOKEN} ", False),
+    ],
+)
+def test_what_can_be_the_value_of_a_secret(key: str, text: str, is_one: bool) -> None:
+    """Anything but a blank, a variable, and, where shells keep it, a folder."""
+    assert is_value(text, key) == is_one
+
+
 def test_words_of_everyday_language_are_no_secrets_but_for_passwords() -> None:
     """`token: cats` says nothing; `password: letmein` does."""
-    assert is_telling("password", "letmein")
-    assert not is_telling("password", "no")
+    for name in ("password", "db_passwd", "PASSPHRASE"):
+        assert is_telling(name, "letmein")
+        assert not is_telling(name, "no")
+        assert not is_telling(name, " no  ")
+        assert not is_telling(name, " True ")
+    assert is_telling("password", "pass")
+    assert not is_telling("token", "Letmein")
+    assert not is_telling("token", "LETMEIN")
+    assert is_telling("token", "LetMeIn")
+    assert not is_telling("token", "abcdefghijklmnopqrs")
     assert not is_telling("token", "letmein")
     assert not is_telling("token", "12.5")
     assert is_telling("token", "letmein1")

@@ -1,9 +1,11 @@
-"""How tests are divided into shards."""
+"""How tests are divided into shards, and what a shard takes down of itself."""
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agenteval.sharding import divided
+from agenteval.results import InvalidSpec
+from agenteval.shard_record import ShardLog, ShardNote, ShardTest
+from agenteval.sharding import Shard, divided
 
 DURATIONS = st.lists(st.none() | st.floats(0, 1e6), max_size=60)
 
@@ -11,6 +13,7 @@ DURATIONS = st.lists(st.none() | st.floats(0, 1e6), max_size=60)
 def test_unknown_durations_are_dealt_in_turn() -> None:
     """Without any duration the shards get equal numbers, one test after the other."""
     assert divided([None] * 7, 3) == [1, 2, 3, 1, 2, 3, 1]
+    assert divided([0.0] * 7, 3) == [1, 2, 3, 1, 2, 3, 1]
 
 
 def test_long_tests_are_spread() -> None:
@@ -37,3 +40,41 @@ def test_no_shard_has_much_more_than_its_part(durations: list[float], of: int) -
         for number in range(1, of + 1)
     ]
     assert max(loads) <= sum(durations) / of + max(durations) + 0.1
+
+
+def test_a_shard_takes_down_where_each_thing_stands() -> None:
+    """Problems before, at and after its files; results by the places of their files among all that was found."""
+    said = InvalidSpec(path="x", line=1, column=None, reason_code="r", message="m", severity="warning")
+    log = ShardLog(Shard(2, 3), "mine")
+    log.note([said], invalid=False)
+    log.begin([1, 4], 6, plan="p", deselected=2)
+    log.at(0)
+    log.test("a.json", None)
+    log.at(1)
+    log.note([said, said], invalid=True)
+    log.note([], invalid=False)
+    log.test(None, None)
+    log.end()
+    log.note([said], invalid=False)
+    made = log.record(leaks=1, suite={})
+    assert (made.shard, made.of, made.run_id, made.plan) == (2, 3, "mine", "p")
+    assert (made.total, made.files, made.deselected, made.leaks) == (6, 2, 2, 1)
+    assert made.tests == [ShardTest(position=1, result="a.json", metrics=None)]
+    assert made.notes == [
+        ShardNote(position=-1, invalid=False, problems=[said]),
+        ShardNote(position=4, invalid=True, problems=[said, said]),
+        ShardNote(position=6, invalid=False, problems=[said]),
+    ]
+
+
+def test_a_shard_that_found_nothing_has_nothing() -> None:
+    """It ended before it knew its files."""
+    made = ShardLog(Shard(1, 1), "").record(leaks=0, suite={})
+    assert (made.total, made.files, made.deselected, made.plan, made.tests, made.notes) == (
+        0,
+        0,
+        0,
+        "",
+        [],
+        [],
+    )

@@ -69,6 +69,15 @@ def test_what_is_no_run_is_refused(folder: Path, tmp_path: Path) -> None:
         several.value.message == f"no complete run in {tmp_path}: summary.json is missing; runs in it: run-1"
     )
     assert several.value.reason_code == "run.incomplete"
+    assert several.value.next_step == "name the directory of one run that finished"
+    for number in range(2, 6):
+        (tmp_path / f"run-{number}").mkdir()
+        (tmp_path / f"run-{number}" / "summary.json").touch()
+    with pytest.raises(StoredRunError, match=r"; runs in it: run-3, run-4, run-5$"):
+        StoredRun(tmp_path)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(StoredRunError, match=r"summary\.json is missing$"):
+        StoredRun(tmp_path / "empty")
 
 
 def test_a_run_of_another_format_is_refused(folder: Path) -> None:
@@ -82,6 +91,7 @@ def test_a_run_of_another_format_is_refused(folder: Path) -> None:
     assert other.value.message == (
         f"the run in {folder} is written in version '0.2' of the format, and '0.1' is what can be read"
     )
+    assert other.value.next_step == "use the agenteval that wrote it, or run the tests again"
 
 
 def test_a_missing_result_is_damage(folder: Path) -> None:
@@ -94,6 +104,23 @@ def test_a_missing_result_is_damage(folder: Path) -> None:
         list(run.results())
     assert error.value.message == f"the run in {folder} is damaged: {name} is missing"
     assert error.value.reason_code == "run.damaged"
+    assert error.value.next_step == "run the tests again"
+    for impossible in ("a\0b.json", "x" * 300):
+        run.summary.tests[0].result = impossible
+        with pytest.raises(StoredRunError) as error:
+            run.result(run.summary.tests[0])
+        assert error.value.message == f"the run in {folder} is damaged: {impossible} is missing"
+
+
+def test_a_test_may_have_no_result(folder: Path) -> None:
+    """It is passed by; to ask for it is an error."""
+    run = StoredRun(folder)
+    row = run.summary.tests[0]
+    row.result = None
+    assert len(list(run.results())) == len(run.summary.tests) - 1
+    with pytest.raises(StoredRunError) as error:
+        run.result(row)
+    assert error.value.message == f"the run in {folder} has no result of {row.test_case_id}"
 
 
 def test_a_summary_leads_nowhere_else(folder: Path) -> None:
@@ -129,3 +156,10 @@ def test_files_of_a_run_have_no_bounds(folder: Path) -> None:
     assert result.artifacts.result is not None
     (folder / result.artifacts.result).write_bytes(encode(result))
     assert len(next(run.results()).warnings[-1]) == large
+    assert result.artifacts.trace is not None
+    for name in ("summary.json", "eval-summary.json", result.artifacts.trace):
+        with (folder / name).open("ab") as file:
+            file.write(b" " * large)
+    run = StoredRun(folder)
+    assert run.trace(result)
+    assert run.eval_summary()

@@ -72,7 +72,7 @@ _SERVICE_KEY = rf"""(?x)
 
 OWN = (
     ("anthropic-key", lazy(r"sk-ant-[A-Za-z0-9_-]{16,}")),
-    ("bearer-token", lazy(r"(?<=earer )[A-Za-z0-9._~+/-]{19,}[A-Za-z0-9_-]=*")),
+    ("bearer-token", lazy(r"(?<=earer )(?=[A-Za-z._~+/-]{0,40}[0-9])[A-Za-z0-9._~+/-]{19,}[A-Za-z0-9_-]=*")),
     ("github-token", lazy(r"github_pat_[A-Za-z0-9_]{20,}")),
     ("google-key", lazy(r"AIza[A-Za-z0-9_-]{35,}")),
     ("npm-token", lazy(r"npm_[A-Za-z0-9]{30,}|(?<=_authToken=)[^\s\"'\\]{16,}")),
@@ -210,8 +210,14 @@ def _has_form(data: bytes) -> bool:
             return True
         if word[0] in _ESCAPES and word.startswith(_HEADED, 1):
             return True
-        if not word.islower() or word.find(b"-us") >= 0 or word.find(b"xox") >= 0:  # half the time of `in`
-            if _FORM.search(data, max(0, start - _BEFORE), end + _AFTER):
+        before = max(0, start - _BEFORE)
+        if (
+            not word.islower()
+            or word.find(b"-us") >= 0  # half the time of `in`
+            or word.find(b"xox") >= 0
+            or data.find(b"earer ", before, start) >= 0
+        ):
+            if _FORM.search(data, before, end + _AFTER):
                 return True
             if _LINE_BEFORE.search(data, max(0, start - _FAR_BEFORE), start):
                 return True

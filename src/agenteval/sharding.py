@@ -24,7 +24,7 @@ def divided(durations: Sequence[float | None], of: int) -> list[int]:
     weights = [round(1000 * (mean if ms is None else ms)) for ms in durations]
     loads = [(0, 0, number) for number in range(1, of + 1)]
     shards = [0] * len(weights)
-    for index in sorted(range(len(weights)), key=lambda index: (-weights[index], index)):
+    for index in sorted(range(len(weights)), key=lambda index: -weights[index]):
         load, tests, number = heapq.heappop(loads)
         shards[index] = number
         heapq.heappush(loads, (load + weights[index], tests + 1, number))

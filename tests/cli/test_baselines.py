@@ -246,6 +246,17 @@ def test_tests_that_are_not_selected_are_not_missing(
     assert Path(FILE).read_bytes() == before
 
 
+def test_a_test_that_ran_is_renewed_beside_a_namesake(project: Project) -> None:
+    """A file that the selection leaves out keeps no entry alive under the id of a test that ran."""
+    project.add("pass", "a", tags=["chosen"])
+    run("r1", "--update-baseline")
+    project.add("pass", "twin", id="nanoclaw.t.a.x")
+    respec(project, "a", [SEARCHES, FETCHES], tags=["chosen"])
+    assert run("r2", "--baseline", FILE, "-t", "chosen") == 1
+    assert run("r3", "--update-baseline", "-t", "chosen") == 0
+    assert run("r4", "--baseline", FILE, "-t", "chosen") == 0
+
+
 def test_assertions_that_are_not_selected_are_not_missing(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -477,6 +477,11 @@ def test_a_redactor_that_fails_is_noticed(project: Project, capsys: pytest.Captu
             f"nanoclaw.t.fail.x.result.json is not written: values of kind {kinds} would show",
         ),
     ]
+    rows = json.loads(where["summary.json"])["tests"]
+    assert {each["test_case_id"]: each["result"] for each in rows} == {
+        "nanoclaw.t.fail.x": None,
+        "nanoclaw.t.pass.x": "nanoclaw.t.pass.x.result.json",
+    }
     assert where["stdout"].splitlines()[-1] == "exit 2: redaction.leak: redaction failed for 2 files"
     assert problems[0]["message"] in " ".join(where["stdout"].split())
 
@@ -488,7 +493,11 @@ def test_a_redactor_that_fails_is_noticed_without_files(
     """The same with --no-artifacts: the result is not printed."""
     plant(project)
     assert main(["run", "tests", "--no-artifacts"]) == 2
-    assert seen(texts(project, capsys)) == {}
+    where = texts(project, capsys)
+    assert seen(where) == {}
+    assert "the result of nanoclaw.t.fail.x is not written: values of kind " in " ".join(
+        where["stdout"].split()
+    )
 
 
 @pytest.mark.usefixtures("broken")

@@ -76,6 +76,20 @@ def test_merged_shards_are_the_run(
         assert told.endswith(again[again.index("scorecard\n") :])
 
 
+def test_merged_shards_tell_no_more_than_the_run(four: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of a test that the selection leaves out, neither the run nor its shards tell what is wrong with its id."""
+    four.add("pass", "odd-in", id="other.t.in.x", tags=["chosen"])
+    four.add("pass", "odd-out", id="other.t.out.x")
+    four.add("pass", "a-twin", id="other.t.in.x")
+    assert main(["run", "tests", "--run-id", "plain", "-t", "chosen", "-t", "nobody"]) == 0
+    out = capsys.readouterr().out
+    assert "the id 'other.t.in.x' begins with 'other', and the adapter is 'nanoclaw'" in out
+    assert "other.t.out.x" not in out
+    shard(1, 1, "-t", "chosen", "-t", "nobody")
+    main(["merge", *folders(1), "--run-id", "merged"])
+    assert written("merged") == written("plain")
+
+
 def test_the_examples_in_parts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -118,6 +118,16 @@ def test_nothing_is_left_of_a_baseline_that_cannot_be_written(tmp_path: Path) ->
     """The part that is written first does not stay in the project."""
     target = tmp_path / "baseline.json"
     target.mkdir()
-    with pytest.raises(BaselineError):
+    with pytest.raises(BaselineError) as caught:
         write_baseline(target, b"{}")
+    assert str(caught.value) == f"cannot write the baseline {target}: Is a directory"
+    assert caught.value.next_step == "name another file with --baseline, or set `baseline` in agenteval.yaml"
     assert list(tmp_path.iterdir()) == [target]
+    with pytest.raises(BaselineError, match="No such file or directory"):
+        write_baseline(tmp_path / "no" / "baseline.json", b"{}")
+
+
+def test_a_baseline_that_says_the_same_is_not_written_again(tmp_path: Path) -> None:
+    """Whether it was is told."""
+    target = tmp_path / "baseline.json"
+    assert [write_baseline(target, content) for content in (b"{}", b"{}", b"[]")] == [True, False, True]

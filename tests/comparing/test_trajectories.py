@@ -64,6 +64,13 @@ def test_another_order_moves_as_few_calls_as_can_be() -> None:
     assert told(did(A, B, C), did(B, C, A)) == [("moved", "a", 1, 3)]
 
 
+def test_a_digest_stays_what_it_is() -> None:
+    """Baselines that are kept in repositories hold digests: another way to make them would change every test."""
+    done = did(A)
+    assert [each.key for each in done.calls] == ["a:7a160a56"]
+    assert done.output_digest == "ed251864987c367e"
+
+
 def test_digests_tell_all_but_the_arguments() -> None:
     """A baseline keeps tools and digests: enough to see what changed."""
     full = did(A, B, output="One.")
@@ -89,7 +96,18 @@ def test_digests_tell_all_but_the_arguments() -> None:
         ('{"n": 1, "m": 2}', '{"m": 2, "n": 3}', ["n: 1 → 3"]),
         ("[1]", "[1, 2]", ["[1]: added 2"]),
         ("[1", "[2", ["- [1", "+ [2"]),
+        ("[1, 2]", "[1]", ["[1]: removed 2"]),
+        ('{"n": 1}', "no", ['- {"n": 1}', "+ no"]),
+        ("no", '{"n": 1}', ["- no", '+ {"n": 1}']),
+        ('{"n":1}', '{ "n": 1}', ['- {"n":1}', '+ { "n": 1}']),
+        ("a", "a\na", ["+ a"]),
+        ("a\na", "a", ["- a"]),
+        ("x\n" * 1000 + "old" + "\ny" * 1000, "x\n" * 1000 + "new" + "\ny" * 1000, ["- old", "+ new"]),
+        ("x\n" * 1000, "new\n" + "x\n" * 1000, ["+ new"]),
+        ("a\nb", "a\n" + "c" * 200, ["- b", "+ " + "c" * 159 + "…"]),
+        ("[" * 100_000, "[1]", ["- " + "[" * 79 + "…", "+ [1]"]),
     ],
+    ids=lambda value: str(value)[:20],
 )
 def test_outputs(before: str | None, after: str | None, lines: list[str]) -> None:
     """JSON is compared as JSON, text line by line."""
@@ -102,6 +120,10 @@ def test_long_texts_are_shown_where_they_differ() -> None:
     minus, plus = output_lines(did(output=before), did(output=after))
     assert minus == "- …" + "x" * 20 + "old" + "y" * 56 + "…"
     assert plus == "+ …" + "x" * 20 + "new" + "y" * 56 + "…"
+    before, after = "x" * 5 + "old" + "y" * 5000, "x" * 5 + "new" + "y" * 5000
+    minus, plus = output_lines(did(output=before), did(output=after))
+    assert minus == "- " + "x" * 5 + "old" + "y" * 71 + "…"
+    assert plus == "+ " + "x" * 5 + "new" + "y" * 71 + "…"
 
 
 def test_many_lines_are_counted() -> None:

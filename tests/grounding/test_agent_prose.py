@@ -52,6 +52,18 @@ def unsupported(output: str, source: str) -> list[str]:
         ),
         ("He can come at 12:30.", "He can't come before half past 12.", "He can come at 11:30.", "11:30"),
         ("Check-in is from 4 pm.", "Le check-in se fait à 16 h.", "Check-in is from 5 pm.", "5 pm"),
+        (
+            "Write to _Jo.Doe@acme.com_.",
+            "Contact: jo.doe@acme.com, Bonn",
+            "Write to jo.roe@acme.com.",
+            "jo.roe@acme.com",
+        ),
+        (
+            "Book at [the desk](mailto:desk.7@inn.de).",
+            '{"mail": "desk.7@inn.de"}',
+            "Book at desk.8@inn.de.",
+            "desk.8@inn.de",
+        ),
         ("The path is 4 km long.", "Der path ist vier Kilometer lang.", "The path is 5 km long.", "5"),
         ("Repairs cost €420,000.", "Repairs: 420.000 Euro", "Repairs cost €430,000.", "€430,000"),
         ("The tram cost 310 M€.", "Le tram: 310 millions d'euros", "The tram cost 320 M€.", "320 M€"),

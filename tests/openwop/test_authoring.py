@@ -84,6 +84,16 @@ def test_a_test_as_a_task(project: Project, capsys: pytest.CaptureFixture[str]) 
                 "says: in any case; a golden output is compared as it is written",
             ],
         ),
+        (
+            {"all_of": ["Cats"], "regex": ["C"], "case_sensitive": True},
+            "Cats",
+            ["says: all but its first phrase"],
+        ),
+        (
+            {"all_of": ["Cats"], "any_of": ["Cats", "Dogs"], "case_sensitive": True},
+            "Cats",
+            ["says: all but its first phrase"],
+        ),
         ({"all_of": ["cats"]}, None, None),
         ({"any_of": ["Cats", "Dogs"]}, None, None),
         ({"regex": ["Cats"]}, None, None),
@@ -109,6 +119,56 @@ def test_which_checks_have_a_golden_form(
     else:
         assert suite["tasks"][0]["expected"]["match"]["value"] == value
         assert [line.strip() for line in lines[2:]] == lost
+
+
+def test_what_only_warns_is_no_golden_output(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """A test passes without it, and a task would not."""
+    says = {**contains(all_of=["Cats"]), "severity": "warning"}
+    project.add("pass", "cats", assertions=[SEARCHES, says])
+    _, lines = new_suite(capsys, "tests", code=3)
+    assert lines[1:] == ["left out  nanoclaw.t.cats.x", f"  {NO_PHRASE}"]
+
+
+@pytest.mark.parametrize(
+    ("memory", "seed"),
+    [
+        (None, None),
+        ("Cats.", [{"content": "Cats."}]),
+        ({"content": "Cats."}, [{"content": "Cats."}]),
+        (["Cats.", {"content": "Tea."}], [{"content": "Cats."}, {"content": "Tea."}]),
+    ],
+)
+def test_memory_and_other_messages_are_carried_over(
+    project: Project, capsys: pytest.CaptureFixture[str], memory: Any, seed: Any
+) -> None:
+    """Memory as entries, when there is any; a message that no user wrote with its role."""
+    messages = [{"role": "system", "content": "Hello?"}]
+    scenario = {"group_id": "family", "trigger": "user_message", "input_messages": messages}
+    kept = {} if memory is None else {"memory_snapshot": memory}
+    project.add("pass", "cats", assertions=[contains(all_of=["Cats"])], scenario={**scenario, **kept})
+    suite, _ = new_suite(capsys, "tests")
+    assert suite["tasks"][0]["input"] == {"messages": messages}
+    assert suite["tasks"][0]["fixtures"].get("memorySeed") == seed
+
+
+@pytest.mark.parametrize("other", ["deep/dogs/test.yaml", "dogs/dogs.test.yaml", "my dogs/test.yaml"])
+def test_tasks_are_called_as_their_folders_where_these_hold_recordings(
+    project: Project, capsys: pytest.CaptureFixture[str], other: str
+) -> None:
+    """Each right in the folder, with a name that a task can have; else all are called by their ids."""
+    says = [contains(all_of=["Cats"])]
+    project.add("pass", "cats", assertions=says)
+    project.add("pass", "dogs", assertions=says)
+    suite, _ = new_suite(capsys, "tests")
+    assert [each["taskId"] for each in suite["tasks"]] == ["cats", "dogs"]
+    moved = project.root / "tests" / other
+    moved.parent.parent.mkdir(exist_ok=True)
+    if moved.name == "test.yaml":
+        (project.root / "tests" / "dogs").rename(moved.parent)
+    else:
+        (moved.parent / "test.yaml").rename(moved)
+    suite, _ = new_suite(capsys, "tests")
+    assert sorted(each["taskId"] for each in suite["tasks"]) == ["nanoclaw-t-cats-x", "nanoclaw-t-dogs-x"]
 
 
 def test_bars_and_names_come_from_the_configuration(

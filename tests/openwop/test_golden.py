@@ -116,6 +116,12 @@ def test_an_empty_text_is_contained_vacuously() -> None:
         (
             "json-match",
             1,
+            "2",
+            "expected JSON equal to 1, got a difference:\n  the whole: the golden value has 1, the output 2",
+        ),
+        (
+            "json-match",
+            1,
             "one",
             'expected JSON equal to 1, got "one", which is not JSON: Expecting value: line 1 column 1 (char 0)',
         ),
@@ -140,9 +146,20 @@ def test_what_a_pass_says(strategy: str, value: Any, output: str, told: str) -> 
     assert message(strategy, value, output) == (True, told)
 
 
+@pytest.mark.parametrize("output", ["a", "b", None])
+def test_the_output_is_the_evidence(output: str | None) -> None:
+    """Of a pass and of a failure; where there is none, that is said."""
+    trace = make_trace(output=output, status="success" if output is not None else "failed")
+    verdict = GoldenMatch(strategy="exact", value="a").check(trace, make_case())
+    assert verdict.observed == {"output": output}
+    assert [event.type for event in verdict.events] == ["final_output"] * (output is not None)
+
+
 def test_deep_nesting_is_no_json() -> None:
     """An output that nests without end fails, and breaks nothing."""
-    assert message("json-match", 1, "[" * 200_000)[0] is False
+    passed, told = message("json-match", None, "[" * 200_000)
+    assert not passed
+    assert told.endswith(", which is not JSON: it is nested too deep")
     with pytest.raises(ValueError, match="digits"):
         parsed("9" * 5000)
 

@@ -82,6 +82,18 @@ def test_what_a_rubric_says(suite: SuiteProject) -> None:
     }
 
 
+@pytest.mark.parametrize(("number", "more"), [(5, ""), (6, " and 1 more")])
+def test_five_criteria_that_are_not_met_are_named(suite: SuiteProject, number: int, more: str) -> None:
+    """Of more it is said how many."""
+    suite.write(make_task("judged", rubric(*[1] * number)))
+    suite.decide("judged", *[False] * number)
+    assert suite.run("--judge", "recorded") == 1
+    (check,) = suite.result("judged")["assertions"]
+    assert check["message"].endswith(
+        f"; not met: 'c1' (r1), 'c2' (r2), 'c3' (r3), 'c4' (r4), 'c5' (r5){more}"
+    )
+
+
 def test_without_an_output_nobody_is_asked(suite: SuiteProject) -> None:
     """A run that ended without an output meets no criterion; there is nothing to judge."""
     suite.write(make_task("judged", rubric(1)))
@@ -89,6 +101,7 @@ def test_without_an_output_nobody_is_asked(suite: SuiteProject) -> None:
     assert suite.run("--judge", "command:false") == 1
     (check,) = suite.result("judged")["assertions"]
     assert check["message"] == "expected an output that meets the rubric, got no final output"
+    assert check["observed"] == {"score": 0}
     assert suite.summary()["tasks"][0]["score"] == 0
 
 
@@ -205,6 +218,11 @@ def test_a_program_is_asked(suite: SuiteProject) -> None:
     ("text", "code", "what"),
     [
         ("import sys; sys.exit('no model')", "judge.failed", "ended with exit code 1: no model"),
+        (
+            "import sys; sys.stderr.buffer.write(b'a' * 9 + b'\\xff' + b'x' * 299 + b'\\n'); sys.exit(3)",
+            "judge.failed",
+            f"ended with exit code 3: \ufffd{'x' * 299}",
+        ),
         ("print('fine')", "judge.answer", "does not answer with verdicts: the judge's answer:1:1: error[json.syntax]"),
         ("", "judge.answer", "does not answer with verdicts: the judge's answer:1:1: error[json.empty]"),
         ("print('{}')", "judge.answer", "are not about this rubric: expected 1 of them, one per criterion, got 0"),
@@ -231,6 +249,14 @@ def test_a_program_that_is_not_there(suite: SuiteProject) -> None:
         "judge.failed",
         "assertion rubric (rubric): the judge no-such-judge cannot be started: No such file or directory",
     )
+
+
+def test_a_name_that_no_program_can_have(suite: SuiteProject) -> None:
+    """It is refused as one that is not there."""
+    suite.write(make_task("judged", rubric(1)))
+    code, message = error_of(suite, "--judge", "command:a\0b")
+    assert code == "judge.failed"
+    assert message.endswith(" cannot be started: embedded null byte")
 
 
 def test_a_program_that_does_not_end(suite: SuiteProject, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -260,8 +286,17 @@ class Strict:
 def crashes(question: Question) -> list[RubricVerdict]:
     raise RuntimeError("no quota")
 
+def leaves(question: Question) -> list[RubricVerdict]:
+    raise SystemExit("no key")
+
 def odd(question: Question) -> str:
     return "yes"
+
+def number(question: Question) -> int:
+    return 5
+
+def mixed(question: Question) -> list[object]:
+    return [*kind(question), "y" * 400]
 
 class Unmade:
     def __init__(self) -> None:
@@ -276,7 +311,10 @@ def plugins(suite: SuiteProject, monkeypatch: pytest.MonkeyPatch) -> SuiteProjec
         "kind": "kind",
         "strict": "Strict",
         "crashes": "crashes",
+        "leaves": "leaves",
         "odd": "odd",
+        "number": "number",
+        "mixed": "mixed",
         "unmade": "Unmade",
         "gone": "x",
     }
@@ -303,12 +341,24 @@ def test_a_plugin_judges(plugins: SuiteProject, name: str, code: int) -> None:
     ("name", "code", "what"),
     [
         ("crashes", "judge.failed", "the judge crashes broke down: RuntimeError: no quota"),
+        ("leaves", "judge.failed", "the judge leaves broke down: SystemExit: no key"),
         ("odd", "judge.answer", "the judge odd does not answer with verdicts, but with \"'yes'\""),
+        ("number", "judge.answer", "the judge number does not answer with verdicts, but with '5'"),
     ],
 )
 def test_a_plugin_that_does_not_judge(plugins: SuiteProject, name: str, code: str, what: str) -> None:
     """What it does instead is said; the test is an error."""
     assert error_of(plugins, "--judge", name) == (code, f"assertion rubric (rubric): {what}")
+
+
+def test_every_verdict_of_a_plugin_is_one(plugins: SuiteProject) -> None:
+    """One that is something else makes the answer none; of a long answer the beginning is shown."""
+    code, message = error_of(plugins, "--judge", "mixed")
+    assert code == "judge.answer"
+    said = "assertion rubric (rubric): the judge mixed does not answer with verdicts, but with "
+    assert message.startswith(f"{said}\"[RubricVerdict(criterion='c1', met=True")
+    assert message.endswith('yyy"…')
+    assert len(message) < len(said) + 310
 
 
 @pytest.mark.parametrize(
@@ -331,7 +381,7 @@ def test_known_judges_are_named(plugins: SuiteProject, capsys: pytest.CaptureFix
     """A name that nobody has comes with those that there are."""
     assert plugins.run("--judge", "kin") == 2
     assert (
-        "(known: recorded, command:PROGRAM, crashes, gone, kind, odd, strict, unmade)"
+        "(known: recorded, command:PROGRAM, crashes, gone, kind, leaves, mixed, number, odd, strict, unmade)"
         in capsys.readouterr().err
     )
 

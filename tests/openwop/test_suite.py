@@ -162,8 +162,29 @@ def test_what_a_suite_does_not_allow(
     suite.write(modes=modes, targetAgentId="mine", allowedModels=["general"])
     first, *rest = refused(suite, capsys, *flags)
     assert first.partition(": ")[2] == told
-    assert first.startswith("suite.json:1:")
+    anchors = {
+        "live_unsupported": '"live-shadow"',
+        "agent_mismatch": '"mine"',
+        "model_not_allowed": '"allowedModels"',
+    }
+    anchor = next((sign for code, sign in anchors.items() if code in told), '"modes"')
+    assert first.startswith(f"suite.json:1:{suite.path.read_text(encoding='utf-8').index(anchor) + 1}: ")
     assert rest[-1] == then
+
+
+@pytest.mark.parametrize(
+    ("flags", "hints"),
+    [
+        (["--modes", "rubrik"], ["   allowed: golden, rubric"]),
+        (["--model-class", "coding"], ["   allowed: general, research"]),
+    ],
+)
+def test_what_a_suite_allows_is_named(
+    suite: SuiteProject, capsys: pytest.CaptureFixture[str], flags: list[str], hints: list[str]
+) -> None:
+    """Beside what was asked for."""
+    suite.write(modes=["golden", "rubric"], allowedModels=["general", "research"])
+    assert refused(suite, capsys, *flags)[1:-1] == hints
 
 
 def test_what_a_suite_allows(suite: SuiteProject) -> None:
@@ -181,6 +202,12 @@ def test_a_rubric_needs_a_judge(suite: SuiteProject, capsys: pytest.CaptureFixtu
         "error[suite.no_judge]: the task 'judged' has a rubric, and nobody is named who judges by it"
     )
     assert then == f"   next: give {HOW}"
+    where = suite.path.read_text(encoding="utf-8").rindex('"expected"')
+    assert first.startswith(f"suite.json:1:{where + 1}: ")
+    suite.write(make_task("judged", rubric(1)), make_task("judged-2", rubric(1)), make_task())
+    assert refused(suite, capsys)[0].partition(": ")[2] == (
+        "error[suite.no_judge]: 2 tasks have a rubric, and nobody is named who judges by it"
+    )
     assert suite.run("--modes", "golden") == 0
 
 

@@ -54,6 +54,7 @@ def test_a_recording_that_is_not_there(suite: SuiteProject) -> None:
     """The task is an error, which says where the recording belongs, and what folder is nearly called so."""
     suite.write(make_task("opening-hours"), record=False)
     suite.record("opening-hour")
+    suite.put("replays/opening-hourz", {})
     assert suite.run() == 2
     result = suite.result("opening-hours")
     assert (result["reason_code"], result["error"]["message"]) == (
@@ -63,6 +64,13 @@ def test_a_recording_that_is_not_there(suite: SuiteProject) -> None:
             "did you mean the folder 'opening-hour'?"
         ),
     )
+    assert result["next_step"] == (
+        "record the task and put the recording there, or name another folder with --replays"
+    )
+    (suite.root / "replays" / "opening-hours").mkdir()
+    (suite.root / "replays" / "opening-hour").rename(suite.root / "away")
+    assert suite.run(run_id="run-2") == 2
+    assert suite.result("opening-hours", "run-2")["error"]["message"].endswith(" is there")
 
 
 def test_a_failed_task_names_the_command_that_runs_it_again(
@@ -171,6 +179,24 @@ def test_recordings_are_held_to_the_tool_responses(
         head, *rest = error["message"].splitlines()
         assert head == "the recording of 'cats' differs from fixtures.toolResponses of the suite:"
         assert [line.strip() for line in rest] == lines
+
+
+def test_what_differs_is_redacted_where_it_is_told(
+    suite: SuiteProject, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A password of either side is known from its key, though the line that tells of it has no such name."""
+    one, other = "tr0ub4dor and more", "c0rrect horse and more"
+    given = [{"tool": "web_search", "response": {"password": one, "said": f"it is {one}"}}]
+    suite.write(make_task(fixtures={"toolResponses": given}), record=False)
+    result = {"password": other, "said": f"it is {other}"}
+    suite.record("cats", script=steps(("web_search", result)))
+    assert suite.run() == 2
+    message = suite.result("cats")["error"]["message"]
+    assert 'said: the suite has "it is [redacted:credential:' in message
+    told = capsys.readouterr()
+    for text in (message, told.out, told.err):
+        assert one not in text
+        assert other not in text
 
 
 def steps(*results: tuple[str, Any]) -> list[dict[str, Any]]:

@@ -167,13 +167,13 @@ class Session:
                 ledger.invalid(candidate.problems)
             elif candidate.errors:
                 ledger.invalid(candidate.errors)
-            elif self._claimed(candidate):
-                ledger.warn(candidate.warnings)
+            else:
                 self.selection.note(candidate.choice)
-                if candidate.choice.wanted:
-                    yield candidate
-                else:
+                if not candidate.choice.wanted:
                     ledger.leave_out([candidate.test_id])
+                elif self._claimed(candidate):
+                    ledger.warn(candidate.warnings)
+                    yield candidate
 
     def _claimed(self, candidate: Candidate) -> bool:
         """Whether no other test of the run has the same id, here and as an openwop task. A suite sees to that."""

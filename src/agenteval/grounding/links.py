@@ -1,4 +1,4 @@
-"""References in a text: URLs, domains, DOIs, arXiv ids, in a form in which equal ones are equal.
+"""References in a text: URLs, domains, DOIs, arXiv ids, e-mail addresses, in a form in which equal ones are equal.
 
 Of a URL, the scheme, `www.`, a default port, a trailing slash, the fragment and tracking parameters do not
 count, nor does the order of the other parameters, nor punctuation that follows it in prose.
@@ -11,13 +11,14 @@ from functools import lru_cache
 from typing import Literal
 
 from agenteval.lazyregex import lazy
+from agenteval.text import fold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
-    """A reference as written (`text`) and as compared (`key`); `host` is empty for DOIs and arXiv ids."""
+    """A reference as written (`text`) and as compared (`key`); `host` is empty for what is no URL or domain."""
 
-    kind: Literal["url", "domain", "doi", "arxiv"]
+    kind: Literal["url", "domain", "doi", "arxiv", "email"]
     text: str
     key: str
     host: str
@@ -48,7 +49,7 @@ _TRACKING = lazy(
 
 
 def links(text: str) -> list[Link]:
-    """All references of a text, in order. A DOI or arXiv URL is one of those, not a URL."""
+    """All references of a text but e-mail addresses, in order. A DOI or arXiv URL is one of those, not a URL."""
     found = list(_urls(text)) if "://" in text else []
     others = list(_others(text))
     if not others:
@@ -64,6 +65,17 @@ def links(text: str) -> list[Link]:
             found.append(link)
             taken[link.start : link.end] = b"\x01" * (link.end - link.start)
     return sorted(found, key=lambda link: link.start)
+
+
+def addresses(text: str) -> list[Link]:
+    """The e-mail addresses of a text, in order. Underscores around one are Markdown."""
+    if "@" not in text:
+        return []
+    return [
+        Link(kind="email", text=written, key=fold(written), host="", start=match.start(), end=match.end())
+        for match in _EMAIL.finditer(text)
+        if (written := match.group().strip("_"))
+    ]
 
 
 def _others(text: str) -> Iterator[Link]:

@@ -12,7 +12,7 @@ from functools import cached_property, lru_cache
 from itertools import accumulate
 
 from agenteval.grounding.dates import Date, dates
-from agenteval.grounding.links import Link, links
+from agenteval.grounding.links import Link, addresses, links
 from agenteval.grounding.quantities import IDENTIFIER, in_digits
 from agenteval.grounding.times import times
 from agenteval.grounding.wording import tokens
@@ -57,8 +57,8 @@ class Reading:
 
     @cached_property
     def link_keys(self) -> frozenset[str]:
-        """The references as they are compared."""
-        return frozenset(link.key for link in self.links)
+        """The references as they are compared, e-mail addresses too."""
+        return frozenset(link.key for link in (*self.links, *addresses(self.text)))
 
     @cached_property
     def dates(self) -> list[Date]:

@@ -15,7 +15,7 @@ from itertools import chain
 from agenteval.grounding.dates import DAYS, MONTHS, Date
 from agenteval.grounding.effort import Effort
 from agenteval.grounding.items import Having
-from agenteval.grounding.links import Link, links
+from agenteval.grounding.links import Link, addresses, links
 from agenteval.grounding.passages import Passages, encoded, signs
 from agenteval.grounding.reading import Reading, reading
 from agenteval.grounding.records import fields
@@ -211,8 +211,8 @@ class SourceText:
 
     @cached_property
     def called_links(self) -> list[Link]:
-        """The references in the arguments of calls: a page that was fetched is known."""
-        return [link for text in _texts(self._called) for link in links(text)]
+        """The references in the arguments of calls: a page that was fetched is known, and who was written to."""
+        return [link for text in _texts(self._called) for link in (*links(text), *addresses(text))]
 
 
 def _is_id(link: Link, texts: Iterable[str]) -> bool:

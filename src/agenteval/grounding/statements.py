@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 
 from agenteval.grounding.apparatus import apparatus
 from agenteval.grounding.dates import Date, dates
-from agenteval.grounding.links import Link, links
+from agenteval.grounding.links import Link, addresses, links
 from agenteval.grounding.quantities import IDENTIFIER, identifiers, quantities
 from agenteval.grounding.quantity import Quantity
 from agenteval.grounding.wording import Name, names, quote_pieces, quotes
@@ -23,8 +23,10 @@ class Statement:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.links = links(text)
-        self.without_links = _blanked(text, [*_spans(self.links), *apparatus(text, self.links)])
+        found = links(text)
+        self.links = found + addresses(_blanked(text, _spans(found)))
+        """The references; of e-mail addresses, those that are no part of another one."""
+        self.without_links = _blanked(text, [*_spans(self.links), *apparatus(text, found)])
         """The text without links, numbered citations, and labels such as `Source:`."""
         self.dates = dates(self.without_links)
         self.plain = _blanked(self.without_links, _spans(self.dates))

@@ -42,13 +42,14 @@ def carried_over(
         carried.lost.append(f"the recording cannot be read: {redactor.unseen(error.message.splitlines()[0])}")
         return carried
     redactor.learn(trace.events)
-    golden, source = _golden(test.checks, trace, redactor)
-    if golden is None or source is None:
+    found = _golden(test.checks, trace, redactor)
+    if found is None:
         carried.lost.append(
             "no critical output_contains has a first phrase of all_of, or an only one of any_of, that the output has as written, "
             "and of which nothing is redacted"
         )
         return carried
+    golden, source = found
     task = {"taskId": name, "input": _input(case), "expected": {"kind": "golden", "match": golden}}
     carried.task = redactor.data({**task, "fixtures": _fixtures(case, trace)})
     carried.lost += _lost(test.checks, source)
@@ -61,9 +62,7 @@ def task_names(tests: Sequence[LoadedTest], folder: Path | None) -> list[str]:
     `folder` is the directory of all tests. When each has a folder of its own right in it, it can serve as `--replays`.
     """
     names = [test.path.parent.name for test in tests]
-    beside = folder is not None and all(
-        test.path.name == TEST_FILE and test.path.parent.parent == folder for test in tests
-    )
+    beside = all(test.path.name == TEST_FILE and test.path.parent.parent == folder for test in tests)
     if beside and all(map(TASK_ID.fullmatch, names)):
         return names
     return [task_id(test.case.id) for test in tests]
@@ -71,15 +70,15 @@ def task_names(tests: Sequence[LoadedTest], folder: Path | None) -> list[str]:
 
 def _golden(
     checks: Sequence[BoundAssertion], trace: Trace, redactor: Redactor
-) -> tuple[dict[str, Any] | None, BoundAssertion | None]:
+) -> tuple[dict[str, Any], BoundAssertion] | None:
     for bound in checks:
         check = bound.check
         if bound.spec.severity != "critical" or not isinstance(check, OutputContains):
             continue
-        phrases = check.all_of or (check.any_of if len(check.any_of or ()) == 1 else None)
+        phrases = check.all_of or (check.any_of if len(check.any_of) == 1 else None)
         if phrases and phrases[0] in trace.output and redactor.unseen(phrases[0]) == phrases[0]:
             return {"strategy": "contains", "value": phrases[0]}, bound
-    return None, None
+    return None
 
 
 def _lost(checks: Sequence[BoundAssertion], source: BoundAssertion) -> Iterator[str]:
@@ -88,7 +87,7 @@ def _lost(checks: Sequence[BoundAssertion], source: BoundAssertion) -> Iterator[
             yield f"{bound.spec.id} ({bound.spec.type})"
     check = source.check
     assert isinstance(check, OutputContains)
-    if len(check.all_of or ()) > 1 or check.regex or (check.all_of and check.any_of):
+    if len(check.all_of) > 1 or check.regex or (check.all_of and check.any_of):
         yield f"{source.spec.id}: all but its first phrase"
     if not check.case_sensitive:
         yield f"{source.spec.id}: in any case; a golden output is compared as it is written"
