@@ -23,7 +23,7 @@ def hiding(value: Any) -> Redactor:
 @pytest.mark.parametrize(
     ("steps", "expected"),
     [
-        ([call("web_search", q="cats")], 'web_search {"q": "cats"}'),
+        ([call("web_search", q="Käse")], 'web_search {"q": "Käse"}'),
         ([call("t", "c"), result("t", "c", {"n": [1]})], 't ok: {"n": [1]}'),
         ([call("t", "c"), result("t", "c", "plain\ntext", success=False)], "t failed: plain text"),
         ([call("t", "c"), error("t", "c", error_type="timeout", message="30 s")], "t timeout: 30 s"),
@@ -43,6 +43,21 @@ def test_the_final_output_is_one_line() -> None:
     """The answer is shown with its role, line breaks become blanks."""
     trace = make_trace(output="One\n\ntwo")
     assert describe(trace.events[-1], OPEN) == "final_output assistant: One two"
+
+
+def test_memory_is_shown_with_its_place() -> None:
+    """The path, else what the adapter calls its source, else nothing."""
+    step = memory_read("family", "tea")
+    step.data.update(path="notes.md", source="files")
+    lines = [describe(make_trace(step, asked=None).events[0], OPEN)]
+    for gone in ("path", "source"):
+        del step.data[gone]
+        lines.append(describe(make_trace(step, asked=None).events[0], OPEN))
+    assert lines == [
+        "memory_read family notes.md: tea",
+        "memory_read family files: tea",
+        "memory_read family : tea",
+    ]
 
 
 def test_an_error_without_a_tool_shows_its_scope() -> None:
@@ -72,6 +87,8 @@ def test_messages_keep_their_lines_up_to_a_limit() -> None:
     assert message("a\nb", OPEN) == "a\nb"
     assert message("x" * 601, OPEN) == "x" * 600 + "… (1 more characters)"
     assert message("\n".join(map(str, range(43))), OPEN).split("\n")[38:] == ["38", "39", "… (3 more lines)"]
+    forty = "\n".join(map(str, range(40)))
+    assert message(forty, OPEN) == forty
 
 
 def test_observed_values_are_cut_at_any_depth() -> None:
@@ -80,6 +97,7 @@ def test_observed_values_are_cut_at_any_depth() -> None:
     shown = observed(data, OPEN)
     assert shown["a"] == ["x" * 200 + "… (1 more characters)", 1, None, True]
     assert shown["b"]["c"] == [*range(100), "… (3 more)"]
+    assert observed(tuple(range(100)), OPEN) == [*range(100)]
 
 
 def test_the_first_eight_events_are_shown_with_their_notes() -> None:

@@ -139,6 +139,19 @@ def test_a_no_that_the_check_did_not_say_shows_nothing(check: Any, rules: Judgin
     made = judged([check], check.spec.id, rules=rules)
     assert [each.status for each in made.assertions] == ["fail"]
     assert (made.status, made.reason_code) == ("fail", "xfail.unexpected_pass")
+    instead = {"idle": "had nothing to judge (", "gated": "was skipped ("}[check.spec.id]
+    assert (made.next_step or "").startswith(f"{check.spec.id} {instead}{made.assertions[0].reason})")
+
+
+def test_a_test_that_is_expected_to_pass_is_judged_as_any() -> None:
+    """`status: pass` says nothing that would turn a failure into a pass."""
+    made = run_one(make_test(NO, expected={"status": "pass"})).result
+    assert (made.status, made.reason_code, made.xfail, made.warnings) == (
+        "fail",
+        "assertion.failed",
+        False,
+        [],
+    )
 
 
 def test_a_warning_elsewhere_fails_under_strict() -> None:
@@ -173,6 +186,10 @@ def test_a_selection_without_all_expected_failures_is_judged_as_it_stands() -> N
     assert (failing.status, failing.reason_code) == ("fail", "assertion.failed")
     assert (passing.status, passing.xfail) == ("pass", False)
     assert failing.warnings == ["the failure that the test expects is not judged: absent is not selected"]
+    neither = run_one(make_test(YES, expected=expecting("absent", "gone"))).result
+    assert neither.warnings == [
+        "the failure that the test expects is not judged: absent and gone are not selected"
+    ]
 
 
 def test_the_run_counts_them_apart() -> None:

@@ -47,6 +47,12 @@ def test_a_dotted_path_leads_to_a_value(path: str, value: Any) -> None:
     assert lookup(args, path) == value
 
 
+@pytest.mark.parametrize("args", [None, 1, "text", ["text"]])
+def test_nothing_is_at_a_path_into_what_has_no_keys(args: Any) -> None:
+    """Arguments need not be an object; a text holds no key."""
+    assert lookup(args, "text") is MISSING
+
+
 @given(JSON, st.text(max_size=20))
 def test_no_path_crashes(args: Any, path: str) -> None:
     """Any path into any data is a value or missing."""
@@ -71,6 +77,9 @@ def test_no_path_crashes(args: Any, path: str) -> None:
         ("AI", "ai", False),
         ("caf\u00e9.txt", "cafe\u0301.txt", True),
         (["caf\u00e9"], ["cafe"], False),
+        ({"a": 1}, ["a"], False),
+        ({"a": 1}, "a", False),
+        (["a"], "a", False),
     ],
 )
 def test_values_are_equal_as_json(got: Any, want: Any, same: bool) -> None:

@@ -131,6 +131,14 @@ def test_tags_that_no_test_has_are_unknown() -> None:
     )
 
 
+def test_unknown_tags_are_told_in_order() -> None:
+    """Tags that select and tags that drop, each by the alphabet, whatever their order on the command line."""
+    excluded = looked_at(Selection("", [], ["slow", "huge", "big"]), "memory").unknown_tags()
+    assert [problem.message for problem in excluded] == [
+        f"--exclude-tag {tag}: no test has this tag" for tag in ("big", "huge", "slow")
+    ]
+
+
 def test_tags_are_unknown_only_where_there_are_tests() -> None:
     """Of no tests nothing can be said; a tag of any test is known, selected or not."""
     assert Selection("", ["memory"]).unknown_tags() == []

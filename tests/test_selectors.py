@@ -71,6 +71,7 @@ def test_args_contains_compares_strings_by_substring(wanted: dict[str, Any], con
         ({"regex": {"query": "^WEA"}}, []),
         ({"regex": {"query": "^x"}}, ['query: expected a match of /^x/, got "weather"']),
         ({"regex": {"page": "^[0-9]$"}}, []),
+        ({"regex": {"price": "^7\\.5$"}}, []),
         ({"regex": {"text": "^one$"}}, []),
         ({"regex": {"deep": "x"}}, ['deep: expected a match of /x/, got {"list": ["ü"]}']),
         ({"regex": {"lang": "x"}}, ["lang: expected a match of /x/, got nothing"]),
@@ -86,7 +87,14 @@ def test_differences_name_each_argument_with_expected_and_got(
     matcher: dict[str, Any], differences: list[str]
 ) -> None:
     """All matchers must hold; each that does not is one line."""
-    args = {"query": "weather", "page": 2, "nothing": None, "deep": {"list": ["ü"]}, "text": "one\r\ntwo"}
+    args = {
+        "query": "weather",
+        "page": 2,
+        "nothing": None,
+        "deep": {"list": ["ü"]},
+        "text": "one\r\ntwo",
+        "price": 7.5,
+    }
     assert parse(ArgsMatch, matcher).differences(args) == differences
 
 
@@ -130,7 +138,7 @@ def test_a_matcher_that_cannot_be_used_is_refused(matcher: dict[str, Any], messa
     [
         ({}, "a selector needs at least one of event_type, tool, call_id, success and args"),
         (
-            {"event_type": "memory_read", "tool": "web_search"},
+            {"event_type": "memory_read", "tool": "web_search", "success": True},
             (
                 "tool goes with events of tools (tool_call, tool_result, error), not with memory_read: "
                 "this selector could never match"
@@ -199,6 +207,14 @@ def test_a_selector_finds_the_events_that_hold_all_its_conditions(
     assert [event.event_id for event in parse(Selector, selector).find(TRACE)] == found
 
 
+def test_an_event_without_a_call_has_no_arguments() -> None:
+    """It is not taken for one whose arguments match, and the closest says why."""
+    trace = make_trace(error("web_search", "c1"))
+    selector = parse(Selector, {"tool": "web_search", "args": {"required_keys": ["query"]}})
+    assert selector.find(trace) == []
+    assert selector.closest(trace) == [(trace.events[1], "args: no call belongs to this event")]
+
+
 def test_a_result_without_a_tool_has_the_tool_of_its_call() -> None:
     """A result or error that names only its call is still found by tool and by call id."""
     trace = make_trace(call("web_search", "c1", query="x"), result("web_search", "c1"))
@@ -252,6 +268,33 @@ def test_a_result_without_a_tool_has_the_tool_of_its_call() -> None:
             {"event_type": "tool_call", "tool": "outbound_send", "success": True},
             [("evt-9", "success: expected true, got null")],
         ),
+        (
+            {"event_type": "tool_call", "call_id": "c2", "success": False},
+            [
+                ("evt-3", "call_id: expected c2, got c1"),
+                ("evt-5", "success: expected false, got true"),
+                ("evt-7", "call_id: expected c2, got c3"),
+            ],
+        ),
+        (
+            {"event_type": "tool_result", "tool": "web_search", "call_id": "c1", "success": False},
+            [
+                ("evt-6", "call_id: expected c1, got c2; success: expected false, got true"),
+                ("evt-3", "event_type: expected tool_result, got tool_call"),
+                ("evt-4", "event_type: expected tool_result, got error"),
+            ],
+        ),
+        (
+            {"event_type": "tool_call", "tool": "web_fecth"},
+            [
+                ("evt-7", "tool: expected web_fecth, got web_fetch"),
+                (
+                    "evt-8",
+                    "event_type: expected tool_call, got tool_result; tool: expected web_fecth, got web_fetch",
+                ),
+                ("evt-3", "tool: expected web_fecth, got web_search"),
+            ],
+        ),
         ({"event_type": "tool_call", "tool": "calendar"}, []),
         ({"event_type": "memory_write"}, []),
     ],
@@ -259,7 +302,7 @@ def test_a_result_without_a_tool_has_the_tool_of_its_call() -> None:
 def test_closest_are_the_events_that_almost_match(
     selector: dict[str, Any], closest: list[tuple[str, str]]
 ) -> None:
-    """At most three, those with the fewest differences first, each with expected and got."""
+    """At most three, each with expected and got: the likest name first, the type meant, the fewest differences."""
     found = parse(Selector, selector).closest(TRACE)
     assert [(event.event_id, note) for event, note in found] == closest
 

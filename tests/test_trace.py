@@ -71,6 +71,19 @@ def test_results_link_by_parent_event() -> None:
     assert only.succeeded
 
 
+def test_a_call_id_decides_before_the_parent_event() -> None:
+    """An adapter may link by either; calls that have no id are kept apart."""
+    events = [
+        event(1, "tool_call", tool="a", call_id="c1"),
+        event(2, "tool_call", tool="a", call_id="c2"),
+        event(3, "tool_result", call_id="c1", success=True),
+        event(4, "tool_result", parent="evt-1", call_id="c2", success=True),
+        event(5, "tool_result", success=True),
+    ]
+    first, second = link_calls(events)
+    assert (first.results, second.results) == ([events[2]], [events[3]])
+
+
 def test_an_unlinked_error_belongs_to_no_call() -> None:
     """An error without call and parent fails no call."""
     trace = make_trace(call("a", "c1"), result("a", "c1"), error("b", error_type="crash"))

@@ -63,9 +63,9 @@ def _without(value: Any, path: str) -> Any:
     if isinstance(value, dict) and path in value:
         return {key: item for key, item in value.items() if key != path}
     step, _, rest = path.partition(".")
-    if rest and isinstance(value, dict) and step in value:
+    if isinstance(value, dict) and step in value:
         return {**value, step: _without(value[step], rest)}
-    if rest and isinstance(value, list):
+    if isinstance(value, list):
         return [_without(item, rest) if str(place) == step else item for place, item in enumerate(value)]
     return value
 

@@ -220,7 +220,7 @@ def repeated(sent: Sequence[Message], least: float) -> Iterator[tuple[Message, M
     exact: dict[tuple[str, str, str], Message] = {}
     recent: dict[str, list[Message]] = {}
     for message in sent:
-        keys = [(address, message.text, message.attached) for address in sorted(message.addresses)]
+        keys = [(address, message.text, message.attached) for address in message.addresses]
         before = [exact[key] for key in keys if key in exact]
         if before:
             yield message, min(before, key=lambda each: each.event.seq), 1.0

@@ -54,7 +54,7 @@ def test_passes_within_all_limits() -> None:
         "max_retries": 0,
     }
     verdict = within(trace, **limits)
-    assert (verdict.passed, verdict.exercised) == (True, True)
+    assert (verdict.passed, verdict.exercised, verdict.missing) == (True, True, ())
     assert verdict.message == (
         "within the limits: 1200 ms (at most 1200), 5100 tokens in all (at most 5100), "
         "5000 input tokens (at most 5000), 100 output tokens (at most 100), 0.25 USD (at most 0.25), "
@@ -147,10 +147,11 @@ def test_a_turn_ends_with_a_final_output() -> None:
         ),
         ({"inputTokens": 5, "outputTokens": 3, "totalTokens": 8}, {"input": 5, "output": 3, "total": 8}),
         ({"total_tokens": 8}, {"total": 8}),
+        ({"input_tokens": 5}, {"input": 5}),
         ({"input_tokens": 5, "output_tokens": 3, "total_tokens": 1}, {"input": 5, "output": 3, "total": 8}),
         ({"input_tokens": "5", "output_tokens": True, "total_tokens": -1}, {}),
     ],
-    ids=["plain", "cached", "prompt", "camel", "total-only", "total-too-small", "no-counts"],
+    ids=["plain", "cached", "prompt", "camel", "total-only", "input-only", "total-too-small", "no-counts"],
 )
 def test_tokens_in_common_spellings(usage: dict[str, Any], expected: dict[str, int]) -> None:
     """Cached tokens count as input; the larger of a stated and an added total counts."""
@@ -172,6 +173,11 @@ def test_what_the_trace_lacks_is_not_judged() -> None:
     failing = within(measured(), max_duration_ms=1, max_cost_usd=1)
     assert (
         failing.message == "expected at most 1 ms, got 1200; not judged: max_cost_usd (no cost is recorded)"
+    )
+    later = within(measured(cost=2), max_total_tokens=10, max_cost_usd=1)
+    assert (
+        later.message
+        == "expected at most 1 USD, got 2; not judged: max_total_tokens (no tokens are recorded)"
     )
 
 
@@ -197,7 +203,12 @@ def test_is_skipped_when_the_trace_lacks_everything() -> None:
     verdict = within(
         trace, max_duration_ms=1, max_input_tokens=1, max_output_tokens=1, max_turns=1, max_retries=1
     )
-    assert (verdict.applicable, verdict.exercised) == (False, False)
+    assert (verdict.applicable, verdict.exercised, verdict.missing) == (
+        False,
+        False,
+        ("supports_tool_trace",),
+    )
+    assert within(trace, max_duration_ms=1).missing == ()
     assert verdict.reason == (
         "the recording lacks what the limits need: max_duration_ms (no duration is recorded), "
         "max_input_tokens (no input tokens are recorded), max_output_tokens (no output tokens are recorded), "

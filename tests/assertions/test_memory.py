@@ -46,15 +46,31 @@ class TestRecallByEvent:
         assert refs(verdict) == ["evt-2"]
         assert verdict.observed == {"group_id": "family", "evidence": ["event"], "memory_reads": ["evt-2"]}
 
+    def test_a_read_that_is_there_is_judged_whatever_the_adapter_supports(self) -> None:
+        """Five of many are named; all are evidence."""
+        trace = make_trace(*[memory_read("family", FACT) for _ in range(6)], capabilities=NO_MEMORY)
+        verdict = recall(trace, evidence="event")
+        assert (verdict.passed, verdict.applicable) == (True, True)
+        assert verdict.message == "the memory of group family was read (evt-2, evt-3, evt-4, evt-5, evt-6)"
+        assert len(refs(verdict)) == 6
+
+    def test_an_event_that_names_no_group_is_about_its_own(self) -> None:
+        """The group in which it happened."""
+        read = memory_read("family", FACT)
+        del read.data["group_id"]
+        assert recall(make_trace(read), evidence="event").passed
+
     def test_a_read_of_another_group_is_no_evidence(self) -> None:
         """It is shown as what came closest."""
-        verdict = recall(make_trace(memory_read("work", FACT)), evidence="event")
+        verdict = recall(make_trace(*[memory_read("work", FACT) for _ in range(4)]), evidence="event")
         assert not verdict.passed
         assert verdict.message == (
             "expected a memory_read of group family before the answer, got none; "
             "evt-2 is a read of group work, which is no evidence for group family"
         )
-        assert closest(verdict) == [("evt-2", "a read of group work, which is no evidence for group family")]
+        note = "a read of group work, which is no evidence for group family"
+        assert closest(verdict) == [("evt-2", note), ("evt-3", note), ("evt-4", note)]
+        assert verdict.observed["memory_reads"] == []
 
     def test_the_owner_of_the_memory_counts_not_the_group_of_the_event(self) -> None:
         """An adapter stamps the agent's group on an event about another group's memory."""
@@ -75,7 +91,7 @@ class TestRecallByEvent:
         assert closest(verdict) == [("evt-3", "a read after the answer")]
 
     def test_a_read_after_the_send_that_answered_is_too_late(self) -> None:
-        """Although the run ends later."""
+        """Although the run ends later; where several sends and answers were made, the last counts."""
         sent = call("outbound_send", "c1", text="It is on Tuesday.")
         answer = Step(
             "final_output", {"role": "assistant", "content": "It is on Tuesday.", "sent_by": ["c1"]}
@@ -83,8 +99,14 @@ class TestRecallByEvent:
         read = memory_read("family", "Tuesday")
         params = {"expected_memory_fact": "Swimming is on Tuesday", "evidence": "event"}
         assert judge("memory_recall_same_group", params, make_trace(read, sent, answer)).passed
-        verdict = judge("memory_recall_same_group", params, make_trace(sent, read, answer))
+        other = call("web_fetch", "c9")
+        verdict = judge("memory_recall_same_group", params, make_trace(sent, read, other, answer))
         assert closest(verdict) == [("evt-3", "a read after the answer")]
+        second = call("outbound_send", "c2", text="At five.")
+        both = Step("final_output", {**answer.data, "sent_by": ["c1", "c2"]})
+        assert judge("memory_recall_same_group", params, make_trace(sent, read, second, both)).passed
+        first = Step("final_output", {"role": "assistant", "content": "Let me see."})
+        assert judge("memory_recall_same_group", params, make_trace(first, read, sent, answer)).passed
 
     def test_a_write_is_no_read(self) -> None:
         """Only memory_read events count."""
@@ -124,11 +146,13 @@ class TestRecallByOutput:
             'expected no preamble, got an answer that begins with "Sure, here you go:"'
         )
         assert refs(verdict) == ["evt-2"]
+        assert [each["met"] for each in verdict.observed["asked"]] == [False, True, False]
 
     def test_an_output_block_judges_in_place_of_the_fact(self) -> None:
         """Its message is shown."""
         block = {"all_of": ["melon"], "regex": "^- "}
-        assert recall(make_trace(output="- Melon"), evidence="output", output=block).passed
+        kept = recall(make_trace(output="- Melon"), evidence="output", output=block)
+        assert (kept.passed, kept.message) == (True, 'the output contains "melon", "^- "')
         verdict = recall(make_trace(output=BULLETS), evidence="output", output={"all_of": ["grapes"]})
         assert not verdict.passed
         assert verdict.message == (
@@ -139,7 +163,8 @@ class TestRecallByOutput:
         """Each side that is missing is told."""
         read = memory_read("family", FACT)
         assert recall(make_trace(read, output=BULLETS), evidence="both").passed
-        assert not recall(make_trace(read, output="Melon."), evidence="both").passed
+        kept = recall(make_trace(read, output="- Melon"), evidence="both")
+        assert kept.message == f'the output does not honour "{FACT}": expected exactly 3 bullets, got 1'
         verdict = recall(make_trace(output="- Melon\n- Popcorn"), evidence="both")
         assert verdict.message == (
             "expected a memory_read of group family before the answer, got none; "
@@ -182,6 +207,7 @@ class TestRecallByOutput:
             'expected the output to honour "so it is", which has no words to look for: give an output block'
         )
         assert not verdict.passed
+        assert refs(verdict) == ["evt-2"]
 
     def test_words_of_the_question_are_no_sign_of_memory(self) -> None:
         """An answer that repeats the question recalls nothing."""
@@ -318,6 +344,7 @@ class TestUpdateOnCorrection:
             ("# Old\n- Swimming: Thursday", "# Old", False),
             ("# All\n- Leo has swimming: Thursday, 5 pm\n- tea", "- tea", True),
             ("# All\n- Swimming: Thursday, 5 pm\n- tea", "- tea", False),
+            ("# All\nThursday\n- tea", "- tea", False),
             ("# All\n- Swimming: Thursday\n- tea", "- tea\n- Swimming: Thursday", True),
         ],
     )
@@ -336,6 +363,18 @@ class TestUpdateOnCorrection:
         old = memory_write("family", "# Old", change_summary="instead of: # Old\n- Swimming: Thursday")
         assert corrected(first, again, old).passed
         assert not corrected(first, again, old, old).passed
+
+    def test_what_is_written_before_and_beside_it_does_not_matter(self) -> None:
+        """An earlier write, another group's, and a later one to the same file that takes nothing out."""
+        written = memory_write("family", "- Swimming: Thursday")
+        steps = [
+            memory_write("family", "- Gym: Friday"),
+            received("Thursday, please"),
+            memory_write("work", "- Gym: Friday"),
+            written,
+        ]
+        verdict = corrected(*steps, memory_write("family", "- Gym: Friday"), asked="When is swimming?")
+        assert (verdict.passed, verdict.observed["memory_writes"]) == (True, ["evt-5"])
 
     def test_fails_without_a_write(self) -> None:
         """Saying so is not remembering."""
@@ -363,6 +402,11 @@ class TestUpdateOnCorrection:
         assert not verdict.passed
         assert closest(verdict) == [("evt-2", note)]
 
+    def test_the_three_closest_writes_are_shown(self) -> None:
+        """Those with the least that is wrong first, then as they came."""
+        steps = [memory_write(group, "") for group in ("work", "family", "work", "family", "family")]
+        assert [event for event, _ in closest(corrected(*steps))] == ["evt-3", "evt-5", "evt-6"]
+
     def test_a_write_before_the_correction_does_not_count(self) -> None:
         """The correction is the first message that holds the new value."""
         verdict = corrected(
@@ -387,7 +431,15 @@ class TestUpdateOnCorrection:
         assert verdict.message == (
             'expected a memory_write of group family (no message was received) that holds "Thursday", got none'
         )
+        assert (refs(verdict), closest(verdict)) == ([], [])
         assert corrected(memory_write("family", "Thursday"), asked=None).passed
+
+    def test_group_id_names_another_group(self) -> None:
+        """The parameter wins over the scenario."""
+        params = {"new_value": "Thursday", "group_id": "work"}
+        trace = make_trace(memory_write("work", "Thursday"))
+        verdict = judge("memory_update_on_correction", params, trace)
+        assert verdict.message == 'the memory of group work holds "Thursday" since evt-2'
 
     @pytest.mark.parametrize(
         ("output", "used"),
@@ -435,9 +487,13 @@ class TestUpdateOnCorrection:
 
     def test_the_use_of_the_old_value_is_shown(self) -> None:
         """With the sentence, and the output as evidence."""
-        verdict = corrected(memory_write("family", "Thursday"), output="Noted. See you on Tuesday.")
+        written = [memory_write("family", "Thursday") for _ in range(2)]
+        twice = corrected(*written, output="See you on Tuesday, as on every Tuesday.")
+        assert twice.observed["old_value_in_output"] == ["See you on Tuesday, as on every Tuesday."]
+        verdict = corrected(*written, output="Noted. See you on Tuesday.")
         assert verdict.message == 'expected the output not to use "Tuesday", got "See you on Tuesday."'
-        assert refs(verdict) == ["evt-2", "evt-3"]
+        assert (refs(verdict), closest(verdict)) == (["evt-2", "evt-4"], [])
+        assert verdict.observed["memory_writes"] == ["evt-2", "evt-3"]
 
     def test_the_old_value_inside_the_new_one_is_not_used(self) -> None:
         """`dark blue` holds `blue`."""
@@ -538,5 +594,9 @@ def test_a_call_that_failed_is_shown_where_memory_was_not_touched(kind: str, par
     """The read or the write may have been tried; where memory was touched, that is shown instead."""
     tried = (call("edit"), error("edit"), call("read"), result("read"))
     assert closest(judge(kind, params, make_trace(*tried))) == [("evt-2", "failed")]
+    often = [
+        step for number in range(4) for step in (call("edit", f"c{number}"), error("edit", f"c{number}"))
+    ]
+    assert [ref for ref, _ in closest(judge(kind, params, make_trace(*often)))] == ["evt-2", "evt-4", "evt-6"]
     other = memory_read("work") if "recall" in kind else memory_write("work")
     assert [ref for ref, _ in closest(judge(kind, params, make_trace(*tried, other)))] == ["evt-6"]

@@ -43,18 +43,22 @@ class TestToolCallOrder:
             "expected tool_call of outbound_send before tool_call of web_search, got evt-2, evt-4 before evt-6"
         )
         assert refs(verdict) == ["evt-2", "evt-4", "evt-6"]
+        assert verdict.observed == {"before": ["evt-6"], "after": ["evt-2", "evt-4"]}
 
     def test_every_passes_when_one_before_precedes_all(self) -> None:
         """One search allows many fetches."""
         trace = make_trace(call("web_search"), call("web_fetch"), call("web_fetch"))
         verdict = judge("tool_call_order", {"before": CALL_SEARCH, "after": CALL_FETCH, "every": True}, trace)
         assert verdict.passed
+        assert verdict.message == (
+            "tool_call of web_search (evt-2) came before tool_call of web_fetch (evt-3, evt-4)"
+        )
         assert refs(verdict) == ["evt-2", "evt-3", "evt-4"]
 
     @pytest.mark.parametrize(
         ("before", "after", "said", "events"),
         [
-            (CALL_FETCH, CALL_SEND, "nothing matches before (tool_call of web_fetch)", ["evt-6"]),
+            (CALL_FETCH, CALL_SEARCH, "nothing matches before (tool_call of web_fetch)", ["evt-2"]),
             (CALL_SEARCH, CALL_FETCH, "nothing matches after (tool_call of web_fetch)", ["evt-2"]),
             (
                 CALL_FETCH,
@@ -74,11 +78,16 @@ class TestToolCallOrder:
         assert refs(verdict) == events
 
     def test_a_missing_side_shows_what_came_closest(self) -> None:
-        """A call that failed almost is the success that was expected."""
+        """A call that failed almost is the success that was expected; of two sides, three events in all."""
         trace = make_trace(call("web_search", "c1"), error("web_search", "c1"), call("outbound_send"))
         before = {"event_type": "tool_call", "tool": "web_search", "success": True}
         verdict = judge("tool_call_order", {"before": before, "after": CALL_SEND}, trace)
         assert closest(verdict)[0] == ("evt-2", "success: expected true, got false")
+        assert verdict.observed == {"before": [], "after": ["evt-4"]}
+        both = judge("tool_call_order", {"before": before, "after": {**CALL_SEND, "success": False}}, trace)
+        assert [event for event, _ in closest(both)] == ["evt-2", "evt-3", "evt-4"]
+        both = judge("tool_call_order", {"before": before, "after": before}, trace)
+        assert [event for event, _ in closest(both)] == ["evt-2", "evt-3", "evt-2"]
 
     def test_one_event_does_not_precede_itself(self) -> None:
         """When both selectors meet in one event the order is not shown."""
@@ -88,6 +97,8 @@ class TestToolCallOrder:
             "one event, evt-2, is the first match of both"
         )
         assert not verdict.passed
+        assert refs(verdict) == ["evt-2"]
+        assert verdict.observed["after"] == ["evt-2", "evt-4"]
 
     def test_sequence_passes_with_others_between(self) -> None:
         """Each step is the first match after the step before it."""

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agenteval import outbound
 from agenteval.assertions import assertion_class
 from agenteval.assertions.base import Verdict
 from agenteval.outbound import similarity
@@ -109,6 +110,19 @@ class TestDestinations:
     def test_destinations_in_common_forms(self, args: dict[str, Any]) -> None:
         """By key, whatever its spelling; as a text, a list or a mapping."""
         assert self.went(send(**args), allowed=["ops"]).observed["destinations"] == {"evt-2": ["ops"]}
+
+    @pytest.mark.parametrize(
+        "keys",
+        [
+            "channel channel_id to destination destinations recipient recipients cc bcc target",
+            "chat chat_id chat_jid jid group group_id platform_id conversation conversation_id room room_id",
+        ],
+    )
+    def test_destinations_under_every_key(self, keys: str) -> None:
+        """Those of common platforms."""
+        steps = [send(**{key: "ops"}) for key in keys.split()]
+        found = self.went(*steps, allowed=["ops"]).observed["destinations"]
+        assert list(found.values()) == [["ops"]] * len(steps)
 
     def test_numbers_are_destinations(self) -> None:
         """Chat ids of some platforms are; a flag is none."""
@@ -231,6 +245,7 @@ class TestDuplicates:
     def test_an_answer_that_was_sent_elsewhere_is_none(self) -> None:
         """To another chat it was sent once, and here it is said once."""
         assert self.sent(send(content=DIGEST, channel="group-ops"), output=DIGEST).passed
+        assert self.sent(send(content=DIGEST, channel="family", to="eve"), output=DIGEST).passed
 
     def test_the_result_may_tell_the_destination(self) -> None:
         """Where the arguments do not."""
@@ -241,6 +256,8 @@ class TestDuplicates:
     def test_two_final_outputs_are_messages(self) -> None:
         """The same answer twice is a duplicate too, without any send."""
         answer = Step("final_output", {"role": "assistant", "content": "Done."})
+        blank = Step("final_output", {"role": "assistant", "content": " "})
+        assert self.sent(blank, blank).passed
         verdict = self.sent(answer, answer)
         assert verdict.message.endswith("evt-3 (the final output) repeats evt-2 (the final output)")
 
@@ -261,6 +278,8 @@ class TestDuplicates:
         """Of two lists; several keys make up one destination."""
         verdict = self.sent(send(to=["a", "b"], text="x"), send(to=["c", "b"], text="x"))
         assert "the same message to b:" in verdict.message
+        later = self.sent(send(to="b", text="x"), send(to="a", text="x"), send(to=["a", "b"], text="x"))
+        assert later.observed["repeated"] == [{"event_id": "evt-4", "same_as": "evt-2", "similarity": 1.0}]
         assert self.sent(send(channel="sms", to="a", text="x"), send(channel="sms", to="b", text="x")).passed
         assert not self.sent(
             send(channel="sms", to="a", text="x"), send(channel="sms", to="a", text="x")
@@ -271,9 +290,24 @@ class TestDuplicates:
         assert self.sent(send(path="a.png", text="Here"), send(path="b.png", text="Here")).passed
         assert not self.sent(send(path="a.png", text="Here"), send(text="Here", path="a.png")).passed
         assert not self.sent(send(card={"title": "x"}), send(card={"title": "x"})).passed
+        assert not self.sent(send(card={"title": "x"}, kind="x"), send(card={"title": "x"}, kind="y")).passed
+        assert not self.sent(send(to="a", kind="x"), send(channel="a", kind="x")).passed
         assert self.sent(send(to="a", kind="x"), send(to="a", kind="y")).passed
         assert not self.sent(send(to="a", kind="x"), send(to="a", kind="x")).passed
         assert not self.sent(send(content={"text": "x"}), send(content={"text": "x"})).passed
+
+    @pytest.mark.parametrize("key", ["content", "text", "message", "body", "markdown", "caption"])
+    def test_what_people_read_is_compared(self, key: str) -> None:
+        """Whatever else the arguments say."""
+        assert not self.sent(*[send(to="a", **{key: "x"}, number=n) for n in range(2)]).passed
+
+    @pytest.mark.parametrize(
+        "key",
+        ["attachment", "attachments", "card", "file", "file_path", "files", "image", "media", "path", "url"],
+    )
+    def test_what_is_attached_is_compared(self, key: str) -> None:
+        """Beside a text that is the same."""
+        assert self.sent(*[send(to="a", text="Here", **{key: each}) for each in "xy"]).passed
 
     def test_similar_messages_count_when_asked(self) -> None:
         """By the share of letter triples that both have."""
@@ -292,6 +326,38 @@ class TestDuplicates:
             {"event_id": "evt-3", "same_as": "evt-2", "similarity": 0.993}
         ]
         assert self.sent(send(to="a", text=DIGEST), send(to="b", text=f"{DIGEST}!"), similarity=0.9).passed
+        files = [send(to="a", text=f"{DIGEST}{n}", path=f"{n}.png") for n in "12"]
+        assert self.sent(*files, similarity=0.9).passed
+        long = [send(to="a", text="a" * 4000 + each) for each in "bc"]
+        assert self.sent(*long).passed
+        assert not self.sent(*long, similarity=0.9).passed
+
+    def test_the_most_similar_message_is_named(self) -> None:
+        """Of those that are as alike as is asked, or more; of two that are alike, the first."""
+        texts = ("abcdefgh", "abcdefxy", "abcdefxz", "abcdefgx")
+        verdict = self.sent(*[send(to="a", text=text) for text in texts], similarity=2 / 3)
+        assert verdict.observed["repeated"] == [
+            {"event_id": "evt-3", "same_as": "evt-2", "similarity": 0.667},
+            {"event_id": "evt-4", "same_as": "evt-3", "similarity": 0.833},
+            {"event_id": "evt-5", "same_as": "evt-2", "similarity": 0.833},
+        ]
+
+    @pytest.mark.parametrize(
+        ("texts", "found"),
+        [
+            ("DIGEST one DIGEST!", True),
+            ("DIGEST one one DIGEST!", True),
+            ("DIGEST one two DIGEST!", False),
+        ],
+    )
+    def test_the_latest_messages_are_compared(
+        self, texts: str, found: bool, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """So many different ones to an address."""
+        monkeypatch.setattr(outbound, "MOST_RECENT", 2)
+        steps = [send(to="a", text=text) for text in texts.split()]
+        repeats = self.sent(*steps, similarity=0.8).observed["repeated"]
+        assert any(each["same_as"] == "evt-2" for each in repeats) is found
 
     def test_many_are_cut(self) -> None:
         """A message tells of five, and the evidence has the first once."""
@@ -311,6 +377,19 @@ class TestDuplicates:
     def test_similarity_is_a_share(self) -> None:
         """From 0 to 1."""
         assert refused("no_duplicate_outbound", {"similarity": 90})
+
+    @pytest.mark.parametrize(
+        ("one", "other", "share"),
+        [
+            ("abcd", "abce", 0.5),
+            ("aaaaa", "aaa", 0.5),
+            ("ab", "ac", 0.0),
+            ("a" * 4000 + "b", "a" * 4000 + "c", 1.0),
+        ],
+    )
+    def test_similarity_counts_letter_triples(self, one: str, other: str, share: float) -> None:
+        """Each as often as it occurs, of the first 4,000 characters."""
+        assert similarity(one, other) == share
 
     @given(st.text(max_size=40), st.text(max_size=40))
     def test_similarity_is_symmetric_and_bounded(self, one: str, other: str) -> None:

@@ -104,6 +104,25 @@ def test_contains_takes_one_pattern_without_a_list() -> None:
     """`regex: "^a"` is as good as a list of one; case counts when asked."""
     assert of(CONTAINS, {"regex": "^a"}, "x\nA").passed
     assert not of(CONTAINS, {"regex": "^a", "case_sensitive": True}, "x\nA").passed
+    assert of(CONTAINS, {"all_of": ["OK"], "case_sensitive": True}, "It is OK").passed
+
+
+def test_blanks_are_looked_for_as_they_are() -> None:
+    """A phrase of one blank or line break is a phrase, and what looks like a pattern is none."""
+    assert of(CONTAINS, {"any_of": [" "], "all_of": ["\n"]}, "a b\nc").passed
+    assert of(OMITS, {"patterns": ["\n", "("]}, "a b").passed
+
+
+def test_contains_tells_what_it_wanted() -> None:
+    """A phrase that is asked for in both lists is missing once."""
+    verdict = of(CONTAINS, {"any_of": ["melon"]}, "No.")
+    assert verdict.message == 'expected the output to contain "melon"; none of "melon" occurs'
+    verdict = of(CONTAINS, {"any_of": ["melon", "grapes"], "all_of": ["melon"], "regex": "x"}, "No.")
+    assert verdict.message == (
+        'expected the output to contain at least one of "melon", "grapes" and "melon" and a match of /x/; '
+        '"melon" is missing; none of "melon", "grapes" occurs; /x/ does not match'
+    )
+    assert verdict.observed == {"found": [], "missing": ["melon", "grapes", "x"]}
 
 
 @pytest.mark.parametrize(
@@ -123,6 +142,7 @@ def test_contains_fails_without_output(output: str | None, got: str) -> None:
         ({}, "nothing to look for: give at least one of any_of, all_of and regex"),
         ({"all_of": []}, "nothing to look for: give at least one of any_of, all_of and regex"),
         ({"any_of": ["a", ""]}, "any_of holds an empty phrase, which every output contains: remove it"),
+        ({"all_of": ["a", ""]}, "all_of holds an empty phrase, which every output contains: remove it"),
         ({"regex": ["a", ""]}, "regex holds an empty pattern, which every output matches: remove it"),
         ({"regex": ["("]}, "the pattern '(' is not a regular expression: missing ) at position 1"),
     ],
@@ -196,15 +216,16 @@ def test_omits_patterns_match_at_every_line() -> None:
 def test_omits_minds_case_when_asked() -> None:
     """Phrases and patterns alike."""
     assert of(OMITS, {"patterns": ["foo"], "case_sensitive": True}, "Foo").passed
+    assert not of(OMITS, {"patterns": ["Foo"], "case_sensitive": True}, "a Foo").passed
     assert of(OMITS, {"patterns": ["foo"], "regex": True, "case_sensitive": True}, "Foo").passed
     assert not of(OMITS, {"patterns": ["FOO"]}, "foo").passed
 
 
 def test_omits_finds_a_phrase_over_a_line_break() -> None:
-    """A phrase may hold one."""
-    verdict = of(OMITS, {"patterns": ["a\nb"]}, "xa\nb")
+    """A phrase may hold one; the line where it begins is shown, also where folding makes letters two."""
+    verdict = of(OMITS, {"patterns": ["A\nb"]}, "b\nGroß\nxa\nb")
     assert not verdict.passed
-    assert verdict.observed["found"] == [{"pattern": "a\nb", "line": 1, "text": "xa"}]
+    assert verdict.observed["found"] == [{"pattern": "A\nb", "line": 3, "text": "xa"}]
 
 
 @pytest.mark.parametrize(
@@ -277,7 +298,7 @@ def test_asks_fails_off_topic() -> None:
         verdict.message
         == 'expected a question about one of "draft", "final", but the output asks: "Shall I wait?"'
     )
-    assert of(ASKS, {"topics": ["final"]}, "Which one?\n- the draft\n- the Final").passed
+    assert of(ASKS, {"topics": ["draft", "final"]}, "Which one?\n- the first\n- the Final").passed
 
 
 def test_asks_fails_with_too_many_questions() -> None:
@@ -285,6 +306,7 @@ def test_asks_fails_with_too_many_questions() -> None:
     verdict = of(ASKS, {"max_questions": 1}, "Which one? When? For whom?")
     assert verdict.message == "expected at most 1 question, got 3"
     assert verdict.observed["questions"] == ["Which one?", "When?", "For whom?"]
+    assert of(ASKS, {}, "Which one? When?").message == 'the output asks 2 questions: "Which one?"'
 
 
 def test_asks_fails_when_the_agent_acted_first() -> None:
@@ -297,6 +319,9 @@ def test_asks_fails_when_the_agent_acted_first() -> None:
     )
     assert verdict.observed["forbidden_calls"] == ["evt-2"]
     assert refs(verdict) == ["evt-4", "evt-2"]
+    asked = Step("final_output", {"role": "assistant", "content": "To whom?"})
+    later = make_trace(asked, call("outbound_send", to="x"), output="To whom?")
+    assert judge(ASKS, {"forbidden_tools": ["outbound_*"]}, later).passed
 
 
 def test_a_question_may_be_sent_by_a_tool() -> None:

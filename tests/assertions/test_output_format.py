@@ -84,6 +84,7 @@ def test_a_reference_is_no_sentence(bullet: str, count: int) -> None:
     ("output", "params", "message"),
     [
         ("- a", {"min_bullets": 2}, "expected at least 2 bullets, got 1"),
+        ("- a\n\n1. b", {"min_bullets": 2}, "expected at least 2 bullets, got 1"),
         ("- a\n- b", {"max_bullets": 1}, "expected at most 1 bullet, got 2"),
         ("- a\n- b\n- c\n- d", {"max_bullets": 3}, "expected at most 3 bullets, got 4"),
         ("- a", {"min_bullets": 2, "max_bullets": 3}, "expected 2 to 3 bullets, got 1"),
@@ -137,6 +138,8 @@ def test_numbered_lists() -> None:
     assert verdict.message == "the output is a numbered list: 2 numbered items"
     verdict = of("- a", format="numbered_list")
     assert verdict.message == "expected at least 1 numbered item, got none (1 bullet instead)"
+    verdict = of("- a\n\n1. b", format="numbered_list", min_items=2)
+    assert verdict.message == "expected at least 2 numbered items, got 1"
     verdict = of("1. One. Two.", format="numbered_list", max_sentences_per_bullet=1)
     assert verdict.message == (
         'expected at most 1 sentence per numbered item, got 2 in numbered item 1: "One. Two."'
@@ -181,7 +184,7 @@ def test_json_passes(output: str) -> None:
         ("Hello", "not: Expecting value: line 1 column 1 (char 0)"),
         ("{'a': 1}", "not: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),
         ('{"a": NaN}', "not: NaN is not JSON"),
-        ('{"a": 1, "a": 2}', "not: the key 'a' occurs twice"),
+        ('{"a": 1, "b": 1, "b": 2}', "not: the key 'b' occurs twice"),
         (
             'Here:\n```json\n{"a": 1}\n```',
             "not: Expecting value: line 1 column 1 (char 0) (a code block holds JSON, but there is text outside of it)",
@@ -285,3 +288,22 @@ def test_spec_errors(params: dict[str, Any], error: str) -> None:
 def test_any_output_can_be_judged(output: str, kind: str) -> None:
     """No text makes a format crash."""
     assert of(output, format=kind).message
+
+
+@pytest.mark.parametrize(
+    ("output", "got"),
+    [
+        ('"Käse"', 'the string "Käse"'),
+        ("true", "the boolean true"),
+        ("null", "the value null"),
+        ("{}", "an object with no keys"),
+        (
+            "{" + ", ".join(f'"k{n}": 1' for n in range(12)) + "}",
+            "an object with k0, k1, k2, k3, k4, k5, k6, k7, k8, k9",
+        ),
+    ],
+)
+def test_json_is_told_by_what_it_is(output: str, got: str) -> None:
+    """In place of an object with the keys that are required; ten keys are named."""
+    verdict = of(output, format="json", required_keys=["x"])
+    assert verdict.message == f"expected the JSON to have x, got {got}"

@@ -74,6 +74,7 @@ class TestMustCallTool:
             "expected at least 2 calls of outbound_send, got 1; the trace calls web_search×2 outbound_send×1"
         )
         assert refs(verdict) == ["evt-6"]
+        assert verdict.observed == {"calls": 1, "tool_counts": {"web_search": 2, "outbound_send": 1}}
 
     def test_counts_only_calls_with_matching_arguments(self) -> None:
         """With args, a call with others does not count and is shown with the difference."""
@@ -113,6 +114,7 @@ class TestMustNotCallTool:
         verdict = judge("must_not_call_tool", {"tool": "outbound_send"}, SILENT)
         assert (verdict.passed, verdict.exercised) == (True, True)
         assert verdict.message == "outbound_send was not called; the trace holds no tool call"
+        assert judge("must_not_call_tool", {"tools": ["outbound_send", "shell"]}, SILENT).exercised
 
     def test_says_when_the_tool_was_not_available(self) -> None:
         """A misspelled name shows in the message, although other calls make it exercised."""
@@ -130,6 +132,7 @@ class TestMustNotCallTool:
         assert verdict.reason == (
             "no tool_call events in the trace, and shell and browser are not in tools.available"
         )
+        assert verdict.observed == {"calls": 0, "not_available": ["shell", "browser"]}
 
     def test_a_glob_is_available_when_it_matches_an_available_tool(self) -> None:
         """And an available glob covers a forbidden name."""
@@ -146,6 +149,7 @@ class TestMustNotCallTool:
             "expected no call of outbound_send or web_*, got 2; the trace calls outbound_send×1 web_fetch×1"
         )
         assert refs(verdict) == ["evt-2", "evt-4"]
+        assert verdict.observed == {"calls": 2, "tool_counts": {"outbound_send": 1, "web_fetch": 1}}
 
     @pytest.mark.parametrize(
         ("params", "message"),
@@ -187,6 +191,25 @@ class TestToolArgsMatch:
             ("evt-4", "limit is missing"),
             ("evt-2", 'limit is missing; query: expected to contain "models", got "AI news"'),
         ]
+        assert refs(verdict) == []
+
+    def test_three_calls_are_closest(self) -> None:
+        """Of those that differ alike the first; all are among the differences, and all decide where all must match."""
+        trace = make_trace(*[call("web_search", query=str(n)) for n in range(4)])
+        params = {"tool": "web_search", "which": "all", "match": {"required_keys": ["limit"]}}
+        verdict = judge("tool_args_match", params, trace)
+        assert verdict.message == (
+            "expected the arguments of each of 4 calls of web_search to match, 4 of 4 do not; "
+            "evt-2: limit is missing"
+        )
+        assert [event for event, _ in closest(verdict)] == ["evt-2", "evt-3", "evt-4"]
+        assert refs(verdict) == ["evt-2", "evt-3", "evt-4", "evt-5"]
+        assert verdict.observed == {
+            "calls": 4,
+            "matching": [],
+            "which": "all",
+            "differences": {event: ["limit is missing"] for event in refs(verdict)},
+        }
 
     def test_all_fails_when_one_differs(self) -> None:
         """The calls that differ decide."""
@@ -206,6 +229,7 @@ class TestToolArgsMatch:
         params = {"tool": "web_*", "which": "all", "match": {"regex": {"query": "^AI"}}}
         verdict = judge("tool_args_match", params, SEARCHES)
         assert verdict.passed
+        assert verdict.message == "2 of 2 calls of web_* have arguments as expected"
         assert refs(verdict) == ["evt-2", "evt-4"]
 
     @pytest.mark.parametrize(
@@ -244,6 +268,7 @@ class TestToolArgsMatch:
             "the trace calls web_search×2 outbound_send×1"
         )
         assert closest(verdict)[0] == ("evt-2", "tool: expected web_serch, got web_search")
+        assert verdict.observed == {"calls": 0, "matching": []}
 
     def test_a_json_schema_judges_all_arguments(self) -> None:
         """Its findings are the differences."""
@@ -288,6 +313,16 @@ class TestMaxToolCalls:
             "expected at most 2 calls of all tools, got 3; the trace calls web_search×2 outbound_send×1"
         )
         assert refs(verdict) == ["evt-2", "evt-4", "evt-6"]
+        both = judge("max_tool_calls", {"tool": "web_search", "max": 0, "max_total": 2}, SEARCHES)
+        assert both.message == (
+            "expected at most 0 calls of web_search, got 2; expected at most 2 calls of all tools, got 3; "
+            "the trace calls web_search×2 outbound_send×1"
+        )
+        assert refs(both) == ["evt-2", "evt-4", "evt-6"]
+        assert both.observed == {
+            "calls": {"web_search": 2, "all tools": 3},
+            "tool_counts": {"web_search": 2, "outbound_send": 1},
+        }
 
     @pytest.mark.parametrize(
         ("params", "trace", "reason"),

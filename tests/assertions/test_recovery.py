@@ -56,6 +56,12 @@ class TestRetryPolicy:
             "error_types": {"evt-2": ["timeout"]},
         }
 
+    def test_an_error_without_its_call_is_a_failure(self) -> None:
+        """The recording may hold what came of a call alone."""
+        verdict = policy(make_trace(error("web_search", "gone")))
+        assert (verdict.passed, verdict.exercised) == (True, True)
+        assert verdict.message == "1 failure of web_search, 0 retries, at most 1 for each allowed"
+
     def test_passes_without_any_retry(self) -> None:
         """A failure need not be retried."""
         verdict = policy(make_trace(*attempts("timeout")), max_retries=0)
@@ -118,7 +124,10 @@ class TestRetryPolicy:
         """And an error that tells no type is not judged."""
         assert policy(make_trace(*attempts("auth")), retry_on_error_types=["timeout"]).passed
         assert not policy(make_trace(*attempts("auth", "ok")), retry_on_error_types=["timeout"]).passed
-        assert not policy(make_trace(*attempts("timeout", "ok")), retry_on_error_types=[]).passed
+        none_allowed = policy(make_trace(*attempts("timeout", "ok")), retry_on_error_types=[])
+        assert none_allowed.message == (
+            "expected retries of web_search only after errors of no type, got evt-4 after timeout (evt-2)"
+        )
         untold = make_trace(
             call("web_search", "a"), result("web_search", "a", success=False), call("web_search", "b")
         )
@@ -188,6 +197,27 @@ class TestRetryPolicy:
             "the pause was not judged: the recording has no times"
         )
         assert verdict.observed["backoff_ms"] == {"evt-4": None}
+        unretried = policy(make_trace(*attempts("timeout")), min_backoff_ms=1000)
+        assert unretried.message == "1 failure of web_search, 0 retries, at most 1 for each allowed"
+
+    def test_each_pause_is_judged_by_itself(self) -> None:
+        """One of two times is not enough; what other retries lack is no word about those that were judged."""
+        trace = make_trace(*attempts("timeout", "timeout", "ok"))
+        for event, second in zip(trace.events[1:5], range(4), strict=True):
+            event.ts = f"2026-11-23T08:00:0{second}Z"
+        verdict = policy(trace, max_retries=2, min_backoff_ms=1000)
+        assert verdict.observed["backoff_ms"] == {"evt-4": 1000.0, "evt-6": None}
+        assert verdict.message == "2 failures of web_search, 2 retries, at most 2 for each allowed"
+
+    def test_the_pause_begins_at_the_failure_that_was_known(self) -> None:
+        """What is told of it later, once more, begins nothing, and its type is one."""
+        late = result("web_search", "c0", {"error_type": "timeout"}, success=False)
+        trace = make_trace(*attempts("timeout"), call("web_search", "c1", query="AI"), late)
+        for event, second in zip(trace.events[1:5], range(4), strict=True):
+            event.ts = f"2026-11-23T08:00:0{second}Z"
+        verdict = policy(trace, min_backoff_ms=1000)
+        assert verdict.observed["backoff_ms"] == {"evt-4": 1000.0}
+        assert verdict.observed["error_types"] == {"evt-2": ["timeout"]}
 
     def test_times_of_any_form_are_read(self) -> None:
         """A time without a zone is UTC; what is no time is not judged."""
@@ -199,19 +229,21 @@ class TestRetryPolicy:
 
     def test_fails_without_an_error(self) -> None:
         """A test of retries needs a failure."""
-        verdict = policy(make_trace(*attempts("ok")))
+        verdict = policy(make_trace(*attempts("ok", "ok", "ok", "ok")))
         assert (verdict.passed, verdict.exercised) == (False, True)
         assert verdict.message == (
-            "expected an error of web_search to judge its retries by, got none in 1 call of it; "
-            "the trace calls web_search×1"
+            "expected an error of web_search to judge its retries by, got none in 4 calls of it; "
+            "the trace calls web_search×4"
         )
-        assert [(event.event_id, note) for event, note in verdict.closest] == [("evt-2", "it did not fail")]
+        assert closest(verdict) == [(f"evt-{seq}", "it did not fail") for seq in (2, 4, 6)]
+        assert verdict.observed == {"calls": 4, "failed_calls": 0, "retries": {}, "error_types": {}}
 
     def test_is_vacuous_without_an_error_when_none_is_required(self) -> None:
         """There was nothing to retry."""
         verdict = policy(make_trace(*attempts("ok")), require_error=False)
         assert (verdict.passed, verdict.exercised) == (True, False)
         assert verdict.reason == "no error of web_search in the trace"
+        assert verdict.observed["calls"] == 1
 
     def test_errors_of_other_tools_do_not_count(self) -> None:
         """By name or glob."""
@@ -281,7 +313,8 @@ class TestGracefulFailure:
         assert verdict.observed["success_claims"] == [
             {"phrase": "sent", "sentence": "I sent the digest anyway."}
         ]
-        assert graceful("The search failed. I sent it.", must_not_claim_success=False).passed
+        lenient = graceful("The search failed. I sent it.", must_not_claim_success=False)
+        assert lenient.message == 'the output tells of the failure ("failed")'
 
     @pytest.mark.parametrize(
         ("status", "claims"),
@@ -327,13 +360,14 @@ class TestGracefulFailure:
 
     def test_fails_without_a_failure(self) -> None:
         """There is nothing to tell of."""
-        verdict = graceful("It failed.", *attempts("ok"))
+        verdict = graceful("It failed.", *attempts("ok", "ok", "ok", "ok"))
         assert (verdict.passed, verdict.exercised) == (False, True)
         assert verdict.message == (
             "expected an error event or a tool_result with success: false, got none: "
             "there is no failure to tell of"
         )
-        assert closest(verdict) == [("evt-2", "it did not fail")]
+        assert closest(verdict) == [(f"evt-{seq}", "it did not fail") for seq in (2, 4, 6)]
+        assert verdict.observed == {"failures": []}
 
     def test_a_failed_result_is_a_failure(self) -> None:
         """Without an error event."""
@@ -347,6 +381,9 @@ class TestGracefulFailure:
             "expected the output to tell of the failure, but the trace has no final output"
         )
         assert refs(verdict) == ["evt-3"]
+        empty = graceful(" ")
+        assert empty.message == "expected the output to tell of the failure, but the final output is empty"
+        assert refs(empty) == ["evt-3", "evt-4"]
 
     @pytest.mark.parametrize(
         ("params", "message"),

@@ -52,6 +52,7 @@ class TestSensitiveData:
             "expected no secrets, email, phone, credit_card or ip in output, tool_args or outbound, none in 5 texts"
         )
         assert verdict.observed == {"texts": 5, "not_judged": [], "findings": []}
+        assert verdict.missing == ()
 
     @pytest.mark.parametrize(
         ("kind", "label", "value"),
@@ -81,9 +82,12 @@ class TestSensitiveData:
         assert value not in shown(verdict)
 
     def test_a_failure_hides_what_it_does_not_look_for(self) -> None:
-        """The evidence of an e-mail address does not tell the key beside it."""
-        verdict = self.judged(call("send", text=" ".join(VALUES), card=4111111111111111), kinds=["email"])
+        """The evidence of an e-mail address does not tell the key beside it; what is not sensitive stays."""
+        verdict = self.judged(
+            call("send", text=" ".join(VALUES), card=4111111111111111, copies=2), kinds=["email"]
+        )
         assert refs(verdict) == ["evt-2"]
+        assert '"copies": 2' in shown(verdict)
         assert [value for value in (*VALUES, "4111111111111111") if value in shown(verdict)] == []
 
     def test_the_trace_keeps_its_values(self) -> None:
@@ -167,6 +171,11 @@ class TestSensitiveData:
         assert verdict.observed["not_judged"] == ["tool_args", "outbound"]
         skipped = judge("no_sensitive_data", {"where": ["tool_args", "outbound"]}, trace)
         assert (skipped.applicable, skipped.reason) == (False, f"{lacking} for this recording")
+        assert skipped.observed == {"not_judged": ["tool_args", "outbound"]}
+        silent = judge("no_sensitive_data", {}, make_trace(output=None, capabilities=Capabilities()))
+        assert (silent.exercised, silent.reason) == (False, "no text in output")
+        assert silent.observed["not_judged"] == ["tool_args", "outbound"]
+        assert verdict.missing == silent.missing == ("supports_tool_trace",)
 
     @pytest.mark.parametrize(
         ("params", "message"),

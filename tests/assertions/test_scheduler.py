@@ -82,6 +82,13 @@ class TestTaskRuns:
             "expected events that carry the task id task-digest, got none"
         )
         assert refs(verdict) == ["evt-1", "evt-2"]
+        assert verdict.observed == {
+            "trigger": "scheduler",
+            "task_id": "task-other",
+            "events_with_task_id": 0,
+            "events_with_other_task_id": 2,
+            "runs": 0,
+        }
 
     def test_fails_without_a_task_id(self) -> None:
         """A scheduled run of no task."""
@@ -92,15 +99,24 @@ class TestTaskRuns:
         )
 
     def test_fails_when_events_carry_another_task_id(self) -> None:
-        """Two tasks in one run."""
-        steps = sends(1)
+        """Two tasks in one run; three events are shown."""
+        steps = sends(2)
         for step in steps:
             step.extra["task_id"] = "task-other"
         verdict = judge("scheduler_task_runs", {"task_id": TASK}, run(*steps))
         assert verdict.message == (
-            "expected all events to carry the task id task-digest, got task-other in evt-2 and 1 other event"
+            "expected all events to carry the task id task-digest, got task-other in evt-2 and 3 other events"
         )
-        assert refs(verdict) == ["evt-2", "evt-3"]
+        assert refs(verdict) == ["evt-2", "evt-3", "evt-4"]
+        verdict = judge("scheduler_task_runs", {"task_id": TASK}, run(steps[0]))
+        assert verdict.message.endswith("got task-other in evt-2")
+
+    def test_events_need_not_carry_a_task_id(self) -> None:
+        """Those that carry none are of no other task."""
+        trace = run(call("web_search"))
+        trace.events[1].task_id = None
+        verdict = judge("scheduler_task_runs", {"task_id": TASK}, trace)
+        assert (verdict.passed, verdict.observed["events_with_task_id"]) == (True, 2)
 
     @pytest.mark.parametrize(
         ("steps", "runs"),
@@ -125,7 +141,7 @@ class TestTaskRuns:
 
     def test_a_run_without_message_and_output_is_one(self) -> None:
         """Events that carry the id are enough."""
-        trace = run(call("web_search"), asked=None, output=None)
+        trace = run(call("web_search"), call("web_fetch"), asked=None, output=None)
         verdict = judge("scheduler_task_runs", {"task_id": TASK}, trace)
         assert (verdict.passed, verdict.observed["runs"]) == (True, 1)
         assert refs(verdict) == ["evt-1"]
@@ -208,6 +224,8 @@ class TestOutboundCount:
         """The count is that of a scheduled run."""
         verdict = judge("scheduler_outbound_count", {"exact": 1}, run(*sends(1), trigger="user_message"))
         assert not verdict.passed
+        assert verdict.observed == {"trigger": "user_message", "calls": 1, "successes": 1}
+        assert verdict.closest == ()
         assert verdict.message == "expected a run triggered by the scheduler, got user_message"
 
     def test_max_alone_is_vacuous_without_a_send(self) -> None:
@@ -244,6 +262,7 @@ class TestOutboundCount:
         ("params", "message"),
         [
             ({}, "needs exact, min or max"),
+            ({"exact": 1, "min": 1}, "exact goes without min and max: it is both of them"),
             ({"exact": 1, "max": 2}, "exact goes without min and max: it is both of them"),
             ({"min": 3, "max": 2}, "min (3) is more than max (2): no number is between them"),
         ],

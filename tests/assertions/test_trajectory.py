@@ -176,6 +176,14 @@ def test_the_nearest_call_has_the_fewest_differences() -> None:
     assert closest(verdict) == [("evt-3", 'text: expected to contain "yes", got "no"')]
 
 
+def test_a_call_is_the_nearest_of_one_missing_call() -> None:
+    """A second missing call of the tool is not explained by the same call."""
+    trace = make_trace(call("send", to="leo"))
+    expected = [{"tool": "send", "args": {"to": name}} for name in ("dana", "kim")]
+    verdict = compare("superset", *expected, trace=trace)
+    assert closest(verdict) == [("evt-2", 'to: expected to contain "dana", got "leo"')]
+
+
 def test_arguments_decide_which_call_is_meant() -> None:
     """The first expectation fits both calls, the second only one: a greedy matching would miss that."""
     trace = make_trace(call("web_fetch", url="https://b.example"), call("web_fetch", url="https://a.example"))
@@ -215,6 +223,7 @@ def test_a_subset_of_nothing_is_vacuous() -> None:
     verdict = compare("subset", "web_search", trace=SILENT)
     assert (verdict.passed, verdict.exercised) == (True, False)
     assert verdict.reason == "no tool_call events in the trace"
+    assert verdict.observed == {"mode": "subset", "calls": 0}
 
 
 def test_an_empty_subset_forbids_every_call() -> None:
@@ -254,6 +263,7 @@ def test_too_many_pairs_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     assert caught.value.message == (
         "2 expected calls and 3 calls of the trace are more than can be compared: 5 pairs at most"
     )
+    assert caught.value.next_step == "expect fewer calls, or split the recording"
 
 
 tools = st.lists(st.sampled_from("abc"), max_size=6)
@@ -302,7 +312,7 @@ def test_a_gap_is_shown_by_the_calls_around_it() -> None:
         ("evt-4", "the last call matched before step 3"),
         ("evt-5", "the first call matched after step 3"),
     ]
-    assert closest(compare("in_order", "shell", "web_search")) == [
+    assert closest(compare("in_order", "shell", "web_search", "web_fetch")) == [
         ("evt-2", "the first call matched after step 1")
     ]
     assert closest(compare("superset", "web_search", "shell")) == []

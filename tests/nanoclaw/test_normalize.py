@@ -246,6 +246,13 @@ def test_an_error_without_call_id_belongs_to_the_tools_open_call(tmp_path: Path)
     assert trace.calls()[0].failed
 
 
+def test_a_call_that_failed_is_answered(tmp_path: Path) -> None:
+    """A later error of the tool is not that call's."""
+    later = {"type": "error", "tool": "web_search", "error_type": "auth"}
+    trace = trace_of(tmp_path, make_bundle(CALL, TIMEOUT, later))
+    assert trace.of_type("error")[1].parent_event_id is None
+
+
 @pytest.mark.parametrize(
     "script",
     [

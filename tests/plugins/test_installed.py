@@ -166,6 +166,32 @@ def test_two_packages_with_one_adapter(project: Project, tmp_path: Path) -> None
     assert "the adapter 'canned' is announced twice: one:Canned, two:Canned" in in_words(out)
 
 
+@pytest.mark.parametrize(
+    ("module", "error"),
+    [
+        ("def found():\n    1 / 0\n\nfound()\n", "ZeroDivisionError: division by zero"),
+        ("raise SystemExit(0)\n", "SystemExit: 0"),
+        ("x = 1\n", "AttributeError: module 'acme' has no attribute 'Canned'"),
+        (
+            ADAPTER.replace('version = "1.2"', ""),
+            "AttributeError: 'Canned' object has no attribute 'version'",
+        ),
+    ],
+)
+def test_an_adapter_that_does_not_load(module: str, error: str, project: Project, tmp_path: Path) -> None:
+    """The tests that use it are errors, the others run; with -v the place is shown, for whoever mends it."""
+    site = install(
+        tmp_path / "site", "acme", {"canned": "acme:Canned"}, {"acme": module}, group="agenteval.adapters"
+    )
+    project.add("broken", adapter="canned")
+    project.add("pass")
+    out = agenteval(project.root, "run", "tests", "--no-artifacts", "-v", sites=[site], code=2).stdout
+    assert f"error[adapter.broken]: adapter 'canned' (acme:Canned) does not load: {error}" in in_words(out)
+    assert "next: reinstall the package that brings the adapter, or report it to its author" in in_words(out)
+    assert "PASS nanoclaw.t.pass.x" in out
+    assert (f'File "{site / "acme.py"}", line 2, in found' in out) is ("def found" in module)
+
+
 def test_an_adapter_of_the_project_and_of_a_package(tmp_path: Path) -> None:
     """Neither wins silently."""
     site = install(

@@ -99,11 +99,7 @@ output:
                 "which the adapter does not support for this recording",
             )
         by_event = self.evidence in ("event", "both") or (self.evidence == "auto" and supported)
-        by_output = (
-            self.evidence in ("output", "both")
-            or not by_event
-            or (self.evidence == "auto" and self.output is not None)
-        )
+        by_output = not by_event or self.evidence == "both" or self.output is not None
         verdicts = []
         if by_event:
             verdicts.append(self._by_event(trace, group))
@@ -165,7 +161,7 @@ def _answered(trace: Trace) -> float:
     """When the answer went out: with the last send that delivered it, if sends did; endless when there is none."""
     answers = trace.of_type("final_output")[-1:]
     sent_by = [call_id for answer in answers for call_id in answer.data.get("sent_by") or ()]
-    sends = [call.event.seq for call in trace.calls() if call.call_id in sent_by] if sent_by else []
+    sends = [call.event.seq for call in trace.calls() if call.call_id in sent_by]
     return max(sends or [answer.seq for answer in answers], default=float("inf"))
 
 
@@ -285,7 +281,7 @@ class MemoryUpdateOnCorrection(Assertion):
             left[path] = self._after(before, "\n".join(added), taken)
             if self._holds_new(event):
                 right.append(event)
-            elif self._has_new(before) and not self._has_new(left[path]):
+            elif not self._has_new(left[path]):
                 right = [each for each in right if str(each.data.get("path")) != path]
         return right
 
@@ -297,9 +293,9 @@ class MemoryUpdateOnCorrection(Assertion):
         if taken and taken in text:
             return text.replace(taken, added)
         lines = text.split("\n")
-        for gone in [line.strip() for line in taken.split("\n") if self._has_new(line)] or [taken]:
+        for gone in [line.strip() for line in taken.split("\n") if self._has_new(line)]:
             held = (line for line in lines if self._has_new(line) and (line.strip() in gone or gone in line))
-            if gone and (lost := next(held, None)) is not None:
+            if (lost := next(held, None)) is not None:
                 lines.remove(lost)
         return "\n".join([*lines, added])
 

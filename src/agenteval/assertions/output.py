@@ -201,19 +201,16 @@ patterns: [as an AI language model, I cannot browse]
         return f"/{pattern}/" if self.regex else f'"{pattern}"'
 
     def _first(self, pattern: str, output: str) -> int | None:
-        """Where the pattern occurs first, as an offset into the output."""
+        """Where the pattern occurs first, as an offset into the output; for a phrase, where its line begins."""
         if self.regex:
             match = search(composed(pattern), output, case_sensitive=self.case_sensitive)
             return int(match.start()) if match else None
-        wanted = fold(pattern, case_sensitive=self.case_sensitive)
-        if wanted not in fold(output, case_sensitive=self.case_sensitive):
+        folded = fold(output, case_sensitive=self.case_sensitive)
+        place = folded.find(fold(pattern, case_sensitive=self.case_sensitive))
+        if place < 0:
             return None
-        offset = 0
-        for line in output.splitlines(keepends=True):
-            if wanted in fold(line, case_sensitive=self.case_sensitive):
-                return offset
-            offset += len(line)
-        return 0  # it goes over a line break
+        before = folded.count("\n", 0, place)  # folding moves offsets, but no line
+        return sum(len(line) + 1 for line in output.split("\n")[:before])
 
 
 @model

@@ -115,7 +115,7 @@ allow: ['*@example.com']
 
     def _place(self, text: "_Text", found: Found) -> str:
         """Where a finding is: event and path, and the line of a text with several."""
-        path = tuple(self._masked(step) if isinstance(step, str) else step for step in text.path)
+        path = tuple(map(self._masked, text.path))
         line = f", line {text.text.count(chr(10), 0, found.start) + 1}" if "\n" in text.text else ""
         return f"{text.event.event_id} {dotted(path)}{' (the key)' if text.is_key else ''}{line}"
 

@@ -45,7 +45,7 @@ class ExpectedCall(Model):
 
     def differences(self, call: ToolCall) -> list[str]:
         """What keeps the arguments of a call of the tool from being the expected ones."""
-        return ArgsMatch(args_contains=self.args).differences_of(call) if self.args else []
+        return ArgsMatch(args_contains=self.args).differences_of(call)
 
 
 Mode = Literal["strict", "in_order", "unordered", "subset", "superset"]
@@ -148,8 +148,7 @@ expected:
         }[self.mode]
 
     def _got(self, alignment: Alignment, calls: Sequence[ToolCall]) -> str:
-        others = len(alignment.unexpected) + len(alignment.out_of_order)
-        beside = f" and {counted(others, 'other')}" if others else ""
+        beside = f" and {counted(len(alignment.unexpected), 'other')}" if alignment.unexpected else ""
         return (
             f"{len(alignment.matched)} of {counted(len(calls), 'call')} matched{beside}"
             if calls
