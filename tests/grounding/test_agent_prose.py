@@ -119,7 +119,7 @@ def unsupported(output: str, source: str) -> list[str]:
         ("Node 20 is there.", "Node v20.11.1 is there.", "Node 11 is there.", "11"),
         ("The city has 1,234,567 people.", "The city: 1.234.567 Einwohner", "The city has 1,234,576 people.", "1,234,576"),
         ("The host 10.0.0.1 is up.", "The host 10.0.0.1 is up since 20.11.2026.", "The host 20 is up.", "20"),
-        ("Node 20 is there.", "Node 20.11.1 is there.", "It has 20 left.", "20"),
+        ("Node 20 is there.", '{"node": "20.11.1"}', "The 20 are there.", "20"),
         ("Node v20 is there.", "Node 20 is there.", "Node v21 is there.", "v21"),
         ("Release v2 fixes bugs.", "Release v2 fixes 3 bugs.", "Release v3 fixes bugs.", "v3"),
         ("Release v2 fixes six bugs.", "Release v2.1 fixes 6 bugs.", "The 2 of them are left.", "2"),

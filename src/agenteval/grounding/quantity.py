@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from decimal import Decimal
 
-from agenteval.language.european import is_function_word
+from agenteval.language.content_words import carries_content
 from agenteval.lazyregex import lazy
 
 
@@ -88,5 +88,5 @@ def may_be_day(before: str, after: str) -> bool:
 def may_be_version(before: str) -> bool:
     """Whether a whole number after this text may be a version: of what has a name, as in `Node 20`."""
     word = (before.split() or [""])[-1].strip("*_`(")
-    named = word[:1].isupper() and not is_function_word(word.lower())
+    named = word[:1].isupper() and carries_content(word.lower())
     return word[-1:].isalnum() and (named or word == "version")

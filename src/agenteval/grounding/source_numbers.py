@@ -207,14 +207,16 @@ _CUT_WHOLE = lazy(r"\.\d{1,3}\.\d{1,3}(?!\.?\w)")
 
 
 def _begins_version(text: str, start: int, end: int) -> bool:
-    """Whether a version begins here: one with a `v`, or one with two points that the number is cut short of, or it is one."""
+    """Whether a version begins here: one with a `v` or with two points, or the number itself where it may be one."""
     before = text[max(0, start - 20) : start]
     if before[-1:] in ("v", "V"):
         return not before[-2:-1].isalnum() and bool(_REST_OF_VERSION.match(text, end))
-    whole = "." not in text[start:end]
-    if before[-1:].isalnum() or before[-1:] == "." or (whole and not may_be_version(before)):
+    if before[-1:].isalnum() or before[-1:] == ".":
         return False
-    return _stands_alone(text, start, end) or bool((_CUT_WHOLE if whole else _CUT_SHORT).match(text, end))
+    whole = "." not in text[start:end]
+    if (_CUT_WHOLE if whole else _CUT_SHORT).match(text, end):
+        return True
+    return _stands_alone(text, start, end) and (not whole or may_be_version(before))
 
 
 _WHOLE_HASH = lazy(r"[0-9a-f]{12,64}(?![^\W_])|[0-9a-f]{8}-")
