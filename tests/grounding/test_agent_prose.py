@@ -130,6 +130,7 @@ def unsupported(output: str, source: str) -> list[str]:
         ("The commit is b18e512.", "b18e512dba79e4c8300d", "The commit is dba79e4.", "dba79e4"),
         ("The order is e10025531.", "The order: e10025531", "The order is e1002553.", "e1002553"),
         ("The U.S. voted.", "Then the US voted.", "The U.K. voted.", "U.K."),
+        ("Then the UK team won.", "Let us know that the U.K. team won.", "Then the US team won.", "US"),
         ("A U.S.-based firm won.", "A US firm won.", "A U.K.-based firm won.", "U.K."),
         ("The call is at 9 P.M. today.", "The call: 9 pm today", "The call is at 9 A.M. today.", "9 A.M"),
         ("The code was sent [1].", "The code was sent.", "The code is [404].", "404"),

@@ -24,6 +24,7 @@ from agenteval.grounding.source_numbers import Beside, SourceNumbers, any_unit, 
 from agenteval.grounding.source_text import SourceText
 from agenteval.grounding.statements import statement
 from agenteval.grounding.wording import Name
+from agenteval.language.content_words import carries_content
 from agenteval.language.signs import END, tokens
 from agenteval.language.stems import stems
 from agenteval.lazyregex import lazy
@@ -306,6 +307,9 @@ def _is_lacking(name: str, claim: Claim) -> bool:
 def _has_name(name: Name, sources: SourceText) -> bool:
     if name.number and sources.numbers.has_text(name.number + name.text[0]):  # `24G` is 24 GB
         return True
+    capitals, token = name.text.replace(".", ""), name.tokens[0]
+    if len(capitals) > 1 and capitals.isupper() and token == capitals.lower() and not carries_content(token):
+        return sources.numbers.has_text(capitals) or sources.has_initials(token)  # the US is not us
     if len(name.tokens) > 1 and any(len(token) == 1 for token in name.tokens):
         return sources.has_phrase(name.tokens)
     return all(_has_token(token, sources) for token in name.tokens) and sources.has_together(name.tokens[-2:])
