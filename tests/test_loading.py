@@ -277,6 +277,10 @@ def test_an_unsupported_version(tmp_path: Path, version: str, message: str) -> N
             ("type: called", "type: [called]"),
             [(14, "wrong_type: assertions[0].type: expected a string, got a list")],
         ),
+        (
+            ("type: called", "type: ''"),
+            [(14, "wrong_value: assertions[0].type: expected something that is not empty, got ''")],
+        ),
     ],
 )
 def test_what_is_wrong_with_the_envelope(

@@ -62,6 +62,9 @@ def one(kind: str, **params: Any) -> dict[str, Any]:
         ("read", "raed", True),
         ("", "abc", False),
         ("work", "word", True),
+        ("web_sxyrch", "web_search", False),
+        ("team_xork", "team_work", True),
+        ("to_go", "to_gi", True),
     ],
 )
 def test_slips(name: str, known: str, meant: bool) -> None:
