@@ -261,6 +261,20 @@ def test_the_environment_overrides_the_file(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "meant"), [("1", True), ("true", True), ("True", True), ("0", False), ("false", False)]
+)
+def test_truth_in_the_environment(tmp_path: Path, text: str, meant: bool) -> None:
+    """Two words, in any case, and two digits."""
+    yaml_file(tmp_path, f"strict: {str(not meant).lower()}\n")
+    assert load_config(tmp_path, {"AGENTEVAL_STRICT": text}).strict is meant
+
+
+def test_a_list_in_the_environment(tmp_path: Path) -> None:
+    """Its items are separated by commas; what is empty is no item."""
+    assert load_config(tmp_path, {"AGENTEVAL_PLUGINS": "a.py, pkg.checks,"}).plugins == ["a.py", "pkg.checks"]
+
+
 def test_the_environment_of_the_process_is_the_default(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -36,3 +36,14 @@ def test_a_forbidden_phrase_that_reads_like_a_pattern(
         )
         for phrase in told
     ]
+
+
+def test_where_a_phrase_that_reads_like_a_pattern_stands(tmp_path: Path) -> None:
+    """Its line is told, and an assertion of another type before it does not end the search."""
+    calls = {"id": "a", "type": "must_call_tool", "params": {"tool": "web_search"}}
+    omits = {"id": "b", "type": "output_omits", "params": {"patterns": ["ok", "a.*b"]}}
+    path = tmp_path / "test.yaml"
+    text = yaml.safe_dump(make_spec(assertions=[calls, omits]))
+    path.write_text(text)
+    (warning,) = load_test(path).warnings
+    assert warning.line == 1 + text.split("\n").index("    - a.*b")

@@ -237,6 +237,8 @@ class TestNearlyATest:
     def test_other_contents_are_left_alone(self) -> None:
         """A configuration called tests.yml is no test; neither is what cannot be read."""
         Path("tests.yml").write_text("jobs:\n  - assertions: 3\n    adapter: x\n")
+        Path("test-plug.yml").write_text("adapter: usb-c\n")
+        Path("test-proof.yml").write_text("assertions: []\n")
         Path("test-all.yml").mkdir()
         os.mkfifo("test_pipe.yml")
         assert overlooked(".") == []
@@ -262,7 +264,7 @@ class TestNotInForce:
             "d/test.yaml",
         )
         Path("d/pyproject.toml").write_text("[tool.agenteval]\nstrict = true\n")
-        Path("ab/pyproject.toml").write_text("[project]\n")
+        Path("ab/pyproject.toml").write_text('[project]\ndependencies = ["agenteval"]\n')
         problems: list[Problem] = []
         list(discover(["."], problems))
         step = "run these tests by themselves, or set at the root what they need"
@@ -291,6 +293,8 @@ class TestMissing:
             ("evals/umbrela", "   did you mean 'evals/umbrella'?"),
             ("evals/xyz", ""),
             ("nowhere/umbrella", ""),
+            (FILE + "l", f"   did you mean {FILE!r}?"),
+            ("nowhere:12:3", ""),
             (FILE + ":12:3", f"   next: name the file alone, {FILE}, or one of its assertions, {FILE}::ID"),
             (
                 FILE + ":sent-once",
@@ -327,6 +331,7 @@ class TestSelection:
         assert found("a/test.yaml::x", "a/test.yaml") == ["a/test.yaml"]
         assert found("a/test.yaml", "a/test.yaml::x") == ["a/test.yaml"]
         assert found("a/test.yaml::x", "a", "b/test.yaml::y") == ["a/test.yaml", "b/test.yaml::y"]
+        assert found("a/test.yaml::x", "./a/test.yaml") == ["a/test.yaml"]
         assert found("a/test.yaml::x", ".") == ["a/test.yaml", "b/test.yaml"]
 
     def test_an_empty_selection_is_an_error(self) -> None:

@@ -163,6 +163,7 @@ def test_a_nul_byte(tmp_path: Path) -> None:
     problem = refusal(path)
     assert (problem.reason_code, problem.line, problem.column) == ("file.nul_byte", 2, 4)
     assert problem.message == "a NUL byte: this is not a text file"
+    assert problem.next_step == "save the file as text in UTF-8"
 
 
 def shown(place: Place) -> list[str]:

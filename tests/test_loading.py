@@ -212,6 +212,7 @@ def test_no_assertions(tmp_path: Path) -> None:
     [
         ("0.1", 'schema_version is a number here: quote it, "0.1"'),
         ('"0.2"', "schema_version '0.2' is not supported, only '0.1' is"),
+        ("0.2", "schema_version 0.2 is not supported, only '0.1' is"),
         ("1", "schema_version 1 is not supported, only '0.1' is"),
         ("", "schema_version None is not supported, only '0.1' is"),
     ],
@@ -276,6 +277,10 @@ def test_an_unsupported_version(tmp_path: Path, version: str, message: str) -> N
             ("type: called", "type: [called]"),
             [(14, "wrong_type: assertions[0].type: expected a string, got a list")],
         ),
+        (
+            ("type: called", "type: ''"),
+            [(14, "wrong_value: assertions[0].type: expected something that is not empty, got ''")],
+        ),
     ],
 )
 def test_what_is_wrong_with_the_envelope(
@@ -292,6 +297,7 @@ def test_what_is_wrong_with_the_envelope(
     ("text", "message"),
     [
         ("- a", "expected a mapping, got a list"),
+        ("5", "expected a mapping, got the number 5"),
         ("text", "expected a mapping, got 'text'"),
     ],
 )

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from agenteval.assertions.base import failed, not_applicable, passed, vacuous
-from agenteval.errors import AdapterError, FileError, Problem
+from agenteval.errors import AdapterError, AgentEvalError, FileError, Problem
 from agenteval.hiding import token
 from agenteval.results import Artifacts, Counts, ErrorInfo, TraceSummary
 from agenteval.runner import Outcome, RunOptions, run_test, timestamp
@@ -157,6 +157,16 @@ def test_an_error_without_a_next_step_gets_one(kind: Callable[[str], Exception])
     assert made.next_step == "correct what the message names, and run the test again"
 
 
+def test_any_error_of_ours_in_an_adapter_is_told_as_it_is() -> None:
+    """Its reason and its next step are kept; it is no crash, and has no traceback."""
+    outcome = run_one(
+        make_test(YES), raising(AgentEvalError("broken", reason_code="x.y", next_step="mend it"))
+    )
+    refused(outcome, "x.y", "broken", "mend it")
+    assert outcome.result.error is not None
+    assert outcome.result.error.details == ""
+
+
 CRASH_STEP = (
     "this is a bug of the adapter: report it with the recording that shows it; -v shows where it happened"
 )
@@ -255,10 +265,15 @@ def test_the_adapter_is_told_where_it_is() -> None:
 
     def answer(case: Any, context: Any) -> Any:
         context.warn(f"{context.base_dir} {context.root} {context.run_id} {context.max_file_bytes}")
+        context.progress(Path("replay.json"), 1, 2)
         return make_trace()
 
-    made = run_one(make_test(YES), answer, root=Path("project"), limits=LimitsConfig(max_file_bytes=7)).result
+    read: list[tuple[Path, int, int]] = []
+    limits = LimitsConfig(max_file_bytes=7)
+    progress = lambda *args: read.append(args)  # noqa: E731
+    made = run_one(make_test(YES), answer, root=Path("project"), limits=limits, progress=progress).result
     assert made.warnings == ["suite/case project run-1 7"]
+    assert read == [(Path("replay.json"), 1, 2)]
     assert made.status == "pass"
 
 
@@ -326,6 +341,20 @@ def test_without_redaction_the_same_values_show() -> None:
     test = make_test(quoting(), **case_with([]))
     text = json.dumps(dataclasses.asdict(run_one(test, planted_trace()).result))
     assert [name for name, marker in MARKERS.items() if marker not in text] == []
+
+
+def test_a_password_in_a_recording_is_hidden_wherever_it_is_repeated() -> None:
+    """It is learned from where its key tells what it is, in the first event or the last of many."""
+    secrets = ["hunter-north-1", "hunter-south-2", "nobody-knows-3"]
+    steps = [call("login", f"c{number}", number=number) for number in range(300)]
+    trace = make_trace(
+        call("login", "c", password=secrets[0]), *steps, call("login", "z", password=secrets[1])
+    )
+    made = run_one(make_test(says(failed(f"got {' '.join(secrets)}"), "quoting")), trace).result
+    assert (
+        made.assertions[0].message
+        == f"got {token(secrets[0], 'credential')} {token(secrets[1], 'credential')} {secrets[2]}"
+    )
 
 
 def test_verdicts_are_judged_on_the_real_values() -> None:
@@ -406,6 +435,17 @@ def test_lines_of_an_unreadable_file_are_left_out() -> None:
     made = run_one(make_test(YES, **case_with(["text"])), raising(AdapterError.of([problem]))).result
     assert made.error is not None
     assert made.error.message == "replay.json:1:2: error[json.syntax]: a comma is missing"
+
+
+def test_lines_of_a_file_whose_data_is_known_are_shown() -> None:
+    """What the test redacts is known then, and is left out of them."""
+    excerpt = [(1, f"{MARKERS['args']}, two")]
+    problem = Problem(reason_code="x.y", message="wrong", path=Path("replay.json"), line=1, excerpt=excerpt)
+    refusal = AdapterError.of([problem])
+    refusal.inputs = [{"text": MARKERS["args"]}]
+    made = run_one(make_test(YES, **case_with(["text"])), raising(refusal)).result
+    assert made.error is not None
+    assert made.error.message == f"replay.json:1: error[x.y]: wrong\n   1 | {token(MARKERS['args'])}, two"
 
 
 def test_outcomes_for_reporters_can_be_built() -> None:

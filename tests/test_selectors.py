@@ -62,6 +62,7 @@ def test_args_contains_compares_strings_by_substring(wanted: dict[str, Any], con
         ({"required_keys": ["nothing"]}, []),
         ({"args_contains": {"query": "ai"}}, ['query: expected to contain "ai", got "weather"']),
         ({"args_contains": {"page": 3}}, ["page: expected to be 3, got 2"]),
+        ({"args_contains": {"query": 3}}, ['query: expected to be 3, got "weather"']),
         ({"args_contains": {"lang": "en"}}, ['lang: expected to contain "en", got nothing']),
         ({"args_contains": {"query": ""}}, []),
         ({"regex": {"deep.list.0": "^u\u0308$"}}, []),
@@ -295,6 +296,15 @@ def test_a_result_without_a_tool_has_the_tool_of_its_call() -> None:
                 ("evt-3", "tool: expected web_fecth, got web_search"),
             ],
         ),
+        (
+            {"call_id": "c9"},
+            [
+                ("evt-3", "call_id: expected c9, got c1"),
+                ("evt-4", "call_id: expected c9, got c1"),
+                ("evt-5", "call_id: expected c9, got c2"),
+            ],
+        ),
+        ({"event_type": "tool_call", "tool": "web_fecth*"}, []),
         ({"event_type": "tool_call", "tool": "calendar"}, []),
         ({"event_type": "memory_write"}, []),
     ],

@@ -84,6 +84,7 @@ def test_a_check_that_needs_what_is_not_told_is_skipped(
     assert not skipped.exercised
     failed = judged(kind, params, *steps, rules=STRICT)
     assert (failed.status, failed.message) == ("fail", f"needs {needed}")
+    assert failed.evidence.event_refs == places.split(", ")
 
 
 @pytest.mark.parametrize(

@@ -62,6 +62,9 @@ def one(kind: str, **params: Any) -> dict[str, Any]:
         ("read", "raed", True),
         ("", "abc", False),
         ("work", "word", True),
+        ("web_sxyrch", "web_search", False),
+        ("team_xork", "team_work", True),
+        ("to_go", "to_gi", True),
     ],
 )
 def test_slips(name: str, known: str, meant: bool) -> None:
@@ -103,8 +106,16 @@ TOOLS = [
         "/assertions/0/params/forbidden_tools/0",
     ),
     (
-        {"tools": {"available": AVAILABLE, "fixtures": [{"id": "f", "tool": "web_serch", "response": 1}]}},
-        "/tools/fixtures/0/tool",
+        {
+            "tools": {
+                "available": AVAILABLE,
+                "fixtures": [
+                    {"id": "e", "tool": "web_search", "response": 1},
+                    {"id": "f", "tool": "web_serch", "response": 1},
+                ],
+            }
+        },
+        "/tools/fixtures/1/tool",
     ),
     ({"tools": {"available": AVAILABLE, "policy": {"deny": ["web_serch"]}}}, "/tools/policy/deny/0"),
     ({"tools": {"available": AVAILABLE, "policy": {"allow": ["web_serch"]}}}, "/tools/policy/allow/0"),
@@ -136,6 +147,7 @@ def test_a_misspelt_tool_is_an_error_wherever_it_stands(
         one("must_not_call_tool", tool="rm"),
         one("must_not_call_tool", tool="web_serc[h]"),
         one("must_not_call_tool", tool="web_serc*"),
+        one("must_not_call_tool", tool="web_searc?"),
         {
             **one("must_not_call_tool", tool="github_serch"),
             "tools": {"available": ["github_*", "github_search"]},
@@ -149,7 +161,7 @@ def test_a_misspelt_tool_is_an_error_wherever_it_stands(
             "tools": {"available": ["outbound_sent"]},
         },
     ],
-    ids=["other", "short", "bracket", "glob", "available-glob", "of-a-fixture", "default"],
+    ids=["other", "short", "bracket", "glob", "one-sign", "available-glob", "of-a-fixture", "default"],
 )
 def test_a_tool_that_the_agent_does_not_have_may_be_named(tmp_path: Path, parts: dict[str, Any]) -> None:
     """A tool that is no slip of an available one, a glob, and what is not written in the file."""
@@ -196,6 +208,12 @@ OTHERS = [{"group_id": "work", "memory_snapshot": [{"group_id": "work", "content
             "/scenario/other_group_state/0/memory_snapshot/0/group_id",
             "work",
         ),
+        (
+            {"other_group_state": {"work": {"memory": [{"group_id": "wrk", "content": "x"}]}}},
+            {},
+            "/scenario/other_group_state/work/memory/0/group_id",
+            "work",
+        ),
     ],
 )
 def test_a_misspelt_group_is_an_error(
@@ -216,6 +234,54 @@ def test_other_groups_may_be_named(tmp_path: Path, groups: list[str]) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "scenario",
+    [
+        {"memory_snapshot": [{"group_id": "family", "content": "famly"}]},
+        {"memory_snapshot": {"group_id": 7}},
+        {"other_group_state": {"work": {"chats": [{"group_id": "famly"}]}}},
+    ],
+    ids=["content", "number", "elsewhere"],
+)
+def test_what_names_no_group(tmp_path: Path, scenario: dict[str, Any]) -> None:
+    """Only a text under `group_id`, in memory, is the id of a group."""
+    assert problems(tmp_path, scenario={**SCENARIO, **scenario}) == []
+
+
+def test_names_of_one_kind_are_no_slips_of_another(tmp_path: Path) -> None:
+    """Tools, groups and tasks are each compared with their own kind alone."""
+    scenario = {**SCENARIO, "trigger": "scheduler", "scheduler_context": {"task_id": "famoly"}}
+    params = [
+        ("must_call_tool", {"tool": "familly"}),
+        ("no_cross_group_memory_use", {"current_group_id": "family", "forbidden_group_ids": ["work"]}),
+        ("scheduler_task_runs", {"task_id": "famoly"}),
+    ]
+    assertions = [{"id": kind, "type": kind, "params": given} for kind, given in params]
+    tools = {"available": ["familly"]}
+    assert problems(tmp_path, scenario=scenario, tools=tools, assertions=assertions) == []
+
+
+def test_a_task_that_has_no_name_is_no_slip(tmp_path: Path) -> None:
+    """A scheduler context may number its tasks."""
+    scenario = {**SCENARIO, "trigger": "scheduler", "scheduler_context": {"task_id": 7}}
+    assert problems(tmp_path, scenario=scenario, **one("scheduler_task_runs", task_id="daily-digest")) == []
+
+
+def test_what_is_allowed_is_told(tmp_path: Path) -> None:
+    """The names that the file knows, and what to do with a group that it does not know; a key is shown as one."""
+    tools = {"available": AVAILABLE, "policy": {"max_calls": {"web_serch": 1}}}
+    params = {"expected_memory_fact": "x", "group_id": "famly"}
+    found = problems(tmp_path, tools=tools, **one("memory_recall_same_group", **params))
+    text = (tmp_path / "test.yaml").read_text(encoding="utf-8").split("\n")
+    assert [(each.line, each.column, each.allowed) for each in found] == [
+        (1 + text.index("      web_serch: 1"), 7, AVAILABLE),
+        (1 + text.index("    group_id: famly"), 15, ["family"]),
+    ]
+    assert found[1].next_step == (
+        "correct it; a group that is really called so belongs into scenario.other_group_state"
+    )
+
+
 def test_a_group_described_is_no_slip(tmp_path: Path) -> None:
     """Two groups with much the same name are two groups, once the scenario tells of both."""
     scenario = {**SCENARIO, "other_group_state": {"famly": "x"}}
@@ -230,6 +296,7 @@ def test_a_misspelt_task_is_an_error(tmp_path: Path) -> None:
     assert told(found) == [
         ("spec.unknown_task", "/assertions/0/params/task_id", "did you mean 'daily-digest'?")
     ]
+    assert found[0].allowed == ["daily-digest"]
     assert problems(tmp_path, scenario=scenario, **one("scheduler_task_runs", task_id="weekly-report")) == []
 
 
@@ -242,3 +309,4 @@ def test_an_expected_failure_names_an_assertion_of_the_file(tmp_path: Path) -> N
         ("spec.unknown_assertion_id", "/expected/assertions/1", "did you mean 'searches'?")
     ]
     assert found[0].message == "no assertion of the test has the id 'searchs'"
+    assert found[0].allowed == ["a", "searches"]

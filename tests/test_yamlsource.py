@@ -228,6 +228,7 @@ STEPS = {
     "the quote that begins here is not closed": "close it",
     "no anchor &b comes before the alias *b": "put a text that begins with '*' in quotes",
     "a tab cannot indent YAML": "indent with blanks",
+    "the character U+0007 cannot stand in YAML": "remove it, or write it as an escape in quotes",
     "a list cannot begin here": "begin it on a line of its own, or write [a, b]",
     "expected a value here": "add it, or close the bracket; put a text that begins with '#' in quotes, or it is a comment",
 }
@@ -259,6 +260,7 @@ OPEN = "add what is missing; put a text that holds ', \", #, a comma or a bracke
         ("a: - b\n", 1, "a list cannot begin here"),
         ("a: *b", 1, "no anchor &b comes before the alias *b"),
         ("a:\n  b: 1\n\tc: 2\n", 3, "a tab cannot indent YAML"),
+        ("a: x\n  \x07", 2, "the character U+0007 cannot stand in YAML"),
     ],
 )
 def test_slips_are_told_in_words_for_authors(text: str, line: int, message: str) -> None:

@@ -109,7 +109,7 @@ def _largest_matching(rows: Sequence[int], free: int) -> list[Pair]:
             if open_facts := rows[expected] & free:
                 first = open_facts & -open_facts
                 free ^= first
-                _shift(start, expected, first.bit_length() - 1, came_from, fact_of, owner)
+                _shift(expected, first.bit_length() - 1, came_from, fact_of, owner)
                 break
             taken = rows[expected] & alive & ~seen
             seen |= taken
@@ -122,7 +122,6 @@ def _largest_matching(rows: Sequence[int], free: int) -> list[Pair]:
 
 
 def _shift(
-    start: int,
     expected: int,
     fact: int,
     came_from: dict[int, int],
@@ -134,7 +133,7 @@ def _shift(
         given_up = fact_of.get(expected)
         fact_of[expected] = fact
         owner[fact] = expected
-        if expected == start or given_up is None:
+        if given_up is None:
             return
         expected, fact = came_from[expected], given_up
 

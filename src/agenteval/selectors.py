@@ -132,15 +132,15 @@ class Selector(Model):
     def closest(self, trace: Trace) -> list[tuple[Event, str]]:
         """The events that almost match, best first, at most three, each with what is different about it.
 
-        Candidates are events of the tool (or of the type, when no tool is named), then events of tools with a
-        similar name.
+        Candidates are events of the tool (or of the type, when no tool is named; of any tool, when neither is),
+        then events of tools with a similar name.
         """
         similar = self._similar_tools(trace)
         ranked = []
         for event in trace.events:
             tool = tool_of(event, trace)
             if self.tool is None:
-                near = self.event_type is None or event.type == self.event_type
+                near = event.type == self.event_type if self.event_type else tool != ""
             else:
                 near = is_event_of(self.tool, event, trace) or tool in similar
             if near and (found := self._differences(event, trace)):

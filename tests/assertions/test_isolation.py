@@ -168,6 +168,7 @@ class TestToolCalls:
         [
             {"file_path": "/workspace/project/groups/family/CLAUDE.md"},
             {"file_path": "groups/workshop/CLAUDE.md"},
+            {"pattern": "groups/fam*/CLAUDE.md"},
             {"file_path": "groups/work.bak/CLAUDE.md"},
             {"file_path": "groups/Work/CLAUDE.md"},
             {"file_path": "/workspace/group/work/plan.md"},
@@ -186,6 +187,7 @@ class TestToolCalls:
             {"command": "ls 'groups' 'work'"},
             {"command": 'printf "groups\\n/work/x"'},
             {"command": "cd groups/family && cd work"},
+            {"command": "cd groups/ && echo work"},
             {"file_path": "C:\\nanoclaw\\groups\\family\\work\\x.md"},
         ],
     )
@@ -201,6 +203,7 @@ class TestToolCalls:
             ("./groups/gym/CLAUDE.md", True),
             ("groups/*/CLAUDE.md", True),
             ("groups/family/CLAUDE.md", False),
+            ("src/groups/gym/CLAUDE.md", False),
             ("groups/global/CLAUDE.md", False),
             ("src/groups/admin.py", False),
             ("groups/README.md", False),

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 from agenteval.lazyregex import lazy
-from agenteval.patterns import is_glob, name_matches
+from agenteval.patterns import name_matches
 from agenteval.shortening import cut
 from agenteval.text import texts
 
@@ -99,5 +99,5 @@ def _means(segment: str, group: str) -> bool:
     if segment == group:
         return True
     if "{" in segment:
-        return any(_means(part, group) for part in re.split(r"[{},]", segment) if part)
-    return is_glob(segment) and name_matches(segment, group)
+        return any(_means(part, group) for part in re.split(r"[{},]", segment))
+    return name_matches(segment, group)
