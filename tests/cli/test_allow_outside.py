@@ -85,9 +85,7 @@ def test_a_link_to_a_test_outside_is_run(project: Project) -> None:
     assert main(["run", "tests"]) == 0
 
 
-def test_a_link_to_a_folder_of_tests_outside(
-    project: Project, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_link_to_a_folder_of_tests_outside(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     """Its recordings are outside too: they need the option. What is no valid test is not shown with it either."""
     path = project.add("pass")
     path.parent.rename(project.root.parent / "shared")
