@@ -8,7 +8,7 @@ import pytest
 from agenteval.grounding.dates import dates
 from agenteval.grounding.links import links
 from agenteval.grounding.quantities import NEARLY
-from agenteval.grounding.source_numbers import anywhere
+from agenteval.grounding.source_numbers import any_unit, anywhere
 from agenteval.grounding.source_text import SourceText
 from agenteval.grounding.sources import Source
 
@@ -57,7 +57,7 @@ def test_other_digits_are_not_the_number(text: str, value: str) -> None:
 def test_about_a_number() -> None:
     """Five percent more or less, in digits or in words; only of a number that is more exact."""
     near = [
-        sources(text).numbers.has_near(Decimal(60), NEARLY, anywhere)
+        sources(text).numbers.has_near(Decimal(60), NEARLY, anywhere, any_unit)
         for text in ("57", "sixty-three", "56", "64 boats", "60")
     ]
     assert near == [True, True, False, False, False]

@@ -42,7 +42,12 @@ _DOMAIN = lazy(
 _OF_HOST = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-."
 _LONGEST_HOST = 5 * 64
 """Characters before the top level of a domain, at most."""
-_EMAIL = lazy(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+")
+_EMAIL = lazy(
+    r"(?:(?<![\w.+\\-])|(?<=\\[nrt]))[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})*\.[^\W\d_]{2,63}(?![^\W_])"
+)
+"""No package with its version: `react@18.2.0`. It may follow the `\\n` of JSON."""
+_AT = lazy(r" ?[(\[]at[)\]] ?| at |%40", re.IGNORECASE)
+_DOT = lazy(r" ?[(\[](?:dot|punkt)[)\]] ?| dot ", re.IGNORECASE)
 _TRACKING = lazy(
     r"utm_\w+|gclid|fbclid|dclid|msclkid|mc_[ce]id|igshid|yclid|_ga|ref|ref_src|spm|cmpid", re.IGNORECASE
 )
@@ -68,14 +73,19 @@ def links(text: str) -> list[Link]:
 
 
 def addresses(text: str) -> list[Link]:
-    """The e-mail addresses of a text, in order. Underscores around one are Markdown."""
+    """The e-mail addresses of a text, in order. Marks around one are no part of it; `jo...@acme.com` is none, but a sign of one."""
     if "@" not in text:
         return []
     return [
         Link(kind="email", text=written, key=fold(written), host="", start=match.start(), end=match.end())
         for match in _EMAIL.finditer(text)
-        if (written := match.group().strip("_"))
+        if ".." not in (written := match.group().strip("_.-"))
     ]
+
+
+def spelled_out(text: str) -> str:
+    """A text with its e-mail addresses as they are meant: `jo at acme dot com`, `jo(at)acme.com`, and as they stand in URLs."""
+    return _DOT.sub(".", _AT.sub("@", text))
 
 
 def _others(text: str) -> Iterator[Link]:

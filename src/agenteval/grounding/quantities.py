@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal, InvalidOperation
 
 from agenteval.grounding.number_words import spelled
-from agenteval.grounding.quantity import Quantity, may_be_day, may_be_hour
+from agenteval.grounding.quantity import Quantity, may_be_day, may_be_hour, may_be_version
 from agenteval.grounding.times import times
 from agenteval.lazyregex import lazy
 
@@ -57,7 +57,7 @@ _NUMBER = lazy(
     r"|Prozent|por ciento|pour cent)(?!\w))?"
 )
 IDENTIFIER = lazy(
-    r"(?<![\w-])(?:(?:[A-Z][A-Za-z]*+-|[A-Za-z]++)\d[\w-]*(?:\.\d[\w-]*)*|(?!\d{1,3}(?:\.\d{3}){2,}(?![\w.]))\d+(?:\.\d+){2,}(?:-\w+)?)"
+    r"(?<![\w-])(?:(?:[A-Z][A-Za-z]*+-|[A-Za-z]++)\d[\w-]*(?:\.\d[\w-]*)*|(?!\d{1,3}(?:\.\d{3}){2,12}(?![\w.]))\d+(?:\.\d+){2,}(?:-\w+)?)"
 )
 """Letters and digits in one: GPT-4, H100, v1.2.3, 10.0.1. They are names, not numbers."""
 
@@ -207,6 +207,7 @@ def _digits(text: str) -> Iterator[Quantity]:
             if written.isdigit() and not unit and not scale and value <= 24
             else "",
             day=bool(ordinal) and may_be_day(before, text[end : end + 10]),
+            version=not unit and not scale and ("." in written or may_be_version(before)),
         )
 
 

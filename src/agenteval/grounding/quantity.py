@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from decimal import Decimal
 
+from agenteval.language.content_words import carries_content
 from agenteval.lazyregex import lazy
 
 
@@ -12,9 +13,10 @@ class Quantity:
 
     `unit` is `%`, a currency, `:` for a time of day in minutes, `th` for an ordinal, `+` for a telephone number (one number
     with all its digits), or empty. `about` says that the text calls it approximate, `over` that it is less than the exact
-    one, `day` that it may be one of a month (`the 12th`), `clock` that it may be an hour: as `at` in `at 9`, as `to` only
-    beside another time, in `6:30 to 8`. `nearly` is the share by which the exact number may differ: that of `about 60`, and
-    half of the last digit of `15.2k`. `text` is as written, `start` and `end` are offsets.
+    one, `day` that it may be one of a month (`the 12th`), `version` that it may be one cut short (`Node 20`), `clock` that
+    it may be an hour: as `at` in `at 9`, as `to` only beside another time, in `6:30 to 8`. `nearly` is the share by which
+    the exact number may differ: that of `about 60`, and half of the last digit of `15.2k`. `text` is as written, `start`
+    and `end` are offsets.
     """
 
     text: str
@@ -27,6 +29,7 @@ class Quantity:
     over: bool = False
     clock: str = ""
     day: bool = False
+    version: bool = False
 
 
 _LISTED = lazy(r"(?: [\w'-]{1,30}){1,4}[*_]{0,2}:(?!\d)")
@@ -81,3 +84,10 @@ _AFTER_DAY = lazy(
 def may_be_day(before: str, after: str) -> bool:
     """Whether an ordinal in digits between these texts may be a day without its month: no `3rd quarter`."""
     return before.lower().endswith("the ") and bool(_AFTER_DAY.match(after))
+
+
+def may_be_version(before: str) -> bool:
+    """Whether a whole number after this text may be a version: of what has a name, as in `Node 20`."""
+    word = (before.split() or [""])[-1].strip("*_`(")
+    named = word[:1].isupper() and carries_content(word.lower())
+    return word[-1:].isalnum() and (named or word == "version")

@@ -12,7 +12,7 @@ from functools import cached_property, lru_cache
 from itertools import accumulate
 
 from agenteval.grounding.dates import Date, dates
-from agenteval.grounding.links import Link, addresses, links
+from agenteval.grounding.links import Link, addresses, links, spelled_out
 from agenteval.grounding.quantities import IDENTIFIER, in_digits
 from agenteval.grounding.times import times
 from agenteval.grounding.wording import tokens
@@ -57,8 +57,13 @@ class Reading:
 
     @cached_property
     def link_keys(self) -> frozenset[str]:
-        """The references as they are compared, e-mail addresses too."""
-        return frozenset(link.key for link in (*self.links, *addresses(self.text)))
+        """The references as they are compared."""
+        return frozenset(link.key for link in self.links)
+
+    @cached_property
+    def address_keys(self) -> frozenset[str]:
+        """The e-mail addresses as they are compared, however they are written."""
+        return frozenset(link.key for text in (self.text, spelled_out(self.text)) for link in addresses(text))
 
     @cached_property
     def dates(self) -> list[Date]:

@@ -12,7 +12,8 @@ from itertools import chain
 from agenteval.grounding.dates import MONTHS, dates
 from agenteval.grounding.effort import FOUND, Effort
 from agenteval.grounding.number_words import spellings
-from agenteval.grounding.quantities import ROUND, quantities
+from agenteval.grounding.quantities import NEARLY, ROUND, quantities
+from agenteval.grounding.quantity import may_be_version
 from agenteval.grounding.reading import SPACED, Reading
 from agenteval.lazyregex import lazy
 
@@ -68,6 +69,10 @@ class SourceNumbers:
         """Whether a text has a version that is this number, or begins with it: the 3.11 of `3.11.7`, the 20 of `v20.11`."""
         return self.has_written(number, beside, _begins_version)
 
+    def has_hash(self, start: str) -> bool:
+        """Whether a text has a hash of twelve digits or more, or a UUID, that begins so: a shorter one is another name."""
+        return self.has_written(start, anywhere, _begins_hash)
+
     def has_hour(self, minutes: Decimal, beside: "Beside") -> bool:
         """Whether a text has a time, in minutes of the day, as a bare hour of either half of the day: `at 9`."""
         hour, rest = divmod(int(minutes), 60)
@@ -87,17 +92,25 @@ class SourceNumbers:
         return any(piece in source.text for source in self._sources)
 
     def has_near(
-        self, value: Decimal, nearly: Decimal, beside: "Beside", *, over: bool = False, finer: int = 1
+        self,
+        value: Decimal,
+        nearly: Decimal,
+        beside: "Beside",
+        fits: Callable[[str], bool],
+        *,
+        over: bool = False,
+        finer: int = 1,
     ) -> bool:
-        """Whether a text has this number but for a share, whatever its unit, with `finer` digits more: `about 60` for 58.4."""
+        """Whether a text has this number but for a share, with `finer` digits more: `about 60` for 58.4."""
         exact = _digits(value)
         above = 2 * nearly if over and exact == 1 and value >= ROUND else nearly
-        low, high = value - nearly * value, value + above * value
+        below = min(nearly, NEARLY) if over else nearly
+        low, high = value - below * value, value + above * value
         return self._number_at(
             (float(low), float(high)),
             low,
             high,
-            any_unit,
+            fits,
             beside,
             lambda other: _digits(other) >= exact + finer,
         )
@@ -190,15 +203,27 @@ def _stands_alone(text: str, start: int, end: int) -> bool:
 
 _REST_OF_VERSION = lazy(r"(?:\.\d+)*(?!\.?\w)")
 _CUT_SHORT = lazy(r"\.\d{1,3}(?!\.?\w)")
+_CUT_WHOLE = lazy(r"\.\d{1,3}\.\d{1,3}(?!\.?\w)")
 
 
 def _begins_version(text: str, start: int, end: int) -> bool:
-    """Whether a version begins here: one with a `v`, or one with two points that the number is cut short of."""
-    before = text[max(0, start - 2) : start]
+    """Whether a version begins here: one with a `v` or with two points, or the number itself where it may be one."""
+    before = text[max(0, start - 20) : start]
     if before[-1:] in ("v", "V"):
-        return not before[:-1].isalnum() and bool(_REST_OF_VERSION.match(text, end))
-    alone = not before[-1:].isalnum() and before[-1:] != "."
-    return alone and "." in text[start:end] and bool(_CUT_SHORT.match(text, end))
+        return not before[-2:-1].isalnum() and bool(_REST_OF_VERSION.match(text, end))
+    if before[-1:].isalnum() or before[-1:] == ".":
+        return False
+    whole = "." not in text[start:end]
+    if (_CUT_WHOLE if whole else _CUT_SHORT).match(text, end):
+        return True
+    return _stands_alone(text, start, end) and (not whole or may_be_version(before))
+
+
+_WHOLE_HASH = lazy(r"[0-9a-f]{12,64}(?![^\W_])|[0-9a-f]{8}-")
+
+
+def _begins_hash(text: str, start: int, end: int) -> bool:  # noqa: ARG001 - it ends with the hash
+    return not text[max(0, start - 1) : start].isalnum() and bool(_WHOLE_HASH.match(text, start))
 
 
 def _digits(value: Decimal) -> int:

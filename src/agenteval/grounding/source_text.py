@@ -192,14 +192,15 @@ class SourceText:
 
     def has_link(self, link: Link) -> bool:
         """Whether a text, or an argument of a call, has the same reference."""
-        sign = link.host or (link.key.split("/")[0] if link.kind == "doi" else link.key)
+        sign = link.host or (re.split("[/@]", link.key)[0] if link.kind in ("doi", "email") else link.key)
         numbers: Sequence[int] = range(len(self._all)) if "xn--" in sign else self._with(sign)
         self._effort.spend(len(numbers))
         return (
             any(_is_written(link.text, self._read[number].text) for number in numbers)
             or any(
-                link.key in self._read[number].link_keys or _is_id(link, self._read[number].texts)
-                for number in self._effort.spent_on(numbers)
+                link.key in (read.address_keys if link.kind == "email" else read.link_keys)
+                or _is_id(link, read.texts)
+                for read in map(self._read.__getitem__, self._effort.spent_on(numbers))
             )
             or any(each.key == link.key for each in self.called_links)
         )

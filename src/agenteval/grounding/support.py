@@ -5,7 +5,7 @@ must overlap with theirs, and neither deny what they say nor swap who did what.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import chain
@@ -20,10 +20,11 @@ from agenteval.grounding.passages import Span
 from agenteval.grounding.quantities import CURRENCIES
 from agenteval.grounding.quantity import Quantity, counts_what_follows, is_weak
 from agenteval.grounding.reading import squash
-from agenteval.grounding.source_numbers import Beside, SourceNumbers, anywhere
+from agenteval.grounding.source_numbers import Beside, SourceNumbers, any_unit, anywhere
 from agenteval.grounding.source_text import SourceText
 from agenteval.grounding.statements import statement
 from agenteval.grounding.wording import Name
+from agenteval.language.content_words import carries_content
 from agenteval.language.signs import END, tokens
 from agenteval.language.stems import stems
 from agenteval.lazyregex import lazy
@@ -176,7 +177,7 @@ def _numbers(read: _Reading, sources: SourceText) -> Iterator[Fact]:
             )
             if not known and quantity.nearly and not quantity.about:
                 known = any(
-                    sources.numbers.has_near(value, quantity.nearly, read.beside, finer=2)
+                    sources.numbers.has_near(value, quantity.nearly, read.beside, _fits(quantity), finer=2)
                     for value in quantity.values
                 )
             if not known and quantity.clock and (quantity.clock == "at" or read.stated.times):
@@ -185,12 +186,7 @@ def _numbers(read: _Reading, sources: SourceText) -> Iterator[Fact]:
 
 
 def _has_quantity(quantity: Quantity, beside: Beside, sources: SourceText) -> bool:
-    def fits(unit: str) -> bool:
-        if quantity.unit == ":" or unit == ":":
-            return quantity.unit == unit
-        return unit in ("", quantity.unit) or not quantity.unit
-
-    numbers = sources.numbers
+    numbers, fits = sources.numbers, _fits(quantity)
     if quantity.unit == "+":  # nobody else's number: only objects of one kind have to be told apart
         in_records = sources.in_records(anywhere)
         digits = re.findall(r"\d+", quantity.text)
@@ -202,7 +198,7 @@ def _has_quantity(quantity: Quantity, beside: Beside, sources: SourceText) -> bo
         return True
     if quantity.unit != ":" and numbers.has_written(quantity.text, beside):
         return True
-    if not quantity.unit and numbers.has_version(quantity.text, beside):
+    if quantity.version and numbers.has_version(quantity.text, beside):
         return True
     if quantity.day and _has_day(quantity, sources, beside):
         return True
@@ -212,9 +208,20 @@ def _has_quantity(quantity: Quantity, beside: Beside, sources: SourceText) -> bo
         ways += [(value.scaleb(power).normalize(), _is_bare, where) for value in quantity.values]
     return any(
         numbers.has(value, quantity.unit, fits_here, place)
-        or (quantity.about and numbers.has_near(value, quantity.nearly, place, over=quantity.over))
+        or (quantity.about and numbers.has_near(value, quantity.nearly, place, any_unit, over=quantity.over))
         for value, fits_here, place in ways
     )
+
+
+def _fits(quantity: Quantity) -> Callable[[str], bool]:
+    """Whether a unit may be that of a number: none may be any but a time of day."""
+
+    def fits(unit: str) -> bool:
+        if quantity.unit == ":" or unit == ":":
+            return quantity.unit == unit
+        return unit in ("", quantity.unit) or not quantity.unit
+
+    return fits
 
 
 _POWERS_OF_DATA = {"%": -2, **dict.fromkeys(CURRENCIES, 2)}
@@ -283,8 +290,8 @@ def _has_identifier(written: str, read: _Reading, sources: SourceText) -> bool:
     """Whether the sources have a name with digits in it, the version that `v2.14` is, or the hash that this one begins."""
     return (
         sources.has_identifier(squash(written))
-        or (written[0] in "vV" and sources.numbers.has_written(written[1:], read.beside))
-        or (bool(_HASH.fullmatch(written)) and sources.numbers.has_text(written))
+        or (written[0] in "vV" and sources.numbers.has_version(written[1:], read.beside))
+        or (bool(_HASH.fullmatch(written)) and sources.numbers.has_hash(written))
     )
 
 
@@ -300,6 +307,9 @@ def _is_lacking(name: str, claim: Claim) -> bool:
 def _has_name(name: Name, sources: SourceText) -> bool:
     if name.number and sources.numbers.has_text(name.number + name.text[0]):  # `24G` is 24 GB
         return True
+    capitals, token = name.text.replace(".", ""), name.tokens[0]
+    if len(capitals) > 1 and capitals.isupper() and token == capitals.lower() and not carries_content(token):
+        return sources.numbers.has_text(capitals) or sources.has_initials(token)  # the US is not us
     if len(name.tokens) > 1 and any(len(token) == 1 for token in name.tokens):
         return sources.has_phrase(name.tokens)
     return all(_has_token(token, sources) for token in name.tokens) and sources.has_together(name.tokens[-2:])

@@ -120,7 +120,10 @@ def _runs(text: str) -> Iterator[list[re.Match[str]]]:
         ):
             yield run
             run = []
-        run.append((not run and _INITIALS.match(text, match.start())) or match)
+        initials = _INITIALS.match(text, match.start())
+        run.append(
+            initials if initials and all(_is_function_word(each, text, first=True) for each in run) else match
+        )
     if run:
         yield run
 
@@ -142,7 +145,11 @@ def _is_function_word(word: re.Match[str], text: str, *, first: bool) -> bool:
     if len(written) == 1:  # the A of "Lab A" is a name, the A of "A lab" is none
         alone = written == "I" or (written == "A" and first) or _begins(word, text)
         return alone and text[word.end() : word.end() + 1] != "."
-    if folded in _TITLES or written in _OF_NUMBERS or (first and folded in _OPENERS and _begins(word, text)):
+    if (
+        folded in _TITLES
+        or written.replace(".", "") in _OF_NUMBERS
+        or (first and folded in _OPENERS and _begins(word, text))
+    ):
         return True
     if first and is_function_word(folded) and _begins(word, text):
         return True
