@@ -108,6 +108,7 @@ def test_args_key_compares_numbers_by_value() -> None:
         ("meta.id", {"meta": {"n": 1}, "items": [{"id": 1, "n": 2}], "a.b": 3}),
         ("items.0.id", {"meta": {"id": 1, "n": 1}, "items": [{"n": 2}], "a.b": 3}),
         ("a.b", {"meta": {"id": 1, "n": 1}, "items": [{"id": 1, "n": 2}]}),
+        ("items.0", {"meta": {"id": 1, "n": 1}, "items": [], "a.b": 3}),
         ("items.1.id", {"meta": {"id": 1, "n": 1}, "items": [{"id": 1, "n": 2}], "a.b": 3}),
         ("meta.id.x", {"meta": {"id": 1, "n": 1}, "items": [{"id": 1, "n": 2}], "a.b": 3}),
         ("word.i.x", {"meta": {"id": 1, "n": 1}, "items": [{"id": 1, "n": 2}], "a.b": 3}),

@@ -66,7 +66,11 @@ def _without(value: Any, path: str) -> Any:
     if isinstance(value, dict) and step in value:
         return {**value, step: _without(value[step], rest)}
     if isinstance(value, list):
-        return [_without(item, rest) if str(place) == step else item for place, item in enumerate(value)]
+        return [
+            _without(item, rest) if str(place) == step else item
+            for place, item in enumerate(value)
+            if str(place) != path
+        ]
     return value
 
 

@@ -279,6 +279,13 @@ class TestGracefulFailure:
             "success_claims": [],
         }
 
+    def test_an_error_is_a_failure_whatever_else_it_says(self) -> None:
+        """What an adapter adds to the data of an error, such as a success of its own, is not read."""
+        failed = error("web_search", "c1")
+        failed.data["success"] = True
+        verdict = graceful("It timed out.", call("web_search", "c1"), failed)
+        assert (verdict.passed, verdict.observed["failures"]) == (True, ["evt-3"])
+
     def test_fails_when_the_failure_is_not_told(self) -> None:
         """The phrases looked for are named."""
         verdict = graceful("The pool is open.", allowed_failure_phrases=["could not reach", "no answer"])

@@ -85,6 +85,21 @@ def test_a_link_to_a_test_outside_is_run(project: Project) -> None:
     assert main(["run", "tests"]) == 0
 
 
+def test_a_link_to_a_folder_of_tests_outside(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its recordings are outside too: they need the option. What is no valid test is not shown with it either."""
+    path = project.add("pass")
+    path.parent.rename(project.root.parent / "shared")
+    path.parent.symlink_to(project.root.parent / "shared")
+    assert main(["run", "tests", "--run-id", "one"]) == 2
+    assert result(project, "one")["reason_code"] == "adapter.outside_root"
+    assert main(["run", "tests", "--run-id", "two", "--allow-outside"]) == 0
+    path.write_text("token: hunter2", encoding="utf-8")
+    assert main(["validate", "tests", "--allow-outside"]) == 3
+    shown = capsys.readouterr().out
+    assert "error[file.outside_root]" in shown
+    assert "hunter2" not in shown
+
+
 def with_fixture(project: Project, file: str) -> Path:
     """A test whose recording takes a result from the fixture file."""
     fixture = {"id": "news", "tool": "web_search", "file": file}

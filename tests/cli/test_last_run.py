@@ -167,6 +167,17 @@ def test_a_link_in_the_cache_is_not_written_through(project: Project) -> None:
     (project.root / ".agenteval_cache" / f"last-run.json-{os.getpid()}").symlink_to(outside)
     assert main(["run", "tests", "-q"]) == 1
     assert outside.read_text(encoding="utf-8") == "mine"
+    assert cache(project)["failed"] == ["tests/b/test.yaml", "tests/d/test.yaml"]
+
+
+def test_what_a_run_left_half_written_is_replaced(project: Project) -> None:
+    """In a container the next run may have the same process id: it would be forgotten, and every one after it."""
+    (project.root / ".agenteval_cache").mkdir()
+    part = project.root / ".agenteval_cache" / f"last-run.json-{os.getpid()}"
+    part.write_text('{"fail', encoding="utf-8")
+    assert main(["run", "tests", "-q"]) == 1
+    assert cache(project)["failed"] == ["tests/b/test.yaml", "tests/d/test.yaml"]
+    assert not part.exists()
 
 
 def test_a_cache_that_cannot_be_written_is_let_be(

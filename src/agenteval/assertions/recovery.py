@@ -234,7 +234,11 @@ must_not_claim_success: true
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all
         """Judge one trace."""
-        failures = [event for event in trace.of_type("error", "tool_result") if not event.data.get("success")]
+        failures = [
+            event
+            for event in trace.of_type("error", "tool_result")
+            if event.type == "error" or not event.data.get("success")
+        ]
         if not failures:
             return failed(
                 "expected an error event or a tool_result with success: false, got none: "

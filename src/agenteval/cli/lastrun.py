@@ -114,6 +114,7 @@ def _write(folder: Path, content: bytes) -> None:
         folder.mkdir()
         _fill(folder / ".gitignore", b"*\n")
     part = folder / f"{_FILE}-{os.getpid()}"
+    part.unlink(missing_ok=True)  # left by a run that was broken off: in containers ids of processes recur
     _fill(part, content)
     os.replace(part, folder / _FILE)  # noqa: PTH105
 
