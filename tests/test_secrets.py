@@ -105,8 +105,8 @@ def test_other_ways_in_which_keys_begin(kind: str, begins: str, around: str) -> 
 
 @pytest.mark.parametrize("end", ["C", "d", "5", "_", "-", "=="])
 def test_a_bearer_token_has_signs_of_several_sorts(end: str) -> None:
-    """Letters, also of one case alone, digits and `._~+/-`; the full stop after it is none of them."""
-    for value in (f"aB3._~+/-{'a1' * 10}{end}", f"{'0a' * 16}{end.lower()}"):
+    """Letters, digits and `._~+/-`, in one case with digits, in both also without; the full stop after it is none of them."""
+    for value in (f"aB3._~+/-{'a1' * 10}{end}", f"{'0a' * 16}{end.lower()}", f"qWeRtYuIoPaSdFgHjKlZ{end}"):
         assert shown(f"Bearer {value}.") == [("bearer-token", value)]
         assert might_hold(f"Bearer {value}.".encode())
 
