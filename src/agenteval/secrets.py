@@ -72,7 +72,12 @@ _SERVICE_KEY = rf"""(?x)
 
 OWN = (
     ("anthropic-key", lazy(r"sk-ant-[A-Za-z0-9_-]{16,}")),
-    ("bearer-token", lazy(r"(?<=earer )(?=[A-Za-z._~+/-]{0,40}(?:[0-9]|(?<=[a-z])[A-Z]))[A-Za-z0-9._~+/-]{19,}[A-Za-z0-9_-]=*")),
+    (
+        "bearer-token",
+        lazy(
+            r"(?<=earer )(?=[A-Za-z._~+/-]{0,40}(?:[0-9]|(?<=[a-z])[A-Z]))[A-Za-z0-9._~+/-]{19,}[A-Za-z0-9_-]=*"
+        ),
+    ),
     ("github-token", lazy(r"github_pat_[A-Za-z0-9_]{20,}")),
     ("google-key", lazy(r"AIza[A-Za-z0-9_-]{35,}")),
     ("npm-token", lazy(r"npm_[A-Za-z0-9]{30,}|(?<=_authToken=)[^\s\"'\\]{16,}")),
