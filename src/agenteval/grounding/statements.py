@@ -24,7 +24,7 @@ class Statement:
     def __init__(self, text: str) -> None:
         self.text = text
         found = links(text)
-        self.links = found + addresses(_blanked(text, _spans(found)))
+        self.links = found + (addresses(_blanked(text, _spans(found))) if "@" in text else [])
         """The references; of e-mail addresses, those that are no part of another one."""
         self.without_links = _blanked(text, [*_spans(self.links), *apparatus(text, found)])
         """The text without links, numbered citations, and labels such as `Source:`."""
