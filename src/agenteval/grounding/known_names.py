@@ -1,0 +1,76 @@
+"""Whether the sources have a name that a claim states: word by word, as initials, or in another form."""
+
+from functools import lru_cache
+
+from agenteval.grounding.dates import DAYS
+from agenteval.grounding.reading import squash
+from agenteval.grounding.source_numbers import Beside
+from agenteval.grounding.source_text import SourceText
+from agenteval.grounding.wording import Name
+from agenteval.language.content_words import carries_content
+from agenteval.language.stems import stems
+from agenteval.lazyregex import lazy
+from agenteval.text import fold
+
+
+def has_identifier(written: str, beside: Beside, sources: SourceText) -> bool:
+    """Whether the sources have a name with digits in it, the version that `v2.14` is, or the hash that this one begins."""
+    return (
+        sources.has_identifier(squash(written))
+        or (written[0] in "vV" and sources.numbers.has_version(written[1:], beside))
+        or (bool(_HASH.fullmatch(written)) and sources.numbers.has_hash(written))
+    )
+
+
+_HASH = lazy(r"[0-9a-f]{7,40}")
+"""Of a commit, which may be cut short."""
+
+
+def has_name(name: Name, sources: SourceText) -> bool:
+    """Whether the sources have a name without digits: its words in any form, the last two together."""
+    if name.number and sources.numbers.has_text(name.number + name.text[0]):  # `24G` is 24 GB
+        return True
+    capitals, token = name.text.replace(".", ""), name.tokens[0]
+    if len(capitals) > 1 and capitals.isupper() and token == capitals.lower() and not carries_content(token):
+        return sources.numbers.has_text(capitals) or sources.has_initials(token)  # the US is not us
+    if len(name.tokens) > 1 and any(len(token) == 1 for token in name.tokens):
+        return sources.has_phrase(name.tokens)
+    return all(_has_token(token, sources) for token in name.tokens) and sources.has_together(name.tokens[-2:])
+
+
+_OF_PEOPLE = ("n", "y", "an", "ian", "ish", "ese", "s", "es", "i")
+
+
+def _has_token(word: str, sources: SourceText) -> bool:
+    """Whether the sources, or the user, have a word in any form."""
+    token = fold(word)
+    return sources.has_token(token) or has_other_form(token, sources)
+
+
+def has_other_form(token: str, sources: SourceText) -> bool:
+    """Whether they have it as initials, as the date of a weekday, or as a country and its people."""
+    return (
+        sources.dates_imply(token)
+        or (token[:3] in _DAYS and _has_weekday(token, sources))
+        or sources.has_initials(token)
+        or (len(token) >= 4 and sources.has_any(_stems_of_people(token)))
+    )
+
+
+_DAYS = {day[:3]: day for day in DAYS}
+
+
+def _has_weekday(token: str, sources: SourceText) -> bool:
+    """Whether the sources have a day of the week that is cut short in one of the two: `Wed` for Wednesday."""
+    day = _DAYS[token[:3]]
+    return day.startswith(token) and any(
+        sources.has_token(day[:size]) for size in (3, 4, 5, len(day)) if day[:size] != token
+    )
+
+
+@lru_cache(maxsize=1024)  # a word that no source has is often missing in many claims
+def _stems_of_people(token: str) -> tuple[str, ...]:
+    """The stems of what a country, or its people, may be called when the word is the name of the other."""
+    longer = [token + ending for ending in _OF_PEOPLE]
+    shorter = [token.removesuffix(ending) for ending in _OF_PEOPLE if token.endswith(ending)]
+    return tuple(dict.fromkeys(stems(longer + shorter)))

@@ -1,0 +1,116 @@
+"""Whether the sources have a number that a claim states: in any spelling, near the claim's words, and in its place."""
+
+import re
+from collections.abc import Callable
+
+from agenteval.grounding.dates import Date
+from agenteval.grounding.quantities import CURRENCIES
+from agenteval.grounding.quantity import Quantity
+from agenteval.grounding.source_numbers import Beside, SourceNumbers, any_unit, anywhere
+from agenteval.grounding.source_text import SourceText
+from agenteval.grounding.statements import Statement
+from agenteval.language.signs import END, tokens
+
+ALIKE = 6
+"""Characters before or after a number that are enough to see that it stands in its place."""
+
+
+def has_number(quantity: Quantity, stated: Statement, beside: Beside, sources: SourceText) -> bool:
+    """Whether the sources have it, or the exact number that it rounds, or the hour that it may be."""
+    if has_quantity(quantity, beside, sources) and not _is_displaced(quantity, stated, sources):
+        return True
+    numbers, fits = sources.numbers, _fits(quantity)
+    if (
+        quantity.nearly
+        and not quantity.about
+        and any(numbers.has_near(value, quantity.nearly, beside, fits, finer=2) for value in quantity.values)
+    ):
+        return True
+    may_be_hour = quantity.clock == "at" or (quantity.clock and stated.times)
+    return bool(may_be_hour) and _has_hour(quantity, numbers, beside)
+
+
+def has_quantity(quantity: Quantity, beside: Beside, sources: SourceText) -> bool:
+    """Whether the sources have its value in some spelling, beside such words."""
+    numbers, fits = sources.numbers, _fits(quantity)
+    if quantity.unit == "+":  # nobody else's number: only objects of one kind have to be told apart
+        in_records = sources.in_records(anywhere)
+        digits = re.findall(r"\d+", quantity.text)
+        written = (quantity.text, *(f"+{mark.join(digits)}" for mark in (" ", "-", "")))
+        return any(
+            numbers.has_written(way, lambda *at: not in_records(*at) or beside(*at)) for way in written
+        )
+    if quantity.unit == ":" and any(numbers.has_hour(value, beside) for value in quantity.values):
+        return True
+    if quantity.unit != ":" and numbers.has_written(quantity.text, beside):
+        return True
+    if quantity.version and numbers.has_version(quantity.text, beside):
+        return True
+    if quantity.day and _has_day(quantity, sources, beside):
+        return True
+    ways = [(value, fits, beside) for value in quantity.values]
+    if power := _POWERS_OF_DATA.get(quantity.unit):
+        where = sources.in_records(beside) if power > 0 else beside
+        ways += [(value.scaleb(power).normalize(), _is_bare, where) for value in quantity.values]
+    return any(
+        numbers.has(value, quantity.unit, fits_here, place)
+        or (quantity.about and numbers.has_near(value, quantity.nearly, place, any_unit, over=quantity.over))
+        for value, fits_here, place in ways
+    )
+
+
+def _fits(quantity: Quantity) -> Callable[[str], bool]:
+    """Whether a unit may be that of a number: none may be any but a time of day."""
+
+    def fits(unit: str) -> bool:
+        if quantity.unit == ":" or unit == ":":
+            return quantity.unit == unit
+        return unit in ("", quantity.unit) or not quantity.unit
+
+    return fits
+
+
+_POWERS_OF_DATA = {"%": -2, **dict.fromkeys(CURRENCIES, 2)}
+"""How data may have a number with a unit, without one: a percentage as a fraction, and an object an amount of money in
+cents; in prose a year would do for it."""
+
+
+def _has_hour(quantity: Quantity, numbers: SourceNumbers, beside: Beside) -> bool:
+    """Whether the sources have a full hour: the 8 of "from 6:30 to 8" is 8:00 or 20:00."""
+    hours = {hour % 24 for value in quantity.values for hour in (value, value + 12)}
+    return any(numbers.has(60 * hour, ":", _is_time, beside) for hour in hours)
+
+
+def _has_day(quantity: Quantity, sources: SourceText, beside: Beside) -> bool:
+    """Whether the sources have a date on a day that is told without its month: "the 12th"."""
+    day = int(min(quantity.values))
+    date = Date(text="", year=None, month=None, day=day, start=0, end=0)
+    return 0 < day <= 31 and sources.has_date(date, beside)
+
+
+def _is_time(unit: str) -> bool:
+    return unit == ":"
+
+
+def _is_bare(unit: str) -> bool:
+    return not unit
+
+
+def _is_displaced(quantity: Quantity, stated: Statement, sources: SourceText) -> bool:
+    """Whether the sources have another number in the very place: the words before and after it are the same."""
+    if quantity.about or quantity.unit in (":", "+") or not any(map(str.isdigit, quantity.text)):
+        return False
+    text = stated.without_links
+    start, end = quantity.start, quantity.end
+    if sources.numbers.has_text(text[max(0, start - ALIKE) : end + 1]):
+        return False
+    if sources.numbers.has_text(text[max(0, start - 1) : end + ALIKE]):
+        return False
+    before = sources.signs.all(tokens(text[max(0, quantity.start - 40) : quantity.start])).split(END)[-1]
+    after = sources.signs.all(tokens(text[quantity.end : quantity.end + 40])).split(END)[0]
+    if text[start - 1 : start] == "(" and not sources.numbers.has_text(text[max(0, start - ALIKE) : start]):
+        return False  # what stands before the bracket may be about something else
+    beside = 1 if before and after else 2
+    before, after = before[-beside:], after[:beside]
+    number = sources.signs.all(tokens(quantity.text))
+    return len(before + after) > 1 and sources.passages.displaces(before, number, after)
