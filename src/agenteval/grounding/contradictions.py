@@ -160,6 +160,11 @@ class _Words:
         return found
 
     @cached_property
+    def has_negative(self) -> bool:
+        """Whether any word says that something is not so: "refused", "out of"."""
+        return bool(_NEGATIVE.search(" ".join(self.words)))
+
+    @cached_property
     def breaks(self) -> set[int]:
         """The places of the words that a comma or another mark parts from the next one."""
         parts = map(len, map(words, _PARTS.split(self._text)))
@@ -197,13 +202,10 @@ class _Words:
 
 def _denials(mine: _Words, theirs: _Words, shared: set[str]) -> Iterator[str]:
     own, other = mine.denied(), theirs.denied()
-    negative = bool(own) and bool(_NEGATIVE.search(" ".join(theirs.words)))
     for stem, (start, end) in own.items():
-        if stem in other:
-            continue
-        if not _is_negative(theirs, stem) if stem in shared else not (other or negative):
+        if not _is_negative(theirs, stem) if stem in shared else not (other or theirs.has_negative):
             yield mine.part(start, end + 1)
-    if own or _NEGATIVE.search(" ".join(mine.words)):
+    if own or mine.has_negative:
         return
     for stem, (start, end) in other.items():
         if stem in shared and _beside(theirs, start, end, shared):
