@@ -21,8 +21,7 @@ LEAST_SHARED = 0.5
 LONGEST = 1_500
 """Characters of a claim and of a passage that are compared: a sentence or two is rarely longer."""
 MOST_PLACES = 4
-"""Places of a name that are looked at, and `FARTHEST` the words between two names that may relate them."""
-FARTHEST = 30
+"""Places of a name that are looked at."""
 REACH = 4
 """How many words after it a negation may deny."""
 
@@ -252,8 +251,6 @@ class _Name:
 def _swaps(mine: _Words, theirs: _Words, names: Sequence["_Name"]) -> Iterator[str]:
     """Two names with a relation between them that the passage has between them the other way round."""
     for one, two in pairwise(names):
-        if two.start - one.end > FARTHEST:
-            continue
         relation = _Relation(mine, one.end, two.start)
         if one.stems == two.stems or not relation.tells:
             continue
@@ -298,8 +295,6 @@ def _ways(
     for start, end in _places(words.stems, one):
         for other_start, other_end in _places(words.stems, two):
             forward = end <= other_start
-            if abs(other_start - start) > FARTHEST:
-                continue
             other = _Relation(words, end, other_start) if forward else _Relation(words, other_end, start)
             if other.same_as(relation):
                 yield forward, other.passive
