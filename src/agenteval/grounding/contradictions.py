@@ -252,7 +252,7 @@ def _swaps(mine: _Words, theirs: _Words, names: Sequence["_Name"]) -> Iterator[s
     """Two names with a relation between them that the passage has between them the other way round."""
     for one, two in pairwise(names):
         relation = _Relation(mine, one.end, two.start)
-        if one.stems == two.stems or not relation.tells:
+        if not relation.tells:
             continue
         ways = set(_ways(theirs, one.stems, two.stems, relation))
         if ways and all(forward == (relation.passive != passive) for forward, passive in ways):
