@@ -76,6 +76,7 @@ def test_roles(claim: str, passage: str, parts: list[str]) -> None:
         ("Beta met Alpha.", "Alpha met Beta."),
         ("Beta led Alpha, Beta said.", "Beta led Alpha, Beta said again."),
         ("Sales rose sharply, said Beta.", "Beta said sales rose sharply."),
+        ("Beta briefly met Alpha.", "Alpha met Beta."),
         ("President Obama spoke first.", "Barack Obama spoke first."),
         ("The capital of France is Paris.", "Paris is the capital of France."),
         ("Revenue at maker Beta rose 41%.", "Beta reports. Revenue rose 41% this year."),

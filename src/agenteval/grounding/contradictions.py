@@ -96,9 +96,6 @@ def _shared(mine: "_Words", theirs: "_Words") -> set[str]:
     return shared if len(shared) >= LEAST_SHARED * len(stems) else set()
 
 
-_DENIAL = lazy(
-    r"n(?:(?<!\wn)(?:o(?:t|ne|body|thing|r)?|e(?:ver|ither))\b|['’]t\b)|without(?<!\wwithout)\b|cannot(?<!\wcannot)\b"  # noqa: RUF001
-)
 _DENYING = frozenset("not no never none nobody nothing neither nor without cannot".split())  # noqa: SIM905
 _NOT_DENYING = frozenset("only just merely simply least less more fewer later doubt matter".split())  # noqa: SIM905
 _NEGATIVE = lazy(
@@ -129,13 +126,15 @@ class _Words:
             word = self.words[place]
             if place and word.isupper() and word != "I":
                 self.stems[place] = word.lower()  # the A of "Lab A"
-        self._answers = text.lstrip().lower().startswith(_ANSWERS)
-        self.denying = self._denying() if _DENIAL.search(text.lower()) else []
+        self._answers = text.lower().startswith(_ANSWERS)
+        self.denying = self._denying()
         for place in self.denying:
             self.stems[place] = ""
 
     def _denying(self) -> list[int]:
         words = [*map(str.lower, self.words), ""]
+        if _DENYING.isdisjoint(words) and "n't" not in " ".join(words):  # as in most texts
+            return []
         return [
             place
             for place, word in enumerate(words)
@@ -304,9 +303,8 @@ class _Relation:
     """What stands between two names."""
 
     def __init__(self, words: _Words, start: int, end: int) -> None:
-        places = range(start, end)
-        self.words = [words.words[at].lower() for at in places]
-        self.stems = {words.stems[at] for at in places if words.stems[at] and not words.names[at]}
+        self.words = list(map(str.lower, words.words[start:end]))
+        self.stems = set(words.stems[start:end]) - {""}
         self.passive = not {"by", "from"}.isdisjoint(self.words)
         self.tells = bool(self.stems - _SYMMETRIC if self.stems else set(self.words) - _JOINING)
         """Whether it says who is what: it is no list, and nothing that goes both ways."""
