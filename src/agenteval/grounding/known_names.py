@@ -31,9 +31,9 @@ def has_name(name: Name, sources: SourceText) -> bool:
     if name.number and sources.numbers.has_text(name.number + name.text[0]):  # `24G` is 24 GB
         return True
     capitals, token = name.text.replace(".", ""), name.tokens[0]
-    if len(capitals) > 1 and capitals.isupper() and token == capitals.lower() and not carries_content(token):
+    if capitals.isupper() and token == capitals.lower() and not carries_content(token):
         return sources.numbers.has_text(capitals) or sources.has_initials(token)  # the US is not us
-    if len(name.tokens) > 1 and any(len(token) == 1 for token in name.tokens):
+    if any(len(token) == 1 for token in name.tokens):
         return sources.has_phrase(name.tokens)
     return all(_has_token(token, sources) for token in name.tokens) and sources.has_together(name.tokens[-2:])
 
@@ -63,9 +63,7 @@ _DAYS = {day[:3]: day for day in DAYS}
 def _has_weekday(token: str, sources: SourceText) -> bool:
     """Whether the sources have a day of the week that is cut short in one of the two: `Wed` for Wednesday."""
     day = _DAYS[token[:3]]
-    return day.startswith(token) and any(
-        sources.has_token(day[:size]) for size in (3, 4, 5, len(day)) if day[:size] != token
-    )
+    return day.startswith(token) and any(sources.has_token(day[:size]) for size in (3, 4, 5, len(day)))
 
 
 @lru_cache(maxsize=1024)  # a word that no source has is often missing in many claims

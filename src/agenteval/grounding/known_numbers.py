@@ -12,7 +12,7 @@ from agenteval.grounding.statements import Statement
 from agenteval.language.signs import END, tokens
 
 ALIKE = 6
-"""Characters before or after a number that are enough to see that it stands in its place."""
+"""Characters before a number that are enough to see that it stands in its place."""
 
 
 def has_number(quantity: Quantity, stated: Statement, beside: Beside, sources: SourceText) -> bool:
@@ -20,11 +20,8 @@ def has_number(quantity: Quantity, stated: Statement, beside: Beside, sources: S
     if has_quantity(quantity, beside, sources) and not _is_displaced(quantity, stated, sources):
         return True
     numbers, fits = sources.numbers, _fits(quantity)
-    if (
-        quantity.nearly
-        and not quantity.about
-        and any(numbers.has_near(value, quantity.nearly, beside, fits, finer=2) for value in quantity.values)
-    ):
+    nearly = quantity.nearly
+    if nearly and any(numbers.has_near(value, nearly, beside, fits, finer=2) for value in quantity.values):
         return True
     may_be_hour = quantity.clock == "at" or (quantity.clock and stated.times)
     return bool(may_be_hour) and _has_hour(quantity, numbers, beside)
@@ -83,9 +80,8 @@ def _has_hour(quantity: Quantity, numbers: SourceNumbers, beside: Beside) -> boo
 
 def _has_day(quantity: Quantity, sources: SourceText, beside: Beside) -> bool:
     """Whether the sources have a date on a day that is told without its month: "the 12th"."""
-    day = int(min(quantity.values))
-    date = Date(text="", year=None, month=None, day=day, start=0, end=0)
-    return 0 < day <= 31 and sources.has_date(date, beside)
+    date = Date(text="", year=None, month=None, day=int(min(quantity.values)), start=0, end=0)
+    return sources.has_date(date, beside)
 
 
 def _is_time(unit: str) -> bool:
@@ -104,13 +100,10 @@ def _is_displaced(quantity: Quantity, stated: Statement, sources: SourceText) ->
     start, end = quantity.start, quantity.end
     if sources.numbers.has_text(text[max(0, start - ALIKE) : end + 1]):
         return False
-    if sources.numbers.has_text(text[max(0, start - 1) : end + ALIKE]):
-        return False
-    before = sources.signs.all(tokens(text[max(0, quantity.start - 40) : quantity.start])).split(END)[-1]
-    after = sources.signs.all(tokens(text[quantity.end : quantity.end + 40])).split(END)[0]
+    before = sources.signs.all(tokens(text[max(0, start - 40) : start])).split(END)[-1]
+    after = sources.signs.all(tokens(text[end : end + 40])).split(END)[0]
     if text[start - 1 : start] == "(" and not sources.numbers.has_text(text[max(0, start - ALIKE) : start]):
         return False  # what stands before the bracket may be about something else
     beside = 1 if before and after else 2
-    before, after = before[-beside:], after[:beside]
     number = sources.signs.all(tokens(quantity.text))
-    return len(before + after) > 1 and sources.passages.displaces(before, number, after)
+    return sources.passages.displaces(before[-beside:], number, after[:beside])

@@ -116,6 +116,8 @@ CURRENCIES = ("$", "€", "£", "¥")
 
 def quantities(text: str, skip: Sequence[tuple[int, int]] = ()) -> list[Quantity]:
     """The numbers of a text, in order, without those inside the spans to skip. Part of a name is none: H100."""
+    if not _DIGITS.search(text) and "half " not in text:  # as in most texts
+        return [q for q in spelled(text) if not _Spans(skip).hit(q.start, q.end)]
     clock = [*times(text), *(_phones(text) if "+" in text else ())]
     names = (match.span() for match in identifiers(text))
     blocked = _Spans([*skip, *names, *((quantity.start, quantity.end) for quantity in clock)])
@@ -188,7 +190,7 @@ def _digits(text: str) -> Iterator[Quantity]:
             start=start,
             end=end,
             clock=may_be_hour(before, text[end : end + 10])
-            if written.isdigit() and not unit and not scale and value <= 24
+            if written.isdigit() and not unit and max(values) <= 24
             else "",
             day=bool(ordinal) and may_be_day(before, text[end : end + 10]),
             version=not unit and not scale and ("." in written or may_be_version(before)),

@@ -12,7 +12,7 @@ from itertools import chain
 from agenteval.grounding.dates import MONTHS, dates
 from agenteval.grounding.effort import FOUND, Effort
 from agenteval.grounding.number_words import spellings
-from agenteval.grounding.quantities import NEARLY, ROUND, quantities
+from agenteval.grounding.quantities import ROUND, quantities
 from agenteval.grounding.quantity import may_be_version
 from agenteval.grounding.reading import SPACED, Reading
 from agenteval.lazyregex import lazy
@@ -104,8 +104,7 @@ class SourceNumbers:
         """Whether a text has this number but for a share, with `finer` digits more: `about 60` for 58.4."""
         exact = _digits(value)
         above = 2 * nearly if over and exact == 1 and value >= ROUND else nearly
-        below = min(nearly, NEARLY) if over else nearly
-        low, high = value - below * value, value + above * value
+        low, high = value - nearly * value, value + above * value
         return self._number_at(
             (float(low), float(high)),
             low,
