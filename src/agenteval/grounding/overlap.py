@@ -72,8 +72,7 @@ def overlap(
     here = sum(map(weights.__getitem__, best.words)) / total if best else 0.0
     wording = ANYWHERE * anywhere + (1 - ANYWHERE) * here
     if not of_record:
-        asked = frozenset(sign for sign in missing if sign in said)
-        wording *= max(LEAST_ORDER, _order(words, asked, passages, signs))
+        wording *= max(LEAST_ORDER, _order(words, passages, signs))
     return Overlap(wording, total, best, missing, of_record)
 
 
@@ -88,15 +87,12 @@ def _record(words: Sequence[str], present: Sequence[str], passages: Passages, si
     return best
 
 
-def _order(words: Sequence[str], asked: frozenset[str], passages: Passages, signs: Signs) -> float:
+def _order(words: Sequence[str], passages: Passages, signs: Signs) -> float:
     """How far words stand in the order of the sources (0-1).
 
     The mean of three shares: pairs of content words that stand side by side there too, words in pieces of three words
-    or more that are there as they stand, and words that go on with such a piece rather than begin a new one. Words that
-    only the user said have no place there.
+    or more that are there as they stand, and words that go on with such a piece rather than begin a new one.
     """
-    if asked:
-        words = [END if sign in asked else word for sign, word in zip(signs.each(words), words, strict=True)]
     pairs = list(_pairs(signs.content(words)))
     if not pairs:
         return 1.0
