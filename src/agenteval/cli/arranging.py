@@ -43,7 +43,7 @@ def arranged(
     all_found = list(found)
     made = Arrangement(found=all_found, positions=list(range(len(all_found))), total=len(all_found))
     if flow.last_failed or flow.failed_first:
-        _failed(made, root, Redactor((), examiner.options.redaction), only=flow.last_failed)
+        _failed(made, root, Redactor(rules=examiner.options.redaction), only=flow.last_failed)
     if flow.shard:
         _shard(made, flow.shard, flow.durations_from, root=root, examiner=examiner, settings=settings)
     return made

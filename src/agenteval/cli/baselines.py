@@ -155,4 +155,4 @@ def write_update(baseline: BaselineFile, target: Path, rules: RedactionRules) ->
     """
     kept = RedactionRules(rules.kinds - {"email"})
     kept.known = rules.known
-    return write_baseline(target, sealed(baseline.data(), Redactor((), kept)))
+    return write_baseline(target, sealed(baseline.data(), Redactor(rules=kept)))

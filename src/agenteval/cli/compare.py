@@ -55,7 +55,7 @@ def command(
         from agenteval.reporters.sealing import sealed
         from agenteval.reporters.stream import write_encoded
 
-        write_encoded(sys.stdout, sealed(comparison, Redactor((), project.rules)).decode())
+        write_encoded(sys.stdout, sealed(comparison, Redactor(rules=project.rules)).decode())
         return code
     from agenteval.reporters.comparison import tell
     from agenteval.reporters.terminal import Terminal

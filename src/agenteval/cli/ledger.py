@@ -156,7 +156,7 @@ class Ledger:
     def print_summary(self) -> None:
         """The run's summary as JSON, on stdout."""
         if self.summary:
-            write_encoded(sys.stdout, sealed(self.summary, Redactor((), self.options.redaction)).decode())
+            write_encoded(sys.stdout, sealed(self.summary, Redactor(rules=self.options.redaction)).decode())
             flush(sys.stdout)
 
     def _note(self, problems: Sequence[Problem], *, invalid: bool) -> None:
@@ -214,6 +214,6 @@ class Ledger:
             from agenteval.cli.lastrun import remember
 
             timed = self.log is None  # or the other shards would be divided otherwise
-            tally, redactor = self.tally, Redactor((), self.options.redaction)
+            tally, redactor = self.tally, Redactor(rules=self.options.redaction)
             root = self.options.root
             remember(root, tally.rows, tally.problems, parts=self.parts, timed=timed, redactor=redactor)

@@ -79,7 +79,7 @@ def command(
     shards = read_shards(folders)
     first = shards[0].record
     run_id = run_id or first.run_id or new_run_id()
-    redactor = Redactor((), project.rules)
+    redactor = Redactor(rules=project.rules)
     parent = artifacts_dir or project.runs
     keep_out(reports, parent / run_id)
     ledger = Ledger(

@@ -193,7 +193,7 @@ def _tell(total: "MutationReport", asked: MutateRequest, project: "OpenProject",
     if asked.html:
         from agenteval.reporters.html import render_mutants
 
-        write_report(asked.html, render_mutants(total, Redactor((), project.rules)))
+        write_report(asked.html, render_mutants(total, Redactor(rules=project.rules)))
 
 
 def _verdict(

@@ -75,7 +75,7 @@ def problem_as_json(problem: Problem) -> dict[str, object]:
 
 def _redacted_by_file(problem: Problem, rules: RedactionRules) -> Problem:
     if not (problem.path and problem.excerpt):
-        return redacted(problem, Redactor((), rules))
+        return redacted(problem, Redactor(rules=rules))
     names, *readings = _redact_fields(problem.path)
     redactor = Redactor(names, rules)
     for data in readings:

@@ -47,7 +47,7 @@ def open_project(paths: Sequence[str] = (), secrets: Sequence[str] | None = None
     root = project_root(paths)
     config = load_config(root)
     rules = rules_of(config, secrets)
-    redact_with(Redactor((), rules))
+    redact_with(Redactor(rules=rules))
     return OpenProject(root=root, config=config, rules=rules)
 
 

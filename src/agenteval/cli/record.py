@@ -284,4 +284,4 @@ def _seal(data: Any) -> bytes:
     from agenteval.reporters.sealing import sealed
     from agenteval.reporters.stream import redactor_in_force
 
-    return sealed(data, Redactor((), redactor_in_force().rules))
+    return sealed(data, Redactor(rules=redactor_in_force().rules))

@@ -58,7 +58,7 @@ def command(
         return ExitCode.PASSED
     prepare(reports)
     reporting = Reporting(
-        reports, github=github, redactor=Redactor((), project.rules), terminal=console, baseline=before
+        reports, github=github, redactor=Redactor(rules=project.rules), terminal=console, baseline=before
     )
     reporting.write(stored)
     for name, path in reports.items():

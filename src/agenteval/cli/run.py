@@ -171,7 +171,7 @@ def _baseline(asked: RunRequest, project: OpenProject, artifacts: Path, scores: 
 def _reported(session: Session, asked: RunRequest, project: OpenProject, artifacts: Path) -> ExitCode:
     """Run the session, and write what it was asked to leave behind."""
     ledger = session.ledger
-    run_id, redactor = ledger.options.run_id, Redactor((), project.rules)
+    run_id, redactor = ledger.options.run_id, Redactor(rules=project.rules)
     beside = run_beside(asked.baseline, artifacts) if asked.baseline and compares(asked.reports) else None
     reporting = Reporting(
         asked.reports,

@@ -195,7 +195,7 @@ def _of_recording(source: "Source", turn: int | None, rules: "RedactionRules") -
     (run,) = chosen_runs(source, [] if turn is None else [turn])
     trace = source.convert(run).trace
     check_trace(trace)
-    redactor = Redactor((), rules)
+    redactor = Redactor(rules=rules)
     learn_trace(redactor, trace)
     tell(remarks_of(source.context.warnings, source.path))
     return trace, redactor
