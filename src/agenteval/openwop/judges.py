@@ -7,10 +7,10 @@ import subprocess
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import field
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
 
+from agenteval.digests import sha256
 from agenteval.errors import AssertionCrashError, FileError, UsageError, saying
 from agenteval.findings import Invalid
 from agenteval.openwop.replays import Replays
@@ -67,17 +67,14 @@ def _recorded(question: Question, replays: Replays) -> Sequence[RubricVerdict]:
             reason_code="judge.no_verdicts",
             next_step=f"put the judge's decisions into {path}, or have them made: {HOW}",
         ) from None
-    if told.output_sha256 is not None and told.output_sha256 != _digest(question.output):
+    digest = told.output_sha256
+    if digest is not None and digest != sha256(question.output.encode(errors="surrogatepass")):
         raise AssertionCrashError(
             f"the verdicts in {path} were given on another output (output_sha256 differs)",
             reason_code="judge.stale",
             next_step="have the new output judged, and put the new verdicts there",
         )
     return _fitting(told.verdicts, question, f"the verdicts in {path}", "judge.stale")
-
-
-def _digest(output: str) -> str:
-    return sha256(output.encode(errors="surrogatepass")).hexdigest()
 
 
 def _fitting(

@@ -4,6 +4,7 @@ import re
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
+from agenteval.digests import sha256
 from agenteval.errors import Problem
 from agenteval.evidence import MOST_ITEMS
 from agenteval.reporters.sealing import LeakError, sealed, sealed_result
@@ -71,9 +72,7 @@ def safe_stem(test_id: str, taken: AbstractSet[str] = frozenset()) -> str:
         stem = f"test-{stem.lstrip('.')}" if _RESERVED.match(stem) else stem.lstrip(".") or "test"
     if safe and stem.lower() not in taken:
         return stem
-    from hashlib import sha256  # loads OpenSSL
-
-    digest = sha256(test_id.encode(errors="surrogatepass")).hexdigest()
+    digest = sha256(test_id.encode(errors="surrogatepass"))
     names = (f"{stem}-{digest[:length]}" for length in range(8, len(digest) + 1, 8))
     return next(name for name in names if name.lower() not in taken)
 
