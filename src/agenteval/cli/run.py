@@ -76,13 +76,13 @@ def command(asked: RunRequest) -> ExitCode:
 
 def _parts(asked: RunRequest, project: OpenProject) -> Parts:
     """The tasks of the suite that is among the paths, else the tests at the paths. Raises `UsageError`, `SpecError`."""
-    options = asked.of_suite
-    suite = suite_among(asked.paths, options)
+    request = asked.of_suite
+    suite = suite_among(asked.paths, request)
     if suite is None:
         return Parts(scores=Scores(_suite(asked, project.config.suite)), registry=project.registry)
     if asked.collect_only:
-        options.judge = options.judge or "recorded"  # tasks are shown, and nobody judges
-    parts = suite_parts(suite, options, project, allow_outside=asked.allow_outside)
+        request.judge = request.judge or "recorded"  # tasks are shown, and nobody judges
+    parts = suite_parts(suite, request, project, allow_outside=asked.allow_outside)
     if asked.part or asked.last_failed or asked.failed_first:
         raise UsageError("a suite is run as a whole: without --shard, --lf and --ff")
     return parts

@@ -29,8 +29,8 @@ from agenteval.cli.options import (
     shard_of,
 )
 from agenteval.cli.reporting import GithubOption, check_kept, in_github_actions
-from agenteval.cli.suite_run import SuiteOptions
 from agenteval.errors import UsageError
+from agenteval.openwop.request import SuiteRequest
 from agenteval.selection import Selection
 from agenteval.sharding import Shard
 
@@ -235,9 +235,9 @@ class RunRequest(Request):
         )
 
     @property
-    def of_suite(self) -> SuiteOptions:
+    def of_suite(self) -> SuiteRequest:
         """What is asked of a suite."""
-        return SuiteOptions(
+        return SuiteRequest(
             replays=self.replays,
             modes=self.modes,
             agent_id=self.agent_id or "",

@@ -2,30 +2,18 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from agenteval.errors import FileError, SpecError
 from agenteval.misspelling import closest
 from agenteval.openwop.models import AgentEvalSuite, Task
+from agenteval.openwop.request import SuiteRequest
 from agenteval.openwop.summary import REGRESSION
 from agenteval.reading.documents import MAX_FILE_BYTES, Fault, problems_at, read_text
 from agenteval.reading.jsonsource import load_model, parse_json, places
 
 LIVE = "live-shadow"
 _MARK = re.compile(r'"suiteId"\s*:')
-
-
-@dataclass(slots=True, kw_only=True)
-class SuiteRequest:
-    """What a command line asks of a suite; empty where it says nothing."""
-
-    modes: Sequence[str] = ()
-    agent_id: str = ""
-    model_class: str = ""
-    judge: str = ""
-    baseline: str = ""
-    """The option that asks for a comparison."""
 
 
 def is_suite(path: Path) -> bool:
@@ -61,7 +49,7 @@ def modes_in_force(suite: AgentEvalSuite, path: Path, request: SuiteRequest) -> 
     `suite.live_unsupported`, `suite.no_baseline`, `suite.agent_mismatch`, `suite.model_not_allowed`, `suite.no_task`,
     `suite.no_judge`.
     """
-    modes = list(dict.fromkeys(request.modes or suite.modes))
+    modes = list(dict.fromkeys(request.mode_names or suite.modes))
     faults = [
         *_wrong_modes(suite, modes, request),
         *_wrong_agent(suite, request),
@@ -117,7 +105,9 @@ def _wrong_modes(suite: AgentEvalSuite, modes: Sequence[str], request: SuiteRequ
     compared = [REGRESSION] if request.baseline and REGRESSION not in modes else []
     for mode in [*modes, *compared]:
         if mode not in suite.modes:
-            asked = "--modes asks for" if mode in request.modes else f"{request.baseline} asks for the mode"
+            asked = (
+                "--modes asks for" if mode in request.mode_names else f"{request.baseline} asks for the mode"
+            )
             yield Fault(
                 code="suite.mode_not_declared",
                 message=f"{asked} {mode!r}, which the suite does not declare",
@@ -137,7 +127,7 @@ def _wrong_modes(suite: AgentEvalSuite, modes: Sequence[str], request: SuiteRequ
             if others
             else "declare another mode",
         )
-    if REGRESSION in request.modes and not request.baseline:
+    if REGRESSION in request.mode_names and not request.baseline:
         yield Fault(
             code="suite.no_baseline",
             message="--modes asks for 'regression', but there is no run to compare with",
