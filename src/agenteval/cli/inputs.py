@@ -28,13 +28,7 @@ def check_inputs(collection: Collection, project: OpenProject, *, allow_outside:
     adapters: dict[str, Adapter] = {}
     valid = []
     for test in collection.tests:
-        context = AdapterContext(
-            base_dir=test.path.parent,
-            root=project.root,
-            run_id="validate",
-            max_file_bytes=project.config.limits.max_file_bytes,
-            allow_outside=allow_outside,
-        )
+        context = project.context_of(test.path, "validate", allow_outside=allow_outside)
         problems = _problems(test, context, adapters, project.registry)
         absent = bool(problems) and problems[0].reason_code in NOT_RECORDED_YET
         if absent and not (slip := _slip(test)):

@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agenteval.adapters import AdapterContext
 from agenteval.config import from_here, load_config, project_root
 from agenteval.errors import UsageError
 from agenteval.hiding import SHORTEST_TEXT
@@ -37,6 +38,16 @@ class OpenProject:
     def runs(self) -> Path:
         """Where its runs are written, from the current directory."""
         return from_here(self.root, self.config.artifacts_dir)
+
+    def context_of(self, test: Path, run_id: str, *, allow_outside: bool) -> AdapterContext:
+        """What an adapter may know of a test file of the project."""
+        return AdapterContext(
+            base_dir=test.parent,
+            root=self.root,
+            run_id=run_id,
+            max_file_bytes=self.config.limits.max_file_bytes,
+            allow_outside=allow_outside,
+        )
 
 
 def open_project(paths: Sequence[str] = (), secrets: Sequence[str] | None = None) -> OpenProject:
