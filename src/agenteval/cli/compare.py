@@ -63,7 +63,7 @@ def command(
     terminal = Terminal(sys.stdout, color=color or project.config.color)
     with no_commands(terminal, when=in_github_actions()):
         tell(terminal, comparison)
-    terminal.emit((f"exit {int(code)}: {told}", "red" if code else "green"))
+    terminal.ending(code, told)
     terminal.flush()
     return code
 

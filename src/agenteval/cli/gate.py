@@ -86,7 +86,7 @@ def _print(run: "StoredRun", summary: "EvalSummary", code: ExitCode, reason: str
     terminal.emit(f"{run.summary.test_run_id}  {summary.suiteId} {summary.suiteVersion}")
     tasks = counted(int(summary.taskCount), "task")
     terminal.emit(f"score {summary.aggregateScore:.4g}, {summary.passedCount:g} of {tasks} passed")
-    terminal.emit((f"exit {int(code)}: {reason}", "red" if code else "green"))
+    terminal.ending(code, reason)
     terminal.flush()
 
 

@@ -140,7 +140,7 @@ class Ledger:
         if self.directory:
             self.directory.log(eval_events(self.scores, timestamp(started), None))
         self.broken_off("interrupted")
-        self.console.emit((f"exit {int(ExitCode.ERROR)}: interrupted", "red"))
+        self.console.ending(ExitCode.ERROR, "interrupted")
         self.console.flush()
         return ExitCode.ERROR
 

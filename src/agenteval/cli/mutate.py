@@ -132,7 +132,10 @@ def command(asked: MutateRequest) -> ExitCode:
         results = _mutated(wanted.tests, asked, project, console)
         total = report(asked.seed, results)
         _tell(total, asked, project, console)
-        return _ended(console, *_verdict(asked, wanted, results, total.score))
+        code, why = _verdict(asked, wanted, results, total.score)
+        console.ending(code, why)
+    console.flush()
+    return code
 
 
 def _wanted(asked: MutateRequest, project: "OpenProject", console: "Console") -> Wanted:
@@ -227,12 +230,6 @@ def _judged(
     if least is not None and score < least:
         return ExitCode.FAILED, f"the score {score} is below {least:g}"
     return ExitCode.PASSED, "every mutant was judged"
-
-
-def _ended(console: "Console", code: ExitCode, why: str) -> ExitCode:
-    console.emit((f"exit {int(code)}: {why}", "green" if code == ExitCode.PASSED else "red"))
-    console.flush()
-    return code
 
 
 def _listed(console: "Console", operators: "Sequence[type[Operator]]") -> ExitCode:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from shlex import quote
 from typing import TextIO
 
-from agenteval.errors import ExitCode, Problem
+from agenteval.errors import Problem
 from agenteval.plurals import plural
 from agenteval.reporters.terminal import Part, Terminal
 from agenteval.results import (
@@ -225,8 +225,7 @@ class Console(Terminal):
         self.emit(*(_counted(counts) or ["no tests"]), f" in {summary.duration_ms / 1000:.2f} s")
         if summary_path:
             self.emit((summary_path, "dim"))
-        style = "green" if summary.exit_code == ExitCode.PASSED else "red"
-        self.emit((f"exit {summary.exit_code}: {summary.exit_reason}", style))
+        self.ending(summary.exit_code, summary.exit_reason)
 
     def so_far(self, counts: RunCounts, rows: Sequence[TestRow]) -> None:
         """What a run came to that was broken off."""

@@ -127,6 +127,10 @@ class Terminal:
         """A sign as wide as any of them: what stands behind it is aligned."""
         return f"{self.signs[sign]:<{len(self.signs['pass'])}}"
 
+    def ending(self, code: int, why: str) -> None:
+        """The last line of a command: its exit code, and why."""
+        self.emit((f"exit {code:d}: {why}", "red" if code else "green"))
+
     def command(self, line: str) -> None:
         """A line for a machine that reads along: to gaps it is as if it were not there."""
         at_gap = self._at_gap
