@@ -150,7 +150,8 @@ def _wanted(asked: MutateRequest, project: "OpenProject", console: "Console") ->
     for problem in collection.problems:
         console.problem(problem)
     if asked.since:
-        from agenteval.cli.since import changed_since, touches
+        from agenteval.cli.affected import touches
+        from agenteval.cli.since import changed_since
 
         changed = changed_since(asked.since, project.root)
         tests = [test for test in selected if touches(test, changed)]
