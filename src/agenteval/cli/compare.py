@@ -35,8 +35,8 @@ def command(
     Exit codes: 0 no regression, 1 at least one, 2 the two cannot be compared, or B could not judge all of its tests.
     """
     from agenteval.cli.baselines import today
+    from agenteval.cli.github import in_github_actions, no_commands
     from agenteval.cli.project import open_project
-    from agenteval.cli.reporting import in_github_actions, no_commands
     from agenteval.comparing.compare import compare
     from agenteval.comparing.sides import load_side, named
 

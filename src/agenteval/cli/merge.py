@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from agenteval.cli.github import ToldGithubOption, in_github_actions, no_commands
 from agenteval.cli.options import (
     FILES,
     ArtifactsDirOption,
@@ -15,15 +16,8 @@ from agenteval.cli.options import (
     QuietOption,
     VerboseOption,
 )
-from agenteval.cli.reporting import (
-    Reporting,
-    ToldGithubOption,
-    in_github_actions,
-    keep_out,
-    no_commands,
-    prepare,
-    with_reports,
-)
+from agenteval.cli.reporting import Reporting, keep_out, prepare
+from agenteval.cli.signatures import with_reports
 from agenteval.errors import ExitCode
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from agenteval.cli.flow import AUTO, processors
+from agenteval.cli.github import in_github_actions, no_commands
 from agenteval.cli.options import (
     AllowOutsideOption,
     ColorOption,
@@ -17,13 +18,12 @@ from agenteval.cli.options import (
     ExpressionOption,
     OptionalPathsArgument,
     QuietOption,
-    Request,
     TagOption,
     WorkersOption,
     a_number,
-    taking,
 )
-from agenteval.cli.reporting import in_github_actions, no_commands, prepare, write_report
+from agenteval.cli.reporting import prepare, write_report
+from agenteval.cli.signatures import Request, taking
 from agenteval.errors import ExitCode, UsageError
 from agenteval.plurals import counted
 

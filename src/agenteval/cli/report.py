@@ -7,17 +7,11 @@ from typing import Annotated
 
 import typer
 
+from agenteval.cli.github import ToldGithubOption, in_github_actions, no_commands
 from agenteval.cli.options import ColorOption, QuietOption, VerboseOption
 from agenteval.cli.project import open_project
-from agenteval.cli.reporting import (
-    Reporting,
-    ToldGithubOption,
-    compares,
-    in_github_actions,
-    no_commands,
-    prepare,
-    with_reports,
-)
+from agenteval.cli.reporting import Reporting, compares, prepare
+from agenteval.cli.signatures import with_reports
 from agenteval.comparing.sides import named
 from agenteval.errors import ExitCode, UsageError
 from agenteval.redaction import Redactor

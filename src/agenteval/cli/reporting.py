@@ -1,17 +1,13 @@
-"""The reports that a run or a command was asked for: their options, where they go, and when they are written."""
+"""The reports that a command was asked for: room is made for them first, and they are written when a run is over."""
 
-import inspect
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING
 
-import typer
-
-from agenteval.cli.options import REPORTS
-from agenteval.errors import AgentEvalError, ExitCode, UsageError
+from agenteval.cli.github import no_commands
+from agenteval.errors import AgentEvalError, UsageError
 from agenteval.redaction import Redactor
 from agenteval.reporters.formats import FORMATS
 from agenteval.reporters.terminal import Terminal
@@ -24,65 +20,11 @@ STREAMED = "ndjson"
 """The format that is written while a run goes on."""
 _TESTS = (".yaml", ".yml")
 
-GithubOption = Annotated[
-    bool | None,
-    typer.Option(
-        "--github/--no-github",
-        help="Annotations and a summary for GitHub Actions; on by itself where GITHUB_ACTIONS is true.",
-        show_default=False,
-        rich_help_panel=REPORTS,
-    ),
-]
-"""Of a run."""
-ToldGithubOption = Annotated[
-    bool,
-    typer.Option(
-        "--github/--no-github",
-        help="Annotations and a summary for GitHub Actions.",
-        show_default=False,
-        rich_help_panel=REPORTS,
-    ),
-]
-"""Of a command that tells of runs that are over: they have annotated what they found, if they were in Actions."""
-
 
 class ReportError(AgentEvalError):
     """A report that cannot be written (exit 2)."""
 
     default_reason = "report.unwritable"
-
-
-def with_reports(command: Callable[..., ExitCode]) -> Callable[..., ExitCode]:
-    """The command with an option for each format; `reports` is what was asked for: format to file."""
-
-    @wraps(command)
-    def asked(**given: Any) -> ExitCode:
-        wanted = {form.name: given.pop(_parameter(form.name)) for form in FORMATS}
-        return command(**given, reports={name: path for name, path in wanted.items() if path is not None})
-
-    signature = inspect.signature(command)
-    own = [each for each in signature.parameters.values() if each.name != "reports"]
-    added = [
-        inspect.Parameter(
-            _parameter(form.name),
-            inspect.Parameter.KEYWORD_ONLY,
-            default=None,
-            annotation=Annotated[
-                Path | None,
-                typer.Option(
-                    f"--{form.name}", metavar="FILE", help=f"Write {form.help}.", rich_help_panel=REPORTS
-                ),
-            ],
-        )
-        for form in FORMATS
-    ]
-    asked.__signature__ = signature.replace(parameters=[*own, *added])  # type: ignore[attr-defined]
-    asked.__annotations__ = {each.name: each.annotation for each in (*own, *added)}
-    return asked
-
-
-def _parameter(name: str) -> str:
-    return name.replace("-", "_")
 
 
 class Reporting:
@@ -219,28 +161,6 @@ def _temporary() -> Iterator[Path]:
 
     with TemporaryDirectory(prefix="agenteval-") as folder:
         yield Path(folder)
-
-
-def in_github_actions() -> bool:
-    """Whether GitHub Actions runs this."""
-    return os.environ.get("GITHUB_ACTIONS") == "true"
-
-
-@contextmanager
-def no_commands(terminal: Terminal, *, when: bool) -> Iterator[None]:
-    """Have GitHub obey no line of what is told meanwhile: some are words of a recorded agent."""
-    if not when:
-        yield
-        return
-    from agenteval.reporters.github import silence
-
-    off, on = silence()
-    terminal.command(off)
-    try:
-        yield
-    finally:
-        terminal.command(on)
-        terminal.flush()
 
 
 def prepare(reports: Mapping[str, Path]) -> None:

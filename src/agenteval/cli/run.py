@@ -7,20 +7,12 @@ from typing import TYPE_CHECKING
 
 from agenteval import budget
 from agenteval.cli.ledger import Ledger
-from agenteval.cli.options import taking
 from agenteval.cli.progress import ReadingProgress
 from agenteval.cli.project import OpenProject, open_project
-from agenteval.cli.reporting import (
-    Reporting,
-    compares,
-    keep_out,
-    prepare,
-    run_beside,
-    shows_traces,
-    with_reports,
-)
+from agenteval.cli.reporting import Reporting, compares, keep_out, prepare, run_beside, shows_traces
 from agenteval.cli.run_request import RunRequest
 from agenteval.cli.session import Session
+from agenteval.cli.signatures import taking, with_reports
 from agenteval.cli.suite_run import Parts, suite_among, suite_parts
 from agenteval.config import from_here
 from agenteval.errors import ExitCode, UsageError

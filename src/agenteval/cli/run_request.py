@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from agenteval.cli.flow import Flow
+from agenteval.cli.github import GithubOption, in_github_actions
 from agenteval.cli.options import (
     FILES,
     JUDGING,
@@ -19,7 +20,6 @@ from agenteval.cli.options import (
     JsonOption,
     PathsArgument,
     QuietOption,
-    Request,
     ShardOption,
     TagOption,
     VerboseOption,
@@ -28,7 +28,8 @@ from agenteval.cli.options import (
     refuse_empty,
     shard_of,
 )
-from agenteval.cli.reporting import GithubOption, check_kept, in_github_actions
+from agenteval.cli.reporting import check_kept
+from agenteval.cli.signatures import Request
 from agenteval.errors import UsageError
 from agenteval.openwop.request import SuiteRequest
 from agenteval.selection import Selection
