@@ -122,7 +122,7 @@ def _template(name: str) -> Callable[[], str]:
 
 
 def _schema() -> str:
-    from agenteval.schemas import schema_text
+    from agenteval.reference.schemas import schema_text
 
     return schema_text("test-case")
 
