@@ -246,17 +246,18 @@ def _success(event: Event, trace: Trace) -> bool | None:
 
 
 def _from(got: Any, want: Any) -> str:
-    """Where two long texts begin to differ: messages show the beginnings of both alone, if that."""
+    """Where two long texts begin to differ: of these a message shows the beginnings at most."""
     if not (isinstance(got, str) and isinstance(want, str) and len(got) + len(want) > BOTH_SHOWN):
         return ""
-    shorter = min(len(got), len(want))
-    same = next((at for at in range(shorter) if got[at] != want[at]), shorter)
+    from agenteval.differences import first_difference
+
+    same = first_difference(got, want)
     line = want.count("\n", 0, same) + 1
     return f" (differs at character {same + 1}, line {line})"
 
 
 BOTH_SHOWN = 300
-"""Characters of two texts that a message shows both in full, with room to spare."""
+"""Characters that two texts may have together to be shown in full both, with room to spare."""
 
 
 def _contains(got: Any, want: Any) -> bool:
