@@ -182,8 +182,8 @@ def _of_test(test: "LoadedTest", project: "OpenProject", *, allow_outside: bool)
 def _adapter_error(error: "ErrorInfo", next_step: str) -> AdapterError:
     """The error again; one that locates what is wrong in a file says by itself what to do."""
     told = Problem(reason_code=error.reason_code, message=error.message)
-    located = [told] if f"error[{error.reason_code}]" in error.message else []
-    return AdapterError(error.message, reason_code=error.reason_code, next_step=next_step, problems=located)
+    problems = [told] if error.is_located else []
+    return AdapterError(error.message, reason_code=error.reason_code, next_step=next_step, problems=problems)
 
 
 def _of_recording(source: "Source", turn: int | None, rules: "RedactionRules") -> "tuple[Trace, Redactor]":

@@ -145,9 +145,8 @@ class Console(Terminal):
 
     def _error(self, result: TestResult, *, indent: int) -> None:
         assert result.error is not None
-        text, code = result.error.message, f"error[{result.error.reason_code}]: "
-        # the problems of a file name their codes and places themselves
-        self.paragraph(text if code in text else f"{code}{text}", indent=indent)
+        code = "" if result.error.is_located else f"error[{result.error.reason_code}]: "
+        self.paragraph(f"{code}{result.error.message}", indent=indent)
         if self.verbosity > 0 and result.error.details:
             for line in result.error.details.rstrip().split("\n"):
                 self.emit(f"    {line}")

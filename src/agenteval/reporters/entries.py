@@ -147,9 +147,8 @@ def _reasons(result: TestResult, kind: Kind, found: Sequence[AssertionResult]) -
         ids = ", ".join(each.id for each in result.assertions if each.xfail)
         return [result.xfail_reason or f"fails as expected: {ids}"]
     if result.error:
-        code, text = f"{result.error.reason_code}: ", result.error.message
-        # the problems of a file name their codes and places themselves
-        return [text if f"error[{result.error.reason_code}]" in text else f"{code}{text}"]
+        text = result.error.message
+        return [text if result.error.is_located else f"{result.error.reason_code}: {text}"]
     if kind == "skip":
         return [f"{each.id}: {each.message}" for each in result.assertions if each.status == "skip"]
     said = [f"{each.id}: {each.message}" for each in found]
