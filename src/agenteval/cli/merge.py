@@ -22,7 +22,7 @@ from agenteval.errors import ExitCode
 
 if TYPE_CHECKING:
     from agenteval.cli.ledger import Ledger
-    from agenteval.cli.merging import StoredShard
+    from agenteval.cli.shards import StoredShard
     from agenteval.redaction import Redactor
 
 IF_MERGED = "remove that run, or name the merged one with another --run-id"
@@ -60,8 +60,8 @@ def command(
     Exit codes: those of the run; 2 when they are not all the shards of one run.
     """
     from agenteval.cli.ledger import Ledger
-    from agenteval.cli.merging import read_shards
     from agenteval.cli.project import open_project
+    from agenteval.cli.shards import read_shards
     from agenteval.openwop.summary import Scores, Suite
     from agenteval.redaction import Redactor
     from agenteval.reporters.artifacts import RunDirectory, new_run_id
@@ -103,7 +103,7 @@ def _retold(shards: "Sequence[StoredShard]", ledger: "Ledger", redactor: "Redact
     from datetime import datetime
 
     from agenteval.cli.examining import Examiner
-    from agenteval.cli.merging import Told, merged
+    from agenteval.cli.shards import Told, merged
     from agenteval.selection import Selection
 
     examiner = Examiner(

@@ -1,8 +1,8 @@
 """Compares a run, test by test as it goes on or as it was stored, with an earlier one or with a baseline."""
 
+from agenteval.comparing.changes import changes_of, missing_test
 from agenteval.comparing.comparison import KINDS, Change, ComparedSide, Comparison, TestDifference
 from agenteval.comparing.facts import FAILING
-from agenteval.comparing.judged import changes_of, missing_test
 from agenteval.comparing.sides import Side, SideTest
 from agenteval.comparing.trajectories import call_changes, output_lines
 from agenteval.openwop.summary import score_delta
