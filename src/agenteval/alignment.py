@@ -5,7 +5,7 @@ Rows are plain integers, so that a few thousand of each take kilobytes, and a st
 """
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 Pair = tuple[int, int]
 """The places of an expectation and of the fact it is aligned with, from 0."""
@@ -16,7 +16,7 @@ class Alignment:
     """Every expectation is in one of `matched`, `out_of_order` and `missing`; every other fact is `unexpected`."""
 
     matched: list[Pair]
-    out_of_order: list[Pair] = field(default_factory=list)
+    out_of_order: list[Pair]
     missing: list[int]
     unexpected: list[int]
 

@@ -117,7 +117,7 @@ def conclude(
         return verdict
     baseline = watch.baseline(after)
     try:
-        written = write_update(baseline, watch.target, options.redaction)
+        written = _write_update(baseline, watch.target, options.redaction)
     except LeakError as leak:
         tally.add_leaks([leak.problem(str(watch.target))])
         return verdict
@@ -148,7 +148,7 @@ def _not_written(target: Path) -> Problem:
     )
 
 
-def write_update(baseline: BaselineFile, target: Path, rules: RedactionRules) -> bool:
+def _write_update(baseline: BaselineFile, target: Path, rules: RedactionRules) -> bool:
     """Write a new baseline; false when nothing has changed. Raises `BaselineError`, `LeakError`.
 
     The address that an owner has written into the file is meant to be there.

@@ -39,7 +39,7 @@ class Watch:
     """
 
     def __init__(
-        self, *, before: Side | None, today: str, target: Path | None = None, old: BaselineFile | None = None
+        self, *, before: Side | None, today: str, target: Path | None, old: BaselineFile | None
     ) -> None:
         self.before = before
         self.target = target

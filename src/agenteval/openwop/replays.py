@@ -150,7 +150,7 @@ class _TaskAdapter:
         own.warnings = context.warnings
         trace = self.adapter.trace(case, own)
         redactor = Redactor(case.reporting.redact_fields, self.redaction)
-        check_tool_responses(self.tasks[case.id], trace, context, redactor)
+        _check_tool_responses(self.tasks[case.id], trace, context, redactor)
         return trace
 
     def _must_be_recorded(self, case: TestCase) -> None:
@@ -166,7 +166,7 @@ class _TaskAdapter:
         )
 
 
-def check_tool_responses(task: Task, trace: Trace, context: AdapterContext, redactor: Redactor) -> None:
+def _check_tool_responses(task: Task, trace: Trace, context: AdapterContext, redactor: Redactor) -> None:
     """Refuse a recording whose tool results are not those that the suite injects, by tool and in order.
 
     A tool of the suite is `<scope>:<tool-id>` or the id alone. A result may be redacted in the suite, as it is in one
@@ -185,7 +185,7 @@ def check_tool_responses(task: Task, trace: Trace, context: AdapterContext, reda
 
     for event in trace.of_type("tool_result"):
         tool, result = str(event.data.get("tool", "")), event.data.get("result")
-        response = next((each for each in left if answers_for(each, tool)), None)
+        response = next((each for each in left if _answers_for(each, tool)), None)
         if response is None:
             lines.append(_unexpected(event, tool, responses))
             continue
@@ -205,13 +205,13 @@ def check_tool_responses(task: Task, trace: Trace, context: AdapterContext, reda
         context.warn(f"the suite's response of {response.tool} was not asked for in the recording")
 
 
-def answers_for(response: ToolResponse, tool: str) -> bool:
+def _answers_for(response: ToolResponse, tool: str) -> bool:
     """Whether a response stands in for a tool of a trace."""
     return tool in (response.tool, response.tool.rpartition(":")[2])
 
 
 def _unexpected(event: Event, tool: str, responses: Sequence[ToolResponse]) -> str:
-    number = sum(answers_for(each, tool) for each in responses)
+    number = sum(_answers_for(each, tool) for each in responses)
     has = (
         f"has {counted(number, 'response')} of it, and all were given before" if number else "has none of it"
     )

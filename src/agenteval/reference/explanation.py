@@ -76,18 +76,18 @@ def explain(name: str, registry: Registry = BUILT_IN) -> Explanation:
         raise PluginError(
             f"the plugin {origin} is broken: {breach}", next_step="`agenteval doctor` shows all plugins"
         )
-    return explain_class(cls, origin)
+    return _explain_class(cls, origin)
 
 
 def explain_all(registry: Registry = BUILT_IN) -> list[Explanation]:
     """All types, in the order of the catalogue; then those of plugins that are not broken, as they are found."""
     return [
         *(explain(name) for name in assertion_types()),
-        *(explain_class(cls, plugin.origin) for plugin, cls in registry.plugin_types()),
+        *(_explain_class(cls, plugin.origin) for plugin, cls in registry.plugin_types()),
     ]
 
 
-def explain_class(cls: type[Assertion], plugin: str = "") -> Explanation:
+def _explain_class(cls: type[Assertion], plugin: str = "") -> Explanation:
     """What an assertion class says of itself."""
     from pydantic import TypeAdapter
 

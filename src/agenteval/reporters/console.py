@@ -46,7 +46,7 @@ class Console(Terminal):
     `verbosity` is -1 (only the summary), 0 (failures in full, passes one line) or 1 (everything).
     """
 
-    def __init__(self, stream: TextIO | None = None, *, verbosity: int = 0, color: str = "auto") -> None:
+    def __init__(self, stream: TextIO, *, verbosity: int = 0, color: str = "auto") -> None:
         super().__init__(stream, color=color)
         self.verbosity = verbosity
         self.suite_options: str | None = None

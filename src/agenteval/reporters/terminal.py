@@ -54,9 +54,9 @@ class Terminal:
     `color` is auto, always or never; `NO_COLOR` is honoured by auto.
     """
 
-    def __init__(self, stream: TextIO | None = None, *, color: str = "auto") -> None:
-        self.stream = stream or sys.stdout
-        terminal = self.stream.isatty()
+    def __init__(self, stream: TextIO, *, color: str = "auto") -> None:
+        self.stream = stream
+        terminal = stream.isatty()
         self.is_terminal = terminal and os.environ.get("TERM") != "dumb"
         """Whether there is a terminal that understands escape sequences."""
         auto = self.is_terminal and not os.environ.get("NO_COLOR")

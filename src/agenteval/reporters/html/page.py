@@ -185,7 +185,7 @@ class Page:
             kind=self._kind(row),
             known=self._known.get(name, ""),
             anchor=anchor,
-            before=kind_of(row_before) if row_before else "",
+            before=_kind_of(row_before) if row_before else "",
             change=self._change(row),
             checks=judged,
             timeline=events,
@@ -197,7 +197,7 @@ class Page:
         )
 
     def _kind(self, row: TestRow) -> str:
-        return "known" if row.test_case_id in self._known else kind_of(row)
+        return "known" if row.test_case_id in self._known else _kind_of(row)
 
     def _result_before(self, row: TestRow | None) -> TestResult | None:
         if self.baseline is None or row is None or row.result is None:
@@ -208,17 +208,17 @@ class Page:
         if self.baseline is None:
             return ""
         before = self._before.get(row.test_case_id)
-        was, now = before is not None and kind_of(before) in _NO, self._kind(row) in _NO
+        was, now = before is not None and _kind_of(before) in _NO, self._kind(row) in _NO
         if was and now:
             return "still-failing"
         if now:
             return "newly-failing"
         if before is None:
             return "new"
-        return "fixed" if was and kind_of(row) in ("pass", "xfail") else ""
+        return "fixed" if was and _kind_of(row) in ("pass", "xfail") else ""
 
 
-def kind_of(row: TestRow) -> str:
+def _kind_of(row: TestRow) -> str:
     """One of `KINDS`, for a run of which nobody knows what its baseline accepted."""
     return "xfail" if row.xfail else row.status
 
