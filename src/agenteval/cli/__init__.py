@@ -11,7 +11,7 @@ def entry() -> None:
     import gc
     import os
 
-    # imports and a recording are no garbage: looking costs a tenth of a run
+    # what is imported and recorded stays alive: looking for garbage in it costs a tenth of a run
     gc.set_threshold(200_000, 10, 10)
     if sys.stdout is None or sys.stderr is None:  # started without them: `agenteval run tests >&-`
         nowhere = open(os.devnull, "w")  # noqa: PTH123, SIM115 - as long as the process
@@ -31,7 +31,7 @@ def main(argv: Sequence[str]) -> int:
         try:
             print(f"agenteval {__version__}", flush=True)  # noqa: T201
         except OSError:
-            pass  # the application meets it again, and tells it
+            pass  # the application meets the error again, and reports it
         else:
             return 0
     try:

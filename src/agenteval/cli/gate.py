@@ -54,8 +54,8 @@ def command(
 def objection(run: "StoredRun", summary: "EvalSummary", required: float | None) -> str:
     """Why the gate stays shut; empty when it opens.
 
-    By itself the summary's `passed` decides, and that no test failed whose score is full: warnings under `--strict`
-    cost none. With a required score it is the aggregate score, compared before any rounding.
+    Without a required score the summary's `passed` decides, and no test may have failed with a full score, as a warning
+    under `--strict` makes it. With one, the aggregate score decides, unrounded.
     """
     from agenteval.openwop.summary import is_unscored
 

@@ -39,7 +39,7 @@ def in_github_actions() -> bool:
 
 @contextmanager
 def no_commands(terminal: Terminal, *, when: bool) -> Iterator[None]:
-    """Have GitHub obey no line of what is told meanwhile: some are words of a recorded agent."""
+    """Have GitHub ignore workflow commands in what is printed inside: it quotes a recorded agent."""
     if not when:
         yield
         return

@@ -1,4 +1,4 @@
-"""`agenteval merge DIR...`: the shards of a run, put together to the run that they are parts of."""
+"""`agenteval merge DIR...`: puts the shards of a run together."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from agenteval.redaction import Redactor
 
 IF_MERGED = "remove that run, or name the merged one with another --run-id"
-"""What to do when there is a run of the name that the shards were given: most often they were merged before."""
+"""What to do when a run of that name exists: most often the shards were merged before."""
 
 
 @with_reports
@@ -99,7 +99,7 @@ def command(
 
 
 def _retold(shards: "Sequence[StoredShard]", ledger: "Ledger", redactor: "Redactor") -> ExitCode:
-    """Enter what the shards came to, and close the run: it began with the first of them, and ended with the last."""
+    """Enter the results of the shards, and close the run: from the start of the first to the end of the last."""
     from datetime import datetime
 
     from agenteval.cli.examining import Examiner

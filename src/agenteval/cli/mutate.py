@@ -139,7 +139,7 @@ def command(asked: MutateRequest) -> ExitCode:
 
 
 def _wanted(asked: MutateRequest, project: "OpenProject", console: "Console") -> Wanted:
-    """What there is to mutate; what is wrong with test files is told. Raises `UsageError`."""
+    """The tests to mutate; problems of test files are printed. Raises `UsageError`."""
     from agenteval.cli.collection import collect
     from agenteval.selection import Selection
 
@@ -161,7 +161,7 @@ def _wanted(asked: MutateRequest, project: "OpenProject", console: "Console") ->
 def _mutated(
     tests: "Sequence[LoadedTest]", asked: MutateRequest, project: "OpenProject", console: "Console"
 ) -> "list[TestMutation]":
-    """What the mutants of each test came to, told as it is known."""
+    """The results of each test's mutants, printed as they are known."""
     from agenteval.mutation.runs import MutationSettings, mutate_tests
     from agenteval.reporters.mutation import tell_test
 
@@ -185,7 +185,7 @@ def _mutated(
 
 
 def _tell(total: "MutationReport", asked: MutateRequest, project: "OpenProject", console: "Console") -> None:
-    """The report, as text and in the forms that are asked for. Raises `ReportError`."""
+    """Print the report as text and, when asked, as JSON; write it as HTML. Raises `ReportError`."""
     from agenteval.redaction import Redactor
     from agenteval.reporters.mutation import tell_summary
     from agenteval.reporters.stream import write_json
@@ -217,7 +217,7 @@ def _verdict(
 def _judged(
     results: "Sequence[TestMutation]", score: float | None, *, picked: bool, least: float | None
 ) -> tuple[ExitCode, str]:
-    """What the mutants come to. Operators that were `picked` need not fit every test; without any, each one should."""
+    """The exit code and its reason. Only with `picked` operators may a test have nothing to change."""
     from agenteval.mutation.engine import NOTHING_TO_CHANGE
 
     without = [each for each in results if not each.mutants]

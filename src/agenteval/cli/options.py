@@ -13,7 +13,7 @@ from agenteval.sharding import Shard
 COLORS = ("auto", "always", "never")
 
 JUDGING, FILES, SUITE, REPORTS = "What fails a run", "Files", "Of an AgentEvalSuite", "Reports"
-"""Headings in the help, for options that are too many for one list."""
+"""Headings of the help, where one list would be too long."""
 
 
 _PATHS = typer.Argument(
@@ -23,7 +23,7 @@ _PATHS = typer.Argument(
 )
 PathsArgument = Annotated[list[str], _PATHS]
 OptionalPathsArgument = Annotated[list[str] | None, _PATHS]
-"""Of a command that can also tell something without any."""
+"""For a command that can also do something without paths."""
 ExpressionOption = Annotated[
     str,
     typer.Option("-k", metavar="EXPR", help="Only tests that match: words with and, or, not, parentheses."),
@@ -101,14 +101,14 @@ AdapterOption = Annotated[
 
 
 def a_number(value: float | None) -> float | None:
-    """Refuse NaN, which passes for a number in every range: a bar of NaN would stop nothing."""
+    """Refuse NaN, which typer accepts in any range: no score is below it, so it would stop nothing."""
     if value is not None and isnan(value):
         raise typer.BadParameter("nan is not a number.")
     return value
 
 
 def refuse_empty(options: Mapping[str, str | None]) -> None:
-    """Refuse an empty value, as a shell variable that is not set gives: what is asked for would not be done."""
+    """Refuse an empty value, which a shell makes of an unset variable: the option would silently do nothing."""
     for name, value in options.items():
         if value == "":
             raise UsageError(f"{name} is empty", next_step=f"give it a value, or leave {name} out")

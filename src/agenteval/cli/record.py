@@ -123,7 +123,7 @@ def _must_be_a_name(name: str, chosen: list[int]) -> None:
 
 
 def _told_only(chosen: list[int]) -> ExitCode:
-    """Exit 0 for a list that was asked for; a run that was chosen, and not made a test of, is a slip."""
+    """Exit 0 for a list; refuse --turn without a target, which would do nothing."""
     if chosen:
         raise UsageError(
             "--turn chooses a run to make a test of, and nothing says where to",
@@ -145,7 +145,7 @@ def _answer(terminal: "Terminal", question: str) -> str:
 
 
 def _asked_for_runs(recording: "OpenRecording") -> list[int]:
-    """The numbers that a person types; none for nothing."""
+    """The numbers that a person types; an empty line means none."""
     answer = _answer(recording.terminal, "make tests of which runs? (numbers, nothing to leave) ")
     words = answer.replace(",", " ").split()
     if not all(word.isdecimal() for word in words):
@@ -155,7 +155,7 @@ def _asked_for_runs(recording: "OpenRecording") -> list[int]:
 
 @dataclass(slots=True, kw_only=True)
 class OpenRecording:
-    """One `record` command: the recording it reads, the project it writes into, and where it tells of that."""
+    """One `record` command: the recording it reads, the project it writes into, and the terminal it reports to."""
 
     drafting: "Drafting"
     root: Path
@@ -173,7 +173,7 @@ class OpenRecording:
         xfail: bool = False,
         as_json: bool = False,
     ) -> "OpenRecording":
-        """Find out what the source is. Raises `AgentEvalError`."""
+        """Find the adapter that reads the source. Raises `AgentEvalError`."""
         from agenteval.cli.progress import ReadingProgress
         from agenteval.cli.project import open_project
         from agenteval.drafting.draft import Drafting
@@ -232,7 +232,7 @@ class OpenRecording:
         return ExitCode.PASSED
 
     def update(self, turns: list[int], path: Path, *, ask: bool) -> ExitCode:
-        """Record one run into a test that is there, once what changes has been shown."""
+        """Record one run into an existing test, after showing what that changes."""
         from agenteval.cli.recording_report import updated
         from agenteval.drafting.source import chosen_runs
         from agenteval.drafting.update import find_test, update
@@ -255,16 +255,16 @@ class OpenRecording:
         return ExitCode.PASSED
 
     def remarks(self) -> None:
-        """What the adapter found remarkable, on stderr."""
+        """Print the warnings of the adapter on stderr."""
         source = self.drafting.source
         self.progress.clear()
         tell(remarks_of(source.context.warnings, source.path))
 
 
 def _tests_beside(out: Path, root: Path) -> dict[Path, str]:
-    """The test files in the folder of the project that `out` is in, with their texts: a run may meet them all.
+    """The texts of all test files in the same top folder of the project as `out`: one run may include them all.
 
-    What cannot be read is not there.
+    Files that cannot be read are left out.
     """
     from agenteval.discovery import Selected, discover
 

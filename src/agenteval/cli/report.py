@@ -1,4 +1,4 @@
-"""`agenteval report RUN`: a run that is over, told again; or its reports, the same as it would have written itself."""
+"""`agenteval report RUN`: prints a finished run again, or writes the reports that it would have written itself."""
 
 import sys
 from collections.abc import Mapping
@@ -62,7 +62,7 @@ def command(
 
 
 def _tell(run: StoredRun, console: Console) -> None:
-    """All that the run itself told, but for excerpts of files, which may read otherwise by now."""
+    """Print all that the run itself printed, but for excerpts of files, which may have changed since."""
     for problem in run.summary.problems:
         console.problem(stored_problem(problem))
     for result in run.results():

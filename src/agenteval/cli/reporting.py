@@ -1,4 +1,4 @@
-"""The reports that a command was asked for: room is made for them first, and they are written when a run is over."""
+"""The reports that a command was asked for: their paths are prepared first, and they are written after the run."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -28,9 +28,9 @@ class ReportError(AgentEvalError):
 
 
 class Reporting:
-    """The reports of one run: files by format, and what GitHub Actions shows when `github` is set.
+    """The reports of one run: files by format, and annotations for GitHub Actions when `github` is set.
 
-    `baseline` is the run that reports which compare set beside this one.
+    `baseline` is the run that a comparing report (HTML) shows beside this one.
     """
 
     def __init__(
@@ -51,10 +51,10 @@ class Reporting:
 
     @contextmanager
     def during(self, run_id: str, artifacts: Path | None) -> Iterator[Path | None]:
-        """Around a run; yields where its directory goes. When it ends and is complete, its reports are written.
+        """Wrap a run: yield the parent of its directory, and write the reports once the run is complete.
 
-        Without `artifacts` reports are made of a directory that is removed afterwards; there is none when nothing is
-        asked for. The files have been made room for (`prepare`). Raises `ReportError`, `LeakError`.
+        Without `artifacts` the parent is a temporary directory, or None when no report is asked for. The paths of the
+        reports have been prepared (`prepare`). Raises `ReportError`, `LeakError`.
         """
         if not (self.reports or self.github):
             yield artifacts
@@ -86,7 +86,7 @@ class Reporting:
             yield
 
     def add(self, written: Path) -> None:
-        """A test has ended; its result is in the file."""
+        """Add a test that has ended to the stream; `written` is the file of its result."""
         if self.stream:
             from agenteval.stored import load_result
 
@@ -94,7 +94,7 @@ class Reporting:
                 self.stream.test(load_result(written))
 
     def write(self, run: "StoredRun") -> None:
-        """Write all reports of a run that is over. Raises `ReportError`, `LeakError`, `StoredRunError`, `FileError`."""
+        """Write all reports of a finished run. Raises `ReportError`, `LeakError`, `StoredRunError`, `FileError`."""
         for form in FORMATS:
             if (path := self.reports.get(form.name)) is None:
                 continue
@@ -105,7 +105,7 @@ class Reporting:
                     write_report(path, form.render(run, self.redactor, self.baseline))
 
     def annotate(self, run: "StoredRun") -> None:
-        """Tell GitHub Actions of a run that is over. A summary that cannot be written is told, and no error."""
+        """Annotate a finished run, and append the step summary; failing to write that is only mentioned."""
         if not self.github:
             return
         from agenteval.reporters.github import annotations, write_summary
@@ -121,12 +121,12 @@ class Reporting:
 
 
 def shows_traces(reports: Mapping[str, Path]) -> bool:
-    """Whether one of the reports shows traces, so that the run has to keep them."""
+    """Whether one of the reports shows traces, which the run then has to keep."""
     return any(form.of_traces and form.name in reports for form in FORMATS)
 
 
 def check_kept(reports: Mapping[str, Path], *, run_id: str, save_traces: bool, told: bool) -> None:
-    """Refuse options of a run without files that nothing would come of. `told` says that the run's name is shown.
+    """Refuse options that have no effect in a run without files. `told` says that the run's name is shown elsewhere.
 
     Raises `UsageError` (`usage.no_artifacts`).
     """
@@ -142,12 +142,12 @@ def check_kept(reports: Mapping[str, Path], *, run_id: str, save_traces: bool, t
 
 
 def compares(reports: Mapping[str, Path]) -> bool:
-    """Whether one of the reports sets another run beside this one."""
+    """Whether one of the reports shows another run beside this one."""
     return any(form.compares and form.name in reports for form in FORMATS)
 
 
 def run_beside(name: str, runs: Path) -> "StoredRun | None":
-    """The run, of `runs` or by its path, that a baseline is; a baseline file holds nothing that could be shown."""
+    """The run that `--baseline` names, by its path or its id in `runs`; None for a baseline file, which has no results."""
     from agenteval.comparing.sides import named
     from agenteval.stored import StoredRun, is_run
 
@@ -164,10 +164,10 @@ def _temporary() -> Iterator[Path]:
 
 
 def prepare(reports: Mapping[str, Path]) -> None:
-    """Make room for reports: their directories are made, and files of an earlier run removed.
+    """Make the directories of reports, and remove the files of an earlier run.
 
-    Whoever reads the reports of a run that broke down must not find those of the run before. Raises `UsageError`,
-    `ReportError`, `MissingExtraError`.
+    Otherwise a run that breaks down would leave the reports of the run before it. Raises `UsageError`, `ReportError`,
+    `MissingExtraError`.
     """
     for form in FORMATS:
         if form.name in reports:
@@ -195,19 +195,21 @@ def prepare(reports: Mapping[str, Path]) -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
             if path.is_dir():
                 raise IsADirectoryError(21, "it is a directory")
-            if path.is_symlink():  # it was put there to lead elsewhere
+            if path.is_symlink():  # it stays: the report is written where it leads
                 path.write_bytes(b"")
             elif path.is_file():
                 path.unlink()
 
 
 def keep_out(reports: Mapping[str, Path], run: Path) -> None:
-    """Refuse reports in the directory of the run itself, which is made when nothing is there. Raises `UsageError`."""
+    """Refuse reports in the run's own directory, which must not exist before the run. Raises `UsageError`."""
     folder = run.resolve()
     for name, path in reports.items():
         if folder in path.resolve().parents:
             made = path.resolve().parent
-            while made == folder or folder in made.parents:  # what was made for it would be taken for a run
+            while (
+                made == folder or folder in made.parents
+            ):  # what `prepare` has made looks like an earlier run
                 with suppress(OSError):
                     made.rmdir()
                 made = made.parent
@@ -226,7 +228,7 @@ def _is_stdout(path: Path) -> bool:
 
 
 def write_report(path: Path, content: bytes) -> None:
-    """Write a report, which has been sealed. Raises `ReportError`."""
+    """Write a sealed report. Raises `ReportError`."""
     with _writing(path):
         path.write_bytes(content)
 

@@ -1,4 +1,4 @@
-"""`agenteval run`: load, replay, judge, tell, write, and exit right."""
+"""`agenteval run`: load, replay, judge, report, write, and exit with the right code."""
 
 import sys
 from contextlib import nullcontext, redirect_stdout
@@ -67,7 +67,7 @@ def command(asked: RunRequest) -> ExitCode:
 
 
 def _parts(asked: RunRequest, project: OpenProject) -> Parts:
-    """The tasks of the suite that is among the paths, else the tests at the paths. Raises `UsageError`, `SpecError`."""
+    """The tasks of the suite if the paths name one, else the tests at the paths. Raises `UsageError`, `SpecError`."""
     request = asked.of_suite
     suite = suite_among(asked.paths, request)
     if suite is None:
@@ -134,7 +134,7 @@ def _ledger(asked: RunRequest, project: OpenProject, parts: Parts, console: Cons
 
 
 def _log(asked: RunRequest) -> "ShardLog | None":
-    """What a shard keeps for merging."""
+    """The record that a shard keeps for `agenteval merge`; None for a run without shards."""
     if asked.part is None:
         return None
     from agenteval.shard_record import ShardLog
@@ -143,7 +143,7 @@ def _log(asked: RunRequest) -> "ShardLog | None":
 
 
 def _baseline(asked: RunRequest, project: OpenProject, artifacts: Path, scores: Scores) -> "Watch":
-    """What compares the run with its baseline. Raises `UsageError`, `StoredRunError`, `FileError`."""
+    """The comparison of the run with its baseline. Raises `UsageError`, `StoredRunError`, `FileError`."""
     from agenteval.cli.baselines import check_whole, refuse_shard, watch_for
     from agenteval.comparing.sides import named
 
@@ -161,7 +161,7 @@ def _baseline(asked: RunRequest, project: OpenProject, artifacts: Path, scores: 
 
 
 def _reported(session: Session, asked: RunRequest, project: OpenProject, artifacts: Path) -> ExitCode:
-    """Run the session, and write what it was asked to leave behind."""
+    """Run the session, with its directory and the reports that were asked for."""
     ledger = session.ledger
     run_id, redactor = ledger.options.run_id, Redactor(rules=project.rules)
     beside = run_beside(asked.baseline, artifacts) if asked.baseline and compares(asked.reports) else None

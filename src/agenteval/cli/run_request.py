@@ -1,4 +1,4 @@
-"""What an `agenteval run` command line asks for: its options, what of them does not go together, and what they mean."""
+"""The options of `agenteval run`: which contradict each other, and what they mean together."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -37,7 +37,7 @@ from agenteval.sharding import Shard
 
 
 class RunRequest(Request):
-    """The options, in the order of the help; `reports` are the files to write, by format."""
+    """The options in the order of the help; `reports` maps a format to the file to write."""
 
     context: typer.Context
     paths: PathsArgument
@@ -188,7 +188,7 @@ class RunRequest(Request):
     reports: Mapping[str, Path]
 
     def check(self) -> None:
-        """Refuse what contradicts itself, as far as that can be told before anything is read. Raises `UsageError`."""
+        """Refuse contradictions that show before anything is read. Raises `UsageError`."""
         refuse_empty(
             {"--baseline": self.baseline, "--agent-id": self.agent_id, "--model-class": self.model_class}
         )
@@ -205,12 +205,12 @@ class RunRequest(Request):
 
     @property
     def annotates(self) -> bool:
-        """Whether GitHub Actions is told of the run."""
+        """Whether the run prints annotations for GitHub Actions."""
         return in_github_actions() if self.github is None else self.github
 
     @property
     def most_failures(self) -> int:
-        """After how many failures and errors the run ends; 0 for never."""
+        """The number of failures and errors that ends the run; 0 for none."""
         return 1 if self.exit_first else self.maxfail
 
     @property
@@ -225,7 +225,7 @@ class RunRequest(Request):
 
     @property
     def flow(self) -> Flow:
-        """The course of the run. Raises `UsageError`."""
+        """How the tests are run. Raises `UsageError`."""
         return Flow(
             last_failed=self.last_failed,
             failed_first=self.failed_first,
@@ -237,7 +237,7 @@ class RunRequest(Request):
 
     @property
     def of_suite(self) -> SuiteRequest:
-        """What is asked of a suite."""
+        """The options for a suite."""
         return SuiteRequest(
             replays=self.replays,
             modes=self.modes,

@@ -10,7 +10,7 @@ NAME_A_REVISION = "name a commit, a branch or a tag of the project's repository"
 
 
 def changed_since(revision: str, root: Path) -> set[Path]:
-    """The files that differ from a revision, and those that git does not know, as absolute paths.
+    """The files that differ from a revision, untracked ones among them, as absolute paths.
 
     Raises `UsageError` (`usage.git`).
     """

@@ -1,4 +1,4 @@
-"""`agenteval suite new PATH...`: tests as an AgentEvalSuite, on stdout; what cannot be carried over, on stderr."""
+"""`agenteval suite new PATH...`: prints tests as an AgentEvalSuite; what cannot be carried over goes to stderr."""
 
 import sys
 from contextlib import redirect_stdout

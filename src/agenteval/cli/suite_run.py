@@ -1,4 +1,4 @@
-"""What `agenteval run suite.json` does beside running tests: loads the suite, and refuses what it does not allow."""
+"""What `agenteval run suite.json` does before its tasks run as tests: loads the suite, and refuses what it forbids."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -22,10 +22,10 @@ REPLAYS = "replays"
 
 @dataclass(slots=True, kw_only=True)
 class Parts:
-    """What is run, with what, and what it is scored as.
+    """What a run takes from a suite, or from the configuration when there is none: scores and registry.
 
-    Of a suite, `tests` are its tasks, `left_out` those that are not of the modes asked for, and `words` the options that
-    a command line needs to run one of them again.
+    Of a suite, `tests` are its tasks, `left_out` those of modes that are not asked for, and `words` the options for a
+    command line that runs it again.
     """
 
     scores: Scores
