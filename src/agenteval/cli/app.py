@@ -1,6 +1,5 @@
 """The typer application, and the one place where errors become exit codes."""
 
-import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -12,7 +11,7 @@ from agenteval import __version__
 from agenteval.cli.problems import redacted_problems
 from agenteval.errors import AgentEvalError, ExitCode, FileError, UsageError
 from agenteval.redaction import Redactor
-from agenteval.reporters.stream import redact_with, redactor_in_force
+from agenteval.reporters.stream import redact_with, redactor_in_force, silence
 
 REPORT_ADDRESS = "https://github.com/agenteval/agenteval/issues"
 
@@ -165,6 +164,5 @@ def _flush() -> None:
 
 def _closed_pipe() -> int:
     """The reader of our output has gone: print nothing more, but do not exit 0."""
-    null = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null, sys.stdout.fileno())
+    silence(sys.stdout)
     return int(ExitCode.ERROR)

@@ -14,11 +14,15 @@ from agenteval.assertions.base import Assertion
 from agenteval.errors import AdapterError
 from agenteval.plugins.contract import schema_breach
 from agenteval.plugins.registry import Registry
-from agenteval.reference.explanation import Parameter, factory_defaults, first_sentence, parameters_of
+from agenteval.reference.explanation import (
+    JsonSchema,
+    Parameter,
+    factory_defaults,
+    first_sentence,
+    parameters_of,
+)
 from agenteval.reference.markdown import markdown_prose
 from agenteval.strict import Model
-
-JsonSchema = dict[str, Any]
 
 TITLE = "AgentEval test case (test.yaml)"
 

@@ -14,8 +14,7 @@ from agenteval.adapters import input_schemas
 from agenteval.errors import AdapterError, UsageError
 from agenteval.misspelling import closest
 from agenteval.plugins.registry import BUILT_IN, Registry
-
-JsonSchema = dict[str, Any]
+from agenteval.reference.explanation import JsonSchema
 
 _HEAD = ("$schema", "$id", "title", "description", "type", "properties", "required")
 """What a reader wants to see first; the definitions come last."""

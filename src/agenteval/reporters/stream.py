@@ -44,7 +44,7 @@ def write(stream: TextIO, text: str) -> None:
     try:
         stream.write(_redactor.unseen(text))
     except BrokenPipeError:
-        _nobody_reads(stream)
+        silence(stream)
     except UnicodeEncodeError:  # its own `encoding` may be "charmap", whatever the stream's is
         spelled = text.replace("…", "...").encode(stream.encoding, "backslashreplace")
         write(stream, spelled.decode(stream.encoding))
@@ -55,10 +55,11 @@ def flush(stream: TextIO) -> None:
     try:
         stream.flush()
     except BrokenPipeError:
-        _nobody_reads(stream)
+        silence(stream)
 
 
-def _nobody_reads(stream: TextIO) -> None:
+def silence(stream: TextIO) -> None:
+    """Drop what is written to a stream from now on: its reader has gone."""
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, stream.fileno())
     os.close(null)

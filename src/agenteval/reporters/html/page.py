@@ -10,7 +10,7 @@ from agenteval.plurals import grouped
 from agenteval.reporters.html.beside import Step, beside
 from agenteval.reporters.html.checks import Check, checks
 from agenteval.reporters.html.timeline import Timeline, timeline
-from agenteval.results import CategoryScore, RunSummary, TestResult, TestRow
+from agenteval.results import RunSummary, TestResult, TestRow
 from agenteval.stored import StoredRun
 
 KINDS = {
@@ -158,15 +158,6 @@ class Page:
             if change := self._change(row):
                 found[change] += 1
         return {change: number for change, number in found.items() if number}
-
-    @property
-    def scores(self) -> list[CategoryScore]:
-        """The scorecard's lines that count anything."""
-        return [
-            score
-            for score in self.summary.scorecard
-            if score.passed + score.failed + score.warnings + score.skipped + score.xfailed
-        ]
 
     def test(self, row: TestRow) -> Test:
         """All that is shown of a test. Raises `StoredRunError`, `FileError`."""
