@@ -136,6 +136,12 @@ def _runs_below(path: Path) -> str:
     return f"; runs in it: {', '.join(runs)}" if runs else ""
 
 
+def find_run(name: str | Path, runs: Path) -> Path:
+    """The path that a person names: as it is, or, where there is nothing, as the id of one of the `runs`."""
+    path = Path(name)
+    return runs / path if not path.exists() and (runs / path).is_dir() else path
+
+
 def is_run(path: Path) -> bool:
-    """Whether a path is that of a run's directory, or of its `summary.json`; nothing is read."""
+    """Whether a path is a run's directory, or its `summary.json`; nothing is read."""
     return path.name == SUMMARY or (path / SUMMARY).is_file()

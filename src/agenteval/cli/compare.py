@@ -38,10 +38,11 @@ def command(
     from agenteval.cli.github import in_github_actions, no_commands
     from agenteval.cli.project import open_project
     from agenteval.comparing.compare import compare
-    from agenteval.comparing.sides import load_side, named
+    from agenteval.comparing.sides import load_side
+    from agenteval.stored import find_run
 
     project = open_project()
-    one, other = load_side(named(before, project.runs)), load_side(named(after, project.runs))
+    one, other = (load_side(find_run(name, project.runs)) for name in (before, after))
     comparison = compare(one, other, today())
     if not comparison.regressions and one.tests.keys().isdisjoint(other.tests):
         raise UsageError(

@@ -36,11 +36,10 @@ def command(
     Exit codes: 0 it passes, 1 it does not, 2 the summary is not valid, or not of a whole run.
     """
     from agenteval.cli.project import open_project
-    from agenteval.comparing.sides import named
     from agenteval.openwop.verification import verified_summary
-    from agenteval.stored import StoredRun
+    from agenteval.stored import StoredRun, find_run
 
-    stored = StoredRun(named(run, open_project().runs))
+    stored = StoredRun(find_run(run, open_project().runs))
     summary = verified_summary(stored)
     against = objection(stored, summary, required)
     code = ExitCode.FAILED if against else ExitCode.PASSED

@@ -12,12 +12,11 @@ from agenteval.cli.options import ColorOption, QuietOption, VerboseOption
 from agenteval.cli.project import open_project
 from agenteval.cli.reporting import Reporting, compares, prepare
 from agenteval.cli.signatures import with_reports
-from agenteval.comparing.sides import named
 from agenteval.errors import ExitCode, UsageError
 from agenteval.redaction import Redactor
 from agenteval.reporters.console import Console
 from agenteval.run_files import SUMMARY
-from agenteval.stored import StoredRun, stored_problem
+from agenteval.stored import StoredRun, find_run, stored_problem
 
 
 @with_reports
@@ -43,8 +42,8 @@ def command(
     if baseline and not compares(reports):
         raise UsageError("--baseline: no report that compares is asked for", next_step="add --html FILE")
     project = open_project([str(run)])
-    stored = StoredRun(named(run, project.runs))
-    before = StoredRun(named(baseline, project.runs)) if baseline else None
+    stored = StoredRun(find_run(run, project.runs))
+    before = StoredRun(find_run(baseline, project.runs)) if baseline else None
     console = Console(sys.stdout, verbosity=verbose - quiet, color=color or project.config.color)
     if not (reports or github):
         with no_commands(console, when=in_github_actions()):

@@ -148,10 +148,9 @@ def compares(reports: Mapping[str, Path]) -> bool:
 
 def run_beside(name: str, runs: Path) -> "StoredRun | None":
     """The run that `--baseline` names, by its path or its id in `runs`; None for a baseline file, which has no results."""
-    from agenteval.comparing.sides import named
-    from agenteval.stored import StoredRun, is_run
+    from agenteval.stored import StoredRun, find_run, is_run
 
-    path = named(name, runs)
+    path = find_run(name, runs)
     return StoredRun(path) if is_run(path) else None
 
 

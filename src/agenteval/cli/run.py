@@ -95,9 +95,9 @@ def _suite(asked: RunRequest, suite: SuiteConfig) -> Suite:
 def _session(asked: RunRequest, project: OpenProject, parts: Parts, console: Console) -> Session:
     flow = asked.flow
     if flow.durations_from:
-        from agenteval.comparing.sides import named
+        from agenteval.stored import find_run
 
-        flow.durations_from = named(flow.durations_from, asked.artifacts_dir or project.runs)
+        flow.durations_from = find_run(flow.durations_from, asked.artifacts_dir or project.runs)
     return Session(
         ledger=_ledger(asked, project, parts, console),
         selection=asked.selection,
@@ -145,7 +145,7 @@ def _log(asked: RunRequest) -> "ShardLog | None":
 def _baseline(asked: RunRequest, project: OpenProject, artifacts: Path, scores: Scores) -> "Watch":
     """The comparison of the run with its baseline. Raises `UsageError`, `StoredRunError`, `FileError`."""
     from agenteval.cli.baselines import check_whole, refuse_shard, watch_for
-    from agenteval.comparing.sides import named
+    from agenteval.stored import find_run
 
     if asked.update_baseline:
         narrowed = asked.last_failed or asked.part is not None
@@ -153,7 +153,7 @@ def _baseline(asked: RunRequest, project: OpenProject, artifacts: Path, scores: 
     elif asked.part:
         refuse_shard()
     return watch_for(
-        named(asked.baseline, artifacts) if asked.baseline else None,
+        find_run(asked.baseline, artifacts) if asked.baseline else None,
         update=asked.update_baseline,
         default=from_here(project.root, project.config.baseline),
         scores=scores,

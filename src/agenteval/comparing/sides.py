@@ -70,12 +70,6 @@ class Side:
         )
 
 
-def named(name: str | Path, runs: Path) -> Path:
-    """What a person means: a path, or, where there is nothing of that name, the id of one of the `runs`."""
-    path = Path(name)
-    return runs / path if not path.exists() and (runs / path).is_dir() else path
-
-
 def load_side(path: Path) -> Side:
     """The run in a directory, or the baseline in a file.
 
