@@ -49,7 +49,7 @@ def watch_for(given: Path | None, *, update: bool, default: Path, scores: Scores
         before = of_baseline(old, path) if old and same else None  # another version is there to be replaced
     if before:
         before.must_be_of(suite.id, suite.version, "this run")
-        scores.baseline = Baseline(run_id=before.run_id, score=before.score)
+        scores.baseline = Baseline(run_id=before.head.run_id, score=before.head.score)
     return Watch(before=before, today=today(), target=target, old=old)
 
 

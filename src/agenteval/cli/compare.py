@@ -46,7 +46,7 @@ def command(
     comparison = compare(one, other, today())
     if not comparison.regressions and one.tests.keys().isdisjoint(other.tests):
         raise UsageError(
-            f"no test is both in {one.label} and in {other.label}: nothing can be compared",
+            f"no test is both in {one.head.label} and in {other.head.label}: nothing can be compared",
             reason_code="baseline.nothing_in_common",
             next_step="compare runs of the same tests",
         )
@@ -72,7 +72,7 @@ def command(
 def _verdict(comparison: "Comparison", after: "Side") -> tuple[ExitCode, str]:
     """The exit code and its reason: of all that is to be said, the highest."""
     if after.broken:
-        return ExitCode.ERROR, f"not all of {after.label} could be judged: it ended with {after.broken}"
+        return ExitCode.ERROR, f"not all of {after.head.label} could be judged: it ended with {after.broken}"
     if comparison.regressions:
         from agenteval.plurals import counted
 

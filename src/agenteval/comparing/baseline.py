@@ -11,6 +11,7 @@ from math import fsum
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+from agenteval.comparing.comparison import ComparedSide
 from agenteval.comparing.facts import TestFacts
 from agenteval.errors import AgentEvalError
 from agenteval.reading.jsonsource import load_model
@@ -74,18 +75,13 @@ def load_baseline(path: Path) -> BaselineFile:
 
 
 def renewed(
-    facts: Iterable[TestFacts],
-    *,
-    suite_id: str,
-    suite_version: str,
-    score: float,
-    old: BaselineFile | None,
-    kept: frozenset[str],
+    facts: Iterable[TestFacts], run: ComparedSide, *, old: BaselineFile | None, kept: frozenset[str]
 ) -> BaselineFile:
     """The baseline of a run. What people wrote about a test stays as long as it fails.
 
     `kept` are tests that this run did not select: they stay as they were.
     """
+    score = run.score
     before = {test.test_case_id: test for test in old.tests} if old else {}
     tests = list(facts)
     for test in tests:
@@ -99,8 +95,8 @@ def renewed(
         score = fsum(scores) / len(scores) if scores else 0.0
     return BaselineFile(
         schema_version="0.1",
-        suite_id=suite_id,
-        suite_version=suite_version,
+        suite_id=run.suite_id,
+        suite_version=run.suite_version,
         score=score,
         tests=sorted(tests, key=lambda test: test.test_case_id),
     )

@@ -63,9 +63,9 @@ class Comparer:
         changes.sort(key=lambda change: (KINDS.index(change.kind), not change.regression))
         present = self._seen | {each.test_case_id for each in gone}
         return Comparison(
-            before=compared(self.before),
+            before=self.before.head,
             after=after,
-            score_delta=score_delta(self.before.score, after.score),
+            score_delta=score_delta(self.before.head.score, after.score),
             regressions=sum(change.regression for change in changes),
             counts={kind: sum(change.kind == kind for change in changes) for kind in KINDS},
             changes=changes,
@@ -85,21 +85,11 @@ def _is_unused(test: SideTest) -> bool:
     return test.facts.explained or test.facts.status in FAILING
 
 
-def compared(side: Side) -> ComparedSide:
-    """A side as the comparison names it."""
-    return ComparedSide(
-        label=side.label,
-        run_id=side.run_id,
-        suite_id=side.suite_id,
-        suite_version=side.suite_version,
-        score=side.score,
-    )
-
-
 def compare(before: Side, after: Side, today: str) -> Comparison:
     """Two sides compared. Raises `UsageError` when they are not of one suite and version."""
-    before.must_be_of(after.suite_id, after.suite_version, after.label)
+    head = after.head
+    before.must_be_of(head.suite_id, head.suite_version, head.label)
     comparer = Comparer(before, today)
     for test in after.tests.values():
         comparer.add(test)
-    return comparer.close(compared(after), not_selected=None if after.partial else frozenset())
+    return comparer.close(head, not_selected=None if after.partial else frozenset())

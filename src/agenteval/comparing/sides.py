@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from agenteval.comparing.baseline import BaselineFile, load_baseline
+from agenteval.comparing.comparison import ComparedSide
 from agenteval.comparing.facts import TestFacts, facts_of
 from agenteval.comparing.trajectories import Trajectory, digested, stored
 from agenteval.digests import sha256
@@ -36,32 +37,29 @@ class SideTest:
 
 @dataclass(slots=True, kw_only=True)
 class Side:
-    """A run or a baseline. `label` is how a person calls it; `partial` says that some tests were not selected.
+    """A run or a baseline. `head` is what a comparison says of it; `partial`: some tests were not selected.
 
-    `broken` is how a run ended in which not everything could be judged: of a test file that is invalid, it has no result.
+    `broken` is how a run ended that could not judge everything; it has no result of an invalid test file.
     """
 
-    label: str
-    run_id: str
-    suite_id: str
-    suite_version: str
-    score: float
+    head: ComparedSide
     tests: dict[str, SideTest]
     baseline: BaselineFile | None = None
     partial: bool = False
     broken: str = ""
 
     def must_be_of(self, suite_id: str, version: str, label: str) -> None:
-        """Only what is of one suite and version can be compared; `label` is how the other side is called.
+        """Refuse to compare with another suite or version; `label` names the other side.
 
         Raises `UsageError` (`baseline.other_suite`).
         """
-        if (self.suite_id, self.suite_version) == (suite_id, version):
+        head = self.head
+        if (head.suite_id, head.suite_version) == (suite_id, version):
             return
-        other = self.suite_id != suite_id
+        other = head.suite_id != suite_id
         what = "suite" if other else "version of the suite"
         raise UsageError(
-            f"{self.label} is of another {what}: it is of {self.suite_id} {self.suite_version}, "
+            f"{head.label} is of another {what}: it is of {head.suite_id} {head.suite_version}, "
             f"{label} of {suite_id} {version}",
             reason_code="baseline.other_suite",
             next_step="compare runs of one suite (suite.id in agenteval.yaml, else the directory that is run; or suiteId)"
@@ -87,13 +85,16 @@ def load_side(path: Path) -> Side:
 
 
 def of_baseline(baseline: BaselineFile, path: Path) -> Side:
-    """A baseline as a side; its id tells what it says, not when it was written."""
-    return Side(
+    """A baseline as a side; its id is a digest of its content."""
+    head = ComparedSide(
         label=str(path),
         run_id=f"baseline-{sha256(baseline.encoded())[:16]}",
         suite_id=baseline.suite_id,
         suite_version=baseline.suite_version,
         score=baseline.score,
+    )
+    return Side(
+        head=head,
         tests={facts.test_case_id: _of_facts(facts) for facts in baseline.tests},
         baseline=baseline,
     )
@@ -116,12 +117,15 @@ def _of_run(run: StoredRun) -> Side:
         name = result.test_case_id  # a task of a suite keeps its id
         facts = facts_of(result, scores.get(name, scores.get(task_id(name))))
         tests[name] = side_test(result, facts, partial(_stored_trajectory, run, result))
-    return Side(
+    head = ComparedSide(
         label=str(run.path),
         run_id=ended.test_run_id,
         suite_id=summary.suiteId,
         suite_version=summary.suiteVersion,
         score=summary.aggregateScore,
+    )
+    return Side(
+        head=head,
         tests=tests,
         partial=bool(ended.counts.deselected or ended.stopped_after),
         broken=f"exit {ended.exit_code}: {ended.exit_reason}" if ended.exit_code >= ExitCode.ERROR else "",

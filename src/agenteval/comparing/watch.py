@@ -71,11 +71,4 @@ class Watch:
 
     def baseline(self, after: ComparedSide) -> BaselineFile:
         """The baseline that this run makes."""
-        return renewed(
-            self._facts,
-            suite_id=after.suite_id,
-            suite_version=after.suite_version,
-            score=after.score,
-            old=self._old,
-            kept=frozenset(self._not_selected),
-        )
+        return renewed(self._facts, after, old=self._old, kept=frozenset(self._not_selected))
