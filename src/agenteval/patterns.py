@@ -43,9 +43,7 @@ def pattern_error(pattern: str) -> str | None:
     """Why a regular expression does not compile, or None when it does."""
     if len(pattern) > MOST_CHARACTERS:
         return f"it has {len(pattern):,} characters; the limit is {MOST_CHARACTERS:,}"
-    if (
-        "\b" in pattern
-    ):  # a word boundary was meant; a backspace never matches, so what it forbids would always pass
+    if "\b" in pattern:  # meant as a word boundary; a backspace never matches, and what it forbids passes
         return "it holds a backspace, which YAML makes of \\b in double quotes; put it in single quotes"
     if _repeats(pattern) > MOST_REPEATS:
         return f"it demands more than {MOST_REPEATS} repetitions"
