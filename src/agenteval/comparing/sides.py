@@ -18,14 +18,14 @@ from agenteval.results import TestResult
 from agenteval.stored import StoredRun, StoredRunError, is_run
 
 OF_THE_TEST = ""
-"""Beside the ids of assertions, the key of what is said of the test as a whole."""
+"""The key of the message about a test as a whole, among the ids of its assertions."""
 
 
 @dataclass(slots=True, kw_only=True)
 class SideTest:
-    """A test on one side. `tools` counts its calls by tool, `messages` are why assertions, and the test, did not pass.
+    """A test on one side. `tools` counts its calls by tool; `messages` say why assertions, and the test, did not pass.
 
-    `trajectory` is None where nothing of it was kept. `left_out` are assertions that were not selected.
+    `trajectory` returns None when nothing of it was kept. `left_out` are assertions that were not selected.
     """
 
     facts: TestFacts
@@ -133,7 +133,7 @@ def _of_run(run: StoredRun) -> Side:
 
 
 def side_test(result: TestResult, facts: TestFacts, trajectory: Callable[[], Trajectory | None]) -> SideTest:
-    """A test that was judged, as a side."""
+    """One side's view of a test that was judged."""
     messages = {each.id: each.message for each in result.assertions if each.state != "pass"}
     messages[OF_THE_TEST] = result.error.message if result.error else result.next_step or ""
     return SideTest(
