@@ -1,4 +1,4 @@
-"""An AgentEvalSuite from its file, and what a run may ask of it (RFC 0081, sections A, B and D)."""
+"""Loads an AgentEvalSuite, and checks what a run asks of it (RFC 0081, sections A, B and D)."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -45,7 +45,7 @@ def load_suite(path: Path, *, max_bytes: int = MAX_FILE_BYTES) -> AgentEvalSuite
 def modes_in_force(suite: AgentEvalSuite, path: Path, request: SuiteRequest) -> list[str]:
     """The modes of a run: those that are asked for, else all of the suite. `regression` comes with a baseline.
 
-    Raises `SpecError`, with all that the run must not ask of this suite: `suite.mode_not_declared`,
+    Raises `SpecError` with everything that the suite does not allow: `suite.mode_not_declared`,
     `suite.live_unsupported`, `suite.no_baseline`, `suite.agent_mismatch`, `suite.model_not_allowed`, `suite.no_task`,
     `suite.no_judge`.
     """
@@ -62,9 +62,9 @@ def modes_in_force(suite: AgentEvalSuite, path: Path, request: SuiteRequest) -> 
 
 
 def tasks_in(suite: AgentEvalSuite, modes: Sequence[str]) -> list[Task]:
-    """The tasks that a run in these modes has: of `golden` and `rubric` those of that kind; without these two all.
+    """The tasks of a run in these modes: `golden` and `rubric` select tasks of that kind; without these two it is all.
 
-    A suite's own modes mean all of its tasks.
+    All modes of the suite mean all of its tasks.
     """
     if set(modes) >= set(suite.modes) or not {"golden", "rubric"} & set(modes):
         return suite.tasks
