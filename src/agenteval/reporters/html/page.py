@@ -78,12 +78,12 @@ class Test:
 
     @property
     def reasons(self) -> list[Check]:
-        """The first assertions that say no."""
+        """The first assertions that failed or warned."""
         return [each for each in self.checks if each.kind in ("fail", "warn", "xfail")][:_REASONS_IN_A_ROW]
 
     @property
     def marks(self) -> list[str]:
-        """What filters find it by, besides its text."""
+        """The marks by which filters find it, beside its text."""
         kinds = {each.kind for each in self.checks}
         return [self.kind, *(kind for kind in ("warn", "vacuous") if kind in kinds), self.change]
 
@@ -95,7 +95,7 @@ class Test:
 
 @dataclass(slots=True, kw_only=True)
 class Group:
-    """The tests that ended in one way; reading them off reads one file after the other."""
+    """The tests that ended in one way; iterating over them reads one file after the other."""
 
     kind: str
     title: str
@@ -108,7 +108,7 @@ class Group:
 
 
 class Page:
-    """A stored run, and perhaps the one it is compared with."""
+    """A stored run, and the one it is compared with, if any."""
 
     def __init__(self, run: StoredRun, baseline: StoredRun | None) -> None:
         self.run = run
@@ -128,7 +128,7 @@ class Page:
 
     @property
     def headline(self) -> str:
-        """The outcome of the run in one line: what went wrong, of each kind how much."""
+        """The outcome of the run in one line: how much of each kind went wrong."""
         counts = self.summary.counts
         wrong = [
             grouped(number, "test") + said
@@ -152,7 +152,7 @@ class Page:
 
     @property
     def changes(self) -> dict[str, int]:
-        """How many tests changed in which way since the baseline, without those that did not."""
+        """The number of tests for each way of changing since the baseline."""
         found = dict.fromkeys(CHANGES, 0)
         for row in self.summary.tests:
             if change := self._change(row):
@@ -210,7 +210,7 @@ class Page:
 
 
 def _kind_of(row: TestRow) -> str:
-    """One of `KINDS`, for a run of which nobody knows what its baseline accepted."""
+    """One of `KINDS`, without regard to what a baseline accepts."""
     return "xfail" if row.xfail else row.status
 
 
