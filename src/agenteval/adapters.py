@@ -103,13 +103,13 @@ def own_adapters() -> list[str]:
 
 
 def input_schemas(adapter: Adapter) -> Mapping[str, type]:
-    """The models of the files that an adapter reads, by schema name (`replay`); empty when it declares none."""
+    """The models of the files that an adapter reads, by schema name (`replay`); empty when it tells of none."""
     models: Mapping[str, type] = getattr(adapter, "input_schemas", {})
     return models
 
 
 def make_adapter(name: str, source: str, factory: Callable[[], Adapter]) -> Adapter:
-    """Make an adapter of its class; `source` says where the class comes from. Raises `AdapterError`."""
+    """The adapter that a class makes; `source` is where the class comes from. Raises `AdapterError`."""
     try:
         adapter = factory()
         _ = (adapter.name, adapter.version, adapter.supports_live_run, adapter.trace)

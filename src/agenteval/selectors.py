@@ -246,18 +246,17 @@ def _success(event: Event, trace: Trace) -> bool | None:
 
 
 def _from(got: Any, want: Any) -> str:
-    """Where two long texts begin to differ; a message shows no more than their beginnings."""
+    """Where two long texts begin to differ: messages show the beginnings of both alone, if that."""
     if not (isinstance(got, str) and isinstance(want, str) and len(got) + len(want) > BOTH_SHOWN):
         return ""
-    from agenteval.differences import first_difference
-
-    same = first_difference(got, want)
+    shorter = min(len(got), len(want))
+    same = next((at for at in range(shorter) if got[at] != want[at]), shorter)
     line = want.count("\n", 0, same) + 1
     return f" (differs at character {same + 1}, line {line})"
 
 
 BOTH_SHOWN = 300
-"""Two texts with no more characters than these together are both shown in full."""
+"""Characters of two texts that a message shows both in full, with room to spare."""
 
 
 def _contains(got: Any, want: Any) -> bool:

@@ -42,7 +42,7 @@ def _both(before: Any, after: Any) -> str:
 
 
 def _around(before: str, after: str) -> tuple[str, str]:
-    """The stretches of two texts around their difference; short texts as they are."""
+    """Of two texts the stretch around what is different; short ones as they are."""
     if max(len(before), len(after)) <= LONGEST_VALUE:
         return before, after
     start = max(0, first_difference(before, after) - _CONTEXT)

@@ -157,7 +157,7 @@ def _reasons(result: TestResult, kind: Kind, found: Sequence[AssertionResult]) -
 
 
 def _on_one_line(reasons: Sequence[str], *, first_line: bool) -> str:
-    """The first reason, and the number of others. Of an error the first line is enough: an excerpt follows."""
+    """The first reason, and how many more there are. Of an error the first line is enough: an excerpt follows."""
     if not reasons:
         return ""
     lines = [" ".join(line.split()) for line in reasons[0].split("\n")]

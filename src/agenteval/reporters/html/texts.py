@@ -57,7 +57,7 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def shortened(value: str) -> str:
-    """The text as it fits on the line of a test, which opens to show the rest."""
+    """The text as it stands on the line of a test, which is opened for the rest."""
     return clipped(value, ON_THE_LINE)
 
 
