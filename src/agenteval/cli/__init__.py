@@ -1,4 +1,10 @@
-"""The command line: `main(argv) -> int` maps every outcome to an exit code."""
+"""The command line: `main(argv) -> int` maps every outcome to an exit code.
+
+`app` parses; each command has a module with its function `command`. In the order of a run, those of `run` are
+`run_request` (its options), `session`, `arranging` (which tests, in which order), `examining` and `workers` (one file
+after the other, or side by side), `ledger` (what the run comes to), `reporting`, `baselines` and `lastrun`. Several
+commands share `options`, `signatures`, `project`, `collection`, `problems`, `columns` and `github`.
+"""
 
 import sys
 from collections.abc import Sequence
