@@ -27,7 +27,7 @@ class Dependencies:
         self._named: dict[tuple[str, int], set[str]] = {}
 
     def affected(self, changed: Iterable[str]) -> list[str]:
-        """The arguments of the run that judges anew what the changed files affect; all paths if one concerns all tests."""
+        """The arguments of a run of what the changed files affect; all paths if one of them affects all tests."""
         files = {os.path.realpath(path) for path in changed}
         if files & self.of_all:
             return list(self.paths)

@@ -147,7 +147,7 @@ def compares(reports: Mapping[str, Path]) -> bool:
 
 
 def run_beside(name: str, runs: Path) -> "StoredRun | None":
-    """The run that `--baseline` names, by its path or its id in `runs`; None for a baseline file, which has no results."""
+    """The run that `--baseline` names by its path, or its id in `runs`; None for a baseline file."""
     from agenteval.stored import StoredRun, find_run, is_run
 
     path = find_run(name, runs)

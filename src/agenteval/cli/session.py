@@ -176,7 +176,7 @@ class Session:
                     yield candidate
 
     def _claimed(self, candidate: Candidate) -> bool:
-        """Whether no other test of the run has the same id, or the same id as an OpenWOP task; a suite has checked that."""
+        """Whether no other test of the run has its id, here or as an OpenWOP task; a suite was checked before."""
         if self.tests:
             return True
         try:
@@ -187,7 +187,7 @@ class Session:
         return True
 
     def _judged(self, candidate: Candidate) -> Judged:
-        """The judged test: a worker's result, unless it was filed under a name that is taken by now; else judged here."""
+        """The test as a worker has judged it, unless its file name is taken by now; else judged here."""
         judged, directory = candidate.judged, self.ledger.directory
         stem: Stem = directory.stem if directory else str
         if judged:
@@ -199,7 +199,7 @@ class Session:
         return self.examiner.judge(candidate.test, stem)
 
     def _selected(self, number: int) -> None:
-        """Warn about tags that no test has and about a selection that leaves nothing, once `number` tests were selected."""
+        """Warn about unknown tags, and about a selection of nothing, now that `number` tests are selected."""
         ledger = self.ledger
         if ledger.log:
             ledger.log.end()

@@ -59,7 +59,7 @@ def carried_over(
 def task_names(tests: Sequence[LoadedTest], folder: Path | None) -> list[str]:
     """The task ids of the tests: the names of their folders, where these hold the recordings; else made of their ids.
 
-    `folder` is the directory of all tests. When each has a folder of its own directly in it, it can serve as `--replays`.
+    `folder` is the directory of all tests. When each has its own folder directly in it, it can serve as `--replays`.
     """
     names = [test.path.parent.name for test in tests]
     beside = all(test.path.name == TEST_FILE and test.path.parent.parent == folder for test in tests)

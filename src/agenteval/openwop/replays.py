@@ -49,7 +49,7 @@ class Replays:
     allow_outside: bool = False
 
     def recording(self, task: Task, registry: Registry) -> Recording:
-        """The case of a task: that of its test file, or what its replay shows. Raises `SpecError` for an invalid file."""
+        """The case of a task: that of its test file, or what its replay shows. Raises `SpecError`."""
         folder = self.folder / task.taskId
         if (folder / TEST_FILE).is_file() and (
             self.allow_outside or is_inside(folder / TEST_FILE, self.root)

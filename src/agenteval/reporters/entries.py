@@ -26,8 +26,8 @@ RUN = "agenteval"
 class Entry:
     """A test, a file that could not be loaded, or the run. `line` and `column` count from 1.
 
-    `message` says on one line why it is no pass, `text` in full; for a pass they hold its warnings, and are empty without
-    any. `result` is that of a test.
+    `message` says on one line why it is no pass, `text` in full; for a pass they hold its warnings, if any. `result` is
+    that of a test.
     """
 
     kind: Kind

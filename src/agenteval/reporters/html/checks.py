@@ -13,7 +13,7 @@ KINDS = ("fail", "warn", "xfail", "skip", "vacuous", "pass")
 _DIFFERENCE = re.compile(r"(?s)(\S+): expected (.*), got (.*)")
 _NEXT_DIFFERENCE = re.compile(r"; (?=\S+: expected )")
 _SAYS = re.compile(r"expected ([^;]+?)(?:, got:? |, but )(.+)")
-"""A message that contrasts the two. With a semicolon before `got` it lists places, or quotes the agent: it stays whole."""
+"""With a semicolon before `got`, a message lists places or quotes the agent: it is not taken apart."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -27,7 +27,7 @@ class Difference:
 
 @dataclass(slots=True, kw_only=True)
 class Check:
-    """One assertion result. `message` is the rest beside `expected` and `got`; `before` its kind in the baseline, if any."""
+    """One assertion result. `message` is all but `expected` and `got`; `before` its kind in the baseline, if any."""
 
     result: AssertionResult
     kind: str
