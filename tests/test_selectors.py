@@ -125,6 +125,12 @@ def test_long_objects_are_shown_where_they_differ() -> None:
     ]
 
 
+def test_long_lists_are_shown_where_they_differ() -> None:
+    """The place is told as a dotted path, the way that authors write it."""
+    matcher = parse(ArgsMatch, {"args_equal": {"plan": ["Zoo visit " * 40, 1]}})
+    assert matcher.differences({"plan": ["Zoo visit " * 40]}) == ["plan.1: expected 1, got nothing"]
+
+
 def test_a_long_value_hides_no_other_difference() -> None:
     """Of a value that is not as expected the beginning is enough: the message has room for what comes after it."""
     text = "Good morning! " * 50
