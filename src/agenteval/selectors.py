@@ -274,7 +274,7 @@ def _unequal(key: str, want: Any, got: Any, expected: str = "expected") -> str:
         for part in {**wanted, **given}:
             one, other = wanted.get(part, MISSING), given.get(part, MISSING)
             if not equal(one, other):
-                return _unequal(f"{key}.{part}", one, other, expected)
+                return _unequal(".".join((key, str(part))), one, other, expected)
     return f"{key}: {expected} {_brief(want)}, got {_brief(got)}"
 
 
