@@ -272,6 +272,16 @@ def test_claims_without_support_stand_on_a_line_each() -> None:
     )
 
 
+def test_the_passage_shown_is_the_one_nearest_to_its_claim() -> None:
+    """An event is shown once: what a source hardly touches would hide what it almost says."""
+    output = "- The Pope plays tennis.\n- The red fox slept near the old mill."
+    verdict = read("The red fox ran near the old mill. Tennis is hard.", output, include_input=False)
+    (first, *_) = verdict.closest
+    assert first[1] == (
+        'closest to "The red fox >>slept<< near the old mill." at /data/result: "The red fox ran near the old mill."'
+    )
+
+
 def test_failed_results_support_nothing() -> None:
     """Only what a tool returned in success counts."""
     steps = (

@@ -123,7 +123,9 @@ check: [numbers, dates, urls, names]
         reasons = [f'"{text}" ({"; ".join(self._reasons(each))})' for each, text in shown]
         closest = [
             (by_id[each.span.event_id], _beside(text, each.span))
-            for each, text in shown
+            for each, text in sorted(
+                shown, key=lambda pair: -pair[0].score
+            )  # an event is shown with one note
             if each.span and each.span.event_id in by_id
         ]
         message = (
