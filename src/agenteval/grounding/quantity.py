@@ -60,9 +60,7 @@ _BEFORE_NEXT_HOUR = frozenset(
 """What stands before other numbers as often."""
 
 
-_GOES_ON = lazy(
-    r"[ -]?\w{0,3}\d|[.:,/]\d|[ -]?[%°$€£¥]|[ -](?:percent|per cent|pct|degrees|dollars?|euros?|points?)\b"
-)
+_GOES_ON = lazy(r"[ -]?(?:\w{0,3}\d|°)|[ -](?:degrees|dollars?|euros?|points?)\b")
 
 
 def may_be_hour(before: str, after: str) -> str:
