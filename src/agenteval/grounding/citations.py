@@ -67,10 +67,8 @@ def _numbered(output: str, prose: str) -> Iterator[Citation]:
         for number in _numbers_in(match.group(1)):
             cited.setdefault(number)
     for number in cited:
-        line = lines.get(number) if lines else None
-        yield Citation(
-            kind="number", text=f"[{number}]", number=number, line=line if line or not lines else ""
-        )
+        line = lines.get(number, "" if lines else None)
+        yield Citation(kind="number", text=f"[{number}]", number=number, line=line)
 
 
 def _numbers_in(text: str) -> Iterator[int]:
@@ -129,8 +127,6 @@ def _without_links(text: str) -> str:
 
 def _proper(name: str) -> Iterator[str]:
     words = exact_tokens(name)
-    if words and words[0] == "the":
-        name, words = name.split(" ", 1)[-1], words[1:]
     ordinary = not any(map(plain_form, words)) or (len(words) == 1 and words[0] in _NOT_A_SOURCE)
     dated = any(word in DAYS or (word[:3] in MONTHS and len(words) == 1) for word in words[:1])
     if not ordinary and not dated:
