@@ -19,7 +19,7 @@ _FURTHER_SIGN = lazy(r"\d ?(?:uhr\b|h\d|h\b|[-–—]|(?:to|and|until|und|bis|et
 _FURTHER = lazy(
     r"(?<![\w:.,])(?P<hour>[012]?\d)(?:(?:\.(?P<past>[0-5]\d))? ?uhr\b|(?= ?[-–—] ?[012]?\d(?::\d\d)? ?(?:[ap]\.?m|uhr|h)\b)"  # noqa: RUF001
     r"|(?= (?:to|and|until|und|bis|et|à|y|a) [012]?\d(?::\d\d)? ?(?:[ap]\.?m|uhr|h)\b)|h(?P<minute>[0-5]\d)\b)"
-    r"|(?:(?<=\b[aày] )|(?<=\b(?:et|de) )|(?<=\blas )|(?<=\bentre )|(?<=\d[-–] )|(?<=\d[-–]))(?P<only>[012]?\d) ?h\b",  # noqa: RUF001
+    r"|(?:(?<=\b[aày] )|(?<=\b(?:et|de) )|(?<=\blas )|(?<=\bentre )|(?<=\d [-–] )|(?<=\d[-–]))(?P<only>[012]?\d) ?h\b",  # noqa: RUF001
     re.IGNORECASE,
 )
 """Other ways to tell one: `17 Uhr`, the 2 of `2-4 pm`, `17h30`, `à 17 h`."""
