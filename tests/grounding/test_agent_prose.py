@@ -271,6 +271,21 @@ def test_what_the_agent_counts(output: str, facts: Sequence[str]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("output", "worded"),
+    [
+        ("Report sent.", False),
+        ("Saved: your notes of today.", False),
+        ("Saved notes are in the folder.", True),
+        ("The week in numbers\n\n- 7 boats", False),
+        ("Acme sold it to Bob.\n\n- 7 boats", True),
+    ],
+)
+def test_what_needs_no_wording(output: str, worded: bool) -> None:
+    """What the agent did, and the title of a list; what begins like the one, or ends in a full stop, does."""
+    assert claims(output)[0].worded is worded
+
+
+@pytest.mark.parametrize(
     ("farewell", "claim"),
     [
         ("See you tomorrow!", "See you on Monday!"),
