@@ -111,7 +111,7 @@ class Terminal:
         self.emit(clipped_to_cells(text, self.width, self.signs["cut"]))
 
     def two(self, first: Sequence[Part], second: Part) -> None:
-        """Write two things on one line; on a terminal that is too narrow, the second goes below the first."""
+        """Two things on one line; on a terminal that it is too long for, the second stands under the first."""
         words = "".join(part if isinstance(part, str) else part[0] for part in (*first, "  ", second))
         if cells(printable(words)) <= self.room:
             self.emit(*first, "  ", second)
