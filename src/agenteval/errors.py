@@ -51,6 +51,12 @@ class Problem:
         parts += [str(number) for number in (self.line, self.column) if number is not None]
         return ":".join(parts)
 
+    @property
+    def advice(self) -> str:
+        """What to do, on one line, for who sees no excerpt; empty when the message says all."""
+        names = f"allowed: {', '.join(self.allowed)}" if self.allowed and not self.hint else ""
+        return "; ".join(filter(None, (self.hint, names, self.next_step)))
+
     def render(self) -> str:
         """The problem as the command line shows it: location, message, excerpt with caret, JSON pointer, allowed names.
 

@@ -203,6 +203,8 @@ class InvalidSpec(Model):
     reason_code: str
     message: str
     severity: Literal["error", "warning"]
+    next_step: str = ""
+    """What to do; empty when the message says all."""
 
 
 @model

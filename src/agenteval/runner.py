@@ -262,8 +262,8 @@ def _reason(
         return None, None
     if status == "skipped":
         return "test.all_skipped", (
-            "no assertion could be judged: record with an adapter that has the missing capabilities, "
-            "or add an assertion that needs none"
+            "no assertion could be judged: record what they need, with an adapter that can, "
+            "or add an assertion that needs less"
         )
     worst = next((r for r in judged if r.status == "fail"), None) or next(
         r for r in judged if r.status == "warn"

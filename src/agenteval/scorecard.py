@@ -114,6 +114,7 @@ class Tally:
                     reason_code=problem.reason_code,
                     message=problem.message,
                     severity=problem.severity,
+                    next_step=problem.advice,
                 )
             )
 

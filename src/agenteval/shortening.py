@@ -38,6 +38,17 @@ def abridged(text: str, limit: int) -> str:
     return f"{kept}… ({len(text) - len(kept)} more characters)"
 
 
+def ends(text: str, limit: int) -> str:
+    """At most `limit` characters of a text, half of them its end, and how many more there are between."""
+    if len(text) <= limit:
+        return text
+    kept = head(text, limit // 2)
+    start = len(text) - limit // 2
+    while start < len(text) and _goes_on(text[start - 1], text[start]):
+        start += 1
+    return f"{kept}… ({start - len(kept)} more characters) …{text[start:]}"
+
+
 def clipped_to_cells(text: str, width: int, ellipsis: str = "…") -> str:
     """At most `width` cells of a terminal, those of the ellipsis included."""
     if cells(text) <= width:

@@ -127,6 +127,7 @@ def stored_problem(stored: InvalidSpec) -> Problem:
         line=stored.line,
         column=stored.column,
         severity=stored.severity,
+        next_step=stored.next_step,
     )
 
 

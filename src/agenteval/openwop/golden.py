@@ -8,7 +8,7 @@ import json
 from typing import Any, ClassVar, NoReturn
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
-from agenteval.differences import brief, differences, first_difference
+from agenteval.differences import around_difference, brief, differences, first_difference
 from agenteval.json_values import equal
 from agenteval.openwop.models import Strategy
 from agenteval.spec import TestCase
@@ -59,7 +59,11 @@ class GoldenMatch(Assertion):
         if output == text:
             return ""
         place = first_difference(output, text) + 1
-        return f"{_shown(output)}, which differs from character {place} on"
+        told = f"{_shown(output)}, which differs from character {place} on"
+        if place < _LONGEST // 2:
+            return told
+        one, other = map(brief, around_difference(text, output))
+        return f"{told}: expected {one}, got {other}"
 
     def _wanted(self, *, short: bool = False) -> str:
         if self.strategy == "json-match":

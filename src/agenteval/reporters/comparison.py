@@ -73,15 +73,15 @@ class _Telling:
             self.terminal.emit(f"    and {len(changes) - most} more")
 
     def _change(self, change: Change, sign: str, style: str) -> None:
-        states = f"{change.before or 'not there'} {self.arrow} {change.after or 'not there'}"
-        said = change.before != change.after and change.kind != "new"
-        self.terminal.emit(
-            "    ",
-            (self.terminal.signs[sign], style),
-            f" {change.test_case_id}  ",
-            (change.assertion or "(the test)", "bold"),
-            *([f"  {states}"] if said else []),
+        what = (
+            *("    ", (self.terminal.signs[sign], style)),
+            *(f" {change.test_case_id}  ", (change.assertion or "(the test)", "bold")),
         )
+        if change.before != change.after and change.kind != "new":
+            states = f"{change.before or 'not there'} {self.arrow} {change.after or 'not there'}"
+            self.terminal.two(what, states, indent=6)
+        else:
+            self.terminal.emit(*what)
         if change.message and change.kind not in ("still_failing", "fixed", "new"):
             self._line(change.message, 8)
         until = f"until {change.expires}" if change.expires else None

@@ -100,6 +100,11 @@ def evidence_of(each: AssertionResult) -> Iterator[str]:
             yield f"  {excerpt.note}"
 
 
+def problem_text(problem: InvalidSpec) -> str:
+    """What is wrong with a file, and what to do about it."""
+    return problem.message + (f"\nnext: {problem.next_step}" if problem.next_step else "")
+
+
 def _at_fault(result: TestResult) -> list[AssertionResult]:
     """The assertions that failed, then those that warned, without those that the test expects to."""
     found = [each for each in result.assertions if each.status in ("fail", "warn") and not each.xfail]
@@ -157,12 +162,15 @@ def _reasons(result: TestResult, kind: Kind, found: Sequence[AssertionResult]) -
 
 
 def _on_one_line(reasons: Sequence[str], *, first_line: bool) -> str:
-    """The first reason, and how many more there are. Of an error the first line is enough: an excerpt follows."""
+    """The first reason, and how many more there are. Of an error the first line that says
+    something is enough: an excerpt follows.
+    """
     if not reasons:
         return ""
-    lines = [" ".join(line.split()) for line in reasons[0].split("\n")]
-    first = lines[0]
-    for line in () if first_line else filter(None, lines[1:]):
+    first, *lines = [" ".join(line.split()) for line in reasons[0].split("\n")]
+    for line in filter(None, lines):
+        if first_line and not first.endswith(":"):
+            break
         first += f" {line}" if first.endswith((":", ";", ",")) else f"; {line}"
     return f"{first} (and {len(reasons) - 1} more)" if len(reasons) > 1 else first
 
@@ -170,7 +178,7 @@ def _on_one_line(reasons: Sequence[str], *, first_line: bool) -> str:
 def _invalid(problems: Sequence[InvalidSpec]) -> Entry:
     """The entry of a file with all its problems, or of a problem that is about no file."""
     first = problems[0]
-    lines = [f"{problem.reason_code}: {problem.message}" for problem in problems]
+    lines = [f"{problem.reason_code}: {problem_text(problem)}" for problem in problems]
     return Entry(
         kind="error",
         name=first.path or first.reason_code,

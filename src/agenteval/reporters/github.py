@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from agenteval.redaction import Redactor
-from agenteval.reporters.entries import Entry, entries
+from agenteval.reporters.entries import Entry, entries, problem_text
 from agenteval.reporters.markdown import within
 from agenteval.reporters.sealing import sealed_text
 from agenteval.results import InvalidSpec
@@ -57,7 +57,7 @@ def _annotation(kind: str, entry: Entry) -> str:
 
 def _remark(problem: InvalidSpec) -> str:
     return _command(
-        "warning", problem.path, problem.line, problem.column, problem.reason_code, problem.message
+        "warning", problem.path, problem.line, problem.column, problem.reason_code, problem_text(problem)
     )
 
 

@@ -10,7 +10,7 @@ from agenteval.reporters.entries import Entry, entries, located
 from agenteval.reporters.sealing import sealed_text
 from agenteval.reporters.stream import printable
 from agenteval.results import CategoryScore, RunCounts
-from agenteval.shortening import abridged
+from agenteval.shortening import abridged, ends
 from agenteval.stored import StoredRun
 
 LONGEST_COMMENT = 65_536
@@ -76,7 +76,7 @@ def _sections(listed: Iterable[Entry]) -> Iterator[list[str]]:
 
 def _section(entry: Entry) -> list[str]:
     """A fold with the evidence. Nothing of it is Markdown or HTML, and nobody named in it is notified."""
-    message = abridged(entry.message, LONGEST_HEADLINE)
+    message = ends(entry.message, LONGEST_HEADLINE)
     headline = f"<b>{_WORDS[entry.kind]}</b> {_code(entry.name)} {_code(message)}"
     lines = [f"<details><summary>{headline}</summary>", ""]
     if entry.path:

@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import quote
 
 from agenteval.redaction import Redactor
-from agenteval.reporters.entries import RUN, Entry, entries, evidence_of
+from agenteval.reporters.entries import RUN, Entry, entries, evidence_of, problem_text
 from agenteval.reporters.sealing import sealed
 from agenteval.results import AssertionResult, InvalidSpec, TestResult
 from agenteval.settings import SETTINGS_FILE
@@ -112,7 +112,7 @@ def _of_assertion(result: TestResult, each: AssertionResult) -> Json:
 
 def _of_problem(problem: InvalidSpec) -> Json:
     place = _place(problem.path, problem.line, problem.column)
-    return _result(problem.reason_code, problem.severity, problem.message, place)
+    return _result(problem.reason_code, problem.severity, problem_text(problem), place)
 
 
 def _result(rule: str, level: str, text: str, place: Json, *, test: str = "") -> Json:

@@ -110,14 +110,14 @@ class Terminal:
         text = printable(redactor_in_force().unseen(text))
         self.emit(clipped_to_cells(text, self.width, self.signs["cut"]))
 
-    def two(self, first: Sequence[Part], second: Part) -> None:
-        """Two things on one line; on a terminal that it is too long for, the second stands under the first."""
+    def two(self, first: Sequence[Part], second: Part, *, indent: int = 2) -> None:
+        """Write two things on one line; on a terminal that is too narrow, the second goes below the first."""
         words = "".join(part if isinstance(part, str) else part[0] for part in (*first, "  ", second))
         if cells(printable(words)) <= self.room:
             self.emit(*first, "  ", second)
         else:
             self.emit(*first)
-            self.emit("  ", second)
+            self.emit(" " * indent, second)
 
     def dotted(self, facts: Iterable[str]) -> str:
         """The facts on one line, separated by dots."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agenteval.alignment import stretches
-from agenteval.shortening import clipped, head
+from agenteval.shortening import ends, head
 
 ON_THE_LINE = 240
 """Characters of a text that show on the line of a test."""
@@ -58,7 +58,7 @@ def _escape(match: re.Match[str]) -> str:
 
 def shortened(value: str) -> str:
     """The text as it stands on the line of a test, which is opened for the rest."""
-    return clipped(value, ON_THE_LINE)
+    return ends(value, ON_THE_LINE)
 
 
 def text(value: str) -> Text:
