@@ -144,6 +144,17 @@ def test_a_password_in_an_address_is_suspected() -> None:
         ("vercel --prod --token a1b2c3d4e5", "a1b2c3d4e5"),
         ("deploy --github-token 'a1b2c3d4e5'", "a1b2c3d4e5"),
         ("aws configure --secret-key a1b2c3d4e5", "a1b2c3d4e5"),
+        ("export DB_PASSWORD=a1(b2)c3,d4&e5;f6\r\nDEBUG=1", "a1(b2)c3,d4&e5;f6"),
+        ("DB_PASSWORD=p4&w0rd  # of the test system", "p4&w0rd"),
+        ('{"content": "DEBUG=1\\nDB_PASSWORD=a1(b2)c3\\nPORT=1"}', "a1(b2)c3"),
+        ("- wifi password: sun(flower)22.", "sun(flower)22"),
+        ("log in with password=p4ss&w0rd and wait", "p4ss&w0rd"),
+        ("https://x.example/?token=abc123&amp;page=2", "abc123"),
+        ("mysql --password 'p4ss&w0rd' db", "p4ss&w0rd"),
+        ('mysql --password "p4ss(w0rd)" db', "p4ss(w0rd)"),
+        ("(the password is a1(b2)c3,d4)", "a1(b2)c3,d4"),
+        ("Password=abc123;Server=db.example", "abc123"),
+        ("connect(user=ann, password=abc123)", "abc123"),
     ],
 )
 def test_the_value_beside_a_name_is_found(text: str, value: str) -> None:
@@ -227,6 +238,9 @@ def test_everyday_texts_pass_the_sieve(text: str) -> None:
         '{"pwd": "C:\\\\work"}',
         "const token = getToken();",
         "token = response.json()['token']",
+        "token = sign(key1, data)",
+        "TOKEN=$(cat token1)",
+        "token: [a1, b2]",
         "api_key=os.environ['API_KEY']",
         "password: process.env.DB_PASSWORD",
         "--password TEXT  what you know",
@@ -351,6 +365,8 @@ HOSTILE: dict[str, str] = {
     "one long value": "password is " + "1" * 300_000,
     "parts of flags": "--a-" * 75_000 + "token a",
     "values of flags": "--token a1" * 30_000,
+    "rests of lines": "token=a1," * 33_000,
+    "separators": "token=a1" + "&a" * 150_000,
 }
 
 
