@@ -154,7 +154,10 @@ def test_a_password_in_an_address_is_suspected() -> None:
         ('mysql --password "p4ss(w0rd)" db', "p4ss(w0rd)"),
         ("(the password is a1(b2)c3,d4)", "a1(b2)c3,d4"),
         ("Password=abc123;Server=db.example", "abc123"),
+        ("password=ab(c)d1e2f3 ~/notes", "ab(c)d1e2f3"),
         ("connect(user=ann, password=abc123)", "abc123"),
+        ("connect(user=ann,password=abc123,db=test1)", "abc123"),
+        ("{token:abc123,user:ann}", "abc123"),
     ],
 )
 def test_the_value_beside_a_name_is_found(text: str, value: str) -> None:
@@ -239,6 +242,7 @@ def test_everyday_texts_pass_the_sieve(text: str) -> None:
         "const token = getToken();",
         "token = response.json()['token']",
         "token = sign(key1, data)",
+        "token = keys[name1].value",
         "TOKEN=$(cat token1)",
         "token: [a1, b2]",
         "api_key=os.environ['API_KEY']",
@@ -365,7 +369,7 @@ HOSTILE: dict[str, str] = {
     "one long value": "password is " + "1" * 300_000,
     "parts of flags": "--a-" * 75_000 + "token a",
     "values of flags": "--token a1" * 30_000,
-    "rests of lines": "token=a1," * 33_000,
+    "values without quotes": "token=a1," * 33_000,
     "separators": "token=a1" + "&a" * 150_000,
 }
 

@@ -100,19 +100,17 @@ KINDS = tuple(
 _WHOSE = r"(?:api|access|account|encryption|private|secret|signing)[_ -]?"
 _NAMES = rf"(?:pass(?:word|wd|phrase)|(?-i:_PASS)|pwd|secret|token|authorization|{_WHOSE}key)"
 _SECRET_NAME = lazy(rf"(?i:{_NAMES}|cookie)\Z")
-_NEXT = r"(?:[\w.-]{1,64}=|amp;)"
-"""What follows a `&` between values, as in an address; any other can be part of a password."""
 _CREDENTIAL = lazy(rf"""(?ixm)(?P<name>{_NAMES})\*{{0,3}}\\{{0,8}}["']?[ \t]{{0,8}}(?:=>|:=|=|:)\*{{0,3}}[ \t]{{0,8}}(?:
     "(?P<double>(?:\\.|[^"\\\n]){{1,4096}})
   | '(?P<single>(?:\\.|[^'\\\n]){{1,4096}})
   | (?P<quote>\\{{1,8}}["'])(?P<escaped>[^\n]{{1,4096}}?)(?:(?P=quote)|$)
-  | (?:(?:bearer|basic|token)[ ])?(?P<bare>(?:[^\s"'\\,;&<>(){{}}\[\]|]|&(?=\w)(?!{_NEXT})){{4,4096}})
+  | (?:(?:bearer|basic|token)[ ])?(?P<bare>[^\s"'\\,;&<>(){{}}\[\]|]{{4,4096}})
 )""")
-_REST_OF_LINE = lazy(rf"""(?imx)(?P<name>{_NAMES})(?:[ ]?=|:)[ ]?(?![$(\[{{])(?=\S{{0,64}}[0-9])(?=\S{{0,64}}[a-z])
-    (?P<value>(?:[^\s"'\\;&<>|]|[;&](?!{_NEXT})){{4,256}}+)(?:["'\\]|[ \t\r]{{0,8}}(?:\#.*)?$)""")
-"""A value up to the end of its line or string, as in a file of settings: brackets and commas are part of it."""
-_EXPRESSION = lazy(r"[\w.]+[(\[](?:.*[()\[\]])?")
-"""A call or an index, perhaps up to the quote in it."""
+_UNQUOTED = lazy(rf"""(?ix)(?P<name>{_NAMES})(?:[ ]?=|:)[ ]?(?![$(\[{{])(?=\S{{0,64}}[0-9])(?=\S{{0,64}}[a-z])
+    (?P<value>(?:[^\s"'\\,;&<>|]|[,;&](?!amp;|[\w.-]{{1,64}}[=:])){{4,256}}+)(?=["'\\\s]|\Z)""")
+"""A value with letters and digits up to a blank: brackets, commas and the like are part of it, as of a password."""
+_EXPRESSION = lazy(r"[\w.]+[(\[](?:.*(?:,|[()\[\]](?:\.[\w.]*)?))?[;:]?")
+"""A call or an index, perhaps up to the first blank or quote in it."""
 _FLAG = lazy(
     rf"""(?i)(?<![\w-])--[\w-]{{0,32}}?{_NAMES} {{1,8}}(?:"([^\s"\\]{{4,4096}})"|'([^\s'\\]{{4,4096}})'|["']?(?!\w{{1,32}}=\w)([^\s"'\\,;&<>(){{}}\[\]|-][^\s"'\\,;&<>(){{}}\[\]|]{{3,4095}}))"""
 )
@@ -126,7 +124,7 @@ _COOKIE = lazy(
 )
 _CALL = lazy(r"[A-Za-z_.]+")
 _CLOSING = ".,:;!?)]}&"
-"""What may end a line after a value that is written without quotes."""
+"""What may stand after a value that is written without quotes."""
 _WIDER_BASIC_AUTH = lazy(r"://[^\s/@:\"'\\]{0,256}:([^\s/@\"'\\]{1,256})@")
 _FOLDER = lazy(r"(?:~|[A-Za-z]:)?[/\\].*")
 _NO_VALUE = lazy(
@@ -154,7 +152,7 @@ def detect(text: str) -> list[Found]:
     if _has_assignment(data):
         found += (
             *_credentials(text),
-            *_rests_of_lines(text),
+            *_unquoted(text),
             *_spoken(text),
             *_flags(text),
             *_cookies(text),
@@ -371,10 +369,10 @@ def _credentials(text: str) -> Iterator[Found]:
             yield Found(CREDENTIAL, start, start + len(value))
 
 
-def _rests_of_lines(text: str) -> Iterator[Found]:
-    for match in _REST_OF_LINE.finditer(text):
+def _unquoted(text: str) -> Iterator[Found]:
+    for match in _UNQUOTED.finditer(text):
         value = match["value"].rstrip(_CLOSING)
-        if is_telling(match["name"], value) and not _EXPRESSION.fullmatch(match["value"].rstrip(",;:")):
+        if is_telling(match["name"], value) and not _EXPRESSION.fullmatch(match["value"]):
             yield Found(CREDENTIAL, match.start("value"), match.start("value") + len(value))
 
 
