@@ -148,6 +148,7 @@ def test_a_password_in_an_address_is_suspected() -> None:
         ("DB_PASSWORD=p4&w0rd  # of the test system", "p4&w0rd"),
         ('{"content": "DEBUG=1\\nDB_PASSWORD=a1(b2)c3\\nPORT=1"}', "a1(b2)c3"),
         ("- wifi password: sun(flower)22.", "sun(flower)22"),
+        ("- **Wifi password**: sun(flower)22", "sun(flower)22"),
         ("log in with password=p4ss&w0rd and wait", "p4ss&w0rd"),
         ("https://x.example/?token=abc123&amp;page=2", "abc123"),
         ("mysql --password 'p4ss&w0rd' db", "p4ss&w0rd"),

@@ -100,13 +100,14 @@ KINDS = tuple(
 _WHOSE = r"(?:api|access|account|encryption|private|secret|signing)[_ -]?"
 _NAMES = rf"(?:pass(?:word|wd|phrase)|(?-i:_PASS)|pwd|secret|token|authorization|{_WHOSE}key)"
 _SECRET_NAME = lazy(rf"(?i:{_NAMES}|cookie)\Z")
-_CREDENTIAL = lazy(rf"""(?ixm)(?P<name>{_NAMES})\*{{0,3}}\\{{0,8}}["']?[ \t]{{0,8}}(?:=>|:=|=|:)\*{{0,3}}[ \t]{{0,8}}(?:
+_IS = r"[ \t]{0,8}(?:=>|:=|=|:)\*{0,3}[ \t]{0,8}"
+_CREDENTIAL = lazy(rf"""(?ixm)(?P<name>{_NAMES})\*{{0,3}}\\{{0,8}}["']?{_IS}(?:
     "(?P<double>(?:\\.|[^"\\\n]){{1,4096}})
   | '(?P<single>(?:\\.|[^'\\\n]){{1,4096}})
   | (?P<quote>\\{{1,8}}["'])(?P<escaped>[^\n]{{1,4096}}?)(?:(?P=quote)|$)
   | (?:(?:bearer|basic|token)[ ])?(?P<bare>[^\s"'\\,;&<>(){{}}\[\]|]{{4,4096}})
 )""")
-_UNQUOTED = lazy(rf"""(?ix)(?P<name>{_NAMES})(?:[ ]?=|:)[ ]?(?![$(\[{{])(?=\S{{0,64}}[0-9])(?=\S{{0,64}}[a-z])
+_UNQUOTED = lazy(rf"""(?ix)(?P<name>{_NAMES})\*{{0,3}}{_IS}(?![$(\[{{])(?=\S{{0,64}}[0-9])(?=\S{{0,64}}[a-z])
     (?P<value>(?:[^\s"'\\,;&<>|]|[,;&](?!amp;|[\w.-]{{1,64}}[=:])){{4,256}}+)(?=["'\\\s]|\Z)""")
 """A value with letters and digits up to a blank: brackets, commas and the like are part of it, as of a password."""
 _EXPRESSION = lazy(r"[\w.]+[(\[](?:.*(?:,|[()\[\]](?:\.[\w.]*)?))?[;:]?")
