@@ -237,6 +237,17 @@ def test_cached_tokens_that_stand_beside_stay_there(tmp_path: Path) -> None:
     assert (trace.metrics.token_usage or {})["input_tokens"] == 10
 
 
+def test_all_input_tokens_may_be_cached_ones(tmp_path: Path) -> None:
+    """They are taken out of the input tokens; without any of these they stand alone."""
+    cached = {"gen_ai.usage.cache_read.input_tokens": 60}
+    for given, expected in (
+        ({"usage__input_tokens": 60}, {"input_tokens": 0, "cache_read_input_tokens": 60}),
+        ({}, None),
+    ):
+        trace = trace_of(write(tmp_path, agent(), chat(10, 100, **given, **cached)))
+        assert trace.metrics.token_usage == expected
+
+
 def test_tokens_of_some_calls_are_no_sum(tmp_path: Path) -> None:
     """Streamed answers often tell none: the sum of the others would keep any limit."""
     says_so = [says("assistant", "No.")]
@@ -257,6 +268,10 @@ def test_a_call_that_failed_needs_no_tokens(tmp_path: Path) -> None:
     made = chat(110, 200, answered=[says("assistant", "No.")], usage__input_tokens=5, usage__output_tokens=2)
     trace = trace_of(write(tmp_path, agent(), failed, made))
     assert trace.metrics.token_usage == {"input_tokens": 5, "output_tokens": 2, "total_tokens": 7}
+    cost = chat(10, 100, error="overloaded", usage__input_tokens=5, usage__output_tokens=0)
+    trace = trace_of(write(tmp_path, agent(), cost, made))
+    assert trace.metrics.token_usage == {"input_tokens": 10, "output_tokens": 2, "total_tokens": 12}
+    assert trace_of(write(tmp_path, agent(), failed)).metrics.token_usage is None
 
 
 def test_files_from_windows(tmp_path: Path) -> None:

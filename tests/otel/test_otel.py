@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from agenteval.cli import main
 from agenteval.errors import AdapterError, FileError
+from agenteval.trace import Capabilities
 from agenteval_otel import OtelAdapter
 from agenteval_otel.recorder import OtelRecorder
 from builders import make_case
@@ -63,6 +64,7 @@ def test_real_spans_give_messages_output_and_measures() -> None:
     assert trace.scenario.session_id == "newsroom"
     assert trace.metrics.retry_count == 1
     assert trace.metrics.token_usage == {"input_tokens": 410, "output_tokens": 90, "total_tokens": 500}
+    assert trace.metrics.timing_ms_total == 61.87
     assert trace.notes == []
     assert recorded(WEATHER).output == "It is 7 degrees in Bremen."
 
@@ -96,7 +98,37 @@ def test_a_call_that_only_the_model_tells_of(tmp_path: Path) -> None:
         ("final_output", "Blue."),
     ]
     assert trace.calls()[0].results[0].data["result"] == {"sky": "blue"}
+    assert trace.capabilities == Capabilities(supports_tool_trace=True, supports_replay=True)
     assert trace.notes == ["no execute_tool span tells of 1 tool result: success is assumed"]
+
+
+def test_events_have_their_time_and_who_did_it(tmp_path: Path) -> None:
+    """The answer is there when the run ends, and the run takes as long as its spans."""
+    path = write(
+        tmp_path,
+        agent(0, 250),
+        chat(10, 20, asked=[says("user", "Hi?")]),
+        tool(21, 25, "look", error="dark"),
+        chat(30, 40, error="overloaded"),
+        chat(50, 90, answered=[says("assistant", "Blue.")]),
+    )
+    trace = trace_of(path)
+    assert [(event.type, event.actor, event.ts[-5:]) for event in trace.events] == [
+        ("message_received", "user", ".000Z"),
+        ("tool_call", "agent", ".021Z"),
+        ("tool_result", "tool", ".025Z"),
+        ("error", "tool", ".025Z"),
+        ("error", "system", ".040Z"),
+        ("final_output", "agent", ".250Z"),
+    ]
+    assert trace.events[0].data == {"role": "user", "content": "Hi?"}
+    assert trace.metrics.timing_ms_total == 250
+
+
+def test_arguments_that_are_no_mapping(tmp_path: Path) -> None:
+    """Tools that take one text get it as `input`."""
+    path = write(tmp_path, agent(), tool(1, 2, "look", tool__call__arguments="the sky"))
+    assert trace_of(path).calls()[0].args == {"input": "the sky"}
 
 
 def test_a_tool_span_with_an_id_is_the_call_with_that_id(tmp_path: Path) -> None:
@@ -194,6 +226,18 @@ def test_how_a_run_ended(last: dict[str, Any], status: str, tmp_path: Path) -> N
     assert trace_of(write(tmp_path, agent(), chat(10, 20, **last))).status == status
 
 
+@pytest.mark.parametrize("reason", ["stop", "length"])
+def test_how_agents_in_turn_ended(reason: str, tmp_path: Path) -> None:
+    """Where no call of a model is told, the last one says it: the one before may have failed, or been cut off."""
+    answered = {"output__messages": [says("assistant", "Done.")]}
+    turns = [
+        agent(0, 10, parent="gone", error="overloaded", response__finish_reasons=["length"]),
+        agent(20, 30, parent="gone", response__finish_reasons=[reason], **answered),
+    ]
+    status = trace_of(write(tmp_path, *turns)).status
+    assert status == {"stop": "success", "length": "partial"}[reason]
+
+
 def test_an_error_of_the_model_is_an_event(tmp_path: Path) -> None:
     """A call of the model that failed is an error, and the one that was made again is not."""
     path = write(
@@ -204,9 +248,48 @@ def test_an_error_of_the_model_is_an_event(tmp_path: Path) -> None:
     )
     trace = trace_of(path)
     assert told(trace) == [("error", "429"), ("final_output", "Done.")]
-    assert trace.events[0].data["message"] == "too many requests"
-    assert trace.events[0].data["scope"] == "model"
+    assert trace.events[0].data == {
+        "scope": "model",
+        "tool": None,
+        "call_id": None,
+        "error_type": "429",
+        "message": "too many requests",
+        "retryable": False,
+    }
     assert trace.status == "success"
+    assert trace.capabilities.supports_tool_trace
+
+
+EXCEPTION = {"exception.type": "TimeoutError", "exception.message": "no answer in 5 s"}
+
+
+@pytest.mark.parametrize(
+    ("given", "message", "event", "told_of_it"),
+    [
+        ({"error.type": 504}, "", {}, ("504", "")),
+        ({}, "", {}, ("error", "")),
+        ({}, "", EXCEPTION, ("TimeoutError", "no answer in 5 s")),
+        ({"error.type": "504"}, "timed out", EXCEPTION, ("504", "timed out")),
+    ],
+)
+def test_what_is_told_of_an_error(
+    tmp_path: Path, given: dict[str, Any], message: str, event: dict[str, Any], told_of_it: tuple[str, str]
+) -> None:
+    """The span says it; where it does not, the exception that was recorded in it does."""
+    failed = {**tool(10, 20, "look", **given), "status": {"code": 2, "message": message}}
+    failed["events"] = [
+        {"name": "retry", "attributes": attributes({"exception.type": "other"})},
+        {"name": "exception", "attributes": attributes(event)},
+    ]
+    (error,) = trace_of(write(tmp_path, agent(), failed)).of_type("error")
+    assert error.data == {
+        "scope": "tool",
+        "tool": "look",
+        "call_id": "execute_tool@10",
+        "error_type": told_of_it[0],
+        "message": told_of_it[1],
+        "retryable": False,
+    }
 
 
 def test_spans_without_content(tmp_path: Path) -> None:
