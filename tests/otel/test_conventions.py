@@ -100,6 +100,22 @@ def test_a_call_that_a_framework_and_its_client_tell_of_is_one(tmp_path: Path) -
     assert trace.metrics.token_usage == {"input_tokens": 10, "output_tokens": 4, "total_tokens": 14}
 
 
+@pytest.mark.parametrize("told_of", [True, False])
+def test_a_framework_tells_of_one_call_where_its_client_made_two(tmp_path: Path, told_of: bool) -> None:
+    """Those of the client are counted, whether messages are captured or not."""
+    usage: dict[str, Any] = {"usage__input_tokens": 5, "usage__output_tokens": 2}
+    said: list[dict[str, Any]] = [{"answered": [CALLING]}, {"answered": [NOTHING]}] if told_of else [{}, {}]
+    run = [
+        agent(),
+        chat(10, 100, **said[1], **usage),
+        chat(12, 40, parent="chat@10", **said[0], **usage),
+        chat(50, 90, parent="chat@10", **said[1], **usage),
+    ]
+    trace = trace_of(write(tmp_path, *run))
+    assert trace.metrics.token_usage == {"input_tokens": 10, "output_tokens": 4, "total_tokens": 14}
+    assert [call.tool for call in trace.calls()] == ["search"] * told_of
+
+
 def test_of_two_spans_of_a_call_the_one_that_tells_is_kept(tmp_path: Path) -> None:
     """The client may capture no messages, and the framework may."""
     run = [agent(), chat(10, 100, asked=[ASKED], answered=[NOTHING]), chat(12, 90, parent="chat@10")]
@@ -190,7 +206,8 @@ def test_spans_of_another_convention_beside_are_told(tmp_path: Path) -> None:
         **span("other", 1, 2, parent="invoke_agent@0"),
         "attributes": attributes({"openinference.span.kind": "TOOL"}),
     }
-    run = [agent(), chat(10, 100, asked=[ASKED], answered=[NOTHING]), other]
+    both: dict[str, Any] = {"traceloop.span.kind": "llm"}  # a span that speaks both is understood
+    run = [agent(), chat(10, 100, asked=[ASKED], answered=[NOTHING], **both), other]
     assert trace_of(write(tmp_path, *run)).notes == [
         "spans of other conventions were passed over: openinference.span.kind (1)"
     ]

@@ -114,11 +114,52 @@ def test_a_run_with_spans_in_between_is_recorded_whole(tmp_path: Path) -> None:
     assert trace.status == "success"
 
 
-def test_a_clock_that_is_ahead_does_not_make_an_agent_the_outermost(tmp_path: Path) -> None:
-    """The agent on another host begins before the one that asked it, by its clock; its answer is not the last word."""
-    asking = agent(10, 900, output__messages=[says("assistant", "All is well.")])
-    asked = agent(5, 300, parent="invoke_agent@10", output__messages=[says("assistant", "Not yet.")])
-    assert told(trace_of(write(tmp_path, asking, asked))) == [("final_output", "All is well.")]
+@pytest.mark.parametrize("until", [300, 990])
+def test_a_clock_that_is_ahead_does_not_make_an_agent_the_outermost(tmp_path: Path, until: int) -> None:
+    """The agent on another host begins before the one that asked it, by its clock, and may end after it: what it was
+    asked is no message, and its answer is not the last word.
+    """
+    asking = agent(10, 900, input__messages=[ASKED], output__messages=[says("assistant", "All is well.")])
+    own: dict[str, Any] = {
+        "input__messages": [says("user", "Look")],
+        "output__messages": [says("assistant", "Not yet.")],
+    }
+    asked = agent(5, until, parent="invoke_agent@10", **own)
+    assert told(trace_of(write(tmp_path, asking, asked))) == [TOLD[0], ("final_output", "All is well.")]
+
+
+def test_spans_that_lie_in_each_other(tmp_path: Path) -> None:
+    """Two functions name each other as their parents: the run is read all the same."""
+    ring = [other("one", "two"), other("two", "one")]
+    made = within(chat(10, 100, asked=[ASKED], answered=[says("assistant", "Nothing.")]), "one")
+    assert told(trace_of(write(tmp_path, *ring, made))) == [TOLD[0], TOLD[-1]]
+
+
+def test_runs_are_listed_in_order_of_time(tmp_path: Path) -> None:
+    """Whatever the order in which they were exported."""
+    path = write(tmp_path, agent(20, 30, trace="t1"), agent(5, 10, trace="t2"))
+    runs = OtelRecorder().inspect(path, context_of(tmp_path)).runs
+    assert [(run.number, run.choice["trace_id"]) for run in runs] == [(1, "t2"), (2, "t1")]
+
+
+def test_what_was_said_before_is_recorded_as_people_said_it(tmp_path: Path) -> None:
+    """Without calls, results, instructions and what others said; a call of the model that tells nothing is passed over."""
+    before = [
+        says("user", "Hi?"),
+        asks_for("c0", "look"),
+        responds("c0", "A wall."),
+        says("narrator", "It is late."),
+        says("assistant", "A wall."),
+    ]
+    asked = [says("system", "Be brief."), *before, ASKED, says("developer", "Be short.")]
+    expected = [{"role": "user", "content": "Hi?"}, {"role": "assistant", "content": "A wall."}]
+    for spans in ([agent(), chat(10, 20), chat(30, 40, asked=asked)], [agent(input__messages=asked)]):
+        path = write(tmp_path, *spans)
+        recorder, context = OtelRecorder(), context_of(tmp_path)
+        (run,) = recorder.inspect(path, context).runs
+        scenario = recorder.convert(path, run, context).scenario
+        assert scenario["prior_messages"] == expected
+        assert scenario["input_messages"] == [{"role": "user", "content": "What is new?"}]
 
 
 @pytest.mark.parametrize("held", [True, False])

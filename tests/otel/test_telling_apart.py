@@ -47,6 +47,13 @@ def test_answers_that_a_service_gives_one_id(tmp_path: Path) -> None:
         chat(20, 90, asked=[ASKED], answered=[asks_for("c2", "weather", city="Bremen")], response__id="r"),
     ]
     assert [call.call_id for call in trace_of(write(tmp_path, *run)).calls()] == ["c2", "c1"]
+    used: dict[str, Any] = {"response__id": "r", "usage__input_tokens": 5, "usage__output_tokens": 2}
+    run = [
+        agent(),
+        chat(10, 100, answered=[WARM], **used),
+        chat(20, 90, answered=[says("assistant", "In Oslo it is 1 degree.")], **used),
+    ]
+    assert (trace_of(write(tmp_path, *run)).metrics.token_usage or {})["total_tokens"] == 14
 
 
 def test_agents_of_one_name_side_by_side(tmp_path: Path) -> None:
