@@ -226,6 +226,7 @@ def test_an_instruction_after_the_message_does_not_hide_it(tmp_path: Path) -> No
         write(tmp_path, agent(), chat(10, 100, asked=asked, answered=[says("assistant", "No.")]))
     )
     assert [message.content for message in trace.input_messages] == ["What is new?"]
+    assert trace.notes == []
 
 
 @pytest.mark.parametrize("role", ["system", "developer"])
@@ -301,6 +302,10 @@ def test_tokens_of_some_calls_are_no_sum(tmp_path: Path) -> None:
     trace = trace_of(write(tmp_path, whole, first, second))
     assert trace.metrics.token_usage == {"input_tokens": 11, "output_tokens": 9, "total_tokens": 20}
     assert trace.notes == []
+    third = chat(210, 300, answered=says_so, usage__output_tokens=6)
+    trace = trace_of(write(tmp_path, agent(), second, third))
+    assert trace.metrics.token_usage is None
+    assert trace.notes[1:] == ["not every call of a model tells its tokens: a sum of the others is left out"]
 
 
 def test_a_call_that_failed_needs_no_tokens(tmp_path: Path) -> None:
