@@ -4,8 +4,11 @@ from typing import Any
 
 import pytest
 
-from agenteval.drafting.naming import fixture_file, slug
+from agenteval.drafting.naming import distinct_ids, fixture_file, id_in, slug
+from agenteval.drafting.naming import test_id as id_for
+from agenteval.drafting.naming import test_name as name_of
 from agenteval.drafting.suggestions import Suggestion, suggestions
+from agenteval.recordings import RecordedRun
 from builders import call, error, make_case, make_trace, memory_read, memory_write, result
 
 
@@ -61,6 +64,64 @@ def test_a_write_that_has_nothing_of_what_was_said() -> None:
     assert "memory_update_on_correction" not in found
 
 
+def test_what_may_be_the_new_value_and_the_old_one() -> None:
+    """Longer words of the user first, each with the number that it takes the place of, then without it."""
+    memory = [{"group_id": "family", "content": "- briefs: 3 bullets at 9"}]
+    found = suggested(
+        memory_write("work", "not 3"),
+        memory_write("family", change_summary="- briefs: 5 bullets"),
+        memory_write("family", change_summary="instead of: I want 3"),
+        asked="I want 5 bullets, not 3 or 4",
+        scenario={"memory_snapshot": memory},
+    )["memory_update_on_correction"]
+    settle = "is new_value what the user wants from now on"
+    both = f"{settle}, and old_value what no longer holds"
+    assert [(each.params, each.decide) for each in (found, *found.instead)] == [
+        ({"new_value": "5 bullets", "old_value": "3"}, both),
+        ({"new_value": "5 bullets"}, settle),
+        ({"new_value": "5", "old_value": "3"}, both),
+        ({"new_value": "5"}, settle),
+    ]
+    assert found.why == (
+        'the user said "I want 5 bullets, not 3 or 4", and the memory was written accordingly'
+    )
+
+
+def test_words_that_only_signs_hold_together_are_no_value() -> None:
+    """What memory has must stand in the message as it is; words without content are none."""
+    found = suggested(memory_write("family", "Dr Falk is not at the"), asked="Dr. Falk, not at the")
+    made = found["memory_update_on_correction"]
+    values = [each.params["new_value"] for each in (made, *made.instead)]
+    assert values == ["Dr", "Falk"]
+
+
+@pytest.mark.parametrize(
+    ("steps", "evidence"),
+    [
+        ([], "output"),
+        ([memory_read("work", "x")], "output"),
+        ([memory_read("family", "- Ben is eight")], "both"),
+        ([memory_read("family")], None),
+        ([memory_write("family", "Tea at four")], None),
+    ],
+)
+def test_memory_that_the_scenario_tells_of(steps: list[Any], evidence: str | None) -> None:
+    """The answer may honour it where nothing is known of reading it; a run that tells of memory speaks for itself."""
+    memory = [{"group_id": "family", "content": "- Ben is eight\n- Ben is eight"}]
+    found = suggested(*steps, scenario={"memory_snapshot": memory}).get("memory_recall_same_group")
+    params = {"expected_memory_fact": "Ben is eight", "evidence": evidence}
+    assert (found and found.params) == (params if evidence else None)
+    assert not (found and found.instead)
+
+
+def test_of_a_long_memory_the_first_facts_are_tried() -> None:
+    """Each has to be looked for in the answer."""
+    lines = "\n".join(f"- Room {number} is blue" for number in range(50))
+    found = suggested(memory_read("family", lines))["memory_recall_same_group"]
+    tried = [each.params["expected_memory_fact"] for each in (found, *found.instead)]
+    assert tried == [f"Room {number} is blue" for number in range(40)]
+
+
 def test_memory_that_was_read_suggests_its_facts() -> None:
     """One after the other, until the answer honours one; another group's memory suggests none."""
     found = suggested(memory_read("family", "# Notes\n- Ben is eight\n- Likes tea"))
@@ -112,8 +173,11 @@ def test_a_schedule_that_was_set_right_is_the_one_suggested() -> None:
 def test_isolation_is_suggested_where_something_could_leak() -> None:
     """Other groups that are known of, or memory that was touched."""
     others = {"other_group_state": [{"group_id": "work", "memory_snapshot": "- the merger"}]}
-    assert "work told it" in suggested(scenario=others)["no_cross_group_memory_use"].why
-    assert "no_cross_group_memory_use" in suggested(memory_read("family", "x"))
+    found = suggested(scenario=others)["no_cross_group_memory_use"]
+    assert found.why == "the agent acted for family: what work told it is not for family"
+    assert found.telling
+    found = suggested(memory_read("family", "x"))["no_cross_group_memory_use"]
+    assert found.why == "the agent acted for family, and touched no memory but that group's"
     assert "no_cross_group_memory_use" not in suggested(call("web_search"))
 
 
@@ -125,6 +189,7 @@ def test_isolation_is_suggested_where_something_could_leak() -> None:
         ("../../etc/passwd", "etc-passwd"),
         ("日本語", ""),
         ("x" * 60, "x" * 48),
+        ("x" * 30 + " " + "y" * 30, "x" * 30),
     ],
 )
 def test_names(text: str, name: str) -> None:
@@ -135,8 +200,84 @@ def test_names(text: str, name: str) -> None:
 def test_fixture_files() -> None:
     """Plain names beside the test, each given once, whatever its case."""
     taken: set[str] = set()
-    names = [fixture_file(each, taken) for each in ("fx.a.b", "FX.a.b", "../x", "", "fx.a.b")]
-    assert names == ["fx.a.b.json", "fx.FX.a.b.json", "fx.x.json", "fx.fixture.json", "fx.a.b.2.json"]
+    names = [fixture_file(each, taken) for each in ("fx.a.b", "FX.a.b", "../x", "", "fx.A.b", "fx.a.b")]
+    assert names == [
+        "fx.a.b.json",
+        "fx.FX.a.b.json",
+        "fx.x.json",
+        "fx.fixture.json",
+        "fx.A.b.2.json",
+        "fx.a.b.3.json",
+    ]
+    assert [fixture_file("x" * 200, taken), fixture_file("x" * 200, taken)] == [
+        f"fx.{'x' * 77}.json",
+        f"fx.{'x' * 77}.2.json",
+    ]
+
+
+RUN = RecordedRun(
+    number=3,
+    choice={},
+    started_at="2026-11-21T20:53:01.527Z",
+    group_id="main",
+    trigger="user_message",
+    first_words="",
+    tools={},
+    status="success",
+)
+
+
+@pytest.mark.parametrize(
+    ("first_words", "name"),
+    [("Mail [redacted:email:1a2b3c4d] now", "mail-now"), ("", "run-3"), ("Artifacts", "run-3")],
+)
+def test_the_name_of_a_run(first_words: str, name: str) -> None:
+    """Its first words, without what was redacted; its number, where no name or no folder to be found comes of them."""
+    assert name_of(RUN, first_words) == name
+
+
+@pytest.mark.parametrize(
+    ("steps", "trigger", "area"),
+    [
+        ([], "user_message", "chat"),
+        ([call("web_fetch")], "scheduler", "scheduler"),
+        ([call("x"), call("web_search")], "user_message", "web"),
+        ([call("x"), call("web_fetch")], "user_message", "web"),
+        ([call("x"), error("x"), memory_read("family")], "user_message", "memory"),
+        ([memory_write("family")], "user_message", "memory"),
+        ([call("x"), error("x")], "user_message", "recovery"),
+        ([call("x")], "user_message", "tools"),
+    ],
+)
+def test_the_id_of_a_test(steps: list[Any], trigger: str, area: str) -> None:
+    """What the run is most about is its area."""
+    trace = make_trace(*steps, trigger=trigger)
+    assert id_for("My Agent", trace, "hi") == f"my-agent.{area}.hi.as-recorded"
+    assert id_for("日本", trace, "hi") == f"adapter.{area}.hi.as-recorded"
+
+
+def test_ids_that_others_have() -> None:
+    """The time of the run tells them apart, and then its number."""
+    assert list(distinct_ids("a.chat.hi.as-recorded", RUN)) == [
+        "a.chat.hi.as-recorded",
+        "a.chat.hi-2026-11-21-20-53-01.as-recorded",
+        "a.chat.hi-2026-11-21-20-53-01-3.as-recorded",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("# x\nid: a.b-c_d.e # its id\n", "a.b-c_d.e"),
+        ("id:  'a.b'\n", "a.b"),
+        ('id: "a.b"', "a.b"),
+        ("tags:\n  id: a.b\n", ""),
+        ("id:\n  a.b\n", ""),
+    ],
+)
+def test_the_id_that_a_file_gives(text: str, found: str) -> None:
+    """At the beginning of a line, and on it."""
+    assert id_in(text) == found
 
 
 TEN = "One two three four five six seven eight nine ten."
@@ -198,7 +339,7 @@ def test_links_that_tools_returned_or_were_given() -> None:
         call("web_fetch", url=known[0]),
         result("web_fetch", value=" ".join(known[1:])),
     ]
-    cited = " ".join(["https://example.org/x", *known, known[0]])
+    cited = " ".join(["https://example.org/x", known[0], *known])
     found = suggested(*steps, output=f"This is what I have found for you today: {cited}")
     assert asked_for(found, "output_contains") == ({"all_of": known[:3]}, "critical")
     assert "output_contains" not in suggested(
@@ -304,7 +445,8 @@ def test_calls_in_their_order() -> None:
     """Of the first two tools of which one waited for the other; those called at once have none."""
     at_once = [call("a"), call("b"), result("a"), result("b")]
     assert "tool_call_order" not in suggested(*at_once)
-    assert "tool_call_order" not in suggested(call("a"), error("a"), call("b"), result("b"))
+    failed = result("a", success=False)
+    assert "tool_call_order" not in suggested(call("a"), failed, call("b"), result("b"))
     found = suggested(*at_once, call("c"), result("c"), call("d"))["tool_call_order"]
     assert (found.id, found.params) == (
         "b-before-c",
@@ -328,27 +470,36 @@ def test_what_one_call_does_not_suggest() -> None:
 def test_how_often_a_tool_may_be_tried_again() -> None:
     """As often as it was, each tool by itself, after the errors that came; a result may tell the failure alone."""
     steps = [
+        call("b"),
+        result("b", success=False),
         call("a"),
         error("a", error_type="timeout"),
         call("a"),
         error("a", error_type="busy"),
         call("a"),
         result("a"),
-        call("b"),
-        result("b", success=False),
+        call("c"),
+        result("c", success=False),
+        call("c"),
+        result("c"),
     ]
     case = make_case()
     made = [each for each in suggestions(make_trace(*steps), case) if each.type == "retry_policy_respected"]
     assert [(each.id, each.params, each.why) for each in made] == [
+        (
+            "b-retried-in-bounds",
+            {"tool": "b", "max_retries": 0},
+            "b failed 1 time, and was retried 0 times",
+        ),
         (
             "a-retried-in-bounds",
             {"tool": "a", "max_retries": 2, "retry_on_error_types": ["busy", "timeout"]},
             "a failed 2 times, and was retried 2 times",
         ),
         (
-            "b-retried-in-bounds",
-            {"tool": "b", "max_retries": 0},
-            "b failed 1 time, and was retried 0 times",
+            "c-retried-in-bounds",
+            {"tool": "c", "max_retries": 1},
+            "c failed 1 time, and was retried 1 time",
         ),
     ]
     honest = suggested(*steps)["graceful_failure_output"]

@@ -129,13 +129,13 @@ def test_events_have_their_time_and_who_did_it(tmp_path: Path) -> None:
 
 def test_arguments_that_are_no_mapping(tmp_path: Path) -> None:
     """Tools that take one text get it as `input`, be it sound JSON or not; JSON may have blanks before it."""
-    for given, args in (
+    for written, args in (
         ("the sky", {"input": "the sky"}),
         ('{"at": ', {"input": '{"at": '}),
         ('["sky"]', {"input": ["sky"]}),
         (' {"at": "sky"}', {"at": "sky"}),
     ):
-        path = write(tmp_path, agent(), tool(1, 2, "look", tool__call__arguments=given))
+        path = write(tmp_path, agent(), tool(1, 2, "look", tool__call__arguments=written))
         assert trace_of(path).calls()[0].args == args
 
 
