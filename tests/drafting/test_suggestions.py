@@ -45,6 +45,7 @@ def test_nothing_about_tools_without_a_call() -> None:
         ("I want 5 bullets, not 3", "- briefs: 5 bullets", "- briefs: 3 bullets", "5 bullets", "3"),
         ("My new dentist is Dr. Falk", "Dentist: Dr. Falk", "Dentist: Dr. Moll", "Falk", None),
         ("Remember: tea at four", "tea at four", "", "tea at four", None),
+        ("3 bullets at 8, not 9", "3 bullets at 8", "3 bullets at 9", "3 bullets at 8", "9"),
     ],
 )
 def test_a_correction_is_what_was_said_and_written_and_not_known(
@@ -102,6 +103,7 @@ def test_words_that_only_signs_hold_together_are_no_value() -> None:
         ([memory_read("work", "x")], "output"),
         ([memory_read("family", "- Ben is eight")], "both"),
         ([memory_read("family")], None),
+        ([memory_read("family", None)], None),
         ([memory_write("family", "Tea at four")], None),
     ],
 )
