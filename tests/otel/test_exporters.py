@@ -248,8 +248,28 @@ def test_instructions_are_not_recorded(tmp_path: Path, role: str, structured: bo
     recorder, context = OtelRecorder(), context_of(tmp_path)
     (run,) = recorder.inspect(path, context).runs
     replay = json.dumps(recorder.convert(path, run, context).replay)
-    assert "What is new?" in replay
     assert "Be " not in replay
+    path.write_text(replay, encoding="utf-8")
+    assert told(trace_of(path)) == [TOLD[0], TOLD[-1]]
+
+
+def test_what_only_looks_like_messages_to_a_model_is_recorded(tmp_path: Path) -> None:
+    """What a tool returned stays as it stands, and so does what cannot be read, since it was cut."""
+    result, cut = '[{"role":"system","content":"x"}]', '[{"role":"user'
+    made = chat(10, 100, answered=[says("assistant", "Nothing.")])
+    made["attributes"].append({"key": "gen_ai.input.messages", "value": value(cut)})
+    path = write(tmp_path, agent(), made, tool(110, 120, "read", tool__call__result=result))
+    recorder, context = OtelRecorder(), context_of(tmp_path)
+    (run,) = recorder.inspect(path, context).runs
+    test = recorder.convert(path, run, context)
+    attributes = [
+        each["value"]
+        for group in test.replay["resourceSpans"]
+        for each in group["scopeSpans"][0]["spans"][0]["attributes"]
+    ]
+    assert value(result) in attributes
+    assert value(cut) in attributes
+    assert test.scenario.keys() == {"group_id", "trigger", "input_messages"}
 
 
 def test_cached_tokens_are_counted_once(tmp_path: Path) -> None:

@@ -648,9 +648,11 @@ def test_a_file_of_several_traces_asks_for_one() -> None:
 )
 def test_input_that_names_no_file(given: dict[str, Any], code: str, message: str, tmp_path: Path) -> None:
     """Each slip in `adapter_input` is told as what it is."""
-    with pytest.raises(AdapterError) as caught:
-        OtelAdapter().trace(make_case(adapter="otel", adapter_input=given), context_of(tmp_path))
-    assert (caught.value.reason_code, caught.value.message) == (code, message.format(root=tmp_path))
+    adapter, case = OtelAdapter(), make_case(adapter="otel", adapter_input=given)
+    for read in (adapter.trace, adapter.check_input):
+        with pytest.raises(AdapterError) as caught:
+            read(case, context_of(tmp_path))
+        assert (caught.value.reason_code, caught.value.message) == (code, message.format(root=tmp_path))
 
 
 def test_a_file_that_is_too_large(tmp_path: Path) -> None:
@@ -690,10 +692,15 @@ def test_a_test_of_another_situation_is_warned() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told_in_spans", "session"), [({"conversation__id": "c-1"}, "c-1"), ({}, "kitchen")]
+    ("told_in_spans", "told_in_test", "session"),
+    [
+        ({"conversation__id": "c-1"}, "c-1", "c-1"),
+        ({"conversation__id": "c-1"}, None, "c-1"),
+        ({}, "kitchen", "kitchen"),
+    ],
 )
 def test_a_test_of_the_same_situation_is_not_warned(
-    tmp_path: Path, told_in_spans: dict[str, Any], session: str
+    tmp_path: Path, told_in_spans: dict[str, Any], told_in_test: str | None, session: str
 ) -> None:
     """What the agent said is not compared; where the spans tell no conversation, the test does."""
     messages = [{"role": "user", "content": "Hi?"}, {"role": "assistant", "content": "Hello."}]
@@ -701,7 +708,7 @@ def test_a_test_of_the_same_situation_is_not_warned(
     case = make_case(
         adapter="otel",
         adapter_input={"replay_file": path.name},
-        scenario={"session_id": session, "input_messages": messages},
+        scenario={"session_id": told_in_test, "input_messages": messages},
     )
     context = context_of(tmp_path)
     assert OtelAdapter().trace(case, context).scenario.session_id == session
