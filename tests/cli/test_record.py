@@ -667,6 +667,47 @@ def test_an_update_keeps_what_a_person_wrote_around_the_scenario(project: Logboo
     assert main(["run", "evals"]) == 0
 
 
+def test_an_update_of_a_test_that_a_person_wrote_in_short(project: Logbooks) -> None:
+    """Sections in braces, in another order, with what only some readers of YAML understand, and no end of line."""
+    record(project.keep(NEWS), "--out", "evals", "--name", "news")
+    test = Path("evals/news/test.yaml")
+    text = test.read_text(encoding="utf-8")
+    start, end = text.index("\nscenario:"), text.index("\nadapter_input:")
+    made = text[:start] + text[end : text.index("\n# Left out")]
+    tools = "tools: {available: [web_search, extra], policy: {deny: [12:30]}}"
+    scenario = (
+        "scenario: {group_id: main, trigger: user_message,\n  input_messages: [{role: user, content: And?}]}"
+    )
+    test.write_text(f"{made}\n{tools} # mine\n\n# about it\n{scenario}", encoding="utf-8")
+    record(project.keep(NEWS), "--update", "evals/news")
+    assert (
+        test.read_text(encoding="utf-8")
+        == f"""{made}
+tools:
+  available:
+    - web_search
+    - extra
+    - web_fetch
+    - outbound_send
+  policy:
+    deny:
+      - "12:30"
+  fixtures:
+    - id: fx.web_search.news
+      tool: web_search
+      file: fx.web_search.news.json
+
+# about it
+scenario:
+  group_id: main
+  trigger: user_message
+  input_messages:
+    - role: user
+      content: What is new in AI?
+"""
+    )
+
+
 def test_an_update_leaves_lines_as_they_end(project: Logbooks) -> None:
     """A file from Windows stays one, so that only what has changed shows in a diff."""
     record(project.keep(NEWS), "--out", "evals", "--name", "news")
