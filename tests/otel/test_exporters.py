@@ -299,15 +299,20 @@ def test_cached_tokens_that_stand_beside_stay_there(tmp_path: Path) -> None:
     assert (trace.metrics.token_usage or {})["input_tokens"] == 10
 
 
-def test_all_input_tokens_may_be_cached_ones(tmp_path: Path) -> None:
-    """They are taken out of the input tokens; without any of these they stand alone."""
-    cached = {"gen_ai.usage.cache_read.input_tokens": 60}
-    for given, expected in (
+@pytest.mark.parametrize(
+    ("own", "expected"),
+    [
         ({"usage__input_tokens": 60}, {"input_tokens": 0, "cache_read_input_tokens": 60}),
         ({}, None),
-    ):
-        trace = trace_of(write(tmp_path, agent(), chat(10, 100, **given, **cached)))
-        assert trace.metrics.token_usage == expected
+    ],
+)
+def test_all_input_tokens_may_be_cached_ones(
+    tmp_path: Path, own: dict[str, Any], expected: dict[str, int] | None
+) -> None:
+    """They are taken out of the input tokens; without any of these they tell nothing."""
+    usage: dict[str, Any] = {**own, "gen_ai.usage.cache_read.input_tokens": 60}
+    trace = trace_of(write(tmp_path, agent(), chat(10, 100, **usage)))
+    assert trace.metrics.token_usage == expected
 
 
 def test_tokens_of_some_calls_are_no_sum(tmp_path: Path) -> None:
