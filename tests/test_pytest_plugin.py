@@ -354,3 +354,43 @@ def test_what_others_raise_is_theirs(pytester: pytest.Pytester, project: Project
     done = run(pytester)
     done.assert_outcomes(failed=1)
     assert "E       ValueError: mine" in done.outlines
+
+
+def test_what_would_show_a_secret_is_an_error(pytester: pytest.Pytester, project: Project) -> None:
+    """A redactor that hides nothing is noticed: the test is no failure but an error, and its evidence is not shown."""
+    answer = {"role": "assistant", "content": f"The key is {AWS}."}
+    says = {"id": "says", "type": "output_contains", "params": {"all_of": ["absent"]}}
+    project.add("fail", replay=make_replay(final_output=answer), assertions=[says])
+    pytester.makeconftest(
+        """
+        from agenteval.hiding import KnownValues
+        from agenteval.redaction import Redactor
+
+        KnownValues.hide = lambda self, text: text
+        Redactor._without_found = lambda self, text: text
+        """
+    )
+    for options in ([], ["--agenteval-artifacts=out"]):
+        done = run(pytester, *options)
+        done.assert_outcomes(errors=1)
+        text = "\n".join(done.outlines)
+        assert (
+            "fail.x.result.json is not written: " in text or "the result of nanoclaw.t.fail.x is not" in text
+        )
+        assert AWS not in text
+
+
+def test_remarks_of_an_adapter_are_told(pytester: pytest.Pytester, project: Project) -> None:
+    """Of a test that passes; one that expects no failure passes as any other."""
+    tools = {"available": ["web_search"], "fixtures": [{"id": "sky", "tool": "web_search", "response": 1}]}
+    project.add("pass", tools=tools, expected={"status": "pass"})
+    project.add("pass", "silent")
+    done = run(pytester)
+    done.assert_outcomes(passed=2)
+    told = [line for line in done.outlines if line.startswith(("tests/", "  "))]
+    assert told[2:] == [
+        "tests/pass/test.yaml::nanoclaw.t.pass.x",
+        "  trace success · tools web_search×1 · retries 0",
+        "  ✓ 1 passed",
+        "  warning: fixture 'sky' is not used by any step of the recording",
+    ]
