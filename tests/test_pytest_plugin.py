@@ -223,11 +223,13 @@ def test_the_files_are_those_that_agenteval_run_finds(pytester: pytest.Pytester,
     found.rename(found.with_name("other.test.yml"))
     project.add("pass", "two").rename(project.root / "tests" / "two" / "scenario.yaml")
     project.add("pass", "../artifacts/left-out", id="nanoclaw.t.left-out.x")
-    project.add("pass", ".hidden")
+    project.add("pass", ".hidden", id="nanoclaw.t.hidden.x")
     (project.root / "tests" / "zlink").symlink_to(found.parent, target_is_directory=True)
     assert collected(run(pytester, "--collect-only", "-q")) == ["nanoclaw.t.one.x"]
     done = run(pytester, "--collect-only", "-q", "artifacts", "tests/zlink/other.test.yml")
     assert collected(done) == ["nanoclaw.t.left-out.x", "nanoclaw.t.one.x"]
+    done = run(pytester, "--collect-only", "-q", "tests/.hidden/test.yaml")
+    assert collected(done) == ["nanoclaw.t.hidden.x"]
 
 
 def test_an_id_that_two_files_have_is_an_error(pytester: pytest.Pytester, project: Project) -> None:
@@ -242,6 +244,7 @@ def test_an_id_that_two_files_have_is_an_error(pytester: pytest.Pytester, projec
     )
     twice = run(pytester, "-q", "--keep-duplicates", "tests/one/test.yaml", "tests/one")
     assert twice.ret == 0
+    assert "agenteval remarks" not in "\n".join(twice.outlines)  # there are none
 
 
 def test_the_configuration_of_the_project_holds(pytester: pytest.Pytester) -> None:
@@ -394,3 +397,4 @@ def test_remarks_of_an_adapter_are_told(pytester: pytest.Pytester, project: Proj
         "  ✓ 1 passed",
         "  warning: fixture 'sky' is not used by any step of the recording",
     ]
+    assert "vacuous" not in "\n".join(done.outlines)

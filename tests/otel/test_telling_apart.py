@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import pytest
@@ -234,6 +234,6 @@ def test_a_long_run_is_read_in_linear_time(tmp_path: Path, call_id: str) -> None
             ),
         ]
     found = read_spans(write(tmp_path, *spans), max_bytes=10_000_000)
-    start = perf_counter()
+    start = process_time()
     assert len(calls_of(*runs_of(found.spans))) == 3_000
-    assert perf_counter() - start < 5
+    assert process_time() - start < 5
