@@ -225,7 +225,8 @@ def test_the_files_are_those_that_agenteval_run_finds(pytester: pytest.Pytester,
     project.add("pass", "../artifacts/left-out", id="nanoclaw.t.left-out.x")
     project.add("pass", ".hidden", id="nanoclaw.t.hidden.x")
     (project.root / "tests" / "zlink").symlink_to(found.parent, target_is_directory=True)
-    assert collected(run(pytester, "--collect-only", "-q")) == ["nanoclaw.t.one.x"]
+    done = run(pytester, "--collect-only", "-q")
+    assert (done.ret, collected(done)) == (0, ["nanoclaw.t.one.x"])
     done = run(pytester, "--collect-only", "-q", "artifacts", "tests/zlink/other.test.yml")
     assert collected(done) == ["nanoclaw.t.left-out.x", "nanoclaw.t.one.x"]
     done = run(pytester, "--collect-only", "-q", "tests/.hidden/test.yaml")
@@ -250,7 +251,9 @@ def test_an_id_that_two_files_have_is_an_error(pytester: pytest.Pytester, projec
 def test_the_configuration_of_the_project_holds(pytester: pytest.Pytester) -> None:
     """Plugins, strictness and limits are those of agenteval.yaml, and they are not those of other tests."""
     pytester.makeini("[pytest]\nagenteval = true\n")
-    project = plugged(pytester.path, SHOUTS, "checks/gone.py")
+    telling = SHOUTS.replace("got {text!r}", "got {text!r} within {budget.SECONDS} s")
+    telling = telling.replace("from typing", "from agenteval import budget\nfrom typing")
+    project = plugged(pytester.path, telling, "checks/gone.py")
     with (project.root / "agenteval.yaml").open("a", encoding="utf-8") as file:
         file.write("strict: true\nlimits: {pattern_seconds: 7}\nredaction: {kinds: []}\n")
     project.add("warn")
@@ -269,7 +272,7 @@ def test_the_configuration_of_the_project_holds(pytester: pytest.Pytester) -> No
     done = run(pytester)
     done.assert_outcomes(passed=2, failed=2)
     text = "\n".join(done.outlines)
-    assert "loud: expected a shout, got 'Cats.'" in text
+    assert "loud: expected a shout, got 'Cats.' within 7 s" in text
     assert "warns: expected at least 1 call of web_fetch, got 0; the trace calls web_search×1" in text
     assert (
         "warning[plugin.broken]: the plugin checks/gone.py is broken: there is no such file in the project"
