@@ -223,11 +223,14 @@ def test_the_files_are_those_that_agenteval_run_finds(pytester: pytest.Pytester,
     found.rename(found.with_name("other.test.yml"))
     project.add("pass", "two").rename(project.root / "tests" / "two" / "scenario.yaml")
     project.add("pass", "../artifacts/left-out", id="nanoclaw.t.left-out.x")
-    project.add("pass", ".hidden")
+    project.add("pass", ".hidden", id="nanoclaw.t.hidden.x")
     (project.root / "tests" / "zlink").symlink_to(found.parent, target_is_directory=True)
-    assert collected(run(pytester, "--collect-only", "-q")) == ["nanoclaw.t.one.x"]
+    done = run(pytester, "--collect-only", "-q")
+    assert (done.ret, collected(done)) == (0, ["nanoclaw.t.one.x"])
     done = run(pytester, "--collect-only", "-q", "artifacts", "tests/zlink/other.test.yml")
     assert collected(done) == ["nanoclaw.t.left-out.x", "nanoclaw.t.one.x"]
+    done = run(pytester, "--collect-only", "-q", "tests/.hidden/test.yaml")
+    assert collected(done) == ["nanoclaw.t.hidden.x"]
 
 
 def test_an_id_that_two_files_have_is_an_error(pytester: pytest.Pytester, project: Project) -> None:
@@ -242,12 +245,15 @@ def test_an_id_that_two_files_have_is_an_error(pytester: pytest.Pytester, projec
     )
     twice = run(pytester, "-q", "--keep-duplicates", "tests/one/test.yaml", "tests/one")
     assert twice.ret == 0
+    assert "agenteval remarks" not in "\n".join(twice.outlines)  # there are none
 
 
 def test_the_configuration_of_the_project_holds(pytester: pytest.Pytester) -> None:
     """Plugins, strictness and limits are those of agenteval.yaml, and they are not those of other tests."""
     pytester.makeini("[pytest]\nagenteval = true\n")
-    project = plugged(pytester.path, SHOUTS, "checks/gone.py")
+    telling = SHOUTS.replace("got {text!r}", "got {text!r} within {budget.SECONDS} s")
+    telling = telling.replace("from typing", "from agenteval import budget\nfrom typing")
+    project = plugged(pytester.path, telling, "checks/gone.py")
     with (project.root / "agenteval.yaml").open("a", encoding="utf-8") as file:
         file.write("strict: true\nlimits: {pattern_seconds: 7}\nredaction: {kinds: []}\n")
     project.add("warn")
@@ -266,7 +272,7 @@ def test_the_configuration_of_the_project_holds(pytester: pytest.Pytester) -> No
     done = run(pytester)
     done.assert_outcomes(passed=2, failed=2)
     text = "\n".join(done.outlines)
-    assert "loud: expected a shout, got 'Cats.'" in text
+    assert "loud: expected a shout, got 'Cats.' within 7 s" in text
     assert "warns: expected at least 1 call of web_fetch, got 0; the trace calls web_search×1" in text
     assert (
         "warning[plugin.broken]: the plugin checks/gone.py is broken: there is no such file in the project"
@@ -354,3 +360,44 @@ def test_what_others_raise_is_theirs(pytester: pytest.Pytester, project: Project
     done = run(pytester)
     done.assert_outcomes(failed=1)
     assert "E       ValueError: mine" in done.outlines
+
+
+def test_what_would_show_a_secret_is_an_error(pytester: pytest.Pytester, project: Project) -> None:
+    """A redactor that hides nothing is noticed: the test is no failure but an error, and its evidence is not shown."""
+    answer = {"role": "assistant", "content": f"The key is {AWS}."}
+    says = {"id": "says", "type": "output_contains", "params": {"all_of": ["absent"]}}
+    project.add("fail", replay=make_replay(final_output=answer), assertions=[says])
+    pytester.makeconftest(
+        """
+        from agenteval.hiding import KnownValues
+        from agenteval.redaction import Redactor
+
+        KnownValues.hide = lambda self, text: text
+        Redactor._without_found = lambda self, text: text
+        """
+    )
+    for options in ([], ["--agenteval-artifacts=out"]):
+        done = run(pytester, *options)
+        done.assert_outcomes(errors=1)
+        text = "\n".join(done.outlines)
+        assert (
+            "fail.x.result.json is not written: " in text or "the result of nanoclaw.t.fail.x is not" in text
+        )
+        assert AWS not in text
+
+
+def test_remarks_of_an_adapter_are_told(pytester: pytest.Pytester, project: Project) -> None:
+    """Of a test that passes; one that expects no failure passes as any other."""
+    tools = {"available": ["web_search"], "fixtures": [{"id": "sky", "tool": "web_search", "response": 1}]}
+    project.add("pass", tools=tools, expected={"status": "pass"})
+    project.add("pass", "silent")
+    done = run(pytester)
+    done.assert_outcomes(passed=2)
+    told = [line for line in done.outlines if line.startswith(("tests/", "  "))]
+    assert told[2:] == [
+        "tests/pass/test.yaml::nanoclaw.t.pass.x",
+        "  trace success · tools web_search×1 · retries 0",
+        "  ✓ 1 passed",
+        "  warning: fixture 'sky' is not used by any step of the recording",
+    ]
+    assert "vacuous" not in "\n".join(done.outlines)

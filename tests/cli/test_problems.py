@@ -1,10 +1,16 @@
 """Problems of files, redacted: message, excerpt and hint, with the caret in its place."""
 
+from pathlib import Path
+
+import pytest
+
+from agenteval.cli import main
 from agenteval.cli.problems import redacted
 from agenteval.errors import Problem
 from agenteval.hiding import token
 from agenteval.redaction import Redactor
 from planted import PLANTED
+from projects import Project
 
 
 def test_a_problem_is_redacted_with_its_excerpt() -> None:
@@ -28,3 +34,15 @@ def test_a_problem_is_redacted_with_its_excerpt() -> None:
         f"     |    ^^^^^^^^^^^^^^^^^^^^ did you mean '{hidden}'?\n"
         "   next: mend it"
     )
+
+
+def test_a_file_with_fields_to_redact_that_only_some_readers_understand(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """PyYAML's own parser takes the question mark for a key: the file is read by the one that read it first."""
+    monkeypatch.chdir(tmp_path)
+    test = Project(tmp_path).add("invalid")
+    more = "reporting: {redact_fields: [query]}\nx-note: {query: What?}\n"
+    test.write_text(test.read_text(encoding="utf-8") + more, encoding="utf-8")
+    assert main(["validate", "tests"]) == 3
+    assert "error[spec.unknown_key]: unknown key 'tilte'" in capsys.readouterr().out

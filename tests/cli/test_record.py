@@ -346,12 +346,31 @@ def test_hostile_ids_of_fixtures_stay_in_the_folder(project: Logbooks) -> None:
 
 
 def test_a_run_that_shows_nothing(project: Logbooks, capsys: pytest.CaptureFixture[str]) -> None:
-    """There is no test that asks for nothing."""
-    record(
-        project.keep(run(output=None, script=[]) | {"scenario": NEWS["scenario"]}), "--out", "evals", code=2
+    """There is no test that asks for nothing; a recording without a run has none either."""
+    record(project.keep(run(*tool("c1", "TodoWrite", "ok"), output=None)), "--out", "evals", code=2)
+    assert capsys.readouterr().err == (
+        "error[record.nothing_to_assert]: run 1 shows nothing that a test could ask for: no tool call, no answer, no memory\n"
+        "  next: choose another run\n"
     )
-    assert "error[" in capsys.readouterr().err
+    record(project.keep(), "--out", "evals", code=2)
+    assert capsys.readouterr().err == (
+        "error[record.no_runs]: book.logbook.json (logbook) holds no run\n"
+        "  next: agenteval record --inspect shows what it holds\n"
+    )
     assert not Path("evals").exists()
+
+
+def test_a_folder_that_cannot_be_written(project: Logbooks, capsys: pytest.CaptureFixture[str]) -> None:
+    """A file is in the way; what is written elsewhere can be read by others, as any file of a project."""
+    Path("file").touch()
+    record(project.keep(NEWS), "--out", "file", code=2)
+    assert capsys.readouterr().err == (
+        "error[usage.not_writable]: cannot write file/what-is-new-in-ai: Not a directory\n"
+        "  next: name a folder that can be written with --out\n"
+    )
+    record(project.keep(NEWS), "--out", "evals")
+    modes = {path.stat().st_mode & 0o777 for path in Path("evals").rglob("*") if path.is_file()}
+    assert modes == {0o644}
 
 
 def test_what_is_no_recording(project: Logbooks, capsys: pytest.CaptureFixture[str]) -> None:
@@ -486,6 +505,71 @@ def test_a_test_is_recorded_anew(project: Logbooks, capsys: pytest.CaptureFixtur
     )
 
 
+def test_all_that_changes_is_told(project: Logbooks, capsys: pytest.CaptureFixture[str]) -> None:
+    """How it began and ended, messages, calls, memory, every line of the answer, and files that nothing needs now."""
+    old = changed("--- a rule ---\nSame")
+    record(project.keep(old), "--out", "evals", "--name", "news")
+    data = changed("Same\n++ none\n@@ x")
+    replay = data["replay"]
+    for scenario in (data["scenario"], replay["scenario"]):
+        scenario.update(trigger="scheduler", scheduler_context={"task_id": "brief"})
+    for message in (data["scenario"]["input_messages"][0], replay["input_messages"][0]):
+        message["content"] = "What else?"
+    replay["status"] = "partial"
+    failed = {"type": "tool_result", "tool": "web_search", "call_id": "c1", "success": False, "result": None}
+    memory = {"group_id": "main", "source": "CLAUDE.md", "content": "x"}
+    replay["script"] = [
+        replay["script"][0],
+        failed,
+        *tool("c3", "web_search", "x", query="AI news today"),
+        *replay["script"][2:],
+        {"type": "memory_read", "path": "CLAUDE.md", **memory},
+        {"type": "memory_write", "path": "notes.md", **memory},
+    ]
+    del data["fixtures"]
+    capsys.readouterr()
+    record(project.keep(data, name="later"), "--update", "evals/news")
+    told = capsys.readouterr().out.splitlines()
+    assert told[1:16] == [
+        "  status: success -> partial",
+        "  trigger: user_message -> scheduler",
+        "  retries: 0 -> 1",
+        "  messages received:",
+        "    - What is new in AI?",
+        "    + What else?",
+        "  tool calls:",
+        '    + web_search {"query": "AI news today"} failed',
+        "  memory:",
+        "    + memory_read main CLAUDE.md",
+        "    + memory_write main notes.md",
+        "  final output:",
+        "    - --- a rule ---",
+        "    + ++ none",
+        "    + @@ x",
+    ]
+    assert "not used any more: evals/news/fx.web_search.news.json" in told
+    assert "fixtures" not in spec(Path("evals/news"))["tools"]
+
+
+def test_a_recording_that_was_broken_is_recorded_anew(
+    project: Logbooks, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """There is nothing to compare with: that is told, in a line, and what the test comes to now."""
+    record(project.keep(NEWS), "--out", "evals", "--name", "news")
+    Path("evals/news/replay.json").write_text("{", encoding="utf-8")
+    capsys.readouterr()
+    record(project.keep(NEWS), "--update", "evals/news")
+    told = capsys.readouterr().out.splitlines()
+    assert told[1:3] == [
+        (
+            "  the old recording could not be replayed: evals/news/replay.json:1:2: error[bundle.syntax]: not valid JSON: "
+            "expected a key in double quotes, got the end of the file"
+        ),
+        "  assertion says-only-what-it-read: not judged -> pass: the sources support all of 1 claim",
+    ]
+    assert main(["run", "evals"]) == 0
+
+
 def test_an_update_keeps_the_fixtures_of_other_tests(
     project: Logbooks, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -581,6 +665,47 @@ def test_an_update_keeps_what_a_person_wrote_around_the_scenario(project: Logboo
     assert now["scenario"]["input_messages"][0]["content"] == "What else is new?"
     assert "# my tools\ntools:\n" in test.read_text(encoding="utf-8")
     assert main(["run", "evals"]) == 0
+
+
+def test_an_update_of_a_test_that_a_person_wrote_in_short(project: Logbooks) -> None:
+    """Sections in braces, in another order, with what only some readers of YAML understand, and no end of line."""
+    record(project.keep(NEWS), "--out", "evals", "--name", "news")
+    test = Path("evals/news/test.yaml")
+    text = test.read_text(encoding="utf-8")
+    start, end = text.index("\nscenario:"), text.index("\nadapter_input:")
+    made = text[:start] + text[end : text.index("\n# Left out")]
+    tools = "tools: {available: [web_search, extra], policy: {deny: [12:30]}}"
+    scenario = (
+        "scenario: {group_id: main, trigger: user_message,\n  input_messages: [{role: user, content: And?}]}"
+    )
+    test.write_text(f"{made}\n{tools} # mine\n\n# about it\n{scenario}", encoding="utf-8")
+    record(project.keep(NEWS), "--update", "evals/news")
+    assert (
+        test.read_text(encoding="utf-8")
+        == f"""{made}
+tools:
+  available:
+    - web_search
+    - extra
+    - web_fetch
+    - outbound_send
+  policy:
+    deny:
+      - "12:30"
+  fixtures:
+    - id: fx.web_search.news
+      tool: web_search
+      file: fx.web_search.news.json
+
+# about it
+scenario:
+  group_id: main
+  trigger: user_message
+  input_messages:
+    - role: user
+      content: What is new in AI?
+"""
+    )
 
 
 def test_an_update_leaves_lines_as_they_end(project: Logbooks) -> None:

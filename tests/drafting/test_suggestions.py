@@ -4,8 +4,11 @@ from typing import Any
 
 import pytest
 
-from agenteval.drafting.naming import fixture_file, slug
+from agenteval.drafting.naming import distinct_ids, fixture_file, id_in, slug
+from agenteval.drafting.naming import test_id as id_for
+from agenteval.drafting.naming import test_name as name_of
 from agenteval.drafting.suggestions import Suggestion, suggestions
+from agenteval.recordings import RecordedRun
 from builders import call, error, make_case, make_trace, memory_read, memory_write, result
 
 
@@ -42,6 +45,7 @@ def test_nothing_about_tools_without_a_call() -> None:
         ("I want 5 bullets, not 3", "- briefs: 5 bullets", "- briefs: 3 bullets", "5 bullets", "3"),
         ("My new dentist is Dr. Falk", "Dentist: Dr. Falk", "Dentist: Dr. Moll", "Falk", None),
         ("Remember: tea at four", "tea at four", "", "tea at four", None),
+        ("3 bullets at 8, not 9", "3 bullets at 8", "3 bullets at 9", "3 bullets at 8", "9"),
     ],
 )
 def test_a_correction_is_what_was_said_and_written_and_not_known(
@@ -59,6 +63,65 @@ def test_a_write_that_has_nothing_of_what_was_said() -> None:
     """Is no correction."""
     found = suggested(memory_write("family", "logged in"), asked="Hi?")
     assert "memory_update_on_correction" not in found
+
+
+def test_what_may_be_the_new_value_and_the_old_one() -> None:
+    """Longer words of the user first, each with the number that it takes the place of, then without it."""
+    memory = [{"group_id": "family", "content": "- briefs: 3 bullets at 9"}]
+    found = suggested(
+        memory_write("work", "not 3"),
+        memory_write("family", change_summary="- briefs: 5 bullets"),
+        memory_write("family", change_summary="instead of: I want 3"),
+        asked="I want 5 bullets, not 3 or 4",
+        scenario={"memory_snapshot": memory},
+    )["memory_update_on_correction"]
+    settle = "is new_value what the user wants from now on"
+    both = f"{settle}, and old_value what no longer holds"
+    assert [(each.params, each.decide) for each in (found, *found.instead)] == [
+        ({"new_value": "5 bullets", "old_value": "3"}, both),
+        ({"new_value": "5 bullets"}, settle),
+        ({"new_value": "5", "old_value": "3"}, both),
+        ({"new_value": "5"}, settle),
+    ]
+    assert found.why == (
+        'the user said "I want 5 bullets, not 3 or 4", and the memory was written accordingly'
+    )
+
+
+def test_words_that_only_signs_hold_together_are_no_value() -> None:
+    """What memory has must stand in the message as it is; words without content are none."""
+    found = suggested(memory_write("family", "Dr Falk is not at the"), asked="Dr. Falk, not at the")
+    made = found["memory_update_on_correction"]
+    values = [each.params["new_value"] for each in (made, *made.instead)]
+    assert values == ["Dr", "Falk"]
+
+
+@pytest.mark.parametrize(
+    ("steps", "evidence"),
+    [
+        ([], "output"),
+        ([memory_read("work", "x")], "output"),
+        ([memory_read("family", "- Ben is eight")], "both"),
+        ([memory_read("family")], None),
+        ([memory_read("family", None)], None),
+        ([memory_write("family", "Tea at four")], None),
+    ],
+)
+def test_memory_that_the_scenario_tells_of(steps: list[Any], evidence: str | None) -> None:
+    """The answer may honour it where nothing is known of reading it; a run that tells of memory speaks for itself."""
+    memory = [{"group_id": "family", "content": "- Ben is eight\n- Ben is eight"}]
+    found = suggested(*steps, scenario={"memory_snapshot": memory}).get("memory_recall_same_group")
+    params = {"expected_memory_fact": "Ben is eight", "evidence": evidence}
+    assert (found and found.params) == (params if evidence else None)
+    assert not (found and found.instead)
+
+
+def test_of_a_long_memory_the_first_facts_are_tried() -> None:
+    """Each has to be looked for in the answer."""
+    lines = "\n".join(f"- Room {number} is blue" for number in range(50))
+    found = suggested(memory_read("family", lines))["memory_recall_same_group"]
+    tried = [each.params["expected_memory_fact"] for each in (found, *found.instead)]
+    assert tried == [f"Room {number} is blue" for number in range(40)]
 
 
 def test_memory_that_was_read_suggests_its_facts() -> None:
@@ -112,8 +175,11 @@ def test_a_schedule_that_was_set_right_is_the_one_suggested() -> None:
 def test_isolation_is_suggested_where_something_could_leak() -> None:
     """Other groups that are known of, or memory that was touched."""
     others = {"other_group_state": [{"group_id": "work", "memory_snapshot": "- the merger"}]}
-    assert "work told it" in suggested(scenario=others)["no_cross_group_memory_use"].why
-    assert "no_cross_group_memory_use" in suggested(memory_read("family", "x"))
+    found = suggested(scenario=others)["no_cross_group_memory_use"]
+    assert found.why == "the agent acted for family: what work told it is not for family"
+    assert found.telling
+    found = suggested(memory_read("family", "x"))["no_cross_group_memory_use"]
+    assert found.why == "the agent acted for family, and touched no memory but that group's"
     assert "no_cross_group_memory_use" not in suggested(call("web_search"))
 
 
@@ -125,6 +191,7 @@ def test_isolation_is_suggested_where_something_could_leak() -> None:
         ("../../etc/passwd", "etc-passwd"),
         ("日本語", ""),
         ("x" * 60, "x" * 48),
+        ("x" * 30 + " " + "y" * 30, "x" * 30),
     ],
 )
 def test_names(text: str, name: str) -> None:
@@ -135,5 +202,347 @@ def test_names(text: str, name: str) -> None:
 def test_fixture_files() -> None:
     """Plain names beside the test, each given once, whatever its case."""
     taken: set[str] = set()
-    names = [fixture_file(each, taken) for each in ("fx.a.b", "FX.a.b", "../x", "", "fx.a.b")]
-    assert names == ["fx.a.b.json", "fx.FX.a.b.json", "fx.x.json", "fx.fixture.json", "fx.a.b.2.json"]
+    names = [fixture_file(each, taken) for each in ("fx.a.b", "FX.a.b", "../x", "", "fx.A.b", "fx.a.b")]
+    assert names == [
+        "fx.a.b.json",
+        "fx.FX.a.b.json",
+        "fx.x.json",
+        "fx.fixture.json",
+        "fx.A.b.2.json",
+        "fx.a.b.3.json",
+    ]
+    assert [fixture_file("x" * 200, taken), fixture_file("x" * 200, taken)] == [
+        f"fx.{'x' * 77}.json",
+        f"fx.{'x' * 77}.2.json",
+    ]
+
+
+RUN = RecordedRun(
+    number=3,
+    choice={},
+    started_at="2026-11-21T20:53:01.527Z",
+    group_id="main",
+    trigger="user_message",
+    first_words="",
+    tools={},
+    status="success",
+)
+
+
+@pytest.mark.parametrize(
+    ("first_words", "name"),
+    [("Mail [redacted:email:1a2b3c4d] now", "mail-now"), ("", "run-3"), ("Artifacts", "run-3")],
+)
+def test_the_name_of_a_run(first_words: str, name: str) -> None:
+    """Its first words, without what was redacted; its number, where no name or no folder to be found comes of them."""
+    assert name_of(RUN, first_words) == name
+
+
+@pytest.mark.parametrize(
+    ("steps", "trigger", "area"),
+    [
+        ([], "user_message", "chat"),
+        ([call("web_fetch")], "scheduler", "scheduler"),
+        ([call("x"), call("web_search")], "user_message", "web"),
+        ([call("x"), call("web_fetch")], "user_message", "web"),
+        ([call("x"), error("x"), memory_read("family")], "user_message", "memory"),
+        ([memory_write("family")], "user_message", "memory"),
+        ([call("x"), error("x")], "user_message", "recovery"),
+        ([call("x")], "user_message", "tools"),
+    ],
+)
+def test_the_id_of_a_test(steps: list[Any], trigger: str, area: str) -> None:
+    """What the run is most about is its area."""
+    trace = make_trace(*steps, trigger=trigger)
+    assert id_for("My Agent", trace, "hi") == f"my-agent.{area}.hi.as-recorded"
+    assert id_for("日本", trace, "hi") == f"adapter.{area}.hi.as-recorded"
+
+
+def test_ids_that_others_have() -> None:
+    """The time of the run tells them apart, and then its number."""
+    assert list(distinct_ids("a.chat.hi.as-recorded", RUN)) == [
+        "a.chat.hi.as-recorded",
+        "a.chat.hi-2026-11-21-20-53-01.as-recorded",
+        "a.chat.hi-2026-11-21-20-53-01-3.as-recorded",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("# x\nid: a.b-c_d.e # its id\n", "a.b-c_d.e"),
+        ("id:  'a.b'\n", "a.b"),
+        ('id: "a.b"', "a.b"),
+        ("tags:\n  id: a.b\n", ""),
+        ("id:\n  a.b\n", ""),
+    ],
+)
+def test_the_id_that_a_file_gives(text: str, found: str) -> None:
+    """At the beginning of a line, and on it."""
+    assert id_in(text) == found
+
+
+TEN = "One two three four five six seven eight nine ten."
+FORM = "output_matches_format"
+
+
+def asked_for(found: dict[str, Suggestion], kind: str) -> Any:
+    """What the assertion of a type would ask for, and whether it only warns."""
+    made = found.get(kind)
+    return made and (made.params, made.severity)
+
+
+@pytest.mark.parametrize(
+    ("output", "kind", "params", "severity"),
+    [
+        ("- a\n- b", FORM, {"format": "bullet_list", "min_bullets": 2, "max_bullets": 2}, "critical"),
+        ("1. a\n2. b\n3. c", FORM, {"format": "numbered_list", "min_items": 3, "max_items": 3}, "critical"),
+        ('\n{"a": 1}', FORM, {"format": "json"}, "critical"),
+        ("[1]", FORM, {"format": "json"}, "critical"),
+        (" Yes, do it! ", "output_contains", {"all_of": ["Yes, do it!"]}, "critical"),
+        ("- Yes, do it, please", FORM, {"format": "max_length", "max_words": 10}, "warning"),
+        (TEN, FORM, {"format": "max_length", "max_words": 20}, "warning"),
+    ],
+)
+def test_the_form_of_an_answer(output: str, kind: str, params: dict[str, Any], severity: str) -> None:
+    """A list of as many, JSON, the words themselves when they are few, else twice the length; of these one."""
+    found = suggested(output=output)
+    assert asked_for(found, kind) == (params, severity)
+    assert len({FORM, "output_contains"} & found.keys()) == 1
+
+
+def test_the_reasons_for_the_form_of_an_answer() -> None:
+    """They count what there is."""
+    found = [suggested(output=each)[FORM] for each in ("- a\n- b", "1. a\n2. b\n3. c", TEN)]
+    assert [(each.id, each.why) for each in found] == [
+        ("2-bullets", "the answer is a list of 2 bullets"),
+        ("3-items", "the answer is a list of 3 items"),
+        ("stays-brief", "the answer has 10 words; twice as many would be another kind of answer"),
+    ]
+
+
+def test_nothing_is_to_be_given_away() -> None:
+    """In the answer and in what was sent; whether there is an answer or not."""
+    params = {
+        "kinds": ["secrets", "email", "phone", "credit_card"],
+        "where": ["output", "outbound"],
+    }
+    for output in ("Hello.", None):
+        found = suggested(output=output)
+        assert asked_for(found, "no_sensitive_data") == (params, "critical")
+        assert found["no_sensitive_data"].telling
+    assert set(suggested(output=None)) == {"no_sensitive_data"}
+
+
+def test_links_that_tools_returned_or_were_given() -> None:
+    """Each once, and three at most; one that nobody knows suggests nothing."""
+    known = [f"https://example.com/{name}" for name in "abcd"]
+    steps = [
+        call("web_fetch", url=known[0]),
+        result("web_fetch", value=" ".join(known[1:])),
+    ]
+    cited = " ".join(["https://example.org/x", known[0], *known])
+    found = suggested(*steps, output=f"This is what I have found for you today: {cited}")
+    assert asked_for(found, "output_contains") == ({"all_of": known[:3]}, "critical")
+    assert "output_contains" not in suggested(
+        *steps, output="See https://example.org/x for all of it, please."
+    )
+
+
+def test_an_answer_is_held_to_what_tools_returned() -> None:
+    """To those that succeeded, each once, and not to messages that were sent; else to its hard facts."""
+    steps = [
+        call("web_search"),
+        result("web_search", value="x"),
+        call("web_search"),
+        result("web_search", value="y"),
+        call("web_fetch"),
+        error("web_fetch"),
+        call("outbound_send", to="ann", text="x"),
+        result("outbound_send"),
+    ]
+    found = suggested(*steps, output=TEN)
+    claims, sources = found["claims_supported_by_fixtures"], found["no_fabricated_source_or_citation"]
+    allowed = {"allowed_sources": ["web_search"]}
+    assert claims.params == {**allowed, "include_memory": True}
+    (weaker,) = claims.instead
+    hard = ["numbers", "dates", "urls", "names", "quotes"]
+    assert (weaker.id, weaker.params) == ("states-only-known-facts", {**claims.params, "check": hard})
+    assert sources.params == allowed
+    assert claims.telling
+    assert weaker.telling
+    assert sources.telling
+    assert "claims_supported_by_fixtures" not in suggested(*steps[4:], output=TEN)
+
+
+def test_a_question_is_held_to_come_first() -> None:
+    """As many as were asked; an agent that called a tool first did not ask first."""
+    asking = "Which town do you mean? And which day?"
+    found = suggested(output=asking)
+    assert asked_for(found, "ask_clarifying_when_ambiguous") == ({"max_questions": 2}, "critical")
+    assert "ask_clarifying_when_ambiguous" not in suggested(call("web_search"), output=asking)
+    assert "ask_clarifying_when_ambiguous" not in suggested(output=TEN)
+
+
+@pytest.mark.parametrize(
+    ("usage", "limits"),
+    [
+        ({"total_tokens": 500, "output_tokens": 90}, {"max_total_tokens": 1000}),
+        ({"total_tokens": 0, "output_tokens": 90}, {"max_output_tokens": 180}),
+        ({"output_tokens": 1}, None),  # a count of the stream's first message
+        ({"total_tokens": "500"}, None),
+        (None, None),
+    ],
+)
+def test_what_a_run_may_cost(usage: dict[str, Any] | None, limits: dict[str, int] | None) -> None:
+    """Twice what it did, by the best count there is."""
+    trace = make_trace()
+    trace.metrics.token_usage = usage
+    found = {each.type: each for each in suggestions(trace, make_case())}
+    assert asked_for(found, "efficiency_within") == (limits and (limits, "warning"))
+
+
+def test_how_often_tools_are_to_be_called() -> None:
+    """As often as they succeeded; the first three, without those with which an agent sorts itself out."""
+    steps = [
+        call("TodoWrite"),
+        result("TodoWrite"),
+        call("outbound_send"),
+        result("outbound_send"),
+        call("a"),
+        result("a"),
+        call("a"),
+        result("a"),
+        call("a"),
+        error("a"),
+        call("b"),
+        result("b"),
+        call("c"),
+        error("c"),
+        call("d"),
+        result("d"),
+    ]
+    calls = [each for each in suggestions(make_trace(*steps), make_case()) if each.type == "must_call_tool"]
+    assert [(each.id, each.params, each.why, each.decide) for each in calls] == [
+        (
+            "calls-a",
+            {"tool": "a", "min_calls": 2},
+            "a was called with success 2 times: without it the answer had no ground",
+            "would fewer calls do? then lower min_calls",
+        ),
+        (
+            "calls-b",
+            {"tool": "b"},
+            "b was called with success 1 time: without it the answer had no ground",
+            "",
+        ),
+        ("calls-c", {"tool": "c"}, "c was called, though it never succeeded", ""),
+    ]
+    most = suggested(*steps)["max_tool_calls"]
+    assert (most.params, most.severity) == ({"max_total": 14}, "warning")
+    assert most.why == "the run took 7 calls; twice as many would be worth a look"
+
+
+def test_calls_in_their_order() -> None:
+    """Of the first two tools of which one waited for the other; those called at once have none."""
+    at_once = [call("a"), call("b"), result("a"), result("b")]
+    assert "tool_call_order" not in suggested(*at_once)
+    failed = result("a", success=False)
+    assert "tool_call_order" not in suggested(call("a"), failed, call("b"), result("b"))
+    found = suggested(*at_once, call("c"), result("c"), call("d"))["tool_call_order"]
+    assert (found.id, found.params) == (
+        "b-before-c",
+        {
+            "before": {"event_type": "tool_result", "tool": "b", "success": True},
+            "after": {"event_type": "tool_call", "tool": "c"},
+        },
+    )
+
+
+def test_what_one_call_does_not_suggest() -> None:
+    """Nothing can come twice, and a tool that was not called shows nothing but the limits of what the agent has."""
+    one = suggested(call("web_search"), result("web_search"))
+    assert "no_duplicate_tool_calls" not in one
+    assert one["tools_within_policy"].telling
+    two = suggested(call("web_search"), call("web_fetch"))
+    assert two["no_duplicate_tool_calls"].telling
+    assert "tools_within_policy" not in suggested(*map(call, ("web_search", "web_fetch", "outbound_send")))
+
+
+def test_how_often_a_tool_may_be_tried_again() -> None:
+    """As often as it was, each tool by itself, after the errors that came; a result may tell the failure alone."""
+    steps = [
+        call("b"),
+        result("b", success=False),
+        call("a"),
+        error("a", error_type="timeout"),
+        call("a"),
+        error("a", error_type="busy"),
+        call("a"),
+        result("a"),
+        call("c"),
+        result("c", success=False),
+        call("c"),
+        result("c"),
+    ]
+    case = make_case()
+    made = [each for each in suggestions(make_trace(*steps), case) if each.type == "retry_policy_respected"]
+    assert [(each.id, each.params, each.why) for each in made] == [
+        (
+            "b-retried-in-bounds",
+            {"tool": "b", "max_retries": 0},
+            "b failed 1 time, and was retried 0 times",
+        ),
+        (
+            "a-retried-in-bounds",
+            {"tool": "a", "max_retries": 2, "retry_on_error_types": ["busy", "timeout"]},
+            "a failed 2 times, and was retried 2 times",
+        ),
+        (
+            "c-retried-in-bounds",
+            {"tool": "c", "max_retries": 1},
+            "c failed 1 time, and was retried 1 time",
+        ),
+    ]
+    honest = suggested(*steps)["graceful_failure_output"]
+    assert honest.why == "b failed to the end, and the answer says so and claims no success"
+    assert "graceful_failure_output" not in suggested(*steps, output=None)
+
+
+def test_what_a_task_of_the_scheduler_suggests() -> None:
+    """It ran once, sent as much as it did, and stopped then; a task without an id may run more often."""
+    steps = [
+        call("outbound_send", to="dana", text="Good morning"),
+        result("outbound_send"),
+        call("outbound_send", to="ben", text="Hello"),
+        result("outbound_send"),
+        call("outbound_send", to="dana", text="Bye"),
+        result("outbound_send"),
+    ]
+    found = suggested(*steps, trigger="scheduler", task_id="brief")
+    assert asked_for(found, "scheduler_task_runs") == ({"task_id": "brief", "max_runs": 1}, "critical")
+    assert asked_for(found, "scheduler_outbound_count") == ({"exact": 3}, "critical")
+    assert asked_for(found, "outbound_destinations") == ({"allowed": ["dana", "ben"]}, "critical")
+    assert asked_for(found, "stop_after_success") == (
+        {
+            "success_event": {"event_type": "tool_result", "tool": "outbound_send", "success": True},
+            "allowed_following_tools": ["outbound_send"],
+        },
+        "critical",
+    )
+    telling = {each.type for each in found.values() if each.telling}
+    assert {"scheduler_task_runs", "no_duplicate_outbound", "stop_after_success"} <= telling
+    assert "must_not_call_tool" not in found
+    assert "scheduler_task_runs" not in suggested(*steps, trigger="scheduler")
+    by_a_user = suggested(*steps)
+    assert "scheduler_outbound_count" not in by_a_user
+    assert not by_a_user["stop_after_success"].telling
+
+
+def test_no_message_beside_the_answer() -> None:
+    """Where the agent could have sent one, and there is an answer."""
+    found = suggested(output=TEN)
+    assert asked_for(found, "must_not_call_tool") == ({"tool": "outbound_send"}, "critical")
+    assert "must_not_call_tool" not in suggested(output=None)
+    case = make_case(tools={"available": ["web_search"]})
+    assert "must_not_call_tool" not in {each.type for each in suggestions(make_trace(), case)}

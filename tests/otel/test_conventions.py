@@ -69,19 +69,63 @@ ANTHROPIC = (
     {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "None."}]},
     {"role": "assistant", "content": [{"type": "text", "text": "Nothing."}]},
 )
+GOOGLE = (
+    {"role": "user", "parts": [{"text": "What is new?"}]},
+    CALLING,
+    {"role": "user", "parts": [{"type": "tool_call_response", "id": "c1", "result": "None."}]},
+    {"role": "model", "parts": [{"type": "text", "text": ""}, {"text": "Nothing."}]},
+)
+ITEMS = (
+    {"type": "message", "role": "user", "content": "What is new?"},
+    CALLING,
+    responds("c1", "None."),
+    {"type": "message", "role": "assistant", "content": {"type": "output_text", "text": "Nothing."}},
+)
 LANGCHAIN = (says("human", "What is new?"), CALLING, responds("c1", "None."), says("ai", "Nothing."))
 
 
-@pytest.mark.parametrize("messages", [OPENAI, ANTHROPIC, LANGCHAIN])
+@pytest.mark.parametrize("messages", [OPENAI, ANTHROPIC, GOOGLE, ITEMS, LANGCHAIN])
 def test_messages_as_the_api_of_a_model_has_them(tmp_path: Path, messages: tuple[Any, ...]) -> None:
     """Many instrumentations hand them on as they are: no call, and no word, is lost."""
     first = asking(10, 100, messages[:1], messages[1:2])
     second = asking(210, 300, messages[:3], messages[3:])
     trace = trace_of(write(tmp_path, agent(), first, second))
     assert told(trace) == TOLD
-    assert trace.calls()[0].event.data["args"] == {"q": "news"}
+    assert [(call.tool, call.args) for call in trace.calls()] == [("search", {"q": "news"})]
     assert trace.of_type("tool_result")[0].data["result"] == "None."
     assert trace.notes == [ASSUMED]
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"type": "input_text", "text": "No."},
+        {"type": "output_text", "text": "No."},
+        {"type": "refusal", "refusal": "No."},
+    ],
+)
+def test_kinds_of_text(tmp_path: Path, part: dict[str, Any]) -> None:
+    """A service has several; a refusal is an answer too."""
+    answer = {"role": "assistant", "content": [part]}
+    assert trace_of(write(tmp_path, agent(), chat(10, 20, answered=[answer]))).output == "No."
+
+
+def test_what_is_said_along_with_a_call_is_no_answer(tmp_path: Path) -> None:
+    """In the form of a service, too."""
+    made = asking(10, 20, [ASKED], [{**OPENAI_CALL, "content": "I look."}])
+    trace = trace_of(write(tmp_path, agent(), made))
+    assert trace.final_output is None
+    assert trace.notes == [
+        "the last answer of the model asks for search: what the agent answered in the end is not known",
+        "no result is told of 1 tool call",
+    ]
+    first = chat(1, 5, answered=[asks_for("c0", "look")])
+    answers = [asks_for("c1", "look"), asks_for("c2", "search")]
+    trace = trace_of(write(tmp_path, agent(), first, chat(10, 20, asked=[ASKED], answered=answers)))
+    assert trace.notes == [
+        "the last answer of the model asks for search: what the agent answered in the end is not known",
+        "no result is told of 3 tool calls",
+    ]
 
 
 def test_a_call_that_a_framework_and_its_client_tell_of_is_one(tmp_path: Path) -> None:
@@ -100,6 +144,22 @@ def test_a_call_that_a_framework_and_its_client_tell_of_is_one(tmp_path: Path) -
     assert trace.metrics.token_usage == {"input_tokens": 10, "output_tokens": 4, "total_tokens": 14}
 
 
+@pytest.mark.parametrize("told_of", [True, False])
+def test_a_framework_tells_of_one_call_where_its_client_made_two(tmp_path: Path, told_of: bool) -> None:
+    """Those of the client are counted, whether messages are captured or not."""
+    usage: dict[str, Any] = {"usage__input_tokens": 5, "usage__output_tokens": 2}
+    said: list[dict[str, Any]] = [{"answered": [CALLING]}, {"answered": [NOTHING]}] if told_of else [{}, {}]
+    run = [
+        agent(),
+        chat(10, 100, **said[1], **usage),
+        chat(12, 40, parent="chat@10", **said[0], **usage),
+        chat(50, 90, parent="chat@10", **said[1], **usage),
+    ]
+    trace = trace_of(write(tmp_path, *run))
+    assert trace.metrics.token_usage == {"input_tokens": 10, "output_tokens": 4, "total_tokens": 14}
+    assert [call.tool for call in trace.calls()] == ["search"] * told_of
+
+
 def test_of_two_spans_of_a_call_the_one_that_tells_is_kept(tmp_path: Path) -> None:
     """The client may capture no messages, and the framework may."""
     run = [agent(), chat(10, 100, asked=[ASKED], answered=[NOTHING]), chat(12, 90, parent="chat@10")]
@@ -108,10 +168,10 @@ def test_of_two_spans_of_a_call_the_one_that_tells_is_kept(tmp_path: Path) -> No
     assert trace.notes == []
 
 
-@pytest.mark.parametrize("stated", [{}, {"response__finish_reasons": '["length"]'}])
+@pytest.mark.parametrize("stated", [{}, {"response__finish_reasons": ' ["length"]'}])
 def test_finish_reasons_of_messages_and_in_texts(tmp_path: Path, stated: dict[str, Any]) -> None:
     """An answer that was cut off is no success, wherever that stands."""
-    answer = NOTHING if stated else {**NOTHING, "finish_reason": "length"}
+    answer = NOTHING if stated else {**NOTHING, "finish_reason": "LENGTH"}
     made = chat(10, 100, asked=[ASKED], answered=[answer], **stated)
     assert trace_of(write(tmp_path, agent(), made)).status == "partial"
 
@@ -131,6 +191,7 @@ def test_answers_that_were_cut_leave_tools_unjudged(tmp_path: Path) -> None:
     trace = trace_of(write(tmp_path, *run, executed))
     assert trace.capabilities.supports_tool_trace
     assert trace.notes == [UNREADABLE, "1 of 2 calls of models do not tell what was answered"]
+    assert trace_of(write(tmp_path, agent(), first)).notes == [UNREADABLE]
 
 
 def test_questions_that_were_cut_are_told(tmp_path: Path) -> None:
@@ -151,11 +212,12 @@ def test_attributes_that_were_dropped_are_told(tmp_path: Path) -> None:
 def test_parts_of_answers_that_nobody_knows(tmp_path: Path) -> None:
     """They may be calls: tools are not judged."""
     part = {"type": "function_call", "id": "c1", "name": "rm", "arguments": {}}
-    answered = [{"role": "assistant", "parts": [part, {"type": "reasoning", "content": "…"}]}, NOTHING]
+    strange = [part, *({"type": kind} for kind in "hgfedcba")]
+    answered = [{"role": "assistant", "parts": [*strange, {"type": "reasoning", "content": "…"}]}, NOTHING]
     trace = trace_of(write(tmp_path, agent(), chat(10, 100, asked=[ASKED], answered=answered)))
     assert not trace.capabilities.supports_tool_trace
     assert trace.notes == [
-        "parts of answers that nobody knows were passed over: function_call, so tools are not judged"
+        "parts of answers that nobody knows were passed over: a, b, c, d, e, f, function_call, g, h, so tools are not judged"
     ]
 
 
@@ -178,9 +240,11 @@ def test_a_call_of_a_model_by_another_name(tmp_path: Path) -> None:
 def test_operations_that_nobody_knows_are_told(tmp_path: Path) -> None:
     """Those that are known, and have no event in a trace, are not."""
     run = [agent(), chat(10, 100, asked=[ASKED], answered=[NOTHING])]
-    others = [span(name, 1, 2, parent="invoke_agent@0") for name in ("plan", "retrieval", "embeddings")]
+    others = [
+        span(name, 1, 2, parent="invoke_agent@0") for name in ("plan", "retrieval", "act", "embeddings")
+    ]
     assert trace_of(write(tmp_path, *run, *others)).notes == [
-        "spans with operations that nobody knows were passed over: plan (1)"
+        "spans with operations that nobody knows were passed over: act (1), plan (1)"
     ]
 
 
@@ -190,21 +254,22 @@ def test_spans_of_another_convention_beside_are_told(tmp_path: Path) -> None:
         **span("other", 1, 2, parent="invoke_agent@0"),
         "attributes": attributes({"openinference.span.kind": "TOOL"}),
     }
-    run = [agent(), chat(10, 100, asked=[ASKED], answered=[NOTHING]), other]
+    both: dict[str, Any] = {"traceloop.span.kind": "llm"}  # a span that speaks both is understood
+    run = [agent(), chat(10, 100, asked=[ASKED], answered=[NOTHING], **both), other]
     assert trace_of(write(tmp_path, *run)).notes == [
         "spans of other conventions were passed over: openinference.span.kind (1)"
     ]
 
 
-@pytest.mark.parametrize("in_event", [True, False])
-def test_messages_in_older_forms_are_told(tmp_path: Path, in_event: bool) -> None:
-    """As numbered attributes, or as events of the span."""
+@pytest.mark.parametrize("form", ["gen_ai.choice", "gen_ai.content", "gen_ai.completion"])
+def test_messages_in_older_forms_are_told(tmp_path: Path, form: str) -> None:
+    """As numbered attributes, or as events of the span, which may have a name among their attributes."""
     made = chat(10, 100)
-    if in_event:
-        made["events"] = [{"name": "gen_ai.choice", "attributes": []}]
+    if form == "gen_ai.choice":
+        made["events"] = [{"name": form, "attributes": attributes({"x.y": 1})}]
+        made["events"][0]["attributes"].append({"key": "name", "value": value("search")})
     else:
-        made["attributes"] += attributes({"gen_ai.completion.0.content": "Nothing."})
-    form = "gen_ai.choice" if in_event else "gen_ai.completion"
+        made["attributes"] += attributes({f"{form}.0.text": "Nothing."})
     trace = trace_of(write(tmp_path, agent(), made))
     assert trace.status == "partial"
     assert not trace.capabilities.supports_tool_trace

@@ -114,11 +114,52 @@ def test_a_run_with_spans_in_between_is_recorded_whole(tmp_path: Path) -> None:
     assert trace.status == "success"
 
 
-def test_a_clock_that_is_ahead_does_not_make_an_agent_the_outermost(tmp_path: Path) -> None:
-    """The agent on another host begins before the one that asked it, by its clock; its answer is not the last word."""
-    asking = agent(10, 900, output__messages=[says("assistant", "All is well.")])
-    asked = agent(5, 300, parent="invoke_agent@10", output__messages=[says("assistant", "Not yet.")])
-    assert told(trace_of(write(tmp_path, asking, asked))) == [("final_output", "All is well.")]
+@pytest.mark.parametrize("until", [300, 990])
+def test_a_clock_that_is_ahead_does_not_make_an_agent_the_outermost(tmp_path: Path, until: int) -> None:
+    """The agent on another host begins before the one that asked it, by its clock, and may end after it: what it was
+    asked is no message, and its answer is not the last word.
+    """
+    asking = agent(10, 900, input__messages=[ASKED], output__messages=[says("assistant", "All is well.")])
+    own: dict[str, Any] = {
+        "input__messages": [says("user", "Look")],
+        "output__messages": [says("assistant", "Not yet.")],
+    }
+    asked = agent(5, until, parent="invoke_agent@10", **own)
+    assert told(trace_of(write(tmp_path, asking, asked))) == [TOLD[0], ("final_output", "All is well.")]
+
+
+def test_spans_that_lie_in_each_other(tmp_path: Path) -> None:
+    """Two functions name each other as their parents: the run is read all the same."""
+    ring = [other("one", "two"), other("two", "one")]
+    made = within(chat(10, 100, asked=[ASKED], answered=[says("assistant", "Nothing.")]), "one")
+    assert told(trace_of(write(tmp_path, *ring, made))) == [TOLD[0], TOLD[-1]]
+
+
+def test_runs_are_listed_in_order_of_time(tmp_path: Path) -> None:
+    """Whatever the order in which they were exported."""
+    path = write(tmp_path, agent(20, 30, trace="t1"), agent(5, 10, trace="t2"))
+    runs = OtelRecorder().inspect(path, context_of(tmp_path)).runs
+    assert [(run.number, run.choice["trace_id"]) for run in runs] == [(1, "t2"), (2, "t1")]
+
+
+def test_what_was_said_before_is_recorded_as_people_said_it(tmp_path: Path) -> None:
+    """Without calls, results, instructions and what others said; a call of the model that tells nothing is passed over."""
+    before = [
+        says("user", "Hi?"),
+        asks_for("c0", "look"),
+        responds("c0", "A wall."),
+        says("narrator", "It is late."),
+        says("assistant", "A wall."),
+    ]
+    asked = [says("system", "Be brief."), *before, ASKED, says("developer", "Be short.")]
+    expected = [{"role": "user", "content": "Hi?"}, {"role": "assistant", "content": "A wall."}]
+    for spans in ([agent(), chat(10, 20), chat(30, 40, asked=asked)], [agent(input__messages=asked)]):
+        path = write(tmp_path, *spans)
+        recorder, context = OtelRecorder(), context_of(tmp_path)
+        (run,) = recorder.inspect(path, context).runs
+        scenario = recorder.convert(path, run, context).scenario
+        assert scenario["prior_messages"] == expected
+        assert scenario["input_messages"] == [{"role": "user", "content": "What is new?"}]
 
 
 @pytest.mark.parametrize("held", [True, False])
@@ -185,6 +226,7 @@ def test_an_instruction_after_the_message_does_not_hide_it(tmp_path: Path) -> No
         write(tmp_path, agent(), chat(10, 100, asked=asked, answered=[says("assistant", "No.")]))
     )
     assert [message.content for message in trace.input_messages] == ["What is new?"]
+    assert trace.notes == []
 
 
 @pytest.mark.parametrize("role", ["system", "developer"])
@@ -206,8 +248,28 @@ def test_instructions_are_not_recorded(tmp_path: Path, role: str, structured: bo
     recorder, context = OtelRecorder(), context_of(tmp_path)
     (run,) = recorder.inspect(path, context).runs
     replay = json.dumps(recorder.convert(path, run, context).replay)
-    assert "What is new?" in replay
     assert "Be " not in replay
+    path.write_text(replay, encoding="utf-8")
+    assert told(trace_of(path)) == [TOLD[0], TOLD[-1]]
+
+
+def test_what_only_looks_like_messages_to_a_model_is_recorded(tmp_path: Path) -> None:
+    """What a tool returned stays as it stands, and so does what cannot be read, since it was cut."""
+    result, cut = '[{"role":"system","content":"x"}]', '[{"role":"user'
+    made = chat(10, 100, answered=[says("assistant", "Nothing.")])
+    made["attributes"].append({"key": "gen_ai.input.messages", "value": value(cut)})
+    path = write(tmp_path, agent(), made, tool(110, 120, "read", tool__call__result=result))
+    recorder, context = OtelRecorder(), context_of(tmp_path)
+    (run,) = recorder.inspect(path, context).runs
+    test = recorder.convert(path, run, context)
+    attributes = [
+        each["value"]
+        for group in test.replay["resourceSpans"]
+        for each in group["scopeSpans"][0]["spans"][0]["attributes"]
+    ]
+    assert value(result) in attributes
+    assert value(cut) in attributes
+    assert test.scenario.keys() == {"group_id", "trigger", "input_messages"}
 
 
 def test_cached_tokens_are_counted_once(tmp_path: Path) -> None:
@@ -237,6 +299,22 @@ def test_cached_tokens_that_stand_beside_stay_there(tmp_path: Path) -> None:
     assert (trace.metrics.token_usage or {})["input_tokens"] == 10
 
 
+@pytest.mark.parametrize(
+    ("own", "expected"),
+    [
+        ({"usage__input_tokens": 60}, {"input_tokens": 0, "cache_read_input_tokens": 60}),
+        ({}, None),
+    ],
+)
+def test_all_input_tokens_may_be_cached_ones(
+    tmp_path: Path, own: dict[str, Any], expected: dict[str, int] | None
+) -> None:
+    """They are taken out of the input tokens; without any of these they tell nothing."""
+    usage: dict[str, Any] = {**own, "gen_ai.usage.cache_read.input_tokens": 60}
+    trace = trace_of(write(tmp_path, agent(), chat(10, 100, **usage)))
+    assert trace.metrics.token_usage == expected
+
+
 def test_tokens_of_some_calls_are_no_sum(tmp_path: Path) -> None:
     """Streamed answers often tell none: the sum of the others would keep any limit."""
     says_so = [says("assistant", "No.")]
@@ -249,6 +327,10 @@ def test_tokens_of_some_calls_are_no_sum(tmp_path: Path) -> None:
     trace = trace_of(write(tmp_path, whole, first, second))
     assert trace.metrics.token_usage == {"input_tokens": 11, "output_tokens": 9, "total_tokens": 20}
     assert trace.notes == []
+    third = chat(210, 300, answered=says_so, usage__output_tokens=6)
+    trace = trace_of(write(tmp_path, agent(), second, third))
+    assert trace.metrics.token_usage is None
+    assert trace.notes[1:] == ["not every call of a model tells its tokens: a sum of the others is left out"]
 
 
 def test_a_call_that_failed_needs_no_tokens(tmp_path: Path) -> None:
@@ -257,6 +339,10 @@ def test_a_call_that_failed_needs_no_tokens(tmp_path: Path) -> None:
     made = chat(110, 200, answered=[says("assistant", "No.")], usage__input_tokens=5, usage__output_tokens=2)
     trace = trace_of(write(tmp_path, agent(), failed, made))
     assert trace.metrics.token_usage == {"input_tokens": 5, "output_tokens": 2, "total_tokens": 7}
+    cost = chat(10, 100, error="overloaded", usage__input_tokens=5, usage__output_tokens=0)
+    trace = trace_of(write(tmp_path, agent(), cost, made))
+    assert trace.metrics.token_usage == {"input_tokens": 10, "output_tokens": 2, "total_tokens": 12}
+    assert trace_of(write(tmp_path, agent(), failed)).metrics.token_usage is None
 
 
 def test_files_from_windows(tmp_path: Path) -> None:

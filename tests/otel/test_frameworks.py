@@ -166,6 +166,31 @@ def test_of_agents_side_by_side_the_last_to_end_answers(tmp_path: Path) -> None:
     assert told(trace_of(write(tmp_path, *run))) == TOLD[-1:]
 
 
+def test_the_answer_of_an_agent_within_the_agent_is_not_the_last_word(tmp_path: Path) -> None:
+    """The agent's own answer was not captured: what the other one said to it is none, by its model or by itself."""
+    inner = [
+        agent(20, 90, parent="invoke_agent@0", output__messages=[WARM]),
+        chat(30, 80, parent="invoke_agent@20", answered=[CALLING]),
+        chat(81, 85, parent="invoke_agent@20", answered=[WARM]),
+    ]
+    trace = trace_of(write(tmp_path, agent(), chat(10, 15), *inner))
+    assert trace.final_output is None
+    assert trace.calls()[0].event.agent_id == "invoke_agent@20"  # it has no name
+
+
+def test_an_agent_within_a_workflow_answers_where_its_model_tells_nothing(tmp_path: Path) -> None:
+    """What it says in the end stands in its own span."""
+    held = agent(10, 90, parent="invoke_workflow@0", output__messages=[WARM])
+    run = [span("invoke_workflow", 0, 100), held, chat(20, 80, parent="invoke_agent@10")]
+    assert trace_of(write(tmp_path, *run)).output == "It is 7 degrees."
+
+
+def test_the_conversation_may_stand_in_any_span(tmp_path: Path) -> None:
+    """As a text or a number."""
+    run = [agent(conversation__id=""), chat(10, 100, answered=[WARM]), chat(110, 200, conversation__id=7)]
+    assert trace_of(write(tmp_path, *run)).scenario.session_id == "7"
+
+
 def test_that_only_questions_were_captured_is_told(tmp_path: Path) -> None:
     """What was asked is known."""
     assert trace_of(write(tmp_path, agent(), chat(10, 100, asked=[ASKED]))).notes == [
@@ -373,8 +398,8 @@ def test_a_call_that_client_and_instrumentation_tell_of_side_by_side_is_one(
     usage: dict[str, Any] = {"usage__input_tokens": 5, "usage__output_tokens": 2, "response__id": "r1"}
     run = [
         agent(),
-        chat(10, 100, asked=[ASKED], answered=[WARM], **usage),
-        chat(12, 90, **own, **usage),
+        chat(20, 100, asked=[ASKED], answered=[WARM], **usage),
+        chat(22, 90, **own, **usage),
         chat(110, 200, asked=[ASKED], answered=[WARM], **usage),
     ]
     trace = trace_of(write(tmp_path, *run))

@@ -11,11 +11,14 @@ from hypothesis import strategies as st
 
 from agenteval.cli import main
 from agenteval.errors import AdapterError, FileError
+from agenteval.recordings import NOT_THIS_KIND
+from agenteval.trace import Capabilities
 from agenteval_otel import OtelAdapter
 from agenteval_otel.recorder import OtelRecorder
 from builders import make_case
 from otel.spans import (
     RECORDED,
+    START,
     agent,
     asks_for,
     attributes,
@@ -63,6 +66,7 @@ def test_real_spans_give_messages_output_and_measures() -> None:
     assert trace.scenario.session_id == "newsroom"
     assert trace.metrics.retry_count == 1
     assert trace.metrics.token_usage == {"input_tokens": 410, "output_tokens": 90, "total_tokens": 500}
+    assert trace.metrics.timing_ms_total == 61.87
     assert trace.notes == []
     assert recorded(WEATHER).output == "It is 7 degrees in Bremen."
 
@@ -96,7 +100,58 @@ def test_a_call_that_only_the_model_tells_of(tmp_path: Path) -> None:
         ("final_output", "Blue."),
     ]
     assert trace.calls()[0].results[0].data["result"] == {"sky": "blue"}
+    assert trace.capabilities == Capabilities(supports_tool_trace=True, supports_replay=True)
     assert trace.notes == ["no execute_tool span tells of 1 tool result: success is assumed"]
+
+
+def test_events_have_their_time_and_who_did_it(tmp_path: Path) -> None:
+    """The answer is there when the run ends, and the run takes as long as its spans."""
+    path = write(
+        tmp_path,
+        agent(0, 250),
+        chat(10, 20, asked=[says("user", "Hi?")]),
+        tool(21, 25, "look", error="dark"),
+        chat(30, 40, error="overloaded"),
+        chat(50, 90, answered=[says("assistant", "Blue.")]),
+    )
+    trace = trace_of(path)
+    assert [(event.type, event.actor, event.ts[-5:]) for event in trace.events] == [
+        ("message_received", "user", ".000Z"),
+        ("tool_call", "agent", ".021Z"),
+        ("tool_result", "tool", ".025Z"),
+        ("error", "tool", ".025Z"),
+        ("error", "system", ".040Z"),
+        ("final_output", "agent", ".250Z"),
+    ]
+    assert trace.events[0].data == {"role": "user", "content": "Hi?"}
+    assert trace.metrics.timing_ms_total == 250
+
+
+def test_arguments_that_are_no_mapping(tmp_path: Path) -> None:
+    """Tools that take one text get it as `input`, be it sound JSON or not; JSON may have blanks before it."""
+    for written, args in (
+        ("the sky", {"input": "the sky"}),
+        ('{"at": ', {"input": '{"at": '}),
+        ('["sky"]', {"input": ["sky"]}),
+        (' {"at": "sky"}', {"at": "sky"}),
+    ):
+        path = write(tmp_path, agent(), tool(1, 2, "look", tool__call__arguments=written))
+        assert trace_of(path).calls()[0].args == args
+
+
+def test_a_tool_by_the_name_of_its_span(tmp_path: Path) -> None:
+    """Without an attribute for it; an error's type alone says that it failed, and what it wrote is no model's answer."""
+    executed = span(
+        "execute_tool",
+        1,
+        2,
+        parent="invoke_agent@0",
+        output__messages=[says("assistant", "x")],
+        **{"error.type": "gone"},
+    )
+    trace = trace_of(write(tmp_path, agent(), {**executed, "name": "execute_tool look"}))
+    assert [(call.tool, call.failed) for call in trace.calls()] == [("look", True)]
+    assert trace.final_output is None
 
 
 def test_a_tool_span_with_an_id_is_the_call_with_that_id(tmp_path: Path) -> None:
@@ -118,7 +173,13 @@ def test_a_tool_span_with_an_id_is_the_call_with_that_id(tmp_path: Path) -> None
 def test_results_come_in_the_order_of_their_ends(tmp_path: Path) -> None:
     """A tool that starts first and ends last has its result last."""
     path = write(tmp_path, agent(), tool(10, 50, "slow"), tool(20, 30, "quick"))
-    assert [(event.type, event.data["tool"]) for event in trace_of(path).events] == [
+    trace = trace_of(path)
+    assert trace.notes == [
+        "no messages were captured: neither what was asked nor what was answered is known",
+        "no arguments are told of 2 tool calls",
+        "no result is told of 2 tool calls",
+    ]
+    assert [(event.type, event.data["tool"]) for event in trace.events] == [
         ("tool_call", "slow"),
         ("tool_call", "quick"),
         ("tool_result", "quick"),
@@ -147,6 +208,9 @@ def test_what_was_said_before_is_no_new_message(tmp_path: Path) -> None:
     ]
     path = write(tmp_path, agent(), chat(10, 20, asked=asked, answered=[says("assistant", "So.")]))
     assert told(trace_of(path)) == [("message_received", "Why?"), ("final_output", "So.")]
+    again = write(tmp_path, agent(), chat(10, 20, asked=asked[:3], answered=[says("assistant", "So.")]))
+    assert trace_of(again).notes == ["no text of a user was captured: what was asked is not known"]
+    path = write(tmp_path, agent(), chat(10, 20, asked=asked, answered=[says("assistant", "So.")]))
     context = context_of(tmp_path)
     (run,) = OtelRecorder().inspect(path, context).runs
     test = OtelRecorder().convert(path, run, context)
@@ -194,6 +258,18 @@ def test_how_a_run_ended(last: dict[str, Any], status: str, tmp_path: Path) -> N
     assert trace_of(write(tmp_path, agent(), chat(10, 20, **last))).status == status
 
 
+@pytest.mark.parametrize("reason", ["stop", "length"])
+def test_how_agents_in_turn_ended(reason: str, tmp_path: Path) -> None:
+    """Where no call of a model is told, the last one says it: the one before may have failed, or been cut off."""
+    answered = {"output__messages": [says("assistant", "Done.")]}
+    turns = [
+        agent(0, 10, parent="gone", error="overloaded", response__finish_reasons=["length"]),
+        agent(20, 30, parent="gone", response__finish_reasons=[reason], **answered),
+    ]
+    status = trace_of(write(tmp_path, *turns)).status
+    assert status == {"stop": "success", "length": "partial"}[reason]
+
+
 def test_an_error_of_the_model_is_an_event(tmp_path: Path) -> None:
     """A call of the model that failed is an error, and the one that was made again is not."""
     path = write(
@@ -204,16 +280,58 @@ def test_an_error_of_the_model_is_an_event(tmp_path: Path) -> None:
     )
     trace = trace_of(path)
     assert told(trace) == [("error", "429"), ("final_output", "Done.")]
-    assert trace.events[0].data["message"] == "too many requests"
-    assert trace.events[0].data["scope"] == "model"
+    assert trace.events[0].data == {
+        "scope": "model",
+        "tool": None,
+        "call_id": None,
+        "error_type": "429",
+        "message": "too many requests",
+        "retryable": False,
+    }
     assert trace.status == "success"
+    assert trace.capabilities.supports_tool_trace
+
+
+EXCEPTION = {"exception.type": "TimeoutError", "exception.message": "no answer in 5 s"}
+
+
+@pytest.mark.parametrize(
+    ("given", "message", "event", "told_of_it"),
+    [
+        ({"error.type": 504}, "", {}, ("504", "")),
+        ({}, "", {}, ("error", "")),
+        ({}, "", EXCEPTION, ("TimeoutError", "no answer in 5 s")),
+        ({"error.type": "504"}, "timed out", EXCEPTION, ("504", "timed out")),
+    ],
+)
+def test_what_is_told_of_an_error(
+    tmp_path: Path, given: dict[str, Any], message: str, event: dict[str, Any], told_of_it: tuple[str, str]
+) -> None:
+    """The span says it; where it does not, the exception that was recorded in it does."""
+    failed = {**tool(10, 20, "look", **given), "status": {"code": 2, "message": message}}
+    failed["events"] = [
+        {"name": "retry", "attributes": attributes({"exception.type": "other"})},
+        {"name": "exception", "attributes": attributes(event)},
+    ]
+    (error,) = trace_of(write(tmp_path, agent(), failed)).of_type("error")
+    assert error.data == {
+        "scope": "tool",
+        "tool": "look",
+        "call_id": "execute_tool@10",
+        "error_type": told_of_it[0],
+        "message": told_of_it[1],
+        "retryable": False,
+    }
 
 
 def test_spans_without_content(tmp_path: Path) -> None:
     """When neither messages nor tools were recorded, no tool trace is claimed, and a note says why."""
-    trace = trace_of(write(tmp_path, agent(), chat(10, 20, response__finish_reasons=["stop"])))
-    assert not trace.capabilities.supports_tool_trace
-    assert trace.notes == ["no messages were captured: neither what was asked nor what was answered is known"]
+    for reason in ("stop", "tool_calls"):
+        trace = trace_of(write(tmp_path, agent(), chat(10, 20, response__finish_reasons=[reason])))
+        assert not trace.capabilities.supports_tool_trace
+        assert trace.notes == [
+            "no messages were captured: neither what was asked nor what was answered is known"
+        ]
 
 
 def test_messages_as_structured_attributes_and_in_events(tmp_path: Path) -> None:
@@ -315,6 +433,11 @@ def refusal(path: Path, **given: Any) -> AdapterError:
                 "expected nanoseconds since 1970, got nothing"
             ),
         ),
+        ('{"resourceSpans": [1]}', " is not OTLP JSON at resourceSpans[0]: expected a mapping, got int"),
+        (
+            '{"resourceSpans": [{"resource": [1]}]}',
+            " is not OTLP JSON at resourceSpans[0].resource: expected a mapping, got list",
+        ),
     ],
 )
 def test_what_is_not_otlp_is_refused_with_its_place(broken: str, message: str, tmp_path: Path) -> None:
@@ -324,6 +447,68 @@ def test_what_is_not_otlp_is_refused_with_its_place(broken: str, message: str, t
     error = refusal(path)
     assert error.message == f"{path}{message}"
     assert error.reason_code == "adapter.otlp_invalid"
+
+
+@pytest.mark.parametrize(
+    ("key", "given", "expected"),
+    [
+        ("status", [1], "a mapping, got list"),
+        ("traceId", 7, "a text, got int"),
+        ("spanId", "", "a text, got str"),
+        ("startTimeUnixNano", True, "nanoseconds since 1970, got bool"),
+        ("startTimeUnixNano", "soon", "nanoseconds since 1970, got str"),
+        ("endTimeUnixNano", "-1", "nanoseconds since 1970, got str"),
+    ],
+)
+def test_a_span_that_is_not_otlp_is_refused_with_its_place(
+    key: str, given: Any, expected: str, tmp_path: Path
+) -> None:
+    """What stands where, and what was expected there."""
+    path = write(tmp_path, {**agent(), key: given})
+    place = f"resourceSpans[0].scopeSpans[0].spans[0].{key}"
+    assert refusal(path).message == f"{path} is not OTLP JSON at {place}: expected {expected}"
+
+
+@pytest.mark.parametrize("end", [None, 0, "0", "", START])
+def test_a_tool_whose_end_is_not_known(end: Any, tmp_path: Path) -> None:
+    """Exporters write nothing or zero, and clocks go back: it ends when it starts. Times may be numbers."""
+    executed = {**tool(5, 9, "look"), "startTimeUnixNano": START + 5 * 10**6, "endTimeUnixNano": end}
+    trace = trace_of(write(tmp_path, agent(), executed))
+    assert [event.ts[-5:] for event in trace.events] == [".005Z", ".005Z"]
+
+
+def test_a_status_in_words(tmp_path: Path) -> None:
+    """Some exporters write the name of its code."""
+    failed = {**tool(5, 9, "look"), "status": {"code": "STATUS_CODE_ERROR"}}
+    assert trace_of(write(tmp_path, agent(), failed)).calls()[0].failed
+
+
+def test_a_document_of_several_lines(tmp_path: Path) -> None:
+    """Written for people, it is one document all the same; blank lines between documents say nothing."""
+    path = tmp_path / "spans.json"
+    path.write_text(json.dumps(otlp(agent(), tool(1, 2, "look")), indent=1), encoding="utf-8")
+    assert len(trace_of(path).calls()) == 1
+    lines = [json.dumps(otlp(each)) for each in (agent(), tool(1, 2, "look"))]
+    path.write_text("\n \n".join(lines), encoding="utf-8")
+    assert len(trace_of(path).calls()) == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "data"),
+    [
+        ({"arrayValue": {}}, []),
+        ({"kvlistValue": {}}, {}),
+        ({"doubleValue": 1.5}, 1.5),
+        ({"intValue": 7}, 7),
+        ({}, None),
+    ],
+)
+def test_values_of_the_protocol(given: dict[str, Any], data: Any, tmp_path: Path) -> None:
+    """Empty lists and mappings have no values at all."""
+    executed = tool(1, 2, "look")
+    executed["attributes"].append({"key": "gen_ai.tool.call.result", "value": given})
+    (call,) = trace_of(write(tmp_path, agent(), executed)).calls()
+    assert call.results[0].data["result"] == data
 
 
 def test_what_is_not_json_is_located(tmp_path: Path) -> None:
@@ -435,6 +620,16 @@ def test_a_file_of_several_traces_asks_for_one() -> None:
             "adapter_input.replay_file must be the name of a file, got 1",
         ),
         (
+            {"replay_file": "\0"},
+            "adapter.invalid_input",
+            "adapter_input.replay_file must be the name of a file, got '\\x00'",
+        ),
+        (
+            {"zzz": "x"},
+            "adapter.unknown_input",
+            "unknown key 'zzz' in adapter_input (allowed: replay_file, trace_id)",
+        ),
+        (
             {"replay_file": "../x"},
             "adapter.outside_root",
             "adapter_input.replay_file names '../x', which is outside the project root {root}",
@@ -444,13 +639,20 @@ def test_a_file_of_several_traces_asks_for_one() -> None:
             "adapter.replay_missing",
             "adapter_input.replay_file names 'x', but {root}/x is not there",
         ),
+        (
+            {"x-note": "my own", "replay_file": "x"},
+            "adapter.replay_missing",
+            "adapter_input.replay_file names 'x', but {root}/x is not there",
+        ),
     ],
 )
 def test_input_that_names_no_file(given: dict[str, Any], code: str, message: str, tmp_path: Path) -> None:
     """Each slip in `adapter_input` is told as what it is."""
-    with pytest.raises(AdapterError) as caught:
-        OtelAdapter().trace(make_case(adapter="otel", adapter_input=given), context_of(tmp_path))
-    assert (caught.value.reason_code, caught.value.message) == (code, message.format(root=tmp_path))
+    adapter, case = OtelAdapter(), make_case(adapter="otel", adapter_input=given)
+    for read in (adapter.trace, adapter.check_input):
+        with pytest.raises(AdapterError) as caught:
+            read(case, context_of(tmp_path))
+        assert (caught.value.reason_code, caught.value.message) == (code, message.format(root=tmp_path))
 
 
 def test_a_file_that_is_too_large(tmp_path: Path) -> None:
@@ -489,6 +691,41 @@ def test_a_test_of_another_situation_is_warned() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("told_in_spans", "told_in_test", "session"),
+    [
+        ({"conversation__id": "c-1"}, "c-1", "c-1"),
+        ({"conversation__id": "c-1"}, None, "c-1"),
+        ({}, "kitchen", "kitchen"),
+    ],
+)
+def test_a_test_of_the_same_situation_is_not_warned(
+    tmp_path: Path, told_in_spans: dict[str, Any], told_in_test: str | None, session: str
+) -> None:
+    """What the agent said is not compared; where the spans tell no conversation, the test does."""
+    messages = [{"role": "user", "content": "Hi?"}, {"role": "assistant", "content": "Hello."}]
+    path = write(tmp_path, agent(**told_in_spans), chat(10, 20, asked=[says("user", "Hi?")]))
+    case = make_case(
+        adapter="otel",
+        adapter_input={"replay_file": path.name},
+        scenario={"session_id": told_in_test, "input_messages": messages},
+    )
+    context = context_of(tmp_path)
+    assert OtelAdapter().trace(case, context).scenario.session_id == session
+    assert context.warnings == []
+
+
+def test_spans_outside_the_project_where_that_is_allowed(tmp_path: Path) -> None:
+    """The context says so."""
+    write(tmp_path, agent(), tool(1, 2, "look"))
+    inner = tmp_path / "project"
+    inner.mkdir()
+    context = context_of(inner)
+    context.allow_outside = True
+    case = make_case(adapter="otel", adapter_input={"replay_file": "../spans.json"})
+    assert len(OtelAdapter().trace(case, context).calls()) == 1
+
+
 def test_a_circle_of_parents(tmp_path: Path) -> None:
     """Spans that are each other's parents are read all the same."""
     path = write(tmp_path, agent(0, 10, parent="invoke_agent@1"), agent(1, 9, parent="invoke_agent@0"))
@@ -522,3 +759,68 @@ def test_what_a_file_of_spans_holds() -> None:
         "newsroom",
         "success",
     )
+
+
+def test_what_a_test_of_a_run_is_made_of(tmp_path: Path) -> None:
+    """Messages, conversation, offered and used tools; of the spans their scope, and the service's name alone."""
+    offered = [{"name": "search"}, {"name": ""}, {"type": "web"}, "x", {"name": "fetch"}]
+    asked = [says("user", "Grüße?")]
+    spans = [
+        agent(conversation__id="c-1"),
+        chat(10, 20, asked=asked, tool__definitions=json.dumps(offered)),
+        chat(30, 40, asked=asked, tool__definitions=json.dumps(offered)),
+        tool(50, 60, "look"),
+    ]
+    document = otlp(*spans)
+    (group,) = document["resourceSpans"]
+    group["resource"]["attributes"] += attributes({"host.name": "ann-laptop"})
+    group["scopeSpans"][0]["scope"] = {"name": "instrumentation"}
+    path = tmp_path / "spans.json"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    recorder, context = OtelRecorder(), context_of(tmp_path)
+    (run,) = recorder.inspect(path, context).runs
+    assert (run.started_at, run.group_id) == ("2026-11-21T20:53:01.000Z", "c-1")
+    made = recorder.convert(path, run, context)
+    assert made.tools == ["search", "fetch", "look"]
+    assert made.scenario == {
+        "group_id": "c-1",
+        "trigger": "user_message",
+        "input_messages": [{"role": "user", "content": "Grüße?"}],
+        "session_id": "c-1",
+    }
+    kept = made.replay["resourceSpans"]
+    assert [each["resource"] for each in kept] == [
+        {"attributes": attributes({"service.name": "newsroom"})}
+    ] * 4
+    assert [each["scopeSpans"][0]["scope"] for each in kept] == [{"name": "instrumentation"}] * 4
+    assert "Grüße?" in str(kept[1])
+
+
+@pytest.mark.parametrize(("service", "group"), [("newsroom", "newsroom"), ("", "main")])
+def test_what_stands_for_a_group(tmp_path: Path, service: str, group: str) -> None:
+    """Without a conversation the service does; a run without messages is listed all the same."""
+    path = tmp_path / "spans.json"
+    path.write_text(json.dumps(otlp(agent(), service=service)), encoding="utf-8")
+    (run,) = OtelRecorder().inspect(path, context_of(tmp_path)).runs
+    assert (run.group_id, run.first_words, run.started_at, run.tools) == (group, "", "", {})
+
+
+def test_what_several_runs_lack_is_told_once(tmp_path: Path) -> None:
+    """As a note on their traces; spans of runs are not among those that were passed over."""
+    runs = [agent(at, at + 1, trace=trace) for at, trace in ((0, "t1"), (5, "t2"))]
+    recording = OtelRecorder().inspect(write(tmp_path, *runs), context_of(tmp_path))
+    assert recording.lacks[2:] == [
+        "no messages were captured: neither what was asked nor what was answered is known",
+        "no span tells of calls of models or tools, so tools are not judged",
+    ]
+    assert recording.skipped == {}
+
+
+@pytest.mark.parametrize("name", ["spans.txt", "folder.json"])
+def test_what_is_no_file_of_spans(tmp_path: Path, name: str) -> None:
+    """Another adapter may know it."""
+    (tmp_path / "folder.json").mkdir()
+    (tmp_path / "spans.txt").write_text(json.dumps(otlp(agent())), encoding="utf-8")
+    with pytest.raises(AdapterError) as caught:
+        OtelRecorder().inspect(tmp_path / name, context_of(tmp_path))
+    assert caught.value.reason_code == NOT_THIS_KIND

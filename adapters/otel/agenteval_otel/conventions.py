@@ -143,9 +143,7 @@ def agree(one: Any, other: Any) -> bool:
     """Whether two may be the arguments of one call: one may have more, which was filled in, or another form."""
     if not (isinstance(one, dict) and isinstance(other, dict)):
         return type(one) is not type(other) or one == other
-    return all(one[key] == other[key] for key in one.keys() & other.keys()) and (
-        one.keys() <= other.keys() or other.keys() <= one.keys()
-    )
+    return one.items() <= other.items() or other.items() <= one.items()
 
 
 def value_of(span: Span, name: str) -> Any:
@@ -183,10 +181,10 @@ def tool_names(span: Span) -> Iterator[str]:
 
 
 def is_model_call(span: Span) -> bool:
-    """Whether a span is a call of a model: by its operation; by its answer, when nobody knows the operation."""
+    """Whether a span about generative AI calls a model: by its operation; by its answer, when nobody knows that."""
     known = (*AGENTS, TOOL, *OTHERS)
     name = operation(span)
-    return name in MODEL_CALLS or (bool(name) and name not in known and value_of(span, OUTPUT) is not None)
+    return name in MODEL_CALLS or (name not in known and value_of(span, OUTPUT) is not None)
 
 
 def has_failed(span: Span) -> bool:
@@ -209,7 +207,7 @@ def is_unreadable(span: Span, name: str) -> bool:
 
 def other_forms(span: Span) -> Iterator[str]:
     """In which other forms, which are not read, the span has messages."""
-    names = [*span.attributes, *(str(event["name"]) for event in span.events)]
+    names = [*span.attributes, *(event["name"] for event in span.events)]
     return (form.rstrip(".") for form in OTHER_FORMS if any(name.startswith(form) for name in names))
 
 
@@ -224,9 +222,7 @@ def _message(data: dict[str, Any]) -> Message:
     elif isinstance(content, list):
         parts = content
     elif not isinstance(parts, list):
-        parts = [content] if isinstance(content, str) else []
-        if "type" in data and content is None:
-            parts = [data]
+        parts = [data] if "type" in data and content is None else [content]
     texts: list[str] = []
     for part in parts:
         if isinstance(part, str):

@@ -137,7 +137,7 @@ class _Reader:
         if not isinstance(status, dict):
             self.refuse(f"{place}.status", "a mapping", status)
         events = [
-            {"name": str(event.get("name", "")), **self.attributes(event, at)}
+            {**self.attributes(event, at), "name": str(event.get("name", ""))}
             for at, event in self.items(span, "events", place)
         ]
         return Span(

@@ -64,7 +64,7 @@ class OtelRecorder:
             scenario["session_id"] = spans.conversation
         if before := earlier(spans):
             scenario["prior_messages"] = [{"role": m.role, "content": m.text} for m in before]
-        offered = dict.fromkeys(name for chat in spans.chats for name in gen_ai.tool_names(chat))
+        offered = (name for chat in spans.chats for name in gen_ai.tool_names(chat))
         return RecordedTest(
             scenario=scenario,
             replay={"resourceSpans": [_kept(span) for span in spans.spans]},

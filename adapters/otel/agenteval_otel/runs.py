@@ -116,8 +116,7 @@ def _run(trace_id: str, members: dict[str, Span]) -> Run:
     run.tools = [span for span in ordered if operation(span) == gen_ai.TOOL and not _is_repeated(span, run)]
     for span in (*run.chats, *run.tools):
         agents = (each.span_id for each in run.around(span) if operation(each) == "invoke_agent")
-        if innermost := next(agents, ""):
-            run.acting.add(innermost)
+        run.acting.update(islice(agents, 1))  # the innermost
     others = (gen_ai.other_kind(span) for span in members.values() if not operation(span))
     run.foreign = Counter(filter(None, others))
     return run
@@ -129,13 +128,8 @@ def _once(chats: list[Span]) -> list[Span]:
     The client's is kept, of which there may be several; unless only the framework's tells what was answered.
     """
     telling = {span.span_id for span in chats if messages_of(span, gen_ai.OUTPUT)}
-    ids = {span.span_id for span in chats}
     holding = {span.parent_id for span in chats if span.span_id in telling or span.parent_id not in telling}
-    kept = [
-        span
-        for span in chats
-        if span.span_id not in holding and (span.parent_id not in ids or span.parent_id in holding)
-    ]
+    kept = [span for span in chats if span.span_id not in holding and span.parent_id in holding]
     alike: dict[str, list[Span]] = {}
     for span in kept:
         alike.setdefault(str(span.attributes.get(gen_ai.RESPONSE_ID) or span.span_id), []).append(span)
@@ -153,7 +147,7 @@ def _tells_more(other: Span, span: Span, telling: set[str]) -> bool:
     said, other_said = (
         [(each.text, each.calls) for each in messages_of(one, gen_ai.OUTPUT)] for one in (span, other)
     )
-    if said and other_said and said != other_said:  # services may give equal ids to different answers
+    if said and said != other_said:  # services may give equal ids to different answers
         return False
     at_once = max(span.start, other.start) < min(span.end, other.end)
     return at_once and (other.span_id in telling, span.span_id) > (span.span_id in telling, other.span_id)
@@ -197,7 +191,7 @@ def received(run: Run) -> Iterator[tuple[int, Message]]:
                 new += 1
             elif message.role not in gen_ai.INSTRUCTING:
                 new = 0
-        fresh = new if known is None else max(len(users) - known, 0)
+        fresh = new if known is None else len(users) - known
         asked: Counter[str] = Counter()
         for number, message in enumerate(users, 1):
             asked[message.text] += 1

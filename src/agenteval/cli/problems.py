@@ -94,7 +94,7 @@ def _redact_fields(path: Path) -> tuple[list[str], Any, Any]:
     import yaml
 
     from agenteval.reading.documents import read_text
-    from agenteval.reading.yamlsource import load_yaml
+    from agenteval.reading.yamlsource import load_yaml, loader_of_texts
 
     try:
         text = read_text(path)
@@ -104,7 +104,7 @@ def _redact_fields(path: Path) -> tuple[list[str], Any, Any]:
     reporting = data.get("reporting") if isinstance(data, dict) else None
     given = reporting.get("redact_fields") if isinstance(reporting, dict) else None
     names = [name for name in given if isinstance(name, str)] if isinstance(given, list) else []
-    return names, data, yaml.load(text, Loader=yaml.BaseLoader) if names else None  # noqa: S506 - makes texts only
+    return names, data, yaml.load(text, Loader=loader_of_texts()) if names else None  # noqa: S506 - makes texts only
 
 
 def _speaks_of_fields(path: Path) -> bool:

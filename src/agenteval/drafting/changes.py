@@ -1,6 +1,7 @@
 """What changed in behaviour between two recordings of one test: calls, outcome, answer, verdicts."""
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 from agenteval.json_values import args_key
@@ -26,9 +27,8 @@ def changes(before: Outcome, after: Outcome) -> list[str]:
         lines += _of_traces(before.trace, after.trace, hidden)
     elif after.trace:
         error = before.result.error
-        lines.append(
-            f"the old recording could not be replayed: {error.message if error else before.result.status}"
-        )
+        why = error.message.partition("\n")[0] if error else before.result.status
+        lines.append(f"the old recording could not be replayed: {why}")
     return [*lines, *_of_verdicts(before.result, after.result)]
 
 
@@ -76,11 +76,8 @@ def _titled(title: str, before: Sequence[str], after: Sequence[str]) -> Iterator
     """The lines that are gone and those that are new, under a title."""
     import difflib
 
-    found = [
-        line
-        for line in difflib.unified_diff(before, after, lineterm="", n=0)
-        if line[:3] not in ("---", "+++") and line[:2] != "@@"
-    ]
+    lines = islice(difflib.unified_diff(before, after, n=0), 2, None)  # without the names of files
+    found = [line for line in lines if not line.startswith("@@")]
     if found:
         yield f"{title}:"
         yield from (f"  {line[0]} {cut(line[1:], LONGEST_LINE)}" for line in found)

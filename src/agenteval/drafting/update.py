@@ -59,7 +59,7 @@ def update(drafting: Drafting, run: RecordedRun, path: Path, *, root: Path) -> U
     parts = drafting.parts(recorded, Cleaner(drafting.rules))
     files = dict(parts.files)
     files[replay] = files.pop(REPLAY_FILE)
-    text = _rewritten(read_text(path), test, parts.scenario, parts.tools)
+    text = _rewritten(path, test, parts.scenario, parts.tools)
     files[path.name] = text.encode()
     with trial(drafting.registry, drafting.rules) as place:
         place.write(files)
@@ -122,18 +122,21 @@ def _replay_file(test: LoadedTest, drafting: Drafting) -> str:
     return name
 
 
-def _rewritten(text: str, test: LoadedTest, scenario: Mapping[str, Any], tools: Mapping[str, Any]) -> str:
+def _rewritten(path: Path, test: LoadedTest, scenario: Mapping[str, Any], tools: Mapping[str, Any]) -> str:
     """The test file with another scenario and other fixtures; every other line stays as it is, with how it ends."""
     import yaml
 
-    kept = yaml.safe_load(text)["tools"]
+    from agenteval.reading.yamlsource import load_yaml, loader_of_texts
+
+    text = read_text(path)
+    kept = load_yaml(text, path)["tools"]
     available = list(dict.fromkeys([*test.case.tools.available, *tools["available"]]))
     new_tools = {**kept, **tools, "available": available}
     if "fixtures" not in tools:
         new_tools.pop("fixtures", None)
     lines = text.splitlines(keepends=True)
     line_end = "\r\n" if "\r\n" in text else "\n"
-    node: Any = yaml.compose(text, Loader=yaml.SafeLoader)
+    node: Any = yaml.compose(text, Loader=loader_of_texts())
     blocks = [(key, value) for key, value in node.value if key.value in ("scenario", "tools")]
     for key, value in sorted(blocks, key=lambda pair: -pair[0].start_mark.line):
         start, end = key.start_mark.line, value.end_mark.line

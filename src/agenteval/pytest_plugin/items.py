@@ -122,7 +122,7 @@ class AgentTest(pytest.Item):
 
     def explain(self, report: pytest.TestReport, call: pytest.CallInfo[None]) -> None:
         """Show the story where pytest would show the code of this module; what others raise is left alone."""
-        if not self.story or report.when == "teardown":
+        if not self.story:
             return
         if call.excinfo is None:
             if report.when == "call":

@@ -102,6 +102,11 @@ def events(text: str) -> NextEvent:
     return next_event
 
 
+def loader_of_texts() -> Any:
+    """PyYAML's loader that makes texts of all scalars, by the same parser: what `load_yaml` reads, it reads too."""
+    return getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+
+
 @cache
 def _parser() -> Any:
     try:

@@ -66,8 +66,6 @@ def _recall(memory: list[str], evidence: str, why: str) -> Iterator[Suggestion]:
 
 def _correction(trace: Trace, case: TestCase, writes: list[Event]) -> Iterator[Suggestion]:
     """What the user said, the memory lacked, and was written: the longest such words; else nothing is suggested."""
-    if not writes:
-        return
     said = " ".join(message.content for message in trace.input_messages)
     written = [
         text
