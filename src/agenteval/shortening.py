@@ -25,6 +25,20 @@ def cut(text: str, limit: int = 200) -> str:
     return (kept.rsplit(" ", 1)[0] if " " in kept else kept) + " …"
 
 
+def around(text: str, place: int, limit: int) -> str:
+    """The text on one line; of a long one, what is around a place, with an ellipsis where it was cut."""
+    start = max(0, place - limit // 2) if len(text) > limit else 0
+    end = start + limit
+    lead = "… " if start else ""
+    tail = " …" if end < len(text) else ""
+    piece = text[start:end]
+    if start:
+        piece = piece.partition(" ")[2] or piece
+    if tail:
+        piece = piece.rpartition(" ")[0] or piece
+    return f"{lead}{' '.join(piece.split())}{tail}"
+
+
 def clipped(text: str, limit: int) -> str:
     """At most `limit` characters: a longer text ends with an ellipsis, which is one of them."""
     return text if len(text) <= limit else f"{head(text, limit - 1)}…"

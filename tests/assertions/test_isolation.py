@@ -330,6 +330,11 @@ class TestOutput:
             "expected no use of memory of other groups than family, got: "
             'the output tells "All about FALCONS.", which forbidden_content holds'
         )
+        story = "The zoo opens at nine and the lions are fed. " * 9
+        verdict = isolated(
+            make_trace(output=f"{story}Falcons fly. {story}"), make_case(), forbidden_content=["falcon"]
+        )
+        assert "fed. Falcons fly. The zoo" in verdict.message, "of a long paragraph the part that holds it"
         trace = make_trace(output="All about FALCONS.", asked="What is Falcon?")
         assert isolated(trace, make_case(), forbidden_content=["falcon"]).passed
 

@@ -177,6 +177,19 @@ def test_omits_passes() -> None:
     assert refs(verdict) == ["evt-2"]
 
 
+@pytest.mark.parametrize(
+    "params", [{"patterns": ["Knowledge Cutoff"]}, {"patterns": ["knowledge \\w+"], "regex": True}]
+)
+def test_omits_shows_the_part_of_a_long_line_that_holds_it(params: dict[str, Any]) -> None:
+    """Answers are often one long line: its beginning says nothing about what is wrong."""
+    story = "the zoo opens at nine and the lions are fed " * 9
+    verdict = of(OMITS, params, f"Hello.\n{story}but my knowledge cutoff is earlier, {story}.")
+    assert verdict.message.endswith(
+        ' occurs in line 2: "… are fed the zoo opens at nine and the lions are fed '
+        'but my knowledge cutoff is earlier, the zoo opens at nine and the …"'
+    )
+
+
 def test_omits_says_where_it_occurs() -> None:
     """The phrase, the line and its text."""
     verdict = of(OMITS, {"patterns": ["foo", "bar"]}, "a\nA Foo b")
