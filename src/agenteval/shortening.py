@@ -39,6 +39,13 @@ def around(text: str, place: int, limit: int) -> str:
     return f"{lead}{' '.join(piece.split())}{tail}"
 
 
+def around_words(text: str, words: str, limit: int) -> str:
+    """As `around`: what is around the longest of some words that the text has."""
+    folded = text.casefold()
+    places = map(folded.find, sorted(words.casefold().split(), key=len, reverse=True))
+    return around(text, next((place for place in places if place >= 0), 0), limit)
+
+
 def clipped(text: str, limit: int) -> str:
     """At most `limit` characters: a longer text ends with an ellipsis, which is one of them."""
     return text if len(text) <= limit else f"{head(text, limit - 1)}…"

@@ -80,6 +80,11 @@ def test_contains_says_what_is_missing() -> None:
             '"meeting on Thursday" is missing (closest line: "The meeting is on Thursday")',
         ),
         (
+            {"all_of": ["meeting on Thursday"]},
+            "Hello, here is what I found for you today. " * 4 + "The meeting is on Thursday",
+            '"meeting on Thursday" is missing (closest line: "… here is what I found for you today. The meeting is on Thursday")',
+        ),
+        (
             {"all_of": ["OK"], "case_sensitive": True},
             "ok",
             '"OK" is missing (it occurs in other upper and lower case)',

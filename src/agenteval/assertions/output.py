@@ -16,7 +16,7 @@ from agenteval.language.questions import questions
 from agenteval.patterns import pattern_error, search, shown
 from agenteval.plurals import counted
 from agenteval.selectors import is_any_of
-from agenteval.shortening import around, cut
+from agenteval.shortening import around, around_words, cut
 from agenteval.spec import TestCase
 from agenteval.strict import Between, model
 from agenteval.text import composed, fold, line_at, readings
@@ -129,7 +129,7 @@ def _near(phrase: str, output: str) -> str:
         share = len(wanted & got) / len(wanted) if wanted else 0.0
         if share > best:
             best, closest = share, line
-    return f' (closest line: "{cut(closest, 120)}")' if best >= 0.5 else ""
+    return f' (closest line: "{around_words(closest, phrase, 120)}")' if best >= 0.5 else ""
 
 
 def _pairs(text: str) -> set[str]:
