@@ -1,4 +1,4 @@
-"""How two JSON values differ. deepdiff finds out: it tells what came, what went and what changed, at any depth."""
+"""How two JSON values differ. deepdiff finds what was added, removed and changed, at any depth."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -56,7 +56,7 @@ def differences(
 
 
 def first_difference(one: str, other: str) -> int:
-    """The place of the first character in which two texts differ; the shorter one's end where the other goes on from it."""
+    """The place of the first character that differs; the length of the shorter text when the other continues it."""
     places = (at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
     return next(places, min(len(one), len(other)))
 

@@ -12,7 +12,7 @@ from agenteval.trace import Event
 LONGEST_TEXT = 200
 """Characters of a text in evidence; longer ones are cut, after redaction."""
 LONGEST_LINE = 600
-"""Characters of a line of a message: it may hold two such texts, expected and got."""
+"""Characters of a line of a message, which may hold two such texts: expected and got."""
 MOST_EXCERPTS = 8
 MOST_LINES = 40
 MOST_ITEMS = 100

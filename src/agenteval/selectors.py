@@ -76,7 +76,7 @@ class ArgsMatch(Model):
         return found
 
     def differences_of(self, call: ToolCall) -> list[str]:
-        """What keeps the arguments of a call from matching; what the recording does not tell matches nothing."""
+        """What keeps the arguments of a call from matching; arguments that the recording lacks match nothing."""
         found = self.differences(call.args)
         return found if call.tells_args else ["args: the recording does not tell them"]
 
@@ -134,7 +134,7 @@ class Selector(Model):
         return [event for event in events if self.matches(event, trace)]
 
     def closest(self, trace: Trace) -> list[tuple[Event, str]]:
-        """The events that almost match, best first, at most three, each with what is different about it.
+        """The events that almost match, best first, at most three, each with its differences.
 
         Candidates are events of the tool (or of the type, when no tool is named; of any tool, when neither is),
         then events of tools with a similar name.
@@ -206,24 +206,24 @@ def tool_of(event: Event, trace: Trace) -> str:
 
 
 def is_of(pattern: str, call: ToolCall) -> bool:
-    """Whether the tool of a call is meant: by its name in the trace, or by the one that the runtime has for it."""
+    """Whether the pattern means the tool of a call: by its name in the trace, or by the runtime's name for it."""
     return name_matches(pattern, call.tool) or (
         bool(recorded := call.recorded_tool) and name_matches(pattern, recorded)
     )
 
 
 def is_any_of(patterns: Iterable[str], call: ToolCall) -> bool:
-    """Whether one of these patterns means the tool of a call."""
+    """Whether any of the patterns means the tool of a call."""
     return any(is_of(pattern, call) for pattern in patterns)
 
 
 def calls_of(trace: Trace, *tools: str) -> list[ToolCall]:
-    """The calls of tools that are named, or meant by globs, in order."""
+    """The calls of the tools, which are names or globs, in order."""
     return [call for call in trace.calls() if is_any_of(tools, call)]
 
 
 def is_event_of(pattern: str, event: Event, trace: Trace) -> bool:
-    """Whether the tool of an event is meant; `*` means any tool, but not the events that have none."""
+    """Whether the pattern means the tool of an event; `*` means any tool, but no event without one."""
     tool = tool_of(event, trace)
     if not tool:
         return False

@@ -1,4 +1,4 @@
-"""How two values, or two texts, differ, in a few short lines that say what was and what is."""
+"""How two values, or two texts, differ, in a few short lines: before and after."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -17,12 +17,12 @@ from agenteval.shortening import clipped
 
 MOST_LINES = 12
 LARGEST = 50_000
-"""Characters of JSON that are compared part by part: more would take seconds."""
+"""The most characters of JSON that are compared part by part: more would take seconds."""
 _MOST_TEXT_LINES = 400
 
 
 def change_lines(before: Any, after: Any) -> list[str]:
-    """How two JSON values differ, a line for each part: `place: before → after`. Of very large ones, only that they do."""
+    """How two JSON values differ, a line for each part: `place: before → after`; for very large ones only their sizes."""
     sizes = [len(show(value)) for value in (before, after)]
     if max(sizes) > LARGEST:
         return [f"too large to compare: {sizes[0]:,} → {sizes[1]:,} characters of JSON"]
@@ -40,7 +40,7 @@ def _line(found: Difference) -> str:
 
 
 def _both(before: Any, after: Any) -> str:
-    """Two values; of long texts the stretch around what is different."""
+    """Two values on one line; of long texts the stretch around the difference."""
     if isinstance(before, str) and isinstance(after, str):
         before, after = around_difference(before, after)
     return f"{brief(before)} → {brief(after)}"
@@ -71,7 +71,7 @@ def _json(text: str) -> Any:
 
 
 def _unified(before: str, after: str) -> Iterator[str]:
-    """The lines in which two texts differ. What both begin and end with is left out first: the rest is short."""
+    """The lines in which two texts differ. Common beginnings and ends are removed first: the rest is short."""
     one, other = before.splitlines(), after.splitlines()
     start = 0
     while start < min(len(one), len(other)) and one[start] == other[start]:

@@ -1,4 +1,4 @@
-"""A comparison as text: what got worse first, then what else changed, then what the agent did otherwise."""
+"""A comparison as text: regressions first, then other changes, then what the agent did differently."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ from agenteval.reporters.terminal import Terminal
 MOST_CHANGES = 40
 """Changes of one kind that are shown."""
 MOST_EXPECTED = 10
-"""Those shown that are no news."""
+"""Changes shown of a kind that is no news."""
 MOST_TESTS = 20
 """Tests whose trajectories are shown."""
 
@@ -32,7 +32,7 @@ _CALLS = {"added": "+", "removed": "-", "moved": ">", "arguments": "~"}
 
 
 def tell(terminal: Terminal, comparison: Comparison) -> None:
-    """All of a comparison."""
+    """Print a comparison."""
     _Telling(terminal, comparison).tell()
 
 
