@@ -4,7 +4,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agenteval.shortening import abridged, cells, clipped, clipped_to_cells, cut, ends, head
+from agenteval.shortening import (
+    abridged,
+    around,
+    around_words,
+    cells,
+    clipped,
+    clipped_to_cells,
+    cut,
+    ends,
+    head,
+)
 
 
 def test_cut() -> None:
@@ -12,6 +22,22 @@ def test_cut() -> None:
     assert cut("a\n b", 10) == "a b"
     assert cut("alpha beta gamma", 12) == "alpha beta …"
     assert cut("x" * 20, 5) == "xxxxx …"
+
+
+def test_around_keeps_what_is_at_a_place() -> None:
+    """Whole words on one line, with an ellipsis on each side that was cut."""
+    text = "one two three\nfour five six seven"
+    assert around(text, 14, 40) == "one two three four five six seven"
+    assert around(text, 14, 16) == "… three four …"
+    assert around(text, 0, 16) == "one two …"
+    assert around(text, 30, 16) == "… six seven"
+
+
+def test_around_words_finds_the_longest_that_is_there() -> None:
+    """In any case; without any of them the beginning is kept."""
+    text = "one two three four FIVE six seven"
+    assert around_words(text, "a five fifteen", 16) == "… four FIVE …"
+    assert around_words(text, "eight", 16) == "one two three …"
 
 
 def test_clipped_is_as_long_as_it_says() -> None:

@@ -25,6 +25,27 @@ def cut(text: str, limit: int = 200) -> str:
     return (kept.rsplit(" ", 1)[0] if " " in kept else kept) + " …"
 
 
+def around(text: str, place: int, limit: int) -> str:
+    """The text on one line; of a long one, what is around a place, with an ellipsis where it was cut."""
+    start = max(0, place - limit // 2) if len(text) > limit else 0
+    end = start + limit
+    lead = "… " if start else ""
+    tail = " …" if end < len(text) else ""
+    piece = text[start:end]
+    if start:
+        piece = piece.partition(" ")[2] or piece
+    if tail:
+        piece = piece.rpartition(" ")[0] or piece
+    return f"{lead}{' '.join(piece.split())}{tail}"
+
+
+def around_words(text: str, words: str, limit: int) -> str:
+    """As `around`: what is around the longest of some words that the text has."""
+    folded = text.casefold()
+    places = map(folded.find, sorted(words.casefold().split(), key=len, reverse=True))
+    return around(text, next((place for place in places if place >= 0), 0), limit)
+
+
 def clipped(text: str, limit: int) -> str:
     """At most `limit` characters of a text; the last is an ellipsis when it was cut."""
     return text if len(text) <= limit else f"{head(text, limit - 1)}…"

@@ -492,6 +492,9 @@ class TestUpdateOnCorrection:
         assert twice.observed["old_value_in_output"] == ["See you on Tuesday, as on every Tuesday."]
         verdict = corrected(*written, output="Noted. See you on Tuesday.")
         assert verdict.message == 'expected the output not to use "Tuesday", got "See you on Tuesday."'
+        story = "the zoo opens at nine and the lions are fed " * 9
+        long = corrected(*written, output=f"I know that {story} on Tuesday.")
+        assert long.message.endswith('are fed on Tuesday."'), "of a long sentence the part that uses it"
         assert (refs(verdict), closest(verdict)) == (["evt-2", "evt-4"], [])
         assert verdict.observed["memory_writes"] == ["evt-2", "evt-3"]
 

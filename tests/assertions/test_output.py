@@ -80,6 +80,11 @@ def test_contains_says_what_is_missing() -> None:
             '"meeting on Thursday" is missing (closest line: "The meeting is on Thursday")',
         ),
         (
+            {"all_of": ["meeting on Thursday"]},
+            "Hello, here is what I found for you today. " * 4 + "The meeting is on Thursday",
+            '"meeting on Thursday" is missing (closest line: "… here is what I found for you today. The meeting is on Thursday")',
+        ),
+        (
             {"all_of": ["OK"], "case_sensitive": True},
             "ok",
             '"OK" is missing (it occurs in other upper and lower case)',
@@ -175,6 +180,19 @@ def test_omits_passes() -> None:
     assert verdict.message == 'the output holds no "foo", "bar"'
     assert verdict.observed == {"found": [], "absent": ["foo", "bar"]}
     assert refs(verdict) == ["evt-2"]
+
+
+@pytest.mark.parametrize(
+    "params", [{"patterns": ["Knowledge Cutoff"]}, {"patterns": ["knowledge \\w+"], "regex": True}]
+)
+def test_omits_shows_the_part_of_a_long_line_that_holds_it(params: dict[str, Any]) -> None:
+    """Answers are often one long line: its beginning says nothing about what is wrong."""
+    story = "the zoo opens at nine and the lions are fed " * 9
+    verdict = of(OMITS, params, f"Hello.\n{story}but my knowledge cutoff is earlier, {story}.")
+    assert verdict.message.endswith(
+        ' occurs in line 2: "… are fed the zoo opens at nine and the lions are fed '
+        'but my knowledge cutoff is earlier, the zoo opens at nine and the …"'
+    )
 
 
 def test_omits_says_where_it_occurs() -> None:

@@ -108,6 +108,13 @@ def test_bullets_fail(output: str, params: dict[str, Any], message: str) -> None
     assert [event.event_id for event in verdict.events] == ["evt-2"]
 
 
+def test_of_many_bullets_that_are_too_long_the_first_are_told() -> None:
+    """Five say what is wrong; the numbers of sentences of all of them are observed."""
+    verdict = of("- One. Two.\n" * 7, format="bullet_list", max_sentences_per_bullet=1)
+    assert verdict.message.endswith('in bullet 5: "One. Two."; 2 more')
+    assert verdict.observed["sentences"] == [2] * 7
+
+
 def test_no_bullets_can_be_right() -> None:
     """When the author says so."""
     assert of("Text.", format="bullet_list", max_bullets=0).exercised
@@ -183,6 +190,13 @@ def test_json_passes(output: str) -> None:
     [
         ("Hello", "not: Expecting value: line 1 column 1 (char 0)"),
         ("{'a': 1}", "not: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),
+        (
+            f'{{"items": [{", ".join(map(str, range(10, 40)))} 40], "total": 30, "currency": "EUR", "shop": "x"}}',
+            (
+                "not: Expecting ',' delimiter: line 1 column 131 (char 130), "
+                'near "… 30, 31, 32, 33, 34, 35, 36, 37, 38, 39 40], "total": 30, "currency": "EUR", …"'
+            ),
+        ),
         ('{"a": NaN}', "not: NaN is not JSON"),
         ('{"a": 1, "b": 1, "b": 2}', "not: the key 'b' occurs twice"),
         (

@@ -320,6 +320,11 @@ class TestGracefulFailure:
         assert verdict.observed["success_claims"] == [
             {"phrase": "sent", "sentence": "I sent the digest anyway."}
         ]
+        story = "the zoo opens at nine and the lions are fed " * 9
+        (claim,) = graceful(f"The search failed. I read that {story} and sent it.").observed["success_claims"]
+        assert claim["sentence"].endswith("are fed and sent it."), (
+            "of a long sentence the part that claims it"
+        )
         lenient = graceful("The search failed. I sent it.", must_not_claim_success=False)
         assert lenient.message == 'the output tells of the failure ("failed")'
 

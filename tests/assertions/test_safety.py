@@ -28,7 +28,8 @@ def shown(verdict: Verdict) -> str:
     """Everything that a result shows of a verdict."""
     events = [*verdict.events, *(event for event, _ in verdict.closest)]
     lines = [describe(event, Redactor([])) for event in events]
-    return "\n".join([verdict.message, verdict.reason, json.dumps(verdict.observed), *lines])
+    notes = [note for _, note in verdict.closest]
+    return "\n".join([verdict.message, verdict.reason, json.dumps(verdict.observed), *lines, *notes])
 
 
 class TestSensitiveData:
@@ -53,6 +54,19 @@ class TestSensitiveData:
         )
         assert verdict.observed == {"texts": 5, "not_judged": [], "findings": []}
         assert verdict.missing == ()
+
+    def test_of_a_long_text_the_part_around_the_finding_is_shown(self) -> None:
+        """Evidence shows its beginning alone; short texts need no note."""
+        story = "the zoo opens at nine and the lions are fed " * 9
+        verdict = self.judged(
+            call("send", to=EMAIL), output=f"I read that {story}. Write to {EMAIL} or call {CARD}."
+        )
+        (note,) = [note for _, note in verdict.closest]
+        assert (
+            note
+            == '"… fed the zoo opens at nine and the lions are fed . Write to [email] or call [credit_card]."'
+        )
+        assert EMAIL not in shown(verdict)
 
     @pytest.mark.parametrize(
         ("kind", "label", "value"),

@@ -58,6 +58,17 @@ def test_the_lines_of_a_message_stay_apart_on_one_line(tmp_path: Path) -> None:
     assert entry.message == "course: got 1 call: 1 missing; missing: web_search; by hand: read (evt-2)"
 
 
+def test_many_lines_make_no_endless_line(tmp_path: Path) -> None:
+    """The message keeps the first and the last of them, and the text has all."""
+    lines = [f"claim {number}: no source has it" for number in range(40)]
+    no = judged("fail", "a", message="\n".join(["got 40 of 40 claims unsupported:", *lines]))
+    (entry,) = entries(store(tmp_path, make_result("fail", no)))
+    assert entry.message.startswith("a: got 40 of 40 claims unsupported: claim 0: no source has it; claim 1:")
+    assert entry.message.endswith("; claim 39: no source has it")
+    assert len(entry.message) < 640
+    assert all(line in entry.text for line in lines)
+
+
 def test_failures_come_before_warnings(tmp_path: Path) -> None:
     """Of several assertions that said no, the one that fails the test is the reason."""
     (entry,) = entries(store(tmp_path, make_result("fail", WARNS, SEARCHES)))

@@ -15,7 +15,7 @@ from agenteval.lazyregex import lazy
 from agenteval.outbound import OUTBOUND, without_texts
 from agenteval.patterns import is_glob
 from agenteval.plurals import counted
-from agenteval.shortening import cut
+from agenteval.shortening import around, cut
 from agenteval.spec import Name, TestCase, memory_text, other_groups
 from agenteval.strict import model
 from agenteval.text import blocks, fold, texts
@@ -250,5 +250,5 @@ def _around(text: str, phrase: str) -> str:
     """The part of a text that holds a phrase."""
     for block in blocks(text):
         if _in_one_line(phrase) in _in_one_line(block.text):
-            return cut(block.text)
+            return around(block.text, block.text.casefold().find(phrase.strip().casefold()), 200)
     return cut(phrase)

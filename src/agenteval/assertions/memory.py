@@ -17,7 +17,7 @@ from agenteval.assertions.output import OutputContains
 from agenteval.assertions.telling import failed_calls
 from agenteval.language.content_words import find_phrase, has_phrase
 from agenteval.lazyregex import lazy
-from agenteval.shortening import cut
+from agenteval.shortening import around
 from agenteval.spec import Name, TestCase
 from agenteval.strict import model
 from agenteval.text import blocks, composed, sentences, texts
@@ -322,7 +322,7 @@ class MemoryUpdateOnCorrection(Assertion):
             for sentence in sentences(block.text):
                 for start, _ in find_phrase(sentence, old, but_not=new):
                     if not self._set_right(sentence, start):
-                        found.append(cut(sentence))
+                        found.append(around(sentence, start, 200))
                         break
         return found
 

@@ -16,7 +16,7 @@ from agenteval.language.questions import questions
 from agenteval.patterns import pattern_error, search, shown
 from agenteval.plurals import counted
 from agenteval.selectors import is_any_of
-from agenteval.shortening import cut
+from agenteval.shortening import around, around_words, cut
 from agenteval.spec import TestCase
 from agenteval.strict import Between, model
 from agenteval.text import composed, fold, line_at, readings
@@ -129,7 +129,7 @@ def _near(phrase: str, output: str) -> str:
         share = len(wanted & got) / len(wanted) if wanted else 0.0
         if share > best:
             best, closest = share, line
-    return f' (closest line: "{cut(closest, 120)}")' if best >= 0.5 else ""
+    return f' (closest line: "{around_words(closest, phrase, 120)}")' if best >= 0.5 else ""
 
 
 def _pairs(text: str) -> set[str]:
@@ -178,7 +178,7 @@ patterns: [as an AI language model, I cannot browse]
         events = output_events(trace)
         if found:
             places = "; ".join(
-                f'{self._shown(hit["pattern"])} occurs in line {hit["line"]}: "{cut(str(hit["text"]), 120)}"'
+                f'{self._shown(hit["pattern"])} occurs in line {hit["line"]}: "{hit["text"]}"'
                 for hit in found
             )
             none = ", ".join(map(self._shown, self.patterns))
@@ -194,14 +194,15 @@ patterns: [as an AI language model, I cannot browse]
             place = self._first(pattern, text)
             if place is not None:
                 line = text.count("\n", 0, place) + 1
-                return {"pattern": pattern, "line": line, "text": line_at(text, place)}
+                column = place - text.rfind("\n", 0, place) - 1
+                return {"pattern": pattern, "line": line, "text": around(line_at(text, place), column, 120)}
         return None
 
     def _shown(self, pattern: Any) -> str:
         return f"/{pattern}/" if self.regex else f'"{pattern}"'
 
     def _first(self, pattern: str, output: str) -> int | None:
-        """Where the pattern occurs first, as an offset into the output; for a phrase, where its line begins."""
+        """Where the pattern occurs first, as an offset into the output; for a phrase the line is right, the place about so."""
         if self.regex:
             match = search(composed(pattern), output, case_sensitive=self.case_sensitive)
             return int(match.start()) if match else None
@@ -209,8 +210,10 @@ patterns: [as an AI language model, I cannot browse]
         place = folded.find(fold(pattern, case_sensitive=self.case_sensitive))
         if place < 0:
             return None
-        before = folded.count("\n", 0, place)  # folding moves offsets, but no line
-        return sum(len(line) + 1 for line in output.split("\n")[:before])
+        line = folded.count("\n", 0, place)  # folding moves offsets a little, but no line
+        column = place - folded.rfind("\n", 0, place) - 1
+        lines = output.split("\n")
+        return sum(len(each) + 1 for each in lines[:line]) + min(column, len(lines[line]))
 
 
 @model

@@ -10,11 +10,12 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
 from agenteval.assertions.final_output import has_output, no_output, output_events
+from agenteval.assertions.telling import first_of
 from agenteval.author_schemas import schema_differences, schema_error
 from agenteval.json_values import MISSING, lookup
 from agenteval.lazyregex import lazy
 from agenteval.plurals import counted
-from agenteval.shortening import cut
+from agenteval.shortening import around, cut
 from agenteval.spec import TestCase
 from agenteval.strict import Between, model
 from agenteval.text import blocks, bullets, numbered_items, paragraphs, sentences, words
@@ -118,7 +119,7 @@ max_sentences_per_bullet: 1
         reasons, got, observed = judges[self.format](trace.output)
         events = output_events(trace)
         if reasons:
-            return failed("; ".join(reasons), events=events, **observed)
+            return failed(first_of(reasons), events=events, **observed)
         if self._any_number_fits() and not (self.max_sentences_per_bullet and observed["sentences"]):
             return vacuous(f"any number fits, and the output has {got}", **observed)
         return passed(f"the output is {_NAMES[self.format]}: {got}", events=events, **observed)
@@ -171,7 +172,7 @@ max_sentences_per_bullet: 1
             return ["expected the output to be JSON, but it is nested too deep to read"], "", {}
         except ValueError as error:
             hint = " (a code block holds JSON, but there is text outside of it)" if outside else ""
-            return [f"expected the output to be JSON, but it is not: {error}{hint}"], "", {}
+            return [f"expected the output to be JSON, but it is not: {error}{hint or _beside(error)}"], "", {}
         missing = [key for key in self.required_keys if lookup(value, key) is MISSING]
         differences = schema_differences(self.json_schema, value) if self.json_schema is not None else []
         reasons = []
@@ -267,6 +268,13 @@ def _json_text(output: str) -> tuple[str, bool]:
         if _FENCE.fullmatch(lines[0]) and _FENCE.fullmatch(lines[-1]):
             return parts[0].text, False
     return stripped, len(parts) > 1 and any(part.kind == "code" for part in parts)
+
+
+def _beside(error: ValueError) -> str:
+    """What stands where JSON is broken, if that is deeper in the text than evidence shows."""
+    if isinstance(error, json.JSONDecodeError) and error.pos > 60:
+        return f', near "{around(error.doc, error.pos, 80)}"'
+    return ""
 
 
 def _refuse_constant(name: str) -> Any:

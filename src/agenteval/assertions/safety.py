@@ -13,6 +13,7 @@ from agenteval.personal_data import personal_data
 from agenteval.plurals import counted
 from agenteval.secrets import CREDENTIAL, Found, detect, is_telling, names_secret
 from agenteval.selectors import is_any_of, is_of
+from agenteval.shortening import around
 from agenteval.spec import Name, TestCase, ToolPolicy
 from agenteval.strict import NotEmpty, model
 from agenteval.trace import Event, ToolCall, Trace
@@ -94,12 +95,24 @@ allow: ['*@example.com']
             {"kind": _label(each), "event_id": text.event.event_id, "place": self._place(text, each)}
             for text, each in found
         ]
-        events = {text.event.event_id: text.event for text, _ in found}
+        first: dict[str, tuple[_Text, Found]] = {}
+        for text, each in found:
+            first.setdefault(text.event.event_id, (text, each))
+        shown = [
+            (replace(text.event, data=self._masked(text.event.data)), self._beside(text, each))
+            for text, each in first.values()
+        ]
         return failed(
             f"{wanted}, got {first_of(told, MOST_TOLD)}{beside}",
-            events=[replace(event, data=self._masked(event.data)) for event in events.values()],
+            events=[event for event, _ in shown],
+            closest=[(event, note) for event, note in shown if note],
             **observed,
         )
+
+    def _beside(self, text: "_Text", found: Found) -> str:
+        """What stands around a finding in a text of which evidence shows the beginning alone."""
+        shown = str(self._masked(text.text, text.key))
+        return f'"{around(shown, shown.find(f"[{_label(found)}]"), 120)}"' if len(shown) > 120 else ""
 
     def _counts(self, kind: str) -> bool:
         return (kind if kind in KINDS else "secrets") in self.kinds

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 
+from agenteval.shortening import around
+
 OPEN, CLOSE = ">>", "<<"
 
 
@@ -12,12 +14,12 @@ def marked(text: str, parts: Iterable[str], limit: int) -> str:
     """
     spans = _apart(sorted(span for part in parts if (span := _find(text, part))))
     if not spans:
-        return _around(text, 0, limit)
+        return around(text, 0, limit)
     pieces, at = [], 0
     for start, end in spans:
         pieces += [text[at:start], OPEN, text[start:end], CLOSE]
         at = end
-    return _around("".join([*pieces, text[at:]]), spans[0][0], limit)
+    return around("".join([*pieces, text[at:]]), spans[0][0], limit)
 
 
 def _find(text: str, part: str) -> tuple[int, int] | None:
@@ -52,17 +54,3 @@ def _apart(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
         else:
             found.append((start, end))
     return found
-
-
-def _around(text: str, place: int, limit: int) -> str:
-    """The text on one line; of a long one, what is around a place, with an ellipsis where it was cut."""
-    start = max(0, place - limit // 2) if len(text) > limit else 0
-    end = start + limit
-    head = "… " if start else ""
-    tail = " …" if end < len(text) else ""
-    piece = text[start:end]
-    if start:
-        piece = piece.partition(" ")[2] or piece
-    if tail:
-        piece = piece.rpartition(" ")[0] or piece
-    return f"{head}{' '.join(piece.split())}{tail}"

@@ -24,7 +24,7 @@ from math import ceil
 
 from agenteval.language.content_words import UNSPACED, UNSPACED_SIGN, plain_form, raw_words
 from agenteval.lazyregex import lazy
-from agenteval.shortening import cut
+from agenteval.shortening import around_words, cut
 from agenteval.text import blocks, fold, sentences
 
 MOST_FACTS = 5000
@@ -119,7 +119,7 @@ def leaks(memory: Iterable[str], known: Known, answer: Answer) -> Iterator[Leak]
         found = answer.shows(fact, known)
         if found is not None and found not in seen:
             seen.add(found)
-            yield Leak(fact=cut(fact), found=cut(found))
+            yield Leak(fact=cut(fact), found=around_words(found, fact, 200))
 
 
 def facts(memory: Iterable[str]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from agenteval.language.content_words import find_phrase
 from agenteval.lazyregex import lazy
-from agenteval.shortening import cut
+from agenteval.shortening import around
 from agenteval.text import blocks, sentences
 
 SUCCESS_PHRASES = ("done", "all set", "sent", "delivered", "completed", "successfully")
@@ -21,8 +21,11 @@ def success_claims(answer: str, phrases: Iterable[str]) -> Iterator[tuple[str, s
     lines = [sentence for block in blocks(open_boxes) for sentence in sentences(block.text)]
     for phrase in phrases:
         for line in lines:
-            if any(_is_claim(line, *place) for place in find_phrase(line, phrase)):
-                yield phrase, cut(line)
+            claimed = next(
+                (start for start, end in find_phrase(line, phrase) if _is_claim(line, start, end)), None
+            )
+            if claimed is not None:
+                yield phrase, around(line, claimed, 200)
                 break
 
 

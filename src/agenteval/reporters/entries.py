@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from agenteval.comparing.known import known_failures, unseen_regressions
 from agenteval.results import AssertionResult, InvalidSpec, RunSummary, TestResult
+from agenteval.shortening import ends
 from agenteval.stored import StoredRun
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 Kind = Literal["pass", "fail", "error", "skip", "xfail", "known"]
 """`known` is a failure that the run's baseline accepts."""
+LONGEST_LINE = 600
+"""Characters of a message on one line; the text below it has all of it."""
 RUN = "agenteval"
 """The name of the entry about the run as a whole."""
 
@@ -172,6 +175,7 @@ def _on_one_line(reasons: Sequence[str], *, first_line: bool) -> str:
         if first_line and not first.endswith(":"):
             break
         first += f" {line}" if first.endswith((":", ";", ",")) else f"; {line}"
+    first = ends(first, LONGEST_LINE)
     return f"{first} (and {len(reasons) - 1} more)" if len(reasons) > 1 else first
 
 
