@@ -18,6 +18,7 @@ MOUNTS = [
     Mount(inside="/workspace/extra/family", host="/srv/nanoclaw/groups/telegram_family"),
     Mount(inside="/workspace/extra/all", host="/srv/nanoclaw/groups"),
     Mount(inside="/workspace/extra/code", host="/srv/code"),
+    Mount(inside="/workspace/extra/claw", host="/srv/nanoclaw/"),
 ]
 
 
@@ -33,26 +34,46 @@ def memory(index_text: str = "") -> Memory:
         ("/workspace/agent/./sub/../CLAUDE.local.md", "main CLAUDE.local.md"),
         ("/workspace/agent/CLAUDE.md", "global CLAUDE.md"),
         ("/workspace/agent/conversations/2026.md", "main conversations"),
+        ("/workspace/agent/conversations/photo.png", None),
         ("/workspace/agent/preferences.md", "main preferences.md"),
+        ("/workspace/agent/lists/tea.txt", "main lists/tea.txt"),
+        ("/workspace/agent/facts.json", "main facts.json"),
+        ("/workspace/agent/digest.py", None),
+        ("/workspace/agent/.claude-shared.md", None),
         ("/workspace/agent/notes.md", None),
         ("/workspace/agent/sub/CLAUDE.local.md", None),
         ("/workspace/group/CLAUDE.md", "main CLAUDE.md"),
         ("/workspace/global/CLAUDE.md", "global CLAUDE.md"),
+        ("/workspace/global/photo.png", None),
+        ("/app/CLAUDE.md", "global CLAUDE.md"),
         ("/workspace/project/groups/family/CLAUDE.md", "family CLAUDE.md"),
+        ("/workspace/project/groups/family/conversations/2026.md", "family conversations"),
+        ("/workspace/project/groups/family/conversations/photo.png", None),
         ("/workspace/project/groups/main/CLAUDE.md", "main CLAUDE.md"),
-        ("/workspace/project/groups/global/CLAUDE.md", "global CLAUDE.md"),
+        ("/workspace/project/groups/main/preferences.md", "main preferences.md"),
+        ("/workspace/project/groups/global/rules.md", "global rules.md"),
+        ("/workspace/project/groups/global/photo.png", None),
         ("/workspace/project/groups/family/photo.md", None),
         ("/srv/node/.claude/projects/-workspace-agent/memory/MEMORY.md", "main auto memory"),
+        ("/srv/node/.claude/projects/-workspace-agent/memory/photo.png", None),
+        ("/srv/node/.claude/projects/-workspace-agent/notes.md", None),
+        ("/srv/memory/MEMORY.md", None),
         ("/workspace/extra/family/CLAUDE.local.md", "telegram_family CLAUDE.local.md"),
+        ("/workspace/extra/family/sub/CLAUDE.local.md", None),
+        ("/workspace/extra/family2/sub/CLAUDE.local.md", "family2 CLAUDE.local.md"),
         ("/workspace/extra/all/work/CLAUDE.local.md", "work CLAUDE.local.md"),
-        ("/workspace/extra/code/CLAUDE.md", None),
+        ("/workspace/extra/claw/groups/work/CLAUDE.local.md", "work CLAUDE.local.md"),
+        ("/workspace/extra/claw/groups/work/conversations/2026.md", "work conversations"),
+        ("/workspace/extra/code/work/CLAUDE.md", None),
         ("/workspace/extra/unknown/CLAUDE.local.md", "unknown CLAUDE.local.md"),
+        ("/tmp/CLAUDE.local.md", None),
         ("/etc/passwd", None),
     ],
 )
 def test_whose_memory_a_path_is(path: str, owner: str | None) -> None:
     """By the folders of NanoClaw, through mounts too; files that the memory file names are memory."""
-    file = memory("see @./preferences.md.").owned(path)
+    named = "see @./preferences.md. Also lists/tea.txt, /workspace/agent/facts.json, digest.py, @./.claude-shared.md"
+    file = memory(named).owned(path)
     assert (f"{file.group} {file.source}" if file else None) == owner
 
 
@@ -74,6 +95,12 @@ OWN = "main/CLAUDE.local.md"
         ("cd /workspace/extra/family && tail -n 5 CLAUDE.local.md", ["read telegram_family/CLAUDE.local.md"]),
         ("cat *.md", [f"read {OWN}", "read global/CLAUDE.md", "read main/preferences.md"]),
         ("cat /workspace/extra/*/CLAUDE.local.md", ["read telegram_family/CLAUDE.local.md"]),
+        ("cat /workspace/global/*.md", ["read global/CLAUDE.md"]),
+        ("cat conversations/2026.md", ["read main/conversations"]),
+        ("cat CLAUDE.local.md; cat CLAUDE.local.md", [f"read {OWN}"]),
+        ("test -f CLAUDE.local.md && cat CLAUDE.local.md", [f"read {OWN}"]),
+        ("cat CLAUDE.local.md && ls CLAUDE.local.md", [f"read {OWN}"]),
+        ("ls CLAUDE.local.md && ls CLAUDE.local.md", [f"names {OWN}"]),
         ("grep -n CLAUDE.local.md notes.md", []),
         ("grep -i bullets CLAUDE.local.md", [f"read {OWN}"]),
         ("cat <<< CLAUDE.local.md\ncat preferences.md", ["read main/preferences.md"]),
@@ -113,7 +140,18 @@ def test_what_commands_do_to_memory(command: str, expected: list[str]) -> None:
 def test_listings_name_memory_and_searches_quote_it() -> None:
     """What a command prints tells which files it reached."""
     assert uses("Bash", "CLAUDE.local.md\nnotes.md\n", command="ls") == [f"names {OWN}"]
+    family = "telegram_family/CLAUDE.local.md"
+    assert uses("Bash", "CLAUDE.local.md\n", command="ls /workspace/extra/family") == [f"names {family}"]
+    found = "extra/family/CLAUDE.local.md:3 bullets\n"
+    assert uses("Bash", found, command="cd /workspace && grep -r bullets extra") == [f"read {family}"]
+    found = "work/CLAUDE.md:3 bullets\n"
+    for command in (
+        "cd /workspace/project/groups; grep bullets */CLAUDE.md",
+        "cd /workspace/extra/all; rg bullets",
+    ):
+        assert uses("Bash", found, command=command) == ["read work/CLAUDE.md"]
     found = "CLAUDE.local.md:3 bullets\n"
+    assert uses("Bash", found, command="cat notes.txt") == []
     for command in ("grep -r bullets .", "grep -rn bullets", "grep -R bullets", "rg bullets"):
         assert uses("Bash", found, command=command) == [f"read {OWN}"]
     for command in ("date | grep bullets", "date | sort -r", "date | grep bullets --regular"):
@@ -121,9 +159,57 @@ def test_listings_name_memory_and_searches_quote_it() -> None:
     assert uses("Glob", "/workspace/agent/CLAUDE.local.md\n", pattern="*") == [f"names {OWN}"]
     assert uses("Grep", "CLAUDE.local.md:5:x", pattern="x", output_mode="content") == [f"read {OWN}"]
     assert uses("Grep", "CLAUDE.local.md", pattern="x") == [f"names {OWN}"]
+    assert uses("Glob", "CLAUDE.local.md", pattern="*", path="/workspace/extra/family") == [f"names {family}"]
+    assert uses("Grep", "CLAUDE.local.md", pattern="x", path="/workspace/extra/family") == [f"names {family}"]
+    assert uses("Grep", "../extra/family/CLAUDE.local.md", pattern="x", path="..") == [f"names {family}"]
     path = "/workspace/agent/CLAUDE.local.md"
     assert uses("Grep", "5:x", pattern="x", path=path, output_mode="content") == [f"read {OWN}"]
     assert uses("Grep", "No matches found", pattern="x", path=path, output_mode="content") == []
+
+
+@pytest.mark.parametrize(
+    ("tool", "args", "output", "read"),
+    [
+        ("Read", {"file_path": "CLAUDE.local.md"}, "3 bullets", "3 bullets"),
+        ("Bash", {"command": "cat CLAUDE.local.md"}, "3 bullets\n", "3 bullets\n"),
+        ("Bash", {"command": "ls CLAUDE.local.md"}, "CLAUDE.local.md\n", None),
+        (
+            "Bash",
+            {"command": "grep -r e ."},
+            "CLAUDE.local.md:tea: 3\nb.md:e\nCLAUDE.local.md:e",
+            "tea: 3\ne",
+        ),
+        ("Bash", {"command": "grep -rn e ."}, "CLAUDE.local.md:4:tea: 3:00", "tea: 3:00"),
+        ("Bash", {"command": "rg -l e"}, "CLAUDE.local.md", ""),
+        ("Grep", {"pattern": "e", "output_mode": "content"}, "CLAUDE.local.md:4:tea", "tea"),
+        ("Grep", {"pattern": "e"}, "CLAUDE.local.md", None),
+        ("Grep", {"path": "CLAUDE.local.md", "output_mode": "content"}, "No tea.", "No tea."),
+    ],
+)
+def test_what_is_read_is_told(tool: str, args: dict[str, str], output: str, read: str | None) -> None:
+    """What the call printed; of a search the lines found in the file; None where only its name was shown."""
+    (use,) = memory().uses(tool, args, "/workspace/agent", output)
+    assert (use.content, use.names_only) == (read, read is None)
+
+
+@pytest.mark.parametrize(
+    ("command", "noted"),
+    [
+        ("python3 -c 'open(\"CLAUDE.local.md\")'", True),
+        ("cp -r x y; node read.js /workspace/group/CLAUDE.md", True),
+        ("tar c /workspace/extra/family", True),
+        ("vim ~/.claude/projects/x/memory/MEMORY.md", True),
+        ("cat /workspace/project/groups/*/CLAUDE.md", True),
+        ("cat /workspace/extra/all/*/CLAUDE.local.md", True),
+        ("python3 digest.py", False),
+        ("cat CLAUDE.local.md *.md *.txt", False),
+    ],
+)
+def test_commands_that_may_do_more_to_memory_than_their_words_tell(command: str, noted: bool) -> None:
+    """They name it to a program that is not known, or mean the files of many groups."""
+    known = memory()
+    known.uses("Bash", {"command": command}, "/workspace/agent", "")
+    assert known.unclear == [command] * noted
 
 
 def test_what_is_written_is_told() -> None:
@@ -193,6 +279,16 @@ def test_what_is_written_is_told() -> None:
         ("sed -i '/tea/s/3/5/' f", [(None, "", False)]),
         ("sed -i 's/^- 3$/- 5/; s/ $//' f", [("- 5", "- 3", False), ("", " $", False)]),
         ("sed -i '/3/c\\- 5' f", [("- 5", "3", False)]),
+        ("sed -i '/3/c\\\n- 5' f", [("- 5", "3", False)]),
+        ("sed -i '$s/3/5/' f", [("5", "3", False)]),
+        ("sed -i 's/3/5/; ' f", [("5", "3", False)]),
+        ("sed -i 's/3/a\\/b \\& c/' f", [("a/b & c", "3", False)]),
+        ("sed -i 's/^$/5/' f", [("5", "", False)]),
+        ("sed -i 's/^3\\$/5/' f", [("5", "^3$", False)]),
+        ("sed -i 's//5/' f", [(None, "", False)]),
+        ("sed -i '//d' f", [(None, "", False)]),
+        ("sed -i 's/\\(3\\) b/\\1 c/' f", [(None, "", False)]),
+        (f"sed -i '{'s/a/b/;' * 300}' f", [(None, "", False)]),
         ("sed -i 's/# A/# A\\n5/' f", [("# A\n5", "# A", False)]),
         ("sed -i 's/3/5/w other' f", [(None, "", False)]),
         ("sed -i '3d' f", [(None, "", False)]),

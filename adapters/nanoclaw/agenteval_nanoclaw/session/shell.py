@@ -72,6 +72,8 @@ class Touch:
 
     access: Access
     path: str
+    folder: str
+    """Where the command runs: what it prints may name files from there."""
     written: str | None = None
     """The text that is written, where the command itself has it."""
     taken: str = ""
@@ -235,7 +237,9 @@ class _Follower:
         *,
         whole: bool = False,
     ) -> None:
-        self.found += [Touch(access, self._absolute(path), written, taken, whole) for path in paths]
+        self.found += [
+            Touch(access, self._absolute(path), self.folder, written, taken, whole) for path in paths
+        ]
 
     def _absolute(self, path: str) -> str:
         path = _VARIABLE.sub(lambda match: self.variables.get(match[1], match[0]), path)
