@@ -466,6 +466,44 @@ def test_memory_that_a_later_run_wrote_is_not_in_the_snapshot(tmp_path: Path) ->
     assert snapshot(root, 1) == {}
 
 
+PART = {"filePath": "CLAUDE.local.md", "content": "tea", "startLine": 1, "numLines": 1, "totalLines": 2}
+WHOLE = {"filePath": "CLAUDE.local.md", "content": "tea", "startLine": 1, "numLines": 1, "totalLines": 1}
+LAST = {**PART, "startLine": 2}
+READ = ("Read", {"file_path": "/workspace/agent/CLAUDE.local.md"})
+WRITE = ("Write", {"file_path": "/workspace/agent/CLAUDE.local.md", "content": "coffee"})
+APPEND = ("Bash", {"command": "echo coffee >> CLAUDE.local.md"})
+
+
+@pytest.mark.parametrize(
+    ("calls", "held"),
+    [
+        ([(*READ, {"file": WHOLE})], "tea"),
+        ([(*READ, {"file": {**WHOLE, "content": "tea\nmilk", "numLines": 2, "totalLines": 2}})], "tea\nmilk"),
+        ([(*READ, {"file": PART})], None),
+        ([(*READ, {"file": {**LAST, "totalLines": 1}})], None),
+        ([(*READ, {"file": PART}), (*READ, {"file": WHOLE})], "tea"),
+        ([(*READ, {"file": WHOLE}), (*READ, {"file": {**WHOLE, "content": "milk"}})], "tea"),
+        ([(*READ, {"file": WHOLE}), (*WRITE, {"originalFile": "milk"})], "tea"),
+        ([(*WRITE, {"originalFile": "tea"}), (*READ, {"file": {**WHOLE, "content": "coffee"}})], "tea"),
+        ([(*WRITE, {"originalFile": None}), (*READ, {"file": WHOLE})], None),
+        ([(*APPEND, {"stdout": ""}), (*READ, {"file": WHOLE})], None),
+        ([(*APPEND, {"stdout": ""}), (*WRITE, {"originalFile": "tea\ncoffee"})], None),
+    ],
+)
+def test_the_snapshot_is_what_the_run_shows_first(
+    tmp_path: Path, calls: list[tuple[str, dict[str, str], dict[str, Any]]], held: str | None
+) -> None:
+    """The whole file as it was before anything wrote it; a part of it, and what was there later, are not that."""
+    script = Script()
+    script.chat("Hello?")
+    for number, (tool, args, told) in enumerate(calls):
+        script.calls(tool, f"c-{number}", **args)
+        script.answers("tea", f"c-{number}", toolUseResult=told)
+    script.sends("Noted.")
+    script.write(tmp_path)
+    assert snapshot(tmp_path / "s-1.jsonl", 1).get("CLAUDE.local.md") == held
+
+
 # A leak --------------------------------------------------------------------------------------------------------
 
 
