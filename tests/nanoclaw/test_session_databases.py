@@ -128,6 +128,44 @@ def test_tables_that_are_not_needed_may_be_missing(install: Path) -> None:
     assert trace.of_type("final_output")[0].data["delivered"] is False
 
 
+def test_a_failure_of_the_agent_s_process_ends_the_run_as_failed(tmp_path: Path) -> None:
+    """NanoClaw sends it in the agent's name, in reply to the message; a send by tool that begins so is none."""
+    root = unpack("v2-current-news", tmp_path)
+    with closing(sqlite3.connect(database(root, "outbound.db"))) as out:
+        row = "INSERT INTO messages_out SELECT ?, ?, {}, timestamp, NULL, NULL, kind, NULL, NULL, NULL, ? FROM messages_out"
+        text = '{"text": "Error: Claude Code process exited with code 1"}'
+        out.execute(row.format("NULL") + " LIMIT 1", ("by-tool", 101, text))
+        out.commit()
+        assert replayed(root).status == "success"
+        out.execute(row.format("in_reply_to") + " WHERE in_reply_to NOTNULL LIMIT 1", ("failed", 103, text))
+        out.commit()
+    trace = replayed(root)
+    assert trace.status == "failed"
+    assert trace.events[-1].type == "error"
+    assert trace.events[-1].data == {
+        "scope": "runtime",
+        "tool": None,
+        "call_id": None,
+        "error_type": "runner_failed",
+        "message": "Error: Claude Code process exited with code 1",
+        "retryable": False,
+    }
+
+
+def test_a_task_whose_log_has_an_error_failed(tmp_path: Path) -> None:
+    """The error that v1 logged is told, whatever the agent said."""
+    root = unpack("v1-scheduled-task", tmp_path)
+    with closing(sqlite3.connect(database(root, "messages.db"))) as store:
+        store.execute(
+            "UPDATE task_run_logs SET status = 'error', result = NULL, error = 'Container timed out'"
+        )
+        store.commit()
+    trace = replayed(root)
+    assert trace.status == "failed"
+    assert trace.events[-1].data["error_type"] == "task_failed"
+    assert trace.events[-1].data["message"] == "Container timed out"
+
+
 def test_broken_values_are_survived(install: Path) -> None:
     """Text that is not UTF-8, content that is not JSON, times that are none."""
     with closing(sqlite3.connect(database(install, "inbound.db"))) as odd:

@@ -551,3 +551,59 @@ def test_the_blocked_twin_of_the_leak_passes(tmp_path: Path) -> None:
     transcript.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
     verdict = judged(root)
     assert (verdict.passed, verdict.exercised) == (True, True)
+    copied = root / "groups" / "telegram_family" / "CLAUDE.local.md"
+    (run,) = inspected(root).runs
+    assert converted(root, run).scenario["other_group_state"][0]["memory_snapshot"] == [
+        {
+            "source": "CLAUDE.local.md",
+            "path": "groups/telegram_family/CLAUDE.local.md",
+            "content": copied.read_text(encoding="utf-8"),
+        }
+    ]
+    copied.unlink()
+    assert "other_group_state" not in converted(root, run).scenario
+
+
+def test_what_the_run_read_of_another_group_is_what_it_held(tmp_path: Path) -> None:
+    """The folder shows the end."""
+    root = unpack("v2-cross-group-leak", tmp_path)
+    copied = root / "groups" / "telegram_family" / "CLAUDE.local.md"
+    content = copied.read_text(encoding="utf-8")
+    copied.write_text("later", encoding="utf-8")
+    (run,) = inspected(root).runs
+    scenario = converted(root, run).scenario
+    assert scenario["mounts"] == [
+        {"path": "/workspace/extra/family", "source": "groups/telegram_family", "readonly": True}
+    ]
+    path = "/workspace/extra/family/CLAUDE.local.md"
+    assert scenario["other_group_state"] == [
+        {
+            "group_id": "telegram_family",
+            "memory_snapshot": [{"source": "CLAUDE.local.md", "path": path, "content": content}],
+        }
+    ]
+
+
+@pytest.mark.parametrize(
+    ("tool", "path", "told", "held"),
+    [
+        ("Read", "/workspace/extra/work/CLAUDE.local.md", {"file": WHOLE}, "tea"),
+        ("Write", "/workspace/extra/work/CLAUDE.local.md", {"originalFile": None}, None),
+        ("Read", "/workspace/global/CLAUDE.md", {"file": WHOLE}, None),
+        ("Read", "/workspace/agent/CLAUDE.local.md", {"file": WHOLE}, None),
+    ],
+)
+def test_what_other_groups_held(
+    tmp_path: Path, tool: str, path: str, told: dict[str, Any], held: str | None
+) -> None:
+    """What the run read of it; a file that was not there holds nothing, and what all groups share is no other's."""
+    script = Script()
+    script.chat("Hello?")
+    script.calls(tool, file_path=path)
+    script.answers("tea", toolUseResult=told)
+    script.sends("Noted.")
+    root = script.write(tmp_path)
+    scenario = converted(root, inspected(root).runs[0]).scenario
+    entry = {"source": "CLAUDE.local.md", "path": path, "content": held}
+    state = [{"group_id": "work", "memory_snapshot": [entry]}]
+    assert scenario.get("other_group_state") == (state if held else None)

@@ -266,7 +266,14 @@ def test_a_run_that_was_killed(tmp_path: Path) -> None:
     script.calls("Bash", name="one", command="sleep 60")
     trace = trace_of(script, tmp_path)
     assert (trace.status, trace.final_output) == ("partial", None)
-    assert trace.events[-1].data["message"] == "the run ended before the tool answered"
+    assert trace.events[-1].data == {
+        "scope": "tool",
+        "tool": "bash",
+        "call_id": "c-1",
+        "error_type": "aborted",
+        "message": "the run ended before the tool answered",
+        "retryable": False,
+    }
 
 
 def test_a_line_that_is_cut_makes_the_last_run_partial(tmp_path: Path) -> None:
@@ -305,6 +312,16 @@ def test_a_run_with_a_line_that_cannot_be_read_is_partial(tmp_path: Path, broken
         "all that the agent and its subagents did in run 1: lines or transcripts are missing or damaged, "
         "so tools are not judged (supports_tool_trace: false)"
     )
+
+
+def test_empty_lines_are_none(tmp_path: Path) -> None:
+    """Nothing is missing where they are."""
+    script = first_run()
+    script.sends("Done.")
+    (tmp_path / "s-1.jsonl").write_text(script.text().replace("\n", "\n\n \n"), encoding="utf-8")
+    trace = replayed(tmp_path, "s-1.jsonl")
+    assert trace.status == "success"
+    assert not [note for note in trace.notes if "line" in note]
 
 
 def test_unknown_lines_are_passed_over_and_counted(tmp_path: Path) -> None:
@@ -422,6 +439,20 @@ def test_a_subagent_that_never_answered_is_found_by_its_prompt(tmp_path: Path) -
     assert trace_of(script, tmp_path).tool_counts() == {"agent": 1, "outbound_send": 1}
 
 
+def test_a_subagent_that_never_answered_is_found_by_its_call(tmp_path: Path) -> None:
+    """Where a file beside its transcript names the call: the prompt may be in others, too."""
+    for agent in ("a1", "a2"):
+        script = side("Tell Dana")
+        script.lines[1]["message"]["content"][0]["input"] = {"text": agent}
+        path = script.write(tmp_path, f"s-1/subagents/agent-{agent}.jsonl")
+    path.with_suffix(".meta.json").write_text('{"toolUseId": "c-1"}', encoding="utf-8")
+    (tmp_path / "s-1/subagents/agent-a1.meta.json").write_text('{"toolUseId": "c-2"}', encoding="utf-8")
+    script = spawning()
+    del script.lines[2:]
+    script.lines[1]["message"]["content"][0]["input"] = {"prompt": "Tell her"}
+    assert trace_of(script, tmp_path).calls()[1].args == {"text": "a2"}
+
+
 def test_what_is_told_of_a_subagent_may_be_damaged(tmp_path: Path) -> None:
     """A pipe, or nested deeper than Python recurses: it is found by its prompt all the same."""
     told = side("Tell Dana").write(tmp_path, "s-1/subagents/agent-a1.jsonl").with_suffix(".meta.json")
@@ -502,7 +533,14 @@ def test_a_failure_of_the_api_ends_the_run_as_failed(tmp_path: Path) -> None:
     script.says("API Error: 529 Overloaded.", isApiErrorMessage=True, message={"model": "<synthetic>"})
     trace = trace_of(script, tmp_path)
     assert (trace.status, trace.final_output) == ("failed", None)
-    assert trace.events[-1].data["message"] == "API Error: 529 Overloaded."
+    assert trace.events[-1].data == {
+        "scope": "model",
+        "tool": None,
+        "call_id": None,
+        "error_type": "api_error",
+        "message": "API Error: 529 Overloaded.",
+        "retryable": False,
+    }
 
 
 def test_a_refusal_ends_the_run_as_blocked(tmp_path: Path) -> None:
@@ -511,6 +549,15 @@ def test_a_refusal_ends_the_run_as_blocked(tmp_path: Path) -> None:
     script.says("I can't help.", stop="refusal", isApiErrorMessage=True)
     trace = trace_of(script, tmp_path)
     assert (trace.status, trace.events[-1].data["error_type"]) == ("blocked", "refusal")
+
+
+def test_a_refusal_that_only_a_notice_tells_of_blocks_the_run(tmp_path: Path) -> None:
+    """Newer releases write it; an answer of another model after it is one."""
+    script = first_run()
+    script.line("system", subtype="model_refusal_no_fallback", content="Stopped.")
+    assert trace_of(script, tmp_path).status == "blocked"
+    script.sends("Done.")
+    assert trace_of(script, tmp_path).status == "success"
 
 
 def test_an_answer_that_was_cut_off_is_partial(tmp_path: Path) -> None:
@@ -586,16 +633,17 @@ def test_hostile_lines_are_survived(tmp_path: Path) -> None:
     lines.append(lines[1].replace('"x"', "NaN").replace("c-1", "c-4"))
     lines.append(lines[1].replace('"x"', "[" * 200 + "]" * 200).replace("c-1", "c-5"))
     lines.append(lines[1].replace('"x"', "[" * 90000))
+    lines.append(lines[1].replace('"x"', "[[],[]" + ",[]" * 200 + "]").replace("c-1", "c-6"))
     (tmp_path / "s-1.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
     trace = replayed(tmp_path, "s-1.jsonl")
-    assert [call.args["command"] for call in trace.calls()] == ["x", "\ufffd", "1" * 400, "NaN"]
+    assert [call.args["command"] for call in trace.calls()] == ["x", "\ufffd", "1" * 400, "NaN", [[]] * 202]
     json.dumps([event.data for event in trace.events]).encode()
 
 
 def test_lines_over_the_limit_are_passed_over(tmp_path: Path) -> None:
     """They are counted, and the lines after them are read."""
     script = first_run()
-    script.calls("Bash", command="y" * 5000)
+    script.calls("Bash", command="y" * (3 << 20))
     script.sends("Done.")
     script.write(tmp_path)
     context = context_of(tmp_path)
@@ -617,6 +665,9 @@ def test_a_file_that_is_no_transcript(tmp_path: Path, text: str) -> None:
         replayed(tmp_path, "s-1.jsonl")
     assert caught.value.reason_code == "adapter.no_recording"
     assert caught.value.message == f"{path}: no line of it is of a transcript"
+    assert caught.value.next_step == (
+        "name a transcript of the Claude Agent SDK: one JSON object with a `type` a line"
+    )
 
 
 def test_a_transcript_without_a_run(tmp_path: Path) -> None:
