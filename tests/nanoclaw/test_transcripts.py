@@ -433,10 +433,15 @@ def test_what_subagents_do_is_told(tmp_path: Path) -> None:
 
 def test_a_subagent_that_never_answered_is_found_by_its_prompt(tmp_path: Path) -> None:
     """Its call has no result that would name it."""
-    side("Tell Dana").write(tmp_path, "s-1/subagents/agent-a1.jsonl")
+    for agent, words in (("a0", "Tell Leo"), ("a1", "Grüße")):
+        path = side(words).write(tmp_path, f"s-1/subagents/agent-{agent}.jsonl")
+    path.write_text(
+        path.read_text(encoding="utf-8").replace("\\u00fc", "ü").replace("\\u00df", "ß"), encoding="utf-8"
+    )
     script = spawning()
     del script.lines[2:]
-    assert trace_of(script, tmp_path).tool_counts() == {"agent": 1, "outbound_send": 1}
+    script.lines[1]["message"]["content"][0]["input"] = {"prompt": "Grüße"}
+    assert [call.event.agent_id for call in trace_of(script, tmp_path).calls()] == ["main", "a1"]
 
 
 def test_a_subagent_that_never_answered_is_found_by_its_call(tmp_path: Path) -> None:
@@ -481,6 +486,7 @@ def test_a_subagent_whose_transcript_is_no_file(make: Callable[[Path], None], tm
             '{"type":"assistant","mess',
             "a part of the transcript of subagent a1 cannot be read: what it did there",
         ),
+        ("no line\n", "a part of the transcript of subagent a1 cannot be read: what it did there"),
         ("", "the transcript of subagent a1 is missing: what it did"),
     ],
 )
@@ -499,6 +505,11 @@ def test_a_subagent_whose_transcript_is_missing(tmp_path: Path) -> None:
     assert trace.capabilities.supports_tool_trace is False
     assert trace.notes[0] == (
         "the transcript of subagent a1 is missing: what it did is not shown, so tools are not judged"
+    )
+    script = spawning()
+    del script.lines[2:]
+    assert trace_of(script, tmp_path).notes[0] == (
+        "the transcript of subagent c-1 is missing: what it did is not shown, so tools are not judged"
     )
 
 
@@ -613,10 +624,36 @@ def test_a_task_without_database(tmp_path: Path) -> None:
     assert "no database tells which task this was: scheduler context is not judged" in trace.notes
 
 
+def test_a_task_of_the_first_generation(tmp_path: Path) -> None:
+    """What the scheduler says of it stands before it, in brackets; those of the task are its own."""
+    script = Script(folder="/workspace/group")
+    script.user("[SCHEDULED TASK - The following message was sent automatically.]\n\nSend [all] news [soon]")
+    script.says("News.")
+    trace = trace_of(script, tmp_path)
+    assert trace.scenario.trigger == "scheduler"
+    assert trace.input_messages[0].content == "Send [all] news [soon]"
+
+
+def test_earlier_final_texts_of_the_first_generation_are_sends(tmp_path: Path) -> None:
+    """To the conversation, which nothing names."""
+    script = Script(folder="/workspace/group")
+    script.user(
+        '<messages>\n<message sender="Dana" time="2026-11-21T20:00:00.000Z">Hello</message>\n</messages>'
+    )
+    script.says("Working on it.")
+    script.user("<task-notification>done</task-notification>")
+    script.says("<internal>Done.</internal>Here it is.")
+    trace = trace_of(script, tmp_path)
+    (call,) = trace.calls()
+    assert (call.tool, call.args) == ("outbound_send", {"text": "Working on it."})
+    assert call.results[0].data["success"] is True
+    assert trace.output == "Here it is."
+
+
 def test_an_agent_without_nanoclaw(tmp_path: Path) -> None:
     """The SDK alone: the prompt is the message, the text is the answer."""
     script = Script(folder="/srv/project")
-    script.line("user", message={"role": "user", "content": [{"type": "text", "text": "Fix it"}]})
+    script.line("user", message={"role": "user", "content": [{"type": "text", "text": " Fix it\n"}]})
     script.says("Fixed <message>.")
     trace = trace_of(script, tmp_path)
     assert told(trace) == [("message_received", "Fix it"), ("final_output", "Fixed <message>.")]
