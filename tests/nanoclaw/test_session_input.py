@@ -13,6 +13,7 @@ from agenteval.cli import main
 from agenteval.errors import AdapterError
 from agenteval.trace import Trace
 from agenteval_nanoclaw import NanoClawAdapter
+from agenteval_nanoclaw.session.evidence import IMPLICIT
 from nanoclaw.recordings import case_of, context_of, inspected, replayed, unpack
 from nanoclaw.transcripts import Script
 
@@ -341,7 +342,35 @@ def test_what_a_recording_holds_and_lacks(install: Path, tmp_path: Path) -> None
         "memory at the start of a run, but for what the run shows; group folders are as they were copied",
     ]
     store = inspected(unpack("v1-memory", tmp_path))
-    assert "output tokens: a limit on them is not judged" in store.lacks
+    assert store.lacks == [
+        "the system prompt, the tools that the agent had, and sampling parameters",
+        "output tokens: a limit on them is not judged",
+        f"{IMPLICIT}; runs without memory events have supports_memory_events: false",
+        "what was delivered: sends are known by their calls, the answer by its text",
+        "memory at the start of a run, but for what the run shows; group folders are as they were copied",
+    ]
+
+
+def test_what_a_transcript_alone_holds_and_lacks(tmp_path: Path) -> None:
+    """Without databases; its subagents are beside it, and its last line is cut."""
+    script = Script()
+    script.chat("Hello?")
+    script.sends("Hi.")
+    path = script.write(tmp_path)
+    script.write(tmp_path, "s-1/subagents/agent-a1.jsonl")
+    path.write_text(script.text() + "{", encoding="utf-8")
+    recording = inspected(path)
+    assert recording.holds == [
+        "messages, tool calls with their results, and answers: 1 transcript",
+        "what subagents did: 1 transcript",
+    ]
+    assert recording.lacks == [
+        "the system prompt, the tools that the agent had, and sampling parameters",
+        "what was delivered: sends are known by their calls, the answer by its text",
+        "task ids: runs by the scheduler have supports_scheduler_context: false",
+        "mounts: memory under /workspace/extra belongs to the group that the folder is named for",
+        "the end of a transcript, whose last line is cut: the last run is partial",
+    ]
 
 
 class Terminal(StringIO):
