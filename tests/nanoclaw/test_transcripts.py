@@ -365,9 +365,22 @@ def test_neither_images_nor_reminders_are_told(tmp_path: Path) -> None:
     script.answers("     1→one\n     2→two\n\n<system-reminder>\nBe good.\n</system-reminder>\n", "c-2")
     script.calls("Bash", "c-3", command="x")
     script.answers("<tool_use_error>Bad input</tool_use_error>", "c-3", failed=True)
+    script.calls("ToolSearch", "c-4", query="x")
+    script.answers([{"type": "tool_reference", "tool_name": "WebSearch"}, {"text": "no type"}], "c-4")
+    script.calls("Read", "c-5", file_path="/workspace/agent/b.md")
+    script.answers("     1\tone\n\n     2\ttwo", "c-5")
+    script.calls("Read", "c-6", file_path="/workspace/agent/c.md")
+    script.answers("Table\n1\tone", "c-6")
     script.sends("Done.")
     trace = trace_of(script, tmp_path)
-    assert [call.results[0].data["result"] for call in trace.calls()] == ["[image]", "one\ntwo", "Bad input"]
+    assert [call.results[0].data["result"] for call in trace.calls()] == [
+        "[image]",
+        "one\ntwo",
+        "Bad input",
+        "[tool WebSearch]",
+        "one\n\ntwo",
+        "Table\n1\tone",
+    ]
 
 
 def test_thinking_is_not_told(tmp_path: Path) -> None:
@@ -392,6 +405,8 @@ def test_large_answers_are_read_from_their_file(tmp_path: Path) -> None:
     assert trace_of(script, tmp_path).calls()[0].results[0].data["result"] == "whole"
     (tmp_path / "s-1" / "tool-results" / "b1.txt").unlink()
     os.mkfifo(tmp_path / "s-1" / "tool-results" / "b1.txt")
+    assert trace_of(script, tmp_path).notes[0] == trace.notes[0]
+    script.lines[-2]["message"]["content"][0]["content"] = "<persisted-output>\nprev"
     assert trace_of(script, tmp_path).notes[0] == trace.notes[0]
 
 
