@@ -11,7 +11,7 @@ import pytest
 from agenteval.errors import AdapterError
 from agenteval.trace import Trace
 from agenteval_nanoclaw import NanoClawAdapter
-from nanoclaw.recordings import case_of, context_of, converted, inspected, replayed
+from nanoclaw.recordings import PROJECT, case_of, context_of, converted, inspected, replayed
 from nanoclaw.transcripts import Script, prompt
 from planted import ANTHROPIC, GITHUB, PASSWORD
 
@@ -400,12 +400,19 @@ def test_large_answers_are_read_from_their_file(tmp_path: Path) -> None:
     script.sends("Done.")
     trace = trace_of(script, tmp_path)
     assert trace.notes[0] == "the result of c-1 (bash) is cut: the file that has it whole is missing"
-    (tmp_path / "s-1" / "tool-results").mkdir(parents=True)
-    (tmp_path / "s-1" / "tool-results" / "b1.txt").write_text("whole", encoding="utf-8")
-    assert trace_of(script, tmp_path).calls()[0].results[0].data["result"] == "whole"
-    (tmp_path / "s-1" / "tool-results" / "b1.txt").unlink()
-    os.mkfifo(tmp_path / "s-1" / "tool-results" / "b1.txt")
+    file = tmp_path / "s-1" / "tool-results" / "b1.txt"
+    file.parent.mkdir(parents=True)
+    file.write_bytes(b"whole \xff")
+    whole = trace_of(script, tmp_path)
+    assert whole.calls()[0].results[0].data["result"] == "whole \ufffd"
+    assert trace.notes[0] not in whole.notes
+    with file.open("wb") as sparse:
+        sparse.truncate(10_000_001)
     assert trace_of(script, tmp_path).notes[0] == trace.notes[0]
+    for make in (os.mkfifo, lambda path: path.symlink_to(PROJECT / "README.md")):
+        file.unlink()
+        make(file)
+        assert trace_of(script, tmp_path).notes[0] == trace.notes[0]
     script.lines[-2]["message"]["content"][0]["content"] = "<persisted-output>\nprev"
     assert trace_of(script, tmp_path).notes[0] == trace.notes[0]
 
