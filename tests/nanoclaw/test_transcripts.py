@@ -11,6 +11,7 @@ import pytest
 from agenteval.errors import AdapterError
 from agenteval.trace import Trace
 from agenteval_nanoclaw import NanoClawAdapter
+from agenteval_nanoclaw.session.tools import canonical
 from nanoclaw.recordings import PROJECT, case_of, context_of, converted, inspected, replayed
 from nanoclaw.transcripts import Script, prompt
 from planted import ANTHROPIC, GITHUB, PASSWORD
@@ -558,6 +559,81 @@ def test_errors_of_tools(tmp_path: Path, text: str, kind: str, retryable: bool) 
     (error,) = call.errors
     told = (error.data["error_type"], error.data["retryable"], error.data["message"])
     assert told == (kind, retryable, text)
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "message"),
+    [
+        (
+            {
+                "status": 529,
+                "error": {"type": "error", "error": {"type": "overloaded_error", "message": "Busy"}},
+            },
+            "overloaded_error",
+            "529 Busy (attempt 2)",
+        ),
+        ({"status": 500, "type": "api_error", "error": {"type": "error"}}, "api_error", "500  (attempt 2)"),
+        ({"formatted": "Connection error."}, "api_error", "Connection error. (attempt 2)"),
+        ({"formatted": "529 Busy", "error": {"message": "Busy"}}, "api_error", "Busy (attempt 2)"),
+        ("gone", "api_error", "(attempt 2)"),
+    ],
+)
+def test_requests_that_were_tried_again(tmp_path: Path, error: Any, kind: str, message: str) -> None:
+    """Releases nest what failed in different ways: the innermost says it best."""
+    script = first_run()
+    script.line("system", subtype="api_error", error=error, retryAttempt=2)
+    script.line("system", subtype="api_error", error={"formatted": "Busy"})
+    script.sends("Done.")
+    errors = trace_of(script, tmp_path).of_type("error")
+    assert [(each.data["error_type"], each.data["message"]) for each in errors] == [
+        (kind, message),
+        ("api_error", "Busy"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("recorded", "name"),
+    [
+        ("mcp__nanoclaw__schedule_task", "schedule_task"),
+        ("mcp__nanoclaw__send_file", "outbound_send"),
+        ("mcp__brave__web_search", "web_search"),
+        ("mcp__home__getState", "mcp__home__getState"),
+        ("NotebookEdit", "notebook_edit"),
+        ("HTTPGet", "httpget"),
+        ("Task", "agent"),
+    ],
+)
+def test_names_of_tools(recorded: str, name: str) -> None:
+    """What is NanoClaw's own, or Claude Code's, has the name that tests use; what is another server's keeps its own."""
+    assert canonical(recorded, {}) == name
+    assert canonical(recorded, {"mcp__home__*": "home", recorded: "own"}) == "own"
+
+
+@pytest.mark.parametrize(
+    ("folder", "text", "generation"),
+    [
+        ("/workspace/agent/sub", "Hello", "v2"),
+        ("/workspace/group", "Hello", "v1"),
+        ("/srv/ann", "Hello", ""),
+        ("/srv/ann", '<context timezone="Europe/Berlin" />\nHello', "v2"),
+        (
+            "/srv/ann",
+            '<messages><message sender="x">a</message><message id="2" sender="x">b</message></messages>',
+            "v2",
+        ),
+    ],
+)
+def test_the_generation_of_a_transcript_alone(
+    tmp_path: Path, folder: str, text: str, generation: str
+) -> None:
+    """By the folder that the agent works in, else by what only prompts of the second generation have."""
+    script = Script(folder=folder)
+    script.user(text)
+    script.says('<message to="dana">Hi.</message><internal>x</internal>')
+    trace = trace_of(script, tmp_path)
+    whole = '<message to="dana">Hi.</message>'
+    outputs = {"v2": "Hi.", "v1": whole, "": f"{whole}<internal>x</internal>"}
+    assert trace.output == outputs[generation]
 
 
 def test_a_failure_of_the_api_ends_the_run_as_failed(tmp_path: Path) -> None:
