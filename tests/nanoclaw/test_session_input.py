@@ -114,6 +114,11 @@ def test_a_session_folder_that_was_copied_out_with_its_transcript(install: Path,
     assert trace.scenario.group_id == "family"
     assert trace.calls()[1].results[0].data["result"]["delivered"] is True
     assert trace.capabilities.supports_container_metadata is False
+    script = Script("s-2")
+    script.chat("Of another session?", 8)
+    script.sends("Yes.")
+    script.write(copy, "s-2.jsonl")
+    assert len(inspected(copy).runs) == 2
     (copy / "outbound.db").unlink()
     assert replayed(copy, ".", turn=2).scenario.task_id == "task-1795294527407-6whzfn"
 
@@ -429,6 +434,13 @@ def test_what_a_recording_holds_and_lacks(install: Path, tmp_path: Path) -> None
         "what was delivered: sends are known by their calls, the answer by its text",
         "memory at the start of a run, but for what the run shows; group folders are as they were copied",
     ]
+
+
+def test_a_file_among_transcripts_that_is_none(install: Path) -> None:
+    """It is passed over, and said."""
+    (install / TRANSCRIPT).with_name("notes.jsonl").write_text("no line\n", encoding="utf-8")
+    recording = inspected(install)
+    assert (len(recording.runs), recording.skipped["file that is no transcript"]) == (2, 1)
 
 
 def test_what_a_transcript_alone_holds_and_lacks(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from agenteval.assertions.base import Verdict
 from agenteval_nanoclaw.session.memory import Memory
 from agenteval_nanoclaw.session.shell import touches
-from agenteval_nanoclaw.session.store import Mount
+from agenteval_nanoclaw.session.store import Mount, listed_mounts
 from builders import judge, make_case
 from nanoclaw.recordings import converted, inspected, replayed, unpack
 from nanoclaw.transcripts import Script
@@ -77,6 +77,23 @@ def test_whose_memory_a_path_is(path: str, owner: str | None) -> None:
     assert (f"{file.group} {file.source}" if file else None) == owner
 
 
+@pytest.mark.parametrize(
+    ("host", "group"),
+    [
+        ("/srv/nanoclaw/groups/family", "family"),
+        ("/srv/nanoclaw/groups//family/photos/", "family"),
+        ("C:\\nanoclaw\\groups\\family", "family"),
+        ("/srv/nanoclaw/groups", ""),
+        ("/srv/nanoclaw/groups/", ""),
+        ("/srv/code", ""),
+    ],
+)
+def test_whose_folder_a_mount_is(host: str, group: str) -> None:
+    """The group's in whose folder it is; all of them are no one's."""
+    (mount,) = listed_mounts([{"hostPath": host, "containerPath": "/family/", "readonly": 1}])
+    assert (mount.group, mount) == (group, Mount(inside="/workspace/extra/family", host=host, readonly=True))
+
+
 def uses(tool: str, output: str = "", /, **args: Any) -> list[str]:
     """What a call does to memory, in short."""
     found = memory("preferences.md").uses(tool, args, "/workspace/agent", output)
@@ -137,6 +154,11 @@ def test_what_commands_do_to_memory(command: str, expected: list[str]) -> None:
     assert uses("Bash", command=command) == expected
 
 
+def test_only_the_shell_runs_commands() -> None:
+    """What other tools do with theirs is not known."""
+    assert uses("mcp__home__run", command="cat CLAUDE.local.md") == []
+
+
 def test_listings_name_memory_and_searches_quote_it() -> None:
     """What a command prints tells which files it reached."""
     assert uses("Bash", "CLAUDE.local.md\nnotes.md\n", command="ls") == [f"names {OWN}"]
@@ -181,6 +203,7 @@ def test_listings_name_memory_and_searches_quote_it() -> None:
         ),
         ("Bash", {"command": "grep -rn e ."}, "CLAUDE.local.md:4:tea: 3:00", "tea: 3:00"),
         ("Bash", {"command": "rg -l e"}, "CLAUDE.local.md", ""),
+        ("Bash", {"command": "cat CLAUDE.local.md; rg e"}, "CLAUDE.local.md:e", "CLAUDE.local.md:e"),
         ("Grep", {"pattern": "e", "output_mode": "content"}, "CLAUDE.local.md:4:tea", "tea"),
         ("Grep", {"pattern": "e"}, "CLAUDE.local.md", None),
         ("Grep", {"path": "CLAUDE.local.md", "output_mode": "content"}, "No tea.", "No tea."),

@@ -96,9 +96,8 @@ class Memory:
         for mount in self.mounts:
             if path.startswith(mount.inside + "/"):
                 host = normpath(mount.host.replace("\\", "/") + path[len(mount.inside) :])
-                _, found, inside = host.partition("/groups/")
-                folder, _, inside = inside.partition("/")
-                return self._of_group(folder, inside, path) if found else None
+                folder, _, inside = host.partition("/groups/")[2].partition("/")
+                return self._of_group(folder, inside, path)
         name = path.removeprefix("/workspace/extra/").partition("/")[0]
         return Owned(name, LOCAL, path) if basename(path) == LOCAL else None
 
@@ -226,11 +225,11 @@ def _read(file: Owned, output: str, *, names_only: bool) -> MemoryUse:
 
 def _hit(line: str) -> tuple[str, str]:
     """File and text of a line that a search prints: `notes.md:2:text`, or a name alone."""
-    name, colon, rest = line.partition(":")
+    name, _, rest = line.partition(":")
     number, second, text = rest.partition(":")
-    if colon and second and number.isdigit():
+    if second and number.isdigit():
         return name, text
-    return (name, rest) if colon else (line, "")
+    return name, rest
 
 
 def _once(uses: list[MemoryUse]) -> list[MemoryUse]:
@@ -242,6 +241,6 @@ def _once(uses: list[MemoryUse]) -> list[MemoryUse]:
             continue
         if not same:
             kept.append(use)
-        elif not use.names_only and same[0].names_only:
+        elif same[0].names_only:
             kept[kept.index(same[0])] = use
     return kept

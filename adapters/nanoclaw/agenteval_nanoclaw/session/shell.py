@@ -12,8 +12,6 @@ from agenteval_nanoclaw.session.edits import edits
 
 Access = Literal["read", "write", "names"]
 
-CLOSERS = frozenset({"}", ")", "done", "fi", "esac"})
-"""They end a group of commands; redirections of all that it prints may follow."""
 SAY = frozenset({"echo", "printf"})
 """Commands whose words are text, not files."""
 SILENT = frozenset({"", ":", "true"})
@@ -195,7 +193,7 @@ class _Follower:
                 self._note("write", files, written, taken)
         elif name in READERS:
             self._read(name, plain[1:], files)
-        elif name not in SAY | SILENT | CLOSERS:
+        elif name not in SAY | SILENT:
             self.unclear += [*plain, body] if body else plain
 
     def _redirected(self, words: list[str]) -> tuple[list[str], list[tuple[str, bool]], str | None]:
