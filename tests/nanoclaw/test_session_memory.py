@@ -22,6 +22,11 @@ MOUNTS = [
 ]
 
 
+PART = {"filePath": "CLAUDE.local.md", "content": "tea", "startLine": 1, "numLines": 1, "totalLines": 2}
+WHOLE = {"filePath": "CLAUDE.local.md", "content": "tea", "startLine": 1, "numLines": 1, "totalLines": 1}
+LAST = {**PART, "startLine": 2}
+
+
 def memory(index_text: str = "") -> Memory:
     """The memory of the group main."""
     return Memory(group="main", mounts=MOUNTS, index_text=index_text)
@@ -276,6 +281,22 @@ def test_what_is_written_is_told() -> None:
         ("cat <<EOF|tee -a f\n5\nEOF", [("5\n", "", False)]),
         ("cat <<-EOF>f\n\t5\n\tEOF", [("\t5\n", "", True)]),
         ("git commit -m \"$(cat <<'E'\nwip\nE\n)\"; cat > f <<E\n5\nE", [("5\n", "", True)]),
+        ("cat <<E > f\nE", [("", "", True)]),
+        ("cat <<E > f\n5", [(None, "", False)]),
+        ("cat <<< E >> f\nE", [("E\n", "", False)]),
+        ("echo tea#5 >> f # now", [("tea#5", "", False)]),
+        ("echo '' '(5)' >> f", [(" (5)", "", False)]),
+        ('echo "" "(5)" >> f', [(" (5)", "", False)]),
+        ('echo "tea \\"(5)\\"" >> f', [('tea "(5)"', "", False)]),
+        ("echo \\(5\\) >> f", [("(5)", "", False)]),
+        ("echo tea \\\n5 >> f", [("tea 5", "", False)]),
+        ("echo tea5>f", [("tea5", "", True)]),
+        ('echo te"a 5" >> f', [("tea 5", "", False)]),
+        ("echo 5; tee f", [(None, "", False)]),
+        ("touch f", [(None, "", False)]),
+        ("(cd /a; date; echo 3 > f); echo 5 > f", [("5", "", True)]),
+        ("case $x in a) echo 5 > f;; esac", [(None, "", False)]),
+        ("cd; echo 5 > f", [("5", "", True)]),
         ("echo 5 | tee f", [("5", "", True)]),
         ("echo 5 2>&1 | tee --append f >/dev/null", [("5", "", False)]),
         ("echo 5; date | tee -a f", [(None, "", False)]),
@@ -403,6 +424,88 @@ def test_what_a_write_of_the_whole_file_took_out_is_what_was_recorded_of_it(tmp_
     assert (write.data["content"], write.data["change_summary"]) == ("tea", "instead of: 3 bullets\ncoffee\n")
 
 
+def test_what_a_write_of_the_whole_file_took_out_is_what_was_last_in_it(tmp_path: Path) -> None:
+    """Not what an earlier write of the whole file had taken out, nor what was deleted."""
+    path = "/workspace/agent/CLAUDE.local.md"
+    script = Script()
+    script.chat("Hello?")
+    for number, (tool, args) in enumerate(
+        (
+            ("Edit", {"old_string": "milk", "new_string": "tea"}),
+            ("Edit", {"old_string": "sugar", "new_string": ""}),
+            ("Write", {"content": "coffee"}),
+            ("Write", {"content": "water"}),
+        )
+    ):
+        script.calls(tool, f"c-{number}", file_path=path, **args)
+        script.answers("Updated.", f"c-{number}")
+    script.sends("Noted.")
+    script.write(tmp_path)
+    writes = replayed(tmp_path, "s-1.jsonl").of_type("memory_write")
+    assert [write.data["change_summary"] for write in writes] == [
+        "instead of: milk",
+        "instead of: sugar",
+        "instead of: tea",
+        "instead of: coffee",
+    ]
+
+
+NAMED = "see preferences.md"
+
+
+@pytest.mark.parametrize(
+    ("tool", "args", "is_memory"),
+    [
+        ("Edit", {"file_path": "/workspace/agent/CLAUDE.local.md", "new_string": NAMED}, True),
+        ("Write", {"file_path": "/workspace/agent/CLAUDE.local.md", "content": NAMED}, True),
+        ("Read", {"file_path": "/workspace/agent/CLAUDE.local.md"}, True),
+        ("Read", {"file_path": "/workspace/agent/CLAUDE.md"}, True),
+        ("Bash", {"command": f"echo {NAMED} >> CLAUDE.local.md"}, True),
+        ("Edit", {"file_path": "/workspace/agent/notes.md", "new_string": NAMED}, False),
+        ("Write", {"file_path": "/workspace/agent/notes.md", "content": NAMED}, False),
+        ("Read", {"file_path": "/workspace/agent/notes.md"}, False),
+        ("Bash", {"command": f"echo {NAMED} >> notes.md; cat CLAUDE.local.md"}, False),
+    ],
+)
+def test_a_file_is_memory_when_the_run_shows_that_the_memory_file_names_it(
+    tmp_path: Path, tool: str, args: dict[str, str], is_memory: bool
+) -> None:
+    """By what was read of it, or written to it; what other files name is none."""
+    script = Script()
+    script.chat("Hello?")
+    script.calls(tool, **args)
+    script.answers("", toolUseResult={"file": {**WHOLE, "content": NAMED}} if tool == "Read" else {})
+    script.calls("Read", "c-2", file_path="/workspace/agent/preferences.md")
+    script.answers("tea", "c-2")
+    script.sends("Noted.")
+    script.write(tmp_path)
+    events = replayed(tmp_path, "s-1.jsonl").events
+    assert ("preferences.md" in [event.data.get("source") for event in events]) is is_memory
+
+
+def test_what_an_event_of_memory_tells(tmp_path: Path) -> None:
+    """Whose memory it is, who touched it, by which call, and when; a recording that shows one supports them all."""
+    script = Script(folder="/workspace/group")
+    script.user("Hello?")
+    for number, (tool, args) in enumerate(
+        (("Read", {"file_path": "/workspace/global/CLAUDE.md"}), ("Bash", {"command": "ls CLAUDE.md"}))
+    ):
+        script.calls(tool, f"c-{number}", **args)
+        script.answers("tea", f"c-{number}")
+    for line in script.lines[-4:]:
+        line |= {"isSidechain": True, "agentId": "a1"}
+    script.says("Noted.")
+    script.write(tmp_path)
+    trace = replayed(tmp_path, "s-1.jsonl")
+    assert trace.capabilities.supports_memory_events is True
+    own = {"group_id": "family", "source": "CLAUDE.md", "path": "/workspace/group/CLAUDE.md"}
+    shared = {"group_id": "global", "source": "CLAUDE.md", "path": "/workspace/global/CLAUDE.md"}
+    assert [(each.data, each.group_id, each.agent_id, each.ts) for each in trace.of_type("memory_read")] == [
+        ({**shared, "content": "tea", "call_id": "c-0"}, "global", "a1", "2026-11-21T20:00:03.000Z"),
+        ({**own, "names_only": True, "call_id": "c-1"}, "family", "a1", "2026-11-21T20:00:05.000Z"),
+    ]
+
+
 def test_commands_that_are_not_understood_are_named(tmp_path: Path) -> None:
     """Nothing is made up about them; the trace says what it cannot show."""
     script = Script()
@@ -489,9 +592,6 @@ def test_memory_that_a_later_run_wrote_is_not_in_the_snapshot(tmp_path: Path) ->
     assert snapshot(root, 1) == {}
 
 
-PART = {"filePath": "CLAUDE.local.md", "content": "tea", "startLine": 1, "numLines": 1, "totalLines": 2}
-WHOLE = {"filePath": "CLAUDE.local.md", "content": "tea", "startLine": 1, "numLines": 1, "totalLines": 1}
-LAST = {**PART, "startLine": 2}
 READ = ("Read", {"file_path": "/workspace/agent/CLAUDE.local.md"})
 WRITE = ("Write", {"file_path": "/workspace/agent/CLAUDE.local.md", "content": "coffee"})
 APPEND = ("Bash", {"command": "echo coffee >> CLAUDE.local.md"})

@@ -181,8 +181,8 @@ class _Follower:
         elif name in NAMES:
             self._note("names", files or ["."])
         elif name in WRITERS:
-            whole = name == "tee" and body is not None and not {"-a", "--append"}.intersection(plain)
-            self._note("write", files, body if name == "tee" else None, whole=whole)
+            whole = body is not None and not {"-a", "--append"}.intersection(plain)
+            self._note("write", files, body, whole=whole)
         elif name in ENDERS:
             self._note("write", files, "", whole=True)
         elif name in COPIERS:
