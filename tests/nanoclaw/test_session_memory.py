@@ -150,6 +150,15 @@ OWN = "main/CLAUDE.local.md"
         ("echo x >| CLAUDE.local.md", [f"write {OWN}"]),
         ("diff <(cat CLAUDE.local.md) x", [f"read {OWN}"]),
         ("echo $((1 << 3)); cat CLAUDE.local.md", [f"read {OWN}"]),
+        (
+            "if ! test -f x; then cat CLAUDE.local.md; elif true; then date; else rm preferences.md; fi",
+            [f"read {OWN}", "write main/preferences.md"],
+        ),
+        ("while true; do { time cat CLAUDE.local.md; }; done", [f"read {OWN}"]),
+        ("cp notes.md CLAUDE.local.md", [f"write {OWN}"]),
+        ("mv CLAUDE.local.md notes.md", [f"write {OWN}"]),
+        ("cat -e CLAUDE.local.md", [f"read {OWN}"]),
+        ("cat <&3; cat CLAUDE.local.md", [f"read {OWN}"]),
         ("date", []),
         ("echo 'unclosed", []),
     ],
@@ -181,7 +190,13 @@ def test_listings_name_memory_and_searches_quote_it() -> None:
     assert uses("Bash", found, command="cat notes.txt") == []
     for command in ("grep -r bullets .", "grep -rn bullets", "grep -R bullets", "rg bullets"):
         assert uses("Bash", found, command=command) == [f"read {OWN}"]
-    for command in ("date | grep bullets", "date | sort -r", "date | grep bullets --regular"):
+    for command in (
+        "date | grep bullets",
+        "date | sort -r",
+        "date | grep -i bullets",
+        "date | grep error",
+        "date | grep bullets --regular",
+    ):
         assert uses("Bash", found, command=command) == []
     assert uses("Glob", "/workspace/agent/CLAUDE.local.md\n", pattern="*") == [f"names {OWN}"]
     assert uses("Grep", "CLAUDE.local.md:5:x", pattern="x", output_mode="content") == [f"read {OWN}"]
@@ -294,6 +309,12 @@ def test_what_is_written_is_told() -> None:
         ('echo te"a 5" >> f', [("tea 5", "", False)]),
         ("echo 5; tee f", [(None, "", False)]),
         ("touch f", [(None, "", False)]),
+        ("echo 5 2>/dev/null | tee f", [("5", "", True)]),
+        ("echo 5 | tee a | tee f", [("5", "", True)]),
+        ("echo 5 | cat a > f", [(None, "", False)]),
+        ("echo '%s tea' 5 >> f", [("%s tea 5", "", False)]),
+        ("sed --in-place s/3/5/ f", [("5", "3", False)]),
+        ("sed -i --expression s/3/5/ f", [("5", "3", False)]),
         ("(cd /a; date; echo 3 > f); echo 5 > f", [("5", "", True)]),
         ("case $x in a) echo 5 > f;; esac", [(None, "", False)]),
         ("cd; echo 5 > f", [("5", "", True)]),

@@ -188,11 +188,11 @@ class _Follower:
         elif name in COPIERS:
             self._note("write" if name == "mv" else "read", files[:-1])
             self._note("write", files[-1:])
-        elif name in EDITORS and any(map(_IN_PLACE.match, plain[1:])):
+        elif name in EDITORS and any(map(_IN_PLACE.match, plain)):
             for written, taken in edits("\n".join(scripts)):
                 self._note("write", files, written, taken)
         elif name in READERS:
-            self._read(name, plain[1:], files)
+            self._read(name, plain, files)
         elif name not in SAY | SILENT:
             self.unclear += [*plain, body] if body else plain
 
@@ -213,17 +213,17 @@ class _Follower:
                 body = f"{target}\n"
             elif word == "<" and target:
                 self._note("read", [target])
-            elif ">" in word and not word.endswith("&") and target not in ("/dev/null", ""):
+            elif not word.endswith("&") and target not in ("/dev/null", ""):
                 targets.append((target, ">>" in word))
         return plain, targets, body
 
-    def _read(self, name: str, options: list[str], files: list[str]) -> None:
+    def _read(self, name: str, words: list[str], files: list[str]) -> None:
         """Note what a command reads that prints files; searches may go through folders."""
         self._note("read", files)
         recursive = name == "rg" or any(
-            word.startswith("-") and not word.startswith("--") and set(word) & {"r", "R"} for word in options
+            word.startswith("-") and not word.startswith("--") and set(word) & {"r", "R"} for word in words
         )
-        if name in SEARCHES and recursive and len(files) < 2:
+        if name in SEARCHES and recursive:
             self._note("read", ["."])
 
     def _note(
@@ -246,7 +246,7 @@ class _Follower:
 
 _VARIABLE = lazy(r"\$\{?(\w+)\}?")
 _IN_PLACE = lazy(r"-[^\WMe]*i|--in-place")
-_SCRIPT_NEXT = lazy(r"-\w*e|--expression|--regexp")
+_SCRIPT_NEXT = lazy(r"-\w*e")
 
 
 def _scripts(words: list[str], *, scripted: bool) -> tuple[list[str], list[str]]:
