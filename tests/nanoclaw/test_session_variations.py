@@ -426,6 +426,19 @@ def test_an_answer_that_did_not_go_out(tmp_path: Path) -> None:
     assert trace.notes == ["no message went out for what the final text says to dana"]
 
 
+def test_an_answer_of_which_a_part_did_not_arrive(tmp_path: Path) -> None:
+    """It went out in two messages, and one of them was not delivered: the answer was not."""
+    row = "'m-2', 5, NULL, '2026-11-21 20:53:04', 'chat', '{\"text\": \"Dana knows\"}'"
+    columns = "id, seq, in_reply_to, timestamp, kind, content"
+    sql = f"INSERT INTO messages_out ({columns}) VALUES ({row})"
+    trace = news(tmp_path, (ALSO[0], ALSO[1].replace("family", "dana")), sql=sql)
+    (final,) = trace.of_type("final_output")
+    assert final.data["content"].endswith("\n\nDana knows")
+    assert (final.data["delivered"], final.data["to"]) == (False, "dana")
+    assert final.data["message_id"] == "msg-1795294384335-knjpkp"
+    assert trace.notes == []
+
+
 def test_the_conversation_of_a_run_that_no_row_began(tmp_path: Path) -> None:
     """Is the one that the session answers to: what the text says to another chat is a send."""
     begin = '<context timezone=\\"America/New_York\\" />\\n<message id=\\"2\\" from=\\"dana\\" sender=\\"Dana\\" time=\\"Nov 21, 2026, 3:53 PM\\">'

@@ -260,6 +260,17 @@ def test_a_run_that_was_killed_and_taken_up_again(tmp_path: Path) -> None:
     assert trace.status == "success"
 
 
+def test_what_the_harness_says_in_the_agent_s_name_is_no_answer(tmp_path: Path) -> None:
+    """It is written when a run is taken up again, and took no tokens."""
+    script = Script(folder="/srv/project")
+    script.user("Hello?")
+    script.says("Hi.")
+    script.says("No response requested.", message={"model": "<synthetic>"})
+    trace = trace_of(script, tmp_path)
+    assert told(trace) == [("message_received", "Hello?"), ("final_output", "Hi.")]
+    assert (trace.metrics.token_usage or {})["output_tokens"] == 5
+
+
 def test_a_run_that_was_killed(tmp_path: Path) -> None:
     """Has a call that nothing answered, and no output."""
     script = first_run()
@@ -454,7 +465,8 @@ def test_what_subagents_do_is_told(tmp_path: Path) -> None:
     assert trace.calls()[1].event.data["parent_call_id"] == "c-1"
 
 
-def test_a_subagent_that_never_answered_is_found_by_its_prompt(tmp_path: Path) -> None:
+@pytest.mark.parametrize("tool", ["Task", "Agent"])
+def test_a_subagent_that_never_answered_is_found_by_its_prompt(tmp_path: Path, tool: str) -> None:
     """Its call has no result that would name it."""
     for agent, words in (("a0", "Tell Leo"), ("a1", "Grüße")):
         path = side(words).write(tmp_path, f"s-1/subagents/agent-{agent}.jsonl")
@@ -463,7 +475,7 @@ def test_a_subagent_that_never_answered_is_found_by_its_prompt(tmp_path: Path) -
     )
     script = spawning()
     del script.lines[2:]
-    script.lines[1]["message"]["content"][0]["input"] = {"prompt": "Grüße"}
+    script.lines[1]["message"]["content"][0] |= {"name": tool, "input": {"prompt": "Grüße"}}
     assert [call.event.agent_id for call in trace_of(script, tmp_path).calls()] == ["main", "a1"]
 
 
@@ -690,6 +702,46 @@ def test_texts_to_others_are_sends(tmp_path: Path) -> None:
     assert {call.event.data["recorded_tool"] for call in trace.calls()} == {"final text"}
     assert trace.output == "All done."
     assert len(trace.of_type("final_output")) == 1
+
+
+@pytest.mark.parametrize(
+    ("tool", "args", "answer", "said"),
+    [
+        ("send_message", {"text": "Hi."}, "Message sent to dana (id: 3)", "Hi."),
+        ("send_message", {"text": "Hi."}, "Message sent.", "Hi."),
+        ("send_message", {"text": "Hi.", "to": "family"}, "Message sent to family (id: 3)", ""),
+        ("send_card", {"card": {}, "fallbackText": "A card"}, "Card sent (id: 3)", "A card"),
+        ("ask_user_question", {"title": "Tea", "question": "Tea or milk?"}, "Answered: tea", "Tea or milk?"),
+        ("send_file", {"path": "a.txt", "text": " "}, "File sent to dana (id: msg-1)", ""),
+    ],
+)
+def test_what_tools_sent_is_the_answer_of_a_run_that_says_nothing(
+    tmp_path: Path, tool: str, args: dict[str, Any], answer: str, said: str
+) -> None:
+    """When it went to the conversation, and has words."""
+    script = first_run()
+    script.calls(f"mcp__nanoclaw__{tool}", **args)
+    script.answers(answer)
+    script.says("<internal>Sent.</internal>")
+    trace = trace_of(script, tmp_path)
+    (final,) = trace.of_type("final_output")
+    sent_by = {"sent_by": ["c-1"]} if said else {}
+    raw = "<internal>Sent.</internal>"
+    assert final.data == {"role": "assistant", "content": said, **sent_by, "raw": raw}
+    assert not [note for note in trace.notes if "the last text was not delivered" in note]
+
+
+def test_an_answer_to_several(tmp_path: Path) -> None:
+    """Goes to all that spoke; the trace names the one or the ones that it went to."""
+    script = Script()
+    script.user(prompt("Tea?") + prompt("Milk?", 4).replace('from="dana"', 'from="nora"').partition("/>")[2])
+    script.says('<message to="dana">Tea.</message><message to="nora">Milk.</message>')
+    (final,) = trace_of(script, tmp_path).of_type("final_output")
+    assert (final.data["content"], final.data["to"]) == ("Tea.\n\nMilk.", ["dana", "nora"])
+    script.lines.pop()
+    script.sends("Tea.")
+    (final,) = trace_of(script, tmp_path).of_type("final_output")
+    assert (final.data["content"], final.data["to"]) == ("Tea.", "dana")
 
 
 def test_slash_commands_begin_runs(tmp_path: Path) -> None:
