@@ -269,6 +269,15 @@ def test_an_error_without_call_id_fails_no_other_call(tmp_path: Path, script: li
     assert not trace.calls()[0].failed
 
 
+@pytest.mark.parametrize("answered", [RESULT, TIMEOUT])
+def test_an_error_without_a_call_is_of_the_call_that_waits(tmp_path: Path, answered: dict[str, Any]) -> None:
+    """Of two calls of a tool, the one that nothing answered yet."""
+    unnamed = {name: value for name, value in TIMEOUT.items() if name != "call_id"}
+    bundle = make_bundle(CALL, {**CALL, "call_id": "c2"}, answered, unnamed)
+    error = trace_of(tmp_path, bundle).of_type("error")[-1]
+    assert (error.parent_event_id, error.data["tool"]) == ("evt-3", "web_search")
+
+
 def test_an_error_takes_its_tool_from_the_call(tmp_path: Path) -> None:
     """Selectors by tool find it."""
     bundle = make_bundle(CALL, {"type": "error", "call_id": "c1", "error_type": "timeout"})
