@@ -54,6 +54,7 @@ REMARK = Problem(
     line=2,
     column=5,
     severity="warning",
+    next_step="rename it",
 )
 
 

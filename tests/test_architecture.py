@@ -213,5 +213,5 @@ def test_all_that_is_printed_and_filed_goes_through_the_redactor() -> None:
         ("reporters/sealing.py", "encode"),
         ("reporters/sealing.py", "orjson.dumps"),
         ("redaction.py", "orjson.dumps"),
-        ("schemas.py", "path.write_text"),
+        ("reference/schemas.py", "path.write_text"),
     }

@@ -1,5 +1,7 @@
 """A comparison as a person reads it."""
 
+from dataclasses import replace
+
 import pytest
 
 from agenteval.comparing.comparison import KINDS, Change, ComparedSide, Comparison, TestDifference
@@ -167,3 +169,15 @@ def test_many_tests_and_calls_are_counted() -> None:
 def test_nothing_changed() -> None:
     """Then it says so."""
     assert totals(compared()) == "no change"
+
+
+def test_on_a_narrow_terminal_what_became_of_a_test_stands_below_its_name(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The terminal would break the line where it ends, in the middle of it."""
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setenv("TERM", "xterm")
+    screen = Screen(terminal=True)
+    change = replace(FAILS, test_case_id="nanoclaw.scheduler.digest")
+    tell(Terminal(screen, color="never"), compared(change))
+    assert "    ✗ nanoclaw.scheduler.digest  a\n      pass → fail\n        got none\n" in screen.text()

@@ -9,7 +9,7 @@ import yaml
 
 from agenteval.adapters import find_adapter
 from agenteval.assertions import assertion_class, assertion_types
-from agenteval.schemas import SHIPPED, build_schema
+from agenteval.reference.schemas import SHIPPED, build_schema
 
 EDITED = ("test-case", "replay")
 """What people write, or mend, by hand."""

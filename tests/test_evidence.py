@@ -83,9 +83,12 @@ def test_redaction_comes_before_cutting() -> None:
 
 
 def test_messages_keep_their_lines_up_to_a_limit() -> None:
-    """40 lines of at most 600 characters stay; what is left out is counted."""
+    """40 lines of at most 600 characters stay, both ends of longer ones; what is left out is counted."""
     assert message("a\nb", OPEN) == "a\nb"
-    assert message("x" * 601, OPEN) == "x" * 600 + "… (1 more characters)"
+    assert message("x" * 600 + "\n", OPEN) == "x" * 600 + "\n"
+    phrases = ", ".join(f'"phrase {number}"' for number in range(60))
+    whole = f'expected none of {phrases}; "phrase 7" occurs in line 3'
+    assert message(whole, OPEN) == f"{whole[:300]}… ({len(whole) - 600} more characters) …{whole[-300:]}"
     assert message("\n".join(map(str, range(43))), OPEN).split("\n")[38:] == ["38", "39", "… (3 more lines)"]
     forty = "\n".join(map(str, range(40)))
     assert message(forty, OPEN) == forty

@@ -24,8 +24,8 @@ WARNS = says(failed("hm"), "warns", severity="warning")
 SKIPS = says(not_applicable("no tokens"), "skips")
 VACUOUS = says(vacuous("no bread"), "vacuous")
 ALL_SKIPPED = (
-    "no assertion could be judged: record with an adapter that has the missing capabilities, "
-    "or add an assertion that needs none"
+    "no assertion could be judged: record what they need, with an adapter that can, "
+    "or add an assertion that needs less"
 )
 EVIDENCE = "read the evidence, and mend the agent or the assertion; --save-traces writes the whole trace"
 

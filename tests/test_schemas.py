@@ -18,7 +18,7 @@ from agenteval.assertions import assertion_class, assertion_types
 from agenteval.findings import Invalid
 from agenteval.reference.explanation import explain_all
 from agenteval.reference.markdown import reference_markdown
-from agenteval.schemas import SHIPPED, build_schema, drifted, schema_path, schema_text
+from agenteval.reference.schemas import SHIPPED, build_schema, drifted, schema_path, schema_text
 from agenteval.spec import TestCase
 from agenteval.strict import Model, parse
 from agenteval.trace import CAPABILITY_FLAGS

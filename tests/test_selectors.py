@@ -99,14 +99,48 @@ def test_differences_name_each_argument_with_expected_and_got(
     assert parse(ArgsMatch, matcher).differences(args) == differences
 
 
-def test_long_texts_tell_where_they_differ() -> None:
-    """The message is cut before it comes to what was got; short texts are shown in full."""
+def test_long_texts_are_shown_where_they_differ() -> None:
+    """Messages are cut, and two texts often begin alike; short texts are shown in full."""
     head = "- one\n" * 50
     matcher = parse(ArgsMatch, {"args_equal": {"content": f"{head}two"}})
     assert matcher.differences({"content": f"{head}too"}) == [
-        f"content (differs at character 302, line 51): expected {show(head + 'two')}, got {show(head + 'too')}"
+        (
+            'content (differs at character 302, line 51): expected "…\\n- one\\n- one\\n- one\\ntwo", '
+            'got "…\\n- one\\n- one\\n- one\\ntoo"'
+        )
     ]
-    assert matcher.differences({"content": 2})[0].startswith('content: expected "- one')
+    assert matcher.differences({"content": 2})[0].endswith("…, got 2")
+
+
+def test_long_objects_are_shown_where_they_differ() -> None:
+    """The first part that is not equal stands for the others, as deep as it has to be to be short."""
+    title = "Zoo visit " * 30
+    want = {"title": title, "days": [{"at": 11}, {"at": 12}]}
+    got = {"title": title, "days": [{"at": 11}, {}]}
+    assert parse(ArgsMatch, {"args_equal": {"plan": want}}).differences({"plan": got}) == [
+        'plan.days: expected [{"at": 11}, {"at": 12}], got [{"at": 11}, {}]'
+    ]
+    assert parse(ArgsMatch, {"args_contains": {"plan": want}}).differences({"plan": got}) == [
+        'plan.days: expected to be [{"at": 11}, {"at": 12}], got [{"at": 11}, {}]'
+    ]
+
+
+def test_long_lists_are_shown_where_they_differ() -> None:
+    """The place is told as a dotted path, the way that authors write it."""
+    matcher = parse(ArgsMatch, {"args_equal": {"plan": ["Zoo visit " * 40, 1]}})
+    assert matcher.differences({"plan": ["Zoo visit " * 40]}) == ["plan.1: expected 1, got nothing"]
+
+
+def test_a_long_value_hides_no_other_difference() -> None:
+    """Of a value that is not as expected the beginning is enough: the message has room for what comes after it."""
+    text = "Good morning! " * 50
+    matcher = {"args_contains": {"content": "Norlake", "to": "ops"}, "regex": {"content": "^Hi"}}
+    shown = f'"{text[:198]}…'
+    assert parse(ArgsMatch, matcher).differences({"content": text, "to": "family"}) == [
+        f'content: expected to contain "Norlake", got {shown}',
+        'to: expected to contain "ops", got "family"',
+        f"content: expected a match of /^Hi/, got {shown}",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agenteval.shortening import abridged, cells, clipped, clipped_to_cells, cut, head
+from agenteval.shortening import abridged, cells, clipped, clipped_to_cells, cut, ends, head
 
 
 def test_cut() -> None:
@@ -25,6 +25,14 @@ def test_abridged_counts_what_is_left_out() -> None:
     assert abridged("abc", 3) == "abc"
     assert abridged("abcdef", 3) == "abc… (3 more characters)"
     assert abridged("cafe\u0301 au lait", 4) == "caf… (10 more characters)"
+
+
+def test_ends_leave_out_the_middle() -> None:
+    """A message says first what was expected and last what was got; no sign is cut in two."""
+    assert ends("abcdef", 6) == "abcdef"
+    assert ends("expected many, got one", 8) == "expe… (14 more characters) … one"
+    assert ends("cafe\u0301 au lait, cafe\u0301", 8) == "caf… (13 more characters) …afe\u0301"
+    assert ends("x" * 9 + "e\u0301", 2) == "x… (10 more characters) …"
 
 
 def test_cells_bound_what_a_terminal_shows() -> None:

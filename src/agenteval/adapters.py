@@ -24,9 +24,9 @@ class AdapterContext:
     """What an adapter may know beside the test case.
 
     `base_dir` is the test file's directory, to which paths in the spec are relative; `root` is the project
-    root, outside which nothing is read unless `allow_outside` is set; `max_file_bytes` bounds every file. What the
-    adapter finds remarkable but not wrong it says through `warn`. `progress` is told, while a large file is read,
-    which file it is, how many bytes are read, and how many there are.
+    root, outside which nothing is read unless `allow_outside` is set; `max_file_bytes` bounds every file. What is odd
+    but not wrong goes to `warn`. While a large file is read, `progress` is called with the file, the bytes read so far,
+    and its size in bytes.
     """
 
     base_dir: Path
@@ -98,7 +98,7 @@ def installed_adapters() -> list[str]:
 
 
 def own_adapters() -> list[str]:
-    """The names of the adapters that come with agenteval; nobody else can have them."""
+    """The names of the adapters that come with agenteval; no other adapter can take them."""
     return sorted(_own_entry_points())
 
 

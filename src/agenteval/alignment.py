@@ -1,11 +1,11 @@
-"""Which of the expected things happened: optimal, not greedy, alignments of a list of expectations with a list of facts.
+"""Which of the expected things happened: optimal alignments of a list of expectations with a list of facts.
 
-What fits what is given as rows of bits: bit `f` of row `e` is set when fact `f` is what expectation `e` asks for.
-Rows are plain integers, so that a few thousand of each take kilobytes, and a step over a whole row is one operation.
+What fits is given as rows of bits: bit `f` of row `e` is set when fact `f` is what expectation `e` asks for. Rows are
+plain integers: a few thousand of each take kilobytes, and a step over a whole row is one operation.
 """
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 Pair = tuple[int, int]
 """The places of an expectation and of the fact it is aligned with, from 0."""
@@ -16,13 +16,13 @@ class Alignment:
     """Every expectation is in one of `matched`, `out_of_order` and `missing`; every other fact is `unexpected`."""
 
     matched: list[Pair]
-    out_of_order: list[Pair] = field(default_factory=list)
+    out_of_order: list[Pair]
     missing: list[int]
     unexpected: list[int]
 
 
 def align_in_order(rows: Sequence[int], facts: int) -> Alignment:
-    """Match as many pairs as can be had without crossings; then, among the rest, as many out of order as can be."""
+    """Match as many pairs as possible without crossings; then, of the rest, as many as possible out of order."""
     matched = _longest_common(rows, facts)
     done = {expected for expected, _ in matched}
     free = _all(facts)
@@ -33,14 +33,14 @@ def align_in_order(rows: Sequence[int], facts: int) -> Alignment:
 
 
 def align_in_any_order(rows: Sequence[int], facts: int) -> Alignment:
-    """Match as many pairs as can be had."""
+    """Match as many pairs as possible."""
     return _aligned(rows, facts, _largest_matching(rows, _all(facts)), [])
 
 
 def stretches(before: Sequence[Hashable], now: Sequence[Hashable]) -> Iterator[tuple[bool, range, range]]:
-    """Two sequences cut into stretches that are the same in both and stretches that are not, by their places from 0.
+    """Cut two sequences into stretches that are equal in both and stretches that are not, as ranges of places from 0.
 
-    Of a stretch that only one of them has, the other range is empty. As many items as can be are the same.
+    For a stretch that only one of them has, the other range is empty. As many items as possible are in equal ones.
     """
     places: dict[Hashable, int] = {}
     for place, item in enumerate(now):
@@ -128,7 +128,7 @@ def _shift(
     fact_of: dict[int, int],
     owner: dict[int, int],
 ) -> None:
-    """Give a fact to an expectation, the fact it had to the one that asked for it, and so on back to the start."""
+    """Give a fact to an expectation, its former fact to the expectation it came from, and so on to the start."""
     while True:
         given_up = fact_of.get(expected)
         fact_of[expected] = fact

@@ -1,8 +1,8 @@
 """Authors' JSON Schemas: judged offline, under the time limit of patterns, without running away.
 
-The drafts from 4 on that `$schema` can name are known; without `$schema` it is draft 2020-12. References lead to places
-inside the schema or to the published meta-schemas; nothing is ever fetched. `pattern` and its like are
-searched by the engine that has a time limit, and every keyword looks first whether there is time left.
+`$schema` may name the drafts from 4 on; without it a schema is of draft 2020-12. References lead to places inside the
+schema or to the published meta-schemas; nothing is ever fetched. `pattern` and the like are searched by the engine
+that has a time limit, and every keyword first checks whether there is time left.
 """
 
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from agenteval.shortening import clipped
 
 MOST_DIFFERENCES = 10
 LONGEST_DIFFERENCE = 300
-"""Characters of one difference: jsonschema puts the whole value into its messages."""
+"""The most characters of one difference: jsonschema puts the whole value into its messages."""
 
 
 def schema_error(schema: dict[str, Any]) -> str | None:
@@ -92,7 +92,7 @@ def _draft(name: Any) -> Any:
         return None
     try:
         found = validator_for({"$schema": name}, default=cast("Any", None))
-    except ValueError:  # what is no address: "http://["
+    except ValueError:  # not a URL: "http://["
         return None
     return None if found is Draft3Validator else found
 
@@ -109,7 +109,7 @@ def _validator(schema_text: str) -> Any:
 
 @lru_cache(maxsize=8)
 def _limited(draft: Any) -> Any:
-    """The draft's validator, with every search for a pattern and every keyword under the time limit."""
+    """The draft's validator, with every pattern and every keyword under the time limit."""
     from jsonschema.validators import extend
 
     wanted = {
@@ -123,7 +123,7 @@ def _limited(draft: Any) -> Any:
 
 
 def _timed(check: Any) -> Any:
-    """The check of a keyword, if there is time left for it."""
+    """The check of a keyword, which fails when no time is left."""
 
     def timed(validator: Any, rule: Any, instance: Any, schema: Any) -> Any:
         if budget.is_spent():
@@ -163,7 +163,7 @@ def _identity(value: Any) -> Any:
 
 
 def _found(pattern: str, text: str) -> bool:
-    """JSON Schema patterns mind case, and their `^` and `$` are those of the whole text."""
+    """Whether a pattern of JSON Schema matches: case matters, `^` and `$` are the ends of the whole text."""
     return bool(search(f"(?-m:{pattern})", text, case_sensitive=True, written=pattern))
 
 
@@ -205,7 +205,7 @@ def _additional_properties(validator: Any, rule: Any, instance: Any, schema: Any
 
 
 def _problems(schema: dict[str, Any], draft: Any) -> Iterator[str]:
-    """What a meta-schema does not see: references out of the schema, what they lead to, patterns of another dialect."""
+    """What a meta-schema does not find: references out of the schema, faults of their targets, foreign patterns."""
     from jsonschema_specifications import REGISTRY
     from referencing.jsonschema import DRAFT202012, specification_with
 
@@ -216,7 +216,7 @@ def _problems(schema: dict[str, Any], draft: Any) -> Iterator[str]:
     seen: set[int] = {id(resource.contents) for resource in REGISTRY.values()}  # these are known to be right
     keywords: set[str] = set()
     while pending or references:
-        if not pending:  # only now: a lookup reads the whole schema, and stumbles over what is refused below
+        if not pending:  # last, since a lookup reads the whole schema, and fails at what is refused below
             keyword, reference, resolver = references.pop()
             target = _resolved(reference, resolver)
             if target is None:
@@ -257,7 +257,7 @@ def _references(contents: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _ignored(contents: dict[str, Any], draft: Any) -> Iterator[str]:
-    """Keywords that were meant to judge and would not: misspelt ones, and those of other drafts."""
+    """Keywords that would be ignored though they were meant: misspelt ones, and those of other drafts."""
     from jsonschema import Draft4Validator, Draft201909Validator, Draft202012Validator
 
     judging = draft.VALIDATORS
@@ -274,7 +274,7 @@ def _ignored(contents: dict[str, Any], draft: Any) -> Iterator[str]:
 
 @lru_cache(maxsize=256)
 def _meant(keyword: str, judging: frozenset[str]) -> str | None:
-    """The keyword that is nearly the same: `additionalProperties` by `additionalProperty`. Others are remarks."""
+    """The keyword that a misspelt one means: `additionalProperties` for `additionalProperty`; None for a remark."""
     known = sorted(judging - {"not"})  # a `note` is none
     if slip := slip_of(keyword, known):
         return slip

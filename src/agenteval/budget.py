@@ -1,7 +1,7 @@
-"""How long what authors write may take: the patterns and JSON Schemas of one assertion, or of one file being loaded.
+"""The time that authors' patterns and JSON Schemas may take: those of one assertion, or of one file being loaded.
 
-A budget counts processor time, not the clock on the wall: a busy machine changes no verdict. It holds for all
-searches and schemas of an assertion together, so that a thousand slow patterns take no longer than one.
+A budget counts processor time, not wall-clock time: a busy machine changes no verdict. It is shared by all searches
+and schemas of an assertion, so that a thousand slow patterns take no longer than one.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ def set_seconds(seconds: float) -> None:
 
 
 class Budget:
-    """Some seconds of processor time, of which `left` are left; less than none when too many were used."""
+    """Seconds of processor time, of which `left` may still be used; negative once overdrawn."""
 
     __slots__ = ("_depth", "_left", "_until", "seconds")
 
@@ -37,7 +37,7 @@ class Budget:
         return self._until - process_time() if self._depth else self._left
 
     def start(self) -> None:
-        """Begin to use time; within what has begun already, it is not counted twice."""
+        """Begin to use time; nested uses are counted once."""
         if not self._depth:
             self._until = process_time() + self._left
         self._depth += 1
@@ -54,7 +54,7 @@ _current: Budget | None = None
 
 @contextmanager
 def fresh() -> Iterator[None]:
-    """Let what is spent inside come out of one new budget."""
+    """Have one new budget for all that is spent inside."""
     global _current  # noqa: PLW0603 - assertions are judged one after another
     before, _current = _current, Budget(SECONDS)
     try:
@@ -65,7 +65,7 @@ def fresh() -> Iterator[None]:
 
 @contextmanager
 def spending() -> Iterator[Budget]:
-    """Use the time inside up from the budget in force, or, when there is none, from a new one."""
+    """Charge the time spent inside to the budget in force, or to a new one when there is none."""
     global _current  # noqa: PLW0603 - assertions are judged one after another
     before = _current
     budget = _current = before or Budget(SECONDS)

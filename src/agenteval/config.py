@@ -26,7 +26,7 @@ PREFIX = "AGENTEVAL_"
 _MISNAMED = "agenteval.yml"
 _PYPROJECT = "pyproject.toml"
 _TABLES = ("\n[tool.agenteval", "\ntool.agenteval", "\n[tool]", "\ntool={")
-"""How the table may begin, without blanks and quotes."""
+"""How the table may begin, once blanks and quotes are removed."""
 CONFIGURING = (SETTINGS_FILE, _PYPROJECT)
 """The names of files that may hold settings."""
 _ROOT_MARKS = (*CONFIGURING, ".git")
@@ -48,7 +48,7 @@ def project_root(paths: Sequence[str] = ()) -> Path:
 
 
 def from_here(root: Path, setting: str) -> Path:
-    """A path that is set relative to the project's root, as it is written from the current directory."""
+    """A path of the configuration, which is relative to the project's root, relative to the current directory."""
     return Path(os.path.relpath(root / setting))
 
 
@@ -90,7 +90,7 @@ def config_files(root: Path) -> list[Path]:
 
 
 def _from_file(root: Path) -> Any:
-    """What the project's file says; known to be valid."""
+    """The data of the project's file, known to be valid; empty without one."""
     own, shared = root / SETTINGS_FILE, root / _PYPROJECT
     if os.path.lexists(root / _MISNAMED):
         message = f"the configuration is read from {SETTINGS_FILE}, not from this file"
@@ -134,7 +134,7 @@ def _from_toml(path: Path) -> Any:
 
 
 def _may_configure(text: str) -> bool:
-    """Whether a pyproject.toml can have the table: reading it as TOML takes longer than a small run."""
+    """Whether a pyproject.toml may have the table; parsing it as TOML takes longer than a small run."""
     if "agenteval" not in text:
         return False
     bare = "\n" + text.translate({ord(sign): None for sign in " \t\"'"})
@@ -178,7 +178,7 @@ def _with_variables(data: Any, given: Mapping[str, str]) -> Config:
 
 
 def _variable_at(path: DataPath, names: Mapping[DataPath, str]) -> str:
-    """The variable that gave what is at a path, which may lead into a list."""
+    """The variable that set the value at a path, which may lead into a list."""
     return next(name for given, name in names.items() if path[: len(given)] == given)
 
 

@@ -15,7 +15,7 @@ JUDGES_POLICY = "tools_within_policy"
 """The type of assertion that judges `tools.policy`."""
 _FORBIDS_PHRASES = "output_omits"
 _SIGNS = re.compile(r"\\[bdsw](?![a-z])|\.[*+]")
-"""What stands in regular expressions and hardly ever in phrases: `\\b`, `\\d+`, `.*`; not `C:\\docs`."""
+"""Signs of regular expressions that phrases hardly ever have: `\\b`, `\\d+`, `.*`; not `C:\\docs`."""
 
 
 def remarks(case: TestCase, text: str, path: Path) -> Iterator[Problem]:
@@ -43,7 +43,7 @@ def remarks(case: TestCase, text: str, path: Path) -> Iterator[Problem]:
 
 
 def _phrases_like_patterns(case: TestCase, text: str, path: Path) -> Iterator[Problem]:
-    """What is forbidden in words that no output has, since a regular expression was meant."""
+    """Warnings about forbidden phrases that look like regular expressions, and so would never be found."""
     for index, spec in enumerate(case.assertions):
         if spec.type != _FORBIDS_PHRASES or spec.params.get("regex"):
             continue

@@ -13,7 +13,7 @@ GIVEN = frozenset({"message_received"})
 
 
 class CoverageTally:
-    """Adds up what the tests of a run have, and what their assertions look at. Grows with names, not with tests."""
+    """Adds up what the tests of a run have and what their assertions look at, as sets of names."""
 
     def __init__(self) -> None:
         self._available: set[str] = set()
@@ -33,12 +33,12 @@ class CoverageTally:
                 self._event_types |= looks.event_types
 
     def include(self, other: "CoverageTally") -> None:
-        """Count what another tally has counted."""
+        """Add the names of another tally."""
         for name, names in vars(self).items():
             names.update(getattr(other, name))
 
     def names(self) -> dict[str, list[str]]:
-        """What was counted, as plain data."""
+        """The names as plain data."""
         return {name.lstrip("_"): sorted(names) for name, names in vars(self).items()}
 
     @classmethod
@@ -50,7 +50,7 @@ class CoverageTally:
         return tally
 
     def coverage(self, scores: Iterable[CategoryScore]) -> Coverage:
-        """What was there, and what of it nothing looked at; `scores` are all categories."""
+        """What the run had, and which of it no assertion looked at; `scores` are those of all categories."""
         happened = self._happened - GIVEN
         return Coverage(
             tools_available=sorted(self._available),

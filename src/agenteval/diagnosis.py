@@ -18,7 +18,7 @@ from agenteval.misspelling import closest
 from agenteval.strict import EXTENSION_PREFIX, Model
 
 MAX_FINDINGS = 1000
-"""How many of pydantic's complaints about one document are looked into."""
+"""The most of pydantic's complaints about one document that become findings."""
 
 M = TypeVar("M", bound=Model)
 
@@ -116,7 +116,7 @@ def _findings(cls: type[Model], data: Any, details: Sequence[Any]) -> list[Findi
 
 
 def _outdone(finding: Finding, outer: set[DataPath]) -> bool:
-    """A union complains once per member: the member that fitted best complains deepest, and is right."""
+    """A union complains once per member; the complaint of the best fit, which is the deepest, is kept."""
     return finding.code == "wrong_type" and finding.path in outer
 
 
@@ -138,7 +138,7 @@ def _mismatch(path: DataPath, value: Any, expected: Sequence[str], detail: Any) 
 
 
 def _remedy(kinds: Sequence[Any], value: Any) -> str:
-    """How a text is written that only lacks brackets, or has quotes too many; the same in YAML and in JSON."""
+    """What to write instead of a text that lacks brackets, or has quotes it should not have, in YAML and JSON alike."""
     if not isinstance(value, str):
         return ""
     items = [item for kind in kinds if get_origin(kind) is list for item in flatten(get_args(kind), None)]
@@ -153,7 +153,7 @@ _BARE: dict[Any, str] = {
     float: r"-?[0-9]{1,18}(\.[0-9]{1,18})?",
     bool: "true|false",
 }
-"""What a text in quotes looks like that would be right without them."""
+"""What a quoted text looks like that would be right without quotes, by the kind that is expected."""
 
 
 def _unknown(
@@ -173,7 +173,7 @@ def _unknown(
 
 
 def _home(cls: type[Model], data: Any, path: DataPath, owner: type[Model] | None) -> str:
-    """Where a key belongs that is unknown at `path`: right inside of what stands beside it, or further out."""
+    """Where a key that is unknown at `path` belongs: into one of its neighbours, or further out."""
     *outer, name = path
     for held in fields(owner) if owner else ():  # type: ignore[arg-type]
         if any(name in field_names(kind) for kind in models_in(held.type)):

@@ -1,4 +1,4 @@
-"""How two JSON values differ. deepdiff finds out: it tells what came, what went and what changed, at any depth."""
+"""How two JSON values differ. deepdiff finds what was added, removed and changed, at any depth."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -9,6 +9,8 @@ from agenteval.shortening import clipped
 
 MOST_LINES = 5
 LONGEST_VALUE = 80
+_CONTEXT = 20
+"""Characters before what is different."""
 
 ABSENT = object()
 """In place of a value that one side does not have."""
@@ -54,9 +56,18 @@ def differences(
 
 
 def first_difference(one: str, other: str) -> int:
-    """The place of the first character in which two texts differ; the shorter one's end where the other goes on from it."""
+    """The place of the first character that differs; the length of the shorter text when the other continues it."""
     places = (at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
     return next(places, min(len(one), len(other)))
+
+
+def around_difference(one: str, other: str) -> tuple[str, str]:
+    """Of two texts the stretch around what is different; short ones as they are."""
+    if max(len(one), len(other)) <= LONGEST_VALUE:
+        return one, other
+    start = max(0, first_difference(one, other) - _CONTEXT)
+    lead = "…" if start else ""
+    return lead + clipped(one[start:], LONGEST_VALUE), lead + clipped(other[start:], LONGEST_VALUE)
 
 
 def brief(value: Any, longest: int = LONGEST_VALUE) -> str:

@@ -21,9 +21,9 @@ _ENVIRONMENT_MARK = "pyvenv.cfg"
 _PATTERNS = "test.yaml, test.yml, *.test.yaml or *.test.yml"
 
 _NEARLY = re.compile(r"(?:[^_.].*[._-])?tests?(?:[._-].*)?\.ya?ml(?:\.txt)?", re.IGNORECASE)
-"""Names that are nearly those of tests: tests.yml, Test.yaml, test_digest.yaml, test.yaml.txt."""
+"""Names that are almost those of tests: tests.yml, Test.yaml, test_digest.yaml, test.yaml.txt."""
 _LOOKED_INTO = 100_000
-"""How many bytes of a file of such a name are read to see whether it holds a test."""
+"""How many bytes of a file with such a name are read to see whether it holds a test."""
 
 
 class Selected(NamedTuple):
@@ -34,18 +34,18 @@ class Selected(NamedTuple):
 
 
 Found = Selected | SpecError
-"""What a search comes upon: a file to load, or what is not as asked."""
+"""What a search finds: a file to load, or an error."""
 
 
 def discover(paths: Sequence[str], overlooked: list[Problem] | None = None) -> Iterator[Found]:
-    """The test files under the paths, and errors for what is not as asked, as they are found.
+    """The test files under the paths, and errors, in the order they are found.
 
     A path is a file of any name, a directory (searched with everything below it, in order of name, files
     before directories), or `file::assertion-id`. A file comes once, whatever leads to it. Hidden directories,
     virtual environments, `artifacts`, `node_modules` and `__pycache__` are not entered unless named.
     Errors: `file.missing`, `file.not_a_file`, `file.unreadable`, `select.not_a_file`, `select.no_assertion`,
-    `select.nothing_found`. `overlooked` is given warnings: about tests whose names are only nearly those of tests, so
-    that no run finds them (`select.misnamed`), and about settings of tests that are not those of the project
+    `select.nothing_found`. `overlooked` gets warnings: about tests that no run finds because of their names
+    (`select.misnamed`), and about settings files beside tests that are not those of the project
     (`config.not_in_force`).
     """
     search = _Search()
@@ -62,12 +62,12 @@ def is_test_file(name: str) -> bool:
 
 
 def is_entered(name: str) -> bool:
-    """Whether a search enters a directory of this name, which nobody has named."""
+    """Whether a search enters a directory of this name by itself."""
     return name not in _SKIPPED and not name.startswith(".")
 
 
 def _merged(paths: Sequence[str]) -> list[tuple[str, frozenset[str] | None]]:
-    """The paths in order, each once: a file named with several assertions has them all, whatever it is called."""
+    """The paths in order, each once; the assertions named of one file are united, whatever its path looks like."""
     merged: dict[str, frozenset[str] | None] = {}
     called: dict[str, str] = {}
     for named in paths:
@@ -85,7 +85,7 @@ def _merged(paths: Sequence[str]) -> list[tuple[str, frozenset[str] | None]]:
 
 
 def _is_inside(path: str, whole: Sequence[str]) -> bool:
-    """Whether the file is asked for as a whole too: by another name, or through its directory."""
+    """Whether the whole file is asked for too: by another name, or through its directory."""
     real = os.path.realpath(path)
     return any(real == each or real.startswith(each.rstrip(os.sep) + os.sep) for each in whole)
 
@@ -97,7 +97,7 @@ class _Search:
         self.files: set[tuple[int, int]] = set()
         self.found = 0
         self.nearly: list[str] = []
-        """Files that hold a test, and are not called as one."""
+        """Files that hold a test but are not named as one."""
         self.configured: dict[str, bool] = {}
         """Directories that may have settings of their own, and whether tests were found there or below."""
 
@@ -126,7 +126,7 @@ class _Search:
                 )
 
     def below(self, top: str) -> Iterator[Found]:
-        """The test files in a directory and below it, which another path may have led into before."""
+        """The test files in a directory and below it, without those that an earlier path has led to."""
         waiting, met = [top], set[tuple[int, int]]()
         while waiting:
             directory = waiting.pop()
@@ -219,7 +219,7 @@ def _not_in_force(folders: Mapping[str, bool], root: Path) -> Iterator[Problem]:
 
 
 def _missing(path: str) -> SpecError:
-    """A path that leads nowhere; what it was meant to be, where one file beside it or before a colon is like it."""
+    """The error for a path that does not exist; hints at a similar file beside it, or the file before a colon."""
     colons = (at for at, sign in enumerate(path) if sign == ":")
     file = next((path[:at] for at in colons if Path(path[:at]).is_file()), "")
     near = None

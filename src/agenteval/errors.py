@@ -51,6 +51,12 @@ class Problem:
         parts += [str(number) for number in (self.line, self.column) if number is not None]
         return ":".join(parts)
 
+    @property
+    def advice(self) -> str:
+        """What to do, on one line, for who sees no excerpt; empty when the message says all."""
+        names = f"allowed: {', '.join(self.allowed)}" if self.allowed and not self.hint else ""
+        return "; ".join(filter(None, (self.hint, names, self.next_step)))
+
     def render(self) -> str:
         """The problem as the command line shows it: location, message, excerpt with caret, JSON pointer, allowed names.
 
@@ -89,7 +95,7 @@ class AgentEvalError(Exception):
 
 
 class UsageError(AgentEvalError):
-    """A command line or a configuration that asks for what cannot be done (exit 2)."""
+    """A command line or a configuration that asks for something impossible (exit 2)."""
 
     default_reason = "usage.invalid"
 
@@ -116,8 +122,8 @@ class SpecError(FileError):
 class AdapterError(AgentEvalError):
     """An adapter that cannot turn its input into a trace (exit 2).
 
-    `problems` locates what is wrong inside the adapter's own files, when it is a file that is wrong. `inputs`
-    is the data that the message may quote: what the author redacts is looked up there and left out of it.
+    `problems` locates what is wrong inside the adapter's own files, when a file is wrong. `inputs` is the data that
+    the message may quote: values of it that the author redacts are left out of the message.
     """
 
     default_reason = "adapter.failed"
@@ -156,7 +162,7 @@ class AssertionCrashError(AgentEvalError):
 
 
 def saying(error: BaseException) -> str:
-    """What an exception says; of one from foreign code that fails even at that, that it does."""
+    """The text of an exception, or a substitute for foreign code whose own `__str__` raises."""
     try:
         return str(error)
     except Exception:  # noqa: BLE001

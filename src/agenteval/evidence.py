@@ -6,25 +6,25 @@ from typing import Any
 
 from agenteval.redaction import Redactor
 from agenteval.results import Excerpt
-from agenteval.shortening import abridged
+from agenteval.shortening import abridged, ends
 from agenteval.trace import Event
 
 LONGEST_TEXT = 200
 """Characters of a text in evidence; longer ones are cut, after redaction."""
 LONGEST_LINE = 600
-"""Characters of a line of a message: it may hold two such texts, expected and got."""
+"""Characters of a line of a message, which may hold two such texts: expected and got."""
 MOST_EXCERPTS = 8
 MOST_LINES = 40
 MOST_ITEMS = 100
 
 
 def message(text: str, redactor: Redactor) -> str:
-    """A message, redacted, with long lines and very many lines cut."""
+    """A message, redacted, with long lines and very many lines cut: what was expected comes first, what was got last."""
     text = redactor.text(text)
     if len(text) <= LONGEST_LINE and "\n" not in text:
         return text
     lines = text.split("\n")
-    kept = [abridged(line, LONGEST_LINE) for line in lines[:MOST_LINES]]
+    kept = [ends(line, LONGEST_LINE) for line in lines[:MOST_LINES]]
     if len(lines) > MOST_LINES:
         kept.append(f"… ({len(lines) - MOST_LINES} more lines)")
     return "\n".join(kept)
@@ -57,7 +57,7 @@ def excerpts(pairs: Iterable[tuple[Event, str]], redactor: Redactor) -> list[Exc
     found = []
     for (event, note), _ in zip(pairs, range(MOST_EXCERPTS), strict=False):
         text = abridged(redactor.text(describe(event, redactor)), LONGEST_TEXT)
-        said = abridged(redactor.text(note), LONGEST_LINE)
+        said = ends(redactor.text(note), LONGEST_LINE)
         found.append(Excerpt(event_id=event.event_id, text=text, note=said))
     return found
 

@@ -1,4 +1,4 @@
-"""Expected failures: a test that is right when it fails exactly as its author says (`expected.status: fail`)."""
+"""Expected failures: tests that pass when they fail exactly as their author says (`expected.status: fail`)."""
 
 from collections.abc import Sequence
 
@@ -9,8 +9,8 @@ from agenteval.results import AssertionResult, failing
 def expects_failure(test: LoadedTest) -> bool:
     """Whether the test is judged as one that has to fail.
 
-    It is not when the command line leaves out an assertion that is expected to fail: then the others are judged
-    as they are, so that nothing passes for failing.
+    It is not when the command line leaves out an assertion that is expected to fail: the others are then judged as
+    in any test.
     """
     expected = test.case.expected
     return expected is not None and expected.status == "fail" and not _left_out(test)
@@ -37,11 +37,11 @@ def _left_out(test: LoadedTest) -> list[str]:
 def unexpected(
     test: LoadedTest, judged: Sequence[AssertionResult], *, strict: bool
 ) -> tuple[str | None, str | None]:
-    """What is not as the test expects: a reason code and what to do; None and None when it fails as it should.
+    """What differs from the test's expectation: a reason code and what to do; None and None when it fails as it should.
 
-    Marks in `judged` the failures that are expected. A no counts when the check itself said it: one that a
-    missing capability or a vacuous pass was turned into shows nothing. An assertion of severity warning fails
-    when it warns; of the others only with `strict`.
+    Marks the expected failures in `judged`. Only a failed check counts: a missing capability or a vacuous pass that
+    is treated as a failure shows nothing. An expected warning counts as a failure; a warning that is not expected
+    does so only with `strict`.
     """
     assert test.case.expected is not None
     ids = frozenset(test.case.expected.assertions)
@@ -69,7 +69,7 @@ def _listed(ids: Sequence[str]) -> str:
 
 
 def _instead(result: AssertionResult) -> str:
-    """What an assertion did in place of failing."""
+    """What an assertion did instead of failing."""
     if result.status == "skip" or result.reason_code == "capability.missing":
         return f"was skipped ({result.reason})"
     return "passed" if result.exercised else f"had nothing to judge ({result.reason})"

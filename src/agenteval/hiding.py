@@ -1,8 +1,7 @@
 """Finds known values in texts, however the texts spell them, and puts tokens in their place.
 
-A value is found in any case, on one line, line by line, as Python or JSON escape it, encoded, and in names made of it.
-Of a value that was cut, a piece of `SHORTEST_PIECE` characters is found anywhere; a shorter one where an ellipsis says
-that something is missing.
+A value is found in any case, on one line, line by line, escaped as in Python or JSON, encoded, and in names made of
+it. A piece of a value is found anywhere if it has `SHORTEST_PIECE` characters, and a shorter one beside an ellipsis.
 """
 
 import json
@@ -20,7 +19,7 @@ PIECE = "[redacted:part]"
 
 _GRAM = 8
 _MANY = 64
-"""With more beginnings of values than these, going through a text once is faster than looking for each."""
+"""With more beginnings of values than this, reading a text once is faster than looking for each."""
 _ELLIPSIS = r"…|\.\.\."
 _REDACTED = r"\[redacted:(?:part|[a-z-]+:[0-9a-f]{8})\]"
 _PLAIN_IN_ADDRESSES = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
@@ -67,7 +66,7 @@ class KnownValues:
         return made
 
     def add(self, text: str, kind: str, *, in_pieces: bool = True) -> None:
-        """Hide a value from now on; the first kind that it is called stays. `in_pieces`: also parts of it."""
+        """Hide a value from now on, under the first kind it is added with; `in_pieces`: parts of it too."""
         if text in self.tokens:
             return
         replacement = self.tokens[text] = token(text, kind)
@@ -94,7 +93,7 @@ class KnownValues:
         return "".join((*kept, self._hide(text[at:])))
 
     def kind_in(self, text: str) -> str | None:
-        """The kind of a value that stands whole in the text, or None. Found another way than `hide` finds it."""
+        """The kind of a value that stands whole in the text, or None. Does not search as `hide` does, to check it."""
         folded = _folded(re.sub(_REDACTED, " ", text))
         heads: Iterable[str] = self._texts
         if len(self._texts) > _MANY:
@@ -139,7 +138,7 @@ class KnownValues:
         return sorted(places)
 
     def _found(self, folded: str, at: int) -> tuple[int, str]:
-        """How much of the text at a place has to go (0: nothing), and what comes in its place."""
+        """How many characters to replace at a place (0: none), and with what."""
         end = at
         while folded[end : end + _GRAM] in self._grams:
             end += 1
@@ -163,9 +162,9 @@ class KnownValues:
 
 
 def _spellings(text: str) -> Iterator[str]:
-    """A text as messages may spell it: itself, on one line, escaped once or twice, each of its lines, encoded; also stripped.
+    """The ways in which messages may spell a text: stripped, on one line, escaped once or twice, line by line, encoded.
 
-    And as names that are made of it may, with `_` for all other signs; of a value that is mostly signs, no word is hidden.
+    Also as a name made of it, with `_` for other characters, unless too little is left of it.
     """
     yield text.strip()
     if len(name := re.sub("[^a-z0-9]+", "_", text.lower()).strip("_")) >= _GRAM:
@@ -183,7 +182,7 @@ def _spellings(text: str) -> Iterator[str]:
 
 
 def _encodings(text: str) -> Iterator[str]:
-    """A text as addresses of pages, forms, HTML, and base64 have it."""
+    """A text as URLs, forms, HTML, and base64 encode it."""
     from binascii import b2a_base64
 
     data = text.encode(errors="surrogatepass")

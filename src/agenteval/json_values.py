@@ -1,4 +1,4 @@
-"""JSON values, as arguments and results of tools are: looked up by path, compared, and shown."""
+"""JSON values, such as arguments and results of tools: looked up by path, compared, and shown."""
 
 import json
 from collections.abc import Iterable

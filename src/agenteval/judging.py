@@ -17,7 +17,7 @@ from agenteval.trace import Event, Trace
 
 @dataclass(slots=True, kw_only=True)
 class JudgingRules:
-    """What counts as a no beside a failed check: a vacuous pass, a missing capability."""
+    """What fails an assertion beside a failed check: a vacuous pass, a missing capability."""
 
     fail_on_vacuous: bool = False
     strict_capabilities: bool = False
@@ -25,7 +25,7 @@ class JudgingRules:
 
 @dataclass(slots=True)
 class Failure:
-    """What kept a test from being judged; `details` is for whoever mends it."""
+    """Why a test could not be judged; `details` is for whoever mends it."""
 
     reason_code: str
     message: str
@@ -54,7 +54,7 @@ def judge_all(
 
 
 class _Judge:
-    """Turns the verdicts on one trace into results, in which all words are redacted."""
+    """Turns the verdicts on one trace into results, whose texts are redacted."""
 
     def __init__(self, test: LoadedTest, trace: Trace, rules: JudgingRules, redactor: Redactor) -> None:
         self.case = test.case
@@ -106,7 +106,7 @@ class _Judge:
         return replace(self._gated(["supports_tool_trace"], told), observed=verdict.observed, events=missed)
 
     def _gated(self, missing: list[str], told: str) -> Verdict:
-        """What comes of a check that cannot judge, since the recording lacks what the capabilities stand for."""
+        """The verdict of a check that cannot judge, since the recording lacks these capabilities."""
         return Verdict(
             passed=False,
             message=f"{'needs' if self.is_strict else 'skipped: it needs'} {told}",
@@ -146,7 +146,7 @@ class _Judge:
 
 
 def _distinct(verdict: Verdict) -> Iterator[tuple[Event, str]]:
-    """Each event once; one with a note wins over the same without."""
+    """Each event once, with its note if it has one anywhere."""
     pairs = [(event, "") for event in verdict.events] + list(verdict.closest)
     notes = {event.event_id: note for event, note in reversed(pairs) if note}
     seen: set[str] = set()
@@ -174,7 +174,7 @@ def _crash(bound: BoundAssertion, error: BaseException, redactor: Redactor) -> F
 
 
 def said_no(judged: Sequence[AssertionResult]) -> Evidence:
-    """The evidence of all assertions that said no, each event once."""
+    """The evidence of all assertions that failed or warned, each event once."""
     evidences = [result.evidence for result in judged if result.status in ("fail", "warn")]
     refs = dict.fromkeys(ref for each in evidences for ref in each.event_refs)
     shown = {excerpt.event_id: excerpt for each in evidences for excerpt in each.excerpts}

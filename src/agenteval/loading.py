@@ -1,4 +1,4 @@
-"""From a test file to a test case whose assertions are ready to judge; all that is wrong with it, at once."""
+"""Loads a test file: a test case whose assertions are ready to judge, or everything that is wrong with it."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -61,7 +61,7 @@ class Written(NamedTuple):
 class LoadedTest:
     """A valid test, ready to run. `warnings` are about the file, not about the agent.
 
-    `written` is what `case` was made of; None when it is of no test file alone.
+    `written` is the content of the file; None for a test that is made of anything else, such as a task of a suite.
     """
 
     case: TestCase
@@ -71,7 +71,7 @@ class LoadedTest:
     written: Written | None = None
 
     def redactor(self, rules: RedactionRules) -> Redactor:
-        """What redacts all that is told of the test; it knows the file, the author's own keys among it, and no recording."""
+        """The redactor of the test. It has learned the file with the author's `x-` keys, but no recording."""
         redactor = Redactor(self.case.reporting.redact_fields, rules)
         read = self.written.data if self.written else self.case  # the file is shorter: it has no defaults
         redactor.learn_fields(self.case)
@@ -95,8 +95,8 @@ def load_test(
     `spec.duplicate_fixture_id`, `spec.unknown_assertion_type`, `spec.unknown_parameter`,
     `spec.missing_parameter`, `spec.wrong_parameter`, `spec.unknown_capability`, `spec.unknown_tool`,
     `spec.unknown_group`, `spec.unknown_task`, `spec.unknown_assertion_id`; `select.unknown_assertion`,
-    `select.recording`; `plugin.broken`. Of an invalid file out of the project, which a link leads to, nothing is
-    quoted: `file.outside_root`.
+    `select.recording`; `plugin.broken`. Nothing is quoted of an invalid file to which a link leads out of the
+    project: `file.outside_root`.
     """
     try:
         text = read_text(path, max_bytes=limits.max_file_bytes)
@@ -123,7 +123,7 @@ def load_test(
 
 
 def _refused(problems: Sequence[Problem], path: Path) -> SpecError:
-    """What is wrong with a file; a link that came with somebody's tests must not make us print any file there is."""
+    """The error for a file; a link among somebody's tests must not make us print any file on the machine."""
     root = project_root([str(path)])
     if is_inside(path, root) or not any(problem.excerpt for problem in problems):
         return SpecError(problems)
@@ -137,7 +137,7 @@ def _refused(problems: Sequence[Problem], path: Path) -> SpecError:
 
 
 def _recording(path: Path) -> Problem:
-    """A recording was named in place of its test: one thing to say, rather than every key that a test lacks."""
+    """The problem of a recording named in place of its test: one, not one for every key that a test needs."""
     test = path.with_name(TEST_FILE)
     return Problem(
         reason_code="select.recording",
@@ -148,7 +148,7 @@ def _recording(path: Path) -> Problem:
 
 
 class _Loader:
-    """Reads one file's data, part by part, and keeps what is wrong with any of them."""
+    """Reads one file's data part by part, and collects the faults of all parts."""
 
     def __init__(self, text: str, data: Any, registry: Registry) -> None:
         self.text = text
@@ -170,7 +170,7 @@ class _Loader:
         return case
 
     def envelope_fault(self, finding: Finding) -> Fault:
-        """What a finding about anything but parameters is called."""
+        """The fault of a finding about anything but parameters."""
         if finding.path != ("schema_version",):
             fault = fault_of(finding, "spec")
             return fault._replace(next_step=IN_PARAMS) if self.is_parameter(finding) else fault
@@ -190,7 +190,7 @@ class _Loader:
         return False
 
     def checks(self, case: TestCase | None) -> list[BoundAssertion]:
-        """The assertions that are valid. What is wrong with the others is found even without a case."""
+        """The valid assertions. The faults of the others are found even without a case."""
         bound = []
         for index, given in enumerate(self.items("assertions")):
             if not isinstance(given, dict):
@@ -207,10 +207,10 @@ class _Loader:
         return bound
 
     def check(self, given: dict[Any, Any], index: int) -> Assertion | None:
-        """The check that an assertion asks for, or None when there is something wrong with type or params."""
+        """The check of an assertion, or None when its type or its params are wrong."""
         kind, params = given.get("type"), given.get("params", {})
         if not isinstance(kind, str) or not kind or not isinstance(params, dict):
-            return None  # the envelope's faults say so
+            return None  # a fault of the envelope says so
         try:
             cls = self.registry.assertion_class(kind)
         except PluginError as error:
@@ -232,7 +232,7 @@ class _Loader:
         return None
 
     def unknown_type(self, kind: str, index: int) -> None:
-        """Tell that there is no such type; or that there may be one, in a plugin that does not load."""
+        """Add the fault of a type that does not exist, or may exist in a plugin that does not load."""
         code, message, next_step = "spec.unknown_assertion_type", f"unknown assertion type {kind!r}", ""
         for plugin in self.registry.suspects():
             code, next_step = "plugin.broken", plugin.next_step
@@ -243,12 +243,12 @@ class _Loader:
         self.fault(code, message, *path, suggestion=near, allowed=types, next_step=next_step)
 
     def plugin_fault(self, message: str, index: int, *, next_step: str = "") -> None:
-        """Tell what is wrong with the plugin that an assertion's type is of."""
+        """Add the fault of the plugin that brings an assertion's type."""
         step = next_step or "correct the plugin, or report it to its author"
         self.fault("plugin.broken", message, "assertions", index, "type", next_step=step)
 
     def check_capabilities(self, flags: Any, index: int) -> None:
-        """Find capabilities that do not exist: no adapter could ever have them."""
+        """Find capabilities that do not exist, so that no adapter could have them."""
         for position, flag in enumerate(flags if isinstance(flags, list) else ()):
             if isinstance(flag, str) and flag not in CAPABILITY_FLAGS:
                 near = closest(flag, CAPABILITY_FLAGS)
@@ -284,12 +284,12 @@ class _Loader:
         return here if isinstance(here, list) else []
 
     def fault(self, code: str, message: str, *path: str | int, **rest: Any) -> None:
-        """Keep a fault."""
+        """Add a fault."""
         self.faults.append(Fault(code=code, message=message, data_path=path, **rest))
 
 
 def _parameter_fault(kind: str, finding: Finding, params: DataPath) -> Fault:
-    """What a finding about the parameters of a type is called."""
+    """The fault of a finding about the parameters of a type."""
     name, step = dotted(finding.path), finding.next_step
     match finding.code:
         case "unknown_key":
@@ -335,7 +335,7 @@ def _chosen(checks: list[BoundAssertion], only: frozenset[str], path: Path) -> l
 
 
 class UniqueIds:
-    """The test ids of one run, each of which one file may have."""
+    """The test ids of one run, which no two files may share."""
 
     def __init__(self) -> None:
         self._paths: dict[str, Path] = {}
@@ -353,7 +353,7 @@ class UniqueIds:
 
 
 def id_refused(path: Path, *, code: str, message: str, next_step: str) -> SpecError:
-    """What is wrong with the id of a test file, with its place there."""
+    """The error for the id of a test file, with its place there."""
     at = place(read_text(path), ("id",))
     return SpecError(
         [problem_at(at, code=code, message=message, path=path, data_path=("id",), next_step=next_step)]

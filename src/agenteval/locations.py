@@ -1,4 +1,4 @@
-"""Where in their test file the assertions stand that did not pass. Worked out only for those, once the verdicts are there."""
+"""The places of assertions in their test file, worked out only for those that did not pass."""
 
 from collections.abc import Sequence
 
@@ -8,10 +8,9 @@ from agenteval.results import AssertionResult
 
 
 def locate(test: LoadedTest, judged: Sequence[AssertionResult]) -> None:
-    """Note `line` and `column` of every assertion that said no, or came to no verdict.
+    """Set `line` and `column` of every assertion that failed, warned, or crashed.
 
-    They are those of the file as it was when it was loaded. The checks of a suite's task stand in no list of
-    assertions of its file: of these nothing is noted.
+    They refer to the file as it was loaded. The checks of a suite's task stand in no test file, and get none.
     """
     wanted = [each for each in judged if each.status in ("fail", "warn") or each.crashed]
     if not wanted or test.written is None:

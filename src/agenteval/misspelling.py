@@ -1,9 +1,9 @@
-"""Misspelt names: which one was meant, and whether a name is another one by a slip of the finger."""
+"""Misspelt names: which known name is meant, and whether one name is another with a typing slip."""
 
 from collections.abc import Iterable
 
 SHORTEST = 4
-"""Names of fewer characters differ by one from too many others to be called misspelt."""
+"""Shorter names differ by one character from too many others to be called misspelt."""
 
 
 def slip_of(name: str, known: Iterable[str]) -> str | None:
@@ -49,8 +49,8 @@ def _stands_alone(text: str, place: int) -> bool:
 def closest(name: str, known: Iterable[str]) -> str | None:
     """The known name that is most likely meant by a name that cannot be right, or None.
 
-    It may be farther off than by a slip, or say more than the known one: `max_calls` is meant to be `max`. Case, and
-    `-` for `_`, make no difference.
+    It may differ by more than a slip, or begin with the known name: `max_calls` probably means `max`. Case, and `-` for
+    `_`, make no difference.
     """
     name = _folded(name)
     known_by_form = {_folded(each): each for each in known}
@@ -70,6 +70,6 @@ _NEARLY_SAME = 0.8
 
 
 def _similarity_bound(one: str, other: str) -> float:
-    """What difflib's ratio of the two is at most: as if the order of letters did not matter."""
+    """An upper bound of difflib's ratio: the ratio if the order of letters did not matter."""
     common = sum(min(one.count(letter), other.count(letter)) for letter in set(one))
     return 2 * common / (len(one) + len(other) or 1)

@@ -79,7 +79,7 @@ _ATTACHMENTS = frozenset(map(_plain, ATTACHMENT_KEYS))
 
 
 def destinations(call: ToolCall) -> list[str]:
-    """The names of all destinations of a send, each once; empty when nothing tells."""
+    """The names of all destinations of a send, each once; empty when neither arguments nor results name one."""
     asked = _by_key(call.args)
     reported = [_by_key(result.data.get("result")) for result in call.results if result.data.get("success")]
     found = [name for names in asked.values() for name in names]
@@ -122,9 +122,9 @@ class Message:
 
 
 def messages(trace: Trace, calls: Iterable[ToolCall]) -> list[Message]:
-    """What these sends and the final outputs send, in the order it happened; sends that failed sent nothing.
+    """The messages of these sends and of the final outputs, in order; failed sends have sent nothing.
 
-    A final output that sends by tool delivered (`sent_by`) is no message besides.
+    A final output that was delivered by a send (`sent_by`) is not counted again.
     """
     outputs = trace.of_type("final_output")
     names = frozenset(name for event in outputs for name in _names(event.data.get("to")))
@@ -142,7 +142,7 @@ def messages(trace: Trace, calls: Iterable[ToolCall]) -> list[Message]:
 
 
 def _addresses(call: ToolCall, scenario: TraceScenario, own_names: frozenset[str]) -> frozenset[str]:
-    """Names under one key are an address each; several keys, such as a platform and a chat, make up one address."""
+    """Each name under a single key is an address; several keys, such as a platform and a chat, make one address."""
 
     def is_own(name: str) -> bool:
         return name in own_names or _is_own(name, scenario)
@@ -165,7 +165,7 @@ def _is_own(name: str, scenario: TraceScenario) -> bool:
 def _content(call: ToolCall) -> tuple[str, str]:
     args = call.args
     if not call.tells_args:
-        return "", call.event.event_id  # like no other message, as far as anybody knows
+        return "", call.event.event_id  # unknown, so equal to no other message
     plain = {key: _plain(str(key)) for key in args}
     texts = [_text(args[key]) for key, name in plain.items() if name in _CONTENTS]
     attached = {name: args[key] for key, name in plain.items() if name in _ATTACHMENTS}

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
 MOST_REPEATS = 1_000_000
 """How many repetitions a pattern may demand: the engine spells them out."""
-
-
 MOST_CHARACTERS = 10_000
 """How long a pattern may be: compiling it cannot be interrupted."""
 
@@ -28,14 +26,14 @@ def is_glob(name: str) -> bool:
 def name_matches(pattern: str, name: str) -> bool:
     """Exact, or by glob when the pattern holds `*`, `?` or `[`; case matters. A chat may be called `[Team] Family`.
 
-    Takes no longer than the product of both lengths: fnmatch never takes back what a `*` has matched.
+    Its time is bounded by the product of both lengths: fnmatch never takes back what a `*` has matched.
     """
     return pattern == name or (is_glob(pattern) and _glob_matches(pattern, name))
 
 
 @lru_cache(maxsize=2048)
 def _glob_matches(pattern: str, name: str) -> bool:
-    """Remembered, since the same few names are matched over and over."""
+    """Cached, since the same few names are matched over and over."""
     from fnmatch import fnmatchcase
 
     return fnmatchcase(name, pattern)
@@ -45,9 +43,7 @@ def pattern_error(pattern: str) -> str | None:
     """Why a regular expression does not compile, or None when it does."""
     if len(pattern) > MOST_CHARACTERS:
         return f"it has {len(pattern):,} characters; the limit is {MOST_CHARACTERS:,}"
-    if (
-        "\b" in pattern
-    ):  # a word's end was meant: as a backspace it matches nothing, and what forbids it never fails
+    if "\b" in pattern:  # meant as a word boundary; a backspace never matches, and what it forbids passes
         return "it holds a backspace, which YAML makes of \\b in double quotes; put it in single quotes"
     if _repeats(pattern) > MOST_REPEATS:
         return f"it demands more than {MOST_REPEATS} repetitions"

@@ -1,4 +1,4 @@
-"""Numbers of things, as people write them."""
+"""Numbers of things, in words."""
 
 
 def counted(number: int, noun: str, nouns: str = "") -> str:
@@ -12,5 +12,5 @@ def grouped(number: int, noun: str, nouns: str = "") -> str:
 
 
 def plural(number: int, noun: str, nouns: str = "") -> str:
-    """The noun alone, as it stands behind the number; or a verb, as it goes with so many."""
+    """The noun, or a verb, in the form that goes with the number."""
     return noun if number == 1 else nouns or f"{noun}s"

@@ -1,4 +1,4 @@
-"""What an adapter that reads real recordings offers beside `trace`: the runs in one, and a run as the files of a test.
+"""What an adapter of real recordings offers beside `trace`: the runs in a recording, and a run as the files of a test.
 
 An adapter that can do this has an attribute `recorder` with the methods of `Recorder`.
 """
@@ -11,9 +11,9 @@ from agenteval.adapters import AdapterContext
 from agenteval.trace import Trace
 
 REPLAY_FILE = "replay.json"
-"""The name of the recording beside a test that was made of it."""
+"""The name of the recording beside the test that was made from it."""
 NOT_THIS_KIND = "adapter.no_recording"
-"""The reason code of a recorder that does not know what it was given: another one may."""
+"""The reason code of a recorder for a source of another kind, which another recorder may read."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -42,7 +42,7 @@ class Recording:
     """What a source holds, and what it cannot show."""
 
     kind: str
-    """What it is, in the runtime's words: `NanoClaw v2 session folder`."""
+    """The kind of recording, in the runtime's words: `NanoClaw v2 session folder`."""
     runs: list[RecordedRun]
     holds: list[str] = field(default_factory=list)
     """What the recording shows, a line each."""
@@ -71,8 +71,8 @@ class RecordedTest:
 class Recorder(Protocol):
     """Reads recordings of one runtime. Both methods raise `AdapterError` for a source that cannot be read.
 
-    The reason code is `NOT_THIS_KIND` when it is no recording of this runtime at all. The adapter reads what `convert`
-    gives as `replay` from the file that a test names in `adapter_input.replay_file`.
+    The reason code is `NOT_THIS_KIND` when it is no recording of this runtime at all. The `replay` that `convert`
+    returns is what the adapter later reads from the file that a test names in `adapter_input.replay_file`.
     """
 
     def inspect(self, source: Path, context: AdapterContext) -> Recording:

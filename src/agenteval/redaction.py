@@ -1,9 +1,9 @@
 """Redaction: what is sensitive stays out of everything that leaves the process.
 
 Sensitive are the values of named fields (SPEC 13, `redact_fields`), secrets and e-mail addresses, which are found by
-their form, and the values of environment variables that the run is told to hide. Verdicts are judged on the real
-values. A redacted value becomes `[redacted:<kind>:<short hash>]`, so that equal values can still be seen to be equal;
-a piece of one becomes `[redacted:part]`.
+their form, and the values of environment variables that the run is told to hide. Verdicts rest on the real values.
+A redacted value becomes `[redacted:<kind>:<short hash>]`, so that equal values still look equal; a piece of one
+becomes `[redacted:part]`.
 """
 
 import json
@@ -35,7 +35,7 @@ class RedactionRules:
             self.known.add(value, ENVIRONMENT)
 
     def suspects(self, data: bytes) -> bool:
-        """Whether a text, or JSON in UTF-8, may hold something of these kinds. Quick, and wrong only towards yes."""
+        """Whether a text, or JSON in UTF-8, may hold something of these kinds. Quick; errs only towards yes."""
         if EMAIL in self.kinds and b"@" in data:
             return True
         if SECRETS not in self.kinds:
@@ -45,7 +45,7 @@ class RedactionRules:
         return any(might_hold(data[at : at + _CHUNK + _OVERLAP]) for at in range(0, len(data), _CHUNK))
 
     def found(self, text: str) -> list[Found]:
-        """What is of these kinds in a text, in order, without overlaps, and outside of tokens."""
+        """What a text holds of these kinds, in order, without overlaps, and outside of tokens."""
         found = detect(text) if SECRETS in self.kinds else []
         if EMAIL in self.kinds and "@" in text:
             from agenteval.personal_data import emails
@@ -63,7 +63,7 @@ def _touches(found: Found, spans: Iterable[tuple[int, int]]) -> bool:
 
 
 def _after_escape(text: str, start: int) -> int:
-    """Where an address begins that JSON or Python wrote after a line break: not at the letter of the escape."""
+    """Where an address begins after an escaped line break: after the letter of the escape."""
     if start and text[start - 1] == "\\" and text[start] in "nrt":
         return start + 1
     return start
@@ -80,8 +80,8 @@ class Redactor:
     out, or given: `calls.token`, `calls.*.token`, `calls.0.token`. Their text is replaced wherever else it occurs,
     whatever its case, and so is a secret.
 
-    What quotes the inputs of a test is redacted by `text` and `data`, once `learn` has seen the inputs. What comes
-    from elsewhere is redacted by `unseen`.
+    `text` and `data` redact what quotes the inputs of a test, once `learn` has seen the inputs; `unseen` redacts what
+    comes from elsewhere.
     """
 
     def __init__(self, names: Iterable[str] = (), rules: RedactionRules = DEFAULT_RULES) -> None:
@@ -92,7 +92,7 @@ class Redactor:
         self._credentials = False
 
     def learn(self, data: Any) -> None:
-        """Remember what is sensitive in `data`, to find it in messages and in pieces too."""
+        """Remember what is sensitive in `data`, so that messages and pieces of it can be redacted."""
         self.learn_fields(data)
         self.learn_secrets(data)
 
@@ -167,7 +167,7 @@ class Redactor:
         return self._secrets.hide(text)
 
     def unseen(self, text: str) -> str:
-        """A text that may hold more than what was learned: that, and what looks like a secret or an address."""
+        """A text without what was learned, and without what looks like a secret or an address."""
         if self.rules.suspects(text.encode(errors="replace")):
             text = self._without_found(text)
         return self.text(text)
@@ -204,7 +204,7 @@ class Redactor:
         return data
 
     def swept(self, data: Any, key: str = "") -> Any:
-        """Plain data of which nobody has learned anything, without secrets, addresses and values of the run."""
+        """Plain data that was not learned from, without secrets, addresses and values of the run."""
         if isinstance(data, str):
             if self._is_credential(key, data):
                 return self._token(data, CREDENTIAL)
@@ -216,16 +216,16 @@ class Redactor:
         return data
 
     def may_show_in(self, data: Any) -> bool:
-        """Whether something sensitive may be in bytes or data to be written: false means that they can be."""
+        """Whether bytes or data may hold something sensitive: false means that they can be written."""
         if self._secrets or self._fields or self._credentials:
             return True
         return self.rules.suspects(data) if isinstance(data, bytes) else self._suspects(data)
 
     def leaks(self, data: Any, quoted: Any) -> list[str]:
-        """The kinds of what still shows in redacted data, sorted; none is what redaction is for.
+        """The kinds of sensitive values that redacted data still shows, sorted; empty if redaction has worked.
 
-        The values of redacted fields are looked for in `quoted` alone, the part of `data` that quotes a test's inputs:
-        they may be words that stand in every result.
+        The values of redacted fields are looked for only in `quoted`, the part of `data` that quotes a test's inputs:
+        elsewhere they may be words that every result has.
         """
         kinds = set()
         for key, text in _strings(data):
@@ -238,7 +238,7 @@ class Redactor:
         return sorted(kinds)
 
     def _token(self, text: str, kind: str) -> str:
-        """The token of a value: the same wherever it stands; a token is its own."""
+        """The token of a value, the same everywhere; a token stays as it is."""
         if is_token(text):
             return text
         return self._secrets.tokens.get(text) or self._fields.tokens.get(text) or token(text, kind)
@@ -248,7 +248,7 @@ class Redactor:
 
 
 def _ends_in(path: DataPath, name: tuple[str, ...]) -> bool:
-    """Whether a path ends in a name, which may leave out places in lists; one without a dot is a key."""
+    """Whether a path ends in a name; a name may leave out list indices, and without a dot it is one key."""
     if len(name) == 1:
         return isinstance(path[-1], str) and _same(name[0], path[-1])
     left = {len(name)}  # how much of the name may be left to be found
@@ -270,7 +270,7 @@ def _same(pattern: str, key: str) -> bool:
 
 
 def _strings(data: Any, key: str = "") -> Iterator[tuple[str, str]]:
-    """Every text in plain data, keys among them, with the key that it stands under."""
+    """Every text in plain data, keys included, with the key that it stands under."""
     if isinstance(data, str):
         yield key, data
     elif isinstance(data, dict):

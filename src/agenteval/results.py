@@ -125,6 +125,11 @@ class ErrorInfo(Model):
     message: str
     details: str = ""
 
+    @property
+    def is_located(self) -> bool:
+        """Whether the message is made of the problems of a file, each of which tells its code and place."""
+        return f"error[{self.reason_code}]: " in self.message
+
 
 @model
 class Artifacts(Model):
@@ -198,6 +203,8 @@ class InvalidSpec(Model):
     reason_code: str
     message: str
     severity: Literal["error", "warning"]
+    next_step: str = ""
+    """What to do; empty when the message says all."""
 
 
 @model

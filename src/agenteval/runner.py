@@ -1,4 +1,4 @@
-"""Runs tests: replay, judge, result. No printing, no files."""
+"""Runs tests: replays, judges, makes results. Prints and writes nothing."""
 
 import time
 import traceback
@@ -31,7 +31,7 @@ from agenteval.trace import AdapterInfo, Trace, check_trace
 
 UNKNOWN_VERSION = "unknown"
 CRASHES = ("adapter.crashed", "adapter.broken")
-"""The reason codes of errors that are bugs of an adapter: whoever mends it wants to know where it happened."""
+"""The reason codes of an adapter's own bugs, of which the traceback is kept for whoever mends them."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -47,7 +47,7 @@ class RunOptions:
     registry: Registry = BUILT_IN
     redaction: RedactionRules = DEFAULT_RULES
     progress: Callable[[Path, int, int], None] | None = None
-    """Told by adapters how far the reading of a large file is: the file, the bytes of it that are read, its size."""
+    """Called by adapters while they read a large file: the file, the bytes read so far, its size in bytes."""
 
 
 @dataclass(slots=True)
@@ -61,7 +61,7 @@ class Outcome:
 
 
 def run_test(test: LoadedTest, options: RunOptions, adapters: dict[str, Adapter] | None = None) -> Outcome:
-    """Run one test. `adapters` caches adapters between calls."""
+    """Run one test. `adapters` keeps adapters between calls."""
     attempt = _Attempt(test.case.adapter)
     redactor = test.redactor(options.redaction)
     context = AdapterContext(
@@ -86,14 +86,14 @@ def run_test(test: LoadedTest, options: RunOptions, adapters: dict[str, Adapter]
 
 
 def not_run(test: LoadedTest, options: RunOptions, failure: Failure) -> Outcome:
-    """The outcome of a test that something kept from being run at all."""
+    """The outcome of a test that could not be run at all."""
     attempt = _Attempt(test.case.adapter, failure=failure)
     return _outcome(test, options, test.redactor(options.redaction), attempt)
 
 
 @dataclass(slots=True)
 class _Attempt:
-    """What replaying and judging one test came to: all of it, or what was there before it failed."""
+    """The state of replaying and judging one test, complete or as far as it got before a failure."""
 
     adapter: str
     version: str = UNKNOWN_VERSION
@@ -103,15 +103,15 @@ class _Attempt:
     failure: Failure | None = None
     started: float = field(default_factory=time.time)
     clock: float = field(default_factory=time.perf_counter)
-    """When it began, by the clock that is never set."""
+    """When it began, by a clock that is never adjusted."""
 
 
 LEARNED_AT_ONCE = 256
-"""Events that are looked through together: few, so that a long trace is not held in memory a second time."""
+"""Events that are looked through together: few, so that no second copy of a long trace is held in memory."""
 
 
 def learn_trace(redactor: Redactor, trace: Trace) -> None:
-    """Show the redactor all that a trace holds; what is the same in every event is left out."""
+    """Teach the redactor all that a trace holds, but for the ids and names that every event repeats."""
     redactor.learn_fields(trace)
     parts = [trace.scenario, trace.input_messages, trace.final_output, trace.notes]
     parts += [event.data for event in trace.events]
@@ -120,10 +120,10 @@ def learn_trace(redactor: Redactor, trace: Trace) -> None:
 
 
 def _adapter_failure(error: AdapterError, redactor: Redactor) -> Failure:
-    """The failure that an adapter's error is. What the test redacts is left out of it.
+    """An adapter's error as a failure, redacted as the test asks.
 
-    What a crash says, and the lines of a file that could not be read as data, are left out of it altogether when
-    fields are redacted: nobody knows which of their words are the values of these fields.
+    When fields are redacted, the text of a crash and the lines of a file that could not be read as data are left out:
+    nobody knows which of their words are the values of these fields.
     """
     for data in error.inputs:
         redactor.learn(data)
@@ -255,15 +255,15 @@ def _status(judged: Sequence[AssertionResult], failure: Failure | None, options:
 def _reason(
     status: TestStatus, judged: Sequence[AssertionResult], failure: Failure | None
 ) -> tuple[str | None, str | None]:
-    """The reason code of a result that is not a pass, and what to do about it (the first reason found)."""
+    """The reason code of a result that is not a pass, and what to do about it; the first reason found counts."""
     if failure:
         return failure.reason_code, failure.next_step
     if status == "pass":
         return None, None
     if status == "skipped":
         return "test.all_skipped", (
-            "no assertion could be judged: record with an adapter that has the missing capabilities, "
-            "or add an assertion that needs none"
+            "no assertion could be judged: record what they need, with an adapter that can, "
+            "or add an assertion that needs less"
         )
     worst = next((r for r in judged if r.status == "fail"), None) or next(
         r for r in judged if r.status == "warn"

@@ -25,7 +25,7 @@ CATEGORIES: tuple[str, ...] = get_args(Category)
 
 @dataclass(slots=True)
 class Tallied:
-    """What of a test is added up. `states` has the category of each assertion, and what became of it."""
+    """The part of a result that is added up. `states` are the category and state of each assertion."""
 
     row: TestRow
     warnings: int
@@ -33,7 +33,7 @@ class Tallied:
 
 
 def tallied(result: TestResult) -> Tallied:
-    """What is added up of a result."""
+    """The part of a result that is added up."""
     row = TestRow(
         test_case_id=result.test_case_id,
         path=result.path,
@@ -49,7 +49,7 @@ def tallied(result: TestResult) -> Tallied:
 
 
 class Tally:
-    """Adds tests up while a run goes on. It keeps one short row of each, and no result."""
+    """Adds up tests while a run goes on. It keeps one short row of each, and no result."""
 
     def __init__(self) -> None:
         self.counts = RunCounts()
@@ -57,7 +57,7 @@ class Tally:
         self.problems: list[InvalidSpec] = []
         self.unmet_thresholds: list[str] = []
         self.bar_cleared = False
-        """Whether the score clears a bar that somebody set."""
+        """Whether the score clears a bar that was set."""
         self.stopped_after = 0
         """After how many failures the run was stopped; 0 when it was not."""
         self.regressions = 0
@@ -114,6 +114,7 @@ class Tally:
                     reason_code=problem.reason_code,
                     message=problem.message,
                     severity=problem.severity,
+                    next_step=problem.advice,
                 )
             )
 
@@ -124,7 +125,7 @@ class Tally:
         ]
 
     def _nothing_found(self) -> bool:
-        """Whether all that is wrong is what was asked for, not what was found."""
+        """Whether all errors are about what was asked for, none about a file that was found."""
         return all(
             each.reason_code.startswith("select.") for each in self.problems if each.severity == "error"
         )

@@ -1,7 +1,7 @@
 """Finds secrets in texts: by the form that services give their keys, and by the name beside a password.
 
 The forms are rules of the library `detect-secrets`, and a few that it lacks. Its rules of entropy are not used: they
-take every id for a secret. The library takes as long to import as a whole run, so it is loaded only once a text has a
+take every id for a secret. Importing the library takes as long as a whole run, so it is loaded only once a text has a
 long word of the right kind (`might_hold`). Times are linear in the length of the text.
 """
 
@@ -28,7 +28,7 @@ class _Rule(NamedTuple):
     module: str
     plugin: str
     marker: str = ""
-    """What every match begins with, when the plugin's pattern would take too long to be tried everywhere."""
+    """What every match begins with, if trying the plugin's pattern everywhere would take too long."""
 
 
 LIBRARY = (
@@ -50,7 +50,7 @@ LIBRARY = (
     _Rule("telegram-token", "telegram_token", "TelegramBotTokenDetector"),
     _Rule("twilio-key", "twilio", "TwilioKeyDetector"),
 )
-"""Kinds whose form is known to detect-secrets."""
+"""Kinds whose form detect-secrets knows."""
 
 _PREFIXES = tuple(
     """
@@ -59,7 +59,7 @@ _PREFIXES = tuple(
     tvly- whsec_ xai- xapp-
     """.split()  # noqa: SIM905 - a list of them would be six times as long
 )
-"""How keys of many services begin, each at the beginning of a word."""
+"""How the keys of many services begin; a key begins a word."""
 _SERVICE_KEY = rf"""(?x)
     (?: (?<![A-Za-z0-9_-]) | (?<=\\[nrt]) )  # or after an escape
     (?:{"|".join(_PREFIXES)})
@@ -123,14 +123,14 @@ _FOLDER = lazy(r"(?:~|[A-Za-z]:)?[/\\].*")
 _NO_VALUE = lazy(
     r"(?s)process\.env\b.*|os\.environ\b.*|\$\{?\w+\}?|\{\{.*|%\w+%|<[^>]*>?|\*+|\.+|[•●]+|[xX]+|\[redacted:.*"
 )
-"""What stands where a secret would, but is none: a variable, a blank, or what has been redacted."""
+"""What may stand in the place of a secret: a variable, a blank, or what has been redacted."""
 _NO_SECRET = frozenset(
     {"required", "optional", "string", "null", "none", "true", "false", "unknown", "redacted"}
 )
 SHORTEST = 4
 _SHORTEST_COOKIE = 16
 _PLAIN_WORD = 20
-"""A word of letters in one case is a secret from this length on, unless it stands beside `password`."""
+"""From this length on a word of letters in one case is a secret; beside `password` every word is."""
 
 
 def detect(text: str) -> list[Found]:
@@ -158,9 +158,9 @@ def names_secret(key: str) -> bool:
 
 
 def is_value(text: str, key: str = "") -> bool:
-    """Whether a text beside the name of a secret can be one: not when it is empty, or a variable such as `${TOKEN}`.
+    """Whether a text beside the name of a secret can be one: not if it is empty, or a variable such as `${TOKEN}`.
 
-    Under `PWD` shells keep the folder that they are in.
+    Nor is a folder under `PWD`, where shells keep the current one.
     """
     text = text.strip()
     if key[-3:].lower() == "pwd" and _FOLDER.fullmatch(text):
@@ -169,7 +169,7 @@ def is_value(text: str, key: str = "") -> bool:
 
 
 def is_telling(key: str, value: str) -> bool:
-    """Whether a value beside the name of a secret is one wherever it stands, and no word of everyday language."""
+    """Whether a value beside the name of a secret is one wherever it stands, and not an everyday word."""
     value = value.strip()
     if len(value) < SHORTEST or not is_value(value, key) or value.lower() in _NO_SECRET:
         return False
@@ -184,7 +184,7 @@ _WORD_SIGNS = bytes(
     ord("a") if chr(code).isascii() and (chr(code).isalnum() or chr(code) in "_-") else ord(" ")
     for code in range(256)
 )
-"""Every sign of which keys are made as `a`, all others as a blank: a run of `a` is a word that could be a key."""
+"""Maps every character that keys are made of to `a`, all others to a blank: a run of `a` could be a key."""
 _FORM = lazy(
     rb"A3T|A[KSB]IA|ACCA|AIza|gh[pousr]_|github_pat_|gl(?:pat|dt|ft|soat|rt|cbt|imt|ptt|agent)-|gloas-|GR1348941"
     rb"|eyJ|T3BlbkFJ|sk-(?:ant|proj|svcacct|admin)-|pypi-AgE|npm_|_authToken=|SG\.|xox[a-z]-|sq0csp-"
@@ -193,19 +193,19 @@ _FORM = lazy(
 )
 """What a word that could be a key begins with, or has beside it.
 
-Each alternative begins with one plain sign, so that none is tried where no such sign stands: a quarter of the time.
+Each alternative begins with a plain character, and is tried only where that stands: this takes a quarter of the time.
 """
 _HEADED = tuple(prefix.encode() for prefix in _PREFIXES)
 _HEADS = frozenset(prefix[:2] for prefix in _HEADED)
 _ESCAPES = b"nrt"
-"""The letters of escapes, of which the backslash is no part of a word."""
+"""The letters of escapes such as `\\n`, which look like the start of a word."""
 _BEFORE, _AFTER = 36, 36
 _LINE_BEFORE = lazy(rb"PRIVATE KEY|PuTTY-User|hooks\.slack")
 _FAR_BEFORE = 128
 
 
 def _has_form(data: bytes) -> bool:
-    """Whether there is a long word that could be a key, and by it a sign of a form that is known."""
+    """Whether there is a long word that could be a key, with a sign of a known form in or beside it."""
     words = data.translate(_WORD_SIGNS) + b" "
     start = words.find(_LONG_WORD)
     while start >= 0:
@@ -235,13 +235,13 @@ _NAME_WORDS = (
     *b"password passwd passphrase _pass pwd secret token authorization cookie".split(),
     _KEY,
 )
-"""All names in full, but for what stands before `key`. Looked for one by one: far faster than one pattern."""
+"""All names in full, except what stands before `key`. Finding them one by one is far faster than one pattern."""
 _WHOSE_KEY = lazy(rf"{_WHOSE}\Z".encode())
 _LONGEST_WHOSE = len("encryption_")
 _LONGEST_FLAG = 32 + _LONGEST_WHOSE + len("--")
 """What may stand before a name in `_FLAG`."""
 _ASSIGNED = lazy(rb"\*{0,3}[ \t]{0,8}[\\\"'=:]")
-"""How all begins that may stand between a name and its value, as `_CREDENTIAL`, JSON and bold names have it."""
+"""The start of what may stand between a name and its value in `_CREDENTIAL`, in JSON, and after bold names."""
 _SAID = lazy(rb"[\"'*_`]{0,3} (?:is|was) ")
 """The same in a sentence, as `_SPOKEN` has it."""
 
@@ -300,7 +300,7 @@ def _by_library(text: str) -> Iterator[Found]:
 
 
 def _matches(rule: _Rule, pattern: "re.Pattern[str]", text: str) -> Iterator[tuple[int, int]]:
-    """All matches. A pattern that may read far is tried once in each word only: elsewhere in it, it fails as well."""
+    """All matches. A pattern that may read far is tried once in each word: if it fails there, it fails in all of it."""
     if not rule.marker:
         yield from (match.span() for match in pattern.finditer(text))
         return
@@ -317,9 +317,9 @@ def _matches(rule: _Rule, pattern: "re.Pattern[str]", text: str) -> Iterator[tup
 
 
 def _whole(kind: str, text: str, start: int, end: int) -> tuple[int, int]:
-    """All of a key: the patterns of the library want it recognised, not covered.
+    """The whole of a key, of which the library's patterns match just enough to recognise it.
 
-    A private key goes from its first line to its last, or, when that is missing, to the end of the text.
+    A private key goes from its first line to its last or, without a last line, to the end of the text.
     """
     if kind == "private-key":
         last = _LAST_LINE.search(text, end)
@@ -357,7 +357,7 @@ def _credentials(text: str) -> Iterator[Found]:
 
 
 def _flags(text: str) -> Iterator[Found]:
-    """What follows `--password` and the like on a command line; words are what manuals have there."""
+    """What follows `--password` and the like on a command line, unless it is a word, as in manuals."""
     for match in _FLAG.finditer(text) if "--" in text else ():
         if is_telling("token", match[1]):
             yield Found(CREDENTIAL, *match.span(1))
@@ -374,7 +374,7 @@ def _cookies(text: str) -> Iterator[Found]:
 
 
 def _joined(found: Iterable[Found]) -> Iterator[Found]:
-    """In order; of those that overlap the outermost, and of equal ones that whose form says more."""
+    """In order, with overlaps joined into the outermost; of equal ones, that with the more specific form."""
     current: Found | None = None
     for each in sorted(found, key=lambda one: (one.start, -one.end, one.kind in (CREDENTIAL, BASIC_AUTH))):
         if current is not None and each.start < current.end:

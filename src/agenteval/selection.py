@@ -11,7 +11,7 @@ from agenteval.plurals import counted
 
 MAX_DEPTH = 50
 MOST_TAGS = 20
-"""How many of the tags that there are a warning lists."""
+"""The most existing tags that a warning lists."""
 
 Predicate = Callable[[str], bool]
 
@@ -19,7 +19,7 @@ _TOKEN = re.compile(r"\s*([()]|[^\s()]+)")
 
 
 class Choice(NamedTuple):
-    """What a selection makes of a test: whether it wants it, and the test's tags and which of the words it has."""
+    """Whether a selection wants a test, with the test's tags and those words of the selection that match it."""
 
     wanted: bool
     tags: tuple[str, ...] = ()
@@ -36,7 +36,7 @@ class Selection:
     when it occurs in its id, title, path or tags, whatever the case. `tags` selects tests with any of them;
     `exclude_tags` drops tests with any of them. Raises `UsageError` (`usage.expression`).
 
-    It remembers which of its words and tags no test has had so far.
+    It remembers the tags of the tests, and which of its words no test has matched so far.
     """
 
     def __init__(
@@ -50,13 +50,13 @@ class Selection:
         self._unmatched = {word.casefold(): word for word in _words(expression)}
 
     def wants(self, test: LoadedTest) -> bool:
-        """Whether the test is selected. Remembers what of the selection it has."""
+        """Whether the test is selected. Remembers its tags and matching words."""
         choice = self.choose(test)
         self.note(choice)
         return choice.wanted
 
     def choose(self, test: LoadedTest) -> Choice:
-        """Whether the test is selected, and what of the selection it has; remembers nothing."""
+        """Whether the test is selected, with its tags and matching words; remembers nothing."""
         if self.everything:
             return WANTED
         case = test.case
@@ -70,14 +70,14 @@ class Selection:
         return Choice(wanted=wanted, tags=tuple(case.tags), words=words)
 
     def note(self, choice: Choice) -> None:
-        """Remember what of the selection a test has."""
+        """Remember the tags and matching words of a test."""
         if self._tags or self._exclude:
             self._known_tags = {*(self._known_tags or ()), *choice.tags}
         for word in choice.words:
             self._unmatched.pop(word, None)
 
     def unknown_tags(self) -> list[Problem]:
-        """Warnings about tags that none of the tests has; ask once all tests were looked at."""
+        """Warnings about tags that no test has; to be asked once all tests were noted."""
         if self._known_tags is None:  # no tags are asked for, or there is no test
             return []
         return [
@@ -87,7 +87,7 @@ class Selection:
         ]
 
     def nothing_selected(self, deselected: int) -> Problem:
-        """The error of a selection that leaves none of so many tests."""
+        """The error of a selection that leaves none of the `deselected` tests."""
         words = [f"{word!r}" for word in self._unmatched.values()]
         part = f"; no test matches {' or '.join(words)} of -k" if words else ""
         return Problem(
@@ -109,7 +109,7 @@ def _unknown_tag(tag: str, option: str, known: set[str]) -> Problem:
 
 
 def _words(expression: str) -> list[str]:
-    """The words of an expression, without what joins them."""
+    """The words of an expression, without operators and parentheses."""
     return [token for token in _TOKEN.findall(expression) if token not in ("and", "or", "not", "(", ")")]
 
 

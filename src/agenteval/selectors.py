@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from agenteval.author_schemas import schema_differences, schema_error
 from agenteval.json_values import MISSING, equal, lookup, show
 from agenteval.patterns import is_glob, name_matches, pattern_error, search, shown
+from agenteval.shortening import clipped
 from agenteval.strict import Model, model
 from agenteval.text import composed, fold, readings
 from agenteval.trace import Event, EventType, ToolCall, Trace
@@ -53,26 +54,29 @@ class ArgsMatch(Model):
         found = [f"{key} is missing" for key in self.required_keys if lookup(args, key) is MISSING]
         for key, want in self.args_contains.items():
             got = lookup(args, key)
-            if not _contains(got, want):
-                verb = "to contain" if isinstance(want, str) else "to be"
-                found.append(f"{key}: expected {verb} {show(want)}, got {show(got)}")
+            if _contains(got, want):
+                continue
+            if isinstance(want, str):
+                found.append(f"{key}: expected to contain {_brief(want)}, got {_brief(got)}")
+            else:
+                found.append(_unequal(key, want, got, "expected to be"))
         for key, want in self.args_equal.items():
             got = lookup(args, key)
             if not equal(got, want):
-                found.append(f"{key}{_from(got, want)}: expected {show(want)}, got {show(got)}")
+                found.append(_unequal(key, want, got))
         for key, pattern in self.regex.items():
             got = lookup(args, key)
             text = show(got) if isinstance(got, int | float) else got
             if not isinstance(text, str) or not any(
                 search(composed(pattern), each) for each in readings(composed(text))
             ):
-                found.append(f"{key}: expected a match of /{pattern}/, got {show(got)}")
+                found.append(f"{key}: expected a match of /{pattern}/, got {_brief(got)}")
         if self.json_schema is not None:
             found += schema_differences(self.json_schema, args)
         return found
 
     def differences_of(self, call: ToolCall) -> list[str]:
-        """What keeps the arguments of a call from matching; what the recording does not tell matches nothing."""
+        """What keeps the arguments of a call from matching; arguments that the recording lacks match nothing."""
         found = self.differences(call.args)
         return found if call.tells_args else ["args: the recording does not tell them"]
 
@@ -130,7 +134,7 @@ class Selector(Model):
         return [event for event in events if self.matches(event, trace)]
 
     def closest(self, trace: Trace) -> list[tuple[Event, str]]:
-        """The events that almost match, best first, at most three, each with what is different about it.
+        """The events that almost match, best first, at most three, each with its differences.
 
         Candidates are events of the tool (or of the type, when no tool is named; of any tool, when neither is),
         then events of tools with a similar name.
@@ -202,24 +206,24 @@ def tool_of(event: Event, trace: Trace) -> str:
 
 
 def is_of(pattern: str, call: ToolCall) -> bool:
-    """Whether the tool of a call is meant: by its name in the trace, or by the one that the runtime has for it."""
+    """Whether the pattern means the tool of a call: by its name in the trace, or by the runtime's name for it."""
     return name_matches(pattern, call.tool) or (
         bool(recorded := call.recorded_tool) and name_matches(pattern, recorded)
     )
 
 
 def is_any_of(patterns: Iterable[str], call: ToolCall) -> bool:
-    """Whether one of these patterns means the tool of a call."""
+    """Whether any of the patterns means the tool of a call."""
     return any(is_of(pattern, call) for pattern in patterns)
 
 
 def calls_of(trace: Trace, *tools: str) -> list[ToolCall]:
-    """The calls of tools that are named, or meant by globs, in order."""
+    """The calls of the tools, which are names or globs, in order."""
     return [call for call in trace.calls() if is_any_of(tools, call)]
 
 
 def is_event_of(pattern: str, event: Event, trace: Trace) -> bool:
-    """Whether the tool of an event is meant; `*` means any tool, but not the events that have none."""
+    """Whether the pattern means the tool of an event; `*` means any tool, but no event without one."""
     tool = tool_of(event, trace)
     if not tool:
         return False
@@ -245,18 +249,33 @@ def _success(event: Event, trace: Trace) -> bool | None:
     return False if event.type == "error" else None
 
 
-def _from(got: Any, want: Any) -> str:
-    """Where two long texts begin to differ: messages show the beginnings of both alone, if that."""
-    if not (isinstance(got, str) and isinstance(want, str) and len(got) + len(want) > BOTH_SHOWN):
-        return ""
-    shorter = min(len(got), len(want))
-    same = next((at for at in range(shorter) if got[at] != want[at]), shorter)
-    line = want.count("\n", 0, same) + 1
-    return f" (differs at character {same + 1}, line {line})"
-
-
+LONGEST_VALUE = 200
+"""Characters of a value in a message: the message is cut too, and says what else is wrong after it."""
 BOTH_SHOWN = 300
-"""Characters of two texts that a message shows both in full, with room to spare."""
+"""Characters of two values that a message shows both in full, with room to spare."""
+
+
+def _brief(value: Any) -> str:
+    return clipped(show(value), LONGEST_VALUE)
+
+
+def _unequal(key: str, want: Any, got: Any, expected: str = "expected") -> str:
+    """What was expected of a value and got; of long ones the first part that is not equal, and of a text where that is."""
+    if len(show(want)) + len(show(got)) <= BOTH_SHOWN:
+        return f"{key}: {expected} {show(want)}, got {show(got)}"
+    if isinstance(want, str) and isinstance(got, str):
+        from agenteval.differences import around_difference, first_difference
+
+        at = first_difference(want, got)
+        want, got, line = *around_difference(want, got), want.count("\n", 0, at) + 1
+        key += f" (differs at character {at + 1}, line {line})"
+    elif isinstance(want, dict | list) and type(want) is type(got):
+        wanted, given = (dict(each if isinstance(each, dict) else enumerate(each)) for each in (want, got))
+        for part in {**wanted, **given}:
+            one, other = wanted.get(part, MISSING), given.get(part, MISSING)
+            if not equal(one, other):
+                return _unequal(".".join((key, str(part))), one, other, expected)
+    return f"{key}: {expected} {_brief(want)}, got {_brief(got)}"
 
 
 def _contains(got: Any, want: Any) -> bool:

@@ -9,7 +9,7 @@ from agenteval.reading.documents import MAX_FILE_BYTES, MAX_YAML_NODES
 from agenteval.strict import Between, Matching, Model, NotEmpty, explained, model
 
 SETTINGS_FILE = "agenteval.yaml"
-"""Where a project sets what it sets, in its root."""
+"""The file of a project's settings, in its root."""
 MAX_RESULT_BYTES = 128 * 2**20
 """The default limit on a file that a run writes about one test, in bytes."""
 

@@ -1,4 +1,4 @@
-"""What a shard leaves behind beside its results, so that it can be put together with the others."""
+"""What a shard writes beside its results, so that the shards can be merged."""
 
 from collections.abc import Sequence
 from dataclasses import field
@@ -24,7 +24,7 @@ class ShardTest(Model):
 
 @model
 class ShardNote(Model):
-    """What was said beside results. `position` is that of the file; -1 before all files, their number after them.
+    """Problems reported beside results. `position` is that of the file; -1 before all files, their number after them.
 
     `invalid` is true of the problems of a file that could not be run.
     """
@@ -36,11 +36,11 @@ class ShardNote(Model):
 
 @model
 class ShardRecord(Model):
-    """`shard.json`: what a shard says beside its results.
+    """`shard.json`: what a shard writes beside its results.
 
     `plan` is the same for all shards of a run: a digest of the tests, of how they were divided, and of all settings
-    that a result depends on. `run_id` is the one that the user gave; `total` counts what was found, `files` what of it is
-    the shard's.
+    that a result depends on. `run_id` is the one that the user gave; `total` counts the files found, `files` those of
+    the shard.
     """
 
     schema_version: str = SHARD_SCHEMA_VERSION
@@ -74,16 +74,16 @@ class ShardLog:
         self._tests: list[ShardTest] = []
 
     def begin(self, positions: Sequence[int], total: int, *, plan: str, deselected: int) -> None:
-        """Take down where the shard's files stand among all that was found, and what is the same in all shards."""
+        """Set the places of the shard's files among all that were found, and what is equal in all shards."""
         self._positions, self._total = positions, total
         self._plan, self._deselected = plan, deselected
 
     def at(self, index: int) -> None:
-        """Go to a file of the shard."""
+        """Move to a file of the shard, by its index."""
         self._position = self._positions[index]
 
     def end(self) -> None:
-        """Go behind the last file."""
+        """Move past the last file."""
         self._position = self._total
 
     def note(self, problems: Sequence[InvalidSpec], *, invalid: bool) -> None:
@@ -92,12 +92,12 @@ class ShardLog:
             self._notes.append(ShardNote(position=self._position, invalid=invalid, problems=list(problems)))
 
     def test(self, result: str | None, metrics: Metrics | None) -> None:
-        """Keep where the result of a test is; one that would have leaked is nowhere."""
+        """Keep the name of a result's file; None is a result that was not written because it would leak."""
         if result:
             self._tests.append(ShardTest(position=self._position, result=result, metrics=metrics))
 
     def record(self, **rest: Any) -> ShardRecord:
-        """The record; `rest` is what the run came to."""
+        """The record; `rest` are its fields that are known at the end of the run."""
         return ShardRecord(
             agenteval_version=__version__,
             shard=self.shard.number,

@@ -1,4 +1,4 @@
-"""Which tests are whose when a run is divided into shards."""
+"""Which tests belong to which shard of a divided run."""
 
 import heapq
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Shard(NamedTuple):
-    """One of so many shards, counted from 1."""
+    """Shard `number` of `of` shards, counted from 1."""
 
     number: int
     of: int

@@ -14,7 +14,7 @@ def cells(text: str) -> int:
 
 
 def cut(text: str, limit: int = 200) -> str:
-    """On one line, and at most about `limit` characters: a longer text ends at a blank, with an ellipsis."""
+    """The text on one line of about `limit` characters at most: cut at a blank, with an ellipsis."""
     piece = text[: limit * 4]
     if "  " in piece or not piece.isprintable():
         piece = " ".join(piece.split())
@@ -26,7 +26,7 @@ def cut(text: str, limit: int = 200) -> str:
 
 
 def clipped(text: str, limit: int) -> str:
-    """At most `limit` characters: a longer text ends with an ellipsis, which is one of them."""
+    """At most `limit` characters of a text; the last is an ellipsis when it was cut."""
     return text if len(text) <= limit else f"{head(text, limit - 1)}…"
 
 
@@ -36,6 +36,17 @@ def abridged(text: str, limit: int) -> str:
         return text
     kept = head(text, limit)
     return f"{kept}… ({len(text) - len(kept)} more characters)"
+
+
+def ends(text: str, limit: int) -> str:
+    """At most `limit` characters of a text, half of them its end, and how many more there are between."""
+    if len(text) <= limit:
+        return text
+    kept = head(text, limit // 2)
+    start = len(text) - limit // 2
+    while start < len(text) and _goes_on(text[start - 1], text[start]):
+        start += 1
+    return f"{kept}… ({start - len(kept)} more characters) …{text[start:]}"
 
 
 def clipped_to_cells(text: str, width: int, ellipsis: str = "…") -> str:
@@ -57,12 +68,12 @@ def head(text: str, limit: int) -> str:
 
 
 _LONGEST_SIGN = 16
-"""Characters that make one sign: those of a family are eleven, and who writes more accents has them cut."""
+"""The most characters that make one sign: a family of emoji has eleven; more accents than that are cut."""
 _JOINER = "\u200d"
 
 
 def _goes_on(before: str, sign: str) -> bool:
-    """Whether a character is of one sign with the one before: accents, tones of skin, what is joined."""
+    """Whether a character belongs to the sign of the one before: an accent, a skin tone, a joined emoji."""
     return (
         _JOINER in (before, sign)
         or unicodedata.category(sign).startswith("M")

@@ -1,4 +1,4 @@
-"""A run read back from its directory: what reports, comparisons and gates are made of, the same as from the run itself."""
+"""A run read back from its directory, for reports, comparisons and gates."""
 
 import os
 import sys
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from agenteval.openwop.models import EvalSummary
 
 _ANY_SIZE = sys.maxsize
-"""What a run could write can be read; limits of the configuration are for what people write."""
+"""What a run has written can be read; the limits of the configuration are for files of people."""
 
 
 class StoredRunError(AgentEvalError):
@@ -96,7 +96,7 @@ class StoredRun:
         return load_model(EvalSummary, self._file(EVAL_SUMMARY), max_bytes=_ANY_SIZE)
 
     def _file(self, name: str) -> Path:
-        """A file of the run; a summary names only files beside it."""
+        """A file of the run; its summary may name only files beside it."""
         path = self.path / name
         if os.path.basename(name) != name:  # noqa: PTH119 - the words of a file are no path yet
             raise StoredRunError(f"the run in {self.path} names {name!r}, which is not a file of the run")
@@ -119,7 +119,7 @@ def load_result(path: Path) -> TestResult:
 
 
 def stored_problem(stored: InvalidSpec) -> Problem:
-    """A problem as a run stored it, to be told again."""
+    """A stored problem, to be shown again."""
     return Problem(
         reason_code=stored.reason_code,
         message=stored.message,
@@ -127,15 +127,22 @@ def stored_problem(stored: InvalidSpec) -> Problem:
         line=stored.line,
         column=stored.column,
         severity=stored.severity,
+        next_step=stored.next_step,
     )
 
 
 def _runs_below(path: Path) -> str:
-    """The newest runs in a directory of runs, for whoever named that."""
+    """A hint at the newest runs, when a directory of runs was named; else empty."""
     runs = sorted(entry.parent.name for entry in path.glob(f"*/{SUMMARY}"))[-3:]
     return f"; runs in it: {', '.join(runs)}" if runs else ""
 
 
+def find_run(name: str | Path, runs: Path) -> Path:
+    """The path that a person names: as it is, or, where there is nothing, as the id of one of the `runs`."""
+    path = Path(name)
+    return runs / path if not path.exists() and (runs / path).is_dir() else path
+
+
 def is_run(path: Path) -> bool:
-    """Whether a path is that of a run's directory, or of its `summary.json`; nothing is read."""
+    """Whether a path is a run's directory, or its `summary.json`; nothing is read."""
     return path.name == SUMMARY or (path / SUMMARY).is_file()

@@ -7,7 +7,7 @@ word is final. A property test holds the two together.
 
 Declare a model as `@model class Thing(Model)`, with a docstring under each field. Rules that span fields go
 into `__post_init__`, which raises ValueError with the message the author should see. A rule for one field is a mark
-in `Annotated`: called with a value of the right kind it says yes or no, and it gives pydantic a schema that explains.
+in `Annotated`: called with a value of the right type it answers yes or no, and it gives pydantic a schema that explains.
 """
 
 import types
@@ -171,8 +171,8 @@ class Tagged:
 class OpenMapping:
     """A mapping whose shape is the author's, with some keys that have a meaning here.
 
-    Unknown keys are allowed, but not one that looks like a slip of a known key: that one would be read by
-    nobody. So it is in the mappings of a list under a known key.
+    Unknown keys are allowed, but not one that looks like a misspelt known key: nothing would read it. The same
+    holds in mappings that stand in a list under a known key.
     """
 
     def __init__(self, *known: str) -> None:
@@ -194,7 +194,7 @@ class OpenMapping:
         return value
 
     def _slips(self, value: Any) -> Iterator[tuple[DataPath, str]]:
-        """The path of each key that looks like a slip, and the key that it looks like."""
+        """The path of each key that looks misspelt, and the known key that it looks like."""
         if isinstance(value, list):
             for index, item in enumerate(value):
                 if isinstance(item, dict):
@@ -209,14 +209,14 @@ class OpenMapping:
 
 
 def _limited(source: Any, handler: Any, **limits: Any) -> Any:
-    """The schema of a rule that pydantic has too, beside the rules that stand before it."""
+    """The schema of a rule that pydantic has too, added to the schema of the marks before it."""
     from pydantic import Field
 
     return handler.generate_schema(Annotated[source, _Given(handler(source)), Field(**limits)])
 
 
 class _Given:
-    """Stands for a schema that is made: pydantic puts limits to types only."""
+    """Stands for a schema that is already made: pydantic adds limits to types only."""
 
     def __init__(self, schema: Any) -> None:
         self.schema = schema
@@ -226,7 +226,7 @@ class _Given:
 
 
 def explained(schema: Any, objection: Callable[[Any], str]) -> Any:
-    """The schema of a rule that pydantic does not have: `objection` says what is wrong with a value, if anything is."""
+    """The schema of a rule that pydantic lacks: `objection` says what is wrong with a value; empty when nothing is."""
     from pydantic_core import core_schema
 
     def explain(value: Any) -> Any:
@@ -445,13 +445,13 @@ def _model(cls: type[Model]) -> Check:
 
 
 def _simple_kind(kind: Any) -> type | None:
-    """The type of which every value but an empty one is right for a field, if there is one: str of `Name | None`."""
+    """The type whose values, unless empty, are all right for a field: `str` for `Name | None`; None without one."""
     members = get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,)
     return next((each for member in members if (each := _filled_kind(member)) in (str, int, bool)), None)
 
 
 def _filled_kind(kind: Any) -> Any:
-    """The type itself, or the one that has only not to be empty: `Annotated[str, NotEmpty()]`."""
+    """The type itself, or the inner one when `NotEmpty` is its only mark; None for other marks."""
     if get_origin(kind) is not Annotated:
         return kind
     inner, *marks = get_args(kind)

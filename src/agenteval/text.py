@@ -54,12 +54,12 @@ def fold(text: str, *, case_sensitive: bool = False) -> str:
 
 
 def composed(text: str) -> str:
-    """In Unicode NFC: an `é` is the same whether it is written as one character or as two."""
+    """The text in Unicode NFC: an `é` is the same in one character as in two."""
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
 def lowered(text: str) -> str:
-    """In lower case, with every character in the place where it was: `İ`, which would become two, stays."""
+    """The text in lower case and as long as before: `İ`, which would become two characters, stays."""
     lower = text.lower()
     if len(lower) == len(text):
         return lower
@@ -72,7 +72,7 @@ def readings(text: str) -> list[str]:
 
 
 def texts(value: Any) -> list[str]:
-    """Every text and number in a piece of JSON, in order; keys are none of them."""
+    """Every text and number in a piece of JSON, in order, without keys."""
     if isinstance(value, str):
         return [value]
     if isinstance(value, dict):
@@ -83,7 +83,7 @@ def texts(value: Any) -> list[str]:
 
 
 def line_at(text: str, offset: int) -> str:
-    """The line of a text that an offset is in, without blanks at its ends."""
+    """The line of a text at an offset, without blanks at its ends."""
     start = text.rfind("\n", 0, offset) + 1
     end = text.find("\n", offset)
     return text[start : end if end >= 0 else len(text)].strip()

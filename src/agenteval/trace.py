@@ -16,7 +16,7 @@ retry
 turn
     One stretch of agent activity up to the final output; a trace holds one.
 
-`data` of an event, by type; what an adapter adds to it, no check reads:
+`data` of an event, by type; adapters may add keys, which no check reads:
 
 `message_received`  role, content, sender (where there is one)
 `tool_call`         tool, call_id, args (null where the recording does not tell them), recorded_tool (the runtime's name
@@ -144,7 +144,7 @@ class ToolCall:
 
     @property
     def args(self) -> dict[str, Any]:
-        """The arguments, as the agent gave them; none where the recording does not tell them, which is kept in mind."""
+        """The arguments as the agent gave them; empty where the recording lacks them, which `missed` then notes."""
         args = self.event.data.get("args")
         if isinstance(args, dict):
             return args
@@ -153,7 +153,7 @@ class ToolCall:
 
     @property
     def tells_args(self) -> bool:
-        """Whether the recording tells the arguments: none are arguments too."""
+        """Whether the recording has the arguments, be they empty."""
         return self.event.data.get("args") is not None
 
     def failures(self) -> list[Event]:
@@ -273,7 +273,7 @@ def link_calls(events: Iterable[Event]) -> list[ToolCall]:
 
 @dataclass(slots=True, eq=False)
 class Retry:
-    """One retry: the call, the failed call it goes back to, the one that had failed last, and its number from 1."""
+    """One retry: the call, the first and the latest failed call that it repeats, and its number from 1."""
 
     call: ToolCall
     first: ToolCall
@@ -284,8 +284,8 @@ class Retry:
 def retries(calls: Iterable[ToolCall], ignore_args: Iterable[str] = ()) -> Iterator[Retry]:
     """The retries among the calls, in order, by the definition above.
 
-    What counts is when the outcome of a call came: calls made side by side are no retries of each other, and
-    retries made side by side are one each.
+    A call is a retry only if the failure came before it: calls made side by side are no retries of each other, and
+    retries made side by side count one each.
     """
     calls = list(calls)
     if not any(call.failed for call in calls):  # the arguments of most calls never need to be compared
@@ -321,7 +321,7 @@ def _timeline(calls: Iterable[ToolCall]) -> Iterator[tuple[int, str, ToolCall]]:
 
 
 class TraceBuilder:
-    """Turns an adapter's findings into a normalized trace, by the rules of SPEC 16.
+    """Builds a normalized trace from what an adapter finds, by the rules of SPEC 16.
 
     It numbers events, copies the scenario's ids to events that lack them, links results and errors to their
     calls, synthesises missing timestamps (never from the clock) and a missing `final_output` event, and counts.
@@ -412,7 +412,7 @@ class TraceBuilder:
 
 
 def synthetic_timestamp(seq: int) -> str:
-    """A timestamp for a step that has none: a fixed epoch, one millisecond a step."""
+    """A timestamp for a step that has none: 1970, with one millisecond for each step."""
     seconds, millis = divmod(seq, 1000)
     if seconds < 60:
         return f"1970-01-01T00:00:{seconds:02}.{millis:03}Z"

@@ -1,8 +1,8 @@
-"""Names in a test that stand for something it declares elsewhere: tools, groups, the scheduled task, assertions.
+"""Names in a test that refer to something it declares elsewhere: tools, groups, the scheduled task, assertions.
 
-A name that nothing declares may be meant: a tool that the agent must not have, a group that must not leak. One
-that differs from a declared name by a slip of the finger is taken for a misspelling of it, and refused: a check
-for a tool that does not exist would pass for ever.
+An undeclared name may be right: a tool that the agent must not have, a group that must not leak. But one that
+differs from a declared name by a typing slip is refused as a misspelling: a check for a tool that does not exist
+would pass for ever.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ from agenteval.spec import TestCase, other_groups
 
 
 def misspelt_names(case: TestCase, checks: Sequence[tuple[int, Assertion]]) -> Iterator[Fault]:
-    """The faults of a test whose every part is valid by itself; `checks` come with their place in the file."""
+    """The faults of a test whose parts are each valid; `checks` come with their index in the file."""
     named = [
         (("assertions", index, "params", *path), parameter, name)
         for index, check in checks

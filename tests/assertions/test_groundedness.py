@@ -262,6 +262,26 @@ def test_only_allowed_sources_count() -> None:
     assert not claims(FIRST, allowed_sources=["web_search"]).passed
 
 
+def test_claims_without_support_stand_on_a_line_each() -> None:
+    """Five of them on one line are too long to be read, and too long to be shown in full."""
+    verdict = claims("- It rained 7 times.\n- The dam broke in 1987.", check=["numbers", "dates"])
+    assert verdict.message == (
+        "expected the tool results to support every claim, got 2 of 2 claims unsupported:"
+        '\n  "It rained >>7<< times." (no source has 7)'
+        '\n  "The dam broke in >>1987<<." (no source has 1987)'
+    )
+
+
+def test_the_passage_shown_is_the_one_nearest_to_its_claim() -> None:
+    """An event is shown once: what a source hardly touches would hide what it almost says."""
+    output = "- The Pope plays tennis.\n- The red fox slept near the old mill."
+    verdict = read("The red fox ran near the old mill. Tennis is hard.", output, include_input=False)
+    (first, *_) = verdict.closest
+    assert first[1] == (
+        'closest to "The red fox >>slept<< near the old mill." at /data/result: "The red fox ran near the old mill."'
+    )
+
+
 def test_failed_results_support_nothing() -> None:
     """Only what a tool returned in success counts."""
     steps = (
@@ -274,7 +294,7 @@ def test_failed_results_support_nothing() -> None:
     assert not verdict.passed
     assert verdict.exercised
     assert verdict.message == "expected a successful result of web_fetch to support its claims, got none"
-    assert [(event.event_id, note) for event, note in verdict.closest] == [("evt-2", "failed")]
+    assert [(event.event_id, note) for event, note in verdict.closest] == [("evt-2", "failed"), ("evt-3", "")]
 
 
 def test_without_a_result_of_an_allowed_tool_it_fails() -> None:
@@ -350,6 +370,12 @@ def test_claims_in_other_words_only_have_a_way_out_named() -> None:
         'expected the tool results to support every claim, got 1 of 1 claim unsupported: "A >>crimson animal sprinted past<<."'
         " (wording supported 0, needed 0.66); where these are its own words for what the sources say,"
         " leave wording out of check"
+    )
+    several = read(
+        "The red fox ran.", "A crimson animal sprinted.\n\nIts den collapsed.", include_input=False
+    )
+    assert several.message.endswith(
+        "\n  where these are its own words for what the sources say, leave wording out of check"
     )
     verdict = read("The red fox ran.", "A crimson animal sprinted 12 miles.", include_input=False)
     assert verdict.message.endswith("(no source has 12; wording supported 0, needed 0.66)")
@@ -497,8 +523,8 @@ def test_unknown_citations_fail() -> None:
     assert not verdict.passed
     assert verdict.message == (
         "expected the tool results to hold everything the output cites, got 3 of 4 unknown:"
-        " https://news.example.com/c (no source has it; the closest is https://news.example.com/a);"
-        " made-up.org (no source has it); Reuters (no source has this name)"
+        "\n  https://news.example.com/c (no source has it; the closest is https://news.example.com/a)"
+        "\n  made-up.org (no source has it)\n  Reuters (no source has this name)"
     )
     assert verdict.observed["citations"][0] == {
         "text": "https://news.example.com/a",

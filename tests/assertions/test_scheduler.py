@@ -198,6 +198,7 @@ class TestOutboundCount:
             "expected at least 2 successful outbound_send calls, got 1; the trace calls outbound_send×2"
         )
         assert verdict.closest[0][1] == "success: expected true, got false"
+        assert refs(verdict) == ["evt-2", "evt-3", "evt-4"], "the error says why a send did not count"
 
     @pytest.mark.parametrize(
         ("params", "number", "passes", "expected"),

@@ -10,7 +10,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from agenteval.cli import main
-from agenteval.schemas import build_schema
+from agenteval.reference.schemas import build_schema
 from planted import GITHUB
 from projects import FETCHES, NEEDS_LIVE, SEARCHES, VACUOUS, Project, make_replay
 

@@ -11,7 +11,7 @@ import yaml
 
 from agenteval.cli import main
 from agenteval.config import load_config
-from agenteval.schemas import schema_text
+from agenteval.reference.schemas import schema_text
 from agenteval.settings import Config
 from agenteval.strict import parse
 from recorded_projects import NEWS, Logbooks, run

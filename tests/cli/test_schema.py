@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from agenteval.cli import main
-from agenteval.schemas import SHIPPED
+from agenteval.reference.schemas import SHIPPED
 
 
 def test_without_a_name_the_schemas_are_listed(capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,7 +11,7 @@ from typing import Self
 import pytest
 
 from agenteval.cli import main
-from agenteval.cli.watching import Dependencies
+from agenteval.cli.affected import Dependencies
 from agenteval.settings import Config
 from plugin_projects import SHOUTS, asserting, write
 from projects import Project

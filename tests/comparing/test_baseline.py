@@ -7,11 +7,13 @@ from typing import Any
 import pytest
 
 from agenteval.comparing.baseline import BaselineError, BaselineFile, load_baseline, renewed, write_baseline
+from agenteval.comparing.comparison import ComparedSide
 from agenteval.comparing.facts import TestFacts
 from agenteval.comparing.sides import load_side
 from agenteval.errors import FileError, UsageError
 
 SUITE: dict[str, Any] = {"suite_id": "local.example.evals.t", "suite_version": "0.1.0", "score": 0.5}
+RUN = ComparedSide(label="run", run_id="r", **SUITE)
 
 
 def entry(name: str, status: str = "pass", **more: Any) -> TestFacts:
@@ -50,14 +52,14 @@ def test_what_people_wrote_stays_as_long_as_the_test_fails() -> None:
     """An update renews states, and keeps owner, reason and expiry of what still fails."""
     known = {"owner": "ops", "reason": "a bug", "expires": "2027-01-31"}
     old = baseline(entry("a", "fail", **known), entry("b", "fail", **known), entry("c"), entry("d"))
-    new = renewed([entry("b"), entry("a", "fail")], old=old, kept=frozenset("c"), **SUITE)
+    new = renewed([entry("b"), entry("a", "fail")], RUN, old=old, kept=frozenset("c"))
     assert new.tests == [entry("a", "fail", **known), entry("b"), entry("c")]
 
 
 def test_the_score_is_that_of_all_tests() -> None:
     """Also when only some of them were run."""
     old = baseline(entry("a", score=0.5), entry("b", score=1.0), entry("c", "skipped"))
-    new = renewed([entry("a", score=0.8)], old=old, kept=frozenset("bc"), **SUITE)
+    new = renewed([entry("a", score=0.8)], RUN, old=old, kept=frozenset("bc"))
     assert new.score == 0.9
 
 
@@ -107,10 +109,10 @@ def test_nothing_there_is_no_empty_baseline(tmp_path: Path) -> None:
 def test_a_baseline_is_called_by_what_it_says(tmp_path: Path) -> None:
     """Its id changes with its content, and not with its form."""
     path = written(tmp_path, {})
-    before = load_side(path).run_id
+    before = load_side(path).head.run_id
     path.write_text(json.dumps(json.loads(path.read_text())))
-    assert load_side(path).run_id == before
-    assert load_side(written(tmp_path, {"score": 0.6})).run_id != before
+    assert load_side(path).head.run_id == before
+    assert load_side(written(tmp_path, {"score": 0.6})).head.run_id != before
     assert before.startswith("baseline-")
 
 

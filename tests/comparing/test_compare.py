@@ -7,6 +7,7 @@ import pytest
 
 from agenteval.comparing.baseline import BaselineFile
 from agenteval.comparing.compare import compare
+from agenteval.comparing.comparison import ComparedSide
 from agenteval.comparing.facts import TestFacts
 from agenteval.comparing.sides import Side, SideTest
 
@@ -29,15 +30,8 @@ def side(*tests: SideTest, baseline: bool = False) -> Side:
         score=1.0,
         tests=[test.facts for test in tests],
     )
-    return Side(
-        label="it",
-        run_id="r",
-        suite_id="s",
-        suite_version="1",
-        score=1.0,
-        tests=named,
-        baseline=kept if baseline else None,
-    )
+    head = ComparedSide(label="it", run_id="r", suite_id="s", suite_version="1", score=1.0)
+    return Side(head=head, tests=named, baseline=kept if baseline else None)
 
 
 def test_calls_are_counted_where_no_trace_is_kept() -> None:

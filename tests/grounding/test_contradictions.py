@@ -22,6 +22,7 @@ def found(claim: str, passage: str) -> list[str]:
         ("The lab hasn't released model X.", "The lab released model X.", ["hasn't released"]),
         ("The board approved the deal.", "The board has not approved the deal.", ["approved"]),
         ("No lab ships the model.", "The lab ships the model.", ["No lab"]),
+        ("The shop opens.", "The shop does not open.", ["opens"]),
     ],
 )
 def test_negations(claim: str, passage: str, parts: list[str]) -> None:
@@ -37,6 +38,7 @@ def test_negations(claim: str, passage: str, parts: list[str]) -> None:
         ("No, Leo is allergic to peanuts.", "Leo is allergic to peanuts."),
         ("It is not only cheap but good.", "It is cheap and good."),
         ("The deal was signed.", "The deal was signed, but it does not name a price."),
+        ("The plan to open on Friday was dropped.", "The plan is not to open on Friday."),
         ("Nobody came.", "The weather was fine in the whole of the north."),
     ],
 )
@@ -56,6 +58,8 @@ def test_what_is_no_contradiction(claim: str, passage: str) -> None:
             ["Munich is a brewery in Pschorr"],
         ),
         ("Dana is allergic to nuts.", "Leo is allergic to nuts; Dana is not.", ["Dana is allergic"]),
+        ("France is in Lyon.", "We learn that Lyon is in France.", ["France is in Lyon"]),
+        ("Ann Berg led Jo Hall.", "On Monday Jo Hall led Ann Berg.", ["Ann Berg led Jo Hall"]),
     ],
 )
 def test_roles(claim: str, passage: str, parts: list[str]) -> None:
@@ -70,6 +74,9 @@ def test_roles(claim: str, passage: str, parts: list[str]) -> None:
         ("Alpha bought Beta.", "Beta was bought by Alpha on Monday."),
         ("Beta and Alpha grew.", "Alpha and Beta grew."),
         ("Beta met Alpha.", "Alpha met Beta."),
+        ("Beta led Alpha, Beta said.", "Beta led Alpha, Beta said again."),
+        ("Sales rose sharply, said Beta.", "Beta said sales rose sharply."),
+        ("Beta briefly met Alpha.", "Alpha met Beta."),
         ("President Obama spoke first.", "Barack Obama spoke first."),
         ("The capital of France is Paris.", "Paris is the capital of France."),
         ("Revenue at maker Beta rose 41%.", "Beta reports. Revenue rose 41% this year."),

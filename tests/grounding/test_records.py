@@ -166,6 +166,7 @@ def test_the_evidence_of_a_record() -> None:
         ({"hôtel": "Belmont", "prix": "1.412,50 €"}, "Belmont hôtel: prix €1,412.50"),
         ({"cliente": "Ferrer", "importe": 59.9}, "Cliente Ferrer, importe 59,90"),
         ({"AAPL": {"quote": {"price": 241.37}}}, "AAPL has a price of 241.37."),
+        ({"cost": 25, "total_cost_eur": 30}, "The total cost is 30."),
     ],
 )
 def test_honest_answers_pass(source: Any, output: str) -> None:
@@ -203,6 +204,7 @@ def test_honest_answers_pass(source: Any, output: str) -> None:
         (MAIL, "The one from Jonas, with a size of 7, is unread.", 'the source says otherwise: "unread"'),
         ({"stars": 1520, "open_issues": 47}, "1,520 open issues.", 'the source says otherwise: "1,520"'),
         ({"range_km": 112, "limit": 80}, "The range is 80 km.", 'the source says otherwise: "80"'),
+        ({"total": 60, "price": 30, "fee": 30}, "The total is 30.", 'the source says otherwise: "30"'),
         ({"AAPL": {"quote": {"price": 241.37}}}, "MSFT has a price of 241.37.", "no source has MSFT"),
     ],
 )
@@ -217,6 +219,11 @@ def test_wrong_answers_fail(source: Any, output: str, reason: str | None) -> Non
 def test_an_object_that_is_not_told_from_others_contradicts_nothing() -> None:
     """Which of them "it" is, no word says."""
     assert read(SHOP, "It is in stock.").passed
+
+
+def test_a_name_without_content_contradicts_nothing() -> None:
+    """Whether the field `on` is meant, no word tells."""
+    assert read({"on": False, "name": "Heater"}, "The heater is on.").passed
 
 
 def test_objects_of_other_kinds_are_not_held_apart() -> None:

@@ -13,8 +13,8 @@ from jsonschema import Draft202012Validator
 from agenteval.cli import main
 from agenteval.openwop.events import eval_events
 from agenteval.openwop.summary import Scores, Suite
+from agenteval.reference.schemas import build_schema
 from agenteval.reporters.artifacts import RunDirectory
-from agenteval.schemas import build_schema
 from builders import make_trace
 from projects import Project
 from run_builders import judged, make_result

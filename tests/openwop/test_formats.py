@@ -15,7 +15,7 @@ from jsonschema import Draft202012Validator
 
 from agenteval.findings import Invalid
 from agenteval.openwop.models import AgentEvalSuite, EvalSummary
-from agenteval.schemas import build_schema
+from agenteval.reference.schemas import build_schema
 from agenteval.strict import Model, parse
 from openwop.suites import SuiteProject, make_suite, make_task, normative, rubric
 from runs import EXAMPLES

@@ -87,6 +87,10 @@ def test_an_empty_text_is_contained_vacuously() -> None:
     )
 
 
+_CUT = f'"{json.dumps("- one" + chr(10))[1:-1] * 50}'[:199] + "…"
+"""What is shown of a long text that begins so: the difference lies behind it."""
+
+
 @pytest.mark.parametrize(
     ("strategy", "value", "output", "told"),
     [
@@ -101,6 +105,15 @@ def test_an_empty_text_is_contained_vacuously() -> None:
             "READY",
             "READY!",
             'expected exactly "READY", got "READY!", which differs from character 6 on',
+        ),
+        (
+            "exact",
+            "- one\n" * 50 + "two",
+            "- one\n" * 50 + "too",
+            (
+                f"expected exactly {_CUT}, got {_CUT}, which differs from character 302 on: "
+                r'expected "…\n- one\n- one\n- one\ntwo", got "…\n- one\n- one\n- one\ntoo"'
+            ),
         ),
         ("exact", "x", None, 'expected exactly "x", got no final output'),
         ("contains", "x", "yes", 'expected an output that contains "x", got "yes"'),

@@ -226,7 +226,7 @@ def test_the_schema_has_the_input_of_an_adapter(
 
 def test_schema_files_are_those_of_agenteval(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """`--write` and `--check` leave plugins out: what is committed does not depend on what is installed."""
-    from agenteval.schemas import schema_text
+    from agenteval.reference.schemas import schema_text
 
     plugged(tmp_path)
     said(capsys, "schema", "--write")

@@ -1,12 +1,14 @@
 """What reports list: every test, and all that must not be lost from sight."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from agenteval.errors import Problem
 from agenteval.reporters.entries import entries
 from agenteval.results import ErrorInfo
+from agenteval.stored import stored_problem
 from run_builders import judged, make_result
 from stored_runs import FAILED, PASSED, SEARCHES, SKIPPED, UNREADABLE, WARNS, XFAILED, mixed, store
 
@@ -85,6 +87,16 @@ def test_an_error_says_what_kept_the_test_from_being_judged(tmp_path: Path) -> N
     assert entry.text.startswith("adapter.unknown: no adapter x\n   allowed: nanoclaw")
 
 
+def test_an_error_whose_first_line_only_leads_to_the_next_is_told_with_it(tmp_path: Path) -> None:
+    """What differs stands below: the message would end in the middle of a sentence."""
+    text = "the recording differs from the fixture:\n    title: the fixture has 1\n    url: gone"
+    error = ErrorInfo(reason_code="adapter.stale_fixture", message=text)
+    (entry,) = entries(store(tmp_path, make_result("error", reason_code=error.reason_code, error=error)))
+    assert entry.message == (
+        "adapter.stale_fixture: the recording differs from the fixture: title: the fixture has 1"
+    )
+
+
 def test_the_problems_of_a_file_are_not_named_twice(tmp_path: Path) -> None:
     """An error that is a located problem names its code itself."""
     text = "replay.json:3:1: error[bundle.syntax]: not JSON"
@@ -148,6 +160,27 @@ def test_a_run_that_a_test_explains_is_not_listed(tmp_path: Path) -> None:
     assert [each.name for each in entries(store(tmp_path / "b", problems=[UNREADABLE]))] == [
         "suite/broken/test.yaml"
     ]
+
+
+@pytest.mark.parametrize(
+    ("said", "advice"),
+    [
+        ({"hint": "did you mean 'title'?", "allowed": ["id", "title"]}, "did you mean 'title'?"),
+        ({"allowed": ["id", "title"]}, "allowed: id, title"),
+        ({"hint": "did you mean 'x'?", "next_step": "correct it"}, "did you mean 'x'?; correct it"),
+    ],
+)
+def test_a_broken_file_comes_with_what_to_do(said: dict[str, Any], advice: str, tmp_path: Path) -> None:
+    """Reports show no excerpt with the hint under it: they tell it as the next step."""
+    problem = Problem(
+        reason_code="spec.unknown_key", message="unknown key", path=Path("a/test.yaml"), line=2, **said
+    )
+    run = store(tmp_path, PASSED, problems=[problem])
+    entry = list(entries(run))[-1]
+    assert entry.text == f"a/test.yaml:2: spec.unknown_key: unknown key\nnext: {advice}"
+    assert entry.message == "spec.unknown_key: unknown key"
+    (stored,) = run.summary.problems
+    assert stored_problem(stored).render().endswith(f"\n   next: {advice}")
 
 
 def test_a_problem_without_a_file_is_listed_by_its_code(tmp_path: Path) -> None:

@@ -29,7 +29,9 @@ def test_an_annotation_is_at_the_line_of_the_assertion(tmp_path: Path) -> None:
 
 def test_warnings_are_warnings(tmp_path: Path) -> None:
     """Failures and broken files are errors; a test that warns, and a remark about a file, are warnings."""
-    starts = [line.rpartition("::")[0].split("::")[1] for line in annotations(mixed(tmp_path))]
+    lines = list(annotations(mixed(tmp_path)))
+    starts = [line.rpartition("::")[0].split("::")[1] for line in lines]
+    assert lines[-1].endswith("::the id is unusual%0Anext: rename it")
     assert starts == [
         "error file=suite/broken/test.yaml,line=3,col=7,title=suite/broken/test.yaml",
         "error file=suite/case/test.yaml,line=24,col=5,title=nanoclaw.t.fails",

@@ -105,6 +105,7 @@ def test_the_headline_counts_all_that_went_wrong(tmp_path: Path) -> None:
     assert "1 test failed, 1 invalid test spec</h1>" in page
     assert "exit 3: 1 invalid test spec" in page
     assert "<code>x/test.yaml:3:7</code>" in page
+    assert '<p class="says">bad</p><p class="next"><b>Next:</b> mend</p>' in page
 
 
 def test_without_traces_there_is_the_evidence(tmp_path: Path) -> None:

@@ -159,7 +159,7 @@ def test_words_of_an_agent_part_nothing() -> None:
 def test_a_long_reason_on_the_line_of_a_test_is_cut_visibly() -> None:
     """At 240 characters, with an ellipsis."""
     assert shortened("x" * 240) == "x" * 240
-    assert shortened("x" * 241) == "x" * 239 + "…"
+    assert shortened("x" * 241 + "y") == "x" * 120 + "… (2 more characters) …" + "x" * 119 + "y"
 
 
 def test_a_note_is_told_place_by_place() -> None:

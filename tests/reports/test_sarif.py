@@ -64,7 +64,9 @@ def test_the_schema_refuses_what_is_no_report() -> None:
 
 def test_every_no_is_a_result_at_its_line(tmp_path: Path) -> None:
     """Failures and broken files are errors, warnings and remarks are warnings; passes and skips are none."""
-    assert places(report(mixed(tmp_path))) == [
+    made = report(mixed(tmp_path))
+    assert made["results"][-1]["message"]["text"] == "the id is unusual\nnext: rename it"
+    assert places(made) == [
         ("must_call_tool", "error", "suite/case/test.yaml", {"startLine": 24, "startColumn": 5}),
         ("must_call_tool", "warning", "suite/case/test.yaml", {"startLine": 30, "startColumn": 5}),
         ("must_call_tool", "error", "suite/case/test.yaml", {"startLine": 9, "startColumn": 5}),

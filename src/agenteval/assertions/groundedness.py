@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
 from agenteval.assertions.final_output import has_output, nothing_said, output_events
+from agenteval.assertions.telling import failed_calls, one_a_line
 from agenteval.grounding.citations import Citation, Known, citations
 from agenteval.grounding.claims import claims
 from agenteval.grounding.links import Link, links
@@ -119,18 +120,21 @@ check: [numbers, dates, urls, names]
         if not unsupported:
             return passed(f"the sources support all of {count}", events=events, **observed)
         shown = [(each, self._marked(each, 120)) for each in unsupported]
-        reasons = "; ".join(f'"{text}" ({"; ".join(self._reasons(each))})' for each, text in shown)
+        reasons = [f'"{text}" ({"; ".join(self._reasons(each))})' for each, text in shown]
         closest = [
             (by_id[each.span.event_id], _beside(text, each.span))
-            for each, text in shown
+            for each, text in sorted(
+                shown, key=lambda pair: -pair[0].score
+            )  # an event is shown with one note
             if each.span and each.span.event_id in by_id
         ]
         message = (
             f"expected {_sources_named(self.allowed_sources)} to support every claim,"
-            f" got {len(unsupported)} of {count} unsupported: {reasons}"
+            f" got {len(unsupported)} of {count} unsupported:{one_a_line(reasons)}"
         )
         if not any(each.unsupported or each.contradicted for each in unsupported):
-            message += "; where these are its own words for what the sources say, leave wording out of check"
+            message += ";" if len(shown) == 1 else "\n "
+            message += " where these are its own words for what the sources say, leave wording out of check"
         return failed(message, events=events, closest=closest, **observed)
 
     def _reasons(self, each: Support) -> list[str]:
@@ -180,15 +184,12 @@ def _no_results(purpose: str, allowed: Sequence[str], trace: Trace, **observed: 
     wanted = f"of {', '.join(allowed)}" if allowed else "of a tool"
     others = dict.fromkeys(str(event.data.get("tool")) for event in successful_results(trace, ()))
     got = f"only of {', '.join(others)}" if others else "none"
-    closest = [
-        (call.event, "failed" if call.failed else "has no result")
-        for call in trace.calls()
-        if not call.succeeded and (not allowed or is_any_of(allowed, call))
-    ]
+    calls = [call for call in trace.calls() if not allowed or is_any_of(allowed, call)]
+    unanswered = [(call.event, "has no result") for call in calls if not (call.succeeded or call.failed)]
     return failed(
         f"expected a successful result {wanted} to {purpose}, got {got}",
         events=output_events(trace),
-        closest=closest,
+        closest=[*failed_calls(calls), *unanswered],
         **observed,
     )
 
@@ -246,10 +247,10 @@ allow: [docs.example.com]
             return _no_results(f"support {shown}", self.allowed_sources, trace, **observed)
         events = [*output_events(trace), *results]
         if wrong:
-            reasons = "; ".join(f"{cut(citation.text, 160)} ({objection})" for citation, objection in wrong)
+            reasons = [f"{cut(citation.text, 160)} ({objection})" for citation, objection in wrong]
             message = (
                 f"expected {_sources_named(self.allowed_sources)} to hold everything the output cites,"
-                f" got {len(wrong)} of {len(cited)} unknown: {reasons}"
+                f" got {len(wrong)} of {len(cited)} unknown:{one_a_line(reasons)}"
             )
             return failed(message, events=events, **observed)
         shown = ", ".join(citation.text for citation in cited)

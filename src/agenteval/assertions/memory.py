@@ -14,6 +14,7 @@ from agenteval.assertions.base import Assertion, Category, Verdict, failed, pass
 from agenteval.assertions.final_output import has_output, no_output, output_events
 from agenteval.assertions.looks import Looks
 from agenteval.assertions.output import OutputContains
+from agenteval.assertions.telling import failed_calls
 from agenteval.language.content_words import find_phrase, has_phrase
 from agenteval.lazyregex import lazy
 from agenteval.shortening import cut
@@ -119,7 +120,7 @@ output:
         apart = f"; {others[0][0].event_id} is {others[0][1]}" if others else ""
         return failed(
             f"expected a memory_read of group {group} before the answer, got none{apart}",
-            closest=others[:3] or _failed_calls(trace),
+            closest=others[:3] or failed_calls(trace.calls()),
             memory_reads=[],
         )
 
@@ -163,11 +164,6 @@ def _answered(trace: Trace) -> float:
     sent_by = [call_id for answer in answers for call_id in answer.data.get("sent_by") or ()]
     sends = [call.event.seq for call in trace.calls() if call.call_id in sent_by]
     return max(sends or [answer.seq for answer in answers], default=float("inf"))
-
-
-def _failed_calls(trace: Trace) -> list[tuple[Event, str]]:
-    """What a read or a write that is missing may have failed in."""
-    return [(call.event, "failed") for call in trace.calls() if call.failed][:3]
 
 
 def _joined(verdicts: Sequence[Verdict], **observed: Any) -> Verdict:
@@ -314,7 +310,7 @@ class MemoryUpdateOnCorrection(Assertion):
                 notes.append(f'content: expected to hold "{self.new_value}"')
             found.append((len(notes), event, "; ".join(notes) or "it was taken out again"))
         found.sort(key=lambda item: (item[0], item[1].seq))
-        return [(event, note) for _, event, note in found[:3]] or _failed_calls(trace)
+        return [(event, note) for _, event, note in found[:3]] or failed_calls(trace.calls())
 
     def _uses_of_old(self, output: str) -> list[str]:
         """The sentences of the output that use the old value as if it still held."""

@@ -160,7 +160,8 @@ class SchedulerOutboundCount(Assertion):
         if too_few or (high is not None and number > high):
             wrong.append(f"expected {self._expected(kind)}, got {number}")
         if wrong:
-            shown = [call.event for call in calls]
+            told = 1 if self.count == "successes" else 0
+            shown = [event for call in calls for event in (call.event, *call.failures()[:told])]
             wrong += [called(trace)] if too_few else []
             return failed(
                 "; ".join(wrong), events=shown, closest=self._closest(trace) if too_few else (), **observed

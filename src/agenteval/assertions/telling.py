@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from agenteval.selectors import Selector
-from agenteval.trace import Event, Trace
+from agenteval.trace import Event, ToolCall, Trace
 
 MOST_LISTED = 5
 """Events named in a message, and things told of in it, unless a check says otherwise."""
@@ -42,6 +42,17 @@ def first_of(told: Sequence[str], most: int = MOST_LISTED) -> str:
     """The first few of what there is to tell, and how much more there is; `observed` and the evidence have all of it."""
     shown = "; ".join(told[:most])
     return shown if len(told) <= most else f"{shown}; {len(told) - most} more"
+
+
+def one_a_line(told: Sequence[str]) -> str:
+    """What comes after a colon: a single thing on the same line, several on a line each."""
+    return f" {told[0]}" if len(told) == 1 else "".join(f"\n  {each}" for each in told)
+
+
+def failed_calls(calls: Iterable[ToolCall]) -> list[tuple[Event, str]]:
+    """The calls that failed, each with the event that says why; of many the first."""
+    failures = [(call, call.failures()[0]) for call in calls if call.failed]
+    return [pair for call, why in failures[:3] for pair in ((call.event, "failed"), (why, ""))]
 
 
 def closest_calls(selector: Selector, trace: Trace) -> list[tuple[Event, str]]:

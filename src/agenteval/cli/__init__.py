@@ -1,4 +1,10 @@
-"""The command line: `main(argv) -> int` maps every outcome to an exit code."""
+"""The command line: `main(argv) -> int` maps every outcome to an exit code.
+
+`app` parses; each command has a module with its function `command`. In the order of a run, those of `run` are
+`run_request` (its options), `session`, `arranging` (which tests, in which order), `examining` and `workers` (one file
+after the other, or side by side), `ledger` (what the run comes to), `reporting`, `baselines` and `lastrun`. Several
+commands share `options`, `signatures`, `project`, `collection`, `problems`, `columns` and `github`.
+"""
 
 import sys
 from collections.abc import Sequence
@@ -11,7 +17,7 @@ def entry() -> None:
     import gc
     import os
 
-    # imports and a recording are no garbage: looking costs a tenth of a run
+    # what is imported and recorded stays alive: looking for garbage in it costs a tenth of a run
     gc.set_threshold(200_000, 10, 10)
     if sys.stdout is None or sys.stderr is None:  # started without them: `agenteval run tests >&-`
         nowhere = open(os.devnull, "w")  # noqa: PTH123, SIM115 - as long as the process
@@ -31,7 +37,7 @@ def main(argv: Sequence[str]) -> int:
         try:
             print(f"agenteval {__version__}", flush=True)  # noqa: T201
         except OSError:
-            pass  # the application meets it again, and tells it
+            pass  # the application meets the error again, and reports it
         else:
             return 0
     try:

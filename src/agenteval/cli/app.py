@@ -1,6 +1,5 @@
 """The typer application, and the one place where errors become exit codes."""
 
-import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -12,7 +11,7 @@ from agenteval import __version__
 from agenteval.cli.problems import redacted_problems
 from agenteval.errors import AgentEvalError, ExitCode, FileError, UsageError
 from agenteval.redaction import Redactor
-from agenteval.reporters.stream import redact_with, redactor_in_force
+from agenteval.reporters.stream import redact_with, redactor_in_force, silence
 
 REPORT_ADDRESS = "https://github.com/agenteval/agenteval/issues"
 
@@ -113,7 +112,7 @@ def _rendered(error: AgentEvalError) -> str:
 
 
 def _other(error: BaseException, argv: Sequence[str]) -> int:
-    """A mistake on the command line, which typer's own parser found; else a bug of ours."""
+    """Report a mistake on the command line that typer found, or a stream that cannot be used; all else is our bug."""
     show = getattr(error, "format_message", None)
     if callable(show):
         if not (text := show()):  # `agenteval` alone: the help was shown
@@ -122,7 +121,9 @@ def _other(error: BaseException, argv: Sequence[str]) -> int:
         command = context.command_path if context else " ".join(["agenteval", *COMMANDS.keys() & argv[:1]])
         return _fail(f"error[usage.invalid]: {text}\n  next: {command} --help", ExitCode.ERROR)
     if isinstance(error, OSError):
-        gone = isinstance(error, FileNotFoundError)  # the system has no answer to where this process is
+        gone = isinstance(
+            error, FileNotFoundError
+        )  # raised without a name by `Path.cwd` in a deleted directory
         where = error.filename or ("the current directory" if gone else "standard output or error")
         return _fail(f"error[usage.io]: {error.strerror or error}: {where}", ExitCode.ERROR)
     if isinstance(error.__context__, BrokenPipeError):  # rich, which prints the help, exits then
@@ -147,7 +148,7 @@ def _fail(message: str, code: ExitCode) -> int:
 
     from agenteval.reporters.terminal import Terminal
 
-    with suppress(OSError):  # what stdout cannot take must not keep stderr from telling why
+    with suppress(OSError):  # a broken stdout must not keep the message from stderr
         _flush()
     with suppress(OSError):
         terminal = Terminal(sys.stderr)
@@ -162,7 +163,6 @@ def _flush() -> None:
 
 
 def _closed_pipe() -> int:
-    """Whoever read our output has gone: say nothing more, and do not pretend that all was well."""
-    null = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null, sys.stdout.fileno())
+    """The reader of our output has gone: print nothing more, but do not exit 0."""
+    silence(sys.stdout)
     return int(ExitCode.ERROR)

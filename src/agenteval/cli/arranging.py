@@ -1,4 +1,4 @@
-"""Which of the files that were found are a run's, and in which order: --lf, --ff, --shard."""
+"""Which of the files found belong to a run, and in which order: --lf, --ff, --shard."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -19,10 +19,10 @@ from agenteval.sharding import Shard, divided
 
 @dataclass(slots=True, kw_only=True)
 class Arrangement:
-    """The files of a run in their order. `positions` are their places among all that was found, `total` of them.
+    """The files of a run in their order. `positions` are their places among the `total` files that were found.
 
-    `deselected` counts files that no shard has; `plan` is the same for all shards of a run; `said` is told to people,
-    and `problems` are what is wrong with it.
+    `deselected` counts files that no shard has; `plan` is equal for all shards of a run; `said` are lines to print,
+    `problems` warnings about the division.
     """
 
     found: list[Found]
@@ -30,7 +30,7 @@ class Arrangement:
     total: int
     deselected: int = 0
     wanted: int = 0
-    """How many tests all shards have, as far as is known before they are loaded."""
+    """How many tests all shards have together, as far as is known before loading."""
     plan: str = ""
     said: list[str] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
@@ -39,18 +39,18 @@ class Arrangement:
 def arranged(
     found: Iterable[Found], flow: Flow, *, root: Path, examiner: Examiner, settings: Any
 ) -> Arrangement:
-    """The files that the options ask for. `settings` are what a result depends on, as plain data."""
+    """The files that the options ask for. `settings` is plain data: everything else that results depend on."""
     all_found = list(found)
     made = Arrangement(found=all_found, positions=list(range(len(all_found))), total=len(all_found))
     if flow.last_failed or flow.failed_first:
-        _failed(made, root, Redactor((), examiner.options.redaction), only=flow.last_failed)
+        _failed(made, root, Redactor(rules=examiner.options.redaction), only=flow.last_failed)
     if flow.shard:
         _shard(made, flow.shard, flow.durations_from, root=root, examiner=examiner, settings=settings)
     return made
 
 
 def _failed(made: Arrangement, root: Path, redactor: Redactor, *, only: bool) -> None:
-    """Leave, or put first, the tests that failed last time: by their paths as results, and so the cache, show them."""
+    """Keep only, or put first, the tests that failed last time. The cache knows them by their redacted paths."""
     key, failed = keys(root), recall(root).failed
     option = "--lf" if only else "--ff"
     wanted = {
@@ -89,7 +89,7 @@ def _shard(
     examiner: Examiner,
     settings: Any,
 ) -> None:
-    """Leave the tests of one shard. What is selected is divided, so that no shard is empty without need."""
+    """Keep only the tests of one shard. Only selected tests are divided, so that no shard is empty without need."""
     key = keys(root)
     if examiner.selection.everything:
         made.wanted = sum(isinstance(each, Selected) for each in made.found)
@@ -119,7 +119,7 @@ def _empty(shard: Shard) -> Problem:
 
 
 def _is_wanted(found: Found, made: Arrangement, examiner: Examiner) -> bool:
-    """Whether a test is selected; notes what of the selection it has."""
+    """Whether a test is selected; a file with errors counts as one."""
     if isinstance(found, SpecError):
         return True
     candidate = examiner.look(found)
@@ -140,7 +140,7 @@ def _durations_of(run: Path, key: Callable[[str], str]) -> dict[str, float]:
 
 
 def _content(found: Found) -> str:
-    """A digest of a test file; of nothing when it cannot be read."""
+    """A digest of a test file; empty when it cannot be read."""
     try:
         return _digest(read_text(found.path)) if isinstance(found, Selected) else ""
     except FileError:

@@ -20,15 +20,15 @@ from agenteval.stored import is_run
 
 
 def today() -> str:
-    """The day in UTC, as YYYY-MM-DD: what known failures expire by."""
+    """The day in UTC, as YYYY-MM-DD, by which known failures expire."""
     return time.strftime("%Y-%m-%d", time.gmtime())
 
 
 def watch_for(given: Path | None, *, update: bool, default: Path, scores: Scores) -> Watch:
-    """What watches a run of the suite of `scores`, which learn of the baseline.
+    """The watch over a run of the suite of `scores`; sets their baseline.
 
     `given` is the run or file to compare with; None stands for the file `default`, if it is there. An update goes
-    to the given file, or to `default`; the baseline of another suite is not written over. Raises `UsageError`,
+    to the given file, or to `default`, but never over the baseline of another suite. Raises `UsageError`,
     `StoredRunError`, `FileError`.
     """
     suite = scores.suite
@@ -49,12 +49,12 @@ def watch_for(given: Path | None, *, update: bool, default: Path, scores: Scores
         before = of_baseline(old, path) if old and same else None  # another version is there to be replaced
     if before:
         before.must_be_of(suite.id, suite.version, "this run")
-        scores.baseline = Baseline(run_id=before.run_id, score=before.score)
+        scores.baseline = Baseline(run_id=before.head.run_id, score=before.head.score)
     return Watch(before=before, today=today(), target=target, old=old)
 
 
 def check_whole(paths: Sequence[str], *, maxfail: int, part: bool, modes: str) -> None:
-    """A baseline is made of whole tests, all of them. Raises `UsageError` (`usage.baseline`)."""
+    """Refuse to make a baseline of parts of the tests. Raises `UsageError` (`usage.baseline`)."""
     if maxfail:
         narrowing = "-x and --maxfail end a run early"
     elif part:
@@ -73,7 +73,7 @@ def check_whole(paths: Sequence[str], *, maxfail: int, part: bool, modes: str) -
 
 
 def refuse_shard() -> None:
-    """A shard is not compared: merging would lose what came of it. Raises `UsageError` (`usage.baseline`)."""
+    """Refuse to compare a shard: merging would lose its comparison. Raises `UsageError` (`usage.baseline`)."""
     raise UsageError(
         "--shard runs parts of the tests, and --baseline needs all",
         reason_code="usage.baseline",
@@ -83,7 +83,7 @@ def refuse_shard() -> None:
 
 @dataclass(slots=True, kw_only=True)
 class Verdict:
-    """What became of a watched run: the comparison, when there was something to compare with, and what is to be told."""
+    """The outcome of a watched run: its comparison, when there is a baseline, and the lines and warnings to print."""
 
     comparison: Comparison | None
     warnings: list[Problem] = field(default_factory=list)
@@ -117,12 +117,12 @@ def conclude(
         return verdict
     baseline = watch.baseline(after)
     try:
-        written = write_update(baseline, watch.target, options.redaction)
+        written = _write_update(baseline, watch.target, options.redaction)
     except LeakError as leak:
         tally.add_leaks([leak.problem(str(watch.target))])
         return verdict
     known = sum(test.failing for test in baseline.tests)
-    expired = comparison.counts["expired"] if comparison else 0  # to give them more time is for a person
+    expired = comparison.counts["expired"] if comparison else 0  # only a person can give them more time
     tally.compare(str(watch.target), regressions=expired, known_failures=counts.failed)
     what = f"{counted(len(baseline.tests), 'test')}, {counted(known, 'known failure')}"
     verdict.lines.append(f"baseline {'written' if written else 'kept'}: {watch.target} ({what})")
@@ -148,11 +148,11 @@ def _not_written(target: Path) -> Problem:
     )
 
 
-def write_update(baseline: BaselineFile, target: Path, rules: RedactionRules) -> bool:
+def _write_update(baseline: BaselineFile, target: Path, rules: RedactionRules) -> bool:
     """Write a new baseline; false when nothing has changed. Raises `BaselineError`, `LeakError`.
 
-    The address that an owner has written into the file is meant to be there.
+    E-mail addresses are not redacted: an owner may be named by one.
     """
     kept = RedactionRules(rules.kinds - {"email"})
     kept.known = rules.known
-    return write_baseline(target, sealed(baseline.data(), Redactor((), kept)))
+    return write_baseline(target, sealed(baseline.data(), Redactor(rules=kept)))

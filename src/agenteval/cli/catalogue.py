@@ -1,4 +1,4 @@
-"""The assertion types and adapters of the project that the current directory belongs to, for commands without paths."""
+"""The assertion types and adapters of the current directory's project, for commands without paths."""
 
 from collections.abc import Iterable
 
@@ -8,7 +8,7 @@ from agenteval.plugins.registry import Registry, warnings_about
 
 
 def project_registry() -> Registry:
-    """What the project can use. Raises `SpecError` when its configuration is invalid."""
+    """The registry of the project. Raises `SpecError` when its configuration is invalid."""
     from agenteval.config import load_config, project_root
 
     root = project_root()
@@ -16,5 +16,5 @@ def project_registry() -> Registry:
 
 
 def warn_about(plugins: Iterable[Plugin]) -> None:
-    """Name the plugins that are broken, on stderr."""
+    """Warn on stderr about plugins that are broken."""
     tell(warnings_about(plugins))

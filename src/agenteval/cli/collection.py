@@ -16,7 +16,7 @@ from agenteval.loading import LoadedTest, load_test
 
 @dataclass(slots=True)
 class Collection:
-    """The valid tests in discovery order, and everything there is to say about the files.
+    """The valid tests in discovery order, and the problems of all files.
 
     `problems` holds errors and warnings in the order they were met. `invalid` are the files with errors,
     `suites` the valid AgentEvalSuites; `not_found` counts paths at which there is no test file at all.
@@ -40,7 +40,7 @@ class Collection:
 
 
 def collect(paths: Sequence[str], project: OpenProject, *, suites: bool = False) -> Collection:
-    """Load all tests under the paths; an AgentEvalSuite among them is a problem, unless the command knows `suites`.
+    """Load all tests under the paths; an AgentEvalSuite among them is a problem, unless the command handles `suites`.
 
     What plugins print meanwhile goes to stderr.
     """
@@ -77,7 +77,7 @@ def _collected(paths: Sequence[str], project: OpenProject, *, suites: bool) -> C
 
 
 def _is_suite(collection: Collection, path: Path, project: OpenProject, *, suites: bool) -> bool:
-    """Whether a file is an AgentEvalSuite; then it is loaded as one, or told to be none of this command's business."""
+    """Whether a file is an AgentEvalSuite, which is then loaded, or a problem where the command handles none."""
     from agenteval.openwop.suite import is_suite, load_suite
 
     if not is_suite(path):

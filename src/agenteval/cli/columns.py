@@ -1,4 +1,4 @@
-"""Rows as lines whose cells stand under each other."""
+"""Rows of text in aligned columns."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from agenteval.shortening import cells
 
 
 def columns(rows: Sequence[Sequence[str]]) -> list[str]:
-    """One line a row; the last cell is not padded."""
+    """One line for each row; the last cell is not padded."""
     widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
     return [
         "  ".join(
@@ -18,7 +18,7 @@ def columns(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def tell_rows(terminal: Terminal, rows: Sequence[Sequence[str]]) -> None:
-    """The rows in columns; on a terminal that these are too wide for, what follows the first cell stands under it."""
+    """Print rows in columns; on a terminal that is too narrow, the other cells of a row go below its first."""
     lines = columns(rows)
     if all(cells(line) <= terminal.room for line in lines):
         for line in lines:

@@ -35,17 +35,18 @@ def command(
     Exit codes: 0 no regression, 1 at least one, 2 the two cannot be compared, or B could not judge all of its tests.
     """
     from agenteval.cli.baselines import today
+    from agenteval.cli.github import in_github_actions, no_commands
     from agenteval.cli.project import open_project
-    from agenteval.cli.reporting import in_github_actions, no_commands
     from agenteval.comparing.compare import compare
-    from agenteval.comparing.sides import load_side, named
+    from agenteval.comparing.sides import load_side
+    from agenteval.stored import find_run
 
     project = open_project()
-    one, other = load_side(named(before, project.runs)), load_side(named(after, project.runs))
+    one, other = (load_side(find_run(name, project.runs)) for name in (before, after))
     comparison = compare(one, other, today())
     if not comparison.regressions and one.tests.keys().isdisjoint(other.tests):
         raise UsageError(
-            f"no test is both in {one.label} and in {other.label}: nothing can be compared",
+            f"no test is both in {one.head.label} and in {other.head.label}: nothing can be compared",
             reason_code="baseline.nothing_in_common",
             next_step="compare runs of the same tests",
         )
@@ -55,7 +56,7 @@ def command(
         from agenteval.reporters.sealing import sealed
         from agenteval.reporters.stream import write_encoded
 
-        write_encoded(sys.stdout, sealed(comparison, Redactor((), project.rules)).decode())
+        write_encoded(sys.stdout, sealed(comparison, Redactor(rules=project.rules)).decode())
         return code
     from agenteval.reporters.comparison import tell
     from agenteval.reporters.terminal import Terminal
@@ -63,7 +64,7 @@ def command(
     terminal = Terminal(sys.stdout, color=color or project.config.color)
     with no_commands(terminal, when=in_github_actions()):
         tell(terminal, comparison)
-    terminal.emit((f"exit {int(code)}: {told}", "red" if code else "green"))
+    terminal.ending(code, told)
     terminal.flush()
     return code
 
@@ -71,7 +72,7 @@ def command(
 def _verdict(comparison: "Comparison", after: "Side") -> tuple[ExitCode, str]:
     """The exit code and its reason: of all that is to be said, the highest."""
     if after.broken:
-        return ExitCode.ERROR, f"not all of {after.label} could be judged: it ended with {after.broken}"
+        return ExitCode.ERROR, f"not all of {after.head.label} could be judged: it ended with {after.broken}"
     if comparison.regressions:
         from agenteval.plurals import counted
 

@@ -1,4 +1,4 @@
-"""One test file, from its path to a result that is ready to be filed: what can be done without the other files."""
+"""One test file, from its path to a result that is ready to be filed: all that needs no other file."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from agenteval.comparing.sides import SideTest
 
 Stem = Callable[[str], str]
-"""Gives what the files of a test begin with, by its id."""
+"""Maps a test id to the stem of the names of its files."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Judged:
-    """A judged test, as far as a run keeps it: what is filed, told and added up. The result itself is in its file.
+    """What a run keeps of a judged test: files to write, lines to print, numbers to add up. The result is in its file.
 
-    `scored` is None of a skipped test, `seen` when nothing is compared.
+    `scored` is None for a skipped test, `seen` when nothing is compared.
     """
 
     filed: Filed
@@ -44,9 +44,9 @@ class Judged:
 
 @dataclass(slots=True, kw_only=True)
 class Candidate:
-    """A file that was looked at: it has `errors`, or holds the test `test_id`, which is wanted or not.
+    """A test file that was loaded: it has `errors`, or holds the test `test_id`, which is selected or not.
 
-    `judged` is there when the test has been judged already, `test` when it is loaded in this process.
+    `judged` is set once the test has been judged, `test` when it was loaded in this process.
     """
 
     found: Selected
@@ -60,9 +60,9 @@ class Candidate:
 
 @dataclass(slots=True, kw_only=True)
 class Examiner:
-    """Loads test files, judges tests, seals what is to be filed. Each is independent of what came before.
+    """Loads test files, judges tests, and seals what is to be filed. No test depends on those before it.
 
-    `max_bytes` bounds a file; 0 means that nothing is filed. `folder` is where a person will find the files.
+    `max_bytes` bounds a file; 0 means that nothing is filed. `folder` is where a person finds the files.
     """
 
     options: RunOptions
@@ -90,7 +90,7 @@ class Examiner:
         return Candidate(found=found, warnings=test.warnings, test_id=test.case.id, choice=choice, test=test)
 
     def judge(self, test: LoadedTest, stem: Stem, *, failure: Failure | None = None) -> Judged:
-        """Run a test, or say what kept it from being run."""
+        """Run a test; with a `failure`, only report what kept it from being run."""
         outcome = (
             not_run(test, self.options, failure) if failure else run_test(test, self.options, self.adapters)
         )
@@ -119,7 +119,7 @@ class Examiner:
         looked: CoverageTally,
         test: LoadedTest | None = None,
     ) -> Judged:
-        """What a run keeps of a result."""
+        """What a run keeps of a result that is filed as `filed`."""
         return Judged(
             filed=filed,
             story=self.console.story(result, self.folder),

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _WIDTH = 100
 _LONGEST = 120
-"""How long a line of a docstring may be to be left as it is."""
+"""The longest line of a docstring that is not wrapped anew."""
 
 
 def command(

@@ -1,4 +1,4 @@
-"""What the command line asks about the course of a run."""
+"""How the tests of a run are chosen, ordered, and spread over processes."""
 
 import os
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from agenteval.sharding import Shard
 
 AUTO = "auto"
 FEWEST_FOR_AUTO = 100
-"""Starting workers takes about as long as running so many tests."""
+"""Starting workers takes about as long as running this many tests."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -25,7 +25,7 @@ class Flow:
 
     @property
     def arranges(self) -> bool:
-        """Whether the files are others than those found, or in another order."""
+        """Whether the files differ from those found, or come in another order."""
         return self.last_failed or self.failed_first or self.shard is not None
 
     @property
@@ -34,7 +34,7 @@ class Flow:
         return self.workers not in ("0", "1") and hasattr(os, "fork")
 
     def processes(self, files: int) -> int:
-        """How many processes there are for so many files; 1 is the one that there is anyway."""
+        """How many processes this number of files needs; 1 is the process of the command."""
         if self.workers != AUTO:
             return max(1, int(self.workers))
         return processors() if files >= FEWEST_FOR_AUTO else 1

@@ -36,11 +36,10 @@ def command(
     Exit codes: 0 it passes, 1 it does not, 2 the summary is not valid, or not of a whole run.
     """
     from agenteval.cli.project import open_project
-    from agenteval.comparing.sides import named
     from agenteval.openwop.verification import verified_summary
-    from agenteval.stored import StoredRun
+    from agenteval.stored import StoredRun, find_run
 
-    stored = StoredRun(named(run, open_project().runs))
+    stored = StoredRun(find_run(run, open_project().runs))
     summary = verified_summary(stored)
     against = objection(stored, summary, required)
     code = ExitCode.FAILED if against else ExitCode.PASSED
@@ -54,8 +53,8 @@ def command(
 def objection(run: "StoredRun", summary: "EvalSummary", required: float | None) -> str:
     """Why the gate stays shut; empty when it opens.
 
-    By itself the summary's `passed` decides, and that no test failed whose score is full: warnings under `--strict`
-    cost none. With a required score it is the aggregate score, compared before any rounding.
+    Without a required score the summary's `passed` decides, and no test may have failed with a full score, as a warning
+    under `--strict` makes it. With one, the aggregate score decides, unrounded.
     """
     from agenteval.openwop.summary import is_unscored
 
@@ -86,7 +85,7 @@ def _print(run: "StoredRun", summary: "EvalSummary", code: ExitCode, reason: str
     terminal.emit(f"{run.summary.test_run_id}  {summary.suiteId} {summary.suiteVersion}")
     tasks = counted(int(summary.taskCount), "task")
     terminal.emit(f"score {summary.aggregateScore:.4g}, {summary.passedCount:g} of {tasks} passed")
-    terminal.emit((f"exit {int(code)}: {reason}", "red" if code else "green"))
+    terminal.ending(code, reason)
     terminal.flush()
 
 

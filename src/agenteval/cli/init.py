@@ -19,11 +19,11 @@ _IGNORED = ("artifacts/", ".agenteval_cache/")
 """What a run writes beside the tests."""
 
 _HEADER = "# yaml-language-server: $schema=../../.agenteval/test-case.schema.json"
-"""What tells editors the schema of a test in a folder of `evals/`."""
+"""The line that tells editors the schema of a test in a folder of `evals/`."""
 
 
 class _File(NamedTuple):
-    """One file to make, relative to the directory, and what to put in it."""
+    """One file to make, by its path in the directory, and its content."""
 
     path: str
     content: Callable[[], str]
@@ -122,7 +122,7 @@ def _template(name: str) -> Callable[[], str]:
 
 
 def _schema() -> str:
-    from agenteval.schemas import schema_text
+    from agenteval.reference.schemas import schema_text
 
     return schema_text("test-case")
 
@@ -143,7 +143,7 @@ def _create(path: Path, content: Callable[[], str]) -> str:
 
 
 def _ignore(path: Path) -> str:
-    """Have git ignore what runs write; lines that are there already, in whatever spelling, are not repeated."""
+    """Have git ignore what runs write; patterns that are there already, however spelled, are not repeated."""
     try:
         text = path.read_text(encoding="utf-8") if path.exists() else None
         missing = [line for line in _IGNORED if not _is_ignored(line, text or "")]

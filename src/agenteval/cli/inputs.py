@@ -1,4 +1,4 @@
-"""Asks adapters whether they can use what tests name in `adapter_input`: half of the misspellings stand there."""
+"""Asks adapters whether they can use the `adapter_input` of tests, where half of all misspellings are."""
 
 from pathlib import Path
 
@@ -15,26 +15,20 @@ from agenteval.reading.documents import problem_at, read_text
 from agenteval.reading.yamlsource import place
 
 NOT_RECORDED_YET = ("adapter.replay_missing", "adapter.fixture_missing")
-"""A test may be written before there is a recording: a file that is not there is a remark, unless its name is a slip."""
+"""A test may be written before its recording: a missing file is a warning, unless its name looks misspelt."""
 
 HIDDEN = "what adapter_input names cannot be used; the message is left out, since the test redacts fields"
 
 
 def check_inputs(collection: Collection, project: OpenProject, *, allow_outside: bool) -> None:
-    """Have every test of the collection looked at by its adapter; a test that it refuses becomes invalid.
+    """Have its adapter check every test of the collection; a test that it refuses becomes invalid.
 
-    An adapter without `check_input`, and a test that runs live, are passed over.
+    Adapters without `check_input` and live tests are passed over.
     """
     adapters: dict[str, Adapter] = {}
     valid = []
     for test in collection.tests:
-        context = AdapterContext(
-            base_dir=test.path.parent,
-            root=project.root,
-            run_id="validate",
-            max_file_bytes=project.config.limits.max_file_bytes,
-            allow_outside=allow_outside,
-        )
+        context = project.context_of(test.path, "validate", allow_outside=allow_outside)
         problems = _problems(test, context, adapters, project.registry)
         absent = bool(problems) and problems[0].reason_code in NOT_RECORDED_YET
         if absent and not (slip := _slip(test)):
@@ -53,7 +47,7 @@ def check_inputs(collection: Collection, project: OpenProject, *, allow_outside:
 
 
 def _slip(test: LoadedTest) -> str:
-    """What file beside the test is meant by one that is not there; empty when none has nearly the same name."""
+    """A hint at the file beside the test that a missing one may be; empty when none has a similar name."""
     folder = test.path.parent
     named = [value for value in test.case.adapter_input.values() if isinstance(value, str)]
     named += [fixture.file for fixture in test.case.tools.fixtures if fixture.file]
@@ -97,7 +91,7 @@ def _problems(
 def _located(
     error: AgentEvalError, test: LoadedTest, data_path: DataPath, *, suggestion: str | None = None
 ) -> Problem:
-    """An adapter's error, at the part of the test that it is about."""
+    """An adapter's error as a problem, located at the part of the test that it is about."""
     hidden = test.case.reporting.redact_fields and data_path == ("adapter_input",)
     there = getattr(test.case, str(data_path[0]))
     return problem_at(

@@ -1,6 +1,6 @@
-"""What earlier runs left in `.agenteval_cache/`: which tests failed last time, and how long each took.
+"""The memory of earlier runs, in `.agenteval_cache/`: which tests failed last time, and how long each took.
 
-A cache: git does not see it, what is damaged or out of date in it is passed over, and losing it does no harm.
+It is a cache: git ignores it, what is damaged or out of date in it is passed over, and losing it does no harm.
 """
 
 import os
@@ -31,7 +31,7 @@ class LastRun:
 
 
 def keys(root: Path) -> Callable[[str], str]:
-    """Gives the path of a file from the project's root, with `/`: what it is known by in the cache."""
+    """A function that maps a path to its key in the cache: the path from the project's root, with `/`."""
     current, top = os.getcwd(), os.path.join(root, "")  # noqa: PTH109, PTH118 - once per test
 
     def key(path: str) -> str:
@@ -43,7 +43,7 @@ def keys(root: Path) -> Callable[[str], str]:
 
 
 def recall(root: Path) -> LastRun:
-    """What is remembered; nothing when there is no cache, or none that can be read."""
+    """What is remembered; nothing without a cache that can be read."""
     import orjson
 
     try:
@@ -74,10 +74,10 @@ def remember(
     timed: bool,
     redactor: Redactor,
 ) -> None:
-    """Bring the cache up to date by what a run came to. Tests that were not run stay as they are remembered.
+    """Update the cache with the results of a run. Tests that were not run are remembered as before.
 
-    `parts` are files of which not all assertions were judged: that they passed does not mean that the test does, and
-    how long they took says nothing. `timed` says whether durations are kept. A cache that cannot be written is let be.
+    `parts` are files of which only some assertions were judged: a pass of these does not mean that the test passes, and
+    their durations say nothing. `timed` says whether durations are kept. That the cache cannot be written is no error.
     """
     last, key = recall(root), keys(root)
     known = len(last.duration_ms)
@@ -91,7 +91,7 @@ def remember(
         if timed and path not in part:
             last.duration_ms[path] = row.duration_ms
     last.failed.update(key(each.path) for each in problems if each.severity == "error" and each.path)
-    if len(last.duration_ms) > known:  # what is new may have been called otherwise before
+    if len(last.duration_ms) > known:  # a new file may be an old one under another name
         _forget_the_gone(last, root)
     data = {"schema_version": _VERSION, "failed": sorted(last.failed), "duration_ms": last.duration_ms}
     with suppress(OSError, LeakError):
@@ -105,7 +105,7 @@ def _forget_the_gone(last: LastRun, root: Path) -> None:
 
 
 def _is_gone(root: Path, path: str) -> bool:
-    """Whether the file is not there any more; of a path that was redacted, or is not UTF-8, nobody can tell."""
+    """Whether the file is there no more; false for a path that cannot be looked up: redacted, or not UTF-8."""
     return not (tokens_in(path) or "\\udc" in path or os.path.exists(root / path))  # noqa: PTH110
 
 

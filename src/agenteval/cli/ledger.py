@@ -1,4 +1,4 @@
-"""What a run comes to: each test is written, counted and told as it ends; then the run is added up and closed."""
+"""The books of a run: each test is written, counted and printed as it ends; then the run is summed up and closed."""
 
 import heapq
 import sys
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 @dataclass(kw_only=True)
 class Ledger:
-    """What one run has come to so far, and all that is told of it.
+    """The results of one run so far. Writes their files and prints their lines.
 
-    `shows_files` is false when the directory is none that a person will find; `on_result` gets the file of each result
+    `shows_files` is false for a directory that is removed after the run; `on_result` gets the file of each result
     once it is written; `remembers` says whether `.agenteval_cache/` is kept up to date.
     """
 
@@ -47,15 +47,15 @@ class Ledger:
     on_result: Callable[[Path], None] | None = None
     remembers: bool = False
     partial: bool = False
-    """Whether tests were left out, or not run, that are not among the deselected."""
+    """Whether tests are missing from the run that are not counted as deselected."""
     parts: set[str] = field(default_factory=set)
-    """Files of which not all assertions are judged."""
+    """Test files of which only some assertions are judged."""
     summary: RunSummary | None = None
     tally: Tally = field(default_factory=Tally)
 
     @property
     def folder(self) -> str | None:
-        """Where a person will find the run's files."""
+        """Where a person finds the run's files; None when there are none to find."""
         return str(self.directory.path) if self.directory and self.shows_files else None
 
     @property
@@ -65,7 +65,7 @@ class Ledger:
         return self.tally.counts.failed + self.tally.counts.errors - known
 
     def enter(self, judged: Judged) -> None:
-        """Write what there is to write about a test, count it, tell it."""
+        """Write the files of a test, count it, print its lines."""
         if self.directory:
             self.directory.keep(judged.filed)
         self.tally.add(judged.tallied)
@@ -84,26 +84,26 @@ class Ledger:
                 self.on_result(self.directory.path / file)
 
     def invalid(self, problems: Sequence[Problem]) -> None:
-        """A file that could not be loaded, or another thing that makes the run invalid."""
+        """Enter what makes the run invalid: most often a file that could not be loaded."""
         problems = redacted_problems(problems, self.options.redaction)
         self.tally.add_invalid(problems)
         self._note(problems, invalid=True)
 
     def warn(self, problems: Sequence[Problem]) -> None:
-        """What is odd, and fails nothing."""
+        """Enter warnings, which fail nothing."""
         problems = redacted_problems(problems, self.options.redaction)
         self.tally.add_problems(problems)
         self._note(problems, invalid=False)
 
     def leave_out(self, names: Iterable[str]) -> None:
-        """Tests that are there and were not asked for; they are not missing from a comparison."""
+        """Enter tests that were not selected: a comparison does not miss them."""
         for name in names:
             self.tally.counts.deselected += 1
             if self.watch:
                 self.watch.leave_out(name)
 
     def close(self, started: float, duration_ms: float, *, durations: int = 0) -> ExitCode:
-        """Write and tell what the run came to, with so many of its slowest tests. `started` is seconds since 1970."""
+        """Write and print the totals, with the `durations` slowest tests. `started` is seconds since 1970."""
         tally = self.tally
         if self.watch:
             self._compare(self.watch)
@@ -136,16 +136,16 @@ class Ledger:
         return ExitCode(summary.exit_code)
 
     def interrupted(self, started: float) -> ExitCode:
-        """Ctrl-C: what is done of the run is on disk and told."""
+        """Close a run that Ctrl-C ended: its events are written, what was finished is counted and printed."""
         if self.directory:
             self.directory.log(eval_events(self.scores, timestamp(started), None))
         self.broken_off("interrupted")
-        self.console.emit((f"exit {int(ExitCode.ERROR)}: interrupted", "red"))
+        self.console.ending(ExitCode.ERROR, "interrupted")
         self.console.flush()
         return ExitCode.ERROR
 
     def broken_off(self, how: str) -> None:
-        """Say what is done of a run that will have no summary."""
+        """Print the totals of a run that will have no summary; `how` says what ended it."""
         self._remember()
         self.console.so_far(self.tally.counts, self.tally.rows)
         done = counted(self.tally.counts.total, "test")
@@ -156,11 +156,11 @@ class Ledger:
     def print_summary(self) -> None:
         """The run's summary as JSON, on stdout."""
         if self.summary:
-            write_encoded(sys.stdout, sealed(self.summary, Redactor((), self.options.redaction)).decode())
+            write_encoded(sys.stdout, sealed(self.summary, Redactor(rules=self.options.redaction)).decode())
             flush(sys.stdout)
 
     def _note(self, problems: Sequence[Problem], *, invalid: bool) -> None:
-        """Tell problems that were just added up."""
+        """Print problems that were just added up, and keep them for merging."""
         if self.log and problems:
             self.log.note(self.tally.problems[-len(problems) :], invalid=invalid)
         for problem in problems:
@@ -186,7 +186,7 @@ class Ledger:
         self._leaked(directory.leaks[before:])
 
     def _compare(self, watch: "Watch") -> None:
-        """Hold the run against its baseline, and write the new one, as far as either was asked for."""
+        """Compare the run with its baseline and write a new one, whichever was asked for."""
         from agenteval.cli.baselines import Verdict, conclude
         from agenteval.reporters.comparison import tell
 
@@ -209,11 +209,11 @@ class Ledger:
             self.console.emit(line)
 
     def _remember(self) -> None:
-        """Leave what failed, and how long it took, for --lf, --ff and --shard of later runs."""
+        """Keep which tests failed and how long each took, for --lf, --ff and --shard of later runs."""
         if self.remembers:
             from agenteval.cli.lastrun import remember
 
             timed = self.log is None  # or the other shards would be divided otherwise
-            tally, redactor = self.tally, Redactor((), self.options.redaction)
+            tally, redactor = self.tally, Redactor(rules=self.options.redaction)
             root = self.options.root
             remember(root, tally.rows, tally.problems, parts=self.parts, timed=timed, redactor=redactor)

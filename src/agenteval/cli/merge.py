@@ -1,4 +1,4 @@
-"""`agenteval merge DIR...`: the shards of a run, put together to the run that they are parts of."""
+"""`agenteval merge DIR...`: puts the shards of a run together."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from agenteval.cli.github import ToldGithubOption, in_github_actions, no_commands
 from agenteval.cli.options import (
     FILES,
     ArtifactsDirOption,
@@ -15,24 +16,17 @@ from agenteval.cli.options import (
     QuietOption,
     VerboseOption,
 )
-from agenteval.cli.reporting import (
-    Reporting,
-    ToldGithubOption,
-    in_github_actions,
-    keep_out,
-    no_commands,
-    prepare,
-    with_reports,
-)
+from agenteval.cli.reporting import Reporting, keep_out, prepare
+from agenteval.cli.signatures import with_reports
 from agenteval.errors import ExitCode
 
 if TYPE_CHECKING:
     from agenteval.cli.ledger import Ledger
-    from agenteval.cli.merging import StoredShard
+    from agenteval.cli.shards import StoredShard
     from agenteval.redaction import Redactor
 
 IF_MERGED = "remove that run, or name the merged one with another --run-id"
-"""What to do when there is a run of the name that the shards were given: most often they were merged before."""
+"""What to do when a run of that name exists: most often the shards were merged before."""
 
 
 @with_reports
@@ -66,8 +60,8 @@ def command(
     Exit codes: those of the run; 2 when they are not all the shards of one run.
     """
     from agenteval.cli.ledger import Ledger
-    from agenteval.cli.merging import read_shards
     from agenteval.cli.project import open_project
+    from agenteval.cli.shards import read_shards
     from agenteval.openwop.summary import Scores, Suite
     from agenteval.redaction import Redactor
     from agenteval.reporters.artifacts import RunDirectory, new_run_id
@@ -79,7 +73,7 @@ def command(
     shards = read_shards(folders)
     first = shards[0].record
     run_id = run_id or first.run_id or new_run_id()
-    redactor = Redactor((), project.rules)
+    redactor = Redactor(rules=project.rules)
     parent = artifacts_dir or project.runs
     keep_out(reports, parent / run_id)
     ledger = Ledger(
@@ -105,11 +99,11 @@ def command(
 
 
 def _retold(shards: "Sequence[StoredShard]", ledger: "Ledger", redactor: "Redactor") -> ExitCode:
-    """Enter what the shards came to, and close the run: it began with the first of them, and ended with the last."""
+    """Enter the results of the shards, and close the run: from the start of the first to the end of the last."""
     from datetime import datetime
 
     from agenteval.cli.examining import Examiner
-    from agenteval.cli.merging import Told, merged
+    from agenteval.cli.shards import Told, merged
     from agenteval.selection import Selection
 
     examiner = Examiner(

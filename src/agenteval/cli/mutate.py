@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from agenteval.cli.flow import AUTO, processors
+from agenteval.cli.github import in_github_actions, no_commands
 from agenteval.cli.options import (
     AllowOutsideOption,
     ColorOption,
@@ -17,13 +18,12 @@ from agenteval.cli.options import (
     ExpressionOption,
     OptionalPathsArgument,
     QuietOption,
-    Request,
     TagOption,
     WorkersOption,
     a_number,
-    taking,
 )
-from agenteval.cli.reporting import in_github_actions, no_commands, prepare, write_report
+from agenteval.cli.reporting import prepare, write_report
+from agenteval.cli.signatures import Request, taking
 from agenteval.errors import ExitCode, UsageError
 from agenteval.plurals import counted
 
@@ -132,11 +132,14 @@ def command(asked: MutateRequest) -> ExitCode:
         results = _mutated(wanted.tests, asked, project, console)
         total = report(asked.seed, results)
         _tell(total, asked, project, console)
-        return _ended(console, *_verdict(asked, wanted, results, total.score))
+        code, why = _verdict(asked, wanted, results, total.score)
+        console.ending(code, why)
+    console.flush()
+    return code
 
 
 def _wanted(asked: MutateRequest, project: "OpenProject", console: "Console") -> Wanted:
-    """What there is to mutate; what is wrong with test files is told. Raises `UsageError`."""
+    """The tests to mutate; problems of test files are printed. Raises `UsageError`."""
     from agenteval.cli.collection import collect
     from agenteval.selection import Selection
 
@@ -147,7 +150,8 @@ def _wanted(asked: MutateRequest, project: "OpenProject", console: "Console") ->
     for problem in collection.problems:
         console.problem(problem)
     if asked.since:
-        from agenteval.cli.since import changed_since, touches
+        from agenteval.cli.affected import touches
+        from agenteval.cli.since import changed_since
 
         changed = changed_since(asked.since, project.root)
         tests = [test for test in selected if touches(test, changed)]
@@ -157,7 +161,7 @@ def _wanted(asked: MutateRequest, project: "OpenProject", console: "Console") ->
 def _mutated(
     tests: "Sequence[LoadedTest]", asked: MutateRequest, project: "OpenProject", console: "Console"
 ) -> "list[TestMutation]":
-    """What the mutants of each test came to, told as it is known."""
+    """The results of each test's mutants, printed as they are known."""
     from agenteval.mutation.runs import MutationSettings, mutate_tests
     from agenteval.reporters.mutation import tell_test
 
@@ -181,7 +185,7 @@ def _mutated(
 
 
 def _tell(total: "MutationReport", asked: MutateRequest, project: "OpenProject", console: "Console") -> None:
-    """The report, as text and in the forms that are asked for. Raises `ReportError`."""
+    """Print the report as text and, when asked, as JSON; write it as HTML. Raises `ReportError`."""
     from agenteval.redaction import Redactor
     from agenteval.reporters.mutation import tell_summary
     from agenteval.reporters.stream import write_json
@@ -193,7 +197,7 @@ def _tell(total: "MutationReport", asked: MutateRequest, project: "OpenProject",
     if asked.html:
         from agenteval.reporters.html import render_mutants
 
-        write_report(asked.html, render_mutants(total, Redactor((), project.rules)))
+        write_report(asked.html, render_mutants(total, Redactor(rules=project.rules)))
 
 
 def _verdict(
@@ -213,7 +217,7 @@ def _verdict(
 def _judged(
     results: "Sequence[TestMutation]", score: float | None, *, picked: bool, least: float | None
 ) -> tuple[ExitCode, str]:
-    """What the mutants come to. Operators that were `picked` need not fit every test; without any, each one should."""
+    """The exit code and its reason. Only with `picked` operators may a test have nothing to change."""
     from agenteval.mutation.engine import NOTHING_TO_CHANGE
 
     without = [each for each in results if not each.mutants]
@@ -227,12 +231,6 @@ def _judged(
     if least is not None and score < least:
         return ExitCode.FAILED, f"the score {score} is below {least:g}"
     return ExitCode.PASSED, "every mutant was judged"
-
-
-def _ended(console: "Console", code: ExitCode, why: str) -> ExitCode:
-    console.emit((f"exit {int(code)}: {why}", "green" if code == ExitCode.PASSED else "red"))
-    console.flush()
-    return code
 
 
 def _listed(console: "Console", operators: "Sequence[type[Operator]]") -> ExitCode:

@@ -1,54 +1,19 @@
-"""Arguments and options that several commands share, and all those of one command as one value."""
+"""Arguments and options that several commands share, and what is refused of their values."""
 
-from collections.abc import Callable, Mapping
-from functools import wraps
-from inspect import Parameter, Signature
+from collections.abc import Mapping
 from math import isnan
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Annotated, Any, TypeVar
+from typing import Annotated
 
 import typer
 
-from agenteval.errors import ExitCode, UsageError
+from agenteval.errors import UsageError
 from agenteval.sharding import Shard
 
 COLORS = ("auto", "always", "never")
 
 JUDGING, FILES, SUITE, REPORTS = "What fails a run", "Files", "Of an AgentEvalSuite", "Reports"
-"""Headings in the help, for options that are too many for one list."""
-
-
-class Request(SimpleNamespace):
-    """The arguments and options of a command: the annotated fields of a subclass, in the order of the help.
-
-    It is no dataclass: to make the `__init__` of one with all options of a run takes half a millisecond.
-    """
-
-
-Asked = TypeVar("Asked", bound=Request)
-
-
-def taking(kind: type[Asked]) -> Callable[[Callable[[Asked], ExitCode]], Callable[..., ExitCode]]:
-    """Have a command called with one request, whose fields typer takes for its parameters."""
-
-    def of_fields(command: Callable[[Asked], ExitCode]) -> Callable[..., ExitCode]:
-        @wraps(command)
-        def called(**given: Any) -> ExitCode:
-            return command(kind(**given))
-
-        fields = kind.__annotations__
-        parameters = [
-            Parameter(
-                name, Parameter.KEYWORD_ONLY, default=getattr(kind, name, Parameter.empty), annotation=each
-            )
-            for name, each in fields.items()
-        ]
-        called.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
-        called.__annotations__ = fields
-        return called
-
-    return of_fields
+"""Headings of the help, where one list would be too long."""
 
 
 _PATHS = typer.Argument(
@@ -58,7 +23,7 @@ _PATHS = typer.Argument(
 )
 PathsArgument = Annotated[list[str], _PATHS]
 OptionalPathsArgument = Annotated[list[str] | None, _PATHS]
-"""Of a command that can also tell something without any."""
+"""For a command that can also do something without paths."""
 ExpressionOption = Annotated[
     str,
     typer.Option("-k", metavar="EXPR", help="Only tests that match: words with and, or, not, parentheses."),
@@ -136,14 +101,14 @@ AdapterOption = Annotated[
 
 
 def a_number(value: float | None) -> float | None:
-    """Refuse NaN, which passes for a number in every range: a bar of NaN would stop nothing."""
+    """Refuse NaN, which typer accepts in any range: no score is below it, so it would stop nothing."""
     if value is not None and isnan(value):
         raise typer.BadParameter("nan is not a number.")
     return value
 
 
 def refuse_empty(options: Mapping[str, str | None]) -> None:
-    """Refuse an empty value, as a shell variable that is not set gives: what is asked for would not be done."""
+    """Refuse an empty value, which a shell makes of an unset variable: the option would silently do nothing."""
     for name, value in options.items():
         if value == "":
             raise UsageError(f"{name} is empty", next_step=f"give it a value, or leave {name} out")

@@ -1,4 +1,4 @@
-"""Problems of files as they may be shown: redacted by what the files say; on stderr, and as JSON."""
+"""Problems of files as they may be shown: redacted as the files themselves ask; on stderr, and as JSON."""
 
 import sys
 from collections.abc import Iterable, Sequence
@@ -13,14 +13,14 @@ from agenteval.redaction import RedactionRules, Redactor
 def redacted_problems(problems: Sequence[Problem], rules: RedactionRules) -> list[Problem]:
     """The problems, redacted by these rules, and by the `redact_fields` of the test files that they are about.
 
-    It does not matter what else is wrong with a file, as long as it can be read as YAML. When it cannot, and yet
-    speaks of `redact_fields`, no line of it is shown: nobody knows which of its words are their values.
+    A file may be wrong in any other way, as long as it is YAML. Of a file that is not, and yet mentions
+    `redact_fields`, no line is shown: nobody knows which of its words are the values of these fields.
     """
     return [_redacted_by_file(problem, rules) for problem in problems]
 
 
 def redacted(problem: Problem, redactor: Redactor) -> Problem:
-    """A problem, redacted. The caret stays under what it points at as far as that can still be seen."""
+    """A problem, redacted. The caret stays under what it points at, as far as that is still shown."""
     excerpt = [(number, redactor.unseen(text)) for number, text in problem.excerpt]
     made = replace(
         problem,
@@ -40,7 +40,7 @@ def redacted(problem: Problem, redactor: Redactor) -> Problem:
 
 
 def remarks_of(warnings: Iterable[str], path: Path) -> list[Problem]:
-    """What an adapter finds remarkable about a file."""
+    """The warnings of an adapter about a file, as problems."""
     return [
         Problem(reason_code="adapter.remark", message=warning, path=path, severity="warning")
         for warning in warnings
@@ -48,7 +48,7 @@ def remarks_of(warnings: Iterable[str], path: Path) -> list[Problem]:
 
 
 def tell(problems: Iterable[Problem]) -> None:
-    """Tell problems on stderr: stdout is for what was asked for."""
+    """Print problems on stderr: stdout is for what the command was asked for."""
     from agenteval.reporters.console import Console
 
     console = Console(sys.stderr)
@@ -75,7 +75,7 @@ def problem_as_json(problem: Problem) -> dict[str, object]:
 
 def _redacted_by_file(problem: Problem, rules: RedactionRules) -> Problem:
     if not (problem.path and problem.excerpt):
-        return redacted(problem, Redactor((), rules))
+        return redacted(problem, Redactor(rules=rules))
     names, *readings = _redact_fields(problem.path)
     redactor = Redactor(names, rules)
     for data in readings:

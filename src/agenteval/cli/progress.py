@@ -1,4 +1,4 @@
-"""How far the reading of a large recording is, on a terminal."""
+"""Shows on a terminal how far the reading of a large recording is."""
 
 import sys
 from pathlib import Path
@@ -9,14 +9,14 @@ CLEAR = "\r\x1b[K"
 
 
 class ReadingProgress:
-    """Told by an adapter how far it is (`AdapterContext.progress`); shows it in one line of stderr, if that is a terminal."""
+    """One line on stderr, if that is a terminal; an adapter calls it as it reads (`AdapterContext.progress`)."""
 
     def __init__(self) -> None:
         self.shows = sys.stderr.isatty()
         self.shown = False
 
     def __call__(self, path: Path, done: int, total: int) -> None:
-        """So many bytes of the file are read. The line is taken away once all are."""
+        """Show that `done` of `total` bytes are read. The line goes away once all are."""
         if done >= total:
             self.clear()
         elif self.shows:
@@ -26,7 +26,7 @@ class ReadingProgress:
             self.shown = True
 
     def clear(self) -> None:
-        """Take the line away."""
+        """Remove the line."""
         if self.shown:
             write(sys.stderr, CLEAR)
             flush(sys.stderr)

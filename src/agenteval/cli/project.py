@@ -1,4 +1,4 @@
-"""The project that a command works in, and what of it is kept out of all that is shown."""
+"""The project that a command works in, and what it keeps out of all output."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agenteval.adapters import AdapterContext
 from agenteval.config import from_here, load_config, project_root
 from agenteval.errors import UsageError
 from agenteval.hiding import SHORTEST_TEXT
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(kw_only=True)
 class OpenProject:
-    """Where a project is, what it sets, and what of it is redacted."""
+    """A project's root, its configuration, and the rules of redaction that follow from it."""
 
     root: Path
     config: Config
@@ -35,27 +36,37 @@ class OpenProject:
 
     @property
     def runs(self) -> Path:
-        """Where its runs are written, from the current directory."""
+        """The directory of its runs, relative to the current directory."""
         return from_here(self.root, self.config.artifacts_dir)
+
+    def context_of(self, test: Path, run_id: str, *, allow_outside: bool) -> AdapterContext:
+        """What an adapter may know of a test file of the project."""
+        return AdapterContext(
+            base_dir=test.parent,
+            root=self.root,
+            run_id=run_id,
+            max_file_bytes=self.config.limits.max_file_bytes,
+            allow_outside=allow_outside,
+        )
 
 
 def open_project(paths: Sequence[str] = (), secrets: Sequence[str] | None = None) -> OpenProject:
     """The project that the paths belong to (by default: that the current directory belongs to).
 
-    What it wants redacted is, from now on; `secrets` are as in `rules_of`. Raises `SpecError`, `UsageError`.
+    From now on all output is redacted as it asks; `secrets` are as in `rules_of`. Raises `SpecError`, `UsageError`.
     """
     root = project_root(paths)
     config = load_config(root)
     rules = rules_of(config, secrets)
-    redact_with(Redactor((), rules))
+    redact_with(Redactor(rules=rules))
     return OpenProject(root=root, config=config, rules=rules)
 
 
 def rules_of(config: Config, names: Sequence[str] | None = None) -> RedactionRules:
-    """The rules of a project and a command line.
+    """The rules of redaction that a configuration and a command line ask for.
 
-    `names` are the variables that the command line names; None stands for a command that runs nothing, to which a
-    variable of the configuration that is not set does not matter. Raises `UsageError`.
+    `names` are the environment variables of the command line; None is for a command that runs nothing, which accepts
+    that a variable of the configuration is not set. Raises `UsageError`.
     """
     wanted = dict.fromkeys([*(names or ()), *config.secrets])
     return RedactionRules(config.redaction.kinds, _values(list(wanted), lenient=names is None))

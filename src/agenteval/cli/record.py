@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Sequence
 from contextlib import redirect_stdout, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ import typer
 
 from agenteval.cli.options import AdapterOption
 from agenteval.cli.problems import remarks_of, tell
+from agenteval.cli.signatures import Request, taking
 from agenteval.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -19,7 +21,9 @@ if TYPE_CHECKING:
     from agenteval.reporters.terminal import Terminal
 
 
-def command(
+class RecordRequest(Request):
+    """The options of `agenteval record`, in the order of the help."""
+
     path: Annotated[
         Path,
         typer.Argument(
@@ -27,41 +31,79 @@ def command(
             help="A recording: an install root, a session folder, a transcript, a file of spans.",
             show_default=False,
         ),
-    ],
-    listing: Annotated[bool, typer.Option("--list", help="List the runs; write nothing.")] = False,
+    ]
+    listing: Annotated[bool, typer.Option("--list", help="List the runs; write nothing.")] = False
     inspecting: Annotated[
         bool,
         typer.Option("--inspect", help="What the recording holds, and what it cannot show; write nothing."),
-    ] = False,
+    ] = False
     turns: Annotated[
         list[int] | None,
         typer.Option("--turn", metavar="N", min=1, help="The run to make a test of (repeatable)."),
-    ] = None,
+    ] = None
     out: Annotated[
         Path | None,
         typer.Option("--out", metavar="DIR", help="Where to make tests, each in a folder of its own."),
-    ] = None,
+    ] = None
     name: Annotated[
         str,
         typer.Option(
             "--name", metavar="NAME", help="The test's folder; made of the first words when not given."
         ),
-    ] = "",
-    force: Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")] = False,
+    ] = ""
+    force: Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")] = False
     xfail: Annotated[
         bool,
         typer.Option(
             "--xfail", help="Keep what the run does not pass as expected failures: the bug to mend."
         ),
-    ] = False,
+    ] = False
     into: Annotated[
         Path | None,
         typer.Option("--update", metavar="TEST", help="Record anew into this test; its assertions stay."),
-    ] = None,
-    yes: Annotated[bool, typer.Option("-y", "--yes", help="Write without asking.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print what is told as JSON.")] = False,
-    adapter: AdapterOption = "",
-) -> ExitCode:
+    ] = None
+    yes: Annotated[bool, typer.Option("-y", "--yes", help="Write without asking.")] = False
+    as_json: Annotated[bool, typer.Option("--json", help="Print what is told as JSON.")] = False
+    adapter: AdapterOption = ""
+
+    def check(self) -> None:
+        """Refuse contradictions that show before anything is read. Raises `UsageError`."""
+        if (self.listing or self.inspecting) and (self.out or self.into or self.turns):
+            raise UsageError(
+                "--list and --inspect write nothing: they do not go with --turn, --out and --update",
+                next_step="leave one of them out",
+            )
+        if self.out and self.into:
+            raise UsageError(
+                "--out makes a new test, --update records into one", next_step="leave one of them out"
+            )
+        if self.into and (self.name or self.force or self.xfail):
+            raise UsageError(
+                "--name, --force and --xfail are about new tests: they do not go with --update",
+                next_step="leave one of them out",
+            )
+        if self.name:
+            _check_name(self.name, self.turns or ())
+
+
+def _check_name(name: str, turns: Sequence[int]) -> None:
+    from agenteval.discovery import is_entered
+    from agenteval.drafting.naming import slug
+
+    if len(turns) > 1 or slug(name) != name:
+        raise UsageError(
+            f"--name {name}: expected the name of one test: lower case letters, digits and single dashes",
+            next_step=f"for instance --name {slug(name) or 'first-test'}, with one --turn",
+        )
+    if not is_entered(name):
+        raise UsageError(
+            f"--name {name}: a search for tests does not enter a folder of this name",
+            next_step="give another --name",
+        )
+
+
+@taking(RecordRequest)
+def command(asked: RecordRequest) -> ExitCode:
     """List the runs in a recording, or make tests of chosen ones: redacted, with assertions that they pass.
 
     Without --out and --update the runs are listed; on a terminal, you are then asked which to make tests of.
@@ -70,31 +112,19 @@ def command(
     """
     from agenteval.cli.recording_report import inspected, listed
 
-    chosen = list(turns or ())
-    if (listing or inspecting) and (out or into or chosen):
-        raise UsageError(
-            "--list and --inspect write nothing: they do not go with --turn, --out and --update",
-            next_step="leave one of them out",
-        )
-    if out and into:
-        raise UsageError(
-            "--out makes a new test, --update records into one", next_step="leave one of them out"
-        )
-    if into and (name or force or xfail):
-        raise UsageError(
-            "--name, --force and --xfail are about new tests: they do not go with --update",
-            next_step="leave one of them out",
-        )
-    _must_be_a_name(name, chosen)
-    recording = OpenRecording.open(path, out or into, adapter=adapter, xfail=xfail, as_json=as_json)
+    asked.check()
+    chosen, out, as_json = list(asked.turns or ()), asked.out, asked.as_json
+    recording = OpenRecording.open(
+        asked.path, out or asked.into, adapter=asked.adapter, xfail=asked.xfail, as_json=as_json
+    )
     source, terminal = recording.drafting.source, recording.terminal
-    if inspecting:
+    if asked.inspecting:
         inspected(source, terminal, as_json=as_json)
         return ExitCode.PASSED
-    if into:
-        return recording.update(chosen, into, ask=_at_a_terminal() and not yes)
+    if asked.into:
+        return recording.update(chosen, asked.into, ask=_at_a_terminal() and not asked.yes)
     if out is None:
-        asking = _at_a_terminal() and not (listing or as_json)
+        asking = _at_a_terminal() and not (asked.listing or as_json)
         if not (chosen and _at_a_terminal()):
             listed(source, terminal, as_json=as_json, asking=asking)
         if not asking:
@@ -103,27 +133,11 @@ def command(
         if not chosen:
             return ExitCode.PASSED
         out = Path(_answer(terminal, "make tests in which folder? [evals] ") or "evals")
-    return recording.record(chosen, out, name, force=force)
-
-
-def _must_be_a_name(name: str, chosen: list[int]) -> None:
-    from agenteval.discovery import is_entered
-    from agenteval.drafting.naming import slug
-
-    if name and (len(chosen) > 1 or slug(name) != name):
-        raise UsageError(
-            f"--name {name}: expected the name of one test: lower case letters, digits and single dashes",
-            next_step=f"for instance --name {slug(name) or 'first-test'}, with one --turn",
-        )
-    if name and not is_entered(name):
-        raise UsageError(
-            f"--name {name}: a search for tests does not enter a folder of this name",
-            next_step="give another --name",
-        )
+    return recording.record(chosen, out, asked.name, force=asked.force)
 
 
 def _told_only(chosen: list[int]) -> ExitCode:
-    """Exit 0 for a list that was asked for; a run that was chosen, and not made a test of, is a slip."""
+    """Exit 0 for a list; refuse --turn without a target, which would do nothing."""
     if chosen:
         raise UsageError(
             "--turn chooses a run to make a test of, and nothing says where to",
@@ -145,7 +159,7 @@ def _answer(terminal: "Terminal", question: str) -> str:
 
 
 def _asked_for_runs(recording: "OpenRecording") -> list[int]:
-    """The numbers that a person types; none for nothing."""
+    """The numbers that a person types; an empty line means none."""
     answer = _answer(recording.terminal, "make tests of which runs? (numbers, nothing to leave) ")
     words = answer.replace(",", " ").split()
     if not all(word.isdecimal() for word in words):
@@ -155,7 +169,7 @@ def _asked_for_runs(recording: "OpenRecording") -> list[int]:
 
 @dataclass(slots=True, kw_only=True)
 class OpenRecording:
-    """One `record` command: the recording it reads, the project it writes into, and where it tells of that."""
+    """One `record` command: the recording it reads, the project it writes into, and the terminal it reports to."""
 
     drafting: "Drafting"
     root: Path
@@ -173,7 +187,7 @@ class OpenRecording:
         xfail: bool = False,
         as_json: bool = False,
     ) -> "OpenRecording":
-        """Find out what the source is. Raises `AgentEvalError`."""
+        """Find the adapter that reads the source. Raises `AgentEvalError`."""
         from agenteval.cli.progress import ReadingProgress
         from agenteval.cli.project import open_project
         from agenteval.drafting.draft import Drafting
@@ -232,7 +246,7 @@ class OpenRecording:
         return ExitCode.PASSED
 
     def update(self, turns: list[int], path: Path, *, ask: bool) -> ExitCode:
-        """Record one run into a test that is there, once what changes has been shown."""
+        """Record one run into an existing test, after showing what that changes."""
         from agenteval.cli.recording_report import updated
         from agenteval.drafting.source import chosen_runs
         from agenteval.drafting.update import find_test, update
@@ -255,16 +269,16 @@ class OpenRecording:
         return ExitCode.PASSED
 
     def remarks(self) -> None:
-        """What the adapter found remarkable, on stderr."""
+        """Print the warnings of the adapter on stderr."""
         source = self.drafting.source
         self.progress.clear()
         tell(remarks_of(source.context.warnings, source.path))
 
 
 def _tests_beside(out: Path, root: Path) -> dict[Path, str]:
-    """The test files in the folder of the project that `out` is in, with their texts: a run may meet them all.
+    """The texts of all test files in the same top folder of the project as `out`: one run may include them all.
 
-    What cannot be read is not there.
+    Files that cannot be read are left out.
     """
     from agenteval.discovery import Selected, discover
 
@@ -284,4 +298,4 @@ def _seal(data: Any) -> bytes:
     from agenteval.reporters.sealing import sealed
     from agenteval.reporters.stream import redactor_in_force
 
-    return sealed(data, Redactor((), redactor_in_force().rules))
+    return sealed(data, Redactor(rules=redactor_in_force().rules))

@@ -1,4 +1,4 @@
-"""What `agenteval record` tells: the runs in a recording, what it holds, the tests that were made of it."""
+"""What `agenteval record` prints: the runs in a recording, what it holds, the tests that were made of it."""
 
 import sys
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ LONGEST_WORDS = 48
 
 
 def listed(source: "Source", terminal: "Terminal", *, as_json: bool, asking: bool = False) -> None:
-    """The runs, a line each, and how to choose one; `asking` is whether a question about that comes next."""
+    """Print the runs, a line each, and how to choose one, unless a question about that comes next (`asking`)."""
     runs = source.recording.runs
     if as_json:
         write_json(sys.stdout, {"kind": source.recording.kind, "runs": [plain(run) for run in runs]})
@@ -39,7 +39,7 @@ def listed(source: "Source", terminal: "Terminal", *, as_json: bool, asking: boo
 
 
 def inspected(source: "Source", terminal: "Terminal", *, as_json: bool) -> None:
-    """What the recording shows, what it cannot show, and what was passed over."""
+    """Print what the recording shows, what it cannot show, and what was passed over."""
     recording = source.recording
     if as_json:
         write_json(sys.stdout, plain(recording))
@@ -59,7 +59,7 @@ def inspected(source: "Source", terminal: "Terminal", *, as_json: bool) -> None:
 def drafted(
     drafts: "Sequence[Draft]", out: Path, terminal: "Terminal", *, as_json: bool, expecting: bool
 ) -> None:
-    """The tests that were written, and what a person has to look at. `expecting` is whether failures were asked for."""
+    """Print the tests that were written, and what a person has to look at. `expecting`: --xfail was given."""
     if as_json:
         write_json(sys.stdout, {"tests": [_draft_data(draft, out) for draft in drafts]})
         return
@@ -74,7 +74,7 @@ def drafted(
 
 
 def remarks_on(draft: "Draft", terminal: "Terminal", *, expecting: bool = False) -> None:
-    """What a test asks for, what was left out of it, and what a person has to decide."""
+    """Print how much a test checks, what was left out of it, and what a person has to decide."""
     from agenteval.discovery import TEST_FILE
     from agenteval.drafting.document import DECIDE
 
@@ -95,7 +95,7 @@ def remarks_on(draft: "Draft", terminal: "Terminal", *, expecting: bool = False)
 
 
 def updated(made: "Update", test: Path, terminal: "Terminal", *, as_json: bool) -> None:
-    """What the new recording changes."""
+    """Print what the new recording changes."""
     if as_json:
         data = {"test": str(test), "changes": made.changes, "unused": made.unused, "status": made.status}
         write_json(sys.stdout, data)

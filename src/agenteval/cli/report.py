@@ -1,4 +1,4 @@
-"""`agenteval report RUN`: a run that is over, told again; or its reports, the same as it would have written itself."""
+"""`agenteval report RUN`: prints a finished run again, or writes the reports that it would have written itself."""
 
 import sys
 from collections.abc import Mapping
@@ -7,23 +7,16 @@ from typing import Annotated
 
 import typer
 
+from agenteval.cli.github import ToldGithubOption, in_github_actions, no_commands
 from agenteval.cli.options import ColorOption, QuietOption, VerboseOption
 from agenteval.cli.project import open_project
-from agenteval.cli.reporting import (
-    Reporting,
-    ToldGithubOption,
-    compares,
-    in_github_actions,
-    no_commands,
-    prepare,
-    with_reports,
-)
-from agenteval.comparing.sides import named
+from agenteval.cli.reporting import Reporting, compares, prepare
+from agenteval.cli.signatures import with_reports
 from agenteval.errors import ExitCode, UsageError
 from agenteval.redaction import Redactor
 from agenteval.reporters.console import Console
 from agenteval.run_files import SUMMARY
-from agenteval.stored import StoredRun, stored_problem
+from agenteval.stored import StoredRun, find_run, stored_problem
 
 
 @with_reports
@@ -49,8 +42,8 @@ def command(
     if baseline and not compares(reports):
         raise UsageError("--baseline: no report that compares is asked for", next_step="add --html FILE")
     project = open_project([str(run)])
-    stored = StoredRun(named(run, project.runs))
-    before = StoredRun(named(baseline, project.runs)) if baseline else None
+    stored = StoredRun(find_run(run, project.runs))
+    before = StoredRun(find_run(baseline, project.runs)) if baseline else None
     console = Console(sys.stdout, verbosity=verbose - quiet, color=color or project.config.color)
     if not (reports or github):
         with no_commands(console, when=in_github_actions()):
@@ -58,7 +51,7 @@ def command(
         return ExitCode.PASSED
     prepare(reports)
     reporting = Reporting(
-        reports, github=github, redactor=Redactor((), project.rules), terminal=console, baseline=before
+        reports, github=github, redactor=Redactor(rules=project.rules), terminal=console, baseline=before
     )
     reporting.write(stored)
     for name, path in reports.items():
@@ -68,7 +61,7 @@ def command(
 
 
 def _tell(run: StoredRun, console: Console) -> None:
-    """All that the run itself told, but for excerpts of files, which may read otherwise by now."""
+    """Print all that the run itself printed, but for excerpts of files, which may have changed since."""
     for problem in run.summary.problems:
         console.problem(stored_problem(problem))
     for result in run.results():

@@ -1,17 +1,13 @@
-"""The reports that a run or a command was asked for: their options, where they go, and when they are written."""
+"""The reports that a command was asked for: their paths are prepared first, and they are written after the run."""
 
-import inspect
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING
 
-import typer
-
-from agenteval.cli.options import REPORTS
-from agenteval.errors import AgentEvalError, ExitCode, UsageError
+from agenteval.cli.github import no_commands
+from agenteval.errors import AgentEvalError, UsageError
 from agenteval.redaction import Redactor
 from agenteval.reporters.formats import FORMATS
 from agenteval.reporters.terminal import Terminal
@@ -24,27 +20,6 @@ STREAMED = "ndjson"
 """The format that is written while a run goes on."""
 _TESTS = (".yaml", ".yml")
 
-GithubOption = Annotated[
-    bool | None,
-    typer.Option(
-        "--github/--no-github",
-        help="Annotations and a summary for GitHub Actions; on by itself where GITHUB_ACTIONS is true.",
-        show_default=False,
-        rich_help_panel=REPORTS,
-    ),
-]
-"""Of a run."""
-ToldGithubOption = Annotated[
-    bool,
-    typer.Option(
-        "--github/--no-github",
-        help="Annotations and a summary for GitHub Actions.",
-        show_default=False,
-        rich_help_panel=REPORTS,
-    ),
-]
-"""Of a command that tells of runs that are over: they have annotated what they found, if they were in Actions."""
-
 
 class ReportError(AgentEvalError):
     """A report that cannot be written (exit 2)."""
@@ -52,43 +27,10 @@ class ReportError(AgentEvalError):
     default_reason = "report.unwritable"
 
 
-def with_reports(command: Callable[..., ExitCode]) -> Callable[..., ExitCode]:
-    """The command with an option for each format; `reports` is what was asked for: format to file."""
-
-    @wraps(command)
-    def asked(**given: Any) -> ExitCode:
-        wanted = {form.name: given.pop(_parameter(form.name)) for form in FORMATS}
-        return command(**given, reports={name: path for name, path in wanted.items() if path is not None})
-
-    signature = inspect.signature(command)
-    own = [each for each in signature.parameters.values() if each.name != "reports"]
-    added = [
-        inspect.Parameter(
-            _parameter(form.name),
-            inspect.Parameter.KEYWORD_ONLY,
-            default=None,
-            annotation=Annotated[
-                Path | None,
-                typer.Option(
-                    f"--{form.name}", metavar="FILE", help=f"Write {form.help}.", rich_help_panel=REPORTS
-                ),
-            ],
-        )
-        for form in FORMATS
-    ]
-    asked.__signature__ = signature.replace(parameters=[*own, *added])  # type: ignore[attr-defined]
-    asked.__annotations__ = {each.name: each.annotation for each in (*own, *added)}
-    return asked
-
-
-def _parameter(name: str) -> str:
-    return name.replace("-", "_")
-
-
 class Reporting:
-    """The reports of one run: files by format, and what GitHub Actions shows when `github` is set.
+    """The reports of one run: files by format, and annotations for GitHub Actions when `github` is set.
 
-    `baseline` is the run that reports which compare set beside this one.
+    `baseline` is the run that a comparing report (HTML) shows beside this one.
     """
 
     def __init__(
@@ -109,10 +51,10 @@ class Reporting:
 
     @contextmanager
     def during(self, run_id: str, artifacts: Path | None) -> Iterator[Path | None]:
-        """Around a run; yields where its directory goes. When it ends and is complete, its reports are written.
+        """Wrap a run: yield the parent of its directory, and write the reports once the run is complete.
 
-        Without `artifacts` reports are made of a directory that is removed afterwards; there is none when nothing is
-        asked for. The files have been made room for (`prepare`). Raises `ReportError`, `LeakError`.
+        Without `artifacts` the parent is a temporary directory, or None when no report is asked for. The paths of the
+        reports have been prepared (`prepare`). Raises `ReportError`, `LeakError`.
         """
         if not (self.reports or self.github):
             yield artifacts
@@ -144,7 +86,7 @@ class Reporting:
             yield
 
     def add(self, written: Path) -> None:
-        """A test has ended; its result is in the file."""
+        """Add a test that has ended to the stream; `written` is the file of its result."""
         if self.stream:
             from agenteval.stored import load_result
 
@@ -152,7 +94,7 @@ class Reporting:
                 self.stream.test(load_result(written))
 
     def write(self, run: "StoredRun") -> None:
-        """Write all reports of a run that is over. Raises `ReportError`, `LeakError`, `StoredRunError`, `FileError`."""
+        """Write all reports of a finished run. Raises `ReportError`, `LeakError`, `StoredRunError`, `FileError`."""
         for form in FORMATS:
             if (path := self.reports.get(form.name)) is None:
                 continue
@@ -163,7 +105,7 @@ class Reporting:
                     write_report(path, form.render(run, self.redactor, self.baseline))
 
     def annotate(self, run: "StoredRun") -> None:
-        """Tell GitHub Actions of a run that is over. A summary that cannot be written is told, and no error."""
+        """Annotate a finished run, and append the step summary; failing to write that is only mentioned."""
         if not self.github:
             return
         from agenteval.reporters.github import annotations, write_summary
@@ -179,12 +121,12 @@ class Reporting:
 
 
 def shows_traces(reports: Mapping[str, Path]) -> bool:
-    """Whether one of the reports shows traces, so that the run has to keep them."""
+    """Whether one of the reports shows traces, which the run then has to keep."""
     return any(form.of_traces and form.name in reports for form in FORMATS)
 
 
 def check_kept(reports: Mapping[str, Path], *, run_id: str, save_traces: bool, told: bool) -> None:
-    """Refuse options of a run without files that nothing would come of. `told` says that the run's name is shown.
+    """Refuse options that have no effect in a run without files. `told` says that the run's name is shown elsewhere.
 
     Raises `UsageError` (`usage.no_artifacts`).
     """
@@ -200,16 +142,15 @@ def check_kept(reports: Mapping[str, Path], *, run_id: str, save_traces: bool, t
 
 
 def compares(reports: Mapping[str, Path]) -> bool:
-    """Whether one of the reports sets another run beside this one."""
+    """Whether one of the reports shows another run beside this one."""
     return any(form.compares and form.name in reports for form in FORMATS)
 
 
 def run_beside(name: str, runs: Path) -> "StoredRun | None":
-    """The run, of `runs` or by its path, that a baseline is; a baseline file holds nothing that could be shown."""
-    from agenteval.comparing.sides import named
-    from agenteval.stored import StoredRun, is_run
+    """The run that `--baseline` names by its path, or its id in `runs`; None for a baseline file."""
+    from agenteval.stored import StoredRun, find_run, is_run
 
-    path = named(name, runs)
+    path = find_run(name, runs)
     return StoredRun(path) if is_run(path) else None
 
 
@@ -221,33 +162,11 @@ def _temporary() -> Iterator[Path]:
         yield Path(folder)
 
 
-def in_github_actions() -> bool:
-    """Whether GitHub Actions runs this."""
-    return os.environ.get("GITHUB_ACTIONS") == "true"
-
-
-@contextmanager
-def no_commands(terminal: Terminal, *, when: bool) -> Iterator[None]:
-    """Have GitHub obey no line of what is told meanwhile: some are words of a recorded agent."""
-    if not when:
-        yield
-        return
-    from agenteval.reporters.github import silence
-
-    off, on = silence()
-    terminal.command(off)
-    try:
-        yield
-    finally:
-        terminal.command(on)
-        terminal.flush()
-
-
 def prepare(reports: Mapping[str, Path]) -> None:
-    """Make room for reports: their directories are made, and files of an earlier run removed.
+    """Make the directories of reports, and remove the files of an earlier run.
 
-    Whoever reads the reports of a run that broke down must not find those of the run before. Raises `UsageError`,
-    `ReportError`, `MissingExtraError`.
+    Otherwise a run that breaks down would leave the reports of the run before it. Raises `UsageError`, `ReportError`,
+    `MissingExtraError`.
     """
     for form in FORMATS:
         if form.name in reports:
@@ -275,19 +194,21 @@ def prepare(reports: Mapping[str, Path]) -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
             if path.is_dir():
                 raise IsADirectoryError(21, "it is a directory")
-            if path.is_symlink():  # it was put there to lead elsewhere
+            if path.is_symlink():  # it stays: the report is written where it leads
                 path.write_bytes(b"")
             elif path.is_file():
                 path.unlink()
 
 
 def keep_out(reports: Mapping[str, Path], run: Path) -> None:
-    """Refuse reports in the directory of the run itself, which is made when nothing is there. Raises `UsageError`."""
+    """Refuse reports in the run's own directory, which must not exist before the run. Raises `UsageError`."""
     folder = run.resolve()
     for name, path in reports.items():
         if folder in path.resolve().parents:
             made = path.resolve().parent
-            while made == folder or folder in made.parents:  # what was made for it would be taken for a run
+            while (
+                made == folder or folder in made.parents
+            ):  # what `prepare` has made looks like an earlier run
                 with suppress(OSError):
                     made.rmdir()
                 made = made.parent
@@ -306,7 +227,7 @@ def _is_stdout(path: Path) -> bool:
 
 
 def write_report(path: Path, content: bytes) -> None:
-    """Write a report, which has been sealed. Raises `ReportError`."""
+    """Write a sealed report. Raises `ReportError`."""
     with _writing(path):
         path.write_bytes(content)
 

@@ -1,4 +1,4 @@
-"""`agenteval run`: load, replay, judge, tell, write, and exit right."""
+"""`agenteval run`: load, replay, judge, report, write, and exit with the right code."""
 
 import sys
 from contextlib import nullcontext, redirect_stdout
@@ -7,20 +7,12 @@ from typing import TYPE_CHECKING
 
 from agenteval import budget
 from agenteval.cli.ledger import Ledger
-from agenteval.cli.options import taking
 from agenteval.cli.progress import ReadingProgress
 from agenteval.cli.project import OpenProject, open_project
-from agenteval.cli.reporting import (
-    Reporting,
-    compares,
-    keep_out,
-    prepare,
-    run_beside,
-    shows_traces,
-    with_reports,
-)
+from agenteval.cli.reporting import Reporting, compares, keep_out, prepare, run_beside, shows_traces
 from agenteval.cli.run_request import RunRequest
 from agenteval.cli.session import Session
+from agenteval.cli.signatures import taking, with_reports
 from agenteval.cli.suite_run import Parts, suite_among, suite_parts
 from agenteval.config import from_here
 from agenteval.errors import ExitCode, UsageError
@@ -75,14 +67,14 @@ def command(asked: RunRequest) -> ExitCode:
 
 
 def _parts(asked: RunRequest, project: OpenProject) -> Parts:
-    """The tasks of the suite that is among the paths, else the tests at the paths. Raises `UsageError`, `SpecError`."""
-    options = asked.of_suite
-    suite = suite_among(asked.paths, options)
+    """The tasks of the suite if the paths name one, else the tests at the paths. Raises `UsageError`, `SpecError`."""
+    request = asked.of_suite
+    suite = suite_among(asked.paths, request)
     if suite is None:
         return Parts(scores=Scores(_suite(asked, project.config.suite)), registry=project.registry)
     if asked.collect_only:
-        options.judge = options.judge or "recorded"  # tasks are shown, and nobody judges
-    parts = suite_parts(suite, options, project, allow_outside=asked.allow_outside)
+        request.judge = request.judge or "recorded"  # tasks are shown, and nobody judges
+    parts = suite_parts(suite, request, project, allow_outside=asked.allow_outside)
     if asked.part or asked.last_failed or asked.failed_first:
         raise UsageError("a suite is run as a whole: without --shard, --lf and --ff")
     return parts
@@ -103,9 +95,9 @@ def _suite(asked: RunRequest, suite: SuiteConfig) -> Suite:
 def _session(asked: RunRequest, project: OpenProject, parts: Parts, console: Console) -> Session:
     flow = asked.flow
     if flow.durations_from:
-        from agenteval.comparing.sides import named
+        from agenteval.stored import find_run
 
-        flow.durations_from = named(flow.durations_from, asked.artifacts_dir or project.runs)
+        flow.durations_from = find_run(flow.durations_from, asked.artifacts_dir or project.runs)
     return Session(
         ledger=_ledger(asked, project, parts, console),
         selection=asked.selection,
@@ -142,7 +134,7 @@ def _ledger(asked: RunRequest, project: OpenProject, parts: Parts, console: Cons
 
 
 def _log(asked: RunRequest) -> "ShardLog | None":
-    """What a shard keeps for merging."""
+    """The record that a shard keeps for `agenteval merge`; None for a run without shards."""
     if asked.part is None:
         return None
     from agenteval.shard_record import ShardLog
@@ -151,9 +143,9 @@ def _log(asked: RunRequest) -> "ShardLog | None":
 
 
 def _baseline(asked: RunRequest, project: OpenProject, artifacts: Path, scores: Scores) -> "Watch":
-    """What compares the run with its baseline. Raises `UsageError`, `StoredRunError`, `FileError`."""
+    """The comparison of the run with its baseline. Raises `UsageError`, `StoredRunError`, `FileError`."""
     from agenteval.cli.baselines import check_whole, refuse_shard, watch_for
-    from agenteval.comparing.sides import named
+    from agenteval.stored import find_run
 
     if asked.update_baseline:
         narrowed = asked.last_failed or asked.part is not None
@@ -161,7 +153,7 @@ def _baseline(asked: RunRequest, project: OpenProject, artifacts: Path, scores: 
     elif asked.part:
         refuse_shard()
     return watch_for(
-        named(asked.baseline, artifacts) if asked.baseline else None,
+        find_run(asked.baseline, artifacts) if asked.baseline else None,
         update=asked.update_baseline,
         default=from_here(project.root, project.config.baseline),
         scores=scores,
@@ -169,9 +161,9 @@ def _baseline(asked: RunRequest, project: OpenProject, artifacts: Path, scores: 
 
 
 def _reported(session: Session, asked: RunRequest, project: OpenProject, artifacts: Path) -> ExitCode:
-    """Run the session, and write what it was asked to leave behind."""
+    """Run the session, with its directory and the reports that were asked for."""
     ledger = session.ledger
-    run_id, redactor = ledger.options.run_id, Redactor((), project.rules)
+    run_id, redactor = ledger.options.run_id, Redactor(rules=project.rules)
     beside = run_beside(asked.baseline, artifacts) if asked.baseline and compares(asked.reports) else None
     reporting = Reporting(
         asked.reports,

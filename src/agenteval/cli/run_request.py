@@ -1,4 +1,4 @@
-"""What an `agenteval run` command line asks for: its options, what of them does not go together, and what they mean."""
+"""The options of `agenteval run`: which contradict each other, and what they mean together."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from agenteval.cli.flow import Flow
+from agenteval.cli.github import GithubOption, in_github_actions
 from agenteval.cli.options import (
     FILES,
     JUDGING,
@@ -19,7 +20,6 @@ from agenteval.cli.options import (
     JsonOption,
     PathsArgument,
     QuietOption,
-    Request,
     ShardOption,
     TagOption,
     VerboseOption,
@@ -28,15 +28,16 @@ from agenteval.cli.options import (
     refuse_empty,
     shard_of,
 )
-from agenteval.cli.reporting import GithubOption, check_kept, in_github_actions
-from agenteval.cli.suite_run import SuiteOptions
+from agenteval.cli.reporting import check_kept
+from agenteval.cli.signatures import Request
 from agenteval.errors import UsageError
+from agenteval.openwop.request import SuiteRequest
 from agenteval.selection import Selection
 from agenteval.sharding import Shard
 
 
 class RunRequest(Request):
-    """The options, in the order of the help; `reports` are the files to write, by format."""
+    """The options in the order of the help; `reports` maps a format to the file to write."""
 
     context: typer.Context
     paths: PathsArgument
@@ -187,7 +188,7 @@ class RunRequest(Request):
     reports: Mapping[str, Path]
 
     def check(self) -> None:
-        """Refuse what contradicts itself, as far as that can be told before anything is read. Raises `UsageError`."""
+        """Refuse contradictions that show before anything is read. Raises `UsageError`."""
         refuse_empty(
             {"--baseline": self.baseline, "--agent-id": self.agent_id, "--model-class": self.model_class}
         )
@@ -204,12 +205,12 @@ class RunRequest(Request):
 
     @property
     def annotates(self) -> bool:
-        """Whether GitHub Actions is told of the run."""
+        """Whether the run prints annotations for GitHub Actions."""
         return in_github_actions() if self.github is None else self.github
 
     @property
     def most_failures(self) -> int:
-        """After how many failures and errors the run ends; 0 for never."""
+        """The number of failures and errors that ends the run; 0 for none."""
         return 1 if self.exit_first else self.maxfail
 
     @property
@@ -224,7 +225,7 @@ class RunRequest(Request):
 
     @property
     def flow(self) -> Flow:
-        """The course of the run. Raises `UsageError`."""
+        """How the tests are run. Raises `UsageError`."""
         return Flow(
             last_failed=self.last_failed,
             failed_first=self.failed_first,
@@ -235,9 +236,9 @@ class RunRequest(Request):
         )
 
     @property
-    def of_suite(self) -> SuiteOptions:
-        """What is asked of a suite."""
-        return SuiteOptions(
+    def of_suite(self) -> SuiteRequest:
+        """The options for a suite."""
+        return SuiteRequest(
             replays=self.replays,
             modes=self.modes,
             agent_id=self.agent_id or "",

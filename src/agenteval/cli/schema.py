@@ -51,7 +51,7 @@ def _default_folder() -> Path:
 
 def _names() -> list[str]:
     from agenteval.cli.catalogue import project_registry
-    from agenteval.schemas import schema_entries
+    from agenteval.reference.schemas import schema_entries
 
     entries = list(schema_entries(project_registry()))
     width = max(len(entry.name) for entry in entries)
@@ -60,8 +60,8 @@ def _names() -> list[str]:
 
 def _print(name: str) -> None:
     from agenteval.cli.catalogue import project_registry, warn_about
+    from agenteval.reference.schemas import schema_text
     from agenteval.reporters.stream import write
-    from agenteval.schemas import schema_text
 
     with redirect_stdout(sys.stderr):  # a plugin may print
         registry = project_registry()
@@ -79,7 +79,7 @@ def _say(*lines: str) -> None:
 
 
 def _write(folder: Path) -> ExitCode:
-    from agenteval.schemas import SHIPPED, schema_path, write_schemas
+    from agenteval.reference.schemas import SHIPPED, schema_path, write_schemas
 
     written = write_schemas(folder)
     for name in SHIPPED:
@@ -89,7 +89,7 @@ def _write(folder: Path) -> ExitCode:
 
 
 def _check(folder: Path) -> ExitCode:
-    from agenteval.schemas import SHIPPED, drifted, schema_path
+    from agenteval.reference.schemas import SHIPPED, drifted, schema_path
 
     names = drifted(folder)
     for name in names:

@@ -27,24 +27,24 @@ if TYPE_CHECKING:
 
 @dataclass(kw_only=True)
 class Session:
-    """What one `run` command was asked for. Tests stream through it: each is loaded, judged, entered and forgotten."""
+    """One run. Tests stream through it: each is loaded, judged, entered into the ledger, and forgotten."""
 
     ledger: Ledger
     selection: Selection
     flow: Flow = field(default_factory=Flow)
     save_traces: bool = False
     tests: Callable[[], Iterator[LoadedTest | SpecError]] | None = None
-    """Where tests come from when not from the paths: the tasks of a suite."""
+    """The tasks of a suite, which take the place of tests at paths."""
     arrangement: "Arrangement | None" = None
     workers: "Workers | None" = None
     progress: "Progress | None" = None
     unique: TaskIds = field(default_factory=TaskIds)
     overlooked: list[Problem] = field(default_factory=list)
-    """Warnings about tests that are not found by their names."""
+    """Warnings about files that hold a test but are not named as one."""
 
     @cached_property
     def examiner(self) -> Examiner:
-        """What looks at one file after the other."""
+        """Loads and judges one file after the other."""
         ledger = self.ledger
         return Examiner(
             options=ledger.options,
@@ -58,7 +58,7 @@ class Session:
         )
 
     def collect(self, paths: list[str]) -> ExitCode:
-        """Show what would run."""
+        """List what would run (`--collect-only`)."""
         number, console = 0, self.ledger.console
         for test in self._tests(self._looked_at(paths)):
             number += 1
@@ -68,7 +68,7 @@ class Session:
         return ExitCode.PASSED if number and not self.ledger.tally.counts.invalid else ExitCode.INVALID
 
     def run(self, paths: list[str], *, maxfail: int, durations: int) -> ExitCode:
-        """Run all selected tests, report each as it ends, and close the run. `maxfail` 0 means never stop."""
+        """Run all selected tests, report each as it ends, and close the run. With `maxfail` 0 no failure stops it."""
         started, clock = time.time(), time.perf_counter()
         try:
             if not self._run_all(self._looked_at(paths), maxfail):
@@ -96,7 +96,7 @@ class Session:
         self.progress = None
 
     def _looked_at(self, paths: list[str]) -> Iterator[Candidate | SpecError]:
-        """What is found at the paths, file by file."""
+        """The files found at the paths, each as the examiner or a worker has seen it."""
         console = self.ledger.console
         self.ledger.warn(self.ledger.options.registry.problems())
         if self.tests:
@@ -133,7 +133,7 @@ class Session:
         made = self.arrangement = arranged(
             found, self.flow, root=options.root, examiner=self.examiner, settings=settings
         )
-        ledger.partial = made.deselected > 0  # by --lf: which ones, nobody has looked
+        ledger.partial = made.deselected > 0  # files left out by --lf are not even loaded
         ledger.tally.counts.deselected += made.deselected
         for line in made.said if ledger.console.verbosity >= 0 else ():
             ledger.console.emit((line, "dim"))
@@ -143,7 +143,7 @@ class Session:
         return made.found
 
     def _run_all(self, found: Iterable[Candidate | SpecError], maxfail: int) -> bool:
-        """Run tests and report each; whether the run was stopped early."""
+        """Run tests and report each; true when the run was stopped early."""
         ledger = self.ledger
         for candidate in self._tests(found):
             ledger.enter(self._judged(candidate))
@@ -176,7 +176,7 @@ class Session:
                     yield candidate
 
     def _claimed(self, candidate: Candidate) -> bool:
-        """Whether no other test of the run has the same id, here and as an openwop task. A suite sees to that."""
+        """Whether no other test of the run has its id, here or as an OpenWOP task; a suite was checked before."""
         if self.tests:
             return True
         try:
@@ -187,7 +187,7 @@ class Session:
         return True
 
     def _judged(self, candidate: Candidate) -> Judged:
-        """The judged test: judged now unless a worker has done it, or has filed it under a name that is taken."""
+        """The test as a worker has judged it, unless its file name is taken by now; else judged here."""
         judged, directory = candidate.judged, self.ledger.directory
         stem: Stem = directory.stem if directory else str
         if judged:
@@ -199,7 +199,7 @@ class Session:
         return self.examiner.judge(candidate.test, stem)
 
     def _selected(self, number: int) -> None:
-        """Say what is odd about the selection, which leaves so many tests."""
+        """Warn about unknown tags, and about a selection of nothing, now that `number` tests are selected."""
         ledger = self.ledger
         if ledger.log:
             ledger.log.end()

@@ -1,18 +1,16 @@
-"""Which tests `--since REV` means: those of which a file differs from a git revision."""
+"""What `--since REV` asks git for: the files that differ from a revision."""
 
 import os
 import subprocess
 from pathlib import Path
 
-from agenteval.cli.watching import named_in
 from agenteval.errors import UsageError
-from agenteval.loading import LoadedTest
 
 NAME_A_REVISION = "name a commit, a branch or a tag of the project's repository"
 
 
 def changed_since(revision: str, root: Path) -> set[Path]:
-    """The files that differ from a revision, and those that git does not know, as absolute paths.
+    """The files that differ from a revision, untracked ones among them, as absolute paths.
 
     Raises `UsageError` (`usage.git`).
     """
@@ -29,14 +27,6 @@ def changed_since(revision: str, root: Path) -> set[Path]:
     )
     names = [name for arguments in asked for name in _git(arguments, folder, revision).split(b"\0") if name]
     return {folder / os.fsdecode(name) for name in names}
-
-
-def touches(test: LoadedTest, changed: set[Path]) -> bool:
-    """Whether a changed file is the test, is in its folder, or is or is in what it names."""
-    folder = test.path.parent
-    named = [test.path, folder, *(folder / text for text in named_in(test.case))]
-    places = {each.resolve() for each in named}
-    return any(not places.isdisjoint((each, *each.parents)) for each in changed)
 
 
 def _git(arguments: list[str], folder: Path, revision: str) -> bytes:

@@ -1,4 +1,4 @@
-"""`agenteval suite new PATH...`: tests as an AgentEvalSuite, on stdout; what cannot be carried over, on stderr."""
+"""`agenteval suite new PATH...`: prints tests as an AgentEvalSuite; what cannot be carried over goes to stderr."""
 
 import sys
 from contextlib import redirect_stdout
@@ -31,7 +31,6 @@ def command(
         raise UsageError(
             f"agenteval suite {action}: the one thing it does is new", next_step="agenteval suite new PATH"
         )
-    from agenteval.adapters import AdapterContext
     from agenteval.cli.collection import collect
     from agenteval.cli.project import open_project
     from agenteval.openwop.authoring import carried_over, task_names
@@ -46,13 +45,7 @@ def command(
     folder = Path(paths[0]) if len(paths) == 1 and Path(paths[0]).is_dir() else None
     carried = []
     for test, name in zip(collection.tests, task_names(collection.tests, folder), strict=True):
-        context = AdapterContext(
-            base_dir=test.path.parent,
-            root=project.root,
-            run_id="suite",
-            max_file_bytes=project.config.limits.max_file_bytes,
-            allow_outside=allow_outside,
-        )
+        context = project.context_of(test.path, "suite", allow_outside=allow_outside)
         with redirect_stdout(sys.stderr):  # a plugin may print
             carried.append(
                 carried_over(test, name, registry=project.registry, context=context, rules=project.rules)

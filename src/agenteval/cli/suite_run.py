@@ -1,13 +1,13 @@
-"""What `agenteval run suite.json` does beside running tests: loads the suite, and refuses what it does not allow."""
+"""What `agenteval run suite.json` does before its tasks run as tests: loads the suite, and refuses what it forbids."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, get_args
 
 from agenteval.cli.project import OpenProject
 from agenteval.errors import SpecError, UsageError
+from agenteval.openwop.request import SuiteRequest
 from agenteval.openwop.summary import Scores, Suite
 
 if TYPE_CHECKING:
@@ -21,45 +21,11 @@ REPLAYS = "replays"
 
 
 @dataclass(slots=True, kw_only=True)
-class SuiteOptions:
-    """What the command line says of a suite; empty or None where it says nothing.
-
-    `baseline` is the option that asks for a comparison.
-    """
-
-    replays: Path | None = None
-    modes: str = ""
-    agent_id: str = ""
-    model_class: str = ""
-    judge: str = ""
-    pass_score: float | None = None
-    baseline: str = ""
-
-    def given(self) -> list[str]:
-        """The options that only mean something for a suite."""
-        return list(self._named())
-
-    def words(self) -> str:
-        """The same with what they were given, as a shell takes them."""
-        return "".join(f" {option} {quote(str(value))}" for option, value in self._named().items())
-
-    def _named(self) -> dict[str, Path | str]:
-        named: dict[str, Path | str | None] = {
-            "--replays": self.replays,
-            "--modes": self.modes,
-            "--agent-id": self.agent_id,
-            "--model-class": self.model_class,
-            "--judge": self.judge,
-        }
-        return {option: value for option, value in named.items() if value}
-
-
-@dataclass(slots=True, kw_only=True)
 class Parts:
-    """What is run, with what, and what it is scored as.
+    """What a run takes from a suite, or from the configuration when there is none: scores and registry.
 
-    Of a suite, `tests` are its tasks, `left_out` those that are not of the modes asked for, and `words` the options that
-    a command line needs to run one of them again.
+    Of a suite, `tests` are its tasks, `left_out` those of modes that are not asked for, and `words` the options for a
+    command line that runs it again.
     """
 
     scores: Scores
@@ -69,23 +35,23 @@ class Parts:
     words: str | None = None
 
 
-def suite_among(paths: Sequence[str], options: SuiteOptions) -> Path | None:
+def suite_among(paths: Sequence[str], request: SuiteRequest) -> Path | None:
     """The suite that the paths name, or None for tests.
 
-    Raises `UsageError` for a suite that is not alone, and for options of suites without one.
+    Raises `UsageError` for a suite beside other paths, and for options of suites without a suite.
     """
     candidates = [path for path in paths if path.endswith(".json")]
     if candidates:
         from agenteval.openwop.suite import is_suite
 
         for path in candidates:
-            if options.replays is not None or is_suite(Path(path)):
+            if request.replays is not None or is_suite(Path(path)):
                 if len(paths) > 1:
                     raise UsageError(
                         f"{path} is a suite, and a suite is run alone", next_step=f"agenteval run {path}"
                     )
                 return Path(path)
-    if given := options.given():
+    if given := request.given():
         raise UsageError(
             f"{' and '.join(given)}: only for a run of an AgentEvalSuite, and no path is one",
             next_step="name the suite's file: agenteval run suite.json",
@@ -93,30 +59,23 @@ def suite_among(paths: Sequence[str], options: SuiteOptions) -> Path | None:
     return None
 
 
-def suite_parts(path: Path, options: SuiteOptions, project: OpenProject, *, allow_outside: bool) -> Parts:
+def suite_parts(path: Path, request: SuiteRequest, project: OpenProject, *, allow_outside: bool) -> Parts:
     """Load the suite and everything that its run needs. Raises `SpecError` for what the suite does not allow."""
     from agenteval.openwop.replays import SuiteRegistry
-    from agenteval.openwop.suite import SuiteRequest, load_suite, modes_in_force, tasks_in
+    from agenteval.openwop.suite import load_suite, modes_in_force, tasks_in
     from agenteval.openwop.tasks import SuiteRun, SuiteScores
 
     suite = load_suite(path, max_bytes=project.config.limits.max_file_bytes)
-    asked = [mode.strip() for mode in options.modes.split(",") if mode.strip()]
-    request = SuiteRequest(
-        modes=asked,
-        agent_id=options.agent_id,
-        model_class=_model_class(options.model_class),
-        judge=options.judge,
-        baseline=options.baseline,
-    )
+    _check_model_class(request.model_class)
     modes = modes_in_force(suite, path, request)
-    replays = _replays(path, options, project, allow_outside=allow_outside)
-    tasks = tasks_in(suite, asked or suite.modes)
-    scored = _scored(suite, options, modes)
+    replays = _replays(path, request, project, allow_outside=allow_outside)
+    tasks = tasks_in(suite, request.mode_names or suite.modes)
+    scored = _scored(suite, request, modes)
     judge = None
-    if options.judge:
+    if request.judge:
         from agenteval.openwop.judges import find_judge
 
-        judge = find_judge(options.judge, replays)
+        judge = find_judge(request.judge, replays)
     run = SuiteRun(
         suite=suite,
         path=path,
@@ -132,26 +91,25 @@ def suite_parts(path: Path, options: SuiteOptions, project: OpenProject, *, allo
         scores=SuiteScores(scored),
         registry=registry,
         left_out=[task.taskId for task in suite.tasks if task not in tasks],
-        words=options.words(),
+        words=request.words(),
     )
 
 
-def _model_class(name: str) -> str:
+def _check_model_class(name: str) -> None:
     from agenteval.openwop.models import ModelClass
 
     known = get_args(ModelClass)
     if name and name not in known:
         raise UsageError(f"--model-class {name}: expected one of {', '.join(known)}")
-    return name
 
 
-def _replays(path: Path, options: SuiteOptions, project: OpenProject, *, allow_outside: bool) -> "Replays":
+def _replays(path: Path, request: SuiteRequest, project: OpenProject, *, allow_outside: bool) -> "Replays":
     from agenteval.openwop.replays import Replays
 
-    folder = options.replays or path.parent / REPLAYS
+    folder = request.replays or path.parent / REPLAYS
     if not folder.is_dir():
         named = (
-            "there is no such folder" if options.replays else "--replays is not given, and this is not there"
+            "there is no such folder" if request.replays else "--replays is not given, and this is not there"
         )
         raise UsageError(
             f"no recordings in {folder}: {named}",
@@ -167,9 +125,9 @@ def _replays(path: Path, options: SuiteOptions, project: OpenProject, *, allow_o
     )
 
 
-def _scored(suite: "AgentEvalSuite", options: SuiteOptions, modes: Sequence[str]) -> Suite:
+def _scored(suite: "AgentEvalSuite", request: SuiteRequest, modes: Sequence[str]) -> Suite:
     bars = suite.thresholds
-    pass_score = options.pass_score
+    pass_score = request.pass_score
     if pass_score is None and bars is not None:
         pass_score = bars.passScore
     return Suite(
@@ -179,5 +137,5 @@ def _scored(suite: "AgentEvalSuite", options: SuiteOptions, modes: Sequence[str]
         max_cost_usd=bars.maxCostUsd if bars else None,
         max_p95_latency_ms=bars.maxP95LatencyMs if bars else None,
         modes=modes,
-        model_class=options.model_class or None,
+        model_class=request.model_class or None,
     )

@@ -82,7 +82,7 @@ def _sealed(path: Path, turn: int | None, adapter: str, *, allow_outside: bool) 
 
 
 def _scrubbed(data: Any) -> Any:
-    """What a recording tells, without what belongs to a person."""
+    """Data of a recording, without what belongs to a person."""
     from agenteval.drafting.cleaning import scrubbed_data
     from agenteval.strict import plain
 
@@ -101,7 +101,7 @@ def _test(path: Path, project: "OpenProject") -> "LoadedTest | None":
 
 
 def _beside(path: Path, registry: "Registry") -> "LoadedTest | None":
-    """The test in the same folder that replays the file: it has the fixtures."""
+    """The test in the same folder that replays the file, and so has its fixtures; None without one."""
     from agenteval.discovery import is_test_file
     from agenteval.loading import load_test
 
@@ -180,10 +180,10 @@ def _of_test(test: "LoadedTest", project: "OpenProject", *, allow_outside: bool)
 
 
 def _adapter_error(error: "ErrorInfo", next_step: str) -> AdapterError:
-    """The error again; one that locates what is wrong in a file says by itself what to do."""
+    """The error of a result as an exception; a located one already contains its next step."""
     told = Problem(reason_code=error.reason_code, message=error.message)
-    located = [told] if f"error[{error.reason_code}]" in error.message else []
-    return AdapterError(error.message, reason_code=error.reason_code, next_step=next_step, problems=located)
+    problems = [told] if error.is_located else []
+    return AdapterError(error.message, reason_code=error.reason_code, next_step=next_step, problems=problems)
 
 
 def _of_recording(source: "Source", turn: int | None, rules: "RedactionRules") -> "tuple[Trace, Redactor]":
@@ -195,7 +195,7 @@ def _of_recording(source: "Source", turn: int | None, rules: "RedactionRules") -
     (run,) = chosen_runs(source, [] if turn is None else [turn])
     trace = source.convert(run).trace
     check_trace(trace)
-    redactor = Redactor((), rules)
+    redactor = Redactor(rules=rules)
     learn_trace(redactor, trace)
     tell(remarks_of(source.context.warnings, source.path))
     return trace, redactor

@@ -37,7 +37,7 @@ def command(
 
 
 def _print(collection: Collection, color: str) -> None:
-    from agenteval.cli.reporting import in_github_actions, no_commands
+    from agenteval.cli.github import in_github_actions, no_commands
     from agenteval.reporters.console import Console
 
     console = Console(sys.stdout, color=color)

@@ -1,8 +1,8 @@
 """Worker processes: test files examined side by side, and handed back in the order in which they were found.
 
-Workers are forks, since a fork starts in milliseconds and has all that is imported already. An index goes to a worker,
-and a candidate comes back: sealed files, lines to print, and the few numbers that a run adds up. No result does, since
-sending it takes longer than all of these. A worker that dies takes one test with it; another takes its place.
+Workers are forks: a fork starts in milliseconds, with everything imported. An index goes to a worker, and a candidate
+comes back: sealed files, lines to print, and the few numbers that a run adds up. Results stay behind, since sending one
+takes longer than all of these. A worker that dies takes one test with it; another takes its place.
 """
 
 import os
@@ -27,11 +27,11 @@ from agenteval.reporters.filing import safe_stem
 Conduit = connection.Connection
 
 LARGEST_SHARE = 8
-"""Tests that a worker is given at once: few, so that none has all the slow ones. The next share comes before it is done."""
+"""Most tests in one share: few, so that no worker has all the slow ones. The next share comes before one is done."""
 MOST_WAITING = 64 * 2**20
 """Bytes of results that may wait for a slow test before them; then no more work is given out."""
 MOMENT = 0.05
-"""Seconds after which a worker hands back what it has, before it has done all that it was given."""
+"""Seconds after which a worker hands back what is done of its share."""
 
 
 @dataclass(slots=True, eq=False)
@@ -39,20 +39,20 @@ class _Worker:
     process: ForkProcess
     conduit: Conduit
     mark: mmap
-    """The index that it is at work on, told without a message."""
+    """Shared memory with the index that it works on: known even when it dies."""
     given: deque[int] = field(default_factory=deque)
-    """What it has still to hand back, in order."""
+    """The indexes that it has not handed back yet, in order."""
     receiving: bool = False
 
     @property
     def at(self) -> int:
-        """What it is at work on, of what it was given."""
+        """The index that it works on, of those it was given."""
         marked = int.from_bytes(self.mark[:], "big")
         return marked if marked in self.given else self.given[0]
 
 
 class Workers:
-    """Examines files in so many processes. `stop` ends them, whatever they are doing."""
+    """Examines files in `number` processes. `stop` ends them, whatever they are doing."""
 
     def __init__(self, found: Sequence[Found], examiner: Examiner, number: int) -> None:
         self.found = found
@@ -78,7 +78,7 @@ class Workers:
             yield found if isinstance(found, SpecError) else self._taken(index, found)
 
     def leftover(self) -> Iterator[Candidate]:
-        """What else is finished, in order, when a run is interrupted."""
+        """Whatever else is finished, in order, when a run is interrupted."""
         for worker in list(self._workers):
             while worker.given and not worker.receiving and worker.conduit.poll():
                 self._receive([worker.conduit], replace=False)
@@ -148,7 +148,7 @@ class Workers:
         self._workers.remove(worker)
         if worker.given:
             index, how = worker.at, _how(worker.process.exitcode)
-            if index in self._blamed:  # it died once more when it was only to load the test
+            if index in self._blamed:  # the second worker was only to load the test, and died too
                 worker.given.remove(index)
                 self._done[index] = (
                     Candidate(found=_at(self.found, index), errors=[_no_test(self.found, index, how)]),
@@ -188,9 +188,9 @@ def _how(exitcode: int | None) -> str:
 def _work(
     conduit: Conduit, others: Sequence[Conduit], mark: mmap, found: Sequence[Found], examiner: Examiner
 ) -> None:
-    """What a worker does until nobody gives it anything more."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the one who reports
-    for other in others:  # so that it is seen when that one has gone
+    """The life of a worker: examine what it is given until its conduit closes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that reports
+    for other in others:  # else these copies would keep conduits open after that process has gone
         other.close()
     with suppress(EOFError, OSError):
         while True:
@@ -201,7 +201,7 @@ def _work(
 def _do(
     share: Sequence[tuple[int, str]], conduit: Conduit, mark: mmap, found: Sequence[Found], examiner: Examiner
 ) -> None:
-    """Examine a share, and hand back what is done at its end, and whenever a moment has passed."""
+    """Examine a share; hand back what is done at its end, and whenever MOMENT has passed."""
     done: list[Candidate | None] = []
     clock = time.monotonic()
     for index, blame in share:
@@ -224,7 +224,7 @@ def _packed(done: Sequence[Candidate | None]) -> bytes:
 
 
 def _examined(found: Selected, blame: str, examiner: Examiner) -> Candidate | None:
-    """The candidate; None when it cannot be examined here, so that the run does it, and tells why."""
+    """The candidate; None when examining fails, so that the main process does it again and reports why."""
     try:
         candidate = examiner.look(found)
         test, candidate.test = candidate.test, None

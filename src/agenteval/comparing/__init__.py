@@ -1,1 +1,1 @@
-"""Two runs, or a run and a baseline, compared: what got worse, what got better, what the agent did otherwise."""
+"""Compares two runs, or a run with a baseline: what got worse or better, and what the agent did differently."""

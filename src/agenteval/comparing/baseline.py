@@ -1,4 +1,4 @@
-"""The baseline: a small file, kept in version control, that says what became of each test.
+"""The baseline: a small file in version control with the outcome of each test.
 
 It holds no content and no times.
 """
@@ -11,6 +11,7 @@ from math import fsum
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+from agenteval.comparing.comparison import ComparedSide
 from agenteval.comparing.facts import TestFacts
 from agenteval.errors import AgentEvalError
 from agenteval.reading.jsonsource import load_model
@@ -46,7 +47,7 @@ class BaselineFile(Model):
             seen.add(test.test_case_id)
 
     def data(self) -> dict[str, Any]:
-        """The file as plain data: in a fixed order, without what is not known."""
+        """The file as plain data: in a fixed order, without unknown values."""
         head = {
             name: getattr(self, name) for name in ("schema_version", "suite_id", "suite_version", "score")
         }
@@ -54,7 +55,7 @@ class BaselineFile(Model):
         return {**head, "tests": [_known(test) for test in tests]}
 
     def encoded(self) -> bytes:
-        """The same for the same content."""
+        """The file as bytes, equal for equal content."""
         import json
 
         return json.dumps(self.data()).encode()
@@ -74,40 +75,35 @@ def load_baseline(path: Path) -> BaselineFile:
 
 
 def renewed(
-    facts: Iterable[TestFacts],
-    *,
-    suite_id: str,
-    suite_version: str,
-    score: float,
-    old: BaselineFile | None,
-    kept: frozenset[str],
+    facts: Iterable[TestFacts], run: ComparedSide, *, old: BaselineFile | None, kept: frozenset[str]
 ) -> BaselineFile:
     """The baseline of a run. What people wrote about a test stays as long as it fails.
 
     `kept` are tests that this run did not select: they stay as they were.
     """
+    score = run.score
     before = {test.test_case_id: test for test in old.tests} if old else {}
     tests = list(facts)
     for test in tests:
         known = before.get(test.test_case_id)
         if known and test.failing:
             test.owner, test.reason, test.expires = known.owner, known.reason, known.expires
-    kept -= {test.test_case_id for test in tests}  # a file that was left out may have the id of one that ran
+    kept -= {test.test_case_id for test in tests}  # an unselected file may have the id of one that ran
     if others := [test for name, test in before.items() if name in kept]:
         tests += others
         scores = [test.score for test in tests if test.score is not None]
         score = fsum(scores) / len(scores) if scores else 0.0
     return BaselineFile(
         schema_version="0.1",
-        suite_id=suite_id,
-        suite_version=suite_version,
+        suite_id=run.suite_id,
+        suite_version=run.suite_version,
         score=score,
         tests=sorted(tests, key=lambda test: test.test_case_id),
     )
 
 
 def write_baseline(path: Path, content: bytes) -> bool:
-    """Write the file, whole or not at all; false when it says the same already. Raises `BaselineError`."""
+    """Write the file, whole or not at all; false when it is the same already. Raises `BaselineError`."""
     part = path.with_name(f"{path.name}.part")
     try:
         if path.is_file() and path.read_bytes() == content:

@@ -1,15 +1,15 @@
-"""Compares a run, test by test as it goes on or as it was stored, with an earlier one or with a baseline."""
+"""Compares a run, while it goes on or once stored, with an earlier one or with a baseline."""
 
+from agenteval.comparing.changes import changes_of, missing_test
 from agenteval.comparing.comparison import KINDS, Change, ComparedSide, Comparison, TestDifference
 from agenteval.comparing.facts import FAILING
-from agenteval.comparing.judged import changes_of, missing_test
 from agenteval.comparing.sides import Side, SideTest
 from agenteval.comparing.trajectories import call_changes, output_lines
 from agenteval.openwop.summary import score_delta
 
 
 class Comparer:
-    """Collects what is different from `before`. `today` is YYYY-MM-DD, in UTC: known failures expire after their day."""
+    """Collects the differences from `before`. Known failures expire after their day; `today` is YYYY-MM-DD, in UTC."""
 
     def __init__(self, before: Side, today: str) -> None:
         self.before = before
@@ -41,7 +41,7 @@ class Comparer:
                 return TestDifference(test_case_id=name, calls=calls, output=output, tools={})
             return None
         if before.tools is None or after.tools is None:
-            return None  # an error kept it from having a trace
+            return None  # it ended in an error, without a trace
         self._without_traces += 1
         tools = {
             tool: [before.tools.get(tool, 0), after.tools.get(tool, 0)]
@@ -53,8 +53,8 @@ class Comparer:
     def close(self, after: ComparedSide, *, not_selected: frozenset[str] | None = frozenset()) -> Comparison:
         """The comparison, once all tests were added.
 
-        `not_selected` are tests that were left out on purpose: they are not missing. None stands for a run that left
-        out some, and nobody knows which.
+        `not_selected` are tests that were left out on purpose, and so are not missing. None is for a run that left out
+        unknown tests.
         """
         absent = [test.facts for name, test in self.before.tests.items() if name not in self._seen]
         left_out = [each for each in absent if not_selected is None or each.test_case_id in not_selected]
@@ -63,9 +63,9 @@ class Comparer:
         changes.sort(key=lambda change: (KINDS.index(change.kind), not change.regression))
         present = self._seen | {each.test_case_id for each in gone}
         return Comparison(
-            before=compared(self.before),
+            before=self.before.head,
             after=after,
-            score_delta=score_delta(self.before.score, after.score),
+            score_delta=score_delta(self.before.head.score, after.score),
             regressions=sum(change.regression for change in changes),
             counts={kind: sum(change.kind == kind for change in changes) for kind in KINDS},
             changes=changes,
@@ -81,25 +81,15 @@ class Comparer:
 
 
 def _is_unused(test: SideTest) -> bool:
-    """Whether a baseline's entry for a test that does not fail speaks of a failure."""
+    """Whether a baseline's entry still describes a failure, of a test that does not fail."""
     return test.facts.explained or test.facts.status in FAILING
-
-
-def compared(side: Side) -> ComparedSide:
-    """A side as the comparison names it."""
-    return ComparedSide(
-        label=side.label,
-        run_id=side.run_id,
-        suite_id=side.suite_id,
-        suite_version=side.suite_version,
-        score=side.score,
-    )
 
 
 def compare(before: Side, after: Side, today: str) -> Comparison:
     """Two sides compared. Raises `UsageError` when they are not of one suite and version."""
-    before.must_be_of(after.suite_id, after.suite_version, after.label)
+    head = after.head
+    before.must_be_of(head.suite_id, head.suite_version, head.label)
     comparer = Comparer(before, today)
     for test in after.tests.values():
         comparer.add(test)
-    return comparer.close(compared(after), not_selected=None if after.partial else frozenset())
+    return comparer.close(head, not_selected=None if after.partial else frozenset())

@@ -1,4 +1,4 @@
-"""A comparison as data: the changes of every assertion, and what the agent did otherwise."""
+"""A comparison as data: the changes of every assertion, and what the agent did differently."""
 
 from typing import Literal, get_args
 
@@ -21,7 +21,7 @@ ChangeKind = Literal[
     "higher_score",
     "new",
 ]
-"""What became of an assertion, or of a test as a whole, from the first run to the second:
+"""How an assertion, or a test as a whole, changed from the first run to the second:
 
 `newly_failing`   fails (or ends in an error), and did not, or was not there
 `expired`         still fails, and the baseline says until when it may: that day has passed

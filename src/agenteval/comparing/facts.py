@@ -1,4 +1,4 @@
-"""What a comparison has to know of a test: states and digests, no content."""
+"""What a comparison needs of a test: states and digests, no content."""
 
 from typing import Annotated
 
@@ -57,7 +57,7 @@ class TestFacts(Model):
 
 
 def facts_of(result: TestResult, score: float | None) -> TestFacts:
-    """The facts of a result, but for those that only a trace tells."""
+    """The facts of a result, except those that need a trace."""
     return TestFacts(
         test_case_id=result.test_case_id,
         status=result.status,

@@ -1,4 +1,4 @@
-"""What a run's comparison with its baseline means to whoever reads a report: which failures are no news, and what else is."""
+"""Which failures of a run its baseline knows, and which regressions are no failed test: for reports."""
 
 from typing import TYPE_CHECKING
 
@@ -9,9 +9,9 @@ if TYPE_CHECKING:
 
 
 def known_failures(run: StoredRun) -> dict[str, str]:
-    """Why a failure does not count, by the id of the test: what `comparison.json` says of it.
+    """Why failures do not count, by the id of the test, as `comparison.json` says.
 
-    A test that got worse in any way is not among them, nor one whose day has passed. Raises `FileError`.
+    Tests with a regression, and expired failures, are not among them. Raises `FileError`.
     """
     comparison = run.comparison
     if comparison is None:
@@ -29,14 +29,14 @@ def known_failures(run: StoredRun) -> dict[str, str]:
 
 
 def unseen_regressions(run: StoredRun) -> "list[Change]":
-    """What got worse in tests that did not fail: they are missing, or judge less than they did. Raises `FileError`."""
+    """The regressions of tests that did not fail: they are missing, or judge less than before. Raises `FileError`."""
     failed = {row.test_case_id for row in run.summary.tests if row.status in ("fail", "error")}
     changes = run.comparison.changes if run.comparison else ()
     return [change for change in changes if change.regression and change.test_case_id not in failed]
 
 
 def _told(baseline: str, change: "Change") -> str:
-    """Which baseline knows it, and what people have written there."""
+    """The baseline that knows a failure, and what people have written there."""
     until = f"until {change.expires}" if change.expires else None
     noted = " · ".join(each for each in (change.owner, change.reason, until) if each)
     return f"known failure of {baseline}{f': {noted}' if noted else ''}"

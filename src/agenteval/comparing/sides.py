@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from agenteval.comparing.baseline import BaselineFile, load_baseline
+from agenteval.comparing.comparison import ComparedSide
 from agenteval.comparing.facts import TestFacts, facts_of
 from agenteval.comparing.trajectories import Trajectory, digested, stored
 from agenteval.digests import sha256
@@ -17,14 +18,14 @@ from agenteval.results import TestResult
 from agenteval.stored import StoredRun, StoredRunError, is_run
 
 OF_THE_TEST = ""
-"""Beside the ids of assertions, the key of what is said of the test as a whole."""
+"""The key of the message about a test as a whole, among the ids of its assertions."""
 
 
 @dataclass(slots=True, kw_only=True)
 class SideTest:
-    """A test on one side. `tools` counts its calls by tool, `messages` are why assertions, and the test, did not pass.
+    """A test on one side. `tools` counts its calls by tool; `messages` say why assertions, and the test, did not pass.
 
-    `trajectory` is None where nothing of it was kept. `left_out` are assertions that were not selected.
+    `trajectory` returns None when nothing of it was kept. `left_out` are assertions that were not selected.
     """
 
     facts: TestFacts
@@ -36,44 +37,35 @@ class SideTest:
 
 @dataclass(slots=True, kw_only=True)
 class Side:
-    """A run or a baseline. `label` is how a person calls it; `partial` says that some tests were not selected.
+    """A run or a baseline. `head` is what a comparison says of it; `partial`: some tests were not selected.
 
-    `broken` is how a run ended in which not everything could be judged: of a test file that is invalid, it has no result.
+    `broken` is how a run ended that could not judge everything; it has no result of an invalid test file.
     """
 
-    label: str
-    run_id: str
-    suite_id: str
-    suite_version: str
-    score: float
+    head: ComparedSide
     tests: dict[str, SideTest]
     baseline: BaselineFile | None = None
     partial: bool = False
     broken: str = ""
 
     def must_be_of(self, suite_id: str, version: str, label: str) -> None:
-        """Only what is of one suite and version can be compared; `label` is how the other side is called.
+        """Refuse to compare with another suite or version; `label` names the other side.
 
         Raises `UsageError` (`baseline.other_suite`).
         """
-        if (self.suite_id, self.suite_version) == (suite_id, version):
+        head = self.head
+        if (head.suite_id, head.suite_version) == (suite_id, version):
             return
-        other = self.suite_id != suite_id
+        other = head.suite_id != suite_id
         what = "suite" if other else "version of the suite"
         raise UsageError(
-            f"{self.label} is of another {what}: it is of {self.suite_id} {self.suite_version}, "
+            f"{head.label} is of another {what}: it is of {head.suite_id} {head.suite_version}, "
             f"{label} of {suite_id} {version}",
             reason_code="baseline.other_suite",
             next_step="compare runs of one suite (suite.id in agenteval.yaml, else the directory that is run; or suiteId)"
             if other
             else "compare runs of one version, or write the baseline anew with --update-baseline",
         )
-
-
-def named(name: str | Path, runs: Path) -> Path:
-    """What a person means: a path, or, where there is nothing of that name, the id of one of the `runs`."""
-    path = Path(name)
-    return runs / path if not path.exists() and (runs / path).is_dir() else path
 
 
 def load_side(path: Path) -> Side:
@@ -93,13 +85,16 @@ def load_side(path: Path) -> Side:
 
 
 def of_baseline(baseline: BaselineFile, path: Path) -> Side:
-    """A baseline as a side; its id tells what it says, not when it was written."""
-    return Side(
+    """A baseline as a side; its id is a digest of its content."""
+    head = ComparedSide(
         label=str(path),
         run_id=f"baseline-{sha256(baseline.encoded())[:16]}",
         suite_id=baseline.suite_id,
         suite_version=baseline.suite_version,
         score=baseline.score,
+    )
+    return Side(
+        head=head,
         tests={facts.test_case_id: _of_facts(facts) for facts in baseline.tests},
         baseline=baseline,
     )
@@ -122,12 +117,15 @@ def _of_run(run: StoredRun) -> Side:
         name = result.test_case_id  # a task of a suite keeps its id
         facts = facts_of(result, scores.get(name, scores.get(task_id(name))))
         tests[name] = side_test(result, facts, partial(_stored_trajectory, run, result))
-    return Side(
+    head = ComparedSide(
         label=str(run.path),
         run_id=ended.test_run_id,
         suite_id=summary.suiteId,
         suite_version=summary.suiteVersion,
         score=summary.aggregateScore,
+    )
+    return Side(
+        head=head,
         tests=tests,
         partial=bool(ended.counts.deselected or ended.stopped_after),
         broken=f"exit {ended.exit_code}: {ended.exit_reason}" if ended.exit_code >= ExitCode.ERROR else "",
@@ -135,7 +133,7 @@ def _of_run(run: StoredRun) -> Side:
 
 
 def side_test(result: TestResult, facts: TestFacts, trajectory: Callable[[], Trajectory | None]) -> SideTest:
-    """A test that was judged, as a side."""
+    """One side's view of a test that was judged."""
     messages = {each.id: each.message for each in result.assertions if each.state != "pass"}
     messages[OF_THE_TEST] = result.error.message if result.error else result.next_step or ""
     return SideTest(

@@ -12,10 +12,10 @@ from agenteval.strict import Model, model, plain
 from agenteval.trace import Trace
 
 MOST_CALLS = 1000
-"""Calls of a trace that are compared one by one; those after them are one digest."""
+"""Calls of a trace that are compared one by one; the rest are compared as one."""
 
 MOST_TOLD = 40
-"""Changes of one test whose arguments are told: to compare large ones takes long."""
+"""Changes of one test that come with their arguments: comparing large ones takes long."""
 
 _NOTHING_KNOWN = object()
 
@@ -44,9 +44,9 @@ class Trajectory:
 
 @model
 class CallChange(Model):
-    """One call that is not as it was; `before` and `after` are its places among the calls, from 1.
+    """One call that changed; `before` and `after` are its places among the calls, from 1.
 
-    `lines` tell the arguments of a call that came or went, or how they differ.
+    `lines` have the arguments of a call that was added or removed, or how they differ.
     """
 
     change: Literal["added", "removed", "moved", "arguments"]
@@ -68,7 +68,7 @@ def recorded(trace: Trace, redactor: Redactor) -> Trajectory:
 
 
 def stored(trace: Any) -> Trajectory:
-    """The trajectory of a stored trace. Raises `ValueError` when it is none."""
+    """The trajectory of a stored trace. Raises `ValueError` when the data is no trace."""
     try:
         datas = [event["data"] for event in trace["events"] if event["type"] == "tool_call"]
         calls = [_call(str(data["tool"]), data.get("args")) for data in datas]
@@ -105,7 +105,7 @@ def _folded(calls: list[Call]) -> list[Call]:
 def call_changes(before: Trajectory, after: Trajectory) -> list[CallChange]:
     """How the calls differ, in the order of the later run.
 
-    Equal calls are matched first, in order as far as can be; a call left over is matched with one of the same tool.
+    Equal calls are matched first, as far as possible in order; then the others with calls of the same tool.
     """
     ones, others = before.calls, after.calls
     if [call.key for call in ones] == [call.key for call in others]:

@@ -1,23 +1,28 @@
-"""How two values, or two texts, differ, in a few short lines that say what was and what is."""
+"""How two values, or two texts, differ, in a few short lines: before and after."""
 
 import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from agenteval.differences import ABSENT, LONGEST_VALUE, Difference, brief, find_differences, first_difference
+from agenteval.differences import (
+    ABSENT,
+    LONGEST_VALUE,
+    Difference,
+    around_difference,
+    brief,
+    find_differences,
+)
 from agenteval.json_values import equal, show
 from agenteval.shortening import clipped
 
 MOST_LINES = 12
 LARGEST = 50_000
-"""Characters of JSON that are compared part by part: more would take seconds."""
+"""The most characters of JSON that are compared part by part: more would take seconds."""
 _MOST_TEXT_LINES = 400
-_CONTEXT = 20
-"""Characters before what is different."""
 
 
 def change_lines(before: Any, after: Any) -> list[str]:
-    """How two JSON values differ, a line for each part: `place: before → after`. Of very large ones, only that they do."""
+    """How two JSON values differ, a line for each part: `place: before → after`; for very large ones only their sizes."""
     sizes = [len(show(value)) for value in (before, after)]
     if max(sizes) > LARGEST:
         return [f"too large to compare: {sizes[0]:,} → {sizes[1]:,} characters of JSON"]
@@ -35,19 +40,10 @@ def _line(found: Difference) -> str:
 
 
 def _both(before: Any, after: Any) -> str:
-    """Two values; of long texts the stretch around what is different."""
+    """Two values on one line; of long texts the stretch around the difference."""
     if isinstance(before, str) and isinstance(after, str):
-        before, after = _around(before, after)
+        before, after = around_difference(before, after)
     return f"{brief(before)} → {brief(after)}"
-
-
-def _around(before: str, after: str) -> tuple[str, str]:
-    """Of two texts the stretch around what is different; short ones as they are."""
-    if max(len(before), len(after)) <= LONGEST_VALUE:
-        return before, after
-    start = max(0, first_difference(before, after) - _CONTEXT)
-    lead = "…" if start else ""
-    return lead + clipped(before[start:], LONGEST_VALUE), lead + clipped(after[start:], LONGEST_VALUE)
 
 
 def text_lines(before: str, after: str) -> list[str]:
@@ -59,7 +55,7 @@ def text_lines(before: str, after: str) -> list[str]:
     if one is not None and other is not None and not equal(one, other):
         return change_lines(one, other)
     if "\n" not in before and "\n" not in after:
-        return [f"{sign} {text}" for sign, text in zip("-+", _around(before, after), strict=True)]
+        return [f"{sign} {text}" for sign, text in zip("-+", around_difference(before, after), strict=True)]
     lines = list(_unified(before, after))
     return [*lines[:MOST_LINES], *_more(len(lines))]
 
@@ -75,7 +71,7 @@ def _json(text: str) -> Any:
 
 
 def _unified(before: str, after: str) -> Iterator[str]:
-    """The lines in which two texts differ. What both begin and end with is left out first: the rest is short."""
+    """The lines in which two texts differ. Common beginnings and ends are removed first: the rest is short."""
     one, other = before.splitlines(), after.splitlines()
     start = 0
     while start < min(len(one), len(other)) and one[start] == other[start]:

@@ -1,4 +1,4 @@
-"""A run that is compared while it goes on, and of which a new baseline can be made."""
+"""Compares a run while it goes on, and makes a new baseline of it."""
 
 from functools import partial
 from pathlib import Path
@@ -13,7 +13,7 @@ from agenteval.runner import Outcome
 
 
 def seen(outcome: Outcome, score: float | None) -> SideTest:
-    """What a comparison needs of a test that was just judged, with its score; a skipped one has none."""
+    """What a comparison needs of a test that was just judged; `score` is None for a skipped one."""
     trace, test = outcome.trace, outcome.test
     facts = facts_of(outcome.result, score)
     trajectory = recorded(trace, outcome.redactor) if trace is not None else None
@@ -28,23 +28,23 @@ def seen(outcome: Outcome, score: float | None) -> SideTest:
 
 
 def _itself(trajectory: Trajectory | None) -> Trajectory | None:
-    """For a partial, which can be sent to another process: a lambda cannot."""
+    """The trajectory; a partial of this can be sent to another process, and a lambda cannot."""
     return trajectory
 
 
 class Watch:
-    """What `--baseline` and `--update-baseline` ask for, told of each test as it ends.
+    """The work of `--baseline` and `--update-baseline` during a run; it gets each test as it ends.
 
-    `before` is what the run is compared with, `target` the file that takes a new baseline, `old` what stands there.
+    `before` is what the run is compared with, `target` the file for a new baseline, `old` its present content.
     """
 
     def __init__(
-        self, *, before: Side | None, today: str, target: Path | None = None, old: BaselineFile | None = None
+        self, *, before: Side | None, today: str, target: Path | None, old: BaselineFile | None
     ) -> None:
         self.before = before
         self.target = target
         self.known_failures = 0
-        """Failed tests of which the baseline knows all failures, and accepts them today."""
+        """Failed tests whose failures the baseline all knows, and accepts today."""
         self._old = old
         self._comparer = Comparer(before, today) if before else None
         self._facts: list[TestFacts] = []
@@ -60,7 +60,7 @@ class Watch:
             self._facts.append(test.facts)
 
     def leave_out(self, test_id: str) -> None:
-        """A test that is there and was not selected: it is not missing."""
+        """Note a test that was not selected, and so is not missing."""
         self._not_selected.add(test_id)
 
     def close(self, after: ComparedSide, *, complete: bool) -> Comparison | None:
@@ -71,11 +71,4 @@ class Watch:
 
     def baseline(self, after: ComparedSide) -> BaselineFile:
         """The baseline that this run makes."""
-        return renewed(
-            self._facts,
-            suite_id=after.suite_id,
-            suite_version=after.suite_version,
-            score=after.score,
-            old=self._old,
-            kept=frozenset(self._not_selected),
-        )
+        return renewed(self._facts, after, old=self._old, kept=frozenset(self._not_selected))

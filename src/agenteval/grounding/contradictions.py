@@ -21,8 +21,7 @@ LEAST_SHARED = 0.5
 LONGEST = 1_500
 """Characters of a claim and of a passage that are compared: a sentence or two is rarely longer."""
 MOST_PLACES = 4
-"""Places of a name that are looked at, and `FARTHEST` the words between two names that may relate them."""
-FARTHEST = 30
+"""Places of a name that are looked at."""
 REACH = 4
 """How many words after it a negation may deny."""
 
@@ -97,9 +96,6 @@ def _shared(mine: "_Words", theirs: "_Words") -> set[str]:
     return shared if len(shared) >= LEAST_SHARED * len(stems) else set()
 
 
-_DENIAL = lazy(
-    r"n(?:(?<!\wn)(?:o(?:t|ne|body|thing|r)?|e(?:ver|ither))\b|['’]t\b)|without(?<!\wwithout)\b|cannot(?<!\wcannot)\b"  # noqa: RUF001
-)
 _DENYING = frozenset("not no never none nobody nothing neither nor without cannot".split())  # noqa: SIM905
 _NOT_DENYING = frozenset("only just merely simply least less more fewer later doubt matter".split())  # noqa: SIM905
 _NEGATIVE = lazy(
@@ -130,13 +126,15 @@ class _Words:
             word = self.words[place]
             if place and word.isupper() and word != "I":
                 self.stems[place] = word.lower()  # the A of "Lab A"
-        self._answers = text.lstrip().lower().startswith(_ANSWERS)
-        self.denying = self._denying() if _DENIAL.search(text.lower()) else []
+        self._answers = text.lower().startswith(_ANSWERS)
+        self.denying = self._denying()
         for place in self.denying:
             self.stems[place] = ""
 
     def _denying(self) -> list[int]:
         words = [*map(str.lower, self.words), ""]
+        if _DENYING.isdisjoint(words) and "n't" not in " ".join(words):  # as in most texts
+            return []
         return [
             place
             for place, word in enumerate(words)
@@ -158,6 +156,11 @@ class _Words:
                     found.setdefault(self.stems[at], (place, at))
                     break
         return found
+
+    @cached_property
+    def has_negative(self) -> bool:
+        """Whether any word says that something is not so: "refused", "out of"."""
+        return bool(_NEGATIVE.search(" ".join(self.words)))
 
     @cached_property
     def breaks(self) -> set[int]:
@@ -197,13 +200,10 @@ class _Words:
 
 def _denials(mine: _Words, theirs: _Words, shared: set[str]) -> Iterator[str]:
     own, other = mine.denied(), theirs.denied()
-    negative = bool(own) and bool(_NEGATIVE.search(" ".join(theirs.words)))
     for stem, (start, end) in own.items():
-        if stem in other:
-            continue
-        if not _is_negative(theirs, stem) if stem in shared else not (other or negative):
+        if not _is_negative(theirs, stem) if stem in shared else not (other or theirs.has_negative):
             yield mine.part(start, end + 1)
-    if own or _NEGATIVE.search(" ".join(mine.words)):
+    if own or mine.has_negative:
         return
     for stem, (start, end) in other.items():
         if stem in shared and _beside(theirs, start, end, shared):
@@ -250,10 +250,8 @@ class _Name:
 def _swaps(mine: _Words, theirs: _Words, names: Sequence["_Name"]) -> Iterator[str]:
     """Two names with a relation between them that the passage has between them the other way round."""
     for one, two in pairwise(names):
-        if two.start - one.end > FARTHEST:
-            continue
         relation = _Relation(mine, one.end, two.start)
-        if one.stems == two.stems or not relation.tells:
+        if not relation.tells:
             continue
         ways = set(_ways(theirs, one.stems, two.stems, relation))
         if ways and all(forward == (relation.passive != passive) for forward, passive in ways):
@@ -296,8 +294,6 @@ def _ways(
     for start, end in _places(words.stems, one):
         for other_start, other_end in _places(words.stems, two):
             forward = end <= other_start
-            if abs(other_start - start) > FARTHEST:
-                continue
             other = _Relation(words, end, other_start) if forward else _Relation(words, other_end, start)
             if other.same_as(relation):
                 yield forward, other.passive
@@ -307,9 +303,8 @@ class _Relation:
     """What stands between two names."""
 
     def __init__(self, words: _Words, start: int, end: int) -> None:
-        places = range(start, end)
-        self.words = [words.words[at].lower() for at in places]
-        self.stems = {words.stems[at] for at in places if words.stems[at] and not words.names[at]}
+        self.words = list(map(str.lower, words.words[start:end]))
+        self.stems = set(words.stems[start:end]) - {""}
         self.passive = not {"by", "from"}.isdisjoint(self.words)
         self.tells = bool(self.stems - _SYMMETRIC if self.stems else set(self.words) - _JOINING)
         """Whether it says who is what: it is no list, and nothing that goes both ways."""

@@ -26,17 +26,15 @@ def mislabelled(claim: Statement, record: str) -> Iterator[str]:
     facts: list[Fact] = sorted([*claim.quantities, *claim.dates], key=lambda fact: fact.start)
     if not facts:
         return
-    told = [(_label(name), name, value) for name, value in fields(record) if name]
+    told = [(_label(name), value) for name, value in fields(record) if name]
     ends = [0, *(fact.end for fact in facts)]
     starts = [*(fact.start for fact in facts[1:]), len(claim.without_links)]
     for fact, least, most in zip(facts, ends, starts, strict=False):
         before, after = _beside(fact, claim.without_links, least, most)
-        named = [each for each in told if _names(each[0], before, after)]
-        if not named or any(_states(value, fact) for _, _, value in named):
-            continue
-        own = [label for label, _, value in told if _states(value, fact)]
-        beside = {*before, *after}
-        if own and beside.isdisjoint(*own) and all(_has_another(value, fact, facts) for _, _, value in named):
+        named = [value for label, value in told if _names(label, before, after)]
+        own = [label for label, value in told if _states(value, fact)] if named else []
+        is_elsewhere = own and all(map({*before, *after}.isdisjoint, own))
+        if is_elsewhere and all(_has_another(value, fact, facts) for value in named):
             yield fact.text
 
 

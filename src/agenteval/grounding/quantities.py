@@ -7,7 +7,7 @@ and `5 pm` is `17:00`. A sign is not compared: a fall of 5 % is -5 %.
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 
 from agenteval.grounding.number_words import spelled
 from agenteval.grounding.quantity import Quantity, may_be_day, may_be_hour, may_be_version
@@ -116,25 +116,12 @@ CURRENCIES = ("$", "€", "£", "¥")
 
 def quantities(text: str, skip: Sequence[tuple[int, int]] = ()) -> list[Quantity]:
     """The numbers of a text, in order, without those inside the spans to skip. Part of a name is none: H100."""
-    if not _DIGITS.search(text) and "half " not in text:
-        return [q for q in spelled(text) if not _Spans(skip).hit(q.start, q.end)]
-    clock = list(times(text))
-    clock += _phones(text) if "+" in text else ()
-    taken = [
-        *skip,
-        *(match.span() for match in identifiers(text)),
-        *((quantity.start, quantity.end) for quantity in clock),
-    ]
-    found = [*_digits(text)]
-    words = [*spelled(text)]
-    if taken:
-        blocked = _Spans(taken)
-        found = [q for q in found if not blocked.hit(q.start, q.end)]
-        words = [q for q in words if not blocked.hit(q.start, q.end)]
-    if not clock and not words:
-        return found
-    told = [time for time in clock if not _Spans(skip).hit(time.start, time.end)]
-    return sorted([*told, *found, *words], key=lambda quantity: quantity.start)
+    clock = [*times(text), *(_phones(text) if "+" in text else ())]
+    names = (match.span() for match in identifiers(text))
+    blocked = _Spans([*skip, *names, *((quantity.start, quantity.end) for quantity in clock)])
+    others = (q for q in (*_digits(text), *spelled(text)) if not blocked.hit(q.start, q.end))
+    told = (time for time in clock if not _Spans(skip).hit(time.start, time.end))
+    return sorted([*told, *others], key=lambda quantity: quantity.start)
 
 
 def _phones(text: str) -> Iterator[Quantity]:
@@ -180,10 +167,7 @@ def _digits(text: str) -> Iterator[Quantity]:
         digits = written if written.isdigit() else in_digits(written)
         if digits.count(".") > 1 or len(digits) > 40:
             continue  # a version: a name, not a number
-        try:
-            value = Decimal(digits)
-        except InvalidOperation:
-            continue
+        value = Decimal(digits)
         unit = _unit(currency and currency.group(), ordinal, after)
         before = text[max(0, start - 20) : start]
         if value in _SCALE_ENDS and _OF_SCALE.search(before):
@@ -192,7 +176,7 @@ def _digits(text: str) -> Iterator[Quantity]:
         values = frozenset(_readings(value, scale or "", unit))
         if size:
             values |= {value.scaleb(_SCALES_OF_DATA[size]).normalize()}
-        if "." in written and unit != "%" and _GROUPED.fullmatch(written):
+        if _GROUPED.fullmatch(written):
             values |= {each * 1000 for each in values}
         yield Quantity(
             text=text[start:end],
@@ -240,18 +224,12 @@ def identifiers(text: str) -> Iterable[re.Match[str]]:
 
 def _ends_in(before: str, words: tuple[str, ...]) -> bool:
     """Whether the text before a number ends in one of these."""
-    if before[-1:] in CURRENCIES:
-        before = before[:-1]
-    if before[-1:].isspace():
-        before = before[:-1]
-    return before.casefold().endswith(words)
+    return before.rstrip().casefold().endswith(words)
 
 
 def _unit(before: str | None, ordinal: str | None, after: str | None) -> str:
     if ordinal:
         return "th"
-    if not before and not after:
-        return ""
     before = (before or "").strip().lower()
     after = (after or "").lower().removeprefix("us ")
     if after.startswith(("%", "p")) and not after.startswith("pound"):

@@ -1,6 +1,6 @@
-"""Tests as an AgentEvalSuite, as far as one can say the same: golden outputs, tool responses, memory.
+"""Turns tests into an AgentEvalSuite, as far as it can express them: golden outputs, tool responses, memory.
 
-A task has one expectation, so of each test the first check of the output that has a golden form is carried over.
+A task has one expectation: the first check of a test's output that has a golden form is carried over.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,7 +22,7 @@ from agenteval.trace import Trace
 
 @dataclass(slots=True, kw_only=True)
 class Carried:
-    """What became of one test: its task, or None; and what it says that a task cannot, a line each."""
+    """What became of one test: its task, or None; and what a task cannot express of it, a line each."""
 
     test_id: str
     task: dict[str, Any] | None = None
@@ -57,9 +57,9 @@ def carried_over(
 
 
 def task_names(tests: Sequence[LoadedTest], folder: Path | None) -> list[str]:
-    """What the tests are called as tasks: their folders, where these are the folders of recordings; else their ids.
+    """The task ids of the tests: the names of their folders, where these hold the recordings; else made of their ids.
 
-    `folder` is the directory of all tests. When each has a folder of its own right in it, it can serve as `--replays`.
+    `folder` is the directory of all tests. When each has its own folder directly in it, it can serve as `--replays`.
     """
     names = [test.path.parent.name for test in tests]
     beside = all(test.path.name == TEST_FILE and test.path.parent.parent == folder for test in tests)

@@ -1,14 +1,14 @@
 """Golden tasks: the output compared with a value, by one of three strategies (RFC 0081, section D).
 
-A value that is no text has the text that ECMAScript's JSON.stringify gives it: compact, keys as they come, characters
-as they are, and numbers as a double spells them (`1.0` is `1`, `1e21` is `1e+21`).
+The text of any other value is what ECMAScript's JSON.stringify makes of it: compact, keys in their order, characters
+unescaped, and numbers spelled as doubles (`1.0` is `1`, `1e21` is `1e+21`).
 """
 
 import json
 from typing import Any, ClassVar, NoReturn
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
-from agenteval.differences import brief, differences, first_difference
+from agenteval.differences import around_difference, brief, differences, first_difference
 from agenteval.json_values import equal
 from agenteval.openwop.models import Strategy
 from agenteval.spec import TestCase
@@ -35,7 +35,7 @@ class GoldenMatch(Assertion):
     strategy: Strategy
     """How the output is compared."""
     value: Any
-    """What it is compared with."""
+    """The value it is compared with."""
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all
         """Judge one trace."""
@@ -50,7 +50,7 @@ class GoldenMatch(Assertion):
         return passed(f"the output is {self._wanted(short=True)}", events=events, output=output)
 
     def difference(self, output: str) -> str:
-        """What the output is instead, in words; empty when it is as expected."""
+        """How the output differs, in words; empty when it is as expected."""
         if self.strategy == "json-match":
             return _json_difference(output, self.value)
         text = text_of(self.value)
@@ -59,7 +59,11 @@ class GoldenMatch(Assertion):
         if output == text:
             return ""
         place = first_difference(output, text) + 1
-        return f"{_shown(output)}, which differs from character {place} on"
+        told = f"{_shown(output)}, which differs from character {place} on"
+        if place < _LONGEST // 2:
+            return told
+        one, other = map(brief, around_difference(text, output))
+        return f"{told}: expected {one}, got {other}"
 
     def _wanted(self, *, short: bool = False) -> str:
         if self.strategy == "json-match":
@@ -75,7 +79,7 @@ def text_of(value: Any) -> str:
 
 
 def parsed(output: str) -> Any:
-    """The JSON that an output is, as ECMAScript's JSON.parse reads it. Raises ValueError for what is none."""
+    """An output as JSON, read as ECMAScript's JSON.parse does. Raises ValueError when it is no JSON."""
     try:
         return json.loads(output, parse_constant=_no_json)
     except RecursionError:

@@ -7,10 +7,10 @@ import subprocess
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import field
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
 
+from agenteval.digests import sha256
 from agenteval.errors import AssertionCrashError, FileError, UsageError, saying
 from agenteval.findings import Invalid
 from agenteval.openwop.replays import Replays
@@ -26,7 +26,7 @@ COMMAND = "command:"
 VERDICTS = "verdicts.json"
 """The file beside a recording that holds what was decided on it."""
 SECONDS = 300
-"""How long a program may take over one task."""
+"""Seconds that a program may take over one task."""
 HOW = f"--judge {RECORDED} (a {VERDICTS} beside each recording), --judge '{COMMAND}PROGRAM ARGUMENTS', or --judge NAME of an installed plugin"
 
 _LONGEST = 300
@@ -34,7 +34,7 @@ _LONGEST = 300
 
 @model
 class RubricVerdicts(Model):
-    """What a judge decided on one output: the answer of a program, and the form of verdicts on file."""
+    """A judge's decisions on one output: what a program answers, and what a verdicts file holds."""
 
     schema_version: Literal["0.1"] = "0.1"
     """The version of this format."""
@@ -67,7 +67,8 @@ def _recorded(question: Question, replays: Replays) -> Sequence[RubricVerdict]:
             reason_code="judge.no_verdicts",
             next_step=f"put the judge's decisions into {path}, or have them made: {HOW}",
         ) from None
-    if told.output_sha256 is not None and told.output_sha256 != _digest(question.output):
+    digest = told.output_sha256
+    if digest is not None and digest != sha256(question.output.encode(errors="surrogatepass")):
         raise AssertionCrashError(
             f"the verdicts in {path} were given on another output (output_sha256 differs)",
             reason_code="judge.stale",
@@ -76,14 +77,10 @@ def _recorded(question: Question, replays: Replays) -> Sequence[RubricVerdict]:
     return _fitting(told.verdicts, question, f"the verdicts in {path}", "judge.stale")
 
 
-def _digest(output: str) -> str:
-    return sha256(output.encode(errors="surrogatepass")).hexdigest()
-
-
 def _fitting(
     verdicts: Sequence[RubricVerdict], question: Question, whose: str, code: str
 ) -> Sequence[RubricVerdict]:
-    """The verdicts, known to be about the criteria of the question, one each and in order."""
+    """The verdicts, once it is clear that they are about the question's criteria, one each and in order."""
     said = [verdict.criterion for verdict in verdicts]
     asked = [criterion.criterion for criterion in question.criteria]
     if said == asked:
@@ -118,7 +115,7 @@ def _program(line: str) -> Judge:
 
 
 def _asked(argv: list[str], question: Question) -> Sequence[RubricVerdict]:
-    """What a program answers to the question on its standard input."""
+    """The verdicts that a program answers to the question on its standard input."""
     answer, errors, code = _run(argv, json.dumps(_as_data(question)).encode())
     if code != 0:
         raise _failed(argv, f"ended with exit code {code}", errors)
@@ -152,7 +149,7 @@ def _as_data(question: Question) -> dict[str, Any]:
 
 
 def _run(argv: list[str], asked: bytes) -> tuple[bytes, bytes, int]:
-    """Run a program in a group of its own, so that nothing of it is left when it takes too long."""
+    """Run a program in a process group of its own, all of which is killed when it takes too long."""
     pipe = subprocess.PIPE
     try:
         process = subprocess.Popen(argv, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)  # noqa: S603
@@ -205,7 +202,7 @@ def _plugin(name: str) -> Judge:
 
 
 def _decided(name: str, judge: Judge, question: Question) -> Sequence[RubricVerdict]:
-    """What a plugin decides: verdicts, whatever its author forgot to check."""
+    """The verdicts of a plugin, checked: its author may have forgotten to."""
     try:
         verdicts: Any = judge(question)
     except (Exception, SystemExit) as error:

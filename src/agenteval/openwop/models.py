@@ -1,7 +1,7 @@
 """The formats of OpenWOP agent evaluation (RFC 0081), as strict models: an AgentEvalSuite, an EvalSummary, an event.
 
 They accept and refuse what the RFC's own schemas do; their names are the RFC's. What must hold beyond the shape of a
-suite is in `suite.py`.
+suite is in `suite.py`. What two models share stands in both: pydantic finds no descriptions of inherited fields.
 """
 
 from typing import Annotated, Any, ClassVar, Literal

@@ -1,7 +1,7 @@
-"""The recordings of a suite's tasks: where they are, what situation they show, and whether they fit the suite.
+"""The recordings of a suite's tasks: where they are, which situation they show, and whether they fit the suite.
 
 The recording of a task is the folder `<replays>/<taskId>`: a `replay.json`, or, for any other input of an adapter, a
-`test.yaml` that names adapter, input and situation. Its assertions are not run, but for those of safety types.
+`test.yaml` that names adapter, input and situation. Of its assertions only those of safety types are run.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,12 +28,12 @@ from agenteval.trace import Event, Trace
 
 ADAPTER = "nanoclaw"
 UNKNOWN_GROUP = "unknown"
-"""The group of a recording that cannot be read, and so shows none."""
+"""The group of a recording that shows none, or cannot be read."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Recording:
-    """The case that a task's recording is of, and the assertions of its test file, when it has one."""
+    """The test case of a task's recording, and the assertions of its test file, when it has one."""
 
     case: TestCase
     checks: list[BoundAssertion] = field(default_factory=list)
@@ -49,7 +49,7 @@ class Replays:
     allow_outside: bool = False
 
     def recording(self, task: Task, registry: Registry) -> Recording:
-        """The case of a task: its test file's, or what its replay shows. Raises `SpecError` for a broken test file."""
+        """The case of a task: that of its test file, or what its replay shows. Raises `SpecError`."""
         folder = self.folder / task.taskId
         if (folder / TEST_FILE).is_file() and (
             self.allow_outside or is_inside(folder / TEST_FILE, self.root)
@@ -59,17 +59,17 @@ class Replays:
         return Recording(case=self._shown(task))
 
     def _shown(self, task: Task) -> TestCase:
-        """The case of a replay. Of one that cannot be read it says next to nothing: the run will say why."""
+        """The case that a replay shows; nearly empty for one that cannot be read, of which the run tells the reason."""
         case = _case(task, Scenario(group_id=UNKNOWN_GROUP, trigger="user_message", input_messages=[]), [])
         try:
             # by the adapter itself, not the one of the suite: a stale recording shows a situation too
             trace = find_adapter(ADAPTER).trace(case, self.context(task.taskId, run_id="suite"))
-        except Exception:  # noqa: BLE001 - whatever it is, the run meets it again and tells it
+        except Exception:  # noqa: BLE001 - whatever it is, the run meets it again and reports it
             return case
         return _case(task, _situation(task, trace), sorted(trace.tool_counts()))
 
     def context(self, task_id: str, *, run_id: str) -> AdapterContext:
-        """What an adapter may know of a task's recording."""
+        """The context in which an adapter reads a task's recording."""
         return AdapterContext(
             base_dir=self.folder / task_id,
             root=self.root,
@@ -94,7 +94,7 @@ def _case(task: Task, scenario: Scenario, tools: list[str]) -> TestCase:
 
 
 def _situation(task: Task, trace: Trace) -> Scenario:
-    """What the recording shows. An input that it does not answer stays, so that the adapter warns of it."""
+    """The situation that the recording shows. A task's input that is not in it stays, and the adapter warns of it."""
     shown = trace.scenario
     messages: list[Any] = [Message(role=each.role, content=each.content) for each in trace.input_messages]  # type: ignore[arg-type]
     if isinstance(task.input, str) and all(message.content != task.input for message in messages):
@@ -109,7 +109,7 @@ def _situation(task: Task, trace: Trace) -> Scenario:
 
 
 class SuiteRegistry(Registry):
-    """A registry whose adapters read the recordings of a suite's tasks, and refuse those that do not fit it."""
+    """A registry whose adapters read the recordings of a suite's tasks, and refuse those that do not fit the suite."""
 
     def __init__(
         self,
@@ -130,7 +130,7 @@ class SuiteRegistry(Registry):
 
 
 class _TaskAdapter:
-    """An adapter, given the folder of a task, and held to the tool responses of the suite."""
+    """An adapter that reads the folder of a task, and checks the recording against the suite's tool responses."""
 
     def __init__(
         self, adapter: Adapter, replays: Replays, tasks: Mapping[str, Task], redaction: RedactionRules
@@ -150,7 +150,7 @@ class _TaskAdapter:
         own.warnings = context.warnings
         trace = self.adapter.trace(case, own)
         redactor = Redactor(case.reporting.redact_fields, self.redaction)
-        check_tool_responses(self.tasks[case.id], trace, context, redactor)
+        _check_tool_responses(self.tasks[case.id], trace, context, redactor)
         return trace
 
     def _must_be_recorded(self, case: TestCase) -> None:
@@ -166,12 +166,12 @@ class _TaskAdapter:
         )
 
 
-def check_tool_responses(task: Task, trace: Trace, context: AdapterContext, redactor: Redactor) -> None:
+def _check_tool_responses(task: Task, trace: Trace, context: AdapterContext, redactor: Redactor) -> None:
     """Refuse a recording whose tool results are not those that the suite injects, by tool and in order.
 
-    A tool of the suite is `<scope>:<tool-id>` or the id alone. A result may be redacted in the suite, as it is in one
-    that was made of tests. A response that no call got becomes a warning. Raises `AdapterError`
-    (`adapter.stale_fixture`), with every difference.
+    A tool of the suite is `<scope>:<tool-id>` or the id alone. The suite may hold results redacted, as it does when it
+    was made of tests. A response that no call got becomes a warning. Raises `AdapterError` (`adapter.stale_fixture`),
+    with every difference.
     """
     responses = task.fixtures.toolResponses if task.fixtures else None
     if responses is None:
@@ -185,7 +185,7 @@ def check_tool_responses(task: Task, trace: Trace, context: AdapterContext, reda
 
     for event in trace.of_type("tool_result"):
         tool, result = str(event.data.get("tool", "")), event.data.get("result")
-        response = next((each for each in left if answers_for(each, tool)), None)
+        response = next((each for each in left if _answers_for(each, tool)), None)
         if response is None:
             lines.append(_unexpected(event, tool, responses))
             continue
@@ -205,13 +205,13 @@ def check_tool_responses(task: Task, trace: Trace, context: AdapterContext, reda
         context.warn(f"the suite's response of {response.tool} was not asked for in the recording")
 
 
-def answers_for(response: ToolResponse, tool: str) -> bool:
+def _answers_for(response: ToolResponse, tool: str) -> bool:
     """Whether a response stands in for a tool of a trace."""
     return tool in (response.tool, response.tool.rpartition(":")[2])
 
 
 def _unexpected(event: Event, tool: str, responses: Sequence[ToolResponse]) -> str:
-    number = sum(answers_for(each, tool) for each in responses)
+    number = sum(_answers_for(each, tool) for each in responses)
     has = (
         f"has {counted(number, 'response')} of it, and all were given before" if number else "has none of it"
     )

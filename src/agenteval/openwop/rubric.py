@@ -1,4 +1,4 @@
-"""Rubric tasks: a judge decides criterion by criterion, and the score is the weight of those that are met."""
+"""Rubric tasks: a judge decides criterion by criterion; the score is the share of the weights that are met."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class RubricVerdict(Model):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What a judge is asked: the task, what the agent was given, what it answered, and what to look for."""
+    """What a judge is asked: the task, the agent's input and output, and the criteria."""
 
     suite_id: str
     suite_version: str
@@ -43,7 +43,7 @@ Judge = Callable[[Question], Sequence[RubricVerdict]]
 
 
 class _Decided(Assertion):
-    """What a rubric has beside its parameters: who decides and of what, and what it came to."""
+    """The state of a rubric beside its parameters: what decides on an output, and the score it came to."""
 
     __slots__ = ("decide", "share")
     decide: Callable[[str], Sequence[RubricVerdict]]
@@ -94,7 +94,7 @@ class RubricMet(_Decided):
 
 
 def share(rubric: Sequence[Criterion], met: Sequence[bool]) -> Fraction:
-    """The weight of the criteria that are met, of the weight of all: exact, as the weights are written."""
+    """The share of all weights that is met: exact, with the weights as they are written."""
     weights = [exact(criterion.weight) for criterion in rubric]
     total = sum(weights, Fraction(0))
     reached = sum((weight for weight, yes in zip(weights, met, strict=True) if yes), Fraction(0))

@@ -1,31 +1,19 @@
-"""An AgentEvalSuite from its file, and what a run may ask of it (RFC 0081, sections A, B and D)."""
+"""Loads an AgentEvalSuite, and checks what a run asks of it (RFC 0081, sections A, B and D)."""
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from agenteval.errors import FileError, SpecError
 from agenteval.misspelling import closest
 from agenteval.openwop.models import AgentEvalSuite, Task
+from agenteval.openwop.request import SuiteRequest
 from agenteval.openwop.summary import REGRESSION
 from agenteval.reading.documents import MAX_FILE_BYTES, Fault, problems_at, read_text
 from agenteval.reading.jsonsource import load_model, parse_json, places
 
 LIVE = "live-shadow"
 _MARK = re.compile(r'"suiteId"\s*:')
-
-
-@dataclass(slots=True, kw_only=True)
-class SuiteRequest:
-    """What a command line asks of a suite; empty where it says nothing."""
-
-    modes: Sequence[str] = ()
-    agent_id: str = ""
-    model_class: str = ""
-    judge: str = ""
-    baseline: str = ""
-    """The option that asks for a comparison."""
 
 
 def is_suite(path: Path) -> bool:
@@ -57,11 +45,11 @@ def load_suite(path: Path, *, max_bytes: int = MAX_FILE_BYTES) -> AgentEvalSuite
 def modes_in_force(suite: AgentEvalSuite, path: Path, request: SuiteRequest) -> list[str]:
     """The modes of a run: those that are asked for, else all of the suite. `regression` comes with a baseline.
 
-    Raises `SpecError`, with all that the run must not ask of this suite: `suite.mode_not_declared`,
+    Raises `SpecError` with everything that the suite does not allow: `suite.mode_not_declared`,
     `suite.live_unsupported`, `suite.no_baseline`, `suite.agent_mismatch`, `suite.model_not_allowed`, `suite.no_task`,
     `suite.no_judge`.
     """
-    modes = list(dict.fromkeys(request.modes or suite.modes))
+    modes = list(dict.fromkeys(request.mode_names or suite.modes))
     faults = [
         *_wrong_modes(suite, modes, request),
         *_wrong_agent(suite, request),
@@ -74,9 +62,9 @@ def modes_in_force(suite: AgentEvalSuite, path: Path, request: SuiteRequest) -> 
 
 
 def tasks_in(suite: AgentEvalSuite, modes: Sequence[str]) -> list[Task]:
-    """The tasks that a run in these modes has: of `golden` and `rubric` those of that kind; without these two all.
+    """The tasks of a run in these modes: `golden` and `rubric` select tasks of that kind; without these two it is all.
 
-    A suite's own modes mean all of its tasks.
+    All modes of the suite mean all of its tasks.
     """
     if set(modes) >= set(suite.modes) or not {"golden", "rubric"} & set(modes):
         return suite.tasks
@@ -117,7 +105,9 @@ def _wrong_modes(suite: AgentEvalSuite, modes: Sequence[str], request: SuiteRequ
     compared = [REGRESSION] if request.baseline and REGRESSION not in modes else []
     for mode in [*modes, *compared]:
         if mode not in suite.modes:
-            asked = "--modes asks for" if mode in request.modes else f"{request.baseline} asks for the mode"
+            asked = (
+                "--modes asks for" if mode in request.mode_names else f"{request.baseline} asks for the mode"
+            )
             yield Fault(
                 code="suite.mode_not_declared",
                 message=f"{asked} {mode!r}, which the suite does not declare",
@@ -137,7 +127,7 @@ def _wrong_modes(suite: AgentEvalSuite, modes: Sequence[str], request: SuiteRequ
             if others
             else "declare another mode",
         )
-    if REGRESSION in request.modes and not request.baseline:
+    if REGRESSION in request.mode_names and not request.baseline:
         yield Fault(
             code="suite.no_baseline",
             message="--modes asks for 'regression', but there is no run to compare with",

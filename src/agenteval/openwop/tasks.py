@@ -1,4 +1,4 @@
-"""A suite's tasks as tests: their expectations and safety checks as assertions, and what they score."""
+"""A suite's tasks as tests: their expectations and safety checks as assertions, and their scores."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -90,7 +90,7 @@ class SuiteRun:
 
 
 def _title(task: Task) -> str:
-    """What kind of task it is: `-k` finds it by this."""
+    """The kind of task, by which `-k` finds it."""
     match = task.expected.match
     how = f" ({match.strategy})" if match and task.expected.kind == "golden" else ""
     return f"{task.expected.kind} task{how}"
@@ -102,7 +102,7 @@ def _bound(check: Assertion) -> BoundAssertion:
 
 
 def _safety(task: Task, own: Sequence[BoundAssertion]) -> Iterator[BoundAssertion]:
-    """The safety checks of a task: those of its test file, and of every other type what can be judged without one."""
+    """The safety checks of a task: those of its test file, and all other types that can judge without one."""
     kept = [bound for bound in own if bound.spec.type in SAFETY_FINDINGS]
     yield from kept
     knows_tools = task.fixtures is not None and task.fixtures.toolResponses is not None

@@ -1,4 +1,4 @@
-"""Whether a stored EvalSummary can be trusted: that it is valid, of its run, and says what the run's results say."""
+"""Whether a stored EvalSummary can be trusted: it is valid, belongs to its run, and agrees with the run's results."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -20,17 +20,17 @@ _CLOSE = 1e-9
 
 
 class VerificationError(AgentEvalError):
-    """An EvalSummary that nothing may be built on (exit 2)."""
+    """An EvalSummary that cannot be trusted (exit 2)."""
 
     default_reason = "gate.contradiction"
 
 
 def verified_summary(run: StoredRun) -> EvalSummary:
-    """The EvalSummary of a stored run, held against the run.
+    """The EvalSummary of a stored run, checked against the run.
 
-    Raises `FileError` when it is not valid; `VerificationError` when the run is a part of one (`gate.shard`), it is not
-    the one that the run wrote (`gate.digest`), the run kept no digest of it (`gate.no_digest`), or it says other than
-    the results do (`gate.contradiction`).
+    Raises `FileError` when it is not valid; `VerificationError` when the run is a shard (`gate.shard`), the summary is
+    not the one that the run wrote (`gate.digest`), the run kept no digest of it (`gate.no_digest`), or it contradicts
+    the results (`gate.contradiction`).
     """
     if (run.path / SHARD).exists():
         raise VerificationError(
@@ -63,7 +63,7 @@ def verified_summary(run: StoredRun) -> EvalSummary:
 
 
 def contradictions(run: StoredRun, summary: EvalSummary) -> Iterator[str]:
-    """What the summary says, and the results do not. What no result tells, such as costs, is believed."""
+    """Where the summary contradicts the results. What results do not hold, such as costs, is believed."""
     scores = Scores(Suite(id=summary.suiteId, version=summary.suiteVersion))
     judged = []
     for row in run.summary.tests:

@@ -1,6 +1,6 @@
-"""What a plugin's class must be like; what is wrong with one, in words.
+"""The contract of a plugin's class, and in words how one breaks it.
 
-Classes of the core are held to the same by tests. Nothing here needs pydantic, but `schema_breach`.
+Tests hold the classes of the core to the same contract. Only `schema_breach` needs pydantic.
 """
 
 import re
@@ -63,7 +63,7 @@ def operator_breach(cls: Any) -> str:
 
 
 def schema_breach(cls: type[Model]) -> str:
-    """Why pydantic makes no JSON Schema of a model, which `explain` and `schema` need; empty when it does."""
+    """Why pydantic cannot make a JSON Schema of a model, as `explain` and `schema` need; empty when it can."""
     from pydantic import TypeAdapter
 
     try:
@@ -74,7 +74,7 @@ def schema_breach(cls: type[Model]) -> str:
 
 
 def verdict_of(check: Assertion, trace: Trace, case: TestCase) -> Verdict:
-    """What a plugin's check says. Raises TypeError when it cannot become a result, and what the check raises."""
+    """The verdict of a plugin's check. Raises TypeError when no result can be made of it, and what the check raises."""
     verdict: Any = check.judge(trace, case)
     if not isinstance(verdict, Verdict):
         raise TypeError(f"check returned {_kind(verdict)}, not a Verdict")
@@ -102,7 +102,7 @@ def _check_parts(verdict: Verdict) -> None:
 
 
 def _told_wrongly(cls: type[Assertion]) -> Iterator[str]:
-    """What the class says of itself, as far as it is missing or not possible."""
+    """What the class declares of itself, where it is missing or impossible."""
     said: Mapping[str, Any] = {
         name: getattr(cls, name, None)
         for name in ("type", "category", "failure_category", "implied", "example")
@@ -129,7 +129,7 @@ def _told_wrongly(cls: type[Assertion]) -> Iterator[str]:
 
 
 def _undone(cls: type[Assertion]) -> Iterator[str]:
-    """A check that is not there; annotations that nobody can read."""
+    """A check that is not defined; annotations that cannot be read."""
     declared = fields(cls)  # type: ignore[arg-type]
     names = {each.name for each in declared}
     if "check" in names and cls.judge is Assertion.judge:

@@ -1,4 +1,4 @@
-"""What a search for plugins finds: one class each, or why there is none."""
+"""What a search for plugins finds: a class, or why there is none."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,11 +14,11 @@ _LONGEST_ERROR = 300
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plugin:
-    """One class that a plugin brings, or what is wrong with it.
+    """One class of a plugin, or what is wrong with it.
 
-    `name` is the assertion type, or the name of the adapter or the operator; empty when that is not known. `origin` is
-    the module as the configuration names it, or the installed package; `configured` tells which. `target` is the
-    `module:class` of one that is not loaded yet, which has neither `cls` nor `error`.
+    `name` is the assertion type, or the name of the adapter or the operator; empty when that is unknown. `origin` is the
+    module as the configuration names it (`configured`), or the installed package. `target` is the `module:class` of a
+    plugin of a package; until it is loaded it has neither `cls` nor `error`.
     """
 
     kind: Kind
@@ -48,6 +48,6 @@ def origins(plugins: Iterable[Plugin]) -> str:
 
 
 def told(error: BaseException) -> str:
-    """What was raised, on one line: `ValueError: no such thing`."""
+    """An exception on one line: `ValueError: no such thing`."""
     text = clipped(" ".join(saying(error).split()), _LONGEST_ERROR)
     return f"{type(error).__name__}: {text}".rstrip(": ")

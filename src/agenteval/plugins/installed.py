@@ -1,4 +1,4 @@
-"""The plugins of installed packages: entry points of GROUPS, name = type (or operator), value = class.
+"""The plugins of installed packages: entry points of GROUPS, each named for its type or operator.
 
 Reading the metadata of all packages takes longer than a test: see `registry.py` for when it is done.
 """
@@ -10,11 +10,11 @@ from agenteval.plugins.contract import assertion_breach, operator_breach
 from agenteval.plugins.found import Kind, Plugin, told
 
 GROUPS: dict[str, Kind] = {"agenteval.assertions": "assertion", "agenteval.operators": "operator"}
-"""What packages announce, by entry-point group. Adapters are looked up on their own: most tests need one."""
+"""The kind of plugin by entry-point group. `adapters.py` looks for adapters in a quicker way: most tests need one."""
 
 
 def installed_plugins() -> list[Plugin]:
-    """What installed packages announce, by name; nothing of it is loaded."""
+    """The plugins that installed packages announce, by name; none is loaded."""
     from importlib.metadata import entry_points
 
     found: dict[tuple[str, str], Plugin] = {}

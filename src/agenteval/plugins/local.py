@@ -78,7 +78,7 @@ def _listed(module: ModuleType) -> list[Any]:
 
 
 def _plugin(origin: str, listed: Any) -> Plugin:
-    """One class of the list. What is no assertion but can trace is taken for an adapter."""
+    """One class of the list. A class with `trace` that is no assertion counts as an adapter."""
     is_assertion = isinstance(listed, type) and issubclass(listed, Assertion)
     if isinstance(listed, type) and issubclass(listed, Operator):
         return _checked("operator", origin, getattr(listed, "name", ""), listed, operator_breach(listed))
@@ -107,7 +107,7 @@ def _broken(origin: str, error: str) -> Plugin:
 
 
 def _line(error: BaseException, path: Path | None) -> str:
-    """The line of the plugin's file at which it went wrong; a syntax error says so itself."""
+    """The last line of the plugin's file in the traceback; empty for a syntax error, which names its line itself."""
     if isinstance(error, SyntaxError):
         return ""
     number = 0

@@ -1,8 +1,8 @@
 """The one lookup of assertion types, adapters and mutation operators.
 
-They are built in, of the project, or of installed packages. A built-in name cannot be taken, and no name can be
-taken twice. The metadata of installed packages is read only for a name that is not built in, or to list all there
-is: that takes longer than running a test.
+They are built in, of the project, or of installed packages. No plugin can take a built-in name, and no two the same
+name. The metadata of installed packages is read only for a name that is not built in, or to list everything: that
+takes longer than running a test.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,7 +21,7 @@ from agenteval.plugins.found import Plugin, origins
 class Registry:
     """What one command can use. `modules` are the project's plugins, as its configuration lists them.
 
-    Without modules and with `installed` False it has the assertion types that come with agenteval, no others.
+    Without modules and with `installed` False it has only the assertion types that come with agenteval.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class Registry:
     def assertion_types(self) -> tuple[str, ...]:
         """The names of all types: built-in ones in the order of the catalogue, then those of plugins, sorted.
 
-        Of the plugins of packages none is loaded for this: a broken one may be among them.
+        Plugins of packages are not loaded for this, so broken ones may be among them.
         """
         usable = {plugin.name for plugin in self._claims if plugin.kind == "assertion" and not plugin.error}
         return (*assertion_types(), *sorted(usable))
@@ -88,15 +88,15 @@ class Registry:
         return [*own, *sorted(others.union(installed_adapters()).difference(own))]
 
     def plugins(self) -> list[Plugin]:
-        """All plugins, loaded and looked into: those of the project as listed, then those of packages by name."""
+        """All plugins, loaded and checked: those of the project as listed, then those of packages by name."""
         return [_looked_into(plugin) for plugin in map(self._loaded, self._claims)]
 
     def plugin_types(self) -> list[tuple[Plugin, type[Assertion]]]:
-        """The assertion types of plugins that are not broken, as they are found, each with its class."""
+        """The assertion types of plugins that are not broken, in the order of `plugins`, each with its class."""
         return [(each, each.cls) for each in self.plugins() if each.kind == "assertion" and each.cls]
 
     def operators(self) -> list[type[Any]]:
-        """The mutation operators of plugins, as they are found. Raises `PluginError` when one is broken."""
+        """The mutation operators of plugins, in the order of `plugins`. Raises `PluginError` when one is broken."""
         found = [self._loaded(each) for each in self._claims if each.kind == "operator"]
         for plugin in found:
             if plugin.error:
@@ -104,7 +104,7 @@ class Registry:
         return [plugin.cls for plugin in found if plugin.cls]
 
     def suspects(self) -> list[Plugin]:
-        """The project's plugins of which nobody knows what they would bring, since they do not load."""
+        """The project's plugins that do not load, so that nobody knows what they would bring."""
         return [plugin for plugin in self._local if plugin.error and not plugin.name]
 
     def problems(self) -> list[Problem]:
@@ -121,7 +121,7 @@ class Registry:
 
     @cached_property
     def _claims(self) -> list[Plugin]:
-        """Everything that plugins claim to bring; those of packages are not loaded yet."""
+        """All plugins by what they announce; those of packages are not loaded yet."""
         if not self.installed:
             return self._local
         from agenteval.plugins.installed import installed_plugins
@@ -146,11 +146,11 @@ class Registry:
 
 
 BUILT_IN = Registry(installed=False)
-"""Only what comes with agenteval: what its own documentation and schemas tell of."""
+"""Only what comes with agenteval, and is in its own documentation and schemas."""
 
 
 def warnings_about(plugins: Iterable[Plugin]) -> list[Problem]:
-    """A warning for each plugin that is broken, which names all that is wrong with it."""
+    """A warning for each broken plugin, which names everything that is wrong with it."""
     broken: dict[str, list[Plugin]] = {}
     for plugin in plugins:
         if plugin.error:
@@ -167,7 +167,7 @@ def warnings_about(plugins: Iterable[Plugin]) -> list[Problem]:
 
 
 def _rivals_marked(plugins: Sequence[Plugin]) -> Iterator[Plugin]:
-    """The plugins; those that claim a name which is built in, or which another one claims, as broken."""
+    """The plugins, of which those are broken whose name is built in, or taken by another one as well."""
     built_in: dict[tuple[str, str], str] = {
         ("assertion", each.type): f"{each.module}.{each.name}" for each in CATALOGUE
     }

@@ -1,1 +1,1 @@
-"""Documentation told from the assertion classes: explanations, examples, the reference page."""
+"""Documentation and JSON Schemas, told from the classes."""

@@ -14,11 +14,15 @@ from agenteval.assertions.base import Assertion
 from agenteval.errors import AdapterError
 from agenteval.plugins.contract import schema_breach
 from agenteval.plugins.registry import Registry
-from agenteval.reference.explanation import Parameter, factory_defaults, first_sentence, parameters_of
+from agenteval.reference.explanation import (
+    JsonSchema,
+    Parameter,
+    factory_defaults,
+    first_sentence,
+    parameters_of,
+)
 from agenteval.reference.markdown import markdown_prose
 from agenteval.strict import Model
-
-JsonSchema = dict[str, Any]
 
 TITLE = "AgentEval test case (test.yaml)"
 
@@ -65,7 +69,7 @@ def case_schema(registry: Registry) -> JsonSchema:
 
 
 def _adapter_inputs(registry: Registry) -> Iterator[tuple[str, type[Model]]]:
-    """The adapters that tell what their `adapter_input` may say; one that is broken tells nothing."""
+    """The adapters that declare a model of `adapter_input`, with it; broken ones are passed over."""
     for name in registry.adapter_names():
         try:
             told = getattr(registry.find_adapter(name), "input_model", None)
@@ -76,7 +80,7 @@ def _adapter_inputs(registry: Registry) -> Iterator[tuple[str, type[Model]]]:
 
 
 def _tell_rules(definition: JsonSchema, parameters: Sequence[Parameter]) -> None:
-    """Have editors tell of each key what it takes, and what holds without it."""
+    """Add what editors show of each key: its meaning, its type and its default."""
     for parameter in parameters:
         if parameter.description:
             text = f"{parameter.description}\n\n*{parameter.rule}*"
@@ -84,7 +88,7 @@ def _tell_rules(definition: JsonSchema, parameters: Sequence[Parameter]) -> None
 
 
 def _introduce(definition: JsonSchema, cls: type[Assertion]) -> None:
-    """Have editors tell of a type's parameters what the type is, with its example."""
+    """Add what editors show of a type's parameters: what the type is, with its example."""
     import yaml
 
     definition["title"] = cls.type
@@ -93,9 +97,9 @@ def _introduce(definition: JsonSchema, cls: type[Assertion]) -> None:
 
 
 def _add_rules(case: JsonSchema, envelope: JsonSchema, fixture: JsonSchema, expected: JsonSchema) -> None:
-    """What is checked in code, beyond the types of the models, as far as a schema can say it.
+    """Add the rules that code checks beyond the types of the models, as far as a schema can state them.
 
-    Each rule asks for an object first: an editor completes a value that is not there yet by all rules that it fits.
+    Each rule asks for an object first, since editors complete a missing value by all rules that it fits.
     """
     from agenteval.trace import CAPABILITY_FLAGS
 
@@ -135,12 +139,12 @@ def _add_rules(case: JsonSchema, envelope: JsonSchema, fixture: JsonSchema, expe
 def _tie_params_to_type(
     envelope: JsonSchema, types: Mapping[str, type[Assertion]], names: Mapping[str, str]
 ) -> None:
-    """Editors complete from an if-then, and explain it better than a oneOf over all types."""
+    """Make `params` depend on `type` by if-then, which editors complete and explain better than a oneOf."""
     envelope["properties"]["type"] |= {
         "enum": list(types),
         "enumDescriptions": [first_sentence(cls.__doc__ or "") for cls in types.values()],
     }
-    # What is told of it, and offered for it, is of the type.
+    # the description and the completions of params come from the type
     envelope["properties"]["params"] = {"type": "object", "doNotSuggest": True}
     envelope["allOf"] = [
         _when(_given("type", {"const": name}), _parameters_of(cls, names[name]))
@@ -157,7 +161,7 @@ def _parameters_of(cls: type[Assertion], definition: str) -> JsonSchema:
 
 
 def _given(key: str, value: JsonSchema | None = None) -> JsonSchema:
-    """That the key has such a value; any but null, when none is named."""
+    """The condition that the key has such a value, or any but null."""
     return {"required": [key], "properties": {key: value or {"not": {"type": "null"}}}}
 
 

@@ -1,6 +1,6 @@
-"""What an assertion type is, told from its class: for `agenteval explain` and the reference.
+"""Explains an assertion type from its class, for `agenteval explain` and the reference.
 
-Nothing here knows a single type: the docstrings, the fields and the example of the class are all there is.
+Nothing here knows any single type: all comes from the docstrings, the fields and the example of the class.
 """
 
 import json
@@ -39,7 +39,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """A mapping that parameters hold, under the name that their types use."""
+    """A mapping inside parameters, under the name by which their types refer to it."""
 
     name: str
     description: str
@@ -48,7 +48,7 @@ class Shape:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """One assertion type. `example` is the YAML of its `params`, `plugin` where a type comes from that is not built in."""
+    """One assertion type. `example` is the YAML of its `params`; `plugin` its origin, empty when it is built in."""
 
     type: str
     category: str
@@ -68,7 +68,7 @@ class Explanation:
 
 
 def explain(name: str, registry: Registry = BUILT_IN) -> Explanation:
-    """What the type of that name is. Raises `UsageError` (`usage.unknown_type`), `PluginError` (`plugin.broken`)."""
+    """The type of that name. Raises `UsageError` (`usage.unknown_type`), `PluginError` (`plugin.broken`)."""
     cls = registry.assertion_class(name)
     if cls is None:
         raise _unknown(name, registry)
@@ -76,19 +76,19 @@ def explain(name: str, registry: Registry = BUILT_IN) -> Explanation:
         raise PluginError(
             f"the plugin {origin} is broken: {breach}", next_step="`agenteval doctor` shows all plugins"
         )
-    return explain_class(cls, origin)
+    return _explain_class(cls, origin)
 
 
 def explain_all(registry: Registry = BUILT_IN) -> list[Explanation]:
     """All types, in the order of the catalogue; then those of plugins that are not broken, as they are found."""
     return [
         *(explain(name) for name in assertion_types()),
-        *(explain_class(cls, plugin.origin) for plugin, cls in registry.plugin_types()),
+        *(_explain_class(cls, plugin.origin) for plugin, cls in registry.plugin_types()),
     ]
 
 
-def explain_class(cls: type[Assertion], plugin: str = "") -> Explanation:
-    """What an assertion class says of itself."""
+def _explain_class(cls: type[Assertion], plugin: str = "") -> Explanation:
+    """The explanation of an assertion class."""
     from pydantic import TypeAdapter
 
     schema = TypeAdapter(cls).json_schema()
@@ -139,13 +139,13 @@ def _unknown(name: str, registry: Registry) -> UsageError:
 
 
 def factory_defaults(cls: type[Assertion]) -> dict[str, Any]:
-    """Defaults that pydantic leaves out of the schema, since a function makes them."""
+    """The defaults that a function makes, which pydantic leaves out of the schema."""
     declared: Any = cls
     return {f.name: f.default_factory() for f in fields(declared) if f.default_factory is not MISSING}
 
 
 def parameters_of(schema: JsonSchema, defs: JsonSchema, defaults: dict[str, Any]) -> list[Parameter]:
-    """The keys of the mapping that a schema describes; `defaults` are those that the schema does not tell."""
+    """The keys of the mapping that a schema describes; `defaults` are those that the schema lacks."""
     required = schema.get("required", [])
     return [
         Parameter(

@@ -63,7 +63,7 @@ def _section(item: Explanation) -> list[str]:
 
 
 def markdown_prose(text: str) -> list[str]:
-    """A docstring whose deliberate line breaks stay line breaks: those before items, and where there was room."""
+    """The lines of a docstring with its deliberate breaks kept: before items, and where the next word had room."""
     lines = text.splitlines()
     prose = []
     for line, following in zip(lines, [*lines[1:], ""], strict=True):

@@ -1,9 +1,7 @@
 """The run's directory (SPEC 19): `<run_id>/<test_id>.result.json`, `.trace.json`, and the files of the whole run.
 
-These are `events.jsonl`, `eval-summary.json` and `summary.json`.
-
-Each run gets a new directory of its own, and `summary.json` appears last, by rename: a directory without one
-belongs to a run that did not finish.
+These are `events.jsonl`, `eval-summary.json` and `summary.json`, which appears last, by rename: a directory without it
+belongs to a run that did not finish. Each run gets a new directory.
 """
 
 import os
@@ -35,9 +33,9 @@ class ArtifactError(AgentEvalError):
 class RunDirectory:
     """Where one run's files go. Raises `ArtifactError` whenever a file cannot be written.
 
-    `max_bytes` is the bound on a file about one test, for whoever packs it. `redactor` is that of the run, for what
-    belongs to no test. `if_taken` is what to do when there is such a run. What would show something sensitive although
-    it has been redacted is not written: `leaks` says so.
+    `max_bytes` bounds a file about one test; `filing.packed` keeps to it. `redactor` is for what belongs to no test.
+    `if_taken` says what to do when a run of that name exists. What would still show something sensitive after redaction
+    is not written, and becomes one of `leaks`.
     """
 
     def __init__(
@@ -54,7 +52,7 @@ class RunDirectory:
         self.max_bytes = max_bytes
         self.redactor = redactor or Redactor()
         self.leaks: list[Problem] = []
-        """What was not written because something sensitive would have shown, file by file."""
+        """A problem for each file that was not written because something sensitive would have shown."""
         self.eval_summary_sha256: str | None = None
         """The digest of the EvalSummary, once it is written."""
         self._taken: set[str] = set()
@@ -81,7 +79,7 @@ class RunDirectory:
             raise _unwritable(self.path, error.strerror) from error
 
     def keep(self, filed: Filed) -> None:
-        """Write the files of a test, which have been sealed."""
+        """Write the sealed files of a test."""
         self.leaks += filed.leaks
         for name, content in filed.files:
             self._write(name, content)
@@ -94,7 +92,7 @@ class RunDirectory:
             self.leaks.append(leak.problem(EVENTS))
 
     def close(self, eval_summary: dict[str, Any]) -> None:
-        """Write the EvalSummary, and look at every file that came here another way than through this class."""
+        """Write the EvalSummary, and check every file that was not written through this class."""
         if content := self._sealed(EVAL_SUMMARY, eval_summary):
             self.eval_summary_sha256 = sha256(content)
         for folder, _, names in os.walk(self.path):
@@ -103,8 +101,8 @@ class RunDirectory:
                 self._check(Path(folder, name))
 
     def _check(self, file: Path) -> None:
-        """Remove a file in which something sensitive shows. Not one of ours; a plugin may have put it there."""
-        if not file.is_file():  # a pipe would keep us waiting
+        """Remove a file that shows something sensitive. It is not ours: a plugin may have put it there."""
+        if not file.is_file():  # reading a pipe would block
             return
         text = file.read_text(encoding="utf-8", errors="replace")
         if kinds := self.redactor.leaks(text, ()):
@@ -116,7 +114,7 @@ class RunDirectory:
         self._sealed(name, data)
 
     def _sealed(self, name: str, data: Any) -> bytes | None:
-        """Write what may be written; None when it may not."""
+        """Write data if it may be written, and return the bytes; None when it may not."""
         try:
             content = sealed(data, self.redactor)
         except LeakError as leak:
@@ -135,7 +133,7 @@ class RunDirectory:
             raise _unwritable(self.path / SUMMARY, error.strerror) from error
 
     def stem(self, test_id: str) -> str:
-        """What the files of a test begin with: safe on every system, and taken from now on."""
+        """The stem of a test's files: safe on every system, and taken from now on."""
         stem = safe_stem(test_id, self._taken)
         self._taken.add(stem.lower())
         return stem
@@ -164,5 +162,5 @@ def _unwritable(path: Path, why: str | None) -> ArtifactError:
 
 
 def new_run_id() -> str:
-    """A run id that sorts by time, and differs even for runs that start at once."""
+    """A run id that sorts by time, and differs even for runs that start at the same time."""
     return f"run-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{os.urandom(4).hex()}"

@@ -1,4 +1,4 @@
-"""A comparison as text: what got worse first, then what else changed, then what the agent did otherwise."""
+"""A comparison as text: regressions first, then other changes, then what the agent did differently."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ from agenteval.reporters.terminal import Terminal
 MOST_CHANGES = 40
 """Changes of one kind that are shown."""
 MOST_EXPECTED = 10
-"""Those shown that are no news."""
+"""Changes shown of a kind that is no news."""
 MOST_TESTS = 20
 """Tests whose trajectories are shown."""
 
@@ -32,7 +32,7 @@ _CALLS = {"added": "+", "removed": "-", "moved": ">", "arguments": "~"}
 
 
 def tell(terminal: Terminal, comparison: Comparison) -> None:
-    """All of a comparison."""
+    """Print a comparison."""
     _Telling(terminal, comparison).tell()
 
 
@@ -73,15 +73,15 @@ class _Telling:
             self.terminal.emit(f"    and {len(changes) - most} more")
 
     def _change(self, change: Change, sign: str, style: str) -> None:
-        states = f"{change.before or 'not there'} {self.arrow} {change.after or 'not there'}"
-        said = change.before != change.after and change.kind != "new"
-        self.terminal.emit(
-            "    ",
-            (self.terminal.signs[sign], style),
-            f" {change.test_case_id}  ",
-            (change.assertion or "(the test)", "bold"),
-            *([f"  {states}"] if said else []),
+        what = (
+            *("    ", (self.terminal.signs[sign], style)),
+            *(f" {change.test_case_id}  ", (change.assertion or "(the test)", "bold")),
         )
+        if change.before != change.after and change.kind != "new":
+            states = f"{change.before or 'not there'} {self.arrow} {change.after or 'not there'}"
+            self.terminal.two(what, states, indent=6)
+        else:
+            self.terminal.emit(*what)
         if change.message and change.kind not in ("still_failing", "fixed", "new"):
             self._line(change.message, 8)
         until = f"until {change.expires}" if change.expires else None

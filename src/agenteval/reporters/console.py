@@ -1,10 +1,10 @@
-"""The console: what a person reads of tests and of a run, at a terminal, in a CI log, or at night."""
+"""The console: what a person reads about tests and runs, at a terminal or in a CI log."""
 
 from collections.abc import Iterable, Sequence
 from shlex import quote
 from typing import TextIO
 
-from agenteval.errors import ExitCode, Problem
+from agenteval.errors import Problem
 from agenteval.plurals import plural
 from agenteval.reporters.terminal import Part, Terminal
 from agenteval.results import (
@@ -37,20 +37,20 @@ _MARK_STYLE = {
 
 MOST_INVALID_LINES = 200
 MANY_TESTS = 10
-"""A run of more tests names the failed and invalid ones once more at its end: their stories have scrolled away."""
+"""A run of more tests lists the failed and invalid ones again at its end: their output has scrolled away."""
 
 
 class Console(Terminal):
-    """A terminal that is told the story of a run.
+    """A terminal to which a run is reported.
 
     `verbosity` is -1 (only the summary), 0 (failures in full, passes one line) or 1 (everything).
     """
 
-    def __init__(self, stream: TextIO | None = None, *, verbosity: int = 0, color: str = "auto") -> None:
+    def __init__(self, stream: TextIO, *, verbosity: int = 0, color: str = "auto") -> None:
         super().__init__(stream, color=color)
         self.verbosity = verbosity
         self.suite_options: str | None = None
-        """The options that a suite is run with, each after a blank; None where nobody knows them."""
+        """The options of a suite's run, each after a blank; None where they are unknown."""
 
     def problem(self, problem: Problem) -> None:
         """A spec error or warning, with its excerpt."""
@@ -63,7 +63,7 @@ class Console(Terminal):
         self.gap()
 
     def story(self, result: TestResult, run_dir: str | None) -> list[str]:
-        """The lines about a test, for `tell`."""
+        """The lines about a test, to be printed by `tell`."""
         return [] if self.verbosity < 0 else self.lines_of(lambda: self._test(result, run_dir))
 
     def _test(self, result: TestResult, run_dir: str | None) -> None:
@@ -94,7 +94,7 @@ class Console(Terminal):
             self.paragraph(text, indent=2, style="dim")
 
     def evidence(self, result: TestResult, run_dir: str | None, *, reason: str = "") -> None:
-        """All that is told of a test after its headline; `reason` takes the place of the headline."""
+        """All that is shown of a test after its headline, or after `reason` in its place."""
         if reason and result.error:
             self._error(result, indent=0)
         elif reason:
@@ -126,7 +126,7 @@ class Console(Terminal):
             self._again(result.path)
 
     def _again(self, path: str) -> None:
-        """The command that runs a test again; none for a suite, a JSON file, whose options are not known."""
+        """The command that runs a test again; none for a suite (a JSON file) whose options are unknown."""
         options = self.suite_options if path.endswith(".json") else ""
         if options is not None:
             self.emit((f"  agenteval run {quote(path)}{options}", "dim"))
@@ -145,15 +145,14 @@ class Console(Terminal):
 
     def _error(self, result: TestResult, *, indent: int) -> None:
         assert result.error is not None
-        text, code = result.error.message, f"error[{result.error.reason_code}]: "
-        # the problems of a file name their codes and places themselves
-        self.paragraph(text if code in text else f"{code}{text}", indent=indent)
+        code = "" if result.error.is_located else f"error[{result.error.reason_code}]: "
+        self.paragraph(f"{code}{result.error.message}", indent=indent)
         if self.verbosity > 0 and result.error.details:
             for line in result.error.details.rstrip().split("\n"):
                 self.emit(f"    {line}")
 
     def _next_step(self, result: TestResult) -> None:
-        """What to do, where it is not plain from the evidence, and not said already."""
+        """What to do, unless the evidence or the error says it already."""
         said = result.error is not None and f"next: {result.next_step}" in result.error.message
         if result.next_step and result.reason_code != "assertion.failed" and not said:
             code = "" if result.error else f"{result.reason_code}: "
@@ -225,11 +224,10 @@ class Console(Terminal):
         self.emit(*(_counted(counts) or ["no tests"]), f" in {summary.duration_ms / 1000:.2f} s")
         if summary_path:
             self.emit((summary_path, "dim"))
-        style = "green" if summary.exit_code == ExitCode.PASSED else "red"
-        self.emit((f"exit {summary.exit_code}: {summary.exit_reason}", style))
+        self.ending(summary.exit_code, summary.exit_reason)
 
     def so_far(self, counts: RunCounts, rows: Sequence[TestRow]) -> None:
-        """What a run came to that was broken off."""
+        """The totals of a run that was broken off."""
         self.gap()
         if self.verbosity < 0 or counts.total > MANY_TESTS:
             self._not_passed(rows)
@@ -279,7 +277,7 @@ class Console(Terminal):
             self.emit("  ", mark, f" {row.category:<{width}}  {f'{row.passed}/{judged}':>{most}}{tail}")
 
     def _coverage(self, coverage: Coverage, *, tests: int) -> None:
-        """What no assertion looks at; of a single test it would only say that it is no suite."""
+        """What no assertion looks at; a single test need not look at everything."""
         unseen = [
             f"{what} {', '.join(names)}"
             for what, names in (
@@ -294,7 +292,7 @@ class Console(Terminal):
 
 
 def _counted(counts: RunCounts) -> list[Part]:
-    """`3 passed, 1 failed`: what there is any of."""
+    """`3 passed, 1 failed`: the counts that are not 0."""
     parts = [
         (counts.passed, "passed", "green"),
         (counts.xfailed, "xfailed", "yellow"),

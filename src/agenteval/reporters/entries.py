@@ -1,7 +1,7 @@
-"""What a report for machines lists: the tests of a run, and all else that must not be lost from sight.
+"""The entries of a report for machines: the tests of a run, and all else that must not be overlooked.
 
-A file that could not be loaded has no result, and a run may fail though each of its tests passed. Whoever reads a
-list of tests must see both.
+A file that could not be loaded has no result, and a run may fail though each of its tests passed: a list of results
+alone would show neither.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,8 +26,8 @@ RUN = "agenteval"
 class Entry:
     """A test, a file that could not be loaded, or the run. `line` and `column` count from 1.
 
-    `message` says on one line why it is no pass, `text` says it in full; of a pass they tell what it warns of, and
-    are empty when that is nothing. `result` is that of a test.
+    `message` says on one line why it is no pass, `text` in full; for a pass they hold its warnings, if any. `result` is
+    that of a test.
     """
 
     kind: Kind
@@ -42,11 +42,10 @@ class Entry:
 
 
 def entries(run: StoredRun, *, files_first: bool = False) -> Iterator[Entry]:
-    """All there is to list, in the order of the run: tests, then what could not be loaded or written, then the run.
+    """All entries: tests in the order of the run, then what could not be loaded or written, then the run.
 
-    With `files_first` what could not be loaded comes before the tests: where there is not room for all, that which
-    says most about the exit code. The run itself is an entry only when it did not end well and nothing before says
-    why, or not all of it.
+    With `files_first` what could not be loaded comes before the tests: where room is short, it says most about the exit
+    code. The run itself is an entry only when it failed and the others do not say why, or not everything.
     """
     errors = (problem for problem in run.summary.problems if problem.severity == "error")
     files = [
@@ -82,7 +81,7 @@ def _about_the_run(summary: RunSummary, unseen: "Sequence[Change]") -> Entry:
 
 
 def reason_of(result: TestResult) -> str:
-    """Why a test is no pass, on one line; of a pass what it warns of, empty when that is nothing."""
+    """Why a test is no pass, on one line; for a pass its warnings, if any."""
     return _test(result).message
 
 
@@ -92,7 +91,7 @@ def located(path: str, line: int | None, column: int | None) -> str:
 
 
 def evidence_of(each: AssertionResult) -> Iterator[str]:
-    """Why an assertion is made, and the events that its verdict rests on, line by line."""
+    """Why an assertion is made, and the events that decide its verdict, line by line."""
     if each.description:
         yield f"why it is checked: {each.description.strip()}"
     for excerpt in each.evidence.excerpts:
@@ -101,21 +100,26 @@ def evidence_of(each: AssertionResult) -> Iterator[str]:
             yield f"  {excerpt.note}"
 
 
+def problem_text(problem: InvalidSpec) -> str:
+    """What is wrong with a file, and what to do about it."""
+    return problem.message + (f"\nnext: {problem.next_step}" if problem.next_step else "")
+
+
 def _at_fault(result: TestResult) -> list[AssertionResult]:
-    """The assertions that said no though the test does not expect it: those that failed, then those that warned."""
+    """The assertions that failed, then those that warned, without those that the test expects to."""
     found = [each for each in result.assertions if each.status in ("fail", "warn") and not each.xfail]
     return sorted(found, key=lambda each: each.status)
 
 
 def _told(result: TestResult, each: AssertionResult) -> list[str]:
-    """A no with its evidence, line by line."""
+    """A failure or warning with its evidence, line by line."""
     word = "failed" if each.status == "fail" else "warns"
     lines = [f"{located(result.path, each.line, each.column)}: {each.id} ({each.type}) {word}"]
     return lines + [f"  {line}" for line in (*each.message.split("\n"), *evidence_of(each))]
 
 
 def _test(result: TestResult, known: str = "") -> Entry:
-    """`known` says why its failure is accepted."""
+    """The entry of a test; `known` says why its failure is accepted."""
     kind: Kind = "xfail" if result.xfail else "skip" if result.status == "skipped" else result.status
     found = _at_fault(result)
     reasons = _reasons(result, kind, found)
@@ -147,9 +151,8 @@ def _reasons(result: TestResult, kind: Kind, found: Sequence[AssertionResult]) -
         ids = ", ".join(each.id for each in result.assertions if each.xfail)
         return [result.xfail_reason or f"fails as expected: {ids}"]
     if result.error:
-        code, text = f"{result.error.reason_code}: ", result.error.message
-        # the problems of a file name their codes and places themselves
-        return [text if f"error[{result.error.reason_code}]" in text else f"{code}{text}"]
+        text = result.error.message
+        return [text if result.error.is_located else f"{result.error.reason_code}: {text}"]
     if kind == "skip":
         return [f"{each.id}: {each.message}" for each in result.assertions if each.status == "skip"]
     said = [f"{each.id}: {each.message}" for each in found]
@@ -159,20 +162,23 @@ def _reasons(result: TestResult, kind: Kind, found: Sequence[AssertionResult]) -
 
 
 def _on_one_line(reasons: Sequence[str], *, first_line: bool) -> str:
-    """The first reason, and how many more there are. Of an error the first line is enough: an excerpt follows."""
+    """The first reason, and how many more there are. Of an error the first line that says
+    something is enough: an excerpt follows.
+    """
     if not reasons:
         return ""
-    lines = [" ".join(line.split()) for line in reasons[0].split("\n")]
-    first = lines[0]
-    for line in () if first_line else filter(None, lines[1:]):
+    first, *lines = [" ".join(line.split()) for line in reasons[0].split("\n")]
+    for line in filter(None, lines):
+        if first_line and not first.endswith(":"):
+            break
         first += f" {line}" if first.endswith((":", ";", ",")) else f"; {line}"
     return f"{first} (and {len(reasons) - 1} more)" if len(reasons) > 1 else first
 
 
 def _invalid(problems: Sequence[InvalidSpec]) -> Entry:
-    """A file with all that is wrong with it, or a problem that is about no file."""
+    """The entry of a file with all its problems, or of a problem that is about no file."""
     first = problems[0]
-    lines = [f"{problem.reason_code}: {problem.message}" for problem in problems]
+    lines = [f"{problem.reason_code}: {problem_text(problem)}" for problem in problems]
     return Entry(
         kind="error",
         name=first.path or first.reason_code,

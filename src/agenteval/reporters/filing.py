@@ -1,9 +1,10 @@
-"""What is filed about one test: names of files that are safe everywhere, and their sealed contents. Writes nothing."""
+"""The files about one test: names that are safe everywhere, and sealed contents. Writes nothing."""
 
 import re
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
+from agenteval.digests import sha256
 from agenteval.errors import Problem
 from agenteval.evidence import MOST_ITEMS
 from agenteval.reporters.sealing import LeakError, sealed, sealed_result
@@ -18,7 +19,7 @@ _RESERVED = re.compile(r"(?i)^(con|prn|aux|nul|com\d|lpt\d)(\.|$)")
 
 @dataclass(slots=True)
 class Filed:
-    """The files of one test, by name, and what is not among them because something sensitive would show."""
+    """The files of one test by name, and a problem for each that is left out because something sensitive would show."""
 
     stem: str
     files: list[tuple[str, bytes]] = field(default_factory=list)
@@ -55,7 +56,7 @@ def packed(outcome: Outcome, stem: str, max_bytes: int, *, save_trace: bool) -> 
 
 
 def unfiled(outcome: Outcome) -> Filed:
-    """No files; but what would have leaked from a result is told all the same."""
+    """No files, but the leaks that the result would have had."""
     try:
         sealed_result(outcome.result, outcome.redactor)
     except LeakError as leak:
@@ -64,16 +65,14 @@ def unfiled(outcome: Outcome) -> Filed:
 
 
 def safe_stem(test_id: str, taken: AbstractSet[str] = frozenset()) -> str:
-    """What the files of a test begin with: safe on every system, and in lower case none of those taken."""
+    """The stem of a test's files: safe on every system, and in lower case none of those taken."""
     stem = _UNSAFE.sub("_", test_id)[:LONGEST_STEM]
     safe = stem == test_id and not stem.startswith(".") and not _RESERVED.match(stem)
     if not safe:
         stem = f"test-{stem.lstrip('.')}" if _RESERVED.match(stem) else stem.lstrip(".") or "test"
     if safe and stem.lower() not in taken:
         return stem
-    from hashlib import sha256  # loads OpenSSL
-
-    digest = sha256(test_id.encode(errors="surrogatepass")).hexdigest()
+    digest = sha256(test_id.encode(errors="surrogatepass"))
     names = (f"{stem}-{digest[:length]}" for length in range(8, len(digest) + 1, 8))
     return next(name for name in names if name.lower() not in taken)
 
@@ -96,7 +95,7 @@ def _too_large(what: str, content: bytes, max_bytes: int, outcome: str) -> str:
 
 
 def _reduce(result: TestResult) -> None:
-    """Leave of a result what says how it was judged, and why."""
+    """Reduce a result to how it was judged, and why."""
     for each in result.assertions:
         each.observed = {}
         each.params = {}

@@ -1,7 +1,7 @@
-"""The formats in which a stored run can be told to others: one line each. Adding one is a line here, and its module.
+"""The formats of reports, one line each. To add one takes a line here, and its module.
 
-A module has `render(run, redactor)`: the bytes of the report, made of what the run's directory holds and of nothing
-else, so that a run and a later `agenteval report` write the same. The bytes come from `sealing`.
+A module has `render(run, redactor)`, which returns the report as bytes from `sealing`. It uses only what the run's
+directory holds, so that a run and a later `agenteval report` write the same.
 """
 
 from importlib import import_module
@@ -22,10 +22,10 @@ class MissingExtraError(AgentEvalError):
 
 
 class Format(NamedTuple):
-    """A format: its name is its option (`--junit-xml`), its module is imported when it is asked for.
+    """A format: its name is its option (`--junit-xml`); its module is imported when it is asked for.
 
-    `needs` is a package that only the extra of the format's name installs. `of_traces` says that it shows the traces,
-    and that a run keeps them for it; `compares`, that the `render` of its module takes another run, as `baseline`.
+    `needs` is a package that only the extra of the format's name installs. `of_traces`: it shows traces, so that a run
+    keeps them; `compares`: the `render` of its module takes another run, as `baseline`.
     """
 
     name: str

@@ -1,7 +1,7 @@
 """What GitHub Actions shows of a run: annotations at lines of test files, and the summary of the step.
 
-Workflow commands are lines that begin with `::`. The words of a recorded agent are on other lines of the same log, so
-commands are switched off while a run tells of them.
+Workflow commands are lines that begin with `::`. The same log quotes recorded agents, so commands are switched off
+while a run prints.
 """
 
 import os
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from agenteval.redaction import Redactor
-from agenteval.reporters.entries import Entry, entries
+from agenteval.reporters.entries import Entry, entries, problem_text
 from agenteval.reporters.markdown import within
 from agenteval.reporters.sealing import sealed_text
 from agenteval.results import InvalidSpec
@@ -17,20 +17,20 @@ from agenteval.shortening import clipped
 from agenteval.stored import StoredRun
 
 MOST_ANNOTATIONS = 10
-"""Annotations of one kind that GitHub keeps of a step."""
+"""Annotations of one kind that GitHub keeps for a step."""
 LONGEST_SUMMARY = 2**20
 """Bytes that GitHub accepts as the summary of a step."""
 LONGEST_MESSAGE = 4_000
 
 
 def silence() -> tuple[str, str]:
-    """Two lines: after the first one no line is a command, until the second, which nobody can guess."""
+    """Two lines: after the first no line is a command until the second, which cannot be guessed."""
     token = f"agenteval-{os.urandom(16).hex()}"
     return f"::stop-commands::{token}", f"::{token}::"
 
 
 def annotations(run: StoredRun) -> Iterator[str]:
-    """A command for each test that failed, and for each that warns; of more than GitHub keeps, the last counts the rest."""
+    """A command for each test that failed or warns; beyond what GitHub keeps, the last one counts the rest."""
     listed = list(entries(run, files_first=True))
     errors = [_annotation("error", each) for each in listed if each.kind in ("fail", "error")]
     warnings = [_annotation("warning", each) for each in listed if each.kind == "pass" and each.text]
@@ -40,8 +40,9 @@ def annotations(run: StoredRun) -> Iterator[str]:
 
 
 def write_summary(run: StoredRun, path: Path, redactor: Redactor) -> None:
-    """Append the run to the summary of the step, within what GitHub accepts: of a file that is full, nothing is
-    shown any more. Raises `LeakError`, `OSError`.
+    """Append the run to the summary of the step; GitHub would show nothing of one that is too long.
+
+    Raises `LeakError`, `OSError`.
     """
     room = LONGEST_SUMMARY - (path.stat().st_size if path.exists() else 0)
     content = sealed_text(within(run, room), redactor)
@@ -56,7 +57,7 @@ def _annotation(kind: str, entry: Entry) -> str:
 
 def _remark(problem: InvalidSpec) -> str:
     return _command(
-        "warning", problem.path, problem.line, problem.column, problem.reason_code, problem.message
+        "warning", problem.path, problem.line, problem.column, problem.reason_code, problem_text(problem)
     )
 
 

@@ -64,7 +64,7 @@ def _suite(entry: Entry, run: StoredRun) -> ET.Element:
 
 
 def _properties(entry: Entry, run: StoredRun) -> dict[str, str]:
-    """What CI servers show beside a suite; the line is that of the first assertion that said no."""
+    """What CI servers show beside a suite; the line is that of the first assertion that failed or warned."""
     found = {"test_run_id": run.summary.test_run_id, "agenteval_version": run.summary.agenteval_version}
     if entry.line is not None:
         found["line"] = str(entry.line)
@@ -94,5 +94,5 @@ def _seconds(milliseconds: float) -> str:
 
 
 def _shown(text: str) -> str:
-    """The text without what XML cannot hold, and without what a terminal or a page would obey: it is spelled out."""
+    """The text with escapes for what XML cannot hold, and for what a terminal or a page would obey."""
     return "\n".join(map(printable, text.split("\n")))

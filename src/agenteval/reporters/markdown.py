@@ -10,15 +10,15 @@ from agenteval.reporters.entries import Entry, entries, located
 from agenteval.reporters.sealing import sealed_text
 from agenteval.reporters.stream import printable
 from agenteval.results import CategoryScore, RunCounts
-from agenteval.shortening import abridged
+from agenteval.shortening import abridged, ends
 from agenteval.stored import StoredRun
 
 LONGEST_COMMENT = 65_536
-"""Characters that GitHub accepts as a comment; bytes are counted, of which there are no fewer."""
+"""Characters that GitHub accepts as a comment; bytes are counted here, which are never fewer."""
 LONGEST_EVIDENCE = 4_000
 LONGEST_HEADLINE = 300
 _RESERVE = 500
-"""Bytes kept for the line about what is left out, and for tokens that are longer than what they hide."""
+"""Bytes reserved for the line about what is left out, and for tokens longer than what they hide."""
 
 _WORDS = {
     "fail": "FAIL",
@@ -32,14 +32,12 @@ _SIGNS = {0: "✅", 1: "❌"}
 
 
 def render(run: StoredRun, redactor: Redactor) -> bytes:
-    """The report, within what a comment may hold; what does not fit is counted."""
+    """The report, no longer than a comment may be; what does not fit is counted."""
     return sealed_text(within(run, LONGEST_COMMENT), redactor)
 
 
 def within(run: StoredRun, longest: int) -> str:
-    """The report in at most `longest` bytes of UTF-8: what could not be loaded, then failures, in full as far as there
-    is room.
-    """
+    """The report in at most `longest` bytes of UTF-8: what could not be loaded, then failures, as long as they fit."""
     summary = run.summary
     head = [f"## {_SIGNS.get(summary.exit_code, '⛔')} agenteval: {_code(summary.exit_reason, '')}", ""]
     head += [*_counts(summary.counts, len(known_failures(run))), "", _facts(run), ""]
@@ -66,7 +64,7 @@ def _fitting(sections: Iterable[list[str]], room: int) -> tuple[list[str], int]:
 
 
 def _sections(listed: Iterable[Entry]) -> Iterator[list[str]]:
-    """A fold for each entry of which there is something to say, those that are no pass first."""
+    """A fold for each entry that has a text, failures and errors first."""
     waiting: list[Entry] = []
     for entry in listed:
         if entry.kind in ("fail", "error"):
@@ -78,7 +76,7 @@ def _sections(listed: Iterable[Entry]) -> Iterator[list[str]]:
 
 def _section(entry: Entry) -> list[str]:
     """A fold with the evidence. Nothing of it is Markdown or HTML, and nobody named in it is notified."""
-    message = abridged(entry.message, LONGEST_HEADLINE)
+    message = ends(entry.message, LONGEST_HEADLINE)
     headline = f"<b>{_WORDS[entry.kind]}</b> {_code(entry.name)} {_code(message)}"
     lines = [f"<details><summary>{headline}</summary>", ""]
     if entry.path:
@@ -95,7 +93,7 @@ def _fenced(text: str) -> list[str]:
 
 
 def _code(text: str, tag: str = "code") -> str:
-    """A text on one line that is shown as it is: in a block of HTML, since between tags in a line Markdown holds."""
+    """A text on one line that is shown literally, as HTML in a block of HTML, where Markdown does not apply."""
     shown = escape(printable(" ".join(text.split())), quote=False)
     return f"<{tag}>{shown}</{tag}>" if tag else shown
 

@@ -1,4 +1,4 @@
-"""Mutation testing on the console: every mutant that nobody noticed, with what to add; then the scores."""
+"""Mutation testing on the console: every mutant that no assertion noticed, with what to add; then the scores."""
 
 from agenteval.mutation.results import MutantResult, MutationReport, Score, TestMutation, percent
 from agenteval.plurals import counted
@@ -6,7 +6,7 @@ from agenteval.reporters.console import Console
 
 
 def tell_test(console: Console, test: TestMutation) -> None:
-    """One test, as soon as its mutants are judged: survivors in full; with `-v` the others on a line each."""
+    """Print one test, once its mutants are judged: survivors in full; with `-v` the others on a line each."""
     if console.verbosity < 0:
         return
     if test.reason:
@@ -56,7 +56,7 @@ def _noticed(console: Console, mutant: MutantResult) -> None:
 
 
 def tell_summary(console: Console, report: MutationReport) -> None:
-    """Scores by operator and by category, and all of it in a line."""
+    """Print the scores by operator and by category, and the totals on a line."""
     console.gap()
     for title, scores in (("operators", report.operators), ("categories", report.categories)):
         if scores:
@@ -82,7 +82,7 @@ def _table(console: Console, scores: list[Score]) -> None:
 
 
 def _look(one: Score | TestMutation) -> tuple[str, str]:
-    """Sign and style of a score. Where there were only equivalent mutants nothing was shown: no green."""
+    """Sign and style of a score. Equivalent mutants alone prove nothing, and are not green."""
     if one.survived:
         return "warn", "yellow"
     return ("pass", "green") if one.killed else ("skip", "dim")

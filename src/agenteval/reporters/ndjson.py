@@ -1,6 +1,6 @@
 """A run as a stream of events, one JSON object a line: `run_started`, `test_finished` for each test, `run_finished`.
 
-What the events hold are the run's files as they are, so that whoever can read these can read the stream.
+The events hold the run's files as they are, so that whoever reads those can read the stream.
 """
 
 from typing import BinaryIO
@@ -13,7 +13,7 @@ from agenteval.stored import StoredRun
 
 
 def render(run: StoredRun, redactor: Redactor) -> bytes:
-    """All events of a run that is over: what `Stream` has written by then."""
+    """All events of a finished run, the same as `Stream` writes."""
     lines = [_started(run.summary.test_run_id, run.summary.agenteval_version, redactor)]
     lines += [_test(result, redactor) for result in run.results()]
     return b"".join([*lines, _finished(run.summary, redactor)])
@@ -36,7 +36,7 @@ class Stream:
         self._write(_finished(summary, self.redactor))
 
     def _write(self, line: bytes) -> None:
-        """The whole line: a file without a buffer takes what the disk has room for, and says so the next time only."""
+        """Write the whole line: without a buffer, one write to a full disk may take a part of it and not fail."""
         done = self.file.write(line)
         while done < len(line):
             done += self.file.write(line[done:])

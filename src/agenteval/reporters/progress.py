@@ -1,6 +1,6 @@
 """One line at the bottom of a terminal, while a run has more than a second of work left.
 
-rich makes the line. It is taken away before anything else is written, and at the end; nothing is left of it.
+rich makes the line. It is removed before anything else is written, and at the end.
 """
 
 import math
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
 FIRST_LOOK = 0.3
-"""Seconds after which it is first asked how much is left: a shorter run never pays for the import of rich."""
+"""Seconds before the rest of the run is first estimated: a shorter run never imports rich."""
 WORTH_SHOWING = 1.0
 """Seconds of work that must be left when the line first appears."""
 INTERVAL = 0.1
@@ -22,7 +22,7 @@ INTERVAL = 0.1
 
 
 class Progress:
-    """How far a run of `total` files is. `step` says that one is done; `hide` comes before anything that is written."""
+    """How far a run of `total` files is. `step` is called for each one done, `hide` before anything is written."""
 
     def __init__(self, terminal: Terminal, total: int) -> None:
         self.terminal = terminal
@@ -37,7 +37,7 @@ class Progress:
         terminal.before_line = self.hide
 
     def step(self, failures: int) -> None:
-        """One more file is done, and so many tests have failed so far."""
+        """One more file is done; `failures` tests have failed so far."""
         self.done += 1
         self.failures = failures
         now = time.monotonic()
@@ -48,7 +48,7 @@ class Progress:
         self._show()
 
     def hide(self) -> None:
-        """Take the line away."""
+        """Remove the line."""
         if self._shown:
             write(self.terminal.stream, "\r\x1b[2K")
             self._shown = False
@@ -61,12 +61,12 @@ class Progress:
             self._shown = True
 
     def end(self) -> None:
-        """Take the line away for good."""
+        """Remove the line for good."""
         self.hide()
         self._line = ""
 
     def _left(self, now: float) -> float:
-        """Seconds of work, if the rest goes on as it went so far."""
+        """The seconds left, if the rest goes as fast as before."""
         return (now - self._started) / self.done * (self.total - self.done)
 
     def _draw(self, now: float) -> None:

@@ -1,4 +1,4 @@
-"""A run as SARIF 2.1.0 (OASIS): a result for each assertion that said no, at its line in the test file."""
+"""A run as SARIF 2.1.0 (OASIS): a result for each assertion that failed or warned, at its line in the test file."""
 
 from collections.abc import Iterator
 from posixpath import isabs, normpath
@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import quote
 
 from agenteval.redaction import Redactor
-from agenteval.reporters.entries import RUN, Entry, entries, evidence_of
+from agenteval.reporters.entries import RUN, Entry, entries, evidence_of, problem_text
 from agenteval.reporters.sealing import sealed
 from agenteval.results import AssertionResult, InvalidSpec, TestResult
 from agenteval.settings import SETTINGS_FILE
@@ -77,7 +77,7 @@ def _rule(name: str) -> Json:
 
 
 def _of_entry(entry: Entry) -> Iterator[Json]:
-    """The results about a test, or about the run; those about files that could not be loaded come from problems."""
+    """The results of a test, or of the run; those of files that could not be loaded come from problems."""
     if result := entry.result:
         noes = [each for each in result.assertions if each.status in ("fail", "warn")]
         yield from (_suppressed(_of_assertion(result, each), entry) for each in noes)
@@ -91,7 +91,7 @@ def _of_entry(entry: Entry) -> Iterator[Json]:
 
 
 def _suppressed(made: Json, entry: Entry) -> Json:
-    """A result; of a known failure with the reason why it is accepted, which stands outside of the test file."""
+    """A result; that of a known failure with the reason why it is accepted, which is not in the test file."""
     if entry.kind == "known":
         made.setdefault("suppressions", []).append({"kind": "external", "justification": entry.message})
     return made
@@ -112,7 +112,7 @@ def _of_assertion(result: TestResult, each: AssertionResult) -> Json:
 
 def _of_problem(problem: InvalidSpec) -> Json:
     place = _place(problem.path, problem.line, problem.column)
-    return _result(problem.reason_code, problem.severity, problem.message, place)
+    return _result(problem.reason_code, problem.severity, problem_text(problem), place)
 
 
 def _result(rule: str, level: str, text: str, place: Json, *, test: str = "") -> Json:

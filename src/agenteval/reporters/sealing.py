@@ -1,4 +1,4 @@
-"""JSON that may leave the process: redacted, encoded, and looked at once more before anybody gets it."""
+"""JSON that may leave the process: redacted, encoded, and checked once more."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -13,10 +13,10 @@ from agenteval.trace import Trace
 
 REASON = "redaction.leak"
 EVENTS_AT_ONCE = 32
-"""Events of a trace that are encoded together: few, since each may be large, and more than most traces have."""
+"""Events of a trace that are encoded together: few, since each may be large, yet more than most traces have."""
 _OPENING, _CLOSING = b'\n  "events": [\n', b"\n  ]"
 _NO_EVENTS = b'\n  "events": [],\n'
-"""Only once in a trace without events: what is not at the top of it is indented further."""
+"""Occurs once in a trace without events: whatever is not at its top is indented further."""
 NEXT_STEP = "this is a bug of agenteval: report it with the kind of value; nothing was kept of the file"
 
 
@@ -30,7 +30,7 @@ class LeakError(AgentEvalError):
         self.kinds = kinds
 
     def problem(self, what: str) -> Problem:
-        """The problem that this is for a file."""
+        """The problem of a file with this leak."""
         message = f"{what} is not written: {_told(self.kinds)}"
         return Problem(reason_code=REASON, message=message, next_step=NEXT_STEP)
 
@@ -40,9 +40,9 @@ def _told(kinds: Sequence[str]) -> str:
 
 
 def sealed(data: Any, redactor: Redactor, *, one_line: bool = False) -> bytes:
-    """Data of which any part may quote a test's inputs, as the bytes that may be written: redacted, and checked.
+    """Data, any part of which may quote a test's inputs, as the bytes that may be written: redacted, and checked.
 
-    Raises `LeakError` when something sensitive is still to be seen in the bytes.
+    Raises `LeakError` when the bytes still show something sensitive.
     """
     content = encode(data, one_line=one_line)
     if not redactor.may_show_in(content):
@@ -54,7 +54,7 @@ def sealed(data: Any, redactor: Redactor, *, one_line: bool = False) -> bytes:
 def sealed_trace(
     trace: Trace, redactor: Redactor, clean: Callable[[Any], Any] = lambda data: data
 ) -> Iterator[bytes]:
-    """A trace, of which `clean` makes what is written, as `sealed` gives it, in parts: a long one is not held twice.
+    """A trace, made writable by `clean`, as the bytes of `sealed` in parts: a long one is not held in memory twice.
 
     Raises `LeakError` before the part that would show something.
     """
@@ -79,10 +79,9 @@ def sealed_lines(items: Sequence[Any], redactor: Redactor) -> bytes:
 
 
 def sealed_result(result: TestResult, redactor: Redactor) -> bytes:
-    """A result, whose quotes have been redacted when it was made, as the bytes that may be written.
+    """A result, whose quotes were redacted when it was made, as the bytes that may be written.
 
-    Raises `LeakError` as `sealed` does. A result without a secret is read once, and in half of its bytes only: the
-    others are words of our own.
+    Raises `LeakError` as `sealed` does. Only half of the bytes are checked: the others are words of our own.
     """
     content = encode(result)
     quoted = _quoted(result)
@@ -115,7 +114,7 @@ def _checked(shown: Any, quoted: Any, redactor: Redactor, *, one_line: bool = Fa
 
 
 def _quoted(result: TestResult) -> list[Any]:
-    """All that quotes the test and its recording, and was redacted as a whole when the result was made."""
+    """All parts that quote the test and its recording, which were redacted when the result was made."""
     quoted: list[Any] = [result.title, result.xfail_reason, result.warnings, result.error]
     if result.trace_summary:
         quoted += [result.trace_summary.notes, result.trace_summary.tools]
@@ -126,7 +125,7 @@ def _quoted(result: TestResult) -> list[Any]:
 
 
 def _named(result: TestResult) -> list[Any]:
-    """All names that authors of tests, adapters and assertions have given, and what is made of them."""
+    """All names given by authors of tests, adapters and assertions, and what is made of such names."""
     named: list[Any] = [result.test_case_id, result.test_run_id, result.path, result.tags, result.adapter]
     named += [result.next_step, result.reason_code, result.failure_categories]
     named += [result.expected_failure_categories, result.artifacts]
@@ -136,7 +135,7 @@ def _named(result: TestResult) -> list[Any]:
 
 
 def encode(data: Any, *, one_line: bool = False) -> bytes:
-    """Results and traces as JSON, indented unless it is to stand on one line; UTF-8, with a newline at the end."""
+    """Results and traces as JSON, indented or on one line; UTF-8, with a newline at the end."""
     import orjson
 
     indent = 0 if one_line else orjson.OPT_INDENT_2

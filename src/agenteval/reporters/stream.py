@@ -1,6 +1,6 @@
-"""Writing for people: to streams whose reader may have gone or that know few characters, and nothing harmful.
+"""Writes to streams whose reader may have gone, or that have few characters, and writes nothing harmful.
 
-All that a command says goes through `write`, and there through the redactor in force: nothing has to remember it.
+All that a command prints goes through `write`, which applies the redactor in force: no caller has to.
 """
 
 import json
@@ -11,54 +11,55 @@ from agenteval.lazyregex import lazy
 from agenteval.redaction import Redactor
 
 _OBEYED = lazy("[\\x7f-\\x9f\\u061c\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]")
-"""What JSON leaves as it is: control characters above ASCII, and those that hide or turn around what stands beside them."""
+"""What JSON does not escape: control characters above ASCII, and those that hide or reorder their neighbours."""
 _redactor = Redactor()
 
 
 def redact_with(redactor: Redactor) -> None:
-    """Redact what is written from now on by other rules than the default ones."""
+    """From now on redact what is written with this redactor."""
     global _redactor  # noqa: PLW0603 - there is one process, and one stdout
     _redactor = redactor
 
 
 def redactor_in_force() -> Redactor:
-    """What redacts all that is written."""
+    """The redactor of all that is written."""
     return _redactor
 
 
 def write_json(stream: TextIO, data: Any) -> None:
-    """Write plain data as indented JSON, each of its texts redacted: JSON it stays."""
+    """Write plain data as indented JSON. Each text is redacted by itself, so that it stays JSON."""
     write_encoded(stream, json.dumps(_redactor.swept(data), indent=2, ensure_ascii=False) + "\n")
 
 
 def write_encoded(stream: TextIO, text: str) -> None:
-    """Write a text that is JSON: what a terminal would obey or hide stands there as an escape, and means the same."""
+    """Write JSON, with escapes for what a terminal would obey or hide."""
     write(stream, _OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
 
 
 def write(stream: TextIO, text: str) -> None:
-    """Write to a stream whose reader may have gone (`| head`): the run then goes on, in silence.
+    """Write to a stream; if its reader has gone (`| head`), nothing more is written, and the run goes on.
 
-    What is sensitive is redacted, and what the stream's encoding lacks is spelled out.
+    What is sensitive is redacted, and characters that the stream's encoding lacks are escaped.
     """
     try:
         stream.write(_redactor.unseen(text))
     except BrokenPipeError:
-        _nobody_reads(stream)
+        silence(stream)
     except UnicodeEncodeError:  # its own `encoding` may be "charmap", whatever the stream's is
         spelled = text.replace("…", "...").encode(stream.encoding, "backslashreplace")
         write(stream, spelled.decode(stream.encoding))
 
 
 def flush(stream: TextIO) -> None:
-    """Hand over what was written, unless the stream's reader has gone."""
+    """Flush a stream, unless its reader has gone."""
     try:
         stream.flush()
     except BrokenPipeError:
-        _nobody_reads(stream)
+        silence(stream)
 
 
-def _nobody_reads(stream: TextIO) -> None:
+def silence(stream: TextIO) -> None:
+    """Drop what is written to a stream from now on: its reader has gone."""
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, stream.fileno())
     os.close(null)
@@ -67,7 +68,7 @@ def _nobody_reads(stream: TextIO) -> None:
 def printable(text: str) -> str:
     """The line without characters that break it, move the cursor, change colours or the direction of reading.
 
-    Each of them becomes its escape, so that a person sees that it is there.
+    Each of them becomes a visible escape.
     """
     if text.isprintable():
         return text

@@ -1,4 +1,4 @@
-"""A run as TAP 14 (Test Anything Protocol): a line per test, and a YAML block with the evidence below a no."""
+"""A run as TAP 14 (Test Anything Protocol): a line per test, and a YAML block with the evidence below `not ok`."""
 
 import json
 import re
@@ -13,7 +13,7 @@ from agenteval.stored import StoredRun
 def render(run: StoredRun, redactor: Redactor) -> bytes:
     """The report.
 
-    What fails as expected, or is known to, is marked as TAP marks known bugs; what could not be loaded is not ok.
+    Expected and known failures are `TODO`, as TAP marks known bugs; what could not be loaded is `not ok`.
     """
     lines = ["TAP version 14"]
     points = [line for number, entry in enumerate(entries(run), 1) for line in _point(number, entry)]
@@ -31,7 +31,7 @@ def _point(number: int, entry: Entry) -> list[str]:
 
 
 def _diagnosis(entry: Entry) -> list[str]:
-    """The YAML block. Its scalars are in double quotes, as JSON spells them, and the evidence stands line by line."""
+    """The YAML block: scalars in double quotes, as in JSON, and the evidence line by line."""
     facts: dict[str, str | int | None] = {
         "message": printable(entry.message),
         "severity": entry.kind,

@@ -1,7 +1,7 @@
-"""A terminal, a CI log or a file that lines are written to: how wide it is, what it can show, in which colours.
+"""A terminal, a CI log or a file that lines are written to: its width, its characters, its colours.
 
-Lines are made of plain text with a few styles. Colour comes from these six codes and not from rich, whose import
-takes as long as running a hundred tests; it never carries meaning alone.
+Lines are plain text with a few styles. Colours are six codes of our own, since importing rich takes as long as
+running a hundred tests; they never carry meaning alone.
 """
 
 import os
@@ -54,36 +54,36 @@ class Terminal:
     `color` is auto, always or never; `NO_COLOR` is honoured by auto.
     """
 
-    def __init__(self, stream: TextIO | None = None, *, color: str = "auto") -> None:
-        self.stream = stream or sys.stdout
-        terminal = self.stream.isatty()
+    def __init__(self, stream: TextIO, *, color: str = "auto") -> None:
+        self.stream = stream
+        terminal = stream.isatty()
         self.is_terminal = terminal and os.environ.get("TERM") != "dumb"
         """Whether there is a terminal that understands escape sequences."""
         auto = self.is_terminal and not os.environ.get("NO_COLOR")
         self.colored = color == "always" or (color == "auto" and auto)
         self.width = max(40, shutil.get_terminal_size().columns) if terminal else PLAIN_WIDTH
         self.room = self.width if self.is_terminal else sys.maxsize
-        """How long a line may be that needs no more than to be read: in a log or a file, as long as it is."""
+        """The longest line that need not be broken: unlimited in a log or a file."""
         self.signs = _UNICODE if _can_show(self.stream) else _ASCII
         self._at_gap = True
         self.before_line: Callable[[], None] | None = None
-        """Called before each line: takes a line of progress away."""
+        """Called before each line, to remove a line of progress."""
         self._kept: list[str] | None = None
-        """Takes the lines instead of the stream."""
+        """Gets the lines instead of the stream, while it is set."""
 
     def emit(self, *parts: Part) -> None:
-        """One line: texts, and texts with a style. Each is made harmless for a terminal."""
+        """Write one line of texts, with or without a style, each made harmless for a terminal."""
         self._line("".join(self._part(part) for part in parts))
 
     def gap(self) -> None:
-        """One empty line between two things, however often it is asked for."""
+        """Write an empty line, unless there is one already."""
         if not self._at_gap:
             self.emit()
 
     def paragraph(self, text: str, *, indent: int = 0, style: str = "") -> None:
-        """A text over as many lines as the width asks for; continuation lines are indented two more.
+        """Write a text, wrapped to the width; continuation lines are indented by two more.
 
-        Lines of an excerpt are left alone: the caret has to stay under what it points at.
+        Lines of an excerpt are not wrapped: the caret has to stay under what it points at.
         """
         from textwrap import wrap
 
@@ -106,35 +106,39 @@ class Terminal:
                 self.emit((_narrowed(part), style))
 
     def clipped(self, text: str) -> None:
-        """One line of a text, cut where the width ends."""
+        """Write a text on one line, cut to the width."""
         text = printable(redactor_in_force().unseen(text))
         self.emit(clipped_to_cells(text, self.width, self.signs["cut"]))
 
-    def two(self, first: Sequence[Part], second: Part) -> None:
-        """Two things on one line; on a terminal that it is too long for, the second stands under the first."""
+    def two(self, first: Sequence[Part], second: Part, *, indent: int = 2) -> None:
+        """Write two things on one line; on a terminal that is too narrow, the second goes below the first."""
         words = "".join(part if isinstance(part, str) else part[0] for part in (*first, "  ", second))
         if cells(printable(words)) <= self.room:
             self.emit(*first, "  ", second)
         else:
             self.emit(*first)
-            self.emit("  ", second)
+            self.emit(" " * indent, second)
 
     def dotted(self, facts: Iterable[str]) -> str:
-        """Facts in a row, with a dot between two."""
+        """The facts on one line, separated by dots."""
         return f" {self.signs['dot']} ".join(facts)
 
     def mark(self, sign: str) -> str:
-        """A sign as wide as any of them: what stands behind it is aligned."""
+        """A sign padded to the width of all signs, so that what follows is aligned."""
         return f"{self.signs[sign]:<{len(self.signs['pass'])}}"
 
+    def ending(self, code: int, why: str) -> None:
+        """The last line of a command: its exit code, and why."""
+        self.emit((f"exit {code:d}: {why}", "red" if code else "green"))
+
     def command(self, line: str) -> None:
-        """A line for a machine that reads along: to gaps it is as if it were not there."""
+        """Write a line for a machine that reads along; gaps ignore it."""
         at_gap = self._at_gap
         self.emit(line)
         self._at_gap = at_gap
 
     def lines_of(self, telling: Callable[[], None]) -> list[str]:
-        """The lines that something would write, for `tell`: whoever makes them need not be who writes."""
+        """The lines that `telling` would write; `tell` writes them later, maybe in another process."""
         lines = self._kept = []
         try:
             telling()
@@ -143,12 +147,12 @@ class Terminal:
         return lines
 
     def tell(self, lines: Iterable[str]) -> None:
-        """Write lines that were made before."""
+        """Write lines that `lines_of` has made."""
         for line in lines:
             self._line(line)
 
     def flush(self) -> None:
-        """Hand everything to the stream."""
+        """Flush the stream."""
         flush(self.stream)
 
     def _line(self, line: str) -> None:
@@ -168,7 +172,7 @@ class Terminal:
 
 
 def _widened(text: str) -> str:
-    """The printable text with a NUL before each sign that takes two cells: it is as long as it is wide."""
+    """The printable text with a NUL before each sign of two cells, so that its length is its width."""
     if text.isascii():
         return text
     return "".join(f"\0{sign}" if cells(sign) > 1 else sign for sign in text)

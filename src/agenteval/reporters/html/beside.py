@@ -1,4 +1,4 @@
-"""Two traces of one test beside each other: the baseline's events and this run's, step by step."""
+"""Two traces of one test side by side: the baseline's events and this run's, step by step."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ def beside(before: Sequence[Event], now: Sequence[Event]) -> list[Step]:
 
 
 def _changed(before: Sequence[Event], now: Sequence[Event]) -> Iterator[Step]:
-    """Events among which none is like another: pair those of the same kind and tool."""
+    """Steps of events that all differ: those of the same kind and tool are paired."""
     for same, old, new in stretches([each.pair for each in before], [each.pair for each in now]):
         if same:
             for i, j in zip(old, new, strict=True):
@@ -41,7 +41,7 @@ def _changed(before: Sequence[Event], now: Sequence[Event]) -> Iterator[Step]:
 
 
 def _mark(before: Event, now: Event) -> None:
-    """Mark what two events of a kind say differently, word by word where both say it."""
+    """Mark the fields in which two events of a kind differ, word by word where both have the field."""
     old = {each.name: each for each in before.fields}
     new = {each.name: each for each in now.fields}
     for name in old.keys() | new.keys():

@@ -13,12 +13,12 @@ KINDS = ("fail", "warn", "xfail", "skip", "vacuous", "pass")
 _DIFFERENCE = re.compile(r"(?s)(\S+): expected (.*), got (.*)")
 _NEXT_DIFFERENCE = re.compile(r"; (?=\S+: expected )")
 _SAYS = re.compile(r"expected ([^;]+?)(?:, got:? |, but )(.+)")
-"""What a semicolon parts from what was expected is about single places, or quotes the agent."""
+"""With a semicolon before `got`, a message lists places or quotes the agent: it is not taken apart."""
 
 
 @dataclass(slots=True, frozen=True)
 class Difference:
-    """Where something is not what was expected; `place` is empty, and `got` too, when a note says it in its own words."""
+    """Where something is not as expected; `place` and `got` are empty for a note in other words."""
 
     place: str
     expected: str
@@ -27,9 +27,7 @@ class Difference:
 
 @dataclass(slots=True, kw_only=True)
 class Check:
-    """One assertion result. `message` is what it says besides `expected` and `got`; `before` its kind in the baseline,
-    empty when there is none.
-    """
+    """One assertion result. `message` is all but `expected` and `got`; `before` its kind in the baseline, if any."""
 
     result: AssertionResult
     kind: str
@@ -78,7 +76,7 @@ def _check(result: AssertionResult, before: str, anchor: str) -> Check:
 
 
 def differences(note: str) -> list[Difference]:
-    """What a note of the evidence says, as far as possible place by place."""
+    """A note of the evidence, as far as possible place by place."""
     found = []
     for part in _NEXT_DIFFERENCE.split(note):
         match = _DIFFERENCE.fullmatch(part)

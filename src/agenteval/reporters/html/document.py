@@ -1,4 +1,4 @@
-"""The report's page put into its templates: escaped by the engine, and locked by a policy that lets nothing else run."""
+"""Puts the page into its templates: escaped by the engine, under a policy that lets no other script or style in."""
 
 from base64 import b64encode
 from functools import lru_cache
@@ -20,7 +20,7 @@ _PACKAGE = "agenteval.reporters.html"
 def render(run: StoredRun, redactor: Redactor, baseline: StoredRun | None = None) -> bytes:
     """The report of a run, in UTF-8; with a baseline, what differs side by side.
 
-    What the run did not keep is said to be missing: without traces there are the excerpts of the evidence.
+    Without traces it shows the excerpts of the evidence, and says that traces are missing.
     Raises `LeakError`, `StoredRunError`, `FileError`.
     """
     style, script = (files(_PACKAGE).joinpath(name).read_text("utf-8") for name in ("style.css", "script.js"))
@@ -31,7 +31,7 @@ def render(run: StoredRun, redactor: Redactor, baseline: StoredRun | None = None
 
 
 def render_mutants(report: MutationReport, redactor: Redactor) -> bytes:
-    """The report of mutation testing, in UTF-8: survivors first to be seen, each with what to add. It needs no script.
+    """The report of mutation testing, in UTF-8: survivors first, each with what to add. It has no script.
 
     Raises `LeakError`.
     """
@@ -49,7 +49,7 @@ def _environment(redactor: Redactor) -> Any:
         return visible(sealed_text(text, redactor).decode())
 
     def put(value: Any) -> Any:
-        """What is put into the page instead of a value: every text passes through here, and then is escaped."""
+        """What replaces a value in the page: every text passes through here before it is escaped."""
         return written(value) if type(value) is str else value
 
     environment = jinja2.Environment(
@@ -66,7 +66,7 @@ def _environment(redactor: Redactor) -> Any:
 
 
 def _policy(style: str, script: str = "") -> str:
-    """The Content-Security-Policy: our one style sheet and our one script by their digests, and nothing else at all."""
+    """The Content-Security-Policy: our style sheet and our script by their digests, and nothing else."""
     digests = [b64encode(sha256(each.encode()).digest()).decode() for each in (style, script)]
     scripts = f"script-src 'sha256-{digests[1]}'; " if script else ""
     return (

@@ -10,7 +10,7 @@ from agenteval.plurals import grouped
 from agenteval.reporters.html.beside import Step, beside
 from agenteval.reporters.html.checks import Check, checks
 from agenteval.reporters.html.timeline import Timeline, timeline
-from agenteval.results import CategoryScore, RunSummary, TestResult, TestRow
+from agenteval.results import RunSummary, TestResult, TestRow
 from agenteval.stored import StoredRun
 
 KINDS = {
@@ -78,12 +78,12 @@ class Test:
 
     @property
     def reasons(self) -> list[Check]:
-        """The first assertions that say no."""
+        """The first assertions that failed or warned."""
         return [each for each in self.checks if each.kind in ("fail", "warn", "xfail")][:_REASONS_IN_A_ROW]
 
     @property
     def marks(self) -> list[str]:
-        """What filters find it by, besides its text."""
+        """The marks by which filters find it, beside its text."""
         kinds = {each.kind for each in self.checks}
         return [self.kind, *(kind for kind in ("warn", "vacuous") if kind in kinds), self.change]
 
@@ -95,7 +95,7 @@ class Test:
 
 @dataclass(slots=True, kw_only=True)
 class Group:
-    """The tests that ended in one way; reading them off reads one file after the other."""
+    """The tests that ended in one way; iterating over them reads one file after the other."""
 
     kind: str
     title: str
@@ -108,7 +108,7 @@ class Group:
 
 
 class Page:
-    """A stored run, and perhaps the one it is compared with."""
+    """A stored run, and the one it is compared with, if any."""
 
     def __init__(self, run: StoredRun, baseline: StoredRun | None) -> None:
         self.run = run
@@ -128,7 +128,7 @@ class Page:
 
     @property
     def headline(self) -> str:
-        """The outcome of the run in one line: what went wrong, of each kind how much."""
+        """The outcome of the run in one line: how much of each kind went wrong."""
         counts = self.summary.counts
         wrong = [
             grouped(number, "test") + said
@@ -152,21 +152,12 @@ class Page:
 
     @property
     def changes(self) -> dict[str, int]:
-        """How many tests changed in which way since the baseline, without those that did not."""
+        """The number of tests for each way of changing since the baseline."""
         found = dict.fromkeys(CHANGES, 0)
         for row in self.summary.tests:
             if change := self._change(row):
                 found[change] += 1
         return {change: number for change, number in found.items() if number}
-
-    @property
-    def scores(self) -> list[CategoryScore]:
-        """The scorecard's lines that count anything."""
-        return [
-            score
-            for score in self.summary.scorecard
-            if score.passed + score.failed + score.warnings + score.skipped + score.xfailed
-        ]
 
     def test(self, row: TestRow) -> Test:
         """All that is shown of a test. Raises `StoredRunError`, `FileError`."""
@@ -185,7 +176,7 @@ class Page:
             kind=self._kind(row),
             known=self._known.get(name, ""),
             anchor=anchor,
-            before=kind_of(row_before) if row_before else "",
+            before=_kind_of(row_before) if row_before else "",
             change=self._change(row),
             checks=judged,
             timeline=events,
@@ -197,7 +188,7 @@ class Page:
         )
 
     def _kind(self, row: TestRow) -> str:
-        return "known" if row.test_case_id in self._known else kind_of(row)
+        return "known" if row.test_case_id in self._known else _kind_of(row)
 
     def _result_before(self, row: TestRow | None) -> TestResult | None:
         if self.baseline is None or row is None or row.result is None:
@@ -208,18 +199,18 @@ class Page:
         if self.baseline is None:
             return ""
         before = self._before.get(row.test_case_id)
-        was, now = before is not None and kind_of(before) in _NO, self._kind(row) in _NO
+        was, now = before is not None and _kind_of(before) in _NO, self._kind(row) in _NO
         if was and now:
             return "still-failing"
         if now:
             return "newly-failing"
         if before is None:
             return "new"
-        return "fixed" if was and kind_of(row) in ("pass", "xfail") else ""
+        return "fixed" if was and _kind_of(row) in ("pass", "xfail") else ""
 
 
-def kind_of(row: TestRow) -> str:
-    """One of `KINDS`, for a run of which nobody knows what its baseline accepted."""
+def _kind_of(row: TestRow) -> str:
+    """One of `KINDS`, without regard to what a baseline accepts."""
     return "xfail" if row.xfail else row.status
 
 

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from agenteval.alignment import stretches
-from agenteval.shortening import clipped, head
+from agenteval.shortening import ends, head
 
 ON_THE_LINE = 240
 """Characters of a text that show on the line of a test."""
 AT_ONCE = 1_200
 """Characters of a text that show without being asked for."""
 LONGEST = 20_000
-"""Characters of a text that the report holds at all; the files of the run hold the rest."""
+"""Characters of a text that the report holds; the files of the run hold the rest."""
 LONGEST_ON_A_LINE = 80
 """Characters of a JSON value that stays on one line."""
 MOST_WORDS = 2_000
@@ -45,7 +45,7 @@ class Text:
 
 
 def visible(text: str) -> str:
-    """The text with each character that shows nothing, or that turns the reading direction, as its escape.
+    """The text with escapes for characters that are invisible or turn the reading direction.
 
     What joins letters and emoji stays, as do tabs and ends of lines.
     """
@@ -58,7 +58,7 @@ def _escape(match: re.Match[str]) -> str:
 
 def shortened(value: str) -> str:
     """The text as it stands on the line of a test, which is opened for the rest."""
-    return clipped(value, ON_THE_LINE)
+    return ends(value, ON_THE_LINE)
 
 
 def text(value: str) -> Text:
@@ -70,7 +70,7 @@ def text(value: str) -> Text:
 
 
 def shown(value: Any) -> str:
-    """A value of JSON as a person reads it: a text as it is, all else as JSON, indented when it is long."""
+    """A JSON value for a reader: a text as it is, all else as JSON, indented when it is long."""
     if isinstance(value, str):
         return value
     line = json.dumps(value, ensure_ascii=False, default=str)
@@ -80,7 +80,7 @@ def shown(value: Any) -> str:
 
 
 def named_values(values: Mapping[str, Any]) -> list[tuple[str, Text]]:
-    """The entries of a mapping, each with its text, without those that say nothing: null and empty ones."""
+    """The entries of a mapping as texts, without those that are null or empty."""
     return [(str(name), text(shown(value))) for name, value in _told(values).items()]
 
 
@@ -91,7 +91,7 @@ def _told(value: Any) -> Any:
 
 
 def compared(before: str, now: str) -> tuple[Text, Text]:
-    """Two texts, with what only one of them has marked word by word, as long as they are not too long for that."""
+    """Two texts, with the words that only one has marked, unless they are too long for that."""
     if before == now or max(len(before), len(now)) > LONGEST:
         return text(before), text(now)
     old_words, new_words = _WORD.findall(before), _WORD.findall(now)

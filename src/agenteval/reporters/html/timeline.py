@@ -1,4 +1,4 @@
-"""A stored trace as the HTML report shows it: its events in order, with the assertions that judge them pinned on."""
+"""A stored trace as the HTML report shows it: its events in order, each with the assertions that judge it."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,7 +27,7 @@ _WORDS = {
 
 @dataclass(slots=True, kw_only=True)
 class Field:
-    """A named part of an event; without a name it is what the event says."""
+    """A named part of an event; its content has no name."""
 
     name: str
     text: Text
@@ -38,8 +38,8 @@ class Field:
 
 @dataclass(slots=True, kw_only=True)
 class Event:
-    """One event. `look` is its kind, with sends told from other calls; `when` the time since the first event, empty when
-    the recording has no times; `of` the event it answers.
+    """One event. `look` is its kind, or `send`; `when` the time since the first event, if the recording has times; `of`
+    the id of the event it answers.
     """
 
     number: int
@@ -59,7 +59,7 @@ class Event:
 
     @property
     def pair(self) -> tuple[str, str]:
-        """What makes it the same step as an event of another run."""
+        """Equal for the same step of two runs."""
         return (self.kind, self.name)
 
     @property
@@ -77,7 +77,7 @@ class Timeline:
 
 
 def timeline(trace: Mapping[str, Any], checks: Sequence[Check], anchor: str) -> Timeline:
-    """The events of a stored trace; what in it has not the form of one is passed over."""
+    """The events of a stored trace; what has not the form of an event is passed over."""
     pins: dict[str, list[Check]] = {}
     for check in checks:
         for event_id in dict.fromkeys([*check.result.evidence.event_refs, *check.differences]):
@@ -157,7 +157,7 @@ def _entries(values: Mapping[Any, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _pin(event: Event, checks: Iterable[Check]) -> None:
-    """Put assertions, and what they find different, where they belong: at an argument, else at the event."""
+    """Put assertions, and the differences they find, where they belong: at an argument, else at the event."""
     fields = {each.name: each for each in event.fields if each.name}
     for check in checks:
         event.pins.append(check)
@@ -168,7 +168,7 @@ def _pin(event: Event, checks: Iterable[Check]) -> None:
 
 
 class _Times:
-    """Times since the first event. Those that were made up, for a recording that has none, say nothing."""
+    """Times since the first event; synthetic ones, of a recording without times, do not count."""
 
     def __init__(self, records: Sequence[Mapping[str, Any]]) -> None:
         times = [time for time in map(_time, records) if time is not None]

@@ -5,9 +5,9 @@ from typing import Any, get_args
 
 import pytest
 
+from agenteval.comparing.changes import changes_of, missing_test
 from agenteval.comparing.comparison import KINDS, Change
 from agenteval.comparing.facts import TestFacts
-from agenteval.comparing.judged import changes_of, missing_test
 from agenteval.comparing.sides import SideTest
 from agenteval.results import AssertionState
 

@@ -1,4 +1,4 @@
-"""What changed in one test: states before against states after, and what kind of change that is."""
+"""The changes of one test: its states before and after, and the kind of each change."""
 
 from collections.abc import Iterator
 
@@ -24,7 +24,7 @@ def changes_of(before: SideTest | None, after: SideTest, today: str) -> list[Cha
 
 
 def missing_test(facts: TestFacts) -> Change:
-    """The change that a test of the first run makes which the second does not have."""
+    """The change of a test that only the first run has."""
     return Change(
         kind="missing",
         test_case_id=facts.test_case_id,
@@ -55,7 +55,7 @@ def _changes(before: TestFacts | None, after: TestFacts, left_out: frozenset[str
 
 
 def _score_change(before: TestFacts, after: TestFacts, kinds: set[ChangeKind]) -> Iterator[Change]:
-    """The change of a score that nothing else tells of: of a rubric, which is more or less than met."""
+    """The change of a score, if no other change explains it: the score of a rubric may change by itself."""
     was, now = before.score, after.score
     if was is None or now is None or was == now or kinds - {"still_failing"}:
         return
@@ -84,7 +84,7 @@ def _assertion_kind(was: str | None, now: str, *, known_test: bool) -> ChangeKin
 
 
 def _test_kind(before: TestFacts | None, after: TestFacts, kinds: set[ChangeKind]) -> ChangeKind | None:
-    """The change of a test as a whole, where those of its assertions do not tell of it."""
+    """The change of a test as a whole, if the changes of its assertions do not imply it."""
     if after.status == "fail":
         if kinds & {"newly_failing", "still_failing"}:
             return None

@@ -14,11 +14,10 @@ from agenteval.adapters import input_schemas
 from agenteval.errors import AdapterError, UsageError
 from agenteval.misspelling import closest
 from agenteval.plugins.registry import BUILT_IN, Registry
-
-JsonSchema = dict[str, Any]
+from agenteval.reference.explanation import JsonSchema
 
 _HEAD = ("$schema", "$id", "title", "description", "type", "properties", "required")
-"""What a reader wants to see first; the definitions come last."""
+"""The keys that come first; definitions come last."""
 
 SHIPPED: tuple[str, ...] = (
     *("test-case", "replay", "trace", "result", "summary"),
@@ -37,7 +36,7 @@ class Entry(NamedTuple):
 
 
 def schema_entries(registry: Registry) -> Iterator[Entry]:
-    """All schemas, those of the registry's adapters last; an adapter that does not load adds none."""
+    """All schemas, those of the registry's adapters last; adapters that do not load are passed over."""
     core = _core_entries(registry)
     yield from core
     yield from _adapter_entries(registry, {entry.name for entry in core})
@@ -46,8 +45,8 @@ def schema_entries(registry: Registry) -> Iterator[Entry]:
 def schema_text(name: str, registry: Registry = BUILT_IN) -> str:
     """The schema as the file says it: the same bytes every time. Raises `UsageError` (`usage.unknown_schema`).
 
-    The files of `schemas/` tell of what comes with agenteval; the `test-case` of another registry also has the
-    assertion types of its plugins.
+    The files of `schemas/` describe what comes with agenteval; with another registry `test-case` also has the assertion
+    types of its plugins.
     """
     schema = build_schema(name, registry)
     head = {key: schema[key] for key in _HEAD if key in schema}
@@ -164,7 +163,7 @@ def _schema(cls: Any, name: str, title: str, *, extensible: bool = True) -> Json
 
 
 def _all_present(schema: JsonSchema) -> JsonSchema:
-    """What is written always has every field, and no other: nothing is left out for being empty."""
+    """The schema of an output, which always has all its fields and no other: empty ones are not left out."""
     for part in (schema, *schema.get("$defs", {}).values()):
         if "properties" in part:
             part |= {"required": list(part["properties"]), "additionalProperties": False}
@@ -172,10 +171,10 @@ def _all_present(schema: JsonSchema) -> JsonSchema:
 
 
 def _tidied(schema: Any) -> Any:
-    """The schema as readers, editors and code generators get along with best; it judges the same.
+    """The schema made easier for readers, editors and code generators; it accepts the same.
 
-    Without what says nothing to them: titles that repeat a property's name, defaults of null, references to the
-    specification, and `discriminator`, which is no keyword of JSON Schema. Alternatives of different types become one.
+    It loses titles that repeat a property's name, defaults of null, references to the specification, and
+    `discriminator`, which is no keyword of JSON Schema. An `anyOf` of different types becomes one schema.
     """
     if isinstance(schema, list):
         return [_tidied(part) for part in schema]
@@ -201,7 +200,7 @@ def _tidied_part(keyword: str, part: Any) -> Any:
 
 
 def _united(schema: JsonSchema) -> JsonSchema:
-    """With `type: [string, null]` in place of an anyOf of the two, of which editors tell twice."""
+    """With `type: [string, null]` instead of an anyOf of the two, which editors would show twice."""
     members = schema.get("anyOf", [])
     kinds = [member.get("type") for member in members]
     alike = len(set(kinds)) < len(kinds) or not all(isinstance(kind, str) for kind in kinds)

@@ -1,4 +1,4 @@
-"""Reads what shards left behind, and gives it back in the order of the run that they are parts of."""
+"""The shards of one run, read from their directories: complete, and merged in the order of the whole run."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -26,7 +26,7 @@ class MergeError(AgentEvalError):
 
 
 class Told(NamedTuple):
-    """What was said beside results: the problems of a file, or a remark."""
+    """Problems that a shard reported beside its results: of an invalid file, or warnings."""
 
     problems: list[Problem]
     invalid: bool
@@ -152,7 +152,7 @@ def merged(
     parts: list[tuple[int, StoredShard, ShardTest | ShardNote]] = []
     for shard in shards:
         parts += [(each.position, shard, each) for each in shard.record.tests]
-        everywhere = shard is not shards[0]  # what was said about no file was said in each shard
+        everywhere = shard is not shards[0]  # problems of no file were reported by each shard
         notes = shard.record.notes
         parts += [(n.position, shard, n) for n in notes if 0 <= n.position < total or not everywhere]
     ids: dict[str, Path] = {}
