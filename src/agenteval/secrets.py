@@ -100,24 +100,32 @@ KINDS = tuple(
 _WHOSE = r"(?:api|access|account|encryption|private|secret|signing)[_ -]?"
 _NAMES = rf"(?:pass(?:word|wd|phrase)|(?-i:_PASS)|pwd|secret|token|authorization|{_WHOSE}key)"
 _SECRET_NAME = lazy(rf"(?i:{_NAMES}|cookie)\Z")
-_CREDENTIAL = lazy(rf"""(?ixm)(?P<name>{_NAMES})\*{{0,3}}\\{{0,8}}["']?[ \t]{{0,8}}(?:=>|:=|=|:)\*{{0,3}}[ \t]{{0,8}}(?:
+_IS = r"[ \t]{0,8}(?:=>|:=|=|:)\*{0,3}[ \t]{0,8}"
+_CREDENTIAL = lazy(rf"""(?ixm)(?P<name>{_NAMES})\*{{0,3}}\\{{0,8}}["']?{_IS}(?:
     "(?P<double>(?:\\.|[^"\\\n]){{1,4096}})
   | '(?P<single>(?:\\.|[^'\\\n]){{1,4096}})
   | (?P<quote>\\{{1,8}}["'])(?P<escaped>[^\n]{{1,4096}}?)(?:(?P=quote)|$)
   | (?:(?:bearer|basic|token)[ ])?(?P<bare>[^\s"'\\,;&<>(){{}}\[\]|]{{4,4096}})
 )""")
+_UNQUOTED = lazy(rf"""(?ix)(?P<name>{_NAMES})\*{{0,3}}{_IS}(?![$(\[{{])(?=\S{{0,64}}[0-9])(?=\S{{0,64}}[a-z])
+    (?P<value>(?:[^\s"'\\,;&<>|]|[,;&](?!amp;|[\w.-]{{1,64}}[=:])){{4,256}}+)(?=["'\\\s]|\Z)""")
+"""A value with letters and digits up to a blank: brackets, commas and the like are part of it, as of a password."""
+_EXPRESSION = lazy(r"[\w.]+[(\[](?:.*(?:,|[()\[\]](?:\.[\w.]*)?))?[;:]?")
+"""A call or an index, perhaps up to the first blank or quote in it."""
 _FLAG = lazy(
-    rf"""(?i)(?<![\w-])--[\w-]{{0,32}}?{_NAMES} {{1,8}}["']?(?!\w{{1,32}}=\w)([^\s"'\\,;&<>(){{}}\[\]|-][^\s"'\\,;&<>(){{}}\[\]|]{{3,4095}})"""
+    rf"""(?i)(?<![\w-])--[\w-]{{0,32}}?{_NAMES} {{1,8}}(?:"([^\s"\\]{{4,4096}})"|'([^\s'\\]{{4,4096}})'|["']?(?!\w{{1,32}}=\w)([^\s"'\\,;&<>(){{}}\[\]|-][^\s"'\\,;&<>(){{}}\[\]|]{{3,4095}}))"""
 )
 _SPOKEN = lazy(r"""(?ix)pass(?:word|wd|phrase)["'*_`]{0,3}[ ](?:is|was)(?:[ ]now)?:?
-    [ ]["'*_`\u201c]{0,3}(?!(?:base64|sha|md5|utf|argon|pbkdf))(?=[^\s0-9]{0,64}[0-9])(?=[^\sa-z]{0,64}[a-z])
-    ([^\s"'*`\u201d,;:|&<>(){}\[\]$]{4,256})""")
+    [ ]["'*_`\u201c]{0,3}(?!\$|base64|sha|md5|utf|argon|pbkdf)(?=[^\s0-9]{0,64}[0-9])(?=[^\sa-z]{0,64}[a-z])
+    ((?:[^\s"'*`\u201d,;:|&<>(){}\[\]$]|[,;:&(){}\[\]$](?=[^\w\s]?\w)){4,256})""")
 """A password in a sentence; when it has letters and digits, as no word has."""
 _KEPT = r"""[^\s"',;\\()<>]{0,4096}"""
 _COOKIE = lazy(
     rf"""(?i)cookie\\{{0,8}}["']?[ \t]{{0,8}}[:=][ \t]{{0,8}}\\{{0,8}}["']?([\w.-]{{1,64}}={_KEPT}(?:; ?[\w.-]{{1,64}}{_KEPT})*)"""
 )
 _CALL = lazy(r"[A-Za-z_.]+")
+_CLOSING = ".,:;!?)]}&"
+"""What may stand after a value that is written without quotes."""
 _WIDER_BASIC_AUTH = lazy(r"://[^\s/@:\"'\\]{0,256}:([^\s/@\"'\\]{1,256})@")
 _FOLDER = lazy(r"(?:~|[A-Za-z]:)?[/\\].*")
 _NO_VALUE = lazy(
@@ -143,7 +151,13 @@ def detect(text: str) -> list[Found]:
     if "://" in text and "@" in text:
         found += _basic_auth(text)
     if _has_assignment(data):
-        found += (*_credentials(text), *_spoken(text), *_flags(text), *_cookies(text))
+        found += (
+            *_credentials(text),
+            *_unquoted(text),
+            *_spoken(text),
+            *_flags(text),
+            *_cookies(text),
+        )
     return list(_joined(found)) if found else found
 
 
@@ -356,11 +370,19 @@ def _credentials(text: str) -> Iterator[Found]:
             yield Found(CREDENTIAL, start, start + len(value))
 
 
+def _unquoted(text: str) -> Iterator[Found]:
+    for match in _UNQUOTED.finditer(text):
+        value = match["value"].rstrip(_CLOSING)
+        if is_telling(match["name"], value) and not _EXPRESSION.fullmatch(match["value"]):
+            yield Found(CREDENTIAL, match.start("value"), match.start("value") + len(value))
+
+
 def _flags(text: str) -> Iterator[Found]:
     """What follows `--password` and the like on a command line, unless it is a word, as in manuals."""
     for match in _FLAG.finditer(text) if "--" in text else ():
-        if is_telling("token", match[1]):
-            yield Found(CREDENTIAL, *match.span(1))
+        group = match.lastindex or 0
+        if is_telling("token", match[group]):
+            yield Found(CREDENTIAL, *match.span(group))
 
 
 def _spoken(text: str) -> Iterator[Found]:

@@ -73,7 +73,8 @@ class TrajectoryMatches(Assertion):
     The matching is optimal: where order counts, as many calls as possible are matched in order, and of the others
     as many as possible are shown as out of order; where it does not, as many as possible are matched. A failure
     shows the alignment, and for a missing call the closest one of that tool with what is different, or, where none is
-    left, the matched calls around the gap. Whether calls succeeded does not matter; each retry is a call.
+    left and order counts, the matched calls around the gap. Whether calls succeeded does not matter; each retry is a
+    call.
     """
 
     type: ClassVar[str] = "trajectory_matches"
