@@ -245,6 +245,7 @@ def test_what_is_read_is_told(tool: str, args: dict[str, str], output: str, read
         ("cat /workspace/project/groups/*/CLAUDE.md", True),
         ("cat /workspace/extra/all/*/CLAUDE.local.md", True),
         ("python3 digest.py", False),
+        ("echo CLAUDE.local.md", False),
         ("cat CLAUDE.local.md *.md *.txt", False),
     ],
 )
@@ -494,6 +495,8 @@ def test_a_file_is_memory_when_the_run_shows_that_the_memory_file_names_it(
     """By what was read of it, or written to it; what other files name is none."""
     script = Script()
     script.chat("Hello?")
+    script.calls("Read", "c-0", file_path="/workspace/agent/CLAUDE.local.md")
+    script.answers("tea", "c-0", toolUseResult={"file": WHOLE})
     script.calls(tool, **args)
     script.answers("", toolUseResult={"file": {**WHOLE, "content": NAMED}} if tool == "Read" else {})
     script.calls("Read", "c-2", file_path="/workspace/agent/preferences.md")
