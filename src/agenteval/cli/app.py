@@ -121,9 +121,7 @@ def _other(error: BaseException, argv: Sequence[str]) -> int:
         command = context.command_path if context else " ".join(["agenteval", *COMMANDS.keys() & argv[:1]])
         return _fail(f"error[usage.invalid]: {text}\n  next: {command} --help", ExitCode.ERROR)
     if isinstance(error, OSError):
-        gone = isinstance(
-            error, FileNotFoundError
-        )  # raised without a name by `Path.cwd` in a deleted directory
+        gone = isinstance(error, FileNotFoundError)  # nameless: `Path.cwd` in a deleted directory
         where = error.filename or ("the current directory" if gone else "standard output or error")
         return _fail(f"error[usage.io]: {error.strerror or error}: {where}", ExitCode.ERROR)
     if isinstance(error.__context__, BrokenPipeError):  # rich, which prints the help, exits then

@@ -74,7 +74,7 @@ def schema_breach(cls: type[Model]) -> str:
 
 
 def verdict_of(check: Assertion, trace: Trace, case: TestCase) -> Verdict:
-    """The verdict of a plugin's check. Raises TypeError when no result can be made of it, and what the check raises."""
+    """What a plugin's check says. Raises TypeError when it cannot become a result, and what the check raises."""
     verdict: Any = check.judge(trace, case)
     if not isinstance(verdict, Verdict):
         raise TypeError(f"check returned {_kind(verdict)}, not a Verdict")

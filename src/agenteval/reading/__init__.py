@@ -1,1 +1,1 @@
-"""Files that people write: read once, strictly, and shown in place when something is wrong with them."""
+"""Reads files that people write: once, strictly, and with an excerpt where something is wrong."""

@@ -1,4 +1,4 @@
-"""Which files are inside a project. Symbolic links are followed before it is judged."""
+"""Which files are inside a project, once symbolic links are followed."""
 
 import os
 from functools import cache
@@ -8,15 +8,15 @@ STAY_INSIDE = (
     "keep the file inside the project, or allow files anywhere with --allow-outside; "
     "symbolic links that lead out of the project are not followed"
 )
-"""What to do about a file outside."""
+"""The next step for a file outside."""
 
 
 def is_inside(path: Path | str, root: Path) -> bool:
-    """Whether a path is inside the root, be there a file or not. Raises ValueError for what no path can be."""
+    """Whether a path, of a file or of none, is inside the root. Raises ValueError for what cannot be a path."""
     return os.path.realpath(path).startswith(real_folder(str(root)))
 
 
 @cache
 def real_folder(folder: str) -> str:
-    """A folder without symbolic links, with a separator at its end: what all paths inside begin with."""
+    """The real path of a folder with a separator at its end, with which all paths inside begin."""
     return os.path.join(os.path.realpath(folder), "")  # noqa: PTH118

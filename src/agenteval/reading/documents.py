@@ -22,7 +22,7 @@ INTEGERS = range(-(2**63), 2**64)
 """The integers a file may hold: those that fit into 64 bits, signed or not."""
 
 MAX_PROBLEMS = 100
-"""How many problems of one file are told."""
+"""The most problems of one file that are reported."""
 
 _EXCERPT_WIDTH = 100
 _CONTEXT_LINES = 2
@@ -31,9 +31,9 @@ _CONTEXT_LINES = 2
 class Place(NamedTuple):
     """A stretch of a text, on one line.
 
-    `line` and `column` count from 1, in characters; `span` is the length in characters. `excerpt` holds up to
-    two lines before and the line itself, fit for a terminal; `caret` says what to underline in its last line:
-    how many cells stand before the caret, and how many it is wide.
+    `line` and `column` count from 1, in characters; `span` is the length in characters. `excerpt` holds up to two
+    lines before and the line itself, fit for a terminal; `caret` says what to underline in its last line: the number
+    of cells before the caret, and its width in cells.
     """
 
     line: int
@@ -74,14 +74,14 @@ def _read(path: Path, max_bytes: int) -> bytes:
             _refuse_size(path, status.st_size, max_bytes)
         with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - the same
             data = file.read(status.st_size + 1)
-            if len(data) > status.st_size:  # it grew, or is of a kind that does not tell its size
+            if len(data) > status.st_size:  # it has grown, or its size is not known, as in /proc
                 data += file.read(max_bytes + 1)
     except (FileNotFoundError, NotADirectoryError):
         what = "a symbolic link to nothing" if os.path.islink(path) else "no such file"  # noqa: PTH114
         _refuse(path, "file.missing", what)
     except OSError as error:
         _refuse(path, "file.unreadable", f"the file cannot be read: {error.strerror}")
-    except ValueError:  # a NUL, or half a character; every Python has other words for it
+    except ValueError:  # a NUL, or half a character; the message differs between versions of Python
         _refuse(path, "file.unreadable", "the file cannot be read: no file can have this name")
     if len(data) > max_bytes:
         _refuse_size(path, len(data), max_bytes)
@@ -146,7 +146,7 @@ def place_at(text: str, offset: int, span: int = 1) -> Place:
 
 
 def _window(head: str, tail: str, span: int) -> tuple[Callable[[str], str], tuple[int, int]]:
-    """How to cut the lines of an excerpt so that the caret is in sight, and where the caret then stands."""
+    """A function that cuts the lines of an excerpt so that the caret is in sight, and where the caret then is."""
     from agenteval.shortening import cells
 
     start = 0
@@ -164,7 +164,7 @@ def _window(head: str, tail: str, span: int) -> tuple[Callable[[str], str], tupl
 
 
 def _shown(text: str) -> str:
-    """The text with tabs as blanks, and with everything that a terminal would obey or hide spelt out."""
+    """The text with tabs as blanks, and with escapes for all that a terminal would obey or hide."""
     text = text.replace("\t", " ")
     if text.isprintable():
         return text
@@ -206,9 +206,9 @@ def pointer(path: DataPath) -> str:
 
 
 class Fault(NamedTuple):
-    """Something wrong with a file's data, to become a located problem.
+    """Something wrong with a file's data, from which a located problem is made.
 
-    `data_path` leads to the value at fault, or, with `at_key`, to the one whose key is.
+    `data_path` leads to the value at fault or, with `at_key`, to the value whose key is at fault.
     """
 
     code: str
@@ -221,7 +221,7 @@ class Fault(NamedTuple):
 
 
 def fault_of(finding: Finding, family: str) -> Fault:
-    """What a finding of a model is in a file; `family` begins its reason code."""
+    """The fault of a model's finding in a file; `family` begins its reason code."""
     return Fault(
         code=f"{family}.{finding.code}",
         message=finding.sentence,
@@ -234,14 +234,11 @@ def fault_of(finding: Finding, family: str) -> Fault:
 
 
 Places = Callable[[str, Sequence[tuple[DataPath, bool]]], list[Place]]
-"""Works out the places of data paths in a text: `yamlsource.places` or `jsonsource.places`."""
+"""Finds the places of data paths in a text: `yamlsource.places` or `jsonsource.places`."""
 
 
 def problems_at(faults: Sequence[Fault], *, text: str, places: Places, path: Path) -> list[Problem]:
-    """The faults as located problems, in order of line.
-
-    Of more than `MAX_PROBLEMS` the first are told, and that there are more.
-    """
+    """The faults as located problems, in order of line: the first `MAX_PROBLEMS`, and whether there are more."""
     told = faults[:MAX_PROBLEMS]
     found = places(text, [(fault.data_path, fault.at_key) for fault in told])
     problems = [

@@ -1,4 +1,4 @@
-"""Where in a JSON text its values and keys stand, and what in it is refused: read only when something is wrong."""
+"""Where values and keys stand in a JSON text, and what is refused of it: a second reading, when something is wrong."""
 
 import json
 import re
@@ -23,7 +23,7 @@ _SURROGATE = re.compile(
 
 
 class _Frame:
-    """A mapping or list that the walk is in: the step it is at, and where the keys are."""
+    """A mapping or list around the place of the walk: its present key or index, and where its keys are."""
 
     def __init__(self, *, is_object: bool) -> None:
         self.keys: dict[str, tuple[int, int]] | None = {} if is_object else None
@@ -40,9 +40,9 @@ class _FoundError(Exception):
 
 
 def _walk(text: str) -> Iterator[tuple[list[_Frame], int, int]]:
-    """Every value as it begins: the frames it is in, its offset and its end (of a container: its first sign).
+    """Every value as it begins: the frames around it, its offset and its end (for a container: of its bracket).
 
-    Raises `_FoundError` at the first thing that strict JSON may not hold.
+    Raises `_FoundError` at the first thing that strict JSON must not have.
     """
     frames: list[_Frame] = []
     position = 0
@@ -72,7 +72,7 @@ def _walk(text: str) -> Iterator[tuple[list[_Frame], int, int]]:
 
 
 def _token(text: str, start: int) -> tuple[str, int]:
-    """A string's value, or a number or word as it stands, with its end. Checks numbers."""
+    """The value of a string, or a number or word as it is written, with its end. Checks numbers."""
     sign = text[start]
     if sign == '"':
         value, end = json.decoder.scanstring(text, start + 1, True)  # type: ignore[attr-defined]
@@ -112,7 +112,7 @@ def _enter_key(text: str, frame: _Frame, name: str, start: int, end: int) -> Non
 
 
 def refusal(text: str) -> Refusal:
-    """What the walk refuses first in a text that the strict parser refused."""
+    """The first thing that the walk refuses in a text that the strict parser has refused."""
     try:
         for _ in _walk(text):
             pass
@@ -133,7 +133,7 @@ def lone_surrogate(text: str) -> Refusal | None:
 
 
 def find_places(text: str, wanted: Sequence[tuple[DataPath, bool]]) -> list[Place]:
-    """The place of each (path, at_key), or of the nearest thing above it that is there."""
+    """The place of each (path, at_key), or of what is nearest above it."""
     above = {path[:length] for path, _ in wanted for length in range(len(path) + 1)}
     missing = {path for path, _ in wanted}
     found: dict[DataPath, tuple[tuple[int, int], tuple[int, int] | None]] = {}
@@ -194,7 +194,7 @@ def syntax_error(text: str, error: json.JSONDecodeError) -> Refusal:
 
 
 def _trailing_comma(text: str, offset: int) -> int | None:
-    """The offset of a comma between which and `offset` there is nothing but a closing bracket, or None."""
+    """The offset of a comma right before a closing bracket, if the parser stopped at either; else None."""
     if text[offset : offset + 1] == ",":
         follows = text[offset + 1 :].lstrip(" \t\r\n")[:1]
         return offset if follows and follows in "]}" else None

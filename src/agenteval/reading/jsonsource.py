@@ -1,7 +1,7 @@
-"""JSON into plain data, strictly: what two readers could take differently is refused, with its place.
+"""Reads JSON into plain data, strictly: what two readers could take differently is refused, with its place.
 
-The standard library's parser does the work, with hooks that stop it. Its text is walked only when there is
-something to find: a place to name, or nesting to measure.
+The standard library's parser does the work, with hooks that stop it. Only when something is wrong is the text walked
+a second time, to find the place.
 """
 
 import json
@@ -30,8 +30,8 @@ M = TypeVar("M", bound=Model)
 def load_model(cls: type[M], path: Path, *, max_bytes: int = MAX_FILE_BYTES) -> M:
     """A model from a JSON file.
 
-    Raises `FileError`: what `load_json` raises, or everything in which the data does not fit the model
-    (`json.unknown_key`, `json.missing_key`, `json.wrong_type`, `json.wrong_value`).
+    Raises `FileError`: what `load_json` raises, or all faults of the data (`json.unknown_key`, `json.missing_key`,
+    `json.wrong_type`, `json.wrong_value`).
     """
     text = read_text(path, max_bytes=max_bytes)
     data = parse_json(text, path)
@@ -51,7 +51,7 @@ def load_json(path: Path, *, max_bytes: int = MAX_FILE_BYTES) -> Any:
 
 
 def parse_json(text: str, path: Path) -> Any:
-    """The data of a JSON text; `path` is only named in errors.
+    """The data of a JSON text; `path` is used in errors only.
 
     Raises `FileError`, located: `json.syntax`, `json.duplicate_key`, `json.number`, `json.surrogate`,
     `json.too_deep` or `json.empty`.
@@ -73,7 +73,7 @@ def parse_json(text: str, path: Path) -> Any:
 
 
 def _refuse(text: str, path: Path, error: json.JSONDecodeError | None = None) -> NoReturn:
-    """Tell what the parser refused: only now is it looked for."""
+    """Raise what the parser refused, which is looked for only now."""
     from agenteval.reading.jsonplaces import refusal, syntax_error
 
     raise _located(text, path, *(syntax_error(text, error) if error else refusal(text))) from None
@@ -84,7 +84,7 @@ def _located(text: str, path: Path, code: str, message: str, offset: int, span: 
 
 
 class _RefusedError(Exception):
-    """The text holds something that is refused; where, is looked for later."""
+    """The text holds something that is refused; the place is looked for later."""
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -136,9 +136,9 @@ def _is_too_deep(data: Any) -> bool:
 
 
 def places(text: str, wanted: Sequence[tuple[DataPath, bool]]) -> list[Place]:
-    """Where in a JSON text values are, or, with `at_key`, their keys, by (path, at_key).
+    """Where in a JSON text values, or with `at_key` their keys, are, by (path, at_key).
 
-    What is not there is looked for further up.
+    For what is not there it is the place of what is nearest above.
     """
     from agenteval.reading.jsonplaces import find_places
 

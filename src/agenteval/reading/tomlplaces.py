@@ -1,4 +1,4 @@
-"""Where in pyproject.toml a setting stands: good enough to point at a line, read only when something is wrong."""
+"""Where a setting stands in pyproject.toml: good enough to point at a line, used only when something is wrong."""
 
 import re
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ _LINE = re.compile(
 
 
 def plain(value: Any) -> Any:
-    """TOML data as JSON could hold it: times, and numbers that are none, become text."""
+    """TOML data as JSON can hold it: times, NaN and infinity become text."""
     if isinstance(value, dict):
         return {key: plain(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -26,7 +26,7 @@ def plain(value: Any) -> Any:
 
 
 def find_places(text: str, wanted: Sequence[tuple[DataPath, bool]]) -> list[Place]:
-    """The place of each (path, at_key) below [tool.agenteval], or of the nearest thing above it."""
+    """The place of each (path, at_key) below [tool.agenteval], or of what is nearest above it."""
     keys: dict[DataPath, tuple[int, int]] = {}
     values: dict[DataPath, tuple[int, int]] = {}
     table: DataPath = ()

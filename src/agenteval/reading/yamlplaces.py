@@ -1,6 +1,6 @@
-"""Where in a YAML text its values and keys stand: a second reading, made only when something is wrong.
+"""Where values and keys stand in a YAML text: a second reading, made only when something is wrong.
 
-The text has been loaded before, so it is known to be within the limits.
+The text has been loaded before, so it is within the limits.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from agenteval.reading.yamlsource import events
 
 
 def find_places(text: str, wanted: Sequence[tuple[DataPath, bool]]) -> list[Place]:
-    """The place of each (path, at_key), or of the nearest thing above it that is there."""
+    """The place of each (path, at_key), or of what is nearest above it."""
     root = _Tree(text).root
     return [_place(text, root, path, at_key=at_key) for path, at_key in wanted]
 

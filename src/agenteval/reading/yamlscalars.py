@@ -1,7 +1,7 @@
 """What a plain YAML scalar means: text, a number, true, false or nothing.
 
-As PyYAML's safe loader has it, except that dates and base-60 numbers (12:30) stay text, and that numbers which
-JSON cannot keep are refused.
+The same as in PyYAML's safe loader, except that dates and base-60 numbers (12:30) stay text, and that numbers which
+JSON cannot hold are refused.
 """
 
 from functools import lru_cache
@@ -16,7 +16,7 @@ WORDS: dict[str, Any] = {
     **{form: False for word in ("no", "false", "off") for form in (word, word.title(), word.upper())},
     **dict.fromkeys(("", "~", "null", "Null", "NULL")),
 }
-"""Words that are no text, with what they mean."""
+"""Words that do not mean themselves, with what they mean."""
 NUMBER_SIGNS = frozenset("+-.0123456789")
 """What a number can begin with: a scalar that is no word and begins otherwise is text."""
 MERGE = "<<"
@@ -25,7 +25,7 @@ KEY_WORDS = frozenset((*WORDS, MERGE))
 
 
 class NoNumber:
-    """A number that cannot be kept, and why."""
+    """A number that cannot be held, and why."""
 
     def __init__(self, why: str) -> None:
         self.why = why
@@ -42,7 +42,7 @@ def meaning(text: str) -> Any:
 
 @lru_cache(maxsize=1024)
 def _number(text: str) -> int | float | str | NoNumber:
-    """The number that a plain scalar means; itself when it means none."""
+    """The number that a plain scalar means; the text itself when it means none."""
     if len(text) <= 18 and text.isdecimal() and text.isascii() and (text[0] != "0" or text == "0"):
         return int(text)
     for tag, pattern in Resolver.yaml_implicit_resolvers[text[0]]:

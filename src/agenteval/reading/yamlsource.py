@@ -1,9 +1,9 @@
-"""YAML into plain data: fast, strict, and safe with hostile files.
+"""Reads YAML into plain data: fast, strictly, and safely with hostile files.
 
 Values are built straight from the parser's events, through libyaml when PyYAML has it, so that depth and number
 of nodes are checked while the file is read. Plain scalars mean what they mean to PyYAML's safe loader, except
-that dates and base-60 numbers stay text. Where items of lists begin is noted on the way; all other positions are
-worked out in a second pass, only when something is wrong.
+that dates and base-60 numbers stay text. The offsets of list items are kept on the way; all other positions are
+found in a second reading, only when something is wrong.
 """
 
 from collections.abc import Callable, Sequence
@@ -64,7 +64,7 @@ class _DuplicateKey(Exception):  # noqa: N818 - the same
 
 
 Starts = dict[int, list[int]]
-"""Where in the text the items of a list begin that are no plain scalars: offsets, by the `id` of the list."""
+"""The offsets at which items of a list begin, except plain scalars, by the `id` of the list."""
 
 
 def load_yaml(text: str, path: Path, *, max_nodes: int = MAX_YAML_NODES, starts: Starts | None = None) -> Any:
@@ -97,7 +97,7 @@ def load_yaml(text: str, path: Path, *, max_nodes: int = MAX_YAML_NODES, starts:
 
 
 def events(text: str) -> NextEvent:
-    """The parser's events, one a call."""
+    """A function that returns the parser's next event."""
     next_event: NextEvent = _parser()(text).get_event
     return next_event
 
@@ -112,7 +112,7 @@ def _parser() -> Any:
 
 
 class _PythonParser(yaml.reader.Reader, yaml.scanner.Scanner, yaml.parser.Parser):
-    """PyYAML's own parser, for where there is no libyaml."""
+    """PyYAML's own parser, where there is no libyaml."""
 
     def __init__(self, text: str) -> None:
         yaml.reader.Reader.__init__(self, text)
@@ -121,7 +121,7 @@ class _PythonParser(yaml.reader.Reader, yaml.scanner.Scanner, yaml.parser.Parser
 
 
 def _counted(next_event: NextEvent, max_nodes: int) -> NextEvent:
-    """Stops a large file early. (A small one cannot hold too many nodes, but through aliases.)"""
+    """The events, up to too many nodes: stops a large file early. (A small one has too many only by aliases.)"""
     count = -2  # the first two events begin the stream and the document
 
     def next_counted() -> Any:
@@ -146,7 +146,7 @@ def _refuse_size(event: Any, max_nodes: int) -> NoReturn:
 
 
 _OPEN = (None, -1)
-"""What an anchor stands for while its value is being read."""
+"""The entry of an anchor while its value is being read."""
 
 
 class _Reader:
@@ -274,7 +274,7 @@ class _Reader:
             _refuse_size(event, self.max_nodes)
 
     def merged(self, event: Any, depth: int) -> list[dict[str, Any]]:
-        """The mappings that `<<` names, the one that goes first in front."""
+        """The mappings that `<<` names, those that win first."""
         value = self.node(event, depth)
         mappings = value if isinstance(value, list) else [value]
         if not all(isinstance(mapping, dict) for mapping in mappings):
@@ -327,7 +327,7 @@ def _resolved(event: Any) -> Any:
 
 
 def _twice(text: str, duplicate: _DuplicateKey) -> _Refused:
-    """The refusal of a duplicate key: only now is the first one looked for."""
+    """The refusal of a duplicate key; the first one is looked for only now."""
     from agenteval.reading.yamlplaces import first_key
 
     second = duplicate.event.start_mark.index
@@ -355,12 +355,12 @@ def _bad_character(text: str, offset: int) -> _Refused:
 
 
 def place(text: str, path: DataPath) -> Place:
-    """Where in a YAML text the value at `path` is. What is not there is looked for further up."""
+    """Where in a YAML text the value at `path` is, or else what is nearest above it."""
     return places(text, [(path, False)])[0]
 
 
 def places(text: str, wanted: Sequence[tuple[DataPath, bool]]) -> list[Place]:
-    """Where values are, or, with `at_key`, their keys, by (path, at_key), in one reading of the text."""
+    """Where values, or with `at_key` their keys, are, by (path, at_key), in one reading of the text."""
     from agenteval.reading.yamlplaces import find_places
 
     return find_places(text, wanted)

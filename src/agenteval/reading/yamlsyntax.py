@@ -1,7 +1,7 @@
-"""What a YAML parser stumbles over, in words for who wrote the file.
+"""Explains the errors of YAML parsers to the author of the file.
 
 Both parsers, libyaml and PyYAML's own, say what they were reading (`context`) and what they missed (`problem`), in
-words about parsers. Imported only when a file is not YAML.
+terms of parsing. Imported only when a file is not YAML.
 """
 
 import re
@@ -24,7 +24,7 @@ class Trouble(NamedTuple):
 
 
 def trouble(text: str, error: yaml.YAMLError) -> Trouble | None:
-    """What an error of the parser means; None when it says of no place."""
+    """What an error of the parser means; None for one without a place."""
     at = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     if at is None:
         return None
@@ -41,7 +41,7 @@ def trouble(text: str, error: yaml.YAMLError) -> Trouble | None:
 
 
 def _of_signs(text: str, problem: str, offset: int) -> Trouble | None:
-    """A sign that cannot stand where it does."""
+    """A character that is not allowed where it stands."""
     sign = text[offset : offset + 1]
     if "tab character" in problem or ("cannot start any token" in problem and sign == "\t"):
         return Trouble("a tab cannot indent YAML", offset, "indent with blanks")
@@ -55,7 +55,7 @@ def _of_signs(text: str, problem: str, offset: int) -> Trouble | None:
 
 
 def _of_a_colon(text: str, offset: int) -> Trouble:
-    """A key where the parser goes on with the text that began before it."""
+    """A key where the parser expects more of the text before it."""
     line = text.rfind("\n", 0, offset) + 1
     key = _KEY_ALONE.fullmatch(text, line, offset)
     if not key:
