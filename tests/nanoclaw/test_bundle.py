@@ -339,6 +339,9 @@ def test_a_message_step_beyond_the_input_messages(tmp_path: Path) -> None:
         )
     ]
     assert error.next_step == "give the step its content, or add the message to input_messages"
+    more = {"type": "message_received", "content": "And?"}
+    trace = trace_of(tmp_path, make_bundle({"type": "message_received"}, more))
+    assert [event.data["content"] for event in trace.of_type("message_received")] == ["Hello?", "And?"]
 
 
 def test_all_problems_are_told_together_in_file_order(tmp_path: Path) -> None:

@@ -146,9 +146,9 @@ def test_deeply_nested_values_that_differ(tmp_path: Path) -> None:
 
 def test_an_error_fixture_makes_a_failed_call(tmp_path: Path) -> None:
     """The result is unsuccessful, the error is its result, and an error event follows, linked to the call."""
-    trace = trace_of(
-        tmp_path, make_bundle(CALL, {**NAMING_DOWN, "ts": "2026-01-31T08:00:00Z"}), fixtures=[DOWN]
-    )
+    ids = {"group_id": "work", "session_id": "s-2", "task_id": "t-2", "agent_id": "a-2"}
+    step = {**NAMING_DOWN, "ts": "2026-01-31T08:00:00Z", **ids}
+    trace = trace_of(tmp_path, make_bundle(CALL, step), fixtures=[DOWN])
     assert [event.type for event in trace.events] == [
         "message_received",
         "tool_call",
@@ -168,6 +168,7 @@ def test_an_error_fixture_makes_a_failed_call(tmp_path: Path) -> None:
     }
     error = trace.of_type("error")[0]
     assert (error.parent_event_id, error.ts, error.actor) == ("evt-2", "2026-01-31T08:00:00Z", "tool")
+    assert {name: getattr(error, name) for name in ids} == ids
     assert trace.calls()[0].failed
 
 
@@ -276,6 +277,19 @@ def test_arguments_that_do_not_match(tmp_path: Path) -> None:
         )
     ]
     assert error.next_step == "name the fixture that belongs to these arguments, or correct its `match`"
+
+
+@pytest.mark.parametrize(
+    ("match", "difference"),
+    [
+        ({"args_contains": {"query": "sports"}}, 'query: expected to contain "sports", got "AI news"'),
+        ({"args_equal": {"query": "AI"}}, 'query: expected "AI", got "AI news"'),
+    ],
+)
+def test_one_way_to_match_is_enough(tmp_path: Path, match: dict[str, Any], difference: str) -> None:
+    """A part of the arguments, or all of an argument."""
+    error = refused(tmp_path, make_bundle(CALL, NAMING), fixtures=[{**NEWS, "match": match}])
+    assert error.problems[0].message.endswith(f"are not those of the fixture 'news': {difference}")
 
 
 def test_an_unused_fixture_is_a_warning(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """From bundle to trace: the rules of normalisation, and what is noted when a recording contradicts itself."""
 
 import json
+import time
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ import pytest
 
 from agenteval.trace import AdapterInfo, Capabilities, Event, Trace, TraceMessage, TraceScenario
 from agenteval_nanoclaw.schedules import schedules_differ
+from agenteval_nanoclaw.timestamps import in_utc
 from builders import make_case
 from nanoclaw.bundles import ANSWER, CALL, FAILED, RESULT, TIMEOUT, make_bundle, trace_of
 
@@ -269,6 +271,15 @@ def test_an_error_without_call_id_fails_no_other_call(tmp_path: Path, script: li
     assert not trace.calls()[0].failed
 
 
+@pytest.mark.parametrize("answered", [RESULT, TIMEOUT])
+def test_an_error_without_a_call_is_of_the_call_that_waits(tmp_path: Path, answered: dict[str, Any]) -> None:
+    """Of two calls of a tool, the one that nothing answered yet."""
+    unnamed = {name: value for name, value in TIMEOUT.items() if name != "call_id"}
+    bundle = make_bundle(CALL, {**CALL, "call_id": "c2"}, answered, unnamed)
+    error = trace_of(tmp_path, bundle).of_type("error")[-1]
+    assert (error.parent_event_id, error.data["tool"]) == ("evt-3", "web_search")
+
+
 def test_an_error_takes_its_tool_from_the_call(tmp_path: Path) -> None:
     """Selectors by tool find it."""
     bundle = make_bundle(CALL, {"type": "error", "call_id": "c1", "error_type": "timeout"})
@@ -429,6 +440,9 @@ def test_another_hour_than_the_tests_is_warned_of(
         ({"timezone": "Europe/Berlin", "at": "2026-07-01T09:00"}, {"at": "2026-07-01T07:00Z"}, []),
         ({"timezone": "Europe/Berlin", "at": "2026-12-01T09:00"}, {"at": "2026-12-01T07:00Z"}, ["at"]),
         ({"at": "2026-12-01T09:00"}, {"timezone": "Europe/Berlin", "at": "2026-12-01T08:00Z"}, []),
+        ({"at": "2026-12-01T08:00Z"}, {"timezone": "Europe/Berlin", "at": "2026-12-01T08:00"}, ["at"]),
+        ({"timezone": "Europe/Berlin", "at": "2026-12-01T08:00Z"}, {"at": "2026-12-01T08:00"}, ["at"]),
+        ({"task_id": "a"}, {"task_id": "b"}, []),  # a task has no other name: that is told of the scenario
         ({"at": "2026-12-01T09:00"}, {"at": "2026-12-01T08:00Z"}, []),  # nothing tells the zone
         ({"at": "2026-12-01T09:00"}, {"at": "2026-12-01T08:00"}, ["at"]),
         ({"timezone": "Asia/Calcutta"}, {"timezone": "Asia/Kolkata"}, []),
@@ -444,6 +458,17 @@ def test_what_schedulers_knew_is_compared_by_its_meaning(
 ) -> None:
     """Times in the time zone of the scheduler, with summer time; zones by their hours."""
     assert list(schedules_differ(told, recorded)) == names
+
+
+def test_times_without_an_offset_are_in_utc_wherever_the_machine_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same recording gives the same trace in Berlin and in New York."""
+    try:
+        with monkeypatch.context() as elsewhere:
+            elsewhere.setenv("TZ", "America/New_York")
+            time.tzset()
+            assert in_utc("2026-01-31T08:00:00") == "2026-01-31T08:00:00Z"
+    finally:
+        time.tzset()
 
 
 def test_another_situation_than_the_tests_is_warned_of(tmp_path: Path) -> None:
@@ -471,6 +496,10 @@ def test_another_situation_than_the_tests_is_warned_of(tmp_path: Path) -> None:
             "input message 1 is user: 'Hello?' in the test and user: 'Bye' in the recording",
         ),
         (
+            [{"role": "user", "content": "Hello?"}, {"role": "user", "content": "Bye"}],
+            "the test has 1 input_messages and the recording 2",
+        ),
+        (
             [{"role": "system", "content": "x" * 100}],
             f"input message 1 is user: 'Hello?' in the test and system: '{'x' * 79}…' in the recording",
         ),
@@ -484,6 +513,17 @@ def test_other_messages_than_the_tests_are_warned_of(
     trace = trace_of(tmp_path, make_bundle(input_messages=messages), warnings=warnings)
     assert warnings == [warning]
     assert len(trace.input_messages) == len(messages)
+
+
+def test_the_first_message_that_differs_is_told(tmp_path: Path) -> None:
+    """By its number."""
+    said, recorded = (
+        [{"role": "user", "content": text} for text in ("Hello?", last)] for last in ("Tea?", "Milk?")
+    )
+    warnings: list[str] = []
+    case = make_case(scenario={"input_messages": said})
+    trace_of(tmp_path, make_bundle(input_messages=recorded), case=case, warnings=warnings)
+    assert warnings == ["input message 2 is user: 'Tea?' in the test and user: 'Milk?' in the recording"]
 
 
 def test_what_a_real_recording_tells_besides_is_kept(tmp_path: Path) -> None:

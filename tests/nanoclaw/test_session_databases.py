@@ -10,7 +10,7 @@ import pytest
 from agenteval.errors import AdapterError
 from agenteval_nanoclaw.session.clock import iso, milliseconds
 from agenteval_nanoclaw.session.database import read_tables
-from nanoclaw.recordings import files_of, inspected, replayed, unpack
+from nanoclaw.recordings import converted, files_of, inspected, replayed, unpack
 
 NEXT = "copy the transcript (*.jsonl) to another folder and name the copy; it is read without databases"
 
@@ -118,6 +118,33 @@ def test_a_database_of_another_version(install: Path, name: str, change: str, mi
     assert caught.value.next_step == NEXT
 
 
+@pytest.mark.parametrize("name", ["v1-scheduled-task", "v2-cross-group-leak"])
+def test_every_column_may_have_another_name(tmp_path: Path, name: str) -> None:
+    """The recording is read without it, or what is missing is said."""
+    root = unpack(name, tmp_path)
+    for path in root.rglob("*.db"):
+        with closing(sqlite3.connect(path)) as other:
+            tables = [
+                row[0]
+                for row in other.execute(
+                    "SELECT name FROM sqlite_master WHERE sql NOTNULL AND type = 'table' AND name != 'sqlite_sequence'"
+                )
+            ]
+            filled = [table for table in tables if other.execute(f"SELECT * FROM {table}").fetchone()]
+            columns = [
+                (table, row[1]) for table in filled for row in other.execute(f"PRAGMA table_info({table})")
+            ]
+            for table, column in columns:
+                other.execute(f"ALTER TABLE {table} RENAME COLUMN {column} TO renamed")
+                other.commit()
+                try:
+                    assert inspected(root).runs
+                except AdapterError as error:
+                    assert f" has no columns {column} in table {table}: " in error.message
+                other.execute(f"ALTER TABLE {table} RENAME COLUMN renamed TO {column}")
+                other.commit()
+
+
 def test_tables_that_are_not_needed_may_be_missing(install: Path) -> None:
     """Older and newer versions have others."""
     with closing(sqlite3.connect(database(install, "inbound.db"))) as old:
@@ -126,6 +153,131 @@ def test_tables_that_are_not_needed_may_be_missing(install: Path) -> None:
         old.commit()
     trace = replayed(install, turn=1)
     assert trace.of_type("final_output")[0].data["delivered"] is False
+
+
+def test_a_failure_of_the_agent_s_process_ends_the_run_as_failed(tmp_path: Path) -> None:
+    """NanoClaw sends it in the agent's name, in reply to the message; a send by tool that begins so is none."""
+    root = unpack("v2-current-news", tmp_path)
+    with closing(sqlite3.connect(database(root, "outbound.db"))) as out:
+        row = "INSERT INTO messages_out SELECT ?, ?, {}, timestamp, NULL, NULL, kind, NULL, NULL, NULL, ? FROM messages_out"
+        text = '{"text": "Error: Claude Code process exited with code 1"}'
+        out.execute(row.format("NULL") + " LIMIT 1", ("by-tool", 101, text))
+        out.commit()
+        assert replayed(root).status == "success"
+        out.execute(row.format("in_reply_to") + " WHERE in_reply_to NOTNULL LIMIT 1", ("failed", 103, text))
+        out.commit()
+    trace = replayed(root)
+    assert trace.status == "failed"
+    assert trace.events[-1].type == "error"
+    assert trace.events[-1].data == {
+        "scope": "runtime",
+        "tool": None,
+        "call_id": None,
+        "error_type": "runner_failed",
+        "message": "Error: Claude Code process exited with code 1",
+        "retryable": False,
+    }
+
+
+FIRST = "SELECT {}, sender, sender_name, {}, {}, is_from_me, {} FROM messages WHERE id = '41'"
+
+
+def test_a_message_is_known_by_its_chat_its_text_and_its_time(tmp_path: Path) -> None:
+    """The first generation gives prompts no ids: another that is like it, or what the agent said, is not it."""
+    root = unpack("v1-memory", tmp_path)
+    others = [
+        ("'0', 'tg:2'", "content", "timestamp", "0"),
+        ("'1', chat_jid", "'Hello'", "timestamp", "0"),
+        ("'2', chat_jid", "content", "'2026-11-21T20:59:07.300Z'", "0"),
+        ("'3', chat_jid", "content", "'2026-11-21T20:59:07.400Z'", "0"),
+        ("'4', chat_jid", "content", "timestamp", "1"),
+    ]
+    with closing(sqlite3.connect(database(root, "messages.db"))) as store:
+        store.execute(
+            "INSERT INTO registered_groups SELECT 'tg:2', 'Nora', 'family', 'x', added_at, NULL, 0, 0 FROM registered_groups"
+        )
+        for other in others:
+            store.execute("INSERT INTO messages " + FIRST.format(*other))
+        store.execute(
+            "INSERT INTO messages SELECT '5', chat_jid, sender, sender_name, content || ' ', timestamp, 0, 0 FROM messages WHERE id = '41'"
+        )
+        store.execute("DELETE FROM messages WHERE id = '41'")
+        store.commit()
+    trace = replayed(root, turn=1)
+    (message,) = trace.of_type("message_received")
+    assert message.data == {
+        "role": "user",
+        "content": "I want 5 bullets in briefs from now on",
+        "sender": "Dana",
+        "message_id": "5",
+    }
+    assert message.ts == "2026-11-21T20:59:07.344Z"
+    assert trace.of_type("final_output")[0].data["to"] == "tg:5550100"
+    assert "delivered" not in trace.of_type("final_output")[0].data
+
+
+def test_a_run_of_a_task_is_known_by_the_log(tmp_path: Path) -> None:
+    """By the time of its end and what it took: an earlier run of the task, and the task of another group, are others."""
+    root = unpack("v1-scheduled-task", tmp_path)
+    with closing(sqlite3.connect(database(root, "messages.db"))) as store:
+        store.execute(
+            "INSERT INTO registered_groups SELECT 'tg:2', 'Nora', 'family', 'x', added_at, NULL, 0, 0 FROM registered_groups"
+        )
+        store.execute(
+            "INSERT INTO scheduled_tasks SELECT 'task-0', 'family', chat_jid, prompt, schedule_type, 'other', next_run, last_run, last_result, status, created_at, context_mode FROM scheduled_tasks"
+        )
+        for number, task, ended in ((2, "task-1763740800000-abc123", "20:59"), (3, "task-0", "21:01")):
+            store.execute(
+                f"INSERT INTO task_run_logs VALUES ({number}, '{task}', '2026-11-21T{ended}:06.490Z', 28829, 'error', NULL, 'boom')"
+            )
+        store.commit()
+    trace = replayed(root)
+    assert (trace.status, trace.scenario.task_id) == ("success", "task-1763740800000-abc123")
+    assert trace.scenario.scheduler_context == {
+        "task_id": "task-1763740800000-abc123",
+        "recurrence": "0 9 * * 1-5",
+    }
+    with closing(sqlite3.connect(database(root, "messages.db"))) as store:
+        store.execute(
+            "UPDATE scheduled_tasks SET schedule_type = 'once', schedule_value = '2026-11-21T21:00:00.000Z'"
+        )
+        store.commit()
+    assert replayed(root).scenario.scheduler_context == {"task_id": "task-1763740800000-abc123"}
+
+
+@pytest.mark.parametrize(
+    ("folder", "is_main", "mounts"),
+    [
+        ("main", 0, [{"path": "/workspace/project", "readonly": True}]),
+        ("home", 1, [{"path": "/workspace/project", "readonly": True}]),
+        ("home", 0, None),
+    ],
+)
+def test_the_main_group_has_the_project_mounted(
+    tmp_path: Path, folder: str, is_main: int, mounts: list[dict[str, object]] | None
+) -> None:
+    """It is marked as the main one; in older stores it is known by the name of its folder."""
+    root = unpack("v1-memory", tmp_path)
+    (root / "data" / "sessions" / "main").rename(root / "data" / "sessions" / folder)
+    with closing(sqlite3.connect(database(root, "messages.db"))) as store:
+        store.execute("UPDATE registered_groups SET folder = ?, is_main = ?", (folder, is_main))
+        store.commit()
+    scenario = converted(root, inspected(root).runs[0]).scenario
+    assert (scenario["group_id"], scenario.get("mounts")) == (folder, mounts)
+
+
+def test_a_task_whose_log_has_an_error_failed(tmp_path: Path) -> None:
+    """The error that v1 logged is told, whatever the agent said."""
+    root = unpack("v1-scheduled-task", tmp_path)
+    with closing(sqlite3.connect(database(root, "messages.db"))) as store:
+        store.execute(
+            "UPDATE task_run_logs SET status = 'error', result = NULL, error = 'Container timed out'"
+        )
+        store.commit()
+    trace = replayed(root)
+    assert trace.status == "failed"
+    assert trace.events[-1].data["error_type"] == "task_failed"
+    assert trace.events[-1].data["message"] == "Container timed out"
 
 
 def test_broken_values_are_survived(install: Path) -> None:

@@ -2,7 +2,9 @@
 
 import json
 import shutil
+import sqlite3
 import sys
+from contextlib import closing
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ from agenteval.cli import main
 from agenteval.errors import AdapterError
 from agenteval.trace import Trace
 from agenteval_nanoclaw import NanoClawAdapter
+from agenteval_nanoclaw.session.evidence import IMPLICIT
 from nanoclaw.recordings import case_of, context_of, inspected, replayed, unpack
 from nanoclaw.transcripts import Script
 
@@ -51,6 +54,38 @@ def test_a_part_of_an_install_leads_to_all_of_it(install: Path, path: str) -> No
     assert essence(replayed(install, path, turn=2)) == essence(replayed(install, ".", turn=2))
 
 
+def test_the_other_groups_of_an_install_have_no_part_in_a_group_s_session(install: Path) -> None:
+    """Nor have other transcripts in the one that is named."""
+    other = install / "data" / "v2-sessions" / "ag-other"
+    shutil.copytree(install / AGENT_GROUP, other)
+    (other / Path(SESSION).name).rename(other / "sess-other")
+    runs = [len(inspected(install / path).runs) for path in (".", SESSION, TRANSCRIPT)]
+    assert runs == [4, 2, 2]
+    script = Script("s-2")
+    script.chat("Hello?")
+    script.sends("Hi.")
+    script.write((install / TRANSCRIPT).parent, "s-2.jsonl")
+    runs = [len(inspected(install / path).runs) for path in (".", SESSION, TRANSCRIPT)]
+    assert runs == [5, 2, 2]
+
+
+@pytest.mark.parametrize("changed", ["data", "store", "project"])
+def test_a_transcript_that_only_looks_like_one_of_an_install(tmp_path: Path, changed: str) -> None:
+    """Its folder lies elsewhere, the store is not there, or the project ends below it: it is read alone."""
+    root = unpack("v1-memory", tmp_path)
+    (transcript,) = root.rglob("projects/*/*.jsonl")
+    within = root
+    if changed == "data":
+        (root / "data").rename(root / "copied")
+        (transcript,) = root.rglob("projects/*/*.jsonl")
+    elif changed == "store":
+        shutil.rmtree(root / "store")
+    else:
+        within = transcript.parent
+    trace = replayed(within, str(transcript.relative_to(within)), turn=1)
+    assert (trace.scenario.group_id, "message_id" in trace.events[0].data) == ("family", False)
+
+
 def test_kinds_are_told(install: Path, tmp_path: Path) -> None:
     """In NanoClaw's words."""
     kinds = [inspected(install / path).kind for path in ("", SESSION, TRANSCRIPT)]
@@ -79,6 +114,13 @@ def test_a_session_folder_that_was_copied_out_with_its_transcript(install: Path,
     assert trace.scenario.group_id == "family"
     assert trace.calls()[1].results[0].data["result"]["delivered"] is True
     assert trace.capabilities.supports_container_metadata is False
+    script = Script("s-2")
+    script.chat("Of another session?", 8)
+    script.sends("Yes.")
+    script.write(copy, "s-2.jsonl")
+    assert len(inspected(copy).runs) == 2
+    (copy / "outbound.db").unlink()
+    assert replayed(copy, ".", turn=2).scenario.task_id == "task-1795294527407-6whzfn"
 
 
 def test_a_session_folder_without_a_transcript(install: Path, tmp_path: Path) -> None:
@@ -105,6 +147,8 @@ def test_a_store_that_was_copied_out_with_its_transcripts(tmp_path: Path) -> Non
     shutil.copy(transcript, copy)
     trace = replayed(copy, ".", turn=1)
     assert (trace.scenario.group_id, trace.events[0].data["message_id"]) == ("main", "41")
+    (tmp_path / "groups").mkdir()  # none of its own
+    assert not [line for line in inspected(copy).holds if "group folders" in line]
 
 
 @pytest.mark.parametrize(
@@ -117,6 +161,7 @@ def test_a_store_that_was_copied_out_with_its_transcripts(tmp_path: Path) -> Non
         ({"message": "5550100:41:ag-1763740800000-main01"}, 1),
         ({"message": "task-1795294527407-6whzfn"}, 2),
         ({"task_id": "task-1795294527407-6whzfn"}, 2),
+        ({"time": "2026-11-21T20:55:27.303Z"}, 1),
         ({"time": "2026-11-21T20:55:27.400Z"}, 1),
         ({"time": "2026-11-21T20:55:29Z"}, 1),
         ({"time": "2026-11-21T21:55:30.2+01:00"}, 2),
@@ -160,15 +205,56 @@ def test_a_choice_that_no_run_fits(install: Path, given: dict[str, Any], asked: 
     assert error.message == f"no run of the recording has {asked}; it has\n{RUNS}"
 
 
-def test_a_choice_that_several_runs_fit(tmp_path: Path) -> None:
+def test_choosing_a_run_without_a_database(tmp_path: Path) -> None:
+    """By the number of its message, or by a time: of runs that interleave, the one that was under way."""
+    script = Script()
+    one = script.chat("First?", 2)
+    script.chat("Second?", 4, parent=None)
+    script.sends("Second.")
+    script.sends("First.", parent=one)
+    root = script.write(tmp_path).parent
+    chosen = [
+        replayed(root, "s-1.jsonl", **given).output
+        for given in (
+            {"message": 4},
+            {"message": 2},
+            {"time": "2026-11-21T20:00:01Z"},
+            {"time": "2026-11-21T20:00:03Z"},
+            {"time": "2026-11-21T20:00:04Z"},
+            {"time": "2026-11-21T20:00:05Z"},
+        )
+    ]
+    assert chosen == ["Second.", "First.", "First.", "Second.", "First.", "Second."]
+
+
+def test_a_task_that_recurs_is_known_by_its_series(install: Path) -> None:
+    """Each time it is a row of its own: the series tells which task it is, and when it runs next."""
+    (inbound,) = install.rglob("inbound.db")
+    with closing(sqlite3.connect(inbound)) as database:
+        database.execute("UPDATE messages_in SET series_id = 'daily' WHERE kind = 'task'")
+        database.commit()
+    trace = replayed(install, ".", task_id="daily")
+    assert trace.scenario.scheduler_context == {
+        "timezone": "America/New_York",
+        "task_id": "task-1795294527407-6whzfn",
+        "scheduled_for": "2026-11-21T20:55:30.000Z",
+        "series_id": "daily",
+        "recurrence": "0 9 * * 1-5",
+    }
+
+
+@pytest.mark.parametrize(
+    ("count", "last", "lines"), [(20, "turn 20  2026-11-21T20:00:39.000Z", 21), (30, "and 10 more", 22)]
+)
+def test_a_choice_that_several_runs_fit(tmp_path: Path, count: int, last: str, lines: int) -> None:
     """They are listed; of very many, the first ones."""
     script = Script()
-    for _ in range(30):
+    for _ in range(count):
         script.user("again")
         script.says("done")
-    error = refused(script.write(tmp_path).parent, "s-1.jsonl")
-    lines = error.message.splitlines()
-    assert (lines[0], lines[-1], len(lines)) == ("the recording has 30 runs:", "  and 10 more", 22)
+    told = refused(script.write(tmp_path).parent, "s-1.jsonl").message.splitlines()
+    assert (told[0], len(told)) == (f"the recording has {count} runs:", lines)
+    assert told[-1].startswith(f"  {last}")
 
 
 @pytest.mark.parametrize(
@@ -341,7 +427,42 @@ def test_what_a_recording_holds_and_lacks(install: Path, tmp_path: Path) -> None
         "memory at the start of a run, but for what the run shows; group folders are as they were copied",
     ]
     store = inspected(unpack("v1-memory", tmp_path))
-    assert "output tokens: a limit on them is not judged" in store.lacks
+    assert store.lacks == [
+        "the system prompt, the tools that the agent had, and sampling parameters",
+        "output tokens: a limit on them is not judged",
+        f"{IMPLICIT}; runs without memory events have supports_memory_events: false",
+        "what was delivered: sends are known by their calls, the answer by its text",
+        "memory at the start of a run, but for what the run shows; group folders are as they were copied",
+    ]
+
+
+def test_a_file_among_transcripts_that_is_none(install: Path) -> None:
+    """It is passed over, and said."""
+    (install / TRANSCRIPT).with_name("notes.jsonl").write_text("no line\n", encoding="utf-8")
+    recording = inspected(install)
+    assert (len(recording.runs), recording.skipped["file that is no transcript"]) == (2, 1)
+
+
+def test_what_a_transcript_alone_holds_and_lacks(tmp_path: Path) -> None:
+    """Without databases; its subagents are beside it, and its last line is cut."""
+    script = Script()
+    script.chat("Hello?")
+    script.sends("Hi.")
+    path = script.write(tmp_path)
+    script.write(tmp_path, "s-1/subagents/agent-a1.jsonl")
+    path.write_text(script.text() + "{", encoding="utf-8")
+    recording = inspected(path)
+    assert recording.holds == [
+        "messages, tool calls with their results, and answers: 1 transcript",
+        "what subagents did: 1 transcript",
+    ]
+    assert recording.lacks == [
+        "the system prompt, the tools that the agent had, and sampling parameters",
+        "what was delivered: sends are known by their calls, the answer by its text",
+        "task ids: runs by the scheduler have supports_scheduler_context: false",
+        "mounts: memory under /workspace/extra belongs to the group that the folder is named for",
+        "the end of a transcript, whose last line is cut: the last run is partial",
+    ]
 
 
 class Terminal(StringIO):

@@ -9,7 +9,7 @@ import pytest
 from agenteval.assertions.base import Verdict
 from agenteval_nanoclaw.session.memory import Memory
 from agenteval_nanoclaw.session.shell import touches
-from agenteval_nanoclaw.session.store import Mount
+from agenteval_nanoclaw.session.store import Mount, listed_mounts
 from builders import judge, make_case
 from nanoclaw.recordings import converted, inspected, replayed, unpack
 from nanoclaw.transcripts import Script
@@ -18,7 +18,13 @@ MOUNTS = [
     Mount(inside="/workspace/extra/family", host="/srv/nanoclaw/groups/telegram_family"),
     Mount(inside="/workspace/extra/all", host="/srv/nanoclaw/groups"),
     Mount(inside="/workspace/extra/code", host="/srv/code"),
+    Mount(inside="/workspace/extra/claw", host="/srv/nanoclaw/"),
 ]
+
+
+PART = {"filePath": "CLAUDE.local.md", "content": "tea", "startLine": 1, "numLines": 1, "totalLines": 2}
+WHOLE = {"filePath": "CLAUDE.local.md", "content": "tea", "startLine": 1, "numLines": 1, "totalLines": 1}
+LAST = {**PART, "startLine": 2}
 
 
 def memory(index_text: str = "") -> Memory:
@@ -33,27 +39,64 @@ def memory(index_text: str = "") -> Memory:
         ("/workspace/agent/./sub/../CLAUDE.local.md", "main CLAUDE.local.md"),
         ("/workspace/agent/CLAUDE.md", "global CLAUDE.md"),
         ("/workspace/agent/conversations/2026.md", "main conversations"),
+        ("/workspace/agent/conversations/photo.png", None),
         ("/workspace/agent/preferences.md", "main preferences.md"),
+        ("/workspace/agent/lists/tea.txt", "main lists/tea.txt"),
+        ("/workspace/agent/facts.json", "main facts.json"),
+        ("/workspace/agent/digest.py", None),
+        ("/workspace/agent/.claude-shared.md", None),
         ("/workspace/agent/notes.md", None),
         ("/workspace/agent/sub/CLAUDE.local.md", None),
         ("/workspace/group/CLAUDE.md", "main CLAUDE.md"),
         ("/workspace/global/CLAUDE.md", "global CLAUDE.md"),
+        ("/workspace/global/photo.png", None),
+        ("/app/CLAUDE.md", "global CLAUDE.md"),
         ("/workspace/project/groups/family/CLAUDE.md", "family CLAUDE.md"),
+        ("/workspace/project/groups/family/conversations/2026.md", "family conversations"),
+        ("/workspace/project/groups/family/conversations/photo.png", None),
         ("/workspace/project/groups/main/CLAUDE.md", "main CLAUDE.md"),
-        ("/workspace/project/groups/global/CLAUDE.md", "global CLAUDE.md"),
+        ("/workspace/project/groups/main/preferences.md", "main preferences.md"),
+        ("/workspace/project/groups/global/rules.md", "global rules.md"),
+        ("/workspace/project/groups/global/photo.png", None),
         ("/workspace/project/groups/family/photo.md", None),
         ("/srv/node/.claude/projects/-workspace-agent/memory/MEMORY.md", "main auto memory"),
+        ("/srv/node/.claude/projects/-workspace-agent/memory/photo.png", None),
+        ("/srv/node/.claude/projects/-workspace-agent/notes.md", None),
+        ("/srv/memory/MEMORY.md", None),
         ("/workspace/extra/family/CLAUDE.local.md", "telegram_family CLAUDE.local.md"),
+        ("/workspace/extra/family/sub/CLAUDE.local.md", None),
+        ("/workspace/extra/family2/sub/CLAUDE.local.md", "family2 CLAUDE.local.md"),
         ("/workspace/extra/all/work/CLAUDE.local.md", "work CLAUDE.local.md"),
-        ("/workspace/extra/code/CLAUDE.md", None),
+        ("/workspace/extra/claw/groups/work/CLAUDE.local.md", "work CLAUDE.local.md"),
+        ("/workspace/extra/claw/groups/work/conversations/2026.md", "work conversations"),
+        ("/workspace/extra/code/work/CLAUDE.md", None),
         ("/workspace/extra/unknown/CLAUDE.local.md", "unknown CLAUDE.local.md"),
+        ("/tmp/CLAUDE.local.md", None),
         ("/etc/passwd", None),
     ],
 )
 def test_whose_memory_a_path_is(path: str, owner: str | None) -> None:
     """By the folders of NanoClaw, through mounts too; files that the memory file names are memory."""
-    file = memory("see @./preferences.md.").owned(path)
+    named = "see @./preferences.md. Also lists/tea.txt, /workspace/agent/facts.json, digest.py, @./.claude-shared.md"
+    file = memory(named).owned(path)
     assert (f"{file.group} {file.source}" if file else None) == owner
+
+
+@pytest.mark.parametrize(
+    ("host", "group"),
+    [
+        ("/srv/nanoclaw/groups/family", "family"),
+        ("/srv/nanoclaw/groups//family/photos/", "family"),
+        ("C:\\nanoclaw\\groups\\family", "family"),
+        ("/srv/nanoclaw/groups", ""),
+        ("/srv/nanoclaw/groups/", ""),
+        ("/srv/code", ""),
+    ],
+)
+def test_whose_folder_a_mount_is(host: str, group: str) -> None:
+    """The group's in whose folder it is; all of them are no one's."""
+    (mount,) = listed_mounts([{"hostPath": host, "containerPath": "/family/", "readonly": 1}])
+    assert (mount.group, mount) == (group, Mount(inside="/workspace/extra/family", host=host, readonly=True))
 
 
 def uses(tool: str, output: str = "", /, **args: Any) -> list[str]:
@@ -74,6 +117,12 @@ OWN = "main/CLAUDE.local.md"
         ("cd /workspace/extra/family && tail -n 5 CLAUDE.local.md", ["read telegram_family/CLAUDE.local.md"]),
         ("cat *.md", [f"read {OWN}", "read global/CLAUDE.md", "read main/preferences.md"]),
         ("cat /workspace/extra/*/CLAUDE.local.md", ["read telegram_family/CLAUDE.local.md"]),
+        ("cat /workspace/global/*.md", ["read global/CLAUDE.md"]),
+        ("cat conversations/2026.md", ["read main/conversations"]),
+        ("cat CLAUDE.local.md; cat CLAUDE.local.md", [f"read {OWN}"]),
+        ("test -f CLAUDE.local.md && cat CLAUDE.local.md", [f"read {OWN}"]),
+        ("cat CLAUDE.local.md && ls CLAUDE.local.md", [f"read {OWN}"]),
+        ("ls CLAUDE.local.md && ls CLAUDE.local.md", [f"names {OWN}"]),
         ("grep -n CLAUDE.local.md notes.md", []),
         ("grep -i bullets CLAUDE.local.md", [f"read {OWN}"]),
         ("cat <<< CLAUDE.local.md\ncat preferences.md", ["read main/preferences.md"]),
@@ -101,6 +150,15 @@ OWN = "main/CLAUDE.local.md"
         ("echo x >| CLAUDE.local.md", [f"write {OWN}"]),
         ("diff <(cat CLAUDE.local.md) x", [f"read {OWN}"]),
         ("echo $((1 << 3)); cat CLAUDE.local.md", [f"read {OWN}"]),
+        (
+            "if ! test -f x; then cat CLAUDE.local.md; elif true; then date; else rm preferences.md; fi",
+            [f"read {OWN}", "write main/preferences.md"],
+        ),
+        ("while true; do { time cat CLAUDE.local.md; }; done", [f"read {OWN}"]),
+        ("cp notes.md CLAUDE.local.md", [f"write {OWN}"]),
+        ("mv CLAUDE.local.md notes.md", [f"write {OWN}"]),
+        ("cat -e CLAUDE.local.md", [f"read {OWN}"]),
+        ("cat <&3; cat CLAUDE.local.md", [f"read {OWN}"]),
         ("date", []),
         ("echo 'unclosed", []),
     ],
@@ -110,20 +168,92 @@ def test_what_commands_do_to_memory(command: str, expected: list[str]) -> None:
     assert uses("Bash", command=command) == expected
 
 
+def test_only_the_shell_runs_commands() -> None:
+    """What other tools do with theirs is not known."""
+    assert uses("mcp__home__run", command="cat CLAUDE.local.md") == []
+
+
 def test_listings_name_memory_and_searches_quote_it() -> None:
     """What a command prints tells which files it reached."""
     assert uses("Bash", "CLAUDE.local.md\nnotes.md\n", command="ls") == [f"names {OWN}"]
+    family = "telegram_family/CLAUDE.local.md"
+    assert uses("Bash", "CLAUDE.local.md\n", command="ls /workspace/extra/family") == [f"names {family}"]
+    found = "extra/family/CLAUDE.local.md:3 bullets\n"
+    assert uses("Bash", found, command="cd /workspace && grep -r bullets extra") == [f"read {family}"]
+    found = "work/CLAUDE.md:3 bullets\n"
+    for command in (
+        "cd /workspace/project/groups; grep bullets */CLAUDE.md",
+        "cd /workspace/extra/all; rg bullets",
+    ):
+        assert uses("Bash", found, command=command) == ["read work/CLAUDE.md"]
     found = "CLAUDE.local.md:3 bullets\n"
+    assert uses("Bash", found, command="cat notes.txt") == []
     for command in ("grep -r bullets .", "grep -rn bullets", "grep -R bullets", "rg bullets"):
         assert uses("Bash", found, command=command) == [f"read {OWN}"]
-    for command in ("date | grep bullets", "date | sort -r", "date | grep bullets --regular"):
+    for command in (
+        "date | grep bullets",
+        "date | sort -r",
+        "date | grep -i bullets",
+        "date | grep error",
+        "date | grep bullets --regular",
+    ):
         assert uses("Bash", found, command=command) == []
     assert uses("Glob", "/workspace/agent/CLAUDE.local.md\n", pattern="*") == [f"names {OWN}"]
     assert uses("Grep", "CLAUDE.local.md:5:x", pattern="x", output_mode="content") == [f"read {OWN}"]
     assert uses("Grep", "CLAUDE.local.md", pattern="x") == [f"names {OWN}"]
+    assert uses("Glob", "CLAUDE.local.md", pattern="*", path="/workspace/extra/family") == [f"names {family}"]
+    assert uses("Grep", "CLAUDE.local.md", pattern="x", path="/workspace/extra/family") == [f"names {family}"]
+    assert uses("Grep", "../extra/family/CLAUDE.local.md", pattern="x", path="..") == [f"names {family}"]
     path = "/workspace/agent/CLAUDE.local.md"
     assert uses("Grep", "5:x", pattern="x", path=path, output_mode="content") == [f"read {OWN}"]
     assert uses("Grep", "No matches found", pattern="x", path=path, output_mode="content") == []
+
+
+@pytest.mark.parametrize(
+    ("tool", "args", "output", "read"),
+    [
+        ("Read", {"file_path": "CLAUDE.local.md"}, "3 bullets", "3 bullets"),
+        ("Bash", {"command": "cat CLAUDE.local.md"}, "3 bullets\n", "3 bullets\n"),
+        ("Bash", {"command": "ls CLAUDE.local.md"}, "CLAUDE.local.md\n", None),
+        (
+            "Bash",
+            {"command": "grep -r e ."},
+            "CLAUDE.local.md:tea: 3\nb.md:e\nCLAUDE.local.md:e",
+            "tea: 3\ne",
+        ),
+        ("Bash", {"command": "grep -rn e ."}, "CLAUDE.local.md:4:tea: 3:00", "tea: 3:00"),
+        ("Bash", {"command": "rg -l e"}, "CLAUDE.local.md", ""),
+        ("Bash", {"command": "cat CLAUDE.local.md; rg e"}, "CLAUDE.local.md:e", "CLAUDE.local.md:e"),
+        ("Grep", {"pattern": "e", "output_mode": "content"}, "CLAUDE.local.md:4:tea", "tea"),
+        ("Grep", {"pattern": "e"}, "CLAUDE.local.md", None),
+        ("Grep", {"path": "CLAUDE.local.md", "output_mode": "content"}, "No tea.", "No tea."),
+    ],
+)
+def test_what_is_read_is_told(tool: str, args: dict[str, str], output: str, read: str | None) -> None:
+    """What the call printed; of a search the lines found in the file; None where only its name was shown."""
+    (use,) = memory().uses(tool, args, "/workspace/agent", output)
+    assert (use.content, use.names_only) == (read, read is None)
+
+
+@pytest.mark.parametrize(
+    ("command", "noted"),
+    [
+        ("python3 -c 'open(\"CLAUDE.local.md\")'", True),
+        ("cp -r x y; node read.js /workspace/group/CLAUDE.md", True),
+        ("tar c /workspace/extra/family", True),
+        ("vim ~/.claude/projects/x/memory/MEMORY.md", True),
+        ("cat /workspace/project/groups/*/CLAUDE.md", True),
+        ("cat /workspace/extra/all/*/CLAUDE.local.md", True),
+        ("python3 digest.py", False),
+        ("echo CLAUDE.local.md", False),
+        ("cat CLAUDE.local.md *.md *.txt", False),
+    ],
+)
+def test_commands_that_may_do_more_to_memory_than_their_words_tell(command: str, noted: bool) -> None:
+    """They name it to a program that is not known, or mean the files of many groups."""
+    known = memory()
+    known.uses("Bash", {"command": command}, "/workspace/agent", "")
+    assert known.unclear == [command] * noted
 
 
 def test_what_is_written_is_told() -> None:
@@ -167,6 +297,28 @@ def test_what_is_written_is_told() -> None:
         ("cat <<EOF|tee -a f\n5\nEOF", [("5\n", "", False)]),
         ("cat <<-EOF>f\n\t5\n\tEOF", [("\t5\n", "", True)]),
         ("git commit -m \"$(cat <<'E'\nwip\nE\n)\"; cat > f <<E\n5\nE", [("5\n", "", True)]),
+        ("cat <<E > f\nE", [("", "", True)]),
+        ("cat <<E > f\n5", [(None, "", False)]),
+        ("cat <<< E >> f\nE", [("E\n", "", False)]),
+        ("echo tea#5 >> f # now", [("tea#5", "", False)]),
+        ("echo '' '(5)' >> f", [(" (5)", "", False)]),
+        ('echo "" "(5)" >> f', [(" (5)", "", False)]),
+        ('echo "tea \\"(5)\\"" >> f', [('tea "(5)"', "", False)]),
+        ("echo \\(5\\) >> f", [("(5)", "", False)]),
+        ("echo tea \\\n5 >> f", [("tea 5", "", False)]),
+        ("echo tea5>f", [("tea5", "", True)]),
+        ('echo te"a 5" >> f', [("tea 5", "", False)]),
+        ("echo 5; tee f", [(None, "", False)]),
+        ("touch f", [(None, "", False)]),
+        ("echo 5 2>/dev/null | tee f", [("5", "", True)]),
+        ("echo 5 | tee a | tee f", [("5", "", True)]),
+        ("echo 5 | cat a > f", [(None, "", False)]),
+        ("echo '%s tea' 5 >> f", [("%s tea 5", "", False)]),
+        ("sed --in-place s/3/5/ f", [("5", "3", False)]),
+        ("sed -i --expression s/3/5/ f", [("5", "3", False)]),
+        ("(cd /a; date; echo 3 > f); echo 5 > f", [("5", "", True)]),
+        ("case $x in a) echo 5 > f;; esac", [(None, "", False)]),
+        ("cd; echo 5 > f", [("5", "", True)]),
         ("echo 5 | tee f", [("5", "", True)]),
         ("echo 5 2>&1 | tee --append f >/dev/null", [("5", "", False)]),
         ("echo 5; date | tee -a f", [(None, "", False)]),
@@ -193,6 +345,16 @@ def test_what_is_written_is_told() -> None:
         ("sed -i '/tea/s/3/5/' f", [(None, "", False)]),
         ("sed -i 's/^- 3$/- 5/; s/ $//' f", [("- 5", "- 3", False), ("", " $", False)]),
         ("sed -i '/3/c\\- 5' f", [("- 5", "3", False)]),
+        ("sed -i '/3/c\\\n- 5' f", [("- 5", "3", False)]),
+        ("sed -i '$s/3/5/' f", [("5", "3", False)]),
+        ("sed -i 's/3/5/; ' f", [("5", "3", False)]),
+        ("sed -i 's/3/a\\/b \\& c/' f", [("a/b & c", "3", False)]),
+        ("sed -i 's/^$/5/' f", [("5", "", False)]),
+        ("sed -i 's/^3\\$/5/' f", [("5", "^3$", False)]),
+        ("sed -i 's//5/' f", [(None, "", False)]),
+        ("sed -i '//d' f", [(None, "", False)]),
+        ("sed -i 's/\\(3\\) b/\\1 c/' f", [(None, "", False)]),
+        (f"sed -i '{'s/a/b/;' * 300}' f", [(None, "", False)]),
         ("sed -i 's/# A/# A\\n5/' f", [("# A\n5", "# A", False)]),
         ("sed -i 's/3/5/w other' f", [(None, "", False)]),
         ("sed -i '3d' f", [(None, "", False)]),
@@ -284,6 +446,90 @@ def test_what_a_write_of_the_whole_file_took_out_is_what_was_recorded_of_it(tmp_
     assert (write.data["content"], write.data["change_summary"]) == ("tea", "instead of: 3 bullets\ncoffee\n")
 
 
+def test_what_a_write_of_the_whole_file_took_out_is_what_was_last_in_it(tmp_path: Path) -> None:
+    """Not what an earlier write of the whole file had taken out, nor what was deleted."""
+    path = "/workspace/agent/CLAUDE.local.md"
+    script = Script()
+    script.chat("Hello?")
+    for number, (tool, args) in enumerate(
+        (
+            ("Edit", {"old_string": "milk", "new_string": "tea"}),
+            ("Edit", {"old_string": "sugar", "new_string": ""}),
+            ("Write", {"content": "coffee"}),
+            ("Write", {"content": "water"}),
+        )
+    ):
+        script.calls(tool, f"c-{number}", file_path=path, **args)
+        script.answers("Updated.", f"c-{number}")
+    script.sends("Noted.")
+    script.write(tmp_path)
+    writes = replayed(tmp_path, "s-1.jsonl").of_type("memory_write")
+    assert [write.data["change_summary"] for write in writes] == [
+        "instead of: milk",
+        "instead of: sugar",
+        "instead of: tea",
+        "instead of: coffee",
+    ]
+
+
+NAMED = "see preferences.md"
+
+
+@pytest.mark.parametrize(
+    ("tool", "args", "is_memory"),
+    [
+        ("Edit", {"file_path": "/workspace/agent/CLAUDE.local.md", "new_string": NAMED}, True),
+        ("Write", {"file_path": "/workspace/agent/CLAUDE.local.md", "content": NAMED}, True),
+        ("Read", {"file_path": "/workspace/agent/CLAUDE.local.md"}, True),
+        ("Read", {"file_path": "/workspace/agent/CLAUDE.md"}, True),
+        ("Bash", {"command": f"echo {NAMED} >> CLAUDE.local.md"}, True),
+        ("Edit", {"file_path": "/workspace/agent/notes.md", "new_string": NAMED}, False),
+        ("Write", {"file_path": "/workspace/agent/notes.md", "content": NAMED}, False),
+        ("Read", {"file_path": "/workspace/agent/notes.md"}, False),
+        ("Bash", {"command": f"echo {NAMED} >> notes.md; cat CLAUDE.local.md"}, False),
+    ],
+)
+def test_a_file_is_memory_when_the_run_shows_that_the_memory_file_names_it(
+    tmp_path: Path, tool: str, args: dict[str, str], is_memory: bool
+) -> None:
+    """By what was read of it, or written to it; what other files name is none."""
+    script = Script()
+    script.chat("Hello?")
+    script.calls("Read", "c-0", file_path="/workspace/agent/CLAUDE.local.md")
+    script.answers("tea", "c-0", toolUseResult={"file": WHOLE})
+    script.calls(tool, **args)
+    script.answers("", toolUseResult={"file": {**WHOLE, "content": NAMED}} if tool == "Read" else {})
+    script.calls("Read", "c-2", file_path="/workspace/agent/preferences.md")
+    script.answers("tea", "c-2")
+    script.sends("Noted.")
+    script.write(tmp_path)
+    events = replayed(tmp_path, "s-1.jsonl").events
+    assert ("preferences.md" in [event.data.get("source") for event in events]) is is_memory
+
+
+def test_what_an_event_of_memory_tells(tmp_path: Path) -> None:
+    """Whose memory it is, who touched it, by which call, and when; a recording that shows one supports them all."""
+    script = Script(folder="/workspace/group")
+    script.user("Hello?")
+    for number, (tool, args) in enumerate(
+        (("Read", {"file_path": "/workspace/global/CLAUDE.md"}), ("Bash", {"command": "ls CLAUDE.md"}))
+    ):
+        script.calls(tool, f"c-{number}", **args)
+        script.answers("tea", f"c-{number}")
+    for line in script.lines[-4:]:
+        line |= {"isSidechain": True, "agentId": "a1"}
+    script.says("Noted.")
+    script.write(tmp_path)
+    trace = replayed(tmp_path, "s-1.jsonl")
+    assert trace.capabilities.supports_memory_events is True
+    own = {"group_id": "family", "source": "CLAUDE.md", "path": "/workspace/group/CLAUDE.md"}
+    shared = {"group_id": "global", "source": "CLAUDE.md", "path": "/workspace/global/CLAUDE.md"}
+    assert [(each.data, each.group_id, each.agent_id, each.ts) for each in trace.of_type("memory_read")] == [
+        ({**shared, "content": "tea", "call_id": "c-0"}, "global", "a1", "2026-11-21T20:00:03.000Z"),
+        ({**own, "names_only": True, "call_id": "c-1"}, "family", "a1", "2026-11-21T20:00:05.000Z"),
+    ]
+
+
 def test_commands_that_are_not_understood_are_named(tmp_path: Path) -> None:
     """Nothing is made up about them; the trace says what it cannot show."""
     script = Script()
@@ -370,6 +616,41 @@ def test_memory_that_a_later_run_wrote_is_not_in_the_snapshot(tmp_path: Path) ->
     assert snapshot(root, 1) == {}
 
 
+READ = ("Read", {"file_path": "/workspace/agent/CLAUDE.local.md"})
+WRITE = ("Write", {"file_path": "/workspace/agent/CLAUDE.local.md", "content": "coffee"})
+APPEND = ("Bash", {"command": "echo coffee >> CLAUDE.local.md"})
+
+
+@pytest.mark.parametrize(
+    ("calls", "held"),
+    [
+        ([(*READ, {"file": WHOLE})], "tea"),
+        ([(*READ, {"file": {**WHOLE, "content": "tea\nmilk", "numLines": 2, "totalLines": 2}})], "tea\nmilk"),
+        ([(*READ, {"file": PART})], None),
+        ([(*READ, {"file": {**LAST, "totalLines": 1}})], None),
+        ([(*READ, {"file": PART}), (*READ, {"file": WHOLE})], "tea"),
+        ([(*READ, {"file": WHOLE}), (*READ, {"file": {**WHOLE, "content": "milk"}})], "tea"),
+        ([(*READ, {"file": WHOLE}), (*WRITE, {"originalFile": "milk"})], "tea"),
+        ([(*WRITE, {"originalFile": "tea"}), (*READ, {"file": {**WHOLE, "content": "coffee"}})], "tea"),
+        ([(*WRITE, {"originalFile": None}), (*READ, {"file": WHOLE})], None),
+        ([(*APPEND, {"stdout": ""}), (*READ, {"file": WHOLE})], None),
+        ([(*APPEND, {"stdout": ""}), (*WRITE, {"originalFile": "tea\ncoffee"})], None),
+    ],
+)
+def test_the_snapshot_is_what_the_run_shows_first(
+    tmp_path: Path, calls: list[tuple[str, dict[str, str], dict[str, Any]]], held: str | None
+) -> None:
+    """The whole file as it was before anything wrote it; a part of it, and what was there later, are not that."""
+    script = Script()
+    script.chat("Hello?")
+    for number, (tool, args, told) in enumerate(calls):
+        script.calls(tool, f"c-{number}", **args)
+        script.answers("tea", f"c-{number}", toolUseResult=told)
+    script.sends("Noted.")
+    script.write(tmp_path)
+    assert snapshot(tmp_path / "s-1.jsonl", 1).get("CLAUDE.local.md") == held
+
+
 # A leak --------------------------------------------------------------------------------------------------------
 
 
@@ -417,3 +698,59 @@ def test_the_blocked_twin_of_the_leak_passes(tmp_path: Path) -> None:
     transcript.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
     verdict = judged(root)
     assert (verdict.passed, verdict.exercised) == (True, True)
+    copied = root / "groups" / "telegram_family" / "CLAUDE.local.md"
+    (run,) = inspected(root).runs
+    assert converted(root, run).scenario["other_group_state"][0]["memory_snapshot"] == [
+        {
+            "source": "CLAUDE.local.md",
+            "path": "groups/telegram_family/CLAUDE.local.md",
+            "content": copied.read_text(encoding="utf-8"),
+        }
+    ]
+    copied.unlink()
+    assert "other_group_state" not in converted(root, run).scenario
+
+
+def test_what_the_run_read_of_another_group_is_what_it_held(tmp_path: Path) -> None:
+    """The folder shows the end."""
+    root = unpack("v2-cross-group-leak", tmp_path)
+    copied = root / "groups" / "telegram_family" / "CLAUDE.local.md"
+    content = copied.read_text(encoding="utf-8")
+    copied.write_text("later", encoding="utf-8")
+    (run,) = inspected(root).runs
+    scenario = converted(root, run).scenario
+    assert scenario["mounts"] == [
+        {"path": "/workspace/extra/family", "source": "groups/telegram_family", "readonly": True}
+    ]
+    path = "/workspace/extra/family/CLAUDE.local.md"
+    assert scenario["other_group_state"] == [
+        {
+            "group_id": "telegram_family",
+            "memory_snapshot": [{"source": "CLAUDE.local.md", "path": path, "content": content}],
+        }
+    ]
+
+
+@pytest.mark.parametrize(
+    ("tool", "path", "told", "held"),
+    [
+        ("Read", "/workspace/extra/work/CLAUDE.local.md", {"file": WHOLE}, "tea"),
+        ("Write", "/workspace/extra/work/CLAUDE.local.md", {"originalFile": None}, None),
+        ("Read", "/workspace/global/CLAUDE.md", {"file": WHOLE}, None),
+        ("Read", "/workspace/agent/CLAUDE.local.md", {"file": WHOLE}, None),
+    ],
+)
+def test_what_other_groups_held(
+    tmp_path: Path, tool: str, path: str, told: dict[str, Any], held: str | None
+) -> None:
+    """What the run read of it; a file that was not there holds nothing, and what all groups share is no other's."""
+    script = Script()
+    script.chat("Hello?")
+    script.calls(tool, file_path=path)
+    script.answers("tea", toolUseResult=told)
+    script.sends("Noted.")
+    root = script.write(tmp_path)
+    scenario = converted(root, inspected(root).runs[0]).scenario
+    entry = {"source": "CLAUDE.local.md", "path": path, "content": held}
+    state = [{"group_id": "work", "memory_snapshot": [entry]}]
+    assert scenario.get("other_group_state") == (state if held else None)

@@ -204,8 +204,9 @@ def test_a_message_to_a_subagent_at_work_brings_nothing_about(tmp_path: Path) ->
     assert calls_of(traced(script, tmp_path, turn=2)) == [("agent_message", "main")]
 
 
-def test_subagents_within_the_transcript(tmp_path: Path) -> None:
-    """Old releases write them there, without a name: nothing is missing."""
+@pytest.mark.parametrize("named", [{}, {"agentId": "a1"}])
+def test_subagents_within_the_transcript(tmp_path: Path, named: dict[str, str]) -> None:
+    """Old releases write them there, mostly without a name: nothing is missing."""
     script = Script(folder=PLAIN)
     script.user("Hello")
     script.calls("Task", prompt="look")
@@ -213,11 +214,11 @@ def test_subagents_within_the_transcript(tmp_path: Path) -> None:
     script.calls("Bash", "c-2", command="ls")
     script.answers("ok", "c-2")
     for line in script.lines[-2:]:
-        line["isSidechain"] = True
-    script.answers("done")
+        line.update({"isSidechain": True} | named)
+    script.answers("done", toolUseResult=named)
     script.says("Done.")
     trace = traced(script, tmp_path)
-    assert calls_of(trace) == [("agent", "main"), ("bash", "subagent")]
+    assert calls_of(trace) == [("agent", "main"), ("bash", named.get("agentId", "subagent"))]
     assert trace.capabilities.supports_tool_trace
 
 
@@ -280,6 +281,11 @@ def test_a_command_with_its_message_first(tmp_path: Path) -> None:
     )
     script.says("Done.")
     assert said(traced(script, tmp_path)) == ["/deploy prod"]
+    arguments = " \n"
+    script.lines[0]["message"]["content"] = (
+        f"<command-name> /deploy\n</command-name><command-args>{arguments}</command-args>"
+    )
+    assert said(traced(script, tmp_path)) == ["/deploy"]
 
 
 def test_a_compaction_belongs_to_its_command(tmp_path: Path) -> None:
@@ -336,19 +342,109 @@ def test_calls_that_the_service_runs_leave_tools_unjudged(tmp_path: Path) -> Non
     )
 
 
-def test_a_bare_text_that_went_out_is_the_answer(tmp_path: Path) -> None:
-    """Older releases of v2 send it to the conversation; the database has it."""
-    root = unpack("v2-current-news", tmp_path)
+BARE = (('<message to=\\"dana\\">\\n', ""), ("\\n</message>", ""))
+"""Changes that take off what says where the answer goes."""
+ALSO = ("\\n</message>", '\\n</message><message to=\\"family\\">Dana knows</message>')
+"""A change that has the answer say something to another chat, too."""
+
+
+def news(folder: Path, *changes: tuple[str, str], sql: str = "") -> Trace:
+    """The trace of a real recording, after changes to its transcript and to the database of what went out."""
+    root = unpack("v2-current-news", folder)
     (path,) = root.glob("data/v2-sessions/*/.claude-shared/projects/*/*.jsonl")
     text = path.read_text(encoding="utf-8")
-    bare = text.replace('<message to=\\"dana\\">\\n', "").replace("\\n</message>", "")
-    assert bare != text
-    path.write_text(bare, encoding="utf-8")
-    trace = replayed(root)
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    path.write_text(text, encoding="utf-8")
+    (out,) = root.rglob("outbound.db")
+    with closing(sqlite3.connect(out)) as database:
+        database.executescript(sql)
+    return replayed(root)
+
+
+def test_a_bare_text_that_went_out_is_the_answer(tmp_path: Path) -> None:
+    """Older releases of v2 send it to the conversation; the database has it."""
+    trace = news(tmp_path, *BARE)
     assert trace.final_output is not None
     assert trace.final_output.content.startswith("• Lab A")
     assert trace.of_type("final_output")[-1].data["delivered"] is True
     assert trace.notes == []
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "DELETE FROM messages_out",
+        "UPDATE messages_out SET in_reply_to = NULL",
+        """UPDATE messages_out SET content = '{"text": "Sorry."}'""",
+    ],
+)
+def test_a_bare_text_that_did_not_go_out_is_no_answer(tmp_path: Path, sql: str) -> None:
+    """Nothing was sent, or by a tool, or another text."""
+    trace = news(tmp_path, *BARE, sql=sql)
+    assert trace.output == ""
+    assert trace.notes == [
+        "the last text was not delivered: nothing in it stands in <message to=…>, and no text after it was"
+    ]
+
+
+def test_a_text_to_another_chat_that_went_out(tmp_path: Path) -> None:
+    """It is a send, at the time of the text; the database shows whether it arrived."""
+    row = "'m-2', 5, NULL, '2026-11-21 20:53:04', 'chat', '{\"text\": \"Dana knows\"}'"
+    columns = "id, seq, in_reply_to, timestamp, kind, content"
+    trace = news(tmp_path, ALSO, sql=f"INSERT INTO messages_out ({columns}) VALUES ({row})")
+    call = trace.calls()[-1]
+    assert (call.tool, call.args) == ("outbound_send", {"to": "family", "text": "Dana knows"})
+    (result,) = call.results
+    assert (result.data["success"], result.data["result"]) == (
+        True,
+        {"message_id": "m-2", "delivered": False},
+    )
+    final = trace.of_type("final_output")[-1]
+    assert [(each.actor, each.ts) for each in (call.event, result, final)] == [
+        ("agent", final.ts),
+        ("tool", final.ts),
+        ("agent", final.ts),
+    ]
+    assert trace.notes == []
+
+
+def test_a_text_to_another_chat_that_did_not_go_out(tmp_path: Path) -> None:
+    """The send failed, and the trace says so."""
+    trace = news(tmp_path, ALSO)
+    (result,) = trace.calls()[-1].results
+    assert (result.data["success"], result.data["result"]) == (False, {})
+    assert trace.notes == ["no message went out for what the final text says to family"]
+
+
+def test_an_answer_that_did_not_go_out(tmp_path: Path) -> None:
+    """It is still what the agent answered; that nothing went out is said."""
+    trace = news(tmp_path, sql="DELETE FROM messages_out")
+    assert trace.output.startswith("• Lab A")
+    assert trace.of_type("final_output")[-1].data["delivered"] is False
+    assert trace.notes == ["no message went out for what the final text says to dana"]
+
+
+def test_an_answer_of_which_a_part_did_not_arrive(tmp_path: Path) -> None:
+    """It went out in two messages, and one of them was not delivered: the answer was not."""
+    row = "'m-2', 5, NULL, '2026-11-21 20:53:04', 'chat', '{\"text\": \"Dana knows\"}'"
+    columns = "id, seq, in_reply_to, timestamp, kind, content"
+    sql = f"INSERT INTO messages_out ({columns}) VALUES ({row})"
+    trace = news(tmp_path, (ALSO[0], ALSO[1].replace("family", "dana")), sql=sql)
+    (final,) = trace.of_type("final_output")
+    assert final.data["content"].endswith("\n\nDana knows")
+    assert (final.data["delivered"], final.data["to"]) == (False, "dana")
+    assert final.data["message_id"] == "msg-1795294384335-knjpkp"
+    assert trace.notes == []
+
+
+def test_the_conversation_of_a_run_that_no_row_began(tmp_path: Path) -> None:
+    """Is the one that the session answers to: what the text says to another chat is a send."""
+    begin = '<context timezone=\\"America/New_York\\" />\\n<message id=\\"2\\" from=\\"dana\\" sender=\\"Dana\\" time=\\"Nov 21, 2026, 3:53 PM\\">'
+    trace = news(tmp_path, (begin, ""), ("sources.</message>", "sources."), ALSO)
+    assert [call.tool for call in trace.calls()][-1] == "outbound_send"
+    assert "Dana knows" not in trace.output
 
 
 def test_messages_that_the_owner_writes_on_their_own_number(tmp_path: Path) -> None:

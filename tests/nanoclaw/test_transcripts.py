@@ -11,7 +11,8 @@ import pytest
 from agenteval.errors import AdapterError
 from agenteval.trace import Trace
 from agenteval_nanoclaw import NanoClawAdapter
-from nanoclaw.recordings import case_of, context_of, converted, inspected, replayed
+from agenteval_nanoclaw.session.tools import canonical
+from nanoclaw.recordings import PROJECT, case_of, context_of, converted, inspected, replayed
 from nanoclaw.transcripts import Script, prompt
 from planted import ANTHROPIC, GITHUB, PASSWORD
 
@@ -259,6 +260,17 @@ def test_a_run_that_was_killed_and_taken_up_again(tmp_path: Path) -> None:
     assert trace.status == "success"
 
 
+def test_what_the_harness_says_in_the_agent_s_name_is_no_answer(tmp_path: Path) -> None:
+    """It is written when a run is taken up again, and took no tokens."""
+    script = Script(folder="/srv/project")
+    script.user("Hello?")
+    script.says("Hi.")
+    script.says("No response requested.", message={"model": "<synthetic>"})
+    trace = trace_of(script, tmp_path)
+    assert told(trace) == [("message_received", "Hello?"), ("final_output", "Hi.")]
+    assert (trace.metrics.token_usage or {})["output_tokens"] == 5
+
+
 def test_a_run_that_was_killed(tmp_path: Path) -> None:
     """Has a call that nothing answered, and no output."""
     script = first_run()
@@ -266,7 +278,14 @@ def test_a_run_that_was_killed(tmp_path: Path) -> None:
     script.calls("Bash", name="one", command="sleep 60")
     trace = trace_of(script, tmp_path)
     assert (trace.status, trace.final_output) == ("partial", None)
-    assert trace.events[-1].data["message"] == "the run ended before the tool answered"
+    assert trace.events[-1].data == {
+        "scope": "tool",
+        "tool": "bash",
+        "call_id": "c-1",
+        "error_type": "aborted",
+        "message": "the run ended before the tool answered",
+        "retryable": False,
+    }
 
 
 def test_a_line_that_is_cut_makes_the_last_run_partial(tmp_path: Path) -> None:
@@ -305,6 +324,16 @@ def test_a_run_with_a_line_that_cannot_be_read_is_partial(tmp_path: Path, broken
         "all that the agent and its subagents did in run 1: lines or transcripts are missing or damaged, "
         "so tools are not judged (supports_tool_trace: false)"
     )
+
+
+def test_empty_lines_are_none(tmp_path: Path) -> None:
+    """Nothing is missing where they are."""
+    script = first_run()
+    script.sends("Done.")
+    (tmp_path / "s-1.jsonl").write_text(script.text().replace("\n", "\n\n \n"), encoding="utf-8")
+    trace = replayed(tmp_path, "s-1.jsonl")
+    assert trace.status == "success"
+    assert not [note for note in trace.notes if "line" in note]
 
 
 def test_unknown_lines_are_passed_over_and_counted(tmp_path: Path) -> None:
@@ -348,9 +377,22 @@ def test_neither_images_nor_reminders_are_told(tmp_path: Path) -> None:
     script.answers("     1→one\n     2→two\n\n<system-reminder>\nBe good.\n</system-reminder>\n", "c-2")
     script.calls("Bash", "c-3", command="x")
     script.answers("<tool_use_error>Bad input</tool_use_error>", "c-3", failed=True)
+    script.calls("ToolSearch", "c-4", query="x")
+    script.answers([{"type": "tool_reference", "tool_name": "WebSearch"}, {"text": "no type"}], "c-4")
+    script.calls("Read", "c-5", file_path="/workspace/agent/b.md")
+    script.answers("     1\tone\n\n     2\ttwo", "c-5")
+    script.calls("Read", "c-6", file_path="/workspace/agent/c.md")
+    script.answers("Table\n1\tone", "c-6")
     script.sends("Done.")
     trace = trace_of(script, tmp_path)
-    assert [call.results[0].data["result"] for call in trace.calls()] == ["[image]", "one\ntwo", "Bad input"]
+    assert [call.results[0].data["result"] for call in trace.calls()] == [
+        "[image]",
+        "one\ntwo",
+        "Bad input",
+        "[tool WebSearch]",
+        "one\n\ntwo",
+        "Table\n1\tone",
+    ]
 
 
 def test_thinking_is_not_told(tmp_path: Path) -> None:
@@ -370,11 +412,20 @@ def test_large_answers_are_read_from_their_file(tmp_path: Path) -> None:
     script.sends("Done.")
     trace = trace_of(script, tmp_path)
     assert trace.notes[0] == "the result of c-1 (bash) is cut: the file that has it whole is missing"
-    (tmp_path / "s-1" / "tool-results").mkdir(parents=True)
-    (tmp_path / "s-1" / "tool-results" / "b1.txt").write_text("whole", encoding="utf-8")
-    assert trace_of(script, tmp_path).calls()[0].results[0].data["result"] == "whole"
-    (tmp_path / "s-1" / "tool-results" / "b1.txt").unlink()
-    os.mkfifo(tmp_path / "s-1" / "tool-results" / "b1.txt")
+    file = tmp_path / "s-1" / "tool-results" / "b1.txt"
+    file.parent.mkdir(parents=True)
+    file.write_bytes(b"whole \xff")
+    whole = trace_of(script, tmp_path)
+    assert whole.calls()[0].results[0].data["result"] == "whole \ufffd"
+    assert trace.notes[0] not in whole.notes
+    with file.open("wb") as sparse:
+        sparse.truncate(10_000_001)
+    assert trace_of(script, tmp_path).notes[0] == trace.notes[0]
+    for make in (os.mkfifo, lambda path: path.symlink_to(PROJECT / "README.md")):
+        file.unlink()
+        make(file)
+        assert trace_of(script, tmp_path).notes[0] == trace.notes[0]
+    script.lines[-2]["message"]["content"][0]["content"] = "<persisted-output>\nprev"
     assert trace_of(script, tmp_path).notes[0] == trace.notes[0]
 
 
@@ -414,12 +465,32 @@ def test_what_subagents_do_is_told(tmp_path: Path) -> None:
     assert trace.calls()[1].event.data["parent_call_id"] == "c-1"
 
 
-def test_a_subagent_that_never_answered_is_found_by_its_prompt(tmp_path: Path) -> None:
+@pytest.mark.parametrize("tool", ["Task", "Agent"])
+def test_a_subagent_that_never_answered_is_found_by_its_prompt(tmp_path: Path, tool: str) -> None:
     """Its call has no result that would name it."""
-    side("Tell Dana").write(tmp_path, "s-1/subagents/agent-a1.jsonl")
+    for agent, words in (("a0", "Tell Leo"), ("a1", "Grüße")):
+        path = side(words).write(tmp_path, f"s-1/subagents/agent-{agent}.jsonl")
+    path.write_text(
+        path.read_text(encoding="utf-8").replace("\\u00fc", "ü").replace("\\u00df", "ß"), encoding="utf-8"
+    )
     script = spawning()
     del script.lines[2:]
-    assert trace_of(script, tmp_path).tool_counts() == {"agent": 1, "outbound_send": 1}
+    script.lines[1]["message"]["content"][0] |= {"name": tool, "input": {"prompt": "Grüße"}}
+    assert [call.event.agent_id for call in trace_of(script, tmp_path).calls()] == ["main", "a1"]
+
+
+def test_a_subagent_that_never_answered_is_found_by_its_call(tmp_path: Path) -> None:
+    """Where a file beside its transcript names the call: the prompt may be in others, too."""
+    for agent in ("a1", "a2"):
+        script = side("Tell Dana")
+        script.lines[1]["message"]["content"][0]["input"] = {"text": agent}
+        path = script.write(tmp_path, f"s-1/subagents/agent-{agent}.jsonl")
+    path.with_suffix(".meta.json").write_text('{"toolUseId": "c-1"}', encoding="utf-8")
+    (tmp_path / "s-1/subagents/agent-a1.meta.json").write_text('{"toolUseId": "c-2"}', encoding="utf-8")
+    script = spawning()
+    del script.lines[2:]
+    script.lines[1]["message"]["content"][0]["input"] = {"prompt": "Tell her"}
+    assert trace_of(script, tmp_path).calls()[1].args == {"text": "a2"}
 
 
 def test_what_is_told_of_a_subagent_may_be_damaged(tmp_path: Path) -> None:
@@ -450,6 +521,7 @@ def test_a_subagent_whose_transcript_is_no_file(make: Callable[[Path], None], tm
             '{"type":"assistant","mess',
             "a part of the transcript of subagent a1 cannot be read: what it did there",
         ),
+        ("no line\n", "a part of the transcript of subagent a1 cannot be read: what it did there"),
         ("", "the transcript of subagent a1 is missing: what it did"),
     ],
 )
@@ -468,6 +540,11 @@ def test_a_subagent_whose_transcript_is_missing(tmp_path: Path) -> None:
     assert trace.capabilities.supports_tool_trace is False
     assert trace.notes[0] == (
         "the transcript of subagent a1 is missing: what it did is not shown, so tools are not judged"
+    )
+    script = spawning()
+    del script.lines[2:]
+    assert trace_of(script, tmp_path).notes[0] == (
+        "the transcript of subagent c-1 is missing: what it did is not shown, so tools are not judged"
     )
 
 
@@ -496,13 +573,95 @@ def test_errors_of_tools(tmp_path: Path, text: str, kind: str, retryable: bool) 
     assert told == (kind, retryable, text)
 
 
+@pytest.mark.parametrize(
+    ("error", "kind", "message"),
+    [
+        (
+            {
+                "status": 529,
+                "error": {"type": "error", "error": {"type": "overloaded_error", "message": "Busy"}},
+            },
+            "overloaded_error",
+            "529 Busy (attempt 2)",
+        ),
+        ({"status": 500, "type": "api_error", "error": {"type": "error"}}, "api_error", "500  (attempt 2)"),
+        ({"formatted": "Connection error."}, "api_error", "Connection error. (attempt 2)"),
+        ({"formatted": "529 Busy", "error": {"message": "Busy"}}, "api_error", "Busy (attempt 2)"),
+        ("gone", "api_error", "(attempt 2)"),
+    ],
+)
+def test_requests_that_were_tried_again(tmp_path: Path, error: Any, kind: str, message: str) -> None:
+    """Releases nest what failed in different ways: the innermost says it best."""
+    script = first_run()
+    script.line("system", subtype="api_error", error=error, retryAttempt=2)
+    script.line("system", subtype="api_error", error={"formatted": "Busy"})
+    script.sends("Done.")
+    errors = trace_of(script, tmp_path).of_type("error")
+    assert [(each.data["error_type"], each.data["message"]) for each in errors] == [
+        (kind, message),
+        ("api_error", "Busy"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("recorded", "name"),
+    [
+        ("mcp__nanoclaw__schedule_task", "schedule_task"),
+        ("mcp__nanoclaw__send_file", "outbound_send"),
+        ("mcp__brave__web_search", "web_search"),
+        ("mcp__home__getState", "mcp__home__getState"),
+        ("NotebookEdit", "notebook_edit"),
+        ("HTTPGet", "httpget"),
+        ("Task", "agent"),
+    ],
+)
+def test_names_of_tools(recorded: str, name: str) -> None:
+    """What is NanoClaw's own, or Claude Code's, has the name that tests use; what is another server's keeps its own."""
+    assert canonical(recorded, {}) == name
+    assert canonical(recorded, {"mcp__home__*": "home", recorded: "own"}) == "own"
+
+
+@pytest.mark.parametrize(
+    ("folder", "text", "generation"),
+    [
+        ("/workspace/agent/sub", "Hello", "v2"),
+        ("/workspace/group", "Hello", "v1"),
+        ("/srv/ann", "Hello", ""),
+        ("/srv/ann", '<context timezone="Europe/Berlin" />\nHello', "v2"),
+        (
+            "/srv/ann",
+            '<messages><message sender="x">a</message><message id="2" sender="x">b</message></messages>',
+            "v2",
+        ),
+    ],
+)
+def test_the_generation_of_a_transcript_alone(
+    tmp_path: Path, folder: str, text: str, generation: str
+) -> None:
+    """By the folder that the agent works in, else by what only prompts of the second generation have."""
+    script = Script(folder=folder)
+    script.user(text)
+    script.says('<message to="dana">Hi.</message><internal>x</internal>')
+    trace = trace_of(script, tmp_path)
+    whole = '<message to="dana">Hi.</message>'
+    outputs = {"v2": "Hi.", "v1": whole, "": f"{whole}<internal>x</internal>"}
+    assert trace.output == outputs[generation]
+
+
 def test_a_failure_of_the_api_ends_the_run_as_failed(tmp_path: Path) -> None:
     """Its text is an error, and no answer."""
     script = first_run()
     script.says("API Error: 529 Overloaded.", isApiErrorMessage=True, message={"model": "<synthetic>"})
     trace = trace_of(script, tmp_path)
     assert (trace.status, trace.final_output) == ("failed", None)
-    assert trace.events[-1].data["message"] == "API Error: 529 Overloaded."
+    assert trace.events[-1].data == {
+        "scope": "model",
+        "tool": None,
+        "call_id": None,
+        "error_type": "api_error",
+        "message": "API Error: 529 Overloaded.",
+        "retryable": False,
+    }
 
 
 def test_a_refusal_ends_the_run_as_blocked(tmp_path: Path) -> None:
@@ -511,6 +670,15 @@ def test_a_refusal_ends_the_run_as_blocked(tmp_path: Path) -> None:
     script.says("I can't help.", stop="refusal", isApiErrorMessage=True)
     trace = trace_of(script, tmp_path)
     assert (trace.status, trace.events[-1].data["error_type"]) == ("blocked", "refusal")
+
+
+def test_a_refusal_that_only_a_notice_tells_of_blocks_the_run(tmp_path: Path) -> None:
+    """Newer releases write it; an answer of another model after it is one."""
+    script = first_run()
+    script.line("system", subtype="model_refusal_no_fallback", content="Stopped.")
+    assert trace_of(script, tmp_path).status == "blocked"
+    script.sends("Done.")
+    assert trace_of(script, tmp_path).status == "success"
 
 
 def test_an_answer_that_was_cut_off_is_partial(tmp_path: Path) -> None:
@@ -534,6 +702,46 @@ def test_texts_to_others_are_sends(tmp_path: Path) -> None:
     assert {call.event.data["recorded_tool"] for call in trace.calls()} == {"final text"}
     assert trace.output == "All done."
     assert len(trace.of_type("final_output")) == 1
+
+
+@pytest.mark.parametrize(
+    ("tool", "args", "answer", "said"),
+    [
+        ("send_message", {"text": "Hi."}, "Message sent to dana (id: 3)", "Hi."),
+        ("send_message", {"text": "Hi."}, "Message sent.", "Hi."),
+        ("send_message", {"text": "Hi.", "to": "family"}, "Message sent to family (id: 3)", ""),
+        ("send_card", {"card": {}, "fallbackText": "A card"}, "Card sent (id: 3)", "A card"),
+        ("ask_user_question", {"title": "Tea", "question": "Tea or milk?"}, "Answered: tea", "Tea or milk?"),
+        ("send_file", {"path": "a.txt", "text": " "}, "File sent to dana (id: msg-1)", ""),
+    ],
+)
+def test_what_tools_sent_is_the_answer_of_a_run_that_says_nothing(
+    tmp_path: Path, tool: str, args: dict[str, Any], answer: str, said: str
+) -> None:
+    """When it went to the conversation, and has words."""
+    script = first_run()
+    script.calls(f"mcp__nanoclaw__{tool}", **args)
+    script.answers(answer)
+    script.says("<internal>Sent.</internal>")
+    trace = trace_of(script, tmp_path)
+    (final,) = trace.of_type("final_output")
+    sent_by = {"sent_by": ["c-1"]} if said else {}
+    raw = "<internal>Sent.</internal>"
+    assert final.data == {"role": "assistant", "content": said, **sent_by, "raw": raw}
+    assert not [note for note in trace.notes if "the last text was not delivered" in note]
+
+
+def test_an_answer_to_several(tmp_path: Path) -> None:
+    """Goes to all that spoke; the trace names the one or the ones that it went to."""
+    script = Script()
+    script.user(prompt("Tea?") + prompt("Milk?", 4).replace('from="dana"', 'from="nora"').partition("/>")[2])
+    script.says('<message to="dana">Tea.</message><message to="nora">Milk.</message>')
+    (final,) = trace_of(script, tmp_path).of_type("final_output")
+    assert (final.data["content"], final.data["to"]) == ("Tea.\n\nMilk.", ["dana", "nora"])
+    script.lines.pop()
+    script.sends("Tea.")
+    (final,) = trace_of(script, tmp_path).of_type("final_output")
+    assert (final.data["content"], final.data["to"]) == ("Tea.", "dana")
 
 
 def test_slash_commands_begin_runs(tmp_path: Path) -> None:
@@ -566,10 +774,36 @@ def test_a_task_without_database(tmp_path: Path) -> None:
     assert "no database tells which task this was: scheduler context is not judged" in trace.notes
 
 
+def test_a_task_of_the_first_generation(tmp_path: Path) -> None:
+    """What the scheduler says of it stands before it, in brackets; those of the task are its own."""
+    script = Script(folder="/workspace/group")
+    script.user("[SCHEDULED TASK - The following message was sent automatically.]\n\nSend [all] news [soon]")
+    script.says("News.")
+    trace = trace_of(script, tmp_path)
+    assert trace.scenario.trigger == "scheduler"
+    assert trace.input_messages[0].content == "Send [all] news [soon]"
+
+
+def test_earlier_final_texts_of_the_first_generation_are_sends(tmp_path: Path) -> None:
+    """To the conversation, which nothing names."""
+    script = Script(folder="/workspace/group")
+    script.user(
+        '<messages>\n<message sender="Dana" time="2026-11-21T20:00:00.000Z">Hello</message>\n</messages>'
+    )
+    script.says("Working on it.")
+    script.user("<task-notification>done</task-notification>")
+    script.says("<internal>Done.</internal>Here it is.")
+    trace = trace_of(script, tmp_path)
+    (call,) = trace.calls()
+    assert (call.tool, call.args) == ("outbound_send", {"text": "Working on it."})
+    assert call.results[0].data["success"] is True
+    assert trace.output == "Here it is."
+
+
 def test_an_agent_without_nanoclaw(tmp_path: Path) -> None:
     """The SDK alone: the prompt is the message, the text is the answer."""
     script = Script(folder="/srv/project")
-    script.line("user", message={"role": "user", "content": [{"type": "text", "text": "Fix it"}]})
+    script.line("user", message={"role": "user", "content": [{"type": "text", "text": " Fix it\n"}]})
     script.says("Fixed <message>.")
     trace = trace_of(script, tmp_path)
     assert told(trace) == [("message_received", "Fix it"), ("final_output", "Fixed <message>.")]
@@ -586,16 +820,17 @@ def test_hostile_lines_are_survived(tmp_path: Path) -> None:
     lines.append(lines[1].replace('"x"', "NaN").replace("c-1", "c-4"))
     lines.append(lines[1].replace('"x"', "[" * 200 + "]" * 200).replace("c-1", "c-5"))
     lines.append(lines[1].replace('"x"', "[" * 90000))
+    lines.append(lines[1].replace('"x"', "[[],[]" + ",[]" * 200 + "]").replace("c-1", "c-6"))
     (tmp_path / "s-1.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
     trace = replayed(tmp_path, "s-1.jsonl")
-    assert [call.args["command"] for call in trace.calls()] == ["x", "\ufffd", "1" * 400, "NaN"]
+    assert [call.args["command"] for call in trace.calls()] == ["x", "\ufffd", "1" * 400, "NaN", [[]] * 202]
     json.dumps([event.data for event in trace.events]).encode()
 
 
 def test_lines_over_the_limit_are_passed_over(tmp_path: Path) -> None:
     """They are counted, and the lines after them are read."""
     script = first_run()
-    script.calls("Bash", command="y" * 5000)
+    script.calls("Bash", command="y" * (3 << 20))
     script.sends("Done.")
     script.write(tmp_path)
     context = context_of(tmp_path)
@@ -617,6 +852,9 @@ def test_a_file_that_is_no_transcript(tmp_path: Path, text: str) -> None:
         replayed(tmp_path, "s-1.jsonl")
     assert caught.value.reason_code == "adapter.no_recording"
     assert caught.value.message == f"{path}: no line of it is of a transcript"
+    assert caught.value.next_step == (
+        "name a transcript of the Claude Agent SDK: one JSON object with a `type` a line"
+    )
 
 
 def test_a_transcript_without_a_run(tmp_path: Path) -> None:

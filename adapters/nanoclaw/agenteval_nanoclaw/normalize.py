@@ -163,7 +163,6 @@ class _Script:
             self._error(
                 ErrorStep(
                     type="error",
-                    tool=step.tool,
                     call_id=step.call_id,
                     error_type=error.error_type,
                     message=error.message,

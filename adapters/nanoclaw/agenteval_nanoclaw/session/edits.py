@@ -11,7 +11,7 @@ _EDIT = lazy(
       [\d,$]*s(?P<mark>[/|#,!@%:~])(?P<old>(?:\\.|(?!(?P=mark))[^\\\n])+)(?P=mark)
       (?P<new>(?:\\.|(?!(?P=mark))[^\\\n])*)(?P=mark)[gIi0-9]*
     | /(?P<gone>(?:\\.|[^/\\\n])+)/(?:d|c\\?[ \t]*\n?(?P<line>[^\n]+))
-    )[ \t]*(?=[;\n]|\Z)""",
+    )""",
     re.VERBOSE,
 )
 _REFERENCE = lazy(r"(?<!\\)&|\\\d|\$[\w{(]")

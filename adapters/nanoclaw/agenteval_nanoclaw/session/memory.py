@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from posixpath import basename, join, normpath
 from typing import Any
 
+from agenteval.lazyregex import lazy
 from agenteval.patterns import is_glob, name_matches
-from agenteval_nanoclaw.session.shell import touches
+from agenteval_nanoclaw.session.shell import Touch, touches
 from agenteval_nanoclaw.session.store import Mount
 from agenteval_nanoclaw.session.values import records_in, text_of
 
@@ -17,6 +18,7 @@ OWN_FOLDERS = ("/workspace/agent", "/workspace/group")
 """Where a group's folder is mounted: in v2, and in v1."""
 LOCAL = "CLAUDE.local.md"
 MAIN = "CLAUDE.md"
+_BEGIN = lazy(rf"^(?:\./|(?:{'|'.join(OWN_FOLDERS)})/)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,20 +95,16 @@ class Memory:
     def _mounted(self, path: str) -> Owned | None:
         for mount in self.mounts:
             if path.startswith(mount.inside + "/"):
-                inside = path[len(mount.inside) + 1 :]
-                if mount.group:
-                    return self._of_group(mount.group, inside, path)
-                if mount.host.rstrip("/").endswith("/groups"):
-                    folder, _, inside = inside.partition("/")
-                    return self._of_group(folder, inside, path)
-                return None
+                host = normpath(mount.host.replace("\\", "/") + path[len(mount.inside) :])
+                folder, _, inside = host.partition("/groups/")[2].partition("/")
+                return self._of_group(folder, inside, path)
         name = path.removeprefix("/workspace/extra/").partition("/")[0]
         return Owned(name, LOCAL, path) if basename(path) == LOCAL else None
 
     def indexed(self) -> list[str]:
-        """The files that the memory file names."""
+        """The files that the memory file names, by their paths in the group's folder."""
         words = re.split(r"[^\w./-]+", self.index_text)
-        names = [word.removeprefix("./").rstrip(".") for word in words if "." in word]
+        names = [_BEGIN.sub("", word).rstrip(".") for word in words]
         return [
             name
             for name in names
@@ -130,7 +128,7 @@ class Memory:
         if tool == "Grep":
             return self._searched(args, folder, output)
         if tool == "Glob":
-            names = [join(text_of(args.get("path")) or folder, line.strip()) for line in output.splitlines()]
+            names = [join(text_of(args.get("path")), line) for line in output.splitlines()]
             return [MemoryUse(write=False, file=file, names_only=True) for file in self._files(names, folder)]
         if tool == "Bash":
             return self._ran(text_of(args.get("command")), folder, output)
@@ -138,7 +136,7 @@ class Memory:
 
     def _files(self, paths: Iterable[str], folder: str) -> Iterator[Owned]:
         for path in paths:
-            if path and (file := self.owned(join(folder, path))):
+            if file := self.owned(join(folder, path)):
                 yield file
 
     def _edited(self, tool: str, args: dict[str, Any], folder: str) -> Iterator[MemoryUse]:
@@ -156,45 +154,46 @@ class Memory:
                 )
 
     def _searched(self, args: dict[str, Any], folder: str, output: str) -> list[MemoryUse]:
-        place = join(folder, text_of(args.get("path")))
-        names_only = args.get("output_mode", "files_with_matches") != "content"
+        place = normpath(join(folder, text_of(args.get("path"))))
+        names_only = args.get("output_mode") != "content"
         if file := self.owned(place):
-            nothing = output.startswith("No ")
+            nothing = output.startswith(("No matches found", "No files found"))
             return [] if nothing else [_read(file, output, names_only=names_only)]
-        return self._hits(output, [place, folder], names_only=names_only)
+        return self._hits(output, place, folder, names_only=names_only)
 
-    def _hits(self, output: str, folders: list[str], *, names_only: bool) -> list[MemoryUse]:
-        """The memory files that the lines of a search name, each with the lines found in it."""
+    def _hits(self, output: str, place: str, folder: str, *, names_only: bool) -> list[MemoryUse]:
+        """The memory files that the lines of a search name, each with the lines found in it.
+
+        They are named from the folder that the search ran in, else from the place that was searched.
+        """
         found: dict[Owned, list[str]] = {}
         for line in output.splitlines():
             name, text = _hit(line)
-            files = [file for each in folders for file in self._files([join(each, name)], each)]
-            if name and files:
-                found.setdefault(files[0], []).append(text)
+            path = normpath(join(folder, name))
+            inside = name_matches(place, path) or name_matches(f"{place}/*", path)
+            if file := self.owned(path if inside else join(place, name)):
+                found.setdefault(file, []).append(text)
         return [_read(file, "\n".join(lines), names_only=names_only) for file, lines in found.items()]
 
     def _ran(self, command: str, folder: str, output: str) -> list[MemoryUse]:
         found, unclear = touches(command, folder)
-        if any(name in unclear for name in (LOCAL, "/CLAUDE.md", "/workspace/extra/", "/memory/MEMORY.md")):
-            self.unclear.append(command)
+        named = any(
+            each in unclear for each in (LOCAL, "/CLAUDE.md", "/workspace/extra/", "/memory/MEMORY.md")
+        )
         uses: list[MemoryUse] = []
         for touch in found:
             files = self._matching(touch.path)
+            names_only = touch.access == "names"
             if touch.access == "write":
-                for file in files:
-                    change = (
-                        instead_of(touch.taken) if touch.written is not None else f"by the command: {command}"
-                    )
-                    uses.append(
-                        MemoryUse(
-                            write=True, file=file, content=touch.written, change=change, whole=touch.whole
-                        )
-                    )
+                done = [_written(touch, file, command) for file in files]
             elif files:
-                names_only = touch.access == "names"
-                uses += [_read(file, output, names_only=names_only) for file in files]
+                done = [_read(file, output, names_only=names_only) for file in files]
             else:
-                uses += self._hits(output, [touch.path, folder], names_only=touch.access == "names")
+                done = self._hits(output, touch.path, touch.folder, names_only=names_only)
+            named = named or (not done and self.owned(touch.path) is not None)  # the files of many groups
+            uses += done
+        if named:
+            self.unclear.append(command)
         return _once(uses)
 
     def _matching(self, path: str) -> list[Owned]:
@@ -202,9 +201,10 @@ class Memory:
         if not is_glob(path):
             file = self.owned(path)
             return [file] if file else []
-        places = [*OWN_FOLDERS, *(mount.inside for mount in self.mounts), "/workspace/global"]
+        places = [*OWN_FOLDERS, *(mount.inside for mount in self.mounts)]
         known = [join(place, name) for place in places for name in (LOCAL, MAIN)]
         known += [join(place, name) for place in OWN_FOLDERS for name in self.indexed()]
+        known.append(f"/workspace/global/{MAIN}")
         named = [each for each in dict.fromkeys(known) if name_matches(path, each)]
         return [file for each in named if (file := self.owned(each))]
 
@@ -214,17 +214,22 @@ def instead_of(old: str) -> str:
     return f"instead of: {old}" if old else ""
 
 
+def _written(touch: Touch, file: Owned, command: str) -> MemoryUse:
+    change = instead_of(touch.taken) if touch.written is not None else f"by the command: {command}"
+    return MemoryUse(write=True, file=file, content=touch.written, change=change, whole=touch.whole)
+
+
 def _read(file: Owned, output: str, *, names_only: bool) -> MemoryUse:
     return MemoryUse(write=False, file=file, content=None if names_only else output, names_only=names_only)
 
 
 def _hit(line: str) -> tuple[str, str]:
     """File and text of a line that a search prints: `notes.md:2:text`, or a name alone."""
-    name, colon, rest = line.partition(":")
+    name, _, rest = line.partition(":")
     number, second, text = rest.partition(":")
-    if colon and second and number.isdigit():
+    if second and number.isdigit():
         return name, text
-    return (name, rest) if colon else (line.strip(), "")
+    return name, rest
 
 
 def _once(uses: list[MemoryUse]) -> list[MemoryUse]:
@@ -236,6 +241,6 @@ def _once(uses: list[MemoryUse]) -> list[MemoryUse]:
             continue
         if not same:
             kept.append(use)
-        elif not use.names_only and same[0].names_only:
+        elif same[0].names_only:
             kept[kept.index(same[0])] = use
     return kept

@@ -34,7 +34,6 @@ class Outgoing:
         speaking = [answer for answer in answers if any(self._is_own(part) for part in self.parts[answer.id])]
         self.final = (speaking or answers)[-1] if answers else None
         self.by_last_line = {id(answer.last): answer for answer in answers}
-        self.unwrapped = bool(answers) and not speaking and generation == "v2" and _says(answers[-1].text)
         self.sends: list[tuple[str, str]] = []
         self.output: TraceMessage | None = None
         self.notes: list[str] = []
@@ -97,13 +96,9 @@ class Outgoing:
         elif self.sends:
             data["content"] = "\n\n".join(text for _, text in self.sends)
             data["sent_by"] = [call_id for call_id, _ in self.sends]
-        elif self.unwrapped:
+        elif parts_of(answer.text, "v1"):
             self.notes.append(NOT_WRAPPED)
         if answer.text.strip() != data["content"]:
             data["raw"] = answer.text
         self.output = TraceMessage(role="assistant", content=data["content"])
         self.builder.add("final_output", data, actor="agent", ts=iso(answer.last.time))
-
-
-def _says(text: str) -> bool:
-    return bool(parts_of(text, "v1"))

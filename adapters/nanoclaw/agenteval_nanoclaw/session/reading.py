@@ -27,9 +27,6 @@ def read_recording(path: Path, context: AdapterContext, *, within: Path | None) 
     """The runs of a recording, in the order of time. Raises `AdapterError` when it cannot be read, or has none."""
     source = find_source(path, within=within)
     store = _store(source)
-    if source.chosen and not source.chosen.owner:  # copied out of its install: nothing says whose it is
-        for session in store.sessions:
-            session.owner = ""
     runs: list[Run] = []
     skipped: Counter[str] = Counter()
     for transcript in source.transcripts:

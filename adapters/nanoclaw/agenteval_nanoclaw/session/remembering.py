@@ -79,10 +79,10 @@ class MemoryTelling:
         given = record_of(detail)
         file = given.get("file")
         if use.file.path not in self.written and use.file not in self.before:
-            if use.write and "originalFile" in given:
+            if "originalFile" in given:
                 original = given["originalFile"]
                 self.before[use.file] = original if isinstance(original, str) else None
-            elif not use.write and isinstance(file, dict) and _is_whole(file):
+            elif isinstance(file, dict) and _is_whole(file):
                 self.before[use.file] = text_of(file.get("content"))
         if use.write:
             self.written.add(use.file.path)

@@ -12,8 +12,6 @@ from agenteval_nanoclaw.session.edits import edits
 
 Access = Literal["read", "write", "names"]
 
-CLOSERS = frozenset({"}", ")", "done", "fi", "esac"})
-"""They end a group of commands; redirections of all that it prints may follow."""
 SAY = frozenset({"echo", "printf"})
 """Commands whose words are text, not files."""
 SILENT = frozenset({"", ":", "true"})
@@ -72,6 +70,8 @@ class Touch:
 
     access: Access
     path: str
+    folder: str
+    """Where the command runs: what it prints may name files from there."""
     written: str | None = None
     """The text that is written, where the command itself has it."""
     taken: str = ""
@@ -181,19 +181,19 @@ class _Follower:
         elif name in NAMES:
             self._note("names", files or ["."])
         elif name in WRITERS:
-            whole = name == "tee" and body is not None and not {"-a", "--append"}.intersection(plain)
-            self._note("write", files, body if name == "tee" else None, whole=whole)
+            whole = body is not None and not {"-a", "--append"}.intersection(plain)
+            self._note("write", files, body, whole=whole)
         elif name in ENDERS:
             self._note("write", files, "", whole=True)
         elif name in COPIERS:
             self._note("write" if name == "mv" else "read", files[:-1])
             self._note("write", files[-1:])
-        elif name in EDITORS and any(map(_IN_PLACE.match, plain[1:])):
+        elif name in EDITORS and any(map(_IN_PLACE.match, plain)):
             for written, taken in edits("\n".join(scripts)):
                 self._note("write", files, written, taken)
         elif name in READERS:
-            self._read(name, plain[1:], files)
-        elif name not in SAY | SILENT | CLOSERS:
+            self._read(name, plain, files)
+        elif name not in SAY | SILENT:
             self.unclear += [*plain, body] if body else plain
 
     def _redirected(self, words: list[str]) -> tuple[list[str], list[tuple[str, bool]], str | None]:
@@ -213,17 +213,17 @@ class _Follower:
                 body = f"{target}\n"
             elif word == "<" and target:
                 self._note("read", [target])
-            elif ">" in word and not word.endswith("&") and target not in ("/dev/null", ""):
+            elif not word.endswith("&") and target not in ("/dev/null", ""):
                 targets.append((target, ">>" in word))
         return plain, targets, body
 
-    def _read(self, name: str, options: list[str], files: list[str]) -> None:
+    def _read(self, name: str, words: list[str], files: list[str]) -> None:
         """Note what a command reads that prints files; searches may go through folders."""
         self._note("read", files)
         recursive = name == "rg" or any(
-            word.startswith("-") and not word.startswith("--") and set(word) & {"r", "R"} for word in options
+            word.startswith("-") and not word.startswith("--") and set(word) & {"r", "R"} for word in words
         )
-        if name in SEARCHES and recursive and len(files) < 2:
+        if name in SEARCHES and recursive:
             self._note("read", ["."])
 
     def _note(
@@ -235,7 +235,9 @@ class _Follower:
         *,
         whole: bool = False,
     ) -> None:
-        self.found += [Touch(access, self._absolute(path), written, taken, whole) for path in paths]
+        self.found += [
+            Touch(access, self._absolute(path), self.folder, written, taken, whole) for path in paths
+        ]
 
     def _absolute(self, path: str) -> str:
         path = _VARIABLE.sub(lambda match: self.variables.get(match[1], match[0]), path)
@@ -244,7 +246,7 @@ class _Follower:
 
 _VARIABLE = lazy(r"\$\{?(\w+)\}?")
 _IN_PLACE = lazy(r"-[^\WMe]*i|--in-place")
-_SCRIPT_NEXT = lazy(r"-\w*e|--expression|--regexp")
+_SCRIPT_NEXT = lazy(r"-\w*e")
 
 
 def _scripts(words: list[str], *, scripted: bool) -> tuple[list[str], list[str]]:

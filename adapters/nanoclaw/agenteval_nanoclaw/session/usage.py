@@ -24,7 +24,7 @@ class Usage:
     def add(self, message: dict[str, Any]) -> None:
         """Take in one line of an answer."""
         usage = message.get("usage")
-        if not isinstance(usage, dict) or message.get("model") == "<synthetic>":
+        if not isinstance(usage, dict):
             return
         name = str(message.get("id"))
         self._by_answer[name] = usage

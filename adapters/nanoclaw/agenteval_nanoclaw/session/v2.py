@@ -46,8 +46,6 @@ def read_store(source: Source) -> Store:
             store.groups[owner] = Group(folder=text_of(row["folder"]), owner=owner, mounts=mounts)
     for folder in source.sessions:
         store.sessions.append(_session(folder, source))
-        if folder.owner and folder.owner not in store.groups:
-            store.groups[folder.owner] = Group(folder=folder.owner, owner=folder.owner)
     return store
 
 
