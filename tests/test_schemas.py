@@ -19,6 +19,7 @@ from agenteval.findings import Invalid
 from agenteval.reference.explanation import explain_all
 from agenteval.reference.markdown import reference_markdown
 from agenteval.reference.schemas import SHIPPED, build_schema, drifted, schema_path, schema_text
+from agenteval.settings import Config
 from agenteval.spec import TestCase
 from agenteval.strict import Model, parse
 from agenteval.trace import CAPABILITY_FLAGS
@@ -98,6 +99,44 @@ def test_schema_is_a_schema(name: str) -> None:
 def test_test_files_fit(path: Path) -> None:
     """Every example and every control that runs fits the schema of test cases."""
     assert complaints("test-case", yaml.safe_load(path.read_text(encoding="utf-8"))) == []
+
+
+@pytest.mark.parametrize(
+    ("configuration", "complaint"),
+    [
+        ({}, []),
+        (
+            {
+                "x-owner": "ops",
+                "suite": {"pass_score": None, "id": "local.a.evals.b"},
+                "redaction": {"kinds": []},
+            },
+            [],
+        ),
+        ({"strickt": True}, ["$: 'strickt' does not match any of the regexes: '^x-'"]),
+        ({"suite": {"pass": 1}}, ["$.suite: 'pass' does not match any of the regexes: '^x-'"]),
+        ({"strict": "true"}, ["$.strict: 'true' is not of type 'boolean'"]),
+        ({"color": "blue"}, ["$.color: 'blue' is not one of ['auto', 'always', 'never']"]),
+        ({"limits": {"max_events": 0}}, ["$.limits.max_events: 0 is less than the minimum of 1"]),
+    ],
+)
+def test_a_configuration_fits_as_the_loader_sees_it(
+    configuration: dict[str, Any], complaint: list[str]
+) -> None:
+    """Schema and model agree on a configuration; a misspelled key is marked in an editor."""
+    assert complaints("config", configuration) == complaint
+    assert accepted(Config, configuration) is (not complaint)
+
+
+def test_configurations_of_the_examples_fit() -> None:
+    """Each names its schema in the first line, and fits it."""
+    paths = sorted(EXAMPLES.rglob("agenteval.yaml"))
+    assert paths
+    for path in paths:
+        header, *_ = path.read_text(encoding="utf-8").splitlines()
+        schema = path.parent / header.removeprefix("# yaml-language-server: $schema=")
+        assert schema.resolve() == PROJECT / "schemas" / "config.schema.json"
+        assert complaints("config", yaml.safe_load(path.read_text(encoding="utf-8"))) == []
 
 
 @pytest.mark.parametrize("path", REPLAYS, ids=lambda path: path.parent.name)

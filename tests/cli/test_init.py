@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 import yaml
+from jsonschema import Draft202012Validator
 
 from agenteval.cli import main
 from agenteval.config import load_config
-from agenteval.reference.schemas import schema_text
-from agenteval.settings import Config
+from agenteval.reference.schemas import build_schema, schema_text
+from agenteval.settings import SETTINGS_FILE, Config
 from agenteval.strict import parse
 from recorded_projects import NEWS, Logbooks, run
 
@@ -22,6 +23,7 @@ MADE = (
     "evals/first-test/replay.json",
     "evals/first-test/fx.web_search.ai_news.json",
     ".agenteval/test-case.schema.json",
+    ".agenteval/config.schema.json",
     ".vscode/settings.json",
     ".vscode/extensions.json",
     ".github/workflows/agenteval.yml",
@@ -119,16 +121,20 @@ def test_project_configured_in_pyproject_gets_no_second_configuration(
     assert load_config(tmp_path, {}).strict
 
 
-def test_editor_header_leads_to_the_schema(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The first line of the test names the schema beside it, which is the one of this version."""
+@pytest.mark.parametrize(
+    ("file", "name"), [("evals/first-test/test.yaml", "test-case"), ("agenteval.yaml", "config")]
+)
+def test_editor_header_leads_to_the_schema(
+    file: str, name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The first line of the test, and of the configuration, names its schema, which is the one of this version."""
     init(tmp_path, capsys)
-    test = tmp_path / "evals" / "first-test" / "test.yaml"
-    header = test.read_text(encoding="utf-8").splitlines()[0]
+    header = (tmp_path / file).read_text(encoding="utf-8").splitlines()[0]
     match = re.fullmatch(r"# yaml-language-server: \$schema=(.*)", header)
     assert match
-    schema = (test.parent / match[1]).resolve()
-    assert schema == (tmp_path / ".agenteval" / "test-case.schema.json").resolve()
-    assert schema.read_text(encoding="utf-8") == schema_text("test-case")
+    schema = ((tmp_path / file).parent / match[1]).resolve()
+    assert schema == (tmp_path / ".agenteval" / f"{name}.schema.json").resolve()
+    assert schema.read_text(encoding="utf-8") == schema_text(name)
 
 
 def test_vs_code_finds_the_schema(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -139,8 +145,10 @@ def test_vs_code_finds_the_schema(tmp_path: Path, capsys: pytest.CaptureFixture[
     for test in (*tests, tmp_path / "evals" / "other.yaml"):
         test.touch()
     settings = json.loads((tmp_path / ".vscode" / "settings.json").read_text(encoding="utf-8"))
-    ((schema, patterns),) = settings["yaml.schemas"].items()
+    (schema, patterns), (of_settings, configuration) = settings["yaml.schemas"].items()
     assert (tmp_path / schema).is_file()
+    assert (tmp_path / of_settings).is_file()
+    assert configuration == SETTINGS_FILE
     found = {path for pattern in patterns for path in tmp_path.glob(pattern)}
     assert found == tests
     extensions = json.loads((tmp_path / ".vscode" / "extensions.json").read_text(encoding="utf-8"))
@@ -164,6 +172,7 @@ def test_configuration_shows_every_setting_with_its_default(
     text = (tmp_path / "agenteval.yaml").read_text(encoding="utf-8")
     shown = yaml.safe_load(re.sub(r"^# (?=\s*\w+:)", "", text, flags=re.MULTILINE))
     assert parse(Config, shown) == Config()
+    Draft202012Validator(build_schema("config")).validate(shown)
     assert names(Config()) == {f"{key}.{inner}" for key in shown for inner in named(shown[key])}
     assert load_config(tmp_path, {}) == Config()
 
@@ -200,6 +209,7 @@ def test_the_first_test_may_be_a_recorded_run(book: Path, capsys: pytest.Capture
         "created  evals/what-is-new-in-ai/replay.json",
         "created  evals/what-is-new-in-ai/fx.web_search.news.json",
         "created  .agenteval/test-case.schema.json",
+        "created  .agenteval/config.schema.json",
         "created  .vscode/settings.json",
         "created  .vscode/extensions.json",
         "created  .github/workflows/agenteval.yml",

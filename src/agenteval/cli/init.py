@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, NamedTuple
@@ -44,7 +45,7 @@ def command(
         typer.Option("--turn", metavar="N", min=1, help="With --from: the run to make the test of."),
     ] = None,
 ) -> ExitCode:
-    """Add a first test, its replay, a configuration, a CI workflow, the schema for editors and settings for VS Code.
+    """Add a first test, its replay, a configuration, a CI workflow, schemas for editors and settings for VS Code.
 
     What is there already is kept.
     """
@@ -97,7 +98,10 @@ def _files(draft: "Draft | None") -> list[_File]:
     return [
         _File("agenteval.yaml", _template("agenteval.yaml")),
         *(_recorded(draft) if draft else _first_test()),
-        _File(".agenteval/test-case.schema.json", _schema),
+        *(
+            _File(f".agenteval/{name}.schema.json", partial(_schema, name))
+            for name in ("test-case", "config")
+        ),
         _File(".vscode/settings.json", _template("vscode-settings.json")),
         _File(".vscode/extensions.json", _template("vscode-extensions.json")),
         _File(".github/workflows/agenteval.yml", _template("workflow.yml")),
@@ -121,10 +125,10 @@ def _template(name: str) -> Callable[[], str]:
     return lambda: (_TEMPLATES / name).read_text(encoding="utf-8")
 
 
-def _schema() -> str:
+def _schema(name: str) -> str:
     from agenteval.reference.schemas import schema_text
 
-    return schema_text("test-case")
+    return schema_text(name)
 
 
 def _create(path: Path, content: Callable[[], str]) -> str:

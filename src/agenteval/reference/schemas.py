@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from agenteval.adapters import input_schemas
 from agenteval.errors import AdapterError, UsageError
 from agenteval.misspelling import closest
+from agenteval.plugins.contract import input_models
 from agenteval.plugins.registry import BUILT_IN, Registry
 from agenteval.reference.explanation import JsonSchema
 
@@ -20,7 +20,7 @@ _HEAD = ("$schema", "$id", "title", "description", "type", "properties", "requir
 """The keys that come first; definitions come last."""
 
 SHIPPED: tuple[str, ...] = (
-    *("test-case", "replay", "trace", "result", "summary"),
+    *("test-case", "config", "replay", "trace", "result", "summary"),
     *("baseline", "comparison"),
     *("agent-eval-suite", "eval-summary", "eval-events"),
 )
@@ -50,7 +50,11 @@ def schema_text(name: str, registry: Registry = BUILT_IN) -> str:
     """
     schema = build_schema(name, registry)
     head = {key: schema[key] for key in _HEAD if key in schema}
-    ordered = {**head, **{key: schema[key] for key in schema if key != "$defs"}, "$defs": schema["$defs"]}
+    ordered = {
+        **head,
+        **{key: schema[key] for key in schema if key != "$defs"},
+        "$defs": schema.get("$defs", {}),
+    }
     return json.dumps(ordered, indent=2, ensure_ascii=False) + "\n"
 
 
@@ -115,10 +119,12 @@ def _core_entries(registry: Registry) -> list[Entry]:
     from agenteval.openwop.models import AgentEvalSuite, EvalEvent, EvalSummary
     from agenteval.reference import case_schema
     from agenteval.results import RunSummary, TestResult
+    from agenteval.settings import Config
     from agenteval.trace import Trace
 
     return [
         Entry("test-case", case_schema.TITLE, lambda: _tidied(case_schema.case_schema(registry))),
+        _entry(Config, "config", "AgentEval configuration (agenteval.yaml)"),
         _output_entry(Trace, "trace", "AgentEval normalized trace"),
         _output_entry(TestResult, "result", "AgentEval test result"),
         _output_entry(RunSummary, "summary", "AgentEval run summary"),
@@ -146,7 +152,7 @@ def _output_entry(cls: type[Any], name: str, title: str) -> Entry:
 def _adapter_entries(registry: Registry, taken: set[str]) -> Iterator[Entry]:
     for adapter in registry.adapter_names():
         try:
-            models = input_schemas(registry.find_adapter(adapter))
+            models = input_models(registry.find_adapter(adapter), "input_schemas")
         except AdapterError:  # `agenteval doctor` says why
             continue
         for given, cls in models.items():
