@@ -275,6 +275,13 @@ def test_a_list_in_the_environment(tmp_path: Path) -> None:
     assert load_config(tmp_path, {"AGENTEVAL_PLUGINS": "a.py, pkg.checks,"}).plugins == ["a.py", "pkg.checks"]
 
 
+def test_an_empty_list_in_the_environment(tmp_path: Path) -> None:
+    """A comma alone leaves nothing of what the file lists; an empty variable all of it."""
+    (tmp_path / "agenteval.yaml").write_text("plugins: [a.py]\n", encoding="utf-8")
+    assert load_config(tmp_path, {"AGENTEVAL_PLUGINS": ","}).plugins == []
+    assert load_config(tmp_path, {"AGENTEVAL_PLUGINS": ""}).plugins == ["a.py"]
+
+
 def test_the_environment_of_the_process_is_the_default(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,7 +6,7 @@ the entry-point group `agenteval.adapters` of whatever package it comes in.
 
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -17,6 +17,7 @@ from agenteval.spec import TestCase
 from agenteval.trace import Trace
 
 GROUP = "agenteval.adapters"
+_REINSTALL = "reinstall the package that brings the adapter, or report it to its author"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -39,7 +40,7 @@ class AdapterContext:
 
     def warn(self, message: str) -> None:
         """Note something that a person should look at; it never changes a verdict."""
-        self.warnings.append(message)
+        self.warnings.append(str(message))
 
 
 class Adapter(Protocol):
@@ -102,19 +103,17 @@ def own_adapters() -> list[str]:
     return sorted(_own_entry_points())
 
 
-def input_schemas(adapter: Adapter) -> Mapping[str, type]:
-    """The models of the files that an adapter reads, by schema name (`replay`); empty when it tells of none."""
-    models: Mapping[str, type] = getattr(adapter, "input_schemas", {})
-    return models
-
-
-def make_adapter(name: str, source: str, factory: Callable[[], Adapter]) -> Adapter:
+def make_adapter(
+    name: str, source: str, factory: Callable[[], Adapter], *, next_step: str = _REINSTALL
+) -> Adapter:
     """The adapter that a class makes; `source` is where the class comes from. Raises `AdapterError`."""
     try:
         adapter = factory()
         _ = (adapter.name, adapter.version, adapter.supports_live_run, adapter.trace)
-    except (Exception, SystemExit) as error:
-        raise _does_not_load(name, source, error) from error
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        raise _does_not_load(name, source, error, next_step) from error
     return adapter
 
 
@@ -124,16 +123,18 @@ def _load(name: str, target: str) -> Adapter:
     module, _, attribute = target.partition(":")
     try:
         factory: Callable[[], Adapter] = getattr(import_module(module), attribute)
-    except (Exception, SystemExit) as error:
-        raise _does_not_load(name, target, error) from error
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        raise _does_not_load(name, target, error, _REINSTALL) from error
     return make_adapter(name, target, factory)
 
 
-def _does_not_load(name: str, source: str, error: BaseException) -> AdapterError:
+def _does_not_load(name: str, source: str, error: BaseException, next_step: str) -> AdapterError:
     return AdapterError(
         f"adapter {name!r} ({source}) does not load: {type(error).__name__}: {saying(error)}",
         reason_code="adapter.broken",
-        next_step="reinstall the package that brings the adapter, or report it to its author",
+        next_step=next_step,
     )
 
 

@@ -99,7 +99,10 @@ def _findings(cls: type[Model], data: Any, details: Sequence[Any]) -> list[Findi
             finding = _bad_tag(data, path, detail)
         elif code == "value_error":
             finding = Finding(
-                code="wrong_value", path=path, message=str(detail["ctx"]["error"]), at_key=not path
+                code="wrong_value",
+                path=path,
+                message=str(detail["ctx"]["error"]) or "refused, without a reason",
+                at_key=not path,
             )
         else:
             value = _value_at(data, path)

@@ -89,7 +89,7 @@ class AgentEvalError(Exception):
 
     def __init__(self, message: str, *, reason_code: str = "", next_step: str = "") -> None:
         super().__init__(message)
-        self.message = message
+        self.message = str(message)
         self.reason_code = reason_code or self.default_reason
         self.next_step = next_step
 

@@ -11,9 +11,10 @@ from agenteval.assertions.base import Assertion
 from agenteval.config import project_root
 from agenteval.conventions import remarks
 from agenteval.discovery import TEST_FILE
-from agenteval.errors import FileError, PluginError, Problem, SpecError, saying
+from agenteval.errors import FileError, PluginError, Problem, SpecError
 from agenteval.findings import DataPath, Finding, Invalid, dotted
 from agenteval.misspelling import closest
+from agenteval.plugins.found import told
 from agenteval.plugins.registry import BUILT_IN, Registry
 from agenteval.reading.containment import is_inside
 from agenteval.reading.documents import (
@@ -197,9 +198,9 @@ class _Loader:
                 continue
             check = self.check(given, index)
             self.check_capabilities(given.get("requires_capabilities"), index)
-            if check:
+            if check is not None:
                 self.placed.append((index, check))
-            if check and case:
+            if check is not None and case:
                 spec = case.assertions[index]
                 requires = tuple(dict.fromkeys((*check.implied, *spec.requires_capabilities)))
                 origin = self.registry.origin(spec.type)
@@ -224,11 +225,14 @@ class _Loader:
         except Invalid as invalid:
             place = ("assertions", index, "params" if "params" in given else "type")
             self.faults += [_parameter_fault(kind, finding, place) for finding in invalid.findings]
-        except (Exception, SystemExit) as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
             if not (origin := self.registry.origin(kind)):
                 raise
-            message = f"the plugin {origin} broke down on the parameters of {kind}"
-            self.plugin_fault(f"{message}: {type(error).__name__}: {saying(error)}", index)
+            self.plugin_fault(
+                f"the plugin {origin} broke down on the parameters of {kind}: {told(error)}", index
+            )
         return None
 
     def unknown_type(self, kind: str, index: int) -> None:

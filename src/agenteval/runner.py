@@ -213,6 +213,10 @@ def _trace(adapter: Adapter, test: LoadedTest, context: AdapterContext, options:
         )
     try:
         trace = adapter.trace(test.case, context)
+        if test.case.adapter not in options.registry.own_adapters:
+            from agenteval.plugins.shapes import check_foreign_trace
+
+            check_foreign_trace(trace, test.case, f"{adapter.name} {adapter.version}")
         check_trace(trace)
     except AdapterError:
         raise

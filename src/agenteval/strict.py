@@ -304,7 +304,10 @@ def _make_checker(kind: Any) -> Check:
         return _dict_of(_checker(args[1]))
     if isinstance(kind, type) and issubclass(kind, Model):
         return _model(kind)
-    raise TypeError(f"strict models do not know {kind!r}")
+    known = (
+        "str, int, float, bool, Any, Literal, list[...], dict[str, ...], a model, or several of them with |"
+    )
+    raise TypeError(f"strict models do not know {kind!r}: expected {known}")
 
 
 def _exactly(kind: type) -> Check:

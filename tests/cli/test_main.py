@@ -164,9 +164,9 @@ def test_an_error_is_broken_between_words_on_a_terminal(monkeypatch: pytest.Monk
     assert main(["schema", "nope"]) == 2
     assert screen.text() == (
         "error[usage.unknown_schema]: unknown schema 'nope'\n"
-        "  next: name one of test-case, trace, result, summary,\n"
-        "    baseline, comparison, agent-eval-suite, eval-summary,\n"
-        "    eval-events, replay\n"
+        "  next: name one of test-case, config, trace, result,\n"
+        "    summary, baseline, comparison, agent-eval-suite,\n"
+        "    eval-summary, eval-events, replay\n"
     )
 
 
@@ -220,6 +220,10 @@ def test_a_bug_shows_its_traceback_when_asked(
         (
             OSError(28, "No space left on device"),
             "error[usage.io]: No space left on device: standard output or error\n",
+        ),
+        (
+            OSError(24, "Too many open files"),
+            "error[usage.io]: Too many open files\n  next: raise the limit (`ulimit -n`), or run with fewer workers\n",
         ),
         (UsageError("a\x1b[2Jb\nc"), "error[usage.invalid]: a\\x1b[2Jb\nc\n"),
     ],

@@ -339,8 +339,17 @@ def test_an_operator_of_a_plugin(project: Project, capsys: pytest.CaptureFixture
         ("raise SystemExit(0)", "SystemExit: 0"),
         ("yield 'loud'", "TypeError: its mutants are of the type Mutant, not str"),
         ("yield Mutant(what='w', build={}.popitem, lines=())", "KeyError: 'popitem(): dictionary is empty'"),
+        ("raise type('Stop', (BaseException,), {})('now')", "Stop: now"),
+        (
+            "yield Mutant(what='w', build={}.popitem, lines=(1,))",
+            "TypeError: what and lines of a mutant are strings",
+        ),
+        (
+            "yield Mutant(what='w', build={}.popitem, lines=(), remedies=[('max_tool_calls', 1)])",
+            "TypeError: the remedies of a mutant are pairs of an assertion type and its params",
+        ),
     ],
-    ids=["raises", "exits", "no-mutant", "builds-nothing"],
+    ids=["raises", "exits", "no-mutant", "builds-nothing", "stops", "no-lines", "no-remedies"],
 )
 def test_an_operator_of_a_plugin_that_crashes(
     project: Project, slip: str, told: str, capsys: pytest.CaptureFixture[str]

@@ -14,6 +14,7 @@ def test_without_a_name_the_schemas_are_listed(capsys: pytest.CaptureFixture[str
     assert main(["schema"]) == 0
     assert capsys.readouterr().out == (
         "test-case         AgentEval test case (test.yaml)\n"
+        "config            AgentEval configuration (agenteval.yaml)\n"
         "trace             AgentEval normalized trace\n"
         "result            AgentEval test result\n"
         "summary           AgentEval run summary\n"
@@ -42,7 +43,7 @@ def test_unknown_schema_suggests_the_closest(capsys: pytest.CaptureFixture[str])
     assert main(["schema", "test-cas"]) == 2
     assert capsys.readouterr().err == (
         "error[usage.unknown_schema]: unknown schema 'test-cas', did you mean 'test-case'?\n"
-        "  next: name one of test-case, trace, result, summary, baseline, comparison, agent-eval-suite, "
+        "  next: name one of test-case, config, trace, result, summary, baseline, comparison, agent-eval-suite, "
         "eval-summary, eval-events, replay\n"
     )
 

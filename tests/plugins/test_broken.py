@@ -169,7 +169,10 @@ CONTRACT = {
     "a kind of parameter that nobody knows": (
         "Annotated[int, Between(1)] = 1",
         "set[str] = frozenset()",
-        "Shouts cannot read its own example: TypeError: strict models do not know set[str]",
+        (
+            "Shouts cannot read its own example: TypeError: strict models do not know set[str]: expected str, int, "
+            "float, bool, Any, Literal, list[...], dict[str, ...], a model, or several of them with |"
+        ),
     ),
     "two things": (
         '    category: ClassVar[Category] = "outcome"\n    failure_category: ClassVar[str] = "whispered"\n',
@@ -405,6 +408,22 @@ CRASHES = {
             "supports_replay)"
         ),
     ),
+    "passes by a word": (
+        "verdict = passed('fine')\n        verdict.passed = 'no'\n        return verdict",
+        "TypeError: passed is 'no': expected True or False",
+    ),
+    "observes a number that Python does not write": (
+        "return passed('fine', words=10**5000)",
+        "TypeError: observed 'words' holds a number of thousands of digits, which is not JSON",
+    ),
+    "changes an event": (
+        "trace.events[0].data.clear()\n        return passed('fine')",
+        "TypeError: check changed the trace, which all assertions of the test read",
+    ),
+    "sorts the calls where they are": (
+        "trace.calls().clear()\n        return passed('fine')",
+        "TypeError: check changed the trace, which all assertions of the test read",
+    ),
     "has no words": (
         "return passed(3)",
         "TypeError: the message and the reason of a verdict are strings",
@@ -425,6 +444,36 @@ def test_a_check_that_crashes(body: str, error: str, tmp_path: Path) -> None:
     assert result["error"]["message"] == f"assertion a (shouts of the plugin {PLUGIN}) crashed: {error}"
     assert result["next_step"].startswith("this is a bug of the plugin: report it ")
     assert [each["status"] for each in result["assertions"]] == ["skip", "pass"]
+
+
+@pytest.mark.parametrize("method", ["def __len__(self): return 0", "def __bool__(self): return False"])
+def test_an_assertion_that_counts_as_false_is_judged(method: str, tmp_path: Path) -> None:
+    """It is not left out of the test, which would be green without it."""
+    text = SHOUTS.replace("    def check(", f"    {method}\n\n    def check(")
+    run = run_command([plugged(tmp_path, text).add("fail", assertions=asserting())], tmp_path / "out")
+    assert run.exit_code == 1
+    assert [each["status"] for each in run.only_result()["assertions"]] == ["fail"]
+
+
+BROKE_DOWN = f"error[plugin.broken]: the plugin {PLUGIN} broke down on the parameters of shouts"
+
+
+@pytest.mark.parametrize(
+    ("raised", "said"),
+    [
+        ("ValueError", "error[spec.wrong_parameter]: shouts: refused, without a reason"),
+        ("AssertionError", f"{BROKE_DOWN}: AssertionError"),
+        ("GeneratorExit", f"{BROKE_DOWN}: GeneratorExit"),
+    ],
+)
+def test_parameters_that_are_refused_without_a_word(
+    raised: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A bare ValueError says no all the same; anything else is a bug of the plugin."""
+    rule = f"    def __post_init__(self):\n        if self.min_words == 3:\n            raise {raised}\n\n"
+    project = plugged(tmp_path, SHOUTS.replace("    def check(", f"{rule}    def check("))
+    assert main(["validate", str(project.add("a", assertions=asserting(min_words=3)))]) == 3
+    assert f"{said} " in " ".join(capsys.readouterr().out.split())
 
 
 def test_a_verdict_may_observe_json(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ def entry() -> None:
     try:
         sys.stdout.flush()
         sys.stderr.flush()
-    except OSError:
+    except (OSError, ValueError, AttributeError):  # a plugin may have closed it
         os._exit(code)
     os._exit(code)
 

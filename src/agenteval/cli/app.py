@@ -1,5 +1,6 @@
 """The typer application, and the one place where errors become exit codes."""
 
+import errno
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -57,7 +58,7 @@ def run_app(argv: Sequence[str]) -> int:
         return _fail("\n".join(problem.render() for problem in problems), error.exit_code)
     except AgentEvalError as error:
         return _fail(_rendered(error), error.exit_code)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - the last line of defence
+    except BaseException as error:  # noqa: BLE001 - the last line of defence
         return _other(error, argv)
     return _code(result)
 
@@ -120,12 +121,18 @@ def _other(error: BaseException, argv: Sequence[str]) -> int:
         context = getattr(error, "ctx", None)
         command = context.command_path if context else " ".join(["agenteval", *COMMANDS.keys() & argv[:1]])
         return _fail(f"error[usage.invalid]: {text}\n  next: {command} --help", ExitCode.ERROR)
+    if isinstance(error, OSError) and error.errno == errno.EMFILE:
+        step = "raise the limit (`ulimit -n`), or run with fewer workers"
+        return _fail(f"error[usage.io]: {error.strerror}\n  next: {step}", ExitCode.ERROR)
     if isinstance(error, OSError):
         gone = isinstance(error, FileNotFoundError)  # nameless: `Path.cwd` in a deleted directory
         where = error.filename or ("the current directory" if gone else "standard output or error")
         return _fail(f"error[usage.io]: {error.strerror or error}: {where}", ExitCode.ERROR)
     if isinstance(error.__context__, BrokenPipeError):  # rich, which prints the help, exits then
         return _closed_pipe()
+    if _is_gone():
+        text = "standard output was closed while the command ran: a plugin or an adapter must have done it"
+        return _fail(f"error[usage.io]: {text}\n  next: have it leave sys.stdout open", ExitCode.ERROR)
     import traceback
 
     details = f"\n{traceback.format_exc()}" if any(map(_asks_for_details, argv)) else ""
@@ -157,7 +164,13 @@ def _fail(message: str, code: ExitCode) -> int:
 
 
 def _flush() -> None:
-    sys.stdout.flush()
+    if not _is_gone():
+        sys.stdout.flush()
+
+
+def _is_gone() -> bool:
+    """Whether somebody closed the standard output, or took it away, while the command ran."""
+    return not sys.stdout or sys.stdout.closed
 
 
 def _closed_pipe() -> int:

@@ -84,6 +84,7 @@ def _libyaml() -> str:
 
 def _adapters() -> Iterator[_Line]:
     from agenteval.adapters import find_adapter, installed_adapters
+    from agenteval.plugins.contract import input_models
 
     names = installed_adapters()
     if not names:
@@ -92,6 +93,8 @@ def _adapters() -> Iterator[_Line]:
         label = f"adapter {name}"
         try:
             adapter = find_adapter(name)
+            input_models(adapter, "input_model")
+            input_models(adapter, "input_schemas")
         except AgentEvalError as error:
             yield _broken(label, error)
         else:

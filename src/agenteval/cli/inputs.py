@@ -68,17 +68,20 @@ def _problems(
     except AdapterError as error:
         near = closest(name, registry.adapter_names())
         return [_located(error, test, ("adapter",), suggestion=near)]
-    check = getattr(adapters[name], "check_input", None)
-    if check is None or test.case.mode == "live":
+    if test.case.mode == "live":
         return []
     try:
-        check(test.case, context)
+        check = getattr(adapters[name], "check_input", None)
+        if check is not None:
+            check(test.case, context)
     except AgentEvalError as error:
         own = getattr(error, "problems", ())
         if own and not test.case.reporting.redact_fields:
             return list(own)
         return [_located(error, test, ("adapter_input",))]
-    except Exception as error:  # noqa: BLE001 - whatever an adapter raises
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001 - whatever an adapter raises
         crash = AdapterError(
             f"adapter {name} crashed: {type(error).__name__}",
             reason_code="adapter.crashed",

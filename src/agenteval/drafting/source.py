@@ -8,6 +8,7 @@ from pathlib import Path
 from agenteval.adapters import Adapter, AdapterContext
 from agenteval.errors import AdapterError, AgentEvalError, FileError, Problem, saying
 from agenteval.plugins.registry import Registry
+from agenteval.plugins.shapes import check_foreign
 from agenteval.recordings import NOT_THIS_KIND, RecordedRun, RecordedTest, Recorder, Recording
 
 NO_RECORDING = ("record.not_a_recording", NOT_THIS_KIND)
@@ -29,7 +30,9 @@ class Source:
     def convert(self, run: RecordedRun) -> RecordedTest:
         """One run as the files of a test. Raises `AdapterError`."""
         with _crashes_told(self.adapter.name):
-            return self.recorder.convert(self.path, run, self.context)
+            made = self.recorder.convert(self.path, run, self.context)
+            check_foreign(made, RecordedTest, self.adapter.name)
+            return made
 
 
 def find_source(path: Path, registry: Registry, context: AdapterContext, *, adapter: str = "") -> Source:
@@ -45,6 +48,7 @@ def find_source(path: Path, registry: Registry, context: AdapterContext, *, adap
         try:
             with _crashes_told(reader.name):
                 recording = recorder.inspect(path, context)
+                check_foreign(recording, Recording, reader.name)
         except AdapterError as error:
             if error.reason_code != NOT_THIS_KIND or adapter:
                 raise
@@ -74,9 +78,10 @@ def replay_reader(path: Path, registry: Registry, *, adapter: str = "") -> Adapt
     if not path.is_file():
         return None
     for reader in _adapters(registry, adapter):
-        reads = getattr(reader, "reads", None)
-        if reads is not None and reads(path):
-            return reader
+        with _crashes_told(reader.name):
+            reads = getattr(reader, "reads", None)
+            if reads is not None and reads(path):
+                return reader
     return None
 
 
@@ -137,9 +142,9 @@ def _crashes_told(name: str) -> Iterator[None]:
     """Have an exception that is none of ours told as what it is: a bug of the adapter."""
     try:
         yield
-    except (AgentEvalError, OSError):
+    except (AgentEvalError, OSError, KeyboardInterrupt):
         raise
-    except Exception as error:
+    except BaseException as error:
         raise AdapterError(
             f"adapter {name} crashed: {type(error).__name__}: {saying(error)}",
             reason_code="adapter.crashed",
@@ -167,6 +172,7 @@ def _adapters(registry: Registry, name: str) -> Iterator[Adapter]:
 
 def _recorders(registry: Registry, name: str) -> Iterator[tuple[Adapter, Recorder]]:
     for adapter in _adapters(registry, name):
-        recorder: Recorder | None = getattr(adapter, "recorder", None)
+        with _crashes_told(adapter.name):
+            recorder: Recorder | None = getattr(adapter, "recorder", None)
         if recorder is not None:
             yield adapter, recorder

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from random import Random
+from typing import Any
 
 from agenteval import budget
 from agenteval.errors import PluginError, saying
@@ -131,7 +132,9 @@ def _blamed(operator: type[Operator]) -> Iterator[None]:
     """Have what an operator of a plugin raises told as a fault of the plugin, and not as one of ours."""
     try:
         yield
-    except (Exception, SystemExit) as error:
+    except (KeyboardInterrupt, GeneratorExit):
+        raise
+    except BaseException as error:
         if operator.__module__.startswith("agenteval.mutation."):
             raise
         raise PluginError(
@@ -154,8 +157,7 @@ def _sample(
         random = Random(f"{options.seed}:{case.id}:{operator.name}")  # noqa: S311 - no secret
         with _blamed(operator):
             for mutant in operator().mutants(Subject(trace=trace, case=case, random=random)):
-                if not isinstance(mutant, Mutant):
-                    raise TypeError(f"its mutants are of the type Mutant, not {type(mutant).__name__}")
+                _check(mutant)
                 yield mutant
 
     if options.most and len(trace.calls()) > options.most:
@@ -168,6 +170,18 @@ def _sample(
     chosen = _drawn([len(each) for each in found], options, case.id)
     for operator, made, indexes in zip(options.operators, found, chosen, strict=True):
         yield from ((operator, made[index]) for index in sorted(indexes))
+
+
+def _check(mutant: Any) -> None:
+    """Refuse what cannot be told as a mutant, or have its remedies tried. Raises TypeError."""
+    if not isinstance(mutant, Mutant):
+        raise TypeError(f"its mutants are of the type Mutant, not {type(mutant).__name__}")
+    texts: Any = (mutant.what, *mutant.lines)
+    if not all(isinstance(text, str) for text in texts):
+        raise TypeError("what and lines of a mutant are strings")
+    remedies: Any = mutant.remedies
+    if not all(isinstance(kind, str) and isinstance(params, dict) for kind, params in remedies):
+        raise TypeError("the remedies of a mutant are pairs of an assertion type and its params")
 
 
 def _drawn(counts: Sequence[int], options: MutationOptions, name: str) -> list[set[int]]:

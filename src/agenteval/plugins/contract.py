@@ -6,12 +6,15 @@ Tests hold the classes of the core to the same contract. Only `schema_breach` ne
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
+from agenteval.adapters import Adapter
 from agenteval.assertions.base import Assertion, Category, Verdict
 from agenteval.assertions.looks import Looks
+from agenteval.errors import AdapterError
 from agenteval.findings import Invalid
 from agenteval.plugins.found import told
+from agenteval.plugins.shapes import kind_of, not_json
 from agenteval.spec import TestCase
 from agenteval.strict import Model, parse
 from agenteval.trace import CAPABILITY_FLAGS, EVENT_TYPES, Event, Trace
@@ -73,31 +76,87 @@ def schema_breach(cls: type[Model]) -> str:
     return ""
 
 
+def input_models(
+    adapter: Adapter, attribute: Literal["input_model", "input_schemas"]
+) -> Mapping[str, type[Model]]:
+    """The models that an adapter tells of in an attribute, by name; none when it has no such attribute.
+
+    Raises `AdapterError` (`adapter.broken`) when it raises, or holds something else.
+    """
+    models: Any = {}
+    try:
+        given: Any = getattr(adapter, attribute, None)
+        if given is not None:
+            models = given if attribute == "input_schemas" else {attribute: given}
+        wrong = _no_models(models)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001 - whatever an adapter's own code raises
+        wrong = f"it raises {told(error)}"
+    if wrong:
+        raise AdapterError(
+            f"the adapter {adapter.name!r} has no usable {attribute}: {wrong}",
+            reason_code="adapter.broken",
+            next_step="correct the adapter, or report it to its author",
+        )
+    found: Mapping[str, type[Model]] = models
+    return found
+
+
+def _no_models(models: Any) -> str:
+    """What keeps a value from being a mapping of names to models with a JSON Schema; empty when nothing does."""
+    if not isinstance(models, Mapping):
+        return f"expected a mapping of names to models, got {kind_of(models)}"
+    for name, cls in models.items():
+        if not isinstance(name, str):
+            return f"expected names that are strings, got {kind_of(name)}"
+        if not isinstance(cls, type) or not issubclass(cls, Model):
+            what = cls.__name__ if isinstance(cls, type) else kind_of(cls)
+            return f"expected a subclass of agenteval.strict.Model, got {what}"
+        if breach := schema_breach(cls):
+            return breach
+    return ""
+
+
 def verdict_of(check: Assertion, trace: Trace, case: TestCase) -> Verdict:
     """What a plugin's check says. Raises TypeError when it cannot become a result, and what the check raises."""
+    before = _state(trace)
     verdict: Any = check.judge(trace, case)
     if not isinstance(verdict, Verdict):
-        raise TypeError(f"check returned {_kind(verdict)}, not a Verdict")
+        raise TypeError(f"check returned {kind_of(verdict)}, not a Verdict")
     looks: Any = check.looks_at()
     if not isinstance(looks, Looks):
-        raise TypeError(f"looks_at returned {_kind(looks)}, not Looks")
+        raise TypeError(f"looks_at returned {kind_of(looks)}, not Looks")
+    if _state(trace) != before:
+        raise TypeError("check changed the trace, which all assertions of the test read")
     _check_parts(verdict)
     return verdict
+
+
+def _state(trace: Trace) -> list[int]:
+    """What stays the same as long as nobody changes the trace, or the list of its calls."""
+    calls = [(call.event.event_id, len(call.results), len(call.errors)) for call in trace.calls()]
+    rest = [getattr(trace, each.name) for each in fields(trace) if each.name != "events"]
+    return [hash(repr(part)) for part in (*trace.events, *rest, calls)]
 
 
 def _check_parts(verdict: Verdict) -> None:
     parts: Any = verdict.message, verdict.reason
     if not all(isinstance(part, str) for part in parts):
         raise TypeError("the message and the reason of a verdict are strings")
+    flags: Any = {name: getattr(verdict, name) for name in ("passed", "exercised", "applicable")}
+    for name, flag in flags.items():
+        if not isinstance(flag, bool):
+            raise TypeError(f"{name} is {flag!r}: expected True or False")
     missing: Any = verdict.missing
     if isinstance(missing, str) or not set(missing) <= set(CAPABILITY_FLAGS):
         raise TypeError(f"missing is {missing!r}: expected capabilities ({', '.join(CAPABILITY_FLAGS)})")
     events: Any = (*verdict.events, *(event for event, _ in verdict.closest))
     for event in events:
         if not isinstance(event, Event):
-            raise TypeError(f"the events of a verdict are events of the trace, not {_kind(event)}")
+            raise TypeError(f"the events of a verdict are events of the trace, not {kind_of(event)}")
     for name, value in verdict.observed.items():
-        if (odd := next(_not_json(value), None)) is not None:
+        if (odd := next(not_json(value), None)) is not None:
             raise TypeError(f"observed {name!r} holds {odd}, which is not JSON")
 
 
@@ -116,10 +175,14 @@ def _told_wrongly(cls: type[Assertion]) -> Iterator[str]:
         yield f"has {has}: expected one of {', '.join(get_args(Category))}"
     if not isinstance(said["failure_category"], str) or not said["failure_category"].strip():
         yield "has no failure_category, the kind of failure in words"
-    if not isinstance(said["implied"], tuple) or not set(said["implied"]) <= set(CAPABILITY_FLAGS):
+    if not isinstance(said["implied"], tuple) or not all(
+        flag in CAPABILITY_FLAGS for flag in said["implied"]
+    ):
         yield f"has implied {said['implied']!r}: expected a tuple of capabilities ({', '.join(CAPABILITY_FLAGS)})"
     judged = cls.event_types_judged
-    if judged is not None and (not isinstance(judged, tuple) or not set(judged) <= set(EVENT_TYPES)):
+    if judged is not None and (
+        not isinstance(judged, tuple) or not all(kind in EVENT_TYPES for kind in judged)
+    ):
         yield f"has event_types_judged {judged!r}: expected a tuple of event types ({', '.join(EVENT_TYPES)})"
     if not isinstance(said["example"], str):
         yield "has no example, the params of an example as YAML"
@@ -144,27 +207,11 @@ def _bad_example(cls: type[Assertion]) -> Iterator[str]:
     import yaml
 
     try:
-        parse(cls, yaml.safe_load(cls.example) or {})
+        if not isinstance(parse(cls, yaml.safe_load(cls.example) or {}), cls):
+            yield "makes something else than an instance of its example"
     except yaml.YAMLError as error:
         yield f"has an example that is not YAML: {told(error)}"
     except Invalid as invalid:
         yield f"refuses its own example: {'; '.join(finding.sentence for finding in invalid.findings)}"
     except Exception as error:  # noqa: BLE001 - whatever a plugin's own code raises, it is broken
         yield f"cannot read its own example: {told(error)}"
-
-
-def _kind(value: Any) -> str:
-    return "nothing" if value is None else f"a value of type {type(value).__name__}"
-
-
-def _not_json(value: Any) -> Iterator[str]:
-    if isinstance(value, dict):
-        for key, item in value.items():
-            if not isinstance(key, str):
-                yield f"the key {key!r}"
-            yield from _not_json(item)
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from _not_json(item)
-    elif value is not None and not isinstance(value, str | int | float):
-        yield _kind(value)

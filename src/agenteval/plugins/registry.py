@@ -66,8 +66,8 @@ class Registry:
         """The adapter of that name. Raises `AdapterError` (`adapter.unknown`, `adapter.broken`)."""
         own = {plugin.name: plugin for plugin in self._local if plugin.kind == "adapter"}
         plugin = own.get(name)
-        if plugin is None or name in own_adapters():
-            return find_adapter(name, also=list(own))
+        if plugin is None or name in self.own_adapters:
+            return find_adapter(name, also=[each.name for each in own.values() if not each.error])
         error = plugin.error
         if not error and name in installed_adapters():
             error = f"it claims the adapter {name!r}, as does an installed package"
@@ -77,11 +77,11 @@ class Registry:
                 reason_code="adapter.broken",
                 next_step=plugin.next_step,
             )
-        return make_adapter(name, plugin.origin, plugin.cls)
+        return make_adapter(name, plugin.origin, plugin.cls, next_step=plugin.next_step)
 
     def adapter_names(self) -> list[str]:
         """The names of all adapters: those that come with agenteval, then the others, sorted."""
-        own = own_adapters()
+        own = sorted(self.own_adapters)
         if not self.installed:
             return own
         others = {plugin.name for plugin in self._local if plugin.kind == "adapter" and not plugin.error}
@@ -110,6 +110,11 @@ class Registry:
     def problems(self) -> list[Problem]:
         """A warning for each of the project's plugins that is broken. Runs their code, not that of packages."""
         return warnings_about(self._local)
+
+    @cached_property
+    def own_adapters(self) -> frozenset[str]:
+        """The names of the adapters that come with agenteval."""
+        return frozenset(own_adapters())
 
     @cached_property
     def _local(self) -> list[Plugin]:
@@ -195,9 +200,18 @@ def _rivals_marked(plugins: Sequence[Plugin]) -> Iterator[Plugin]:
 
 
 def _looked_into(plugin: Plugin) -> Plugin:
-    if plugin.kind != "assertion" or plugin.cls is None:
+    """The plugin, with what is wrong with its models: those of parameters, and those that an adapter tells of."""
+    if plugin.cls is None or plugin.kind == "operator":
         return plugin
-    from agenteval.plugins.contract import schema_breach
+    from agenteval.plugins.contract import input_models, schema_breach
 
-    breach = schema_breach(plugin.cls)
-    return replace(plugin, error=breach, cls=None) if breach else plugin
+    if plugin.kind == "assertion":
+        breach = schema_breach(plugin.cls)
+        return replace(plugin, error=breach, cls=None) if breach else plugin
+    try:
+        adapter = make_adapter(plugin.name, plugin.origin, plugin.cls)
+        input_models(adapter, "input_model")
+        input_models(adapter, "input_schemas")
+    except AdapterError as error:
+        return replace(plugin, error=error.message)
+    return plugin

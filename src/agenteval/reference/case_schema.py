@@ -12,7 +12,7 @@ from typing import Any
 from agenteval.assertions import assertion_class, assertion_types
 from agenteval.assertions.base import Assertion
 from agenteval.errors import AdapterError
-from agenteval.plugins.contract import schema_breach
+from agenteval.plugins.contract import input_models
 from agenteval.plugins.registry import Registry
 from agenteval.reference.explanation import (
     JsonSchema,
@@ -72,11 +72,11 @@ def _adapter_inputs(registry: Registry) -> Iterator[tuple[str, type[Model]]]:
     """The adapters that declare a model of `adapter_input`, with it; broken ones are passed over."""
     for name in registry.adapter_names():
         try:
-            told = getattr(registry.find_adapter(name), "input_model", None)
+            models = input_models(registry.find_adapter(name), "input_model")
         except AdapterError:  # `agenteval doctor` says why
             continue
-        if isinstance(told, type) and issubclass(told, Model) and not schema_breach(told):
-            yield name, told
+        for model in models.values():
+            yield name, model
 
 
 def _tell_rules(definition: JsonSchema, parameters: Sequence[Parameter]) -> None:
