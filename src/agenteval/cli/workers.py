@@ -219,7 +219,7 @@ def _packed(done: Sequence[Candidate | None]) -> bytes:
         sys.stdout.flush()
     try:
         return pickle.dumps(done, pickle.HIGHEST_PROTOCOL)
-    except Exception:  # noqa: BLE001 - what an adapter says of tokens may be anything
+    except Exception:  # noqa: BLE001 - a plugin's text may be of a class of its own, which pickle does not find
         return pickle.dumps([None for _ in done])
 
 

@@ -13,7 +13,7 @@ from agenteval.stored import StoredRun
 def render(run: StoredRun, redactor: Redactor) -> bytes:
     """The report.
 
-    Expected and known failures are `TODO`, as TAP marks known bugs; what could not be loaded is `not ok`.
+    Expected and known failures get TAP's directive for known bugs; what could not be loaded is `not ok`.
     """
     lines = ["TAP version 14"]
     points = [line for number, entry in enumerate(entries(run), 1) for line in _point(number, entry)]
