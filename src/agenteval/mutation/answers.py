@@ -1,4 +1,4 @@
-"""What the operators on the final output share."""
+"""Shared by the operators on the final output."""
 
 import re
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ _Place = TypeVar("_Place")
 
 
 def speaks(subject: Subject) -> bool:
-    """Whether there is an answer to change."""
+    """Whether the trace has an answer to change."""
     return bool(subject.trace.output.strip()) and bool(subject.trace.of_type("final_output"))
 
 

@@ -18,7 +18,7 @@ _OTHER_WORDS = ("yesterday", "Ostrava", "tax returns", "llamas")
 
 
 def with_args(trace: Trace, call: ToolCall, args: dict[str, Any]) -> Trace:
-    """The trace in which a call has other arguments."""
+    """The trace with the arguments of one call replaced."""
     return rebuilt(trace, with_data(trace.events, call.event, args=args))
 
 

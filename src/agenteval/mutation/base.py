@@ -1,7 +1,7 @@
 """What a mutation operator is: one class for one way in which an agent's behaviour gets worse.
 
-To add one: write the class in the module of its subject, add it to the catalogue in `operators.py`, and give it a
-test in which a fitting assertion kills its mutants and one in which none is there.
+To add one: write the class in the module of its subject, add it to the catalogue in `operators.py`, and add a
+test with an assertion that kills its mutants and one without such an assertion.
 """
 
 from abc import ABC, abstractmethod
@@ -34,7 +34,7 @@ class Mutant:
     """One changed trace, which `build` makes. `what` says in words what is different; `lines` show it: `-` as recorded,
     `+` as changed.
 
-    `remedies` are assertions that may notice it, the best first. `calls` are the calls of the original that it is about.
+    `remedies` are assertions that may notice it, best first. `calls` are the calls of the original that it concerns.
     """
 
     what: str

@@ -1,4 +1,4 @@
-"""Operators on the course of tool calls."""
+"""Operators on the sequence of tool calls."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -41,7 +41,7 @@ def _plain(call: ToolCall) -> dict[str, object]:
 
 
 def trajectory(trace: Trace, mode: str = "strict") -> Remedy:
-    """The assertion that the calls are those of a trace."""
+    """A `trajectory_matches` assertion that expects the calls of a trace."""
     return "trajectory_matches", {"mode": mode, "expected": steps(trace)}
 
 

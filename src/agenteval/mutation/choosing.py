@@ -1,4 +1,4 @@
-"""Which of many assertions are worth having: each that is kept notices a mutant that no other kept one does."""
+"""Chooses assertions worth keeping: each notices a mutant that no other kept one does."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ def worthwhile(
     """The assertions without which some regression would go unnoticed, in their order.
 
     Earlier ones are preferred: of two that notice the same, the later goes. What only a warning notices kills no mutant,
-    so a warning takes the place of no critical one. An assertion that says no to the trace itself is left out.
+    so a warning takes the place of no critical one. An assertion that fails on the trace itself is left out.
     """
     wrong = noes(checks, trace, case)
     holding = [bound for bound in checks if bound.spec.id not in wrong]

@@ -120,7 +120,7 @@ def distinct_changes(trace: Trace, case: TestCase, options: MutationOptions) -> 
         with _blamed(operator):
             changed = mutant.build()
             after = behaviour(changed)
-        if (told := hash(after)) not in seen:  # each tells as much as the trace: too much to be kept
+        if (told := hash(after)) not in seen:  # each description is as long as the trace: too large to keep
             seen.add(told)
             yield Change(
                 original=trace, changed=changed, mutant=mutant, operator=operator, before=before, after=after
@@ -129,7 +129,7 @@ def distinct_changes(trace: Trace, case: TestCase, options: MutationOptions) -> 
 
 @contextmanager
 def _blamed(operator: type[Operator]) -> Iterator[None]:
-    """Have what an operator of a plugin raises told as a fault of the plugin, and not as one of ours."""
+    """Report what a plugin's operator raises as a fault of the plugin, not as one of ours."""
     try:
         yield
     except (KeyboardInterrupt, GeneratorExit):
@@ -148,9 +148,9 @@ def _blamed(operator: type[Operator]) -> Iterator[None]:
 def _sample(
     trace: Trace, case: TestCase, options: MutationOptions
 ) -> Iterator[tuple[type[Operator], Mutant]]:
-    """At most so many mutants, from every operator in turn, drawn by the seed; in the order in which they are found.
+    """At most `most` mutants, from every operator in turn, drawn by the seed; in the order in which they are found.
 
-    Those of a long trace are too many, and each too large, to be held: they are counted, and made once more.
+    The mutants of a long trace do not fit in memory: they are counted first, then made again.
     """
 
     def mutants(operator: type[Operator]) -> Iterator[Mutant]:
@@ -173,7 +173,7 @@ def _sample(
 
 
 def _check(mutant: Any) -> None:
-    """Refuse what cannot be told as a mutant, or have its remedies tried. Raises TypeError."""
+    """Refuse a mutant that cannot be reported or whose remedies cannot be tried. Raises TypeError."""
     if not isinstance(mutant, Mutant):
         raise TypeError(f"its mutants are of the type Mutant, not {type(mutant).__name__}")
     texts: Any = (mutant.what, *mutant.lines)
@@ -201,7 +201,7 @@ def _drawn(counts: Sequence[int], options: MutationOptions, name: str) -> list[s
 
 
 def noes(checks: Iterable[BoundAssertion], trace: Trace, case: TestCase) -> frozenset[str]:
-    """The ids of the assertions that say no to a trace. A check that crashes says no: its test would be an error."""
+    """The ids of the assertions that do not accept a trace. A check that crashes counts: its test would be an error."""
     found = []
     for bound in checks:
         if any(not getattr(trace.capabilities, flag) for flag in bound.requires):

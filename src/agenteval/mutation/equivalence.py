@@ -1,6 +1,6 @@
 """Rules by which a changed trace is no regression at all: such a mutant is neither killed nor a survivor.
 
-A rule speaks only of what holds for every agent, never of what an assertion happens to look at.
+A rule relies only on what holds for every agent, never on what an assertion happens to check.
 """
 
 from collections.abc import Callable, Iterator
@@ -60,7 +60,7 @@ def same_text(change: Change) -> bool:
 
 
 def said_elsewhere(change: Change) -> bool:
-    """What is missing from the answer stands in it a second time."""
+    """What was removed from the answer still stands elsewhere in it."""
     part = change.mutant.dropped
     return (
         change.operator.name == "drop-part"
@@ -79,7 +79,7 @@ def side_by_side(change: Change) -> bool:
 
 
 def independent_reads(change: Change) -> bool:
-    """Two calls of one tool that only reads, of which the later uses nothing that the earlier returned, have no order."""
+    """Two calls of one read-only tool have no order when the later uses nothing that the earlier returned."""
     if change.operator.name != "reorder-calls":
         return False
     first, second = change.mutant.calls
@@ -91,12 +91,12 @@ def independent_reads(change: Change) -> bool:
 
 
 def empty_argument(change: Change) -> bool:
-    """An argument that is missing was null or empty: tools take that for not given."""
+    """An argument that is missing was null or empty: tools treat these as not given."""
     return change.operator.name == "drop-argument" and change.mutant.dropped in (None, "", [], {})
 
 
 def failed_attempt(change: Change) -> bool:
-    """The call that is missing had failed, and the same call was made again: what was done in the end is the same."""
+    """The missing call had failed and was made again: the outcome is the same."""
     if change.operator.name != "drop-call" or len(change.mutant.calls) != 1:
         return False
     (call,) = change.mutant.calls
@@ -140,7 +140,7 @@ def read_before(change: Change) -> bool:
 
 
 def told_before(change: Change) -> bool:
-    """What the answer tells of another group's memory is what the recorded answer told already."""
+    """What the answer reveals of another group's memory was already in the recorded answer."""
     if change.operator.name != "leak-other-group":
         return False
     from agenteval.language.leaks import Answer, Known, leaks

@@ -14,7 +14,7 @@ _FACT_WORDS = 24
 
 
 def _lines_of_others(scenario: Scenario) -> dict[str, str]:
-    """Of the memory of every other group that the scenario tells of, the longest line of the first text."""
+    """For each other group in the scenario's memory, the longest line of its first text."""
     others = other_groups(scenario).items()
     found = {group: next(filter(None, map(_longest_line, texts)), "") for group, texts in others}
     return {group: line for group, line in found.items() if group and line}
@@ -126,7 +126,7 @@ def _skipped(subject: Subject, event_type: str, verb: str) -> Iterator[Mutant]:
 
 
 def _cause(trace: Trace, event: Event) -> list[Event]:
-    """The call that read or wrote, where the recording ties it to the event."""
+    """The call that caused a memory event, where the recording links them."""
     parent = next((call for call in trace.calls() if call.event.event_id == event.parent_event_id), None)
     return [parent.event, *parent.results, *parent.errors] if parent else []
 

@@ -1,4 +1,4 @@
-"""The catalogue of mutation operators, in the order in which they are tried and told."""
+"""The catalogue of mutation operators, in the order in which they are tried and reported."""
 
 from collections.abc import Sequence
 

@@ -64,7 +64,7 @@ def _check(kind: str, params: dict[str, Any], registry: Registry) -> Assertion |
         return None
     try:
         return parse(cls, params)
-    except Invalid:  # what was found in a recording may be no parameter: an empty text
+    except Invalid:  # a value found in a recording, such as an empty text, may be invalid as a parameter
         return None
 
 

@@ -1,4 +1,4 @@
-"""What came of mutation testing: the models of `agenteval mutate --json`."""
+"""Results of mutation testing: the models of `agenteval mutate --json`."""
 
 from typing import Any, Literal
 

@@ -55,7 +55,7 @@ def with_output(trace: Trace, text: str) -> Trace:
 
 
 def with_data(events: Sequence[Event], event: Event, **changed: Any) -> list[Event]:
-    """The events, of which one has other values in its data."""
+    """The events, with values in the data of one replaced."""
     other = replace(event, data={**event.data, **changed})
     return [other if each is event else each for each in events]
 
@@ -71,13 +71,13 @@ def block(trace: Trace, call: ToolCall) -> list[Event]:
 
 
 def without(trace: Trace, left_out: Sequence[Event]) -> list[Event]:
-    """The events but for these."""
+    """The events except these."""
     ids = {each.event_id for each in left_out}
     return [each for each in trace.events if each.event_id not in ids]
 
 
 def inserted(events: Sequence[Event], after: Event | None, new: Sequence[Event]) -> list[Event]:
-    """The events with others put in after one of them, or before all of the agent's doings."""
+    """The events with others put in after one of them, or before everything the agent did."""
     if after is None:
         at = next((i for i, each in enumerate(events) if each.type != "message_received"), len(events))
     else:
@@ -106,7 +106,7 @@ def with_call_twice(trace: Trace, call: ToolCall) -> list[Event]:
 
 
 def again(events: Sequence[Event]) -> list[Event]:
-    """Copies of events, in which calls have ids of their own."""
+    """Copies of events, with new call ids."""
     copied = {each.event_id for each in events}
     copies = []
     for each in events:
@@ -120,7 +120,7 @@ def again(events: Sequence[Event]) -> list[Event]:
 
 
 def new_call(like: Event, tool: str) -> list[Event]:
-    """A call that nobody made, with a successful result; times and ids are those of an event beside it."""
+    """An invented call with a successful result; times and ids are those of an event beside it."""
     link = {"tool": tool, "call_id": "call-added"}
     call = replace(
         like,

@@ -56,7 +56,7 @@ def _paragraphs(text: str) -> list[str]:
 
 
 def _containing(text: str, rest: str, part: str) -> list[Remedy]:
-    """What the part has and the rest has not."""
+    """What only this part of the text contains."""
     words, others = list(dict.fromkeys(_WORD.findall(part))), rest.casefold()
     telling = sorted((word for word in words if word.casefold() not in others), key=len, reverse=True)[:2]
     kept = [word for word in words if word in telling]
@@ -232,7 +232,7 @@ class BreakFormat(Operator):
 
 
 def _in_lines(text: str) -> str:
-    """A text on one line, which shows where its lines end."""
+    """A text on one line, with its line ends made visible."""
     return shown(" ⏎ ".join(line.strip() for line in text.strip().split("\n")))
 
 
