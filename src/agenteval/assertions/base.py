@@ -34,8 +34,8 @@ class Verdict:
     `events` decide the verdict; `closest` are events that almost did, each with what is different about it.
     `observed` holds the values judged, as JSON. `exercised` is False when there was nothing to judge, and
     `reason` then says why; `applicable` is False when the trace lacks what the check needs, which skips it. `missing`
-    names capabilities that these parameters need beside `implied` and the recording lacks: for want of them nothing
-    was judged, or, when `applicable`, not all, which is no pass where missing capabilities fail.
+    names capabilities these parameters need beyond `implied` that the recording lacks: because of that, nothing
+    was judged, or, when `applicable`, not everything, which does not pass where missing capabilities fail.
     """
 
     passed: bool
@@ -111,7 +111,7 @@ class Assertion(Model, ABC):
         """Judge one trace. Anything raised here makes the test an error."""
 
     def looks_at(self) -> Looks:
-        """Which tools and types of event the check looks at: what else goes wrong, it does not see.
+        """Which tools and types of event the check looks at: it cannot see anything else go wrong.
 
         By default the types of `event_types_judged`, and what the parameters name (see `looks`).
         """
@@ -119,5 +119,5 @@ class Assertion(Model, ABC):
         return looks_by_fields(self, BY_CATEGORY.get(self.category, ()) if types is None else types)
 
     def judge(self, trace: Trace, case: TestCase) -> Verdict:
-        """What callers call: `check`, unless a type has a parameter of that name and so overrides this."""
+        """The entry point for callers: `check`, unless a type has a parameter of that name and so overrides this."""
         return self.check(trace, case)

@@ -53,7 +53,7 @@ ignore_args: [request_id]
         retried = 0
         for call in judged:
             key = (call.tool, args_key(call.args, self.ignore_args))
-            if not call.tells_args:  # whether it is the same as another, nobody knows
+            if not call.tells_args:  # it cannot be compared with another call
                 key = (call.tool, call.event.event_id)
             earlier = same.setdefault(key, [])
             if earlier and self.allow_after_error and _all_failed(earlier, call):

@@ -1,4 +1,4 @@
-"""The final output as a check meets it: as evidence, as something that may be missing, as what phrases are looked for in."""
+"""Shared by checks of the final output: its event as evidence, its absence, and the phrases searched for in it."""
 
 from collections.abc import Sequence
 
@@ -23,7 +23,7 @@ def no_output(expected: str, trace: Trace) -> Verdict:
 
 
 def nothing_said(trace: Trace) -> Verdict:
-    """The pass of a check that only judges what a final output says, where it says nothing."""
+    """The vacuous pass of a check on the text of the final output, when there is no text."""
     return vacuous(_lack(trace))
 
 

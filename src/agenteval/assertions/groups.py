@@ -20,7 +20,7 @@ SHARED = "global"
 
 @dataclass(slots=True)
 class Groups:
-    """Whose memory is forbidden: the groups named, or, with `others`, every group but the current one."""
+    """The groups whose memory is forbidden: those named, or, with `others`, all but the current one."""
 
     current: str
     named: list[str]
@@ -49,7 +49,7 @@ class Groups:
         return None if place is None else cut(place)
 
     def _begins_in(self, path: str) -> bool:
-        """Whether a path leads into a forbidden group's folder from where the groups are; `*` names none of them."""
+        """Whether a path leads into a forbidden group's folder from where the groups are; `*` matches no group."""
         first, *inner = path.removeprefix("./").split("/")
         names = first.strip("*") and inner and "://" not in path
         return bool(names) and any(_means(first, group) for group in self.named)

@@ -36,7 +36,7 @@ def owner(event: Event) -> str | None:
 
 
 def _changes(event: Event) -> tuple[list[str], str]:
-    """What a write put into memory, piece by piece, and what it took out."""
+    """The pieces of text that a write added to memory, and what it removed."""
     summary = texts(event.data.get("change_summary"))
     added = [*texts(event.data.get("content")), *(text for text in summary if not text.startswith(TAKEN_OUT))]
     taken = [text.removeprefix(TAKEN_OUT) for text in summary if text.startswith(TAKEN_OUT)]
@@ -160,7 +160,7 @@ output:
 
 
 def _answered(trace: Trace) -> float:
-    """When the answer went out: with the last send that delivered it, if sends did; endless when there is none."""
+    """When the answer went out: at the last send that delivered it, if any did; infinite without an answer."""
     answers = trace.of_type("final_output")[-1:]
     sent_by = [call_id for answer in answers for call_id in answer.data.get("sent_by") or ()]
     sends = [call.event.seq for call in trace.calls() if call.call_id in sent_by]
@@ -266,7 +266,7 @@ class MemoryUpdateOnCorrection(Assertion):
         return has_phrase(composed(text), composed(self.new_value), but_not=composed(self.old_value or ""))
 
     def _right(self, trace: Trace, group: str, since: int) -> list[Event]:
-        """The writes after the correction that hold the new value, but for those whose file lost it again."""
+        """The writes after the correction that hold the new value, except where the file lost it again."""
         right: list[Event] = []
         left: dict[str, str] = {}
         for event in trace.of_type("memory_write"):

@@ -1,4 +1,4 @@
-"""Assertions on what came before what: events in order, and nothing after success (SPEC 14).
+"""Assertions on the order of events, and on nothing happening after success (SPEC 14).
 
 Unlike in `process`, any event can be meant, by a selector.
 """
@@ -206,9 +206,9 @@ forbid_following:
         return self.forbid_following or [Selector(event_type="tool_call")]
 
     def _is_allowed(self, forbidden: Selector) -> bool:
-        """Whether all events that a selector means are exempt, as far as names alone tell."""
+        """Whether all events a selector can match are exempt, judged by names alone."""
         if forbidden.tool is None and forbidden.event_type not in ("tool_call", "tool_result"):
-            return False  # such events may be of no tool
+            return False  # such events may belong to no tool
         return not {"*", forbidden.tool}.isdisjoint(self.allowed_following_tools)
 
     def _exempt(self, event: Event, own_call: Event, trace: Trace) -> bool:

@@ -204,7 +204,7 @@ patterns: [as an AI language model, I cannot browse]
         return f"/{pattern}/" if self.regex else f'"{pattern}"'
 
     def _first(self, pattern: str, output: str) -> int | None:
-        """Where the pattern occurs first, as an offset into the output; for a phrase the line is right, the place about so."""
+        """Offset of the first match in the output; for a phrase the line is exact, the column approximate."""
         if self.regex:
             match = search(composed(pattern), output, case_sensitive=self.case_sensitive)
             return int(match.start()) if match else None

@@ -272,7 +272,7 @@ def _json_text(output: str) -> tuple[str, bool]:
 
 
 def _beside(error: ValueError) -> str:
-    """What stands where JSON is broken, if that is deeper in the text than evidence shows."""
+    """The text around a JSON error, if that lies further on than evidence shows."""
     if isinstance(error, json.JSONDecodeError) and error.pos > 60:
         return f', near "{around(error.doc, error.pos, 80)}"'
     return ""

@@ -136,7 +136,7 @@ def _backoff(again: Sequence[Retry]) -> dict[str, Any]:
 
 
 def _error_types(call: ToolCall) -> list[str]:
-    """The types of error that a call ended in, as far as they are told."""
+    """The error types that a call ended in, as far as they are recorded."""
     found = []
     for event in call.failures():
         told = event.data.get("result")

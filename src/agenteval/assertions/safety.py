@@ -112,7 +112,7 @@ allow: ['*@example.com']
         )
 
     def _beside(self, text: "_Text", found: Found) -> str:
-        """What stands around a finding in a text of which evidence shows the beginning alone."""
+        """The text around a finding, when evidence shows only the beginning of that text."""
         shown = str(self._masked(text.text, text.key))
         return f'"{around(shown, shown.find(f"[{_label(found)}]"), 120)}"' if len(shown) > 120 else ""
 
@@ -120,7 +120,7 @@ allow: ['*@example.com']
         return (kind if kind in KINDS else "secrets") in self.kinds
 
     def _found(self, text: str, key: str) -> list[Found]:
-        """All sensitive data in a text that stands under a key, of any kind, but for what is allowed."""
+        """All sensitive data of any kind in a text found under a key, except what is allowed."""
         allowed = [pattern.casefold() for pattern in self.allow]
         return [
             each
@@ -135,7 +135,7 @@ allow: ['*@example.com']
         return f"{text.event.event_id} {dotted(path)}{' (the key)' if text.is_key else ''}{line}"
 
     def _masked(self, data: Any, key: str = "") -> Any:
-        """The data without what is sensitive in it, whatever its kind: evidence must not repeat it."""
+        """The data with everything sensitive masked, whatever its kind: evidence must not repeat it."""
         if isinstance(data, dict):
             return {self._masked(str(name)): self._masked(value, str(name)) for name, value in data.items()}
         if isinstance(data, list):
