@@ -1,4 +1,4 @@
-"""What in a text only says where it is from, and claims nothing: numbered citations, and labels of sources."""
+"""The parts of a text that only name its sources and claim nothing: numbered citations and source labels."""
 
 # ruff: noqa: RUF001 - brackets that outputs use are meant
 
@@ -22,7 +22,7 @@ _COLON = lazy(":")
 
 
 def apparatus(text: str, links: Sequence[Link]) -> Iterator[tuple[int, int]]:
-    """Where in a text such things stand. `links` are those of the text."""
+    """The spans of such parts. `links` are those of the text."""
     if "[" in text or "【" in text:
         yield from (match.span() for match in _CITED.finditer(text) if match.group() != text.strip())
     labels = [(_BEFORE_COLON, colon.start()) for colon in _COLON.finditer(text)]

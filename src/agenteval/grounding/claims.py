@@ -20,7 +20,7 @@ class Claim:
 
     `worded` says whether its wording has to be supported: not that of a lead-in to a list, nor of what the
     agent says about its own work. `listed` is the length of the list that it leads in, or how many results the agent
-    says it found. `lacks` has its clauses that tell what the sources do not have: the names in them need not be there.
+    says it found. `lacks` has its clauses that say what the sources lack: names in them need no support.
     """
 
     text: str
@@ -124,7 +124,7 @@ def _found(output: str) -> tuple[Claim, ...]:
 
 
 def _leads_in(piece: str, listed: int) -> bool:
-    """Whether a sentence leads in what follows: it ends in a colon, or is the title of a list."""
+    """Whether a sentence introduces what follows: it ends in a colon, or is the title of a list."""
     end = piece.rstrip("*_ ")[-1:]
     return end in (":", "：") or (listed > 0 and end.isalnum())  # noqa: RUF001
 
@@ -151,7 +151,7 @@ def _claim(text: str, *, leads_in: bool, listed: int) -> Iterator[Claim]:
 
 
 def _lacks(text: str) -> tuple[tuple[str, ...], bool]:
-    """The clauses that tell what the sources do not have, and whether there are any others."""
+    """The clauses that say what the sources lack, and whether there are any others."""
     clauses = [clause for clause in _CLAUSE_END.split(text) if any(map(str.isalnum, clause))]
     lacks = tuple(clause for clause in clauses if _LACKS.search(fold(clause).replace("’", "'")))  # noqa: RUF001
     return lacks, len(lacks) < len(clauses)

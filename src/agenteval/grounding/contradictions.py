@@ -49,7 +49,7 @@ def _against_field(mine: "_Words", name: str, value: str) -> Iterator[str]:
 
 
 def _against_state(mine: "_Words", theirs: "_Words") -> Iterator[str]:
-    """What is so by the claim, and not so by a field that is true or false, or the other way round."""
+    """Where the claim says the opposite of a boolean field."""
     said = [word for word in theirs.lowered if word not in _AUXILIARIES and word not in _DENYING]
     told = [stem for stem in theirs.stems if stem]
     # `on_time` is not meant by "the time", but `window_open` by "the window is open".
@@ -90,7 +90,7 @@ def _found(claim: str, passage: str) -> Iterator[str]:
 
 
 def _shared(mine: "_Words", theirs: "_Words") -> set[str]:
-    """The content words of both, if they are enough to compare what they say."""
+    """The content words in both, if there are enough of them for a comparison."""
     stems = set(mine.stems) - {""}
     shared = stems.intersection(theirs.stems)
     return shared if len(shared) >= LEAST_SHARED * len(stems) else set()
@@ -164,7 +164,7 @@ class _Words:
 
     @cached_property
     def breaks(self) -> set[int]:
-        """The places of the words that a comma or another mark parts from the next one."""
+        """The places of the words that a comma or another mark separates from the next one."""
         parts = map(len, map(words, _PARTS.split(self._text)))
         return {end - 1 for end in accumulate(parts)}
 
@@ -248,7 +248,7 @@ class _Name:
 
 
 def _swaps(mine: _Words, theirs: _Words, names: Sequence["_Name"]) -> Iterator[str]:
-    """Two names with a relation between them that the passage has between them the other way round."""
+    """Two names whose relation is reversed in the passage."""
     for one, two in pairwise(names):
         relation = _Relation(mine, one.end, two.start)
         if not relation.tells:
@@ -261,7 +261,7 @@ def _swaps(mine: _Words, theirs: _Words, names: Sequence["_Name"]) -> Iterator[s
 def _exchanged(mine: _Words, theirs: _Words, names: Sequence["_Name"]) -> Iterator[str]:
     """A name where the passage has another one before the same two words, or after them.
 
-    What the claim has as an ordinary word is no name: the passage may begin a sentence with it.
+    An ordinary word of the claim is no name: the passage may have it capitalised at the start of a sentence.
     """
     own, other = mine.lowered, theirs.lowered
     ordinary = {stem for at, stem in enumerate(mine.stems) if at == 0 or not mine.names[at]}
@@ -330,7 +330,7 @@ def _names(words: _Words, theirs: _Words) -> list[_Name]:
 
 
 def _places(stems: list[str], wanted: Sequence[str]) -> list[tuple[int, int]]:
-    """Where words stand in a row, at most `MOST_PLACES`."""
+    """Where the words occur consecutively, at most `MOST_PLACES`."""
     found: list[tuple[int, int]] = []
     at = -1
     for _ in range(stems.count(wanted[0])):

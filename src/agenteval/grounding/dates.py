@@ -1,4 +1,4 @@
-"""Dates in a text, in a form in which equal ones are equal: `2026-11-21` is `November 21, 2026`."""
+"""Dates in a text, normalised so that equal dates compare equal: `2026-11-21` is `November 21, 2026`."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -121,7 +121,7 @@ def _months(text: str) -> list[int]:
 
 
 def _parts(places: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """The parts of a text that lie around places; those that touch are one."""
+    """The parts of a text around these places; parts that touch are joined."""
     start, end = -1, -1
     for place in places:
         if place - _BEFORE > end:

@@ -1,4 +1,4 @@
-"""How much reading one output may cost: sources are read again for every claim, which adds up when both are very long."""
+"""Limits the work per output: sources are read again for every claim, which adds up when both are very long."""
 
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
@@ -35,7 +35,7 @@ class Effort:
             )
 
     def spent_on(self, found: Iterable[T]) -> Iterator[T]:
-        """The same things; each is counted when it is looked at."""
+        """Iterate over the same things, counting each one."""
         for each in found:
             self.spend(FOUND)
             yield each

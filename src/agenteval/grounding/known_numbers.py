@@ -30,7 +30,7 @@ def has_number(quantity: Quantity, stated: Statement, beside: Beside, sources: S
 def has_quantity(quantity: Quantity, beside: Beside, sources: SourceText) -> bool:
     """Whether the sources have its value in some spelling, beside such words."""
     numbers, fits = sources.numbers, _fits(quantity)
-    if quantity.unit == "+":  # nobody else's number: only objects of one kind have to be told apart
+    if quantity.unit == "+":  # no other item's number: only objects of one kind have to be distinguished
         in_records = sources.in_records(anywhere)
         digits = re.findall(r"\d+", quantity.text)
         written = (quantity.text, *(f"+{mark.join(digits)}" for mark in (" ", "-", "")))

@@ -1,4 +1,4 @@
-"""References in a text: URLs, domains, DOIs, arXiv ids, e-mail addresses, in a form in which equal ones are equal.
+"""References in a text: URLs, domains, DOIs, arXiv ids, e-mail addresses, normalised so that equal ones compare equal.
 
 Of a URL, the scheme, `www.`, a default port, a trailing slash, the fragment and tracking parameters do not
 count, nor does the order of the other parameters, nor punctuation that follows it in prose.
@@ -73,7 +73,7 @@ def links(text: str) -> list[Link]:
 
 
 def addresses(text: str) -> list[Link]:
-    """The e-mail addresses of a text, in order. Marks around one are no part of it; `jo...@acme.com` is none, but a sign of one."""
+    """The e-mail addresses of a text, in order. Punctuation around one is not part of it; `jo...@acme.com` is none, but a sign of one."""
     if "@" not in text:
         return []
     return [
@@ -89,7 +89,7 @@ def spelled_out(text: str) -> str:
 
 
 def _others(text: str) -> Iterator[Link]:
-    """What are no URLs, each kind looked for only where its sign is: most texts have none."""
+    """References other than URLs; a kind is searched for only when its typical character occurs, as most texts have none."""
     if "10." in text:
         yield from _dois(text)
     if "arxiv" in text.lower():

@@ -1,4 +1,4 @@
-"""What is wrong with a claim, marked in its text: `Revenue rose >>43%<<.`"""
+"""Marks what is wrong with a claim in its text: `Revenue rose >>43%<<.`"""
 
 from collections.abc import Iterable
 
@@ -46,7 +46,7 @@ def _whole(text: str, part: str) -> int:
 
 
 def _apart(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Spans in order, those that overlap, or have only a blank between them, joined."""
+    """Spans in order; those that overlap or have only a blank between them are joined."""
     found: list[tuple[int, int]] = []
     for start, end in spans:
         if found and start <= found[-1][1] + 1:

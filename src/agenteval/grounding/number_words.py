@@ -48,7 +48,7 @@ _ALL_WORDS = frozenset(_WORDS) | frozenset(_ORDINALS)
 
 
 def spellings(low: Decimal, high: Decimal) -> list[str]:
-    """What the numbers from `low` to `high` begin with when they stand in words: `twenty` for 25 000."""
+    """The first words of the numbers from `low` to `high` when spelled out: `twenty` for 25 000."""
     found: dict[str, None] = {}
     for power in (0, 2, 3, 6, 9, 12):
         least, most = max(low.scaleb(-power), Decimal(0)), high.scaleb(-power)
@@ -66,7 +66,7 @@ _TENS_NAMES = ("", "", *_TENS)
 
 
 def spelled(text: str) -> Iterator[Quantity]:
-    """Numbers in words. "One" is too often no number, nor are "first" and "second", to be taken at their word."""
+    """Numbers in words, also "one", "first" and "second", which are often not meant as numbers."""
     for match in _spelled_in(text):
         unit = ""
         if match["ordinal"]:

@@ -113,7 +113,7 @@ class _Reading:
         ]
 
     def contradicted(self, span: Span) -> Sequence[str]:
-        """What the nearest passage says otherwise, as far as it is clear that it is meant."""
+        """What the nearest passage contradicts, where it is clear that the claim refers to that passage."""
         text, best = self.stated.without_links, self.overlap.best
         if not best or not self.overlap.of_record:
             return contradictions(text, span.text) if self.overlap.wording < 1 else ()
@@ -128,7 +128,7 @@ class _Reading:
         )
 
     def elsewhere(self, unsupported: Sequence[str]) -> Iterator[str]:
-        """What of this the sources have all the same, beside other words."""
+        """The part of this that the sources do have, but beside other words."""
         stated, sources = self.stated, self.sources
         numbers = (each.text for each in stated.quantities if has_quantity(each, anywhere, sources))
         dates = (each.text for each in stated.dates if sources.has_date(each))
@@ -185,7 +185,7 @@ def _names(read: _Reading, sources: SourceText) -> Iterator[Fact]:
 
 
 def _is_lacking(name: str, claim: Claim) -> bool:
-    """Whether a claim has a name only where it tells what the sources do not have."""
+    """Whether a claim has a name only in clauses that say what the sources lack."""
     return 0 < claim.text.count(name) == sum(clause.count(name) for clause in claim.lacks)
 
 

@@ -31,7 +31,7 @@ _LATER_HALF = lazy(r" ?(?:[-–—]|to|until) ?[012]?\d(?::\d\d)? ?[ap]\.?m\b", 
 
 
 def times(text: str) -> Iterator[Quantity]:
-    """The times of day of a text, those told by `17:00` and `5 pm` first."""
+    """The times of day of a text, those written like `17:00` and `5 pm` first."""
     found = [_TIME.finditer(text)] if _SIGN.search(text) else []
     if _FURTHER_SIGN.search(text):
         found.append(_FURTHER.finditer(text))

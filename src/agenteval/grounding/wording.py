@@ -24,7 +24,7 @@ def tokens(text: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Name:
-    """A proper name as written, and its tokens. That of a unit has the `number` before it: the 24 of `24 GB`."""
+    """A proper name as written, and its tokens. For a unit, `number` is the number before it: the 24 of `24 GB`."""
 
     text: str
     tokens: tuple[str, ...]
@@ -103,7 +103,7 @@ def _german_name(run: list[re.Match[str]], words: list[re.Match[str]], text: str
 
 
 def _runs(text: str) -> Iterator[list[re.Match[str]]]:
-    """Capitalised words with only a blank between them; nothing goes on after `U.S.`."""
+    """Capitalised words with only a blank between them; a run ends at `U.S.`."""
     run: list[re.Match[str]] = []
     pattern = _CAPITALISED_ANYWHERE if _CAPITAL_INSIDE.search(text) else _CAPITALISED
     for match in pattern.finditer(text):
