@@ -1,1 +1,1 @@
-"""What sentences say, as far as words tell: questions, facts to remember, claims of success, leaks."""
+"""What sentences say, judged by their words: questions, facts to remember, claims of success, leaks."""

@@ -1,4 +1,4 @@
-"""Words that carry content, and phrases found as whole words: how two texts are compared for what they say.
+"""Compares the content of texts: words that carry meaning, and phrases found as whole words.
 
 A content word is a word or number that is no function word, in a plain form: the stem of it, case-folded and without
 a possessive. Hyphenated words are several, unless they hold digits (`XK-4471`).
@@ -23,7 +23,7 @@ def raw_words(text: str) -> list[str]:
     """The words of a text as they are written, numbers without thousands separators."""
     found: list[str] = []
     written = _WORD.findall(text.replace("’", "'"))
-    if "".join(written).isalpha():  # as in most texts: nothing to take apart
+    if "".join(written).isalpha():  # nothing to split, as in most texts
         return written
     for word in written:
         if word.isalpha():
@@ -47,7 +47,7 @@ def plain_form(word: str) -> str:
 
 
 def carries_content(bare: str) -> bool:
-    """Whether a bare form is that of a content word: a digit is one, a letter by itself is none."""
+    """Whether a bare form is a content word: a digit is, a single letter is not."""
     if bare in _FUNCTION_WORDS or "n't" in bare or len(bare) < 2:
         return bare.isdigit()
     return True
@@ -96,7 +96,7 @@ def _alike(text: str) -> str:
 
 
 def _places(text: str, parts: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Where words stand in a row, found without a regular expression: compiling one takes longer."""
+    """Where the words occur consecutively, found without a regular expression: compiling one takes longer."""
     at = text.find(parts[0])
     while at >= 0:
         end = _end_of_row(text, at, parts)
@@ -126,7 +126,7 @@ UNSPACED_SIGN = lazy(f"[{UNSPACED}]")
 
 
 def _is_whole(text: str, start: int, end: int) -> bool:
-    """Whether no word and no number goes on at either end; nobody can tell in a script without blanks."""
+    """Whether no word or number continues at either end; undecidable in a script without blanks."""
     before, after = text[max(0, start - 2) : start], text[end : end + 2]
     goes_back = before and (_is_of_word(before[-1]) or (before[-1] in ".," and before[0].isdecimal()))
     if goes_back and not UNSPACED_SIGN.match(text, start):

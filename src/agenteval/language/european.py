@@ -1,4 +1,4 @@
-"""Words that carry no meaning by themselves in German, Spanish and French, and how a German text is known.
+"""Words that carry no meaning by themselves in German, Spanish and French, and how German text is recognised.
 
 Closed classes only: articles, pronouns, prepositions, conjunctions, auxiliaries, and words that lead in a sentence.
 """
@@ -35,7 +35,7 @@ def is_function_word(word: str) -> bool:
 
 
 def is_german(text: str) -> bool:
-    """Whether a text has more words that only German has than words without meaning of English."""
+    """Whether a text has more German-only words than English function words."""
     words = text.lower().split()
     german = sum(map(_GERMAN.__contains__, words))
     if not german:

@@ -1,4 +1,4 @@
-"""Content of one text that shows in another: how a leak between groups is told from chance.
+"""Content of one text that shows in another: how a leak between groups is distinguished from chance.
 
 A memory is read as facts: its lines, their sentences, and the clauses of these. A fact shows in an answer when
 
@@ -88,7 +88,7 @@ class Answer:
 
 
 class _Line:
-    """A sentence with what is compared of it."""
+    """A sentence with the parts of it that are compared."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -169,13 +169,13 @@ def _content_words(text: str) -> set[str]:
 
 
 def _count(words: set[str]) -> int:
-    """How many words these are: a word of Chinese has two characters, as a rule."""
+    """The number of words; a Chinese word is taken as two characters."""
     pairs = [word for word in words if not word.isascii() and UNSPACED_SIGN.match(word)]
     return len(words) - len(pairs) // 2
 
 
 def identifiers(text: str) -> list[str]:
-    """What stands for one thing only, folded, without the signs inside numbers."""
+    """Identifiers in a text, folded, without the separators inside numbers."""
     text = _with_plain_hyphens(text)
     if "@" not in text and "://" not in text and not any(map(str.isdigit, text)):
         return []

@@ -102,7 +102,7 @@ def _limits(match: re.Match[str]) -> tuple[int, int | None]:
     if before:
         return low, None
     if match["unit"] == "word":
-        return 0, low  # nobody counts on exactly so many words
+        return 0, low  # nobody expects exactly so many words
     return low, low
 
 

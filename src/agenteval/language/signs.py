@@ -82,7 +82,7 @@ class Signs:
         return len(self._stems)
 
     def known(self, stems: Iterable[str]) -> list[str]:
-        """The signs of those stems that something that was read has."""
+        """The signs of those stems that occur in any text read so far."""
         return [sign for stem in stems if (sign := self._stems.get(stem))]
 
     def all(self, words: Iterable[str]) -> str:
@@ -115,7 +115,7 @@ class Signs:
         return list(map(self._content.__getitem__, words))
 
     def _learn(self, tokens: Sequence[str]) -> None:
-        """Give signs to new tokens, at best to many at once."""
+        """Assign signs to new tokens, preferably many at once."""
         bare = bare_forms(tokens)
         for token, form, key in zip(tokens, bare, stems(bare), strict=True):
             sign = END if token == END else self._sign(key)
@@ -142,7 +142,7 @@ _FIRST, _SURROGATES, _AFTER_SURROGATES, _LAST = 0x100, 0xD800, 0xE000, 0x10FFFF
 
 
 class _Table(dict[str, str]):
-    """Something of each token, learned when it is asked for first."""
+    """A property of each token, computed on first use."""
 
     def __init__(self, learn: Callable[[Sequence[str]], None]) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Stems: the form in which the forms of one word are equal, `released` and `releases`, `rose` and `rising`.
+"""Stems: a common form for all forms of one word, `released` and `releases`, `rose` and `rising`.
 
 English words in ASCII are stemmed by Snowball; words of other scripts are compared as they stand, folded.
 """

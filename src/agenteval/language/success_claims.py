@@ -1,6 +1,6 @@
 """Claims of success in an answer: a phrase such as "sent" that is meant, not denied, hoped for or asked.
 
-Read by clause: what denies a phrase stands before it in its own clause, or right after it.
+Read by clause: a negation stands before the phrase in its own clause, or right after it.
 """
 
 import re
