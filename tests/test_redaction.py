@@ -221,6 +221,18 @@ def test_json_inside_a_text_is_read() -> None:
     assert redactor("token", learned={"result": "[" * 100_000}).data({"a": 1}) == {"a": 1}
 
 
+@pytest.mark.parametrize("label", ["name", "key"])
+def test_the_value_of_a_named_variable_is_learned(label: str) -> None:
+    """As containers and services list their settings: the name of a secret stands beside its value."""
+    settings = {"env": [{label: "PORT", "value": "8080"}, {"value": "hunter2", label: "DB_PASSWORD"}]}
+    hide = redactor(learned=settings)
+    assert hide.text("got hunter2 at 8080") == f"got {token('hunter2', 'credential')} at 8080"
+    assert hide.data(settings)["env"][1]["value"] == token("hunter2", "credential")
+    everyday = {label: "API_TOKEN", "value": "cats"}
+    assert redactor(learned=everyday).data(everyday) == everyday
+    assert redactor(learned=everyday).leaks(everyday, everyday) == []
+
+
 def test_data_that_is_no_json_is_looked_through_too() -> None:
     """A number of more than 64 bits, a key that is no text, half a surrogate pair: beside each a secret is learned."""
     key = PLANTED["aws-access-key"]

@@ -160,6 +160,11 @@ def test_a_password_in_an_address_is_suspected() -> None:
         ("connect(user=ann, password=abc123)", "abc123"),
         ("connect(user=ann,password=abc123,db=test1)", "abc123"),
         ("{token:abc123,user:ann}", "abc123"),
+        ('{"name":"DB_PASSWORD","value":"hunter2"}', "hunter2"),
+        ('[{"key": "API_TOKEN",\n  "value": "a1(b2)c3"}]', "a1(b2)c3"),
+        ('"{\\"name\\": \\"API_KEY\\",\\n  \\"value\\": \\"a1b2c3\\"}"', "a1b2c3"),
+        ("env:\n- name: DB_PASSWORD\n  value: hunter2\n- name: PORT\n  value: 80", "hunter2"),
+        ("- name: DB_PASSWORD\n  value: 'hunter2'", "hunter2"),
     ],
 )
 def test_the_value_beside_a_name_is_found(text: str, value: str) -> None:
@@ -255,6 +260,8 @@ def test_everyday_texts_pass_the_sieve(text: str) -> None:
         "a cookie: chocolate=yes",
         "the hf_transfer_1_download_model_weights_quickly package",
         "first_pass: a draft of the text",
+        '{"name": "DB_PASSWORD", "value": "${DB_PASSWORD1}"}, {"name": "TOKEN", "value": "cats"}',
+        "- name: DB_PASSWORD\n  valueFrom:\n    secretKeyRef: {name: db1, key: pass1}",
         "git 3f2a9c81b7d6e5f4a3b2c1d0e9f8a7b6c5d4e3f2 of 7978020f-5251-4b5a-b1b3-41ab0f2b0dfe",
         "https://news.example.com/2026/11/21/lab-a-ships-model-x-with-2m-tokens-for-everyone",
         "claude-sonnet-4-6-20260115 gpt-5.2-mini-2026-01-01 order 100234-5567-AC12",
@@ -374,6 +381,7 @@ HOSTILE: dict[str, str] = {
     "values of flags": "--token a1" * 30_000,
     "values without quotes": "token=a1," * 33_000,
     "separators": "token=a1" + "&a" * 150_000,
+    "entries": "token" + "\\n" * 150_000 + 'token","value":' * 10_000,
 }
 
 

@@ -13,7 +13,7 @@ from typing import Any, TypeVar, get_args, get_origin
 from pydantic import TypeAdapter, ValidationError
 
 from agenteval.declared import field_names, flatten, kinds_at, model_at, models_in
-from agenteval.findings import DataPath, Finding, Invalid, describe
+from agenteval.findings import DataPath, Finding, Invalid, WrongPart, describe
 from agenteval.misspelling import closest
 from agenteval.strict import EXTENSION_PREFIX, Model
 
@@ -98,10 +98,12 @@ def _findings(cls: type[Model], data: Any, details: Sequence[Any]) -> list[Findi
         elif code in ("union_tag_invalid", "union_tag_not_found"):
             finding = _bad_tag(data, path, detail)
         elif code == "value_error":
+            error = detail["ctx"]["error"]
+            path += error.path if isinstance(error, WrongPart) else ()
             finding = Finding(
                 code="wrong_value",
                 path=path,
-                message=str(detail["ctx"]["error"]) or "refused, without a reason",
+                message=str(error) or "refused, without a reason",
                 at_key=not path,
             )
         else:

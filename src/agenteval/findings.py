@@ -46,6 +46,14 @@ class Invalid(Exception):  # noqa: N818 - what it is, not what it does
         self.findings = list(findings)
 
 
+class WrongPart(ValueError):  # noqa: N818 - what it is, not what it does
+    """One part of a model's data breaks a rule; `path` leads to it from the model."""
+
+    def __init__(self, message: str, *path: str | int) -> None:
+        super().__init__(message)
+        self.path = path
+
+
 def describe(value: Any) -> str:
     """A value as an error message names it: its kind, and itself when that is short."""
     match value:

@@ -143,12 +143,18 @@ class Redactor:
         for key, text in _strings(data):
             if self._is_credential(key, text):
                 self._credentials = True
-                if is_telling(key, text) and text not in self._fields.tokens and not self.rules.found(text):
-                    self._secrets.add(text, CREDENTIAL)
+                self._learn_credential(key, text)
             for found in self.rules.found(text):
                 value = text[found.start : found.end]
                 if found.kind != CREDENTIAL or value not in self._fields.tokens:
                     self._secrets.add(value, found.kind, in_pieces=found.kind != EMAIL)
+        for name, text in _entries(data):
+            if self._is_credential(name, text):
+                self._learn_credential(name, text)
+
+    def _learn_credential(self, name: str, text: str) -> None:
+        if is_telling(name, text) and text not in self._fields.tokens and not self.rules.found(text):
+            self._secrets.add(text, CREDENTIAL)
 
     def _is_credential(self, key: str, value: Any) -> bool:
         return (
@@ -280,6 +286,17 @@ def _strings(data: Any, key: str = "") -> Iterator[tuple[str, str]]:
     elif isinstance(data, list | tuple):
         for value in data:
             yield from _strings(value, key)
+
+
+def _entries(data: Any) -> Iterator[tuple[str, str]]:
+    """Every name and value that stand side by side in one mapping: `{"name": "DB_PASSWORD", "value": "…"}`."""
+    if isinstance(data, dict):
+        name, value = data.get("name", data.get("key")), data.get("value")
+        if isinstance(name, str) and isinstance(value, str):
+            yield name, value
+    if isinstance(data, dict | list | tuple):
+        for item in data.values() if isinstance(data, dict) else data:
+            yield from _entries(item)
 
 
 def _is_number(data: Any) -> bool:

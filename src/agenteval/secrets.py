@@ -119,6 +119,9 @@ _SPOKEN = lazy(r"""(?ix)pass(?:word|wd|phrase)["'*_`]{0,3}[ ](?:is|was)(?:[ ]now
     [ ]["'*_`\u201c]{0,3}(?!\$|base64|sha|md5|utf|argon|pbkdf)(?=[^\s0-9]{0,64}[0-9])(?=[^\sa-z]{0,64}[a-z])
     ((?:[^\s"'*`\u201d,;:|&<>(){}\[\]$]|[,;:&(){}\[\]$](?=[^\w\s]?\w)){4,256})""")
 """A password in a sentence; when it has letters and digits, as no word has."""
+_ENTRY = lazy(rf"""(?ix)(?P<name>{_NAMES})(?:[\\"',\s]|\\n){{1,64}}value[\\"']{{0,9}}[ \t]{{0,8}}:[ \t]{{0,8}}
+    \\{{0,8}}["']?(?P<value>[^\s"'\\,;&<>(){{}}\[\]|][^\s"'\\]{{3,4095}})""")
+"""A value below or behind the name that a list of variables gives it: `name: DB_PASSWORD`, `value: …`."""
 _KEPT = r"""[^\s"',;\\()<>]{0,4096}"""
 _COOKIE = lazy(
     rf"""(?i)cookie\\{{0,8}}["']?[ \t]{{0,8}}[:=][ \t]{{0,8}}\\{{0,8}}["']?([\w.-]{{1,64}}={_KEPT}(?:; ?[\w.-]{{1,64}}{_KEPT})*)"""
@@ -156,6 +159,7 @@ def detect(text: str) -> list[Found]:
             *_unquoted(text),
             *_spoken(text),
             *_flags(text),
+            *_entries(text),
             *_cookies(text),
         )
     return list(_joined(found)) if found else found
@@ -254,7 +258,7 @@ _WHOSE_KEY = lazy(rf"{_WHOSE}\Z".encode())
 _LONGEST_WHOSE = len("encryption_")
 _LONGEST_FLAG = 32 + _LONGEST_WHOSE + len("--")
 """What may stand before a name in `_FLAG`."""
-_ASSIGNED = lazy(rb"\*{0,3}[ \t]{0,8}[\\\"'=:]")
+_ASSIGNED = lazy(rb"\*{0,3}[ \t]{0,8}[\\\"'=:]|\s{1,64}value")
 """The start of what may stand between a name and its value in `_CREDENTIAL`, in JSON, and after bold names."""
 _SAID = lazy(rb"[\"'*_`]{0,3} (?:is|was) ")
 """The same in a sentence, as `_SPOKEN` has it."""
@@ -383,6 +387,12 @@ def _flags(text: str) -> Iterator[Found]:
         group = match.lastindex or 0
         if is_telling("token", match[group]):
             yield Found(CREDENTIAL, *match.span(group))
+
+
+def _entries(text: str) -> Iterator[Found]:
+    for match in _ENTRY.finditer(text):
+        if is_telling(match["name"], match["value"]):
+            yield Found(CREDENTIAL, *match.span("value"))
 
 
 def _spoken(text: str) -> Iterator[Found]:

@@ -5,6 +5,7 @@ from dataclasses import field
 from typing import Any, ClassVar
 
 from agenteval.author_schemas import schema_differences, schema_error
+from agenteval.findings import WrongPart
 from agenteval.json_values import MISSING, equal, lookup, show
 from agenteval.patterns import is_glob, name_matches, pattern_error, search, shown
 from agenteval.shortening import clipped
@@ -41,13 +42,13 @@ class ArgsMatch(Model):
             raise ValueError(f"nothing to match: give at least one of {', '.join(self.MATCHERS)}")
         for key, pattern in self.regex.items():
             if not pattern:
-                raise ValueError(
-                    f"the pattern of {key} is empty, and matches every text: use required_keys for any"
-                )
+                message = f"the pattern of {key} is empty, and matches every text: use required_keys for any"
+                raise WrongPart(message, "regex", key)
             if error := pattern_error(pattern):
-                raise ValueError(f"the pattern {shown(pattern)} is not a regular expression: {error}")
+                message = f"the pattern {shown(pattern)} is not a regular expression: {error}"
+                raise WrongPart(message, "regex", key)
         if self.json_schema is not None and (error := schema_error(self.json_schema)):
-            raise ValueError(f"json_schema is not a JSON Schema: {error}")
+            raise WrongPart(f"json_schema is not a JSON Schema: {error}", "json_schema")
 
     def differences(self, args: dict[str, Any]) -> list[str]:
         """What keeps the arguments from matching, one line each; empty when they match."""

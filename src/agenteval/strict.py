@@ -6,7 +6,8 @@ the same declarations and can only ever say yes. Anything it does not accept out
 word is final. A property test holds the two together.
 
 Declare a model as `@model class Thing(Model)`, with a docstring under each field. Rules that span fields go
-into `__post_init__`, which raises ValueError with the message the author should see. A rule for one field is a mark
+into `__post_init__`, which raises ValueError with the message the author should see, or `WrongPart` when one part of
+the data is to blame. A rule for one field is a mark
 in `Annotated`: called with a value of the right type it answers yes or no, and it gives pydantic a schema that explains.
 """
 

@@ -229,3 +229,68 @@ def test_a_test_that_runs_live_has_no_recording(tmp_path: Path) -> None:
     """Of `mode: live` there is nothing to read yet."""
     path = write(tmp_path / "test.yaml", mode="live", adapter_input={})
     assert main(["validate", str(path)]) == 0
+
+
+@pytest.mark.parametrize(
+    ("kind", "params", "message"),
+    [
+        ("output_contains", "{regex: <'('>}", "parameter 'regex' of output_contains: the pattern '('"),
+        (
+            "output_contains",
+            "{regex: [a, <'('>]}",
+            "parameter 'regex[1]' of output_contains: the pattern '('",
+        ),
+        (
+            "output_omits",
+            "{patterns: [a, <''>]}",
+            "parameter 'patterns[1]' of output_omits: patterns holds an empty",
+        ),
+        (
+            "tool_args_match",
+            "{tool: x, match: {regex: {q: <'('>}}}",
+            "parameter 'match.regex.q' of tool_args_match: the pattern '('",
+        ),
+        (
+            "tool_args_match",
+            "{tool: x, match: {json_schema: <{type: txt}>}}",
+            "parameter 'match.json_schema' of tool_args_match: json_schema is not a JSON Schema",
+        ),
+        (
+            "no_sensitive_data",
+            "{allow: [a, <'*'>]}",
+            "parameter 'allow[1]' of no_sensitive_data: allow holds '*'",
+        ),
+        (
+            "no_fabricated_source_or_citation",
+            "{allow: [a.org, <'b b'>]}",
+            "parameter 'allow[1]' of no_fabricated_source_or_citation: allow holds 'b b'",
+        ),
+        (
+            "no_cross_group_memory_use",
+            "{forbidden_group_ids: [a, <'b*'>]}",
+            "parameter 'forbidden_group_ids[1]' of no_cross_group_memory_use: forbidden_group_ids holds 'b*'",
+        ),
+        (
+            "no_cross_group_memory_use",
+            "{current_group_id: b, forbidden_group_ids: [a, <b>]}",
+            "parameter 'forbidden_group_ids[1]' of no_cross_group_memory_use: current_group_id 'b' is among",
+        ),
+        (
+            "trajectory_matches",
+            "{expected: [{tool: x, args: {args_contains: <{q: a}>}}]}",
+            "parameter 'expected[0].args.args_contains' of trajectory_matches: args holds the arguments themselves",
+        ),
+    ],
+)
+def test_the_part_at_fault_is_marked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str, params: str, message: str
+) -> None:
+    """Of a rule that one item breaks, that item is shown, and not the parameters as a whole."""
+    test = write(tmp_path / "test.yaml", assertions=[])
+    line = f"assertions: [{{id: a, type: {kind}, params: {params}}}]"
+    text = line.replace("<", "").replace(">", "")
+    test.write_text(test.read_text(encoding="utf-8").replace("assertions: []", text), encoding="utf-8")
+    assert main(["validate", str(test)]) == 3
+    told = " ".join(capsys.readouterr().out.split())
+    number = test.read_text(encoding="utf-8").splitlines().index(text) + 1
+    assert f"test.yaml:{number}:{line.index('<') + 1}: error[spec.wrong_parameter]: {message}" in told

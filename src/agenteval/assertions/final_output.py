@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from agenteval.assertions.base import Verdict, failed, vacuous
+from agenteval.findings import WrongPart
 from agenteval.trace import Event, Trace
 
 
@@ -32,5 +33,8 @@ def _lack(trace: Trace) -> str:
 
 def check_phrases(name: str, phrases: Sequence[str], *, blanks_count: bool = False) -> None:
     """Refuse a phrase that every text contains, such as one of blanks, unless they count. Raises ValueError."""
-    if not all(phrase if blanks_count else phrase.strip() for phrase in phrases):
-        raise ValueError(f"{name} holds an empty phrase, which every output contains: remove it")
+    for index, phrase in enumerate(phrases):
+        if not (phrase if blanks_count else phrase.strip()):
+            raise WrongPart(
+                f"{name} holds an empty phrase, which every output contains: remove it", name, index
+            )

@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
 from agenteval.assertions.final_output import has_output, nothing_said, output_events
 from agenteval.assertions.telling import failed_calls, one_a_line
+from agenteval.findings import WrongPart
 from agenteval.grounding.citations import Citation, Known, citations
 from agenteval.grounding.claims import claims
 from agenteval.grounding.links import Link, links
@@ -226,9 +227,9 @@ allow: [docs.example.com]
     """URLs (and what is below them) or domains (and their subdomains) that may always be cited."""
 
     def __post_init__(self) -> None:
-        for entry in self.allow:
+        for index, entry in enumerate(self.allow):
             if not _reference(entry):
-                raise ValueError(f"allow holds {entry!r}, which is neither a URL nor a domain")
+                raise WrongPart(f"allow holds {entry!r}, which is neither a URL nor a domain", "allow", index)
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace is all it judges
         """Judge one trace."""

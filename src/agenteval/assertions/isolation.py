@@ -11,6 +11,7 @@ from agenteval.assertions.base import Assertion, Category, Verdict, failed, pass
 from agenteval.assertions.final_output import check_phrases, output_events
 from agenteval.assertions.groups import SHARED, Groups
 from agenteval.assertions.memory import MEMORY_EVENTS, owner
+from agenteval.findings import WrongPart
 from agenteval.lazyregex import lazy
 from agenteval.outbound import OUTBOUND, without_texts
 from agenteval.patterns import is_glob
@@ -65,16 +66,20 @@ forbidden_content: [Falcon]
 
     def __post_init__(self) -> None:
         check_phrases("forbidden_content", self.forbidden_content)
-        if glob := next(filter(is_glob, self.forbidden_group_ids or ()), None):
-            raise ValueError(
-                f"forbidden_group_ids holds {glob!r}, and groups are named one by one: "
-                "leave the parameter out to forbid every other group"
-            )
-        if self.current_group_id in (self.forbidden_group_ids or ()):
-            raise ValueError(
-                f"current_group_id {self.current_group_id!r} is among forbidden_group_ids: "
-                "a group may use its own memory"
-            )
+        for index, group in enumerate(self.forbidden_group_ids or ()):
+            if is_glob(group):
+                raise WrongPart(
+                    f"forbidden_group_ids holds {group!r}, and groups are named one by one: "
+                    "leave the parameter out to forbid every other group",
+                    "forbidden_group_ids",
+                    index,
+                )
+            if group == self.current_group_id:
+                raise WrongPart(
+                    f"current_group_id {group!r} is among forbidden_group_ids: a group may use its own memory",
+                    "forbidden_group_ids",
+                    index,
+                )
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:
         """Judge one trace."""

@@ -15,6 +15,7 @@ from agenteval.assertions.final_output import has_output, no_output, output_even
 from agenteval.assertions.looks import Looks
 from agenteval.assertions.output import OutputContains
 from agenteval.assertions.telling import failed_calls
+from agenteval.findings import WrongPart
 from agenteval.language.content_words import find_phrase, has_phrase
 from agenteval.lazyregex import lazy
 from agenteval.shortening import around
@@ -206,7 +207,7 @@ class MemoryUpdateOnCorrection(Assertion):
 
     def __post_init__(self) -> None:
         if self.old_value is not None and not self.old_value.strip():
-            raise ValueError("old_value is blank: no output could be seen to use it")
+            raise WrongPart("old_value is blank: no output could be seen to use it", "old_value")
         if self.old_value is not None and self.old_value.casefold() == self.new_value.casefold():
             raise ValueError(
                 f"old_value and new_value are the same, {self.new_value!r}: nothing is corrected"

@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed
 from agenteval.assertions.looks import ANY_TOOL, Looks
 from agenteval.assertions.telling import called, ids, listed
+from agenteval.findings import WrongPart
 from agenteval.selectors import Selector, is_event_of
 from agenteval.spec import Name, TestCase
 from agenteval.strict import NotEmpty, model
@@ -55,7 +56,7 @@ after: {event_type: tool_call, tool: outbound_send}
                 f"needs either sequence, or before and after; sequence and {' and '.join(pair)} are given"
             )
         if self.sequence is not None and len(self.sequence) < 2:
-            raise ValueError("a sequence needs at least two selectors")
+            raise WrongPart("a sequence needs at least two selectors", "sequence")
         if self.sequence is not None and self.every:
             raise ValueError("every goes with before and after, not with sequence")
 

@@ -12,6 +12,7 @@ from agenteval.assertions.final_output import (
     nothing_said,
     output_events,
 )
+from agenteval.findings import WrongPart
 from agenteval.language.questions import questions
 from agenteval.patterns import pattern_error, search, shown
 from agenteval.plurals import counted
@@ -23,13 +24,14 @@ from agenteval.text import composed, fold, line_at, readings
 from agenteval.trace import ToolCall, Trace
 
 
-def check_patterns(name: str, patterns: Sequence[str]) -> None:
+def check_patterns(name: str, patterns: str | Sequence[str]) -> None:
     """Refuse a pattern that every text matches, and what is not a regular expression. Raises ValueError."""
-    if not all(patterns):
-        raise ValueError(f"{name} holds an empty pattern, which every output matches: remove it")
-    for pattern in patterns:
+    for index, pattern in enumerate([patterns] if isinstance(patterns, str) else patterns):
+        path = (name,) if isinstance(patterns, str) else (name, index)
+        if not pattern:
+            raise WrongPart(f"{name} holds an empty pattern, which every output matches: remove it", *path)
         if error := pattern_error(pattern):
-            raise ValueError(f"the pattern {shown(pattern)} is not a regular expression: {error}")
+            raise WrongPart(f"the pattern {shown(pattern)} is not a regular expression: {error}", *path)
 
 
 @model
@@ -65,7 +67,7 @@ regex: ['\\b1[0-9]:[0-5][0-9]\\b']
             raise ValueError("nothing to look for: give at least one of any_of, all_of and regex")
         check_phrases("any_of", self.any_of, blanks_count=True)
         check_phrases("all_of", self.all_of, blanks_count=True)
-        check_patterns("regex", self._patterns)
+        check_patterns("regex", self.regex)
 
     @property
     def _patterns(self) -> list[str]:

@@ -12,6 +12,7 @@ from agenteval.assertions.base import Assertion, Category, Verdict, failed, pass
 from agenteval.assertions.final_output import has_output, no_output, output_events
 from agenteval.assertions.telling import first_of
 from agenteval.author_schemas import schema_differences, schema_error
+from agenteval.findings import WrongPart
 from agenteval.json_values import MISSING, lookup
 from agenteval.lazyregex import lazy
 from agenteval.plurals import counted
@@ -93,7 +94,7 @@ max_sentences_per_bullet: 1
         for other, names in PARAMETERS.items():
             for name in names:
                 if name not in own and getattr(self, name) not in (None, []):
-                    raise ValueError(f"{name} belongs to {other}, not to {self.format}")
+                    raise WrongPart(f"{name} belongs to {other}, not to {self.format}", name)
         if self.format == "max_length" and all(getattr(self, name) is None for name in own):
             raise ValueError("max_length needs at least one of max_chars, max_words and max_lines")
         if self.exact_paragraphs is not None and (self.min_paragraphs, self.max_paragraphs) != (None, None):
@@ -101,9 +102,9 @@ max_sentences_per_bullet: 1
         for low, high in _BOUNDS:
             least, most = getattr(self, low), getattr(self, high)
             if least is not None and most is not None and least > most:
-                raise ValueError(f"{low} is {least}, which is more than {high}, {most}")
+                raise WrongPart(f"{low} is {least}, which is more than {high}, {most}", low)
         if self.json_schema is not None and (error := schema_error(self.json_schema)):
-            raise ValueError(f"json_schema is not a JSON Schema: {error}")
+            raise WrongPart(f"json_schema is not a JSON Schema: {error}", "json_schema")
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the output is all it judges
         """Judge one trace."""

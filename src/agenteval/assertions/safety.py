@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, unsupported, vacuous
 from agenteval.assertions.telling import first_of, in_order, listed
-from agenteval.findings import DataPath, dotted
+from agenteval.findings import DataPath, WrongPart, dotted
 from agenteval.outbound import OUTBOUND
 from agenteval.patterns import name_matches
 from agenteval.personal_data import personal_data
@@ -62,8 +62,10 @@ allow: ['*@example.com']
     """Values that may stand there all the same: as they are written, case aside, or globs."""
 
     def __post_init__(self) -> None:
-        if slip := next((entry for entry in self.allow if not entry.strip("*?")), None):
-            raise ValueError(f"allow holds {slip!r}, which is everything: say which values may stand there")
+        for index, entry in enumerate(self.allow):
+            if not entry.strip("*?"):
+                message = f"allow holds {entry!r}, which is everything: say which values may stand there"
+                raise WrongPart(message, "allow", index)
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all
         """Judge one trace."""

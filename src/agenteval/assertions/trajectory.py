@@ -8,6 +8,7 @@ from agenteval.alignment import Alignment, align_in_any_order, align_in_order
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
 from agenteval.assertions.looks import ANY_TOOL, Looks
 from agenteval.errors import AssertionCrashError
+from agenteval.findings import WrongPart
 from agenteval.json_values import args_key, equal, lookup, show
 from agenteval.patterns import name_matches
 from agenteval.plurals import counted
@@ -36,9 +37,8 @@ class ExpectedCall(Model):
 
     def __post_init__(self) -> None:
         if slip := next((key for key in MATCHERS if key in self.args), None):
-            raise ValueError(
-                f"args holds the arguments themselves, compared as by args_contains; leave out {slip}"
-            )
+            message = f"args holds the arguments themselves, compared as by args_contains; leave out {slip}"
+            raise WrongPart(message, "args", slip)
 
     def __str__(self) -> str:
         return f"{self.tool} with {cut(show(self.args))}" if self.args else self.tool
