@@ -16,7 +16,7 @@ from agenteval.trace import ToolCall, Trace
 
 @model
 class NoDuplicateToolCalls(Assertion):
-    """The same call is made once.
+    """No call is repeated.
 
     Two calls are the same when they are of one tool and their arguments are equal, whatever the order of keys;
     arguments in `ignore_args` are left out of the comparison. Judged are the calls of `tools` without those of

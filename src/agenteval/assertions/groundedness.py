@@ -197,7 +197,7 @@ def _no_results(purpose: str, allowed: Sequence[str], trace: Trace, **observed: 
 
 @model
 class NoFabricatedSourceOrCitation(Assertion):
-    """Everything the final output cites is known from what the tools returned.
+    """Every source that the final output cites occurs in what the tools returned.
 
     Citations are URLs, domains, DOIs and arXiv ids; numbered citations such as [1]; and named sources:
     "according to X", "X reports", "(Source: X)". References are compared without scheme, `www.`, fragment,

@@ -128,7 +128,7 @@ def _in_sequence(sequence: Sequence[Selector], trace: Trace) -> Verdict:
 
 @model
 class StopAfterSuccess(Assertion):
-    """Once it had succeeded, the agent stopped.
+    """The agent stopped once it had succeeded.
 
     After the first match of `success_event`, nothing that matches `forbid_following` may come; without
     `forbid_following`, no tool call at all may come. Events of tools in `allowed_following_tools` are exempt

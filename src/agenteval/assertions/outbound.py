@@ -18,7 +18,7 @@ from agenteval.trace import ToolCall, Trace
 
 @model
 class OutboundDestinations(Assertion):
-    """Messages go only where they may.
+    """Messages go only to permitted destinations.
 
     Looks at each call of `tool`, whether or not it succeeded. Its destination is what the arguments have under a key
     such as `channel`, `to`, `chat_id` or `recipient` (a text, a list, or a mapping with an `id` or a `name`), and what
@@ -94,7 +94,7 @@ def _among(name: str, patterns: Sequence[str]) -> bool:
 
 @model
 class NoDuplicateOutbound(Assertion):
-    """No message goes to one destination twice.
+    """No message is sent twice to the same destination.
 
     A message is a call of `tool` that did not fail, or a final output. Messages are the same when their texts are
     equal, blanks folded, and the same is attached; with `similarity` below 1, when the share of letter triples that

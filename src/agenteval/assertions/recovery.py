@@ -23,7 +23,7 @@ from agenteval.trace import Retry, ToolCall, Trace, is_synthetic, retries
 
 @model
 class RetryPolicyRespected(Assertion):
-    """A tool that failed was tried again as often, and for such reasons, as the policy allows.
+    """Failed calls were retried only as often, and for such reasons, as the policy allows.
 
     Each failed call of `tool` begins a chain of retries, which ends with a success. Passes when no chain is longer
     than `max_retries`; no error of a type outside `retry_on_error_types` was retried (an error that tells no type
