@@ -60,7 +60,7 @@ class SourceNumbers:
             at = text.find(number)
             while at >= 0:
                 self._effort.spend()
-                if (fits or _stands_alone)(text, at, at + len(number)) and beside(source, at):
+                if (fits or stands_alone)(text, at, at + len(number)) and beside(source, at):
                     return True
                 at = text.find(number, at + 1)
         return False
@@ -190,7 +190,7 @@ _ALONE = lazy(
 _BEFORE_ALONE = " \n(\"'"
 
 
-def _stands_alone(text: str, start: int, end: int) -> bool:
+def stands_alone(text: str, start: int, end: int) -> bool:
     """Whether what stands around a number cannot change what it means: a unit, a scale, the rest of a date."""
     if start and text[start - 1] not in _BEFORE_ALONE:
         return False
@@ -215,7 +215,7 @@ def _begins_version(text: str, start: int, end: int) -> bool:
     whole = "." not in text[start:end]
     if (_CUT_WHOLE if whole else _CUT_SHORT).match(text, end):
         return True
-    return _stands_alone(text, start, end) and (not whole or may_be_version(before))
+    return stands_alone(text, start, end) and (not whole or may_be_version(before))
 
 
 _WHOLE_HASH = lazy(r"[0-9a-f]{12,64}(?![^\W_])|[0-9a-f]{8}-")
