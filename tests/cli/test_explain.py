@@ -41,8 +41,8 @@ def test_a_terminal_breaks_no_line_within_a_word(monkeypatch: pytest.MonkeyPatch
     text = screen.text()
     assert max(map(len, text.splitlines())) <= 60
     assert (
-        "  output_matches_format             The final output has the\n"
-        "                                    shape it should have.\n"
+        "  output_contains                   The final output\n"
+        "                                    contains what it should.\n"
     ) in text
     assert (
         "# `match` says what arguments must be; all matchers given in\n# it must hold. `which` says which calls of\n"
