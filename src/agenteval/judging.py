@@ -25,7 +25,7 @@ class JudgingRules:
 
 @dataclass(slots=True)
 class Failure:
-    """Why a test could not be judged; `details` is for whoever mends it."""
+    """Why a test could not be judged; `details` is for whoever fixes it."""
 
     reason_code: str
     message: str

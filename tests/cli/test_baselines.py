@@ -636,7 +636,7 @@ def test_what_got_worse_is_told_with_its_reason(project: Project) -> None:
         "skip": "skipped: it needs supports_live_run, which the adapter does not support for this recording",
         "vacuous": "nothing to judge: no tool_call events in the trace, and never_heard_of is not in tools.available",
         "xfail": "searches passed, though the test expects it to fail: take it out of `expected` when the cause is "
-        "mended, else find what hides it",
+        "fixed, else find what hides it",
     }
 
 

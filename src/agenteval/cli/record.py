@@ -55,7 +55,7 @@ class RecordRequest(Request):
     xfail: Annotated[
         bool,
         typer.Option(
-            "--xfail", help="Keep what the run does not pass as expected failures: the bug to mend."
+            "--xfail", help="Keep what the run does not pass as expected failures: the bug to fix."
         ),
     ] = False
     into: Annotated[
