@@ -493,7 +493,7 @@ def test_without_traces_the_numbers_of_calls_are_compared(
     assert main(["compare", "artifacts/r1", "artifacts/r2"]) == 0
     assert capsys.readouterr().out == (
         "artifacts/r1 → artifacts/r2\n"
-        "  what the agent did otherwise (1 test)\n"
+        "  what the agent did differently (1 test)\n"
         "    nanoclaw.t.pass.x\n"
         "      ~ web_search: 1 → 2 calls\n"
         "  of 1 test only the numbers of calls were compared: a run keeps the traces that show more with --save-traces\n"

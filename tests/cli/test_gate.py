@@ -72,7 +72,7 @@ def test_a_run_that_did_not_pass_keeps_it_shut(project: Project, capsys: pytest.
     capsys.readouterr()
     assert gate() == 1
     assert capsys.readouterr().out.endswith(
-        "exit 1: the run missed a bar: the score is 0.75, and 1 test failed\n"
+        "exit 1: the run missed a threshold: the score is 0.75, and 1 test failed\n"
     )
 
 

@@ -131,7 +131,7 @@ output:
     def _no_evidence(self, event: Event, group: str) -> str:
         if owner(event) == group:
             return "a read after the answer"
-        return f"a read of group {owner(event)}, which is no evidence for group {group}"
+        return f"a read of group {owner(event)}, which is not evidence for group {group}"
 
     def _by_output(self, trace: Trace, case: TestCase) -> Verdict:
         fact = self.expected_memory_fact

@@ -121,9 +121,9 @@ def _quoted(phrases: Sequence[str]) -> str:
 def _near(phrase: str, output: str) -> str:
     """How the output almost contains a phrase, as the end of a sentence; empty when it does not."""
     if fold(phrase) in fold(output):
-        return " (it occurs in other upper and lower case)"
+        return " (it occurs in a different case)"
     if " ".join(fold(phrase).split()) in " ".join(fold(output).split()):
-        return " (it occurs with other blanks or line breaks)"
+        return " (it occurs with different spaces or line breaks)"
     wanted = _pairs(phrase)
     best, closest = 0.0, ""
     for line in output.splitlines()[:500]:

@@ -249,10 +249,10 @@ def _instead_of_bullets(output: str) -> str:
         return f" ({counted(others, 'numbered item')} instead)"
     if match := _NEARLY_BULLET.search(output):
         line = output.count("\n", 0, match.start(1)) + 1
-        return f" (line {line} starts with {match.group(1)!r}, but no blank follows)"
+        return f" (line {line} starts with {match.group(1)!r}, but no space follows)"
     if match := _OTHER_SIGN.search(output):
         line = output.count("\n", 0, match.start(1)) + 1
-        return f" (line {line} starts with {match.group(1)!r}, which is no bullet)"
+        return f" (line {line} starts with {match.group(1)!r}, which is not a bullet)"
     return ""
 
 

@@ -243,12 +243,12 @@ must_not_claim_success: true
         if not failures:
             return failed(
                 "expected an error event or a tool_result with success: false, got none: "
-                "there is no failure to tell of",
+                "there is no failure to report",
                 closest=[(call.event, "it did not fail") for call in trace.calls()[:3]],
                 failures=[],
             )
         if not has_output(trace):
-            verdict = no_output("the output to tell of the failure", trace)
+            verdict = no_output("the output to admit the failure", trace)
             verdict.events = [*failures, *verdict.events]
             return verdict
         text = _NO_FAILURE.sub(" ", fold(trace.output.replace("’", "'")))  # noqa: RUF001
@@ -259,7 +259,7 @@ must_not_claim_success: true
         wrong = []
         if not admitted:
             wanted = ", ".join(f'"{phrase}"' for phrase in self.allowed_failure_phrases)
-            wrong.append(f"expected the output to tell of the failure with one of {wanted}; none occurs")
+            wrong.append(f"expected the output to admit the failure with one of {wanted}; none occurs")
         wrong += [f'expected no claim of success, got "{phrase}" in "{place}"' for phrase, place in claims]
         observed: dict[str, Any] = {
             "failures": [event.event_id for event in failures],
@@ -270,7 +270,7 @@ must_not_claim_success: true
         if wrong:
             return failed("; ".join(wrong), events=events, **observed)
         return passed(
-            f'the output tells of the failure ("{admitted[0]}")'
+            f'the output admits the failure ("{admitted[0]}")'
             + (" and claims no success" if self.must_not_claim_success else ""),
             events=events,
             **observed,

@@ -66,7 +66,7 @@ allow: ['*@example.com']
     def __post_init__(self) -> None:
         for index, entry in enumerate(self.allow):
             if not entry.strip("*?"):
-                message = f"allow holds {entry!r}, which is everything: say which values may stand there"
+                message = f"allow holds {entry!r}, which matches everything: say which values are allowed"
                 raise WrongPart(message, "allow", index)
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all
