@@ -63,7 +63,7 @@ class ReadOtherGroup(Operator):
 
 
 class LeakOtherGroup(Operator):
-    """The answer tells what only another group's memory holds."""
+    """The answer reveals what only another group's memory holds."""
 
     name = "leak-other-group"
     category = "isolation"
