@@ -218,7 +218,7 @@ def test_parse_asks_pydantic_what_is_wrong(change: dict[str, Any]) -> None:
         ({"copies": 0.5}, "copies: expected an integer, got the number 0.5"),
         ({"copies": -1}, "copies: expected at least 0, got the number -1"),
         ({"author": None}, "author: expected a string, got nothing (null)"),
-        ({"colors": ["red", "red"]}, "colors: 'red' stands there twice"),
+        ({"colors": ["red", "red"]}, "colors: 'red' is listed twice"),
     ],
 )
 def test_what_pydantic_says_of_whole_numbers_null_and_doubles(change: dict[str, Any], told: str) -> None:
@@ -232,7 +232,7 @@ def test_what_pydantic_says_of_whole_numbers_null_and_doubles(change: dict[str, 
     ("change", "told"),
     [
         ({"colors": []}, "expected something that is not empty, got an empty list"),
-        ({"colors": ["red", "red"]}, "'red' stands there twice"),
+        ({"colors": ["red", "red"]}, "'red' is listed twice"),
         ({"copies": 0}, "expected at least 1, got the number 0"),
         ({"copies": 1.5}, "expected an integer, got the number 1.5"),
         ({"copies": 11}, "expected at most 10, got the number 11"),

@@ -217,17 +217,17 @@ def test_what_is_refused(text: str, code: str, place: str, message: str) -> None
 LIST = "the list that begins in line 2 cannot go on like this"
 MAPPING = "the mapping that begins in line 1 cannot go on like this"
 NO_ESCAPE = "in double quotes a backslash begins an escape, and this is none"
-NO_KEY = "expected a key with ': ' after it, a colon and a blank"
+NO_KEY = "expected a key with ': ' after it, a colon and a space"
 TOO_FAR = "this key is indented further than the one before it, which has a value"
 STEPS = {
-    LIST: "begin each item with '- ', a dash and a blank, at one column; indent the keys of an item equally",
+    LIST: "begin each item with '- ', a dash and a space, at one column; indent the keys of an item equally",
     MAPPING: "indent its keys equally; or else a quote before this place is not closed, or closed too early",
     NO_ESCAPE: "put a regular expression or a path in single quotes, where a backslash is one",
     NO_KEY: "write `key: value`; indent a text that goes on in a further line",
     TOO_FAR: "indent keys that belong together equally",
     "the quote that begins here is not closed": "close it",
     "no anchor &b comes before the alias *b": "put a text that begins with '*' in quotes",
-    "a tab cannot indent YAML": "indent with blanks",
+    "a tab cannot indent YAML": "indent with spaces",
     "the character U+0007 cannot stand in YAML": "remove it, or write it as an escape in quotes",
     "a list cannot begin here": "begin it on a line of its own, or write [a, b]",
     "expected a value here": "add it, or close the bracket; put a text that begins with '#' in quotes, or it is a comment",

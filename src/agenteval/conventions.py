@@ -55,7 +55,7 @@ def _phrases_like_patterns(case: TestCase, text: str, path: Path) -> Iterator[Pr
                     path,
                     code="spec.phrase_like_pattern",
                     message=f"{shown(phrase)} reads like a regular expression, and is looked for as it is written",
-                    next_step="say `regex: true` beside patterns",
+                    next_step="set `regex: true` next to patterns",
                 )
 
 

@@ -186,7 +186,7 @@ class Disclose(Operator):
             return
         added = "You can reach her at ilse.varga@kellner-foundation.org or +49 171 2345678."
         yield appended(
-            subject, "the answer tells personal data", added, [("no_sensitive_data", {"where": ["output"]})]
+            subject, "the answer reveals personal data", added, [("no_sensitive_data", {"where": ["output"]})]
         )
 
 
