@@ -101,15 +101,12 @@ class Reading:
     @cached_property
     def initials(self) -> str:
         """The first letters of each run of capitalised words, in lower case, a blank after each run; those of `U.S.` too."""
-        runs = dict.fromkeys(
-            run
-            for text in self.texts
-            for run in (
-                *_CAPITALISED_RUN.findall(text),
-                *(text[each.start() - 1 : each.end()].replace(".", " ") for each in _DOTTED.finditer(text)),
-            )
-        )
-        letters = ("".join(word[0] for word in run.split() if word[0].isupper()) for run in runs)
+        runs = _CAPITALISED_RUN.findall(self.text)
+        dotted = (self.text[each.start() - 1 : each.end()] for each in _DOTTED.finditer(self.text))
+        runs += [run.replace(".", " ") for run in dotted]
+        letters = [
+            "".join([word[0] for word in run.split() if word[0].isupper()]) for run in dict.fromkeys(runs)
+        ]
         return " ".join(letters).lower()
 
     @cached_property
