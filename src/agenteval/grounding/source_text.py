@@ -81,7 +81,9 @@ class SourceText:
     def has_together(self, tokens: Sequence[str]) -> bool:
         """Whether words stand in one sentence or two in a row, if the sources have all of them."""
         found = [sign for sign in dict.fromkeys(self.signs.each(tokens)) if sign and self.passages.has(sign)]
-        best = self.passages.best(found) if len(found) > 1 else None
+        if len(found) < 2 or "".join(found) in self.passages.content:  # in a row, as most names are
+            return True
+        best = self.passages.best(found)
         return best is None or len(best.words) == len(found)
 
     def dates_imply(self, token: str) -> bool:
