@@ -196,6 +196,7 @@ def test_a_failure_points_to_the_closest_span() -> None:
         ("9:00 stand-up with Leo", "The stand-up with Leo is at 9."),
         ("Every weekday at 21 it is sent.", "Every weekday at 9 p.m. it is sent."),
         ("It is sent at 9 weekdays, at 8 sharp on Sundays.", "It is sent at 9:00 weekdays."),
+        ("The crew of twelve left in 2019.", "12"),
     ],
 )
 def test_facts_are_compared_after_normalisation(source: Any, claim: str) -> None:

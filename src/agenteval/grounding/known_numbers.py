@@ -115,6 +115,8 @@ def _is_displaced(quantity: Quantity, stated: Statement, sources: SourceText) ->
     after = sources.signs.all(tokens(text[end : end + 40])).split(END)[0]
     if text[start - 1 : start] == "(" and not sources.numbers.has_text(text[max(0, start - ALIKE) : start]):
         return False  # what stands before the bracket may be about something else
+    if not (before or after):
+        return False
     beside = 1 if before and after else 2
     number = sources.signs.all(tokens(quantity.text))
     return sources.passages.displaces(before[-beside:], number, after[:beside])
