@@ -60,8 +60,8 @@ class Outcome:
     redactor: Redactor
 
 
-def run_test(test: LoadedTest, options: RunOptions, adapters: dict[str, Adapter] | None = None) -> Outcome:
-    """Run one test. `adapters` keeps adapters between calls."""
+def run_test(test: LoadedTest, options: RunOptions) -> Outcome:
+    """Run one test."""
     attempt = _Attempt(test.case.adapter)
     redactor = test.redactor(options.redaction)
     context = AdapterContext(
@@ -74,7 +74,7 @@ def run_test(test: LoadedTest, options: RunOptions, adapters: dict[str, Adapter]
         progress=options.progress,
     )
     try:
-        adapter = _adapter(test.case.adapter, {} if adapters is None else adapters, options.registry)
+        adapter = options.registry.find_adapter(test.case.adapter)
         attempt.adapter, attempt.version = adapter.name, adapter.version
         trace = _trace(adapter, test, context, options)
         learn_trace(redactor, trace)
@@ -196,12 +196,6 @@ def timestamp(seconds: float) -> str:
 @lru_cache(maxsize=2)
 def _to_the_second(whole: int) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(whole))
-
-
-def _adapter(name: str, adapters: dict[str, Adapter], registry: Registry) -> Adapter:
-    if name not in adapters:
-        adapters[name] = registry.find_adapter(name)
-    return adapters[name]
 
 
 def _trace(adapter: Adapter, test: LoadedTest, context: AdapterContext, options: RunOptions) -> Trace:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from agenteval.adapters import Adapter, AdapterContext
+from agenteval.adapters import AdapterContext
 from agenteval.cli.collection import Collection
 from agenteval.cli.problems import remarks_of
 from agenteval.cli.project import OpenProject
@@ -25,11 +25,10 @@ def check_inputs(collection: Collection, project: OpenProject, *, allow_outside:
 
     Adapters without `check_input` and live tests are passed over.
     """
-    adapters: dict[str, Adapter] = {}
     valid = []
     for test in collection.tests:
         context = project.context_of(test.path, "validate", allow_outside=allow_outside)
-        problems = _problems(test, context, adapters, project.registry)
+        problems = _problems(test, context, project.registry)
         absent = bool(problems) and problems[0].reason_code in NOT_RECORDED_YET
         if absent and not (slip := _slip(test)):
             problems[0].severity = "warning"
@@ -58,20 +57,17 @@ def _slip(test: LoadedTest) -> str:
     return ""
 
 
-def _problems(
-    test: LoadedTest, context: AdapterContext, adapters: dict[str, Adapter], registry: Registry
-) -> list[Problem]:
+def _problems(test: LoadedTest, context: AdapterContext, registry: Registry) -> list[Problem]:
     name = test.case.adapter
     try:
-        if name not in adapters:
-            adapters[name] = registry.find_adapter(name)
+        adapter = registry.find_adapter(name)
     except AdapterError as error:
         near = closest(name, registry.adapter_names())
         return [_located(error, test, ("adapter",), suggestion=near)]
     if test.case.mode == "live":
         return []
     try:
-        check = getattr(adapters[name], "check_input", None)
+        check = getattr(adapter, "check_input", None)
         if check is not None:
             check(test.case, context)
     except AgentEvalError as error:

@@ -30,6 +30,8 @@ class Registry:
         self.root = root or Path()
         self.modules = tuple(modules)
         self.installed = installed
+        self.adapters: dict[str, Adapter] = {}
+        """The adapters that were found: each is made once."""
         self._resolved: dict[str, Plugin | None] = {}
 
     def assertion_class(self, name: str) -> type[Assertion] | None:
@@ -64,6 +66,12 @@ class Registry:
 
     def find_adapter(self, name: str) -> Adapter:
         """The adapter of that name. Raises `AdapterError` (`adapter.unknown`, `adapter.broken`)."""
+        if name not in self.adapters:
+            self.adapters[name] = self.new_adapter(name)
+        return self.adapters[name]
+
+    def new_adapter(self, name: str) -> Adapter:
+        """An adapter of that name that nobody has used. Raises `AdapterError`."""
         own = {plugin.name: plugin for plugin in self._local if plugin.kind == "adapter"}
         plugin = own.get(name)
         if plugin is None or name in self.own_adapters:
