@@ -147,7 +147,10 @@ def place_at(text: str, offset: int, span: int = 1) -> Place:
 
 def _window(head: str, tail: str, span: int) -> tuple[Callable[[str], str], tuple[int, int]]:
     """A function that cuts the lines of an excerpt so that the caret is in sight, and where the caret then is."""
-    from agenteval.shortening import cells
+    from agenteval.shortening import cells, printable
+
+    def shown(text: str) -> str:
+        return printable(text.replace("\t", " "))
 
     start = 0
     if len(head) + min(span, _EXCERPT_WIDTH // 2) > _EXCERPT_WIDTH:
@@ -157,20 +160,10 @@ def _window(head: str, tail: str, span: int) -> tuple[Callable[[str], str], tupl
     def window(line: str) -> str:
         left = "…" if start and line[:start].strip() else " " * bool(start)
         right = "…" if len(line) > start + _EXCERPT_WIDTH else ""
-        return left + _shown(line[start : start + _EXCERPT_WIDTH]) + right
+        return left + shown(line[start : start + _EXCERPT_WIDTH]) + right
 
-    before = bool(start) + cells(_shown(head[start:]))
-    return window, (before, max(1, cells(_shown(tail[:marked]))))
-
-
-def _shown(text: str) -> str:
-    """The text with tabs as blanks, and with escapes for all that a terminal would obey or hide."""
-    text = text.replace("\t", " ")
-    if text.isprintable():
-        return text
-    return "".join(
-        sign if sign.isprintable() else sign.encode("unicode_escape").decode("ascii") for sign in text
-    )
+    before = bool(start) + cells(shown(head[start:]))
+    return window, (before, max(1, cells(shown(tail[:marked]))))
 
 
 def problem_at(
