@@ -10,13 +10,8 @@ from typing import Any, Literal, NamedTuple, get_args, get_origin
 from agenteval.errors import FileError, Problem, SpecError
 from agenteval.findings import DataPath, Invalid
 from agenteval.misspelling import closest
-from agenteval.reading.documents import (
-    Places,
-    fault_of,
-    problem_at,
-    problems_at,
-    read_text,
-)
+from agenteval.reading.documents import read_text
+from agenteval.reading.faults import Fault, Places, fault_of, problem_at, problems_at
 from agenteval.settings import SETTINGS_FILE, Config
 from agenteval.strict import Model, parse
 
@@ -94,16 +89,14 @@ def _from_file(root: Path) -> Any:
     own, shared = root / SETTINGS_FILE, root / _PYPROJECT
     if os.path.lexists(root / _MISNAMED):
         message = f"the configuration is read from {SETTINGS_FILE}, not from this file"
-        step = f"rename it to {SETTINGS_FILE}"
-        raise FileError(
-            [problem_at(None, code="config.misnamed", message=message, path=root / _MISNAMED, next_step=step)]
-        )
+        fault = Fault("config.misnamed", message, next_step=f"rename it to {SETTINGS_FILE}")
+        raise FileError([problem_at(None, fault, root / _MISNAMED)])
     table = _from_toml(shared) if shared.is_file() else None
     if not os.path.lexists(own):
         return table or {}
     if table is not None:
         message = f"the project is configured twice: here, and in [tool.agenteval] of {_PYPROJECT}"
-        raise FileError([problem_at(None, code="config.two_files", message=message, path=own)])
+        raise FileError([problem_at(None, Fault("config.two_files", message), own)])
     from agenteval.reading.yamlsource import load_yaml, places
 
     text = read_text(own)
@@ -128,7 +121,7 @@ def _from_toml(path: Path) -> Any:
         tool = tomllib.loads(text).get("tool")
     except tomllib.TOMLDecodeError as error:
         message, place = syntax_place(text, str(error))
-        raise FileError([problem_at(place, code="config.syntax", message=message, path=path)]) from None
+        raise FileError([problem_at(place, Fault("config.syntax", message), path)]) from None
     table = tool.get("agenteval") if isinstance(tool, dict) else None
     return None if table is None else _checked(plain(table), text, path, find_places)
 

@@ -11,7 +11,8 @@ from agenteval.findings import DataPath
 from agenteval.loading import LoadedTest
 from agenteval.misspelling import closest
 from agenteval.plugins.registry import Registry
-from agenteval.reading.documents import problem_at, read_text
+from agenteval.reading.documents import read_text
+from agenteval.reading.faults import Fault, problem_at
 from agenteval.reading.yamlsource import place
 
 NOT_RECORDED_YET = ("adapter.replay_missing", "adapter.fixture_missing")
@@ -93,12 +94,11 @@ def _located(
     """An adapter's error as a problem, located at the part of the test that it is about."""
     hidden = test.case.reporting.redact_fields and data_path == ("adapter_input",)
     there = getattr(test.case, str(data_path[0]))
-    return problem_at(
-        place(read_text(test.path), data_path) if there else None,
+    fault = Fault(
         code=error.reason_code,
         message=HIDDEN if hidden else error.message,
-        path=test.path,
         data_path=data_path,
         suggestion=suggestion,
         next_step=error.next_step,
     )
+    return problem_at(place(read_text(test.path), data_path) if there else None, fault, test.path)

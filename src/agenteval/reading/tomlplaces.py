@@ -6,7 +6,7 @@ from datetime import date, time
 from typing import Any
 
 from agenteval.findings import DataPath
-from agenteval.reading.documents import Place, place_at
+from agenteval.reading.faults import Place, place_at
 
 _TABLE = ("tool", "agenteval")
 _LINE = re.compile(
