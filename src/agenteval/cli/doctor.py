@@ -103,7 +103,7 @@ def _adapters() -> Iterator[_Line]:
 
 def _plugins() -> Iterator[_Line]:
     """The project's plugins, unless its configuration is invalid, and those of installed packages."""
-    from agenteval.cli.catalogue import project_registry
+    from agenteval.cli.project import project_registry
     from agenteval.plugins.registry import Registry
 
     try:

@@ -50,6 +50,14 @@ class OpenProject:
         )
 
 
+def project_registry() -> "Registry":
+    """The assertion types and adapters of the current directory's project. Raises `SpecError`."""
+    from agenteval.plugins.registry import Registry
+
+    root = project_root()
+    return Registry(root, load_config(root).plugins)
+
+
 def open_project(paths: Sequence[str] = (), secrets: Sequence[str] | None = None) -> OpenProject:
     """The project that the paths belong to (by default: that the current directory belongs to).
 
