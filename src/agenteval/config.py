@@ -115,7 +115,7 @@ def _from_toml(path: Path) -> Any:
         return None
     import tomllib
 
-    from agenteval.reading.tomlplaces import find_places, plain, syntax_place
+    from agenteval.reading.tomlplaces import as_json, find_places, syntax_place
 
     try:
         tool = tomllib.loads(text).get("tool")
@@ -123,7 +123,7 @@ def _from_toml(path: Path) -> Any:
         message, place = syntax_place(text, str(error))
         raise FileError([problem_at(place, Fault("config.syntax", message), path)]) from None
     table = tool.get("agenteval") if isinstance(tool, dict) else None
-    return None if table is None else _checked(plain(table), text, path, find_places)
+    return None if table is None else _checked(as_json(table), text, path, find_places)
 
 
 def _may_configure(text: str) -> bool:
