@@ -37,7 +37,7 @@ class Mutator:
     def __init__(self, settings: MutationSettings) -> None:
         self.settings = settings
         self.registry = Registry(settings.root, settings.plugins)
-        operators = chosen_operators(settings.operators, self.registry)
+        operators = chosen_operators(settings.operators, self.registry.operators())
         self.options = MutationOptions(operators=operators, seed=settings.seed, most=settings.most)
         budget.set_seconds(settings.limits.pattern_seconds)
 
