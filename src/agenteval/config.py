@@ -1,17 +1,19 @@
 """Where settings come from: `agenteval.yaml` or `[tool.agenteval]` in `pyproject.toml`, then the environment."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args, get_origin
 
-from agenteval.errors import FileError, Problem, SpecError
+from agenteval.errors import FileError, Problem, SpecError, UsageError
 from agenteval.findings import DataPath, Invalid
+from agenteval.hiding import SHORTEST_TEXT
 from agenteval.misspelling import closest
 from agenteval.reading.documents import read_text
 from agenteval.reading.faults import Fault, Places, fault_of, problem_at, problems_at
+from agenteval.redaction import RedactionRules
 from agenteval.settings import SETTINGS_FILE, Config
 from agenteval.strict import Model, parse
 
@@ -71,6 +73,35 @@ def load_config(root: Path, environment: Mapping[str, str] | None = None) -> Con
     if not given:
         return parse(Config, data)
     return _with_variables(data, given)
+
+
+def rules_of(config: Config, names: Sequence[str] | None = None) -> RedactionRules:
+    """The rules of redaction that a configuration and a command line ask for.
+
+    `names` are the environment variables of the command line; None is for a command that runs nothing, which accepts
+    that a variable of the configuration is not set. Raises `UsageError`.
+    """
+    wanted = dict.fromkeys([*(names or ()), *config.secrets])
+    return RedactionRules(config.redaction.kinds, _values(list(wanted), lenient=names is None))
+
+
+def _values(names: Sequence[str], *, lenient: bool) -> Iterator[str]:
+    for name in names:
+        value = os.environ.get(name, "")
+        if len(value.strip()) >= SHORTEST_TEXT:
+            yield value
+        elif value.strip() and not lenient:
+            raise UsageError(
+                f"the value of {name} has fewer than {SHORTEST_TEXT} characters: it would be found everywhere",
+                reason_code="usage.secret_short",
+                next_step=f"use a longer value, or take {name} out of --secret and of `secrets` in the configuration",
+            )
+        elif not lenient:
+            raise UsageError(
+                f"the environment variable {name} is not set, so its value cannot be redacted",
+                reason_code="usage.secret_unset",
+                next_step=f"set {name}, or take it out of --secret and of `secrets` in the configuration",
+            )
 
 
 def config_files(root: Path) -> list[Path]:

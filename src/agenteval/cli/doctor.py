@@ -120,8 +120,7 @@ def _plugins() -> Iterator[_Line]:
 
 
 def _project() -> Iterator[_Line]:
-    from agenteval.cli.project import rules_of
-    from agenteval.config import load_config, project_root
+    from agenteval.config import load_config, project_root, rules_of
 
     root = project_root()
     yield _fine("project", root)

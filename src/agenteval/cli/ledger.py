@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agenteval.cli.examining import Judged
-from agenteval.cli.problems import redacted_problems
 from agenteval.errors import ExitCode, Problem
 from agenteval.openwop.events import eval_events
 from agenteval.openwop.summary import Scores
@@ -16,6 +15,7 @@ from agenteval.plurals import counted
 from agenteval.redaction import Redactor
 from agenteval.reporters.artifacts import RunDirectory
 from agenteval.reporters.console import Console
+from agenteval.reporters.problems import redacted_problems
 from agenteval.reporters.sealing import sealed
 from agenteval.reporters.stream import flush, write_encoded
 from agenteval.results import RunSummary

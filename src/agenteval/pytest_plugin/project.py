@@ -9,7 +9,6 @@ from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 from agenteval import budget
-from agenteval.cli.problems import redacted_problems
 from agenteval.errors import Problem
 from agenteval.judging import JudgingRules
 from agenteval.loading import LoadedTest, UniqueIds, load_test
@@ -19,6 +18,7 @@ from agenteval.reporters.artifacts import RunDirectory, new_run_id
 from agenteval.reporters.console import Console
 from agenteval.reporters.entries import reason_of
 from agenteval.reporters.filing import packed, unfiled
+from agenteval.reporters.problems import redacted_problems
 from agenteval.reporters.stream import redact_with, redactor_in_force
 from agenteval.results import TestResult
 from agenteval.runner import Outcome, RunOptions, run_test
