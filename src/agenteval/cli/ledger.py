@@ -187,10 +187,10 @@ class Ledger:
 
     def _compare(self, watch: "Watch") -> None:
         """Compare the run with its baseline and write a new one, whichever was asked for."""
-        from agenteval.cli.baselines import Verdict, conclude
+        from agenteval.cli.baselines import conclude
         from agenteval.reporters.comparison import tell
 
-        verdict: Verdict = conclude(
+        verdict = conclude(
             watch,
             tally=self.tally,
             scores=self.scores,
