@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from agenteval.errors import FileError, Problem
-from agenteval.reading.documents import Fault, Place, place_at, pointer, problem_at, problems_at, read_text
+from agenteval.reading.documents import read_text
+from agenteval.reading.faults import Fault, Place, place_at, pointer, problem_at, problems_at
 from agenteval.reading.yamlsource import places
 
 
@@ -168,7 +169,7 @@ def test_a_nul_byte(tmp_path: Path) -> None:
 
 def shown(place: Place) -> list[str]:
     """The excerpt as a problem shows it, without line numbers."""
-    problem = problem_at(place, code="c", message="m", path=Path("p"))
+    problem = problem_at(place, Fault("c", "m"), Path("p"))
     return [line.partition(" | ")[2] for line in problem.render().split("\n")[1:]]
 
 
@@ -243,16 +244,15 @@ def test_a_pointer_escapes_what_rfc_6901_says() -> None:
 def test_a_problem_with_a_suggestion_and_names() -> None:
     """The shape of every located problem: location, message, excerpt, caret with hint, names, next step."""
     text = "params:\n  tool: web_search\n  min_cals: 2\n"
-    problem = problem_at(
-        place_at(text, 29, 8),
+    fault = Fault(
         code="spec.unknown_parameter",
         message="must_call_tool has no parameter 'min_cals'",
-        path=Path("a/test.yaml"),
         data_path=("params", "min_cals"),
         suggestion="min_calls",
         allowed=["tool", "min_calls", "args"],
         next_step="correct it",
     )
+    problem = problem_at(place_at(text, 29, 8), fault, Path("a/test.yaml"))
     assert problem.pointer == "/params/min_cals"
     assert problem.render() == (
         "a/test.yaml:3:3: error[spec.unknown_parameter]: must_call_tool has no parameter 'min_cals'\n"
@@ -267,7 +267,7 @@ def test_a_problem_with_a_suggestion_and_names() -> None:
 
 def test_a_problem_without_a_place_shows_its_hint() -> None:
     """The suggestion is not lost when there is no caret to put it behind."""
-    problem = problem_at(None, code="c", message="m", path=Path("p"), suggestion="x")
+    problem = problem_at(None, Fault("c", "m", suggestion="x"), Path("p"))
     assert problem.render() == "p: error[c]: m\n   did you mean 'x'?"
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agenteval.cli.examining import Judged
-from agenteval.cli.problems import redacted_problems
 from agenteval.errors import ExitCode, Problem
 from agenteval.openwop.events import eval_events
 from agenteval.openwop.summary import Scores
@@ -16,6 +15,7 @@ from agenteval.plurals import counted
 from agenteval.redaction import Redactor
 from agenteval.reporters.artifacts import RunDirectory
 from agenteval.reporters.console import Console
+from agenteval.reporters.problems import redacted_problems
 from agenteval.reporters.sealing import sealed
 from agenteval.reporters.stream import flush, write_encoded
 from agenteval.results import RunSummary
@@ -187,10 +187,10 @@ class Ledger:
 
     def _compare(self, watch: "Watch") -> None:
         """Compare the run with its baseline and write a new one, whichever was asked for."""
-        from agenteval.cli.baselines import Verdict, conclude
+        from agenteval.cli.baselines import conclude
         from agenteval.reporters.comparison import tell
 
-        verdict: Verdict = conclude(
+        verdict = conclude(
             watch,
             tally=self.tally,
             scores=self.scores,

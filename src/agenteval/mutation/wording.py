@@ -1,10 +1,10 @@
 """Operators that say something else in the final output, or say it otherwise."""
 
-import json
 import re
 from collections.abc import Iterator
 from functools import partial
 
+from agenteval.json_values import json_in
 from agenteval.mutation.answers import BULLET, appended, some, speaks
 from agenteval.mutation.base import Mutant, Operator, Remedy, Subject, ordinal, shown
 from agenteval.mutation.traces import with_output
@@ -202,7 +202,7 @@ class BreakFormat(Operator):
         if not speaks(subject):
             return
         text = subject.trace.output
-        if _is_json(text):
+        if json_in(text) is not None:
             yield self._mutant(
                 subject,
                 f"Sure! Here is the JSON:\n{text[:-1]}",
@@ -250,11 +250,4 @@ def _split(text: str) -> list[str]:
 
 def _speaks_prose(subject: Subject) -> bool:
     """Whether there is an answer to change, and it is not data."""
-    return speaks(subject) and not _is_json(subject.trace.output)
-
-
-def _is_json(text: str) -> bool:
-    try:
-        return isinstance(json.loads(text), dict | list)
-    except ValueError:
-        return False
+    return speaks(subject) and json_in(subject.trace.output) is None

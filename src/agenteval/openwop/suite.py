@@ -9,7 +9,8 @@ from agenteval.misspelling import closest
 from agenteval.openwop.models import AgentEvalSuite, Task
 from agenteval.openwop.request import SuiteRequest
 from agenteval.openwop.summary import REGRESSION
-from agenteval.reading.documents import MAX_FILE_BYTES, Fault, problems_at, read_text
+from agenteval.reading.documents import MAX_FILE_BYTES, read_text
+from agenteval.reading.faults import Fault, problems_at
 from agenteval.reading.jsonsource import load_model, parse_json, places
 
 LIVE = "live-shadow"

@@ -24,7 +24,8 @@ from yaml.events import (
 
 from agenteval.errors import FileError
 from agenteval.findings import DataPath, describe
-from agenteval.reading.documents import MAX_DEPTH, MAX_YAML_NODES, Place, place_at, problem_at
+from agenteval.reading.documents import MAX_DEPTH, MAX_YAML_NODES
+from agenteval.reading.faults import Fault, Place, place_at, problem_at
 from agenteval.reading.yamlscalars import KEY_WORDS, MERGE, NUMBER_SIGNS, WORDS, NoNumber, meaning
 
 NextEvent = Callable[[], Any]
@@ -86,14 +87,8 @@ def load_yaml(text: str, path: Path, *, max_nodes: int = MAX_YAML_NODES, starts:
         refusal = _syntax(text, error)
     except UnicodeEncodeError as error:
         refusal = _bad_character(text, error.start)
-    place = place_at(text, refusal.offset, refusal.span)
-    raise FileError(
-        [
-            problem_at(
-                place, code=refusal.code, message=refusal.message, path=path, next_step=refusal.next_step
-            )
-        ]
-    )
+    fault = Fault(refusal.code, refusal.message, next_step=refusal.next_step)
+    raise FileError([problem_at(place_at(text, refusal.offset, refusal.span), fault, path)])
 
 
 def events(text: str) -> NextEvent:

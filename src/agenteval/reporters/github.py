@@ -23,7 +23,7 @@ LONGEST_SUMMARY = 2**20
 LONGEST_MESSAGE = 4_000
 
 
-def silence() -> tuple[str, str]:
+def commands_off() -> tuple[str, str]:
     """Two lines: after the first no line is a command until the second, which cannot be guessed."""
     token = f"agenteval-{os.urandom(16).hex()}"
     return f"::stop-commands::{token}", f"::{token}::"

@@ -8,9 +8,8 @@ from agenteval.comparing.known import known_failures
 from agenteval.redaction import Redactor
 from agenteval.reporters.entries import Entry, entries, located
 from agenteval.reporters.sealing import sealed_text
-from agenteval.reporters.stream import printable
 from agenteval.results import CategoryScore, RunCounts
-from agenteval.shortening import abridged, ends
+from agenteval.shortening import abridged, ends, printable
 from agenteval.stored import StoredRun
 
 LONGEST_COMMENT = 65_536
