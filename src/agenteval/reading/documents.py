@@ -74,8 +74,11 @@ def _read(path: Path, max_bytes: int) -> bytes:
             _refuse_size(path, status.st_size, max_bytes)
         with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - the same
             data = file.read(status.st_size + 1)
-            if len(data) > status.st_size:  # it has grown, or its size is not known, as in /proc
-                data += file.read(max_bytes + 1)
+            if (
+                len(data) != status.st_size
+            ):  # it has changed, has no known size, as in /proc, or came in parts
+                while len(data) <= max_bytes and (more := file.read(max_bytes + 1 - len(data))):
+                    data += more
     except (FileNotFoundError, NotADirectoryError):
         what = "a symbolic link to nothing" if os.path.islink(path) else "no such file"  # noqa: PTH114
         _refuse(path, "file.missing", what)
@@ -155,7 +158,7 @@ def _window(head: str, tail: str, span: int) -> tuple[Callable[[str], str], tupl
     marked = min(span, start + _EXCERPT_WIDTH - len(head))
 
     def window(line: str) -> str:
-        left = "…" if start and line[:start].strip() else " " * bool(start)
+        left = "…" if line[:start].strip() else " " * bool(start)
         right = "…" if len(line) > start + _EXCERPT_WIDTH else ""
         return left + _shown(line[start : start + _EXCERPT_WIDTH]) + right
 
