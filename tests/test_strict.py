@@ -28,6 +28,7 @@ from agenteval.strict import (
     _checker,
     model,
     parse,
+    plain,
 )
 from builders import make_spec
 
@@ -276,6 +277,7 @@ def test_models_compare_by_value_and_show_themselves() -> None:
     assert one == Circle(kind="circle", radius=1.0)
     assert one != Circle(kind="circle", radius=2)
     assert one != Line(kind="line", points=[])
+    assert (one == plain(one)) is False
     assert repr(one) == "Circle(kind='circle', radius=1)"
     with pytest.raises(TypeError, match="unhashable"):
         hash(one)
@@ -297,8 +299,12 @@ def test_a_model_of_an_unknown_kind_is_a_mistake_of_ours() -> None:
         value: set[str]
         """Not JSON."""
 
-    with pytest.raises(TypeError, match=r"strict models do not know set\[str\]"):
+    with pytest.raises(TypeError) as caught:
         parse(Odd, {"value": 1})
+    assert str(caught.value) == (
+        "strict models do not know set[str]: expected str, int, float, bool, Any, Literal, list[...], "
+        "dict[str, ...], a model, or several of them with |"
+    )
 
 
 RICH = make_spec(
