@@ -15,7 +15,16 @@ from agenteval.errors import Problem
 from agenteval.findings import DataPath
 from agenteval.hiding import SHORTEST_TEXT, KnownValues, is_token, token, tokens_in
 from agenteval.patterns import is_glob
-from agenteval.secrets import CREDENTIAL, Found, detect, is_telling, is_value, might_hold, names_secret
+from agenteval.secrets import (
+    CREDENTIAL,
+    Found,
+    detect,
+    is_telling,
+    is_value,
+    key_of,
+    might_hold,
+    names_secret,
+)
 from agenteval.strict import plain
 from agenteval.text import texts
 
@@ -148,9 +157,6 @@ class Redactor:
                 value = text[found.start : found.end]
                 if found.kind != CREDENTIAL or value not in self._fields.tokens:
                     self._secrets.add(value, found.kind, in_pieces=found.kind != EMAIL)
-        for name, text in _entries(data):
-            if self._is_credential(name, text):
-                self._learn_credential(name, text)
 
     def _learn_credential(self, name: str, text: str) -> None:
         if is_telling(name, text) and text not in self._fields.tokens and not self.rules.found(text):
@@ -191,20 +197,20 @@ class Redactor:
             return data
         return self._data(data, ())
 
-    def _data(self, data: Any, path: DataPath) -> Any:
+    def _data(self, data: Any, path: DataPath, key: str = "") -> Any:
         if path and self._named(path):
             return self._token(
                 data if isinstance(data, str) else json.dumps(data, sort_keys=True, default=str), FIELD
             )
         if isinstance(data, str):
-            return self._token(data, CREDENTIAL) if self._is_credential(_key(path), data) else self.text(data)
+            return self._token(data, CREDENTIAL) if self._is_credential(key, data) else self.text(data)
         if isinstance(data, dict):
             return {
-                self.text(str(key)): self._data(value, (*path, *str(key).split(".")))
-                for key, value in data.items()
+                self.text(str(name)): self._data(value, (*path, *str(name).split(".")), key_of(data, name))
+                for name, value in data.items()
             }
         if isinstance(data, list | tuple):
-            return [self._data(value, (*path, place)) for place, value in enumerate(data)]
+            return [self._data(value, (*path, place), key) for place, value in enumerate(data)]
         if _is_number(data) and len(str(data)) >= SHORTEST_TEXT:
             return self._secrets.tokens.get(str(data)) or self._fields.tokens.get(str(data)) or data
         return data
@@ -216,7 +222,9 @@ class Redactor:
                 return self._token(data, CREDENTIAL)
             return self._secrets.hide(self._without_found(data))
         if isinstance(data, dict):
-            return {self.swept(str(key)): self.swept(value, str(key)) for key, value in data.items()}
+            return {
+                self.swept(str(name)): self.swept(value, key_of(data, name)) for name, value in data.items()
+            }
         if isinstance(data, list | tuple):
             return [self.swept(value, key) for value in data]
         return data
@@ -266,11 +274,6 @@ def _ends_in(path: DataPath, name: tuple[str, ...]) -> bool:
     return False
 
 
-def _key(path: DataPath) -> str:
-    """The last key of a path."""
-    return next((step for step in reversed(path) if isinstance(step, str)), "")
-
-
 def _same(pattern: str, key: str) -> bool:
     return fnmatchcase(key, pattern) if is_glob(pattern) else pattern == key
 
@@ -282,21 +285,10 @@ def _strings(data: Any, key: str = "") -> Iterator[tuple[str, str]]:
     elif isinstance(data, dict):
         for name, value in data.items():
             yield "", str(name)
-            yield from _strings(value, str(name))
+            yield from _strings(value, key_of(data, name))
     elif isinstance(data, list | tuple):
         for value in data:
             yield from _strings(value, key)
-
-
-def _entries(data: Any) -> Iterator[tuple[str, str]]:
-    """Every name and value that stand side by side in one mapping: `{"name": "DB_PASSWORD", "value": "…"}`."""
-    if isinstance(data, dict):
-        name, value = data.get("name", data.get("key")), data.get("value")
-        if isinstance(name, str) and isinstance(value, str):
-            yield name, value
-    if isinstance(data, dict | list | tuple):
-        for item in data.values() if isinstance(data, dict) else data:
-            yield from _entries(item)
 
 
 def _is_number(data: Any) -> bool:

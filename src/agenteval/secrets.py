@@ -6,7 +6,7 @@ long word of the right kind (`might_hold`). Times are linear in the length of th
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -173,6 +173,23 @@ def might_hold(data: bytes) -> bool:
 def names_secret(key: str) -> bool:
     """Whether a key says that its value is a secret: `password`, `db_password`, `apiKey`, `client-secret`."""
     return _SECRET_NAME.search(key) is not None
+
+
+def key_of(mapping: Mapping[Any, Any], key: Any) -> str:
+    """What names the value under a key: the key, or the name beside it in `{"name": "DB_PASSWORD", "value": "…"}`.
+
+    Only a value that is a secret wherever it stands has such a name: many things have a name and a value.
+    """
+    if key == "value":
+        name, value = mapping.get("name", mapping.get("key")), mapping[key]
+        if (
+            isinstance(name, str)
+            and isinstance(value, str)
+            and names_secret(name)
+            and is_telling(name, value)
+        ):
+            return name
+    return str(key)
 
 
 def is_value(text: str, key: str = "") -> bool:

@@ -117,6 +117,15 @@ class TestSensitiveData:
         assert "correct-horse" not in shown(verdict)
         assert self.judged(call("login", password="${PASSWORD}", form={"password": ""})).passed
 
+    @pytest.mark.parametrize("label", ["name", "key"])
+    def test_a_named_variable_is_found(self, label: str) -> None:
+        """A list of settings has the name of a secret beside its value; an everyday word is none."""
+        settings = [{label: "PORT", "value": "8080"}, {label: "DB_PASSWORD", "value": "hunter2"}]
+        verdict = self.judged(call("deploy", env=settings))
+        assert verdict.message.endswith("got secret credential in evt-2 args.env[1].value")
+        assert "hunter2" not in shown(verdict)
+        assert self.judged(call("search", by={label: "token", "value": "cats"})).passed
+
     def test_keys_are_looked_at(self) -> None:
         """And hidden where the path would tell them."""
         verdict = self.judged(call("invite", people={EMAIL: {"role": IP}}))

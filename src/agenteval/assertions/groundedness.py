@@ -50,8 +50,9 @@ class ClaimsSupportedByFixtures(Assertion):
     three words or more literally. A number that counts the list under it needs no source. Wording is judged by a score
     from 0 to 1: the share of the claim's content words that the sources have, most of all in one passage, less up to
     30 % when they do not stand in the order of the sources. A word that only the user said counts half. A claim that
-    denies what the passage nearest to it says, or swaps who did what, is not supported either. What the agent says about
-    its own work ("I searched …", "Report sent.") and what leads in a list are judged by their hard facts only.
+    denies what the passage nearest to it says, has the opposite of one of its words ("rose" for "fell"), or swaps who
+    did what, is not supported either. What the agent says about its own work ("I searched …", "Report sent.") and what
+    leads in a list are judged by their hard facts only.
 
     Passes if every claim is supported. Without a successful result of an allowed source it fails. An output that
     is missing, empty or claims nothing, or nothing of the kinds in `check`, is a vacuous pass. These are rules, not

@@ -1,7 +1,7 @@
 """Judges claims, one by one, against their sources.
 
 A claim's hard facts must be in the sources, numbers and dates near words that the claim has beside them. Its wording
-must overlap with theirs, and neither deny what they say nor swap who did what.
+must overlap with theirs, and neither say the opposite nor swap who did what.
 """
 
 from collections.abc import Iterator, Sequence
@@ -116,7 +116,7 @@ class _Reading:
         """What the nearest passage contradicts, where it is clear that the claim refers to that passage."""
         text, best = self.stated.without_links, self.overlap.best
         if not best or not self.overlap.of_record:
-            return contradictions(text, span.text) if self.overlap.wording < 1 else ()
+            return () if text.strip(" .") in span.text else contradictions(text, span.text)
         items, place = self.sources.passages.place(best)
         if not items.is_meant(place, frozenset(self.sources.signs.all(self.stated.words))):
             return ()
