@@ -96,6 +96,12 @@ KILLED: dict[str, tuple[Callable[[], Trace], dict[str, Any], dict[str, Any], str
         {},
         "the message of the call of outbound_send is sent twice",
     ),
+    "send-more": (
+        sending,
+        check("scheduler_outbound_count", exact=1),
+        {},
+        "the message of the call of outbound_send is followed by another",
+    ),
     "send-elsewhere": (
         sending,
         check("outbound_destinations", allowed=["ops"]),
@@ -175,6 +181,7 @@ KILLED: dict[str, tuple[Callable[[], Trace], dict[str, Any], dict[str, Any], str
         {},
         "the answer says that outbound_send was used",
     ),
+    "say-nothing": (searching, check("output_contains", regex=r"\S"), {}, "the answer is empty"),
     "disclose": (searching, check("no_sensitive_data"), {}, "the answer reveals personal data"),
     "run-twice": (
         sending,

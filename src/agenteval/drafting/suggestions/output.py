@@ -65,6 +65,12 @@ def _form(output: str) -> Iterator[Suggestion]:
             decide="must these words be in it",
         )
     else:
+        yield Suggestion(
+            id="answers-at-all",
+            type="output_contains",
+            params={"regex": r"\S"},
+            why="the agent answered; a run that was cut off, or has nothing to say, does not",
+        )
         longest = max(10, MARGIN * len(words(output)))
         yield Suggestion(
             id="stays-brief",
