@@ -92,15 +92,15 @@ def _values(names: Sequence[str], *, lenient: bool) -> Iterator[str]:
             yield value
         elif value.strip() and not lenient:
             raise UsageError(
-                f"the value of {name} has fewer than {SHORTEST_TEXT} characters: it would be found everywhere",
+                f"the value of {name} has fewer than {SHORTEST_TEXT} characters: it would match everywhere",
                 reason_code="usage.secret_short",
-                next_step=f"use a longer value, or take {name} out of --secret and of `secrets` in the configuration",
+                next_step=f"use a longer value, or remove {name} from --secret and from `secrets` in the configuration",
             )
         elif not lenient:
             raise UsageError(
                 f"the environment variable {name} is not set, so its value cannot be redacted",
                 reason_code="usage.secret_unset",
-                next_step=f"set {name}, or take it out of --secret and of `secrets` in the configuration",
+                next_step=f"set {name}, or remove it from --secret and from `secrets` in the configuration",
             )
 
 

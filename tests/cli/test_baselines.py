@@ -223,7 +223,7 @@ def test_what_is_excused_for_nothing_is_a_warning(
     assert problem["severity"] == "warning"
     assert (
         problem["message"]
-        == "agenteval-baseline.json excuses what does not fail any more: nanoclaw.t.fail.x, nanoclaw.t.gone.x"
+        == "agenteval-baseline.json lists known failures that no longer fail: nanoclaw.t.fail.x, nanoclaw.t.gone.x"
     )
     assert run("r3", "--update-baseline") == 0
     assert summary("r3")["problems"] == []
@@ -308,7 +308,7 @@ def test_a_shard_is_compared_once_it_is_merged(project: Project, capsys: pytest.
     capsys.readouterr()
     assert run("r2", "--baseline", FILE, "--shard", "1/1") == 2
     assert capsys.readouterr().err == (
-        "error[usage.baseline]: --shard runs parts of the tests, and --baseline needs all\n"
+        "error[usage.baseline]: --shard runs only part of the tests, but --baseline needs all of them\n"
         "  next: merge the shards, then compare: agenteval compare BASELINE RUN\n"
     )
 
@@ -357,7 +357,7 @@ def test_what_cannot_be_judged_is_in_no_baseline(
     assert run("r1", "--update-baseline") == code
     assert not Path(FILE).exists()
     assert (
-        "warning[baseline.not_written]: agenteval-baseline.json is left as it was: not every test could be judged"
+        "warning[baseline.not_written]: agenteval-baseline.json was not updated: not every test could be judged"
         in capsys.readouterr().out
     )
     assert run("r2", "--update-baseline", "-q") == code
@@ -383,9 +383,9 @@ def test_another_version_of_the_suite_is_refused(
     capsys.readouterr()
     assert run("r2", "--baseline", of) == 2
     assert capsys.readouterr().err == (
-        f"error[baseline.other_suite]: {of} is of another version of the suite: it is of local.agenteval.evals.tests "
+        f"error[baseline.other_suite]: {of} belongs to another version of the suite: it is of local.agenteval.evals.tests "
         "0.1.0, this run of local.agenteval.evals.tests 0.2.0\n"
-        "  next: compare runs of one version, or write the baseline anew with --update-baseline\n"
+        "  next: compare runs of the same version, or rewrite the baseline with --update-baseline\n"
     )
     assert not Path("artifacts/r2").exists()
     assert run("r3", "--update-baseline") == 0
@@ -426,7 +426,7 @@ def test_runs_without_a_test_in_common(project: Project, capsys: pytest.CaptureF
     capsys.readouterr()
     assert main(["compare", "r1", "r2"]) == 2
     assert capsys.readouterr().err == (
-        "error[baseline.nothing_in_common]: no test is both in artifacts/r1 and in artifacts/r2: nothing can be compared\n"
+        "error[baseline.nothing_in_common]: artifacts/r1 and artifacts/r2 have no test in common: there is nothing to compare\n"
         "  next: compare runs of the same tests\n"
     )
 
@@ -475,7 +475,7 @@ def test_the_trajectory_shows_a_changed_call(
     assert run("r2", "--baseline", of, "-q") == 1
     said = capsys.readouterr().out
     details = "" if of == FILE else '          query: "cats" → "dogs"\n'
-    assert f"      ~ call 1  web_search  other arguments\n{details}      output\n" in said
+    assert f"      ~ call 1  web_search  different arguments\n{details}      output\n" in said
     shown = "        it differs; a baseline keeps only a digest of it\n"
     assert (shown if of == FILE else "        - Cats.\n        + Dogs.\n") in said
 
@@ -496,7 +496,7 @@ def test_without_traces_the_numbers_of_calls_are_compared(
         "  what the agent did differently (1 test)\n"
         "    nanoclaw.t.pass.x\n"
         "      ~ web_search: 1 → 2 calls\n"
-        "  of 1 test only the numbers of calls were compared: a run keeps the traces that show more with --save-traces\n"
+        "  for 1 test, only the numbers of calls were compared: run with --save-traces to keep the traces that show more\n"
         "  score 1 → 1, no change\n"
         "exit 0: no regression\n"
     )
@@ -612,7 +612,7 @@ def test_compare_is_not_green_when_not_all_could_be_judged(
     capsys.readouterr()
     assert main(["compare", FILE, "r2"]) == 2
     assert capsys.readouterr().out.endswith(
-        f"exit 2: not all of artifacts/r2 could be judged: it ended with {ended}\n"
+        f"exit 2: not every test of artifacts/r2 could be judged: it ended with {ended}\n"
     )
     assert main(["compare", "r2", FILE, "--json"]) == 0  # what matters is how it is now
 
@@ -650,7 +650,7 @@ def test_a_damaged_side_is_an_error(project: Project, capsys: pytest.CaptureFixt
     capsys.readouterr()
     assert main(["compare", "artifacts/r1", "artifacts/r2"]) == 2
     assert capsys.readouterr().err == (
-        f"error[run.damaged]: the run in artifacts/r1 is damaged: {name} is no trace\n  next: run the tests again\n"
+        f"error[run.damaged]: the run in artifacts/r1 is damaged: {name} is not a trace\n  next: run the tests again\n"
     )
     Path("artifacts/r1/eval-summary.json").write_text("{}")
     assert main(["compare", "artifacts/r1", "artifacts/r2"]) == 2

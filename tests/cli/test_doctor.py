@@ -90,7 +90,7 @@ def test_a_secret_that_is_not_set(
     unset = "the environment variable MY_KEY is not set, so its value cannot be redacted"
     assert doctor(capsys)[-4:] == [
         f"secrets       {unset}: agenteval run ends with exit code 2",
-        f"{'':<14}next: set MY_KEY, or take it out of --secret and of `secrets` in the configuration",
+        f"{'':<14}next: set MY_KEY, or remove it from --secret and from `secrets` in the configuration",
         "",
         "all is well",
     ]

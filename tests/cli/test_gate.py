@@ -62,7 +62,7 @@ def test_one_shard_does_not_open_the_gate(project: Project, capsys: pytest.Captu
     assert capsys.readouterr().err == (
         "error[gate.shard]: artifacts/r1-shard-1-of-2 is one shard of a run: the others may have failed, and thresholds are "
         "for all of them\n"
-        "  next: put the shards together with `agenteval merge`, and ask about the merged run\n"
+        "  next: merge the shards with `agenteval merge`, and use the merged run\n"
     )
 
 
@@ -72,7 +72,7 @@ def test_a_run_that_did_not_pass_keeps_it_shut(project: Project, capsys: pytest.
     capsys.readouterr()
     assert gate() == 1
     assert capsys.readouterr().out.endswith(
-        "exit 1: the run missed a threshold: the score is 0.75, and 1 test failed\n"
+        "exit 1: the run missed a threshold: the score is 0.75; 1 test failed\n"
     )
 
 
@@ -129,7 +129,7 @@ def test_a_failure_that_costs_no_score_keeps_it_shut(
     assert gate() == 1
     assert capsys.readouterr().out == (
         "r1  local.agenteval.evals.tests 0.1.0\nscore 1, 0 of 1 task passed\n"
-        "exit 1: a test failed by what no score counts, such as a warning: nanoclaw-t-warn-x\n"
+        "exit 1: a test failed for a reason that no score counts, such as a warning: nanoclaw-t-warn-x\n"
     )
     assert gate("--required-pass-score", "1") == 0
 
@@ -170,7 +170,7 @@ def test_a_run_that_was_stopped_early_keeps_it_shut(
     assert json.loads(EVAL_SUMMARY.read_text())["passed"] is False
     assert gate(*asked) == 1
     assert capsys.readouterr().out.endswith(
-        "exit 1: the run was stopped early, and its score is of a part: 1 test failed; stopped after 1 failure\n"
+        "exit 1: the run was stopped early, so its score is partial: 1 test failed; stopped after 1 failure\n"
     )
 
 
@@ -254,7 +254,7 @@ def test_a_summary_of_another_run_is_refused(project: Project, capsys: pytest.Ca
         ),
         (
             lambda data: data["tasks"][0].update(safetyFindings=[{"kind": "x", "severity": "low"}]),
-            "nanoclaw-t-t0-x has other safety findings than its assertions",
+            "nanoclaw-t-t0-x has different safety findings from its assertions",
         ),
     ],
 )
@@ -267,7 +267,7 @@ def test_a_summary_must_say_what_the_results_say(
     capsys.readouterr()
     assert gate() == 2
     assert capsys.readouterr().err == (
-        "error[gate.contradiction]: artifacts/r1/eval-summary.json does not say what the run's results say: "
+        "error[gate.contradiction]: artifacts/r1/eval-summary.json does not match the run's results: "
         f"{contradiction}\n  next: run the tests again\n"
     )
 

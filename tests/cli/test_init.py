@@ -215,8 +215,8 @@ def test_the_first_test_may_be_a_recorded_run(book: Path, capsys: pytest.Capture
         "created  .github/workflows/agenteval.yml",
         "updated  .gitignore",
         "  logbook.web.what-is-new-in-ai.as-recorded: 5 assertions, all pass as expected",
-        "  7 suggestions left out: the others notice as much",
-        "  3 lines marked `decide:` wait for a person",
+        "  7 suggestions left out: the others already catch what they would",
+        "  3 lines marked `decide:` need your decision",
         "next: agenteval run evals",
     ]
     assert main(["run", "evals", "--strict", "--fail-on-vacuous", "--strict-capabilities"]) == 0
@@ -268,7 +268,7 @@ def test_a_directory_that_cannot_be_made(tmp_path: Path, capsys: pytest.CaptureF
     assert main(["init", str(folder)]) == 2
     assert capsys.readouterr().err == (
         f"error[usage.not_writable]: cannot write {folder / 'agenteval.yaml'}: {folder} is in the way\n"
-        "  next: name a directory that can be written: agenteval init DIR\n"
+        "  next: name a writable directory: agenteval init DIR\n"
     )
 
 
@@ -279,5 +279,5 @@ def test_a_directory_in_the_place_of_a_file(tmp_path: Path, capsys: pytest.Captu
     assert main(["init", str(tmp_path)]) == 2
     assert capsys.readouterr().err == (
         f"error[usage.not_writable]: cannot write {path}: {path} is in the way\n"
-        "  next: name a directory that can be written: agenteval init DIR\n"
+        "  next: name a writable directory: agenteval init DIR\n"
     )

@@ -68,10 +68,10 @@ def test_what_failed_comes_first(project: Project, capsys: pytest.CaptureFixture
 
 def test_without_a_failure_all_are_run(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     """Nothing failed, nothing was ever run, or what failed is elsewhere: all are run, and it is said why."""
-    nothing = "--lf: no failed test is remembered: all are run"
+    nothing = "--lf: no failed test is on record; running all tests"
     assert ran(capsys, "--lf") == [nothing, *"abcde"]
     assert ran(capsys, "--lf", paths=("tests/a", "tests/c")) == [
-        "--lf: 2 tests failed last time, none of them here: all are run",
+        "--lf: 2 tests failed last time, but none of them is here; running all tests",
         *"ac",
     ]
     mend(project, "b")
@@ -146,7 +146,7 @@ def test_a_damaged_cache_is_as_none(
     folder.mkdir()
     (folder / "last-run.json").write_bytes(content)
     assert recall(project.root) == LastRun()
-    assert ran(capsys, "--lf") == ["--lf: no failed test is remembered: all are run", *"abcde"]
+    assert ran(capsys, "--lf") == ["--lf: no failed test is on record; running all tests", *"abcde"]
     assert cache(project)["failed"] == ["tests/b/test.yaml", "tests/d/test.yaml"]
 
 
@@ -244,7 +244,7 @@ def test_a_baseline_is_made_of_all(project: Project, capsys: pytest.CaptureFixtu
     """What `--lf` leaves out unseen cannot be in a new baseline."""
     assert main(["run", "tests", "--lf", "--update-baseline"]) == 2
     assert capsys.readouterr().err.startswith(
-        "error[usage.baseline]: --lf and --shard leave tests out unseen, and --update-baseline needs whole tests\n"
+        "error[usage.baseline]: --lf and --shard leave out tests, but --update-baseline needs every selected test in full\n"
     )
 
 

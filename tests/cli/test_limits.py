@@ -97,7 +97,7 @@ def test_a_trace_that_is_too_large_is_not_written(project: Project) -> None:
     (warning,) = made["warnings"]
     assert warning.startswith("the trace has 4")
     assert warning.endswith(
-        " bytes, and limits.max_result_bytes in agenteval.yaml is 10,000: it is not written"
+        " bytes, but limits.max_result_bytes in agenteval.yaml is 10,000: it is not written"
     )
     limit(project, max_result_bytes=100_000)
     assert main(["run", "tests", "--run-id", "run-2", "--save-traces"]) == 0
@@ -115,7 +115,7 @@ def test_a_result_that_is_too_large_is_cut(project: Project) -> None:
     (warning,) = made["warnings"]
     assert warning.startswith("the result has 9")
     assert warning.endswith(
-        " bytes, and limits.max_result_bytes in agenteval.yaml is 9,000: "
+        " bytes, but limits.max_result_bytes in agenteval.yaml is 9,000: "
         "it lacks what the assertions observed, their parameters and most events of their evidence"
     )
     assert [(each["status"], each["observed"], each["params"]) for each in made["assertions"]] == [

@@ -133,6 +133,6 @@ def test_a_test_by_a_name_that_no_test_has(
     """Every command that looks for tests says that it passes over one."""
     (suite / "b.test.yaml").rename("tests.yml")
     main([*command.split(), "."])
-    assert "tests.yml: warning[select.misnamed]: it holds a test, and is not run" in "".join(
+    assert "tests.yml: warning[select.misnamed]: it holds a test, but its name keeps it" in "".join(
         capsys.readouterr()
     )

@@ -181,7 +181,7 @@ def raising(problem: BaseException) -> Callable[..., NoReturn]:
 
 BUG = (
     f"error[internal.bug]: this is a bug in agenteval {__version__}: ZeroDivisionError: oh\n"
-    "  next: report it at https://github.com/agenteval/agenteval/issues, with the command and what it read\n"
+    "  next: report it at https://github.com/agenteval/agenteval/issues, with the command and its input files\n"
 )
 
 
@@ -279,8 +279,8 @@ def test_python_without_docstrings(command: str) -> None:
     )
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        "error[usage.docstrings]: Python was started with -OO: agenteval reads docstrings, and they are not there\n"
-        "  next: start it without -OO, or with PYTHONOPTIMIZE unset; -O changes nothing\n"
+        "error[usage.docstrings]: Python was started with -OO, which removes the docstrings that agenteval needs\n"
+        "  next: start it without -OO and with PYTHONOPTIMIZE unset; -O is fine\n"
     )
 
 

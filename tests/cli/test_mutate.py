@@ -39,7 +39,7 @@ def test_survivors_are_shown_with_what_to_add(project: Project, capsys: pytest.C
         "  survived duplicate-call: the call of web_search is made twice\n"
         '        web_search {"query": "cats"}\n'
         '      + web_search {"query": "cats"}\n'
-        "    add, which was tried and notices it:\n"
+        "    add this, which was tried and notices it:\n"
         "      - id: no-duplicate-tool-calls\n"
         "        type: no_duplicate_tool_calls\n"
         "        params:\n"
@@ -146,9 +146,7 @@ def test_a_test_that_fails_is_not_mutated(tmp_path: Path, capsys: pytest.Capture
     project.add("fail")
     assert main(["mutate", str(tmp_path), "--operators", "drop-call"]) == 1
     out = capsys.readouterr().out
-    assert (
-        "SKIP nanoclaw.t.fail.x   the test does not pass as it was recorded: fail (assertion.failed)\n" in out
-    )
+    assert "SKIP nanoclaw.t.fail.x   the test does not pass as recorded: fail (assertion.failed)\n" in out
     assert out.endswith("exit 1: 1 of 2 tests could not be mutated\n")
 
 

@@ -106,8 +106,8 @@ def test_a_recorded_test_passes_at_once(project: Logbooks, capsys: pytest.Captur
         "written  evals/what-is-new-in-ai/replay.json",
         "written  evals/what-is-new-in-ai/fx.web_search.news.json",
         "  logbook.web.what-is-new-in-ai.as-recorded: 6 assertions, all pass as expected",
-        "  7 suggestions left out: the others notice as much",
-        "  3 lines marked `decide:` wait for a person",
+        "  7 suggestions left out: the others already catch what they would",
+        "  3 lines marked `decide:` need your decision",
         "next: agenteval run evals/what-is-new-in-ai",
     ]
     assert main(["validate", "evals"]) == 0
@@ -127,7 +127,7 @@ def test_what_is_left_out_is_told_in_the_file(project: Logbooks) -> None:
     record(project.keep(NEWS), "--out", "evals")
     text = Path("evals/what-is-new-in-ai/test.yaml").read_text(encoding="utf-8")
     assert text.endswith(
-        "# Left out, since what these would notice is noticed above: output_contains, output_matches_format,\n"
+        "# Left out, since the assertions above already catch what these would: output_contains, output_matches_format,\n"
         "# no_fabricated_source_or_citation, must_call_tool, must_call_tool, max_tool_calls, tools_within_policy.\n"
     )
 
@@ -149,8 +149,8 @@ def test_each_assertion_says_why(project: Logbooks) -> None:
     starts = [number for number in firsts if number > lines.index("assertions:")]
     assert len(starts) == 6
     assert all(lines[number - 1].startswith("  # ") for number in starts)
-    assert "# decide: say in a line what this test is for\ntitle: " in text
-    assert "  # decide: must it be these sources\n" in text
+    assert "# decide: say in one line what this test is for\ntitle: " in text
+    assert "  # decide: must it be these sources?\n" in text
 
 
 def test_the_same_run_gives_the_same_bytes(project: Logbooks) -> None:
@@ -288,7 +288,7 @@ def test_nothing_is_overwritten(project: Logbooks, capsys: pytest.CaptureFixture
     record(book, "--turn", "2", "--turn", "1", "--out", "evals", code=2)
     assert capsys.readouterr().err == (
         "error[record.exists]: evals/what-is-new-in-ai already has test.yaml, replay.json, fx.web_search.news.json\n"
-        "  next: give another --name, --force to overwrite, or --update evals/what-is-new-in-ai to record it anew\n"
+        "  next: give another --name, --force to overwrite, or --update evals/what-is-new-in-ai to record it again\n"
     )
     assert test.read_text(encoding="utf-8") == "mine"
     assert len(list(Path("evals").iterdir())) == 1
@@ -304,7 +304,7 @@ def test_commands_to_run_next_can_be_pasted(project: Logbooks, capsys: pytest.Ca
     record(book, "--out", "my evals")
     assert capsys.readouterr().out.endswith("next: agenteval run 'my evals/what-is-new-in-ai'\n")
     record(book, "--out", "my evals", code=2)
-    assert "or --update 'my evals/what-is-new-in-ai' to record it anew\n" in capsys.readouterr().err
+    assert "or --update 'my evals/what-is-new-in-ai' to record it again\n" in capsys.readouterr().err
 
 
 def test_a_link_that_is_in_the_way_is_not_followed(project: Logbooks) -> None:
@@ -349,12 +349,12 @@ def test_a_run_that_shows_nothing(project: Logbooks, capsys: pytest.CaptureFixtu
     """There is no test that asks for nothing; a recording without a run has none either."""
     record(project.keep(run(*tool("c1", "TodoWrite", "ok"), output=None)), "--out", "evals", code=2)
     assert capsys.readouterr().err == (
-        "error[record.nothing_to_assert]: run 1 shows nothing that a test could ask for: no tool call, no answer, no memory\n"
+        "error[record.nothing_to_assert]: run 1 shows nothing that a test could check: no tool call, no answer, no memory\n"
         "  next: choose another run\n"
     )
     record(project.keep(), "--out", "evals", code=2)
     assert capsys.readouterr().err == (
-        "error[record.no_runs]: book.logbook.json (logbook) holds no run\n"
+        "error[record.no_runs]: book.logbook.json (logbook) holds no runs\n"
         "  next: agenteval record --inspect shows what it holds\n"
     )
     assert not Path("evals").exists()
@@ -366,7 +366,7 @@ def test_a_folder_that_cannot_be_written(project: Logbooks, capsys: pytest.Captu
     record(project.keep(NEWS), "--out", "file", code=2)
     assert capsys.readouterr().err == (
         "error[usage.not_writable]: cannot write file/what-is-new-in-ai: Not a directory\n"
-        "  next: name a folder that can be written with --out\n"
+        "  next: name a writable folder with --out\n"
     )
     record(project.keep(NEWS), "--out", "evals")
     modes = {path.stat().st_mode & 0o777 for path in Path("evals").rglob("*") if path.is_file()}
@@ -396,10 +396,10 @@ def test_options_that_contradict_each_other(project: Logbooks, capsys: pytest.Ca
     record(book, "--update", "evals", "--xfail", code=2)
     record(book, "--turn", "1", code=2)
     assert [line for line in capsys.readouterr().err.splitlines() if line.startswith("error")] == [
-        "error[usage.invalid]: --list and --inspect write nothing: they do not go with --turn, --out and --update",
+        "error[usage.invalid]: --list and --inspect write nothing: they cannot be combined with --turn, --out or --update",
         "error[usage.invalid]: --out makes a new test, --update records into one",
-        "error[usage.invalid]: --name, --force and --xfail are about new tests: they do not go with --update",
-        "error[usage.invalid]: --turn chooses a run to make a test of, and nothing says where to",
+        "error[usage.invalid]: --name, --force and --xfail are for new tests: they cannot be combined with --update",
+        "error[usage.invalid]: --turn chooses a run to make a test from, but nothing says where to write it",
     ]
 
 
@@ -424,7 +424,7 @@ def test_a_person_is_asked(
     record(project.keep(NEWS, ASKED))
     assert sorted(path.name for path in Path("evals").iterdir()) == ["and-the-weather", "what-is-new-in-ai"]
     out = capsys.readouterr().out
-    assert "make tests of which runs?" in out
+    assert "make tests from which runs?" in out
     assert "next: agenteval record" not in out
 
 
@@ -481,7 +481,7 @@ def test_a_test_is_recorded_anew(project: Logbooks, capsys: pytest.CaptureFixtur
     record(project.keep(NEWS), "--out", "evals", "--name", "news")
     test = Path("evals/news/test.yaml")
     text = test.read_text(encoding="utf-8").replace(
-        "# decide: must it be these sources", "# it must be these"
+        "# decide: must it be these sources?", "# it must be these"
     )
     test.write_text(text, encoding="utf-8")
     capsys.readouterr()
@@ -489,7 +489,7 @@ def test_a_test_is_recorded_anew(project: Logbooks, capsys: pytest.CaptureFixtur
     record(book, "--update", "evals/news")
     told = capsys.readouterr().out.splitlines()
     assert told[:7] == [
-        "what changes in the behaviour that evals/news/test.yaml records:",
+        "changes in the behaviour that evals/news/test.yaml records:",
         "  tool calls:",
         '    - web_search {"query": "AI news today"}',
         '    + web_search {"query": "AI"}',
@@ -498,7 +498,7 @@ def test_a_test_is_recorded_anew(project: Logbooks, capsys: pytest.CaptureFixtur
         "    + I do not know.",
     ]
     assert any(line.startswith("  assertion links-its-sources: pass -> fail: ") for line in told)
-    assert "with the new recording the test comes to: fail" in told
+    assert "result of the test with the new recording: fail" in told
     assert test.read_text(encoding="utf-8") == text
     assert (
         json.loads(Path("evals/news/replay.json").read_text())["final_output"]["content"] == "I do not know."
@@ -547,7 +547,7 @@ def test_all_that_changes_is_told(project: Logbooks, capsys: pytest.CaptureFixtu
         "    + ++ none",
         "    + @@ x",
     ]
-    assert "not used any more: evals/news/fx.web_search.news.json" in told
+    assert "no longer used: evals/news/fx.web_search.news.json" in told
     assert "fixtures" not in spec(Path("evals/news"))["tools"]
 
 
@@ -587,7 +587,7 @@ def test_an_update_keeps_the_fixtures_of_other_tests(
     capsys.readouterr()
     record(book, "--update", str(mine), code=2)
     assert capsys.readouterr().err == (
-        "error[record.exists]: the new recording has fx.web_search.news.json, which is of evals/news/test.yaml\n"
+        "error[record.exists]: the new recording has fx.web_search.news.json, which belongs to evals/news/test.yaml\n"
         "  next: move one of the two tests to a folder of its own, with its files\n"
     )
     assert contents(Path("evals")) == before
@@ -724,7 +724,7 @@ def test_no_test_is_recorded_where_no_search_finds_it(
     """A folder called `artifacts` is not entered: the name is refused, and not given."""
     record(project.keep(NEWS), "--out", "evals", "--name", "artifacts", code=2)
     assert capsys.readouterr().err == (
-        "error[usage.invalid]: --name artifacts: a search for tests does not enter a folder of this name\n"
+        "error[usage.invalid]: --name artifacts: folders with this name are not searched for tests\n"
         "  next: give another --name\n"
     )
     asked = changed(NEWS["replay"]["final_output"]["content"])
@@ -822,5 +822,5 @@ def test_a_drafted_scenario_that_is_invalid(project: Logbooks, capsys: pytest.Ca
     made = run(*tool("c1", "web_search", "x"), scenario={"memory_snapshot": snapshot})
     record(project.keep(made), "--out", "evals", code=2)
     assert capsys.readouterr().err.startswith(
-        "error[record.not_replayed]: what was drafted cannot be replayed: the scenario knows no group 'mian'"
+        "error[record.not_replayed]: the drafted test cannot be replayed: the scenario has no group 'mian'"
     )

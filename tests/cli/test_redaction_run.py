@@ -416,11 +416,11 @@ def test_values_of_the_environment_are_nowhere(
 
 UNSET = (
     "error[usage.secret_unset]: the environment variable MY_KEY is not set, so its value cannot be redacted\n"
-    "  next: set MY_KEY, or take it out of --secret and of `secrets` in the configuration\n"
+    "  next: set MY_KEY, or remove it from --secret and from `secrets` in the configuration\n"
 )
 SHORT = (
-    "error[usage.secret_short]: the value of MY_KEY has fewer than 4 characters: it would be found everywhere\n"
-    "  next: use a longer value, or take MY_KEY out of --secret and of `secrets` in the configuration\n"
+    "error[usage.secret_short]: the value of MY_KEY has fewer than 4 characters: it would match everywhere\n"
+    "  next: use a longer value, or remove MY_KEY from --secret and from `secrets` in the configuration\n"
 )
 
 

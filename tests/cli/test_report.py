@@ -136,7 +136,7 @@ def test_two_reports_need_two_files(project: Project, capsys: pytest.CaptureFixt
     assert main(["run", "tests", "--tap", "out", "--sarif", "out"]) == 2
     assert problem(capsys) == (
         "error[usage.invalid]: --sarif and --tap name the same file: out\n"
-        "  next: give each report a file of its own\n"
+        "  next: give each report its own file\n"
     )
 
 
@@ -149,8 +149,8 @@ def test_a_report_does_not_stand_where_the_run_will_be(
     assert main(["run", "tests", "--run-id", "ci", "--junit-xml", f"artifacts/ci/{file}"]) == 2
     assert list(Path("artifacts").iterdir()) == []
     assert problem(capsys) == (
-        f"error[usage.invalid]: --junit-xml artifacts/ci/{file}: artifacts/ci is the directory of the run itself, "
-        "and is made by it\n"
+        f"error[usage.invalid]: --junit-xml artifacts/ci/{file}: artifacts/ci is the directory that the run "
+        "itself creates\n"
         "  next: name a file next to it, for instance artifacts/ci-junit.xml\n"
     )
     assert main(["run", "tests", "--run-id", "ci", "--junit-xml", "artifacts/ci-junit.xml"]) == 3
@@ -170,7 +170,7 @@ def test_a_test_is_not_written_over(project: Project, capsys: pytest.CaptureFixt
     before = Path("tests/pass/test.yaml").read_bytes()
     assert main(["run", "--tap", "tests/pass/test.yaml", "tests"]) == 2
     assert problem(capsys) == (
-        "error[usage.invalid]: --tap tests/pass/test.yaml: a report is not written over a YAML file, "
+        "error[usage.invalid]: --tap tests/pass/test.yaml: a report never overwrites a YAML file, "
         "which may be a test\n"
         "  next: name the file to write: --tap FILE\n"
     )
@@ -183,7 +183,7 @@ def test_nor_is_one_that_a_link_leads_to(project: Project, capsys: pytest.Captur
     Path("out.tap").symlink_to("tests/pass/test.yaml")
     assert main(["run", "--tap", "out.tap", "tests"]) == 2
     assert problem(capsys) == (
-        "error[usage.invalid]: --tap out.tap: a report is not written over a YAML file, which may be a test\n"
+        "error[usage.invalid]: --tap out.tap: a report never overwrites a YAML file, which may be a test\n"
         "  next: name the file to write: --tap FILE\n"
     )
     assert Path("tests/pass/test.yaml").read_bytes() == before
@@ -196,7 +196,7 @@ def test_stdout_is_no_file(name: str, project: Project) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        f"error[usage.invalid]: --tap {name}: a report is not written to stdout, where other text goes\n"
+        f"error[usage.invalid]: --tap {name}: a report cannot be written to stdout, which holds other output\n"
         "  next: name the file to write: --tap FILE\n"
     )
 
@@ -221,7 +221,7 @@ def test_a_place_that_cannot_be_written_is_told_before_the_run(
         assert main(["run", "tests", "--no-artifacts", "--junit-xml", path]) == 2
         told = capsys.readouterr()
         assert told.err == (
-            f"error[report.unwritable]: cannot write {path}: {why}\n  next: make room, or name another file\n"
+            f"error[report.unwritable]: cannot write {path}: {why}\n  next: free some space, or name another file\n"
         )
         assert told.out == ""
 
@@ -234,7 +234,7 @@ def test_a_disk_that_is_full_is_told(project: Project, capsys: pytest.CaptureFix
     assert main(["run", "tests/pass", "--tap", "/dev/full"]) == 2
     assert problem(capsys) == (
         "error[report.unwritable]: cannot write /dev/full: No space left on device\n"
-        "  next: make room, or name another file\n"
+        "  next: free some space, or name another file\n"
     )
 
 
@@ -244,7 +244,7 @@ def test_events_that_the_disk_has_no_room_for(project: Project, capsys: pytest.C
         assert main(["run", "tests/pass", "--ndjson", "/dev/full"]) == 2
         assert problem(capsys) == (
             "error[report.unwritable]: cannot write /dev/full: No space left on device\n"
-            "  next: make room, or name another file\n"
+            "  next: free some space, or name another file\n"
         )
     resource = pytest.importorskip("resource")
     assert main(["run", "tests/pass", "--ndjson", "e.ndjson", "-q"]) == 0
@@ -258,7 +258,7 @@ def test_events_that_the_disk_has_no_room_for(project: Project, capsys: pytest.C
     assert code == 2
     assert problem(capsys) == (
         "error[report.unwritable]: cannot write e.ndjson: File too large\n"
-        "  next: make room, or name another file\n"
+        "  next: free some space, or name another file\n"
     )
 
 
@@ -408,7 +408,7 @@ def test_a_summary_that_cannot_be_written_fails_nothing(
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", "absent/summary.md")
     assert main(["run", "tests/pass", "--no-artifacts"]) == 0
     assert capsys.readouterr().out.endswith(
-        "\nthe summary of the step cannot be written: No such file or directory: absent/summary.md\n"
+        "\ncannot write the step summary: No such file or directory: absent/summary.md\n"
     )
 
 

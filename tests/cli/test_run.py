@@ -360,7 +360,7 @@ def test_options_that_nothing_comes_of(
     assert main(["run", "tests", "--no-artifacts", *flags]) == 2
     assert capsys.readouterr().err == (
         f"error[usage.no_artifacts]: {named} with --no-artifacts, which writes no files: no effect\n"
-        "  next: leave one of them out\n"
+        "  next: use one or the other\n"
     )
     assert Path("kept").read_text() == "the report before"
 
@@ -395,7 +395,7 @@ def test_a_run_id_that_is_taken(project: Project, capsys: pytest.CaptureFixture[
         "",
         (
             "error[artifacts.run_exists]: there is already a run in artifacts/run-1\n"
-            "  next: give another --run-id, or none to have one made\n"
+            "  next: give another --run-id, or none to have one generated\n"
         ),
     )
 
@@ -409,7 +409,7 @@ def test_a_place_that_cannot_be_written(project: Project, capsys: pytest.Capture
         "",
         (
             "error[artifacts.unwritable]: cannot write artifacts: it is not a directory\n"
-            "  next: make room or give another --artifacts-dir; --no-artifacts runs without writing\n"
+            "  next: free some space or give another --artifacts-dir; --no-artifacts runs without writing\n"
         ),
     )
 
@@ -432,7 +432,7 @@ def test_a_disk_that_is_full(
     assert err == (
         "error[artifacts.unwritable]: cannot write artifacts/run-1/nanoclaw.t.b.x.result.json: "
         "No space left on device\n"
-        "  next: make room or give another --artifacts-dir; --no-artifacts runs without writing\n"
+        "  next: free some space or give another --artifacts-dir; --no-artifacts runs without writing\n"
     )
     assert "summary.json" not in files(project)
 

@@ -68,7 +68,7 @@ def test_write_then_check_then_drift(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert main(["schema", "--check", *where]) == 1
     assert capsys.readouterr().out == (
         f"{folder / 'replay.schema.json'} is missing\n"
-        f"{folder / 'trace.schema.json'} says something other than the models\n"
+        f"{folder / 'trace.schema.json'} does not match the models\n"
         "next: run `agenteval schema --write` and commit the result\n"
     )
 
@@ -93,7 +93,7 @@ def test_one_thing_at_a_time(argv: list[str], capsys: pytest.CaptureFixture[str]
     """A name, `--write` and `--check` exclude each other."""
     assert main(["schema", *argv]) == 2
     assert capsys.readouterr().err == (
-        "error[usage.invalid]: give one of NAME, --write and --check\n  next: see `agenteval schema --help`\n"
+        "error[usage.invalid]: give only one of NAME, --write and --check\n  next: see `agenteval schema --help`\n"
     )
 
 
@@ -104,5 +104,5 @@ def test_a_directory_that_cannot_be_written(tmp_path: Path, capsys: pytest.Captu
     assert main(["schema", "--write", "--dir", str(folder)]) == 2
     assert capsys.readouterr().err == (
         f"error[usage.not_writable]: cannot write {folder / 'test-case.schema.json'}: Not a directory\n"
-        "  next: name a folder that can be written with --dir\n"
+        "  next: name a writable folder with --dir\n"
     )

@@ -84,7 +84,7 @@ def test_merged_shards_tell_no_more_than_the_run(four: Project, capsys: pytest.C
     four.add("pass", "a-twin", id="other.t.in.x")
     assert main(["run", "tests", "--run-id", "plain", "-t", "chosen", "-t", "nobody"]) == 0
     out = capsys.readouterr().out
-    assert "the id 'other.t.in.x' begins with 'other', and the adapter is 'nanoclaw'" in out
+    assert "the id 'other.t.in.x' begins with 'other', but the adapter is 'nanoclaw'" in out
     assert "other.t.out.x" not in out
     shard(1, 1, "-t", "chosen", "-t", "nobody")
     main(["merge", *folders(1), "--run-id", "merged"])
@@ -185,7 +185,7 @@ def test_durations_without_shards(four: Project, capsys: pytest.CaptureFixture[s
     """They would be read for nothing: what was meant is another option."""
     assert main(["run", "tests", "--durations-from", "artifacts/timed"]) == 2
     assert capsys.readouterr().err == (
-        "error[usage.invalid]: --durations-from says how to divide tests into shards, and there is no --shard\n"
+        "error[usage.invalid]: --durations-from balances shards, but there is no --shard\n"
         "  next: add --shard I/N, or leave it out; --durations N shows what was slow\n"
     )
 
@@ -196,7 +196,7 @@ def test_durations_of_strangers(four: Project, capsys: pytest.CaptureFixture[str
     capsys.readouterr()
     main(["run", "tests/b", "tests/c", "--shard", "1/2", "--durations-from", "artifacts/timed"])
     assert capsys.readouterr().out.startswith(
-        "artifacts/timed: has none of these tests; the shards are of equal numbers\nshard 1/2: 1 of 2 tests\n"
+        "artifacts/timed: has none of these tests; shards get equal numbers of tests\nshard 1/2: 1 of 2 tests\n"
     )
 
 
@@ -259,11 +259,11 @@ def test_what_is_not_all_of_one_run(four: Project, capsys: pytest.CaptureFixture
     main(["run", "tests", "--run-id", "whole"])
     one, two, three = folders(3)
     assert told(capsys, one, three) == (
-        "error[merge.missing_shard]: of 3 shards there is no 2\n"
-        "  next: name the directories of all shards; one that did not run has to be run first\n"
+        "error[merge.missing_shard]: of 3 shards, 2 is missing\n"
+        "  next: name the directories of all shards; run first any that has not run\n"
     )
     assert told(capsys, one, two, three, two) == (
-        f"error[merge.doubled_shard]: shard 2/3 is there twice: {two} and {two}\n  next: name each shard once\n"
+        f"error[merge.doubled_shard]: shard 2/3 is given twice: {two} and {two}\n  next: name each shard once\n"
     )
     assert told(capsys, one, "artifacts/whole") == (
         "error[merge.not_a_shard]: artifacts/whole is not the directory of a shard: it has no shard.json\n"
@@ -287,7 +287,7 @@ def test_merging_twice(four: Project, capsys: pytest.CaptureFixture[str]) -> Non
     assert main(["merge", *folders(2)]) == 0
     assert told(capsys, *folders(2)) == (
         "error[artifacts.run_exists]: there is already a run in artifacts/s\n"
-        "  next: remove that run, or name the merged one with another --run-id\n"
+        "  next: remove that run, or give the merged one another --run-id\n"
     )
     assert main(["merge", *folders(2), "--run-id", "again"]) == 0
 
@@ -295,7 +295,7 @@ def test_merging_twice(four: Project, capsys: pytest.CaptureFixture[str]) -> Non
 @pytest.mark.parametrize(
     ("second", "why"),
     [
-        (("2/2", "s", []), "one of 3 shards, the other of 2"),
+        (("2/2", "s", []), "one run has 3 shards, the other 2"),
         (("2/3", "t", []), "--run-id is 's' and 't'"),
         (("2/3", "s", ["--strict"]), "tests, settings or recorded durations differ"),
         (("2/3", "s", ["-k", "not a"]), "tests, settings or recorded durations differ"),
@@ -361,8 +361,8 @@ def test_one_id_in_two_shards(four: Project, capsys: pytest.CaptureFixture[str])
     assert main(["merge", *folders(2), "--run-id", "m"]) == 3
     assert capsys.readouterr().err == (
         "artifacts/s-shard-1-of-2/nanoclaw.t.d.x.result.json: error[spec.duplicate_test_id]: the id 'nanoclaw.t.d.x' "
-        "is taken by artifacts/s-shard-2-of-2/nanoclaw.t.d.x.result.json\n"
-        "   next: give one of the two tests another id: results are filed under it\n"
+        "is already used by artifacts/s-shard-2-of-2/nanoclaw.t.d.x.result.json\n"
+        "   next: give one of the two tests another id: results are stored by id\n"
     )
 
 

@@ -222,7 +222,7 @@ def test_redacted_values_are_not_told(tmp_path: Path, capsys: pytest.CaptureFixt
     assert main(["validate", str(path)]) == 3
     out = " ".join(capsys.readouterr().out.split())
     assert "hunter2" not in out
-    assert "what adapter_input names cannot be used; the message is left out" in out
+    assert "the recording that adapter_input names cannot be used; details are left out" in out
 
 
 def test_a_test_that_runs_live_has_no_recording(tmp_path: Path) -> None:

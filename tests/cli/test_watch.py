@@ -16,7 +16,7 @@ from agenteval.settings import Config
 from plugin_projects import SHOUTS, asserting, write
 from projects import Project
 
-MESSAGE = "watching for changes; Ctrl-C ends\n"
+MESSAGE = "watching for changes; press Ctrl-C to stop\n"
 
 
 @pytest.fixture
@@ -156,8 +156,8 @@ def test_a_baseline_is_of_all_tests(
     """A run of what a change affects would take all other tests out of it, or miss them."""
     assert main(["run", "tests", "--watch", *options]) == 2
     assert capsys.readouterr().err == (
-        f"error[usage.baseline]: --watch runs parts of the tests, and {options[0]} needs all\n"
-        "  next: leave one of them out\n"
+        f"error[usage.baseline]: --watch runs only part of the tests, but {options[0]} needs all\n"
+        "  next: use one or the other\n"
     )
 
 
@@ -165,5 +165,5 @@ def test_a_run_id_names_one_run(project: Project, capsys: pytest.CaptureFixture[
     """`--watch` makes many runs."""
     assert main(["run", "tests", "--watch", "--run-id", "r"]) == 2
     assert capsys.readouterr().err == (
-        "error[usage.watch_run_id]: --watch makes many runs, and --run-id names one\n"
+        "error[usage.watch_run_id]: --watch makes many runs, but --run-id names one\n"
     )

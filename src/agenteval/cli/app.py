@@ -67,7 +67,7 @@ def _app(names: Sequence[str]) -> typer.Typer:
     """The application with the named commands; a run does not import what the others need."""
     app = typer.Typer(
         name="agenteval",
-        help="Regression tests for tool-using agents: replay a recorded run, judge what it answered and how.",
+        help="Regression tests for tool-using agents: replay a recorded run, judge its answer and how it got there.",
         no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,
@@ -93,9 +93,9 @@ def _options(
 ) -> None:
     if sys.flags.optimize > 1:
         raise UsageError(
-            "Python was started with -OO: agenteval reads docstrings, and they are not there",
+            "Python was started with -OO, which removes the docstrings that agenteval needs",
             reason_code="usage.docstrings",
-            next_step="start it without -OO, or with PYTHONOPTIMIZE unset; -O changes nothing",
+            next_step="start it without -OO and with PYTHONOPTIMIZE unset; -O is fine",
         )
 
 
@@ -131,14 +131,14 @@ def _other(error: BaseException, argv: Sequence[str]) -> int:
     if isinstance(error.__context__, BrokenPipeError):  # rich, which prints the help, exits then
         return _closed_pipe()
     if _is_gone():
-        text = "standard output was closed while the command ran: a plugin or an adapter must have done it"
-        return _fail(f"error[usage.io]: {text}\n  next: have it leave sys.stdout open", ExitCode.ERROR)
+        text = "standard output was closed while the command was running, probably by a plugin or an adapter"
+        return _fail(f"error[usage.io]: {text}\n  next: make it leave sys.stdout open", ExitCode.ERROR)
     import traceback
 
     details = f"\n{traceback.format_exc()}" if any(map(_asks_for_details, argv)) else ""
     return _fail(
         f"error[internal.bug]: this is a bug in agenteval {__version__}: {type(error).__name__}: {error}\n"
-        f"  next: report it at {REPORT_ADDRESS}, with the command and what it read{details}",
+        f"  next: report it at {REPORT_ADDRESS}, with the command and its input files{details}",
         ExitCode.ERROR,
     )
 

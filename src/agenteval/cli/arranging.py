@@ -60,11 +60,11 @@ def _failed(made: Arrangement, root: Path, redactor: Redactor, *, only: bool) ->
     }
     if not wanted:
         remembered = (
-            f"{counted(len(failed), 'test')} failed last time, none of them here"
+            f"{counted(len(failed), 'test')} failed last time, but none of them is here"
             if failed
-            else "no failed test is remembered"
+            else "no failed test is on record"
         )
-        made.said.append(f"{option}: {remembered}: all are run")
+        made.said.append(f"{option}: {remembered}; running all tests")
         return
     made.said.append(f"{option}: {counted(len(wanted), 'test')} failed last time")
     first = [index for index, each in enumerate(made.found) if index in wanted or isinstance(each, SpecError)]
@@ -99,7 +99,7 @@ def _shard(
     known = _durations_of(durations_from, key) if durations_from else recall(root).duration_ms
     durations = [known.get(name) if name else 0.0 for name in names]
     if durations_from and not any(durations):
-        made.said.append(f"{durations_from}: has none of these tests; the shards are of equal numbers")
+        made.said.append(f"{durations_from}: has none of these tests; shards get equal numbers of tests")
     shards = divided(durations, shard.of)
     made.plan = _digest(
         [*zip(made.positions, names, map(_content, made.found), shards, strict=True), settings]

@@ -38,7 +38,7 @@ def watch_for(given: Path | None, *, update: bool, default: Path, scores: Scores
     old = load_baseline(target) if target and target.exists() else None
     if old and old.suite_id != suite.id:
         raise UsageError(
-            f"{target} is the baseline of another suite: it is of {old.suite_id}, this run of {suite.id}",
+            f"{target} is the baseline of another suite: it belongs to {old.suite_id}, this run to {suite.id}",
             reason_code="baseline.other_suite",
             next_step="name another file with --baseline, or delete this one",
         )
@@ -58,7 +58,7 @@ def check_whole(paths: Sequence[str], *, maxfail: int, part: bool, modes: str) -
     if maxfail:
         narrowing = "-x and --maxfail end a run early"
     elif part:
-        narrowing = "--lf and --shard leave tests out unseen"
+        narrowing = "--lf and --shard leave out tests"
     elif any("::" in path for path in paths):
         narrowing = "`::` selects single assertions"
     elif modes:
@@ -66,16 +66,16 @@ def check_whole(paths: Sequence[str], *, maxfail: int, part: bool, modes: str) -
     else:
         return
     raise UsageError(
-        f"{narrowing}, and --update-baseline needs whole tests",
+        f"{narrowing}, but --update-baseline needs every selected test in full",
         reason_code="usage.baseline",
-        next_step="leave one of them out; -k and tags can be used",
+        next_step="use one or the other; -k and tags are fine",
     )
 
 
 def refuse_shard() -> None:
     """Refuse to compare a shard: merging would lose its comparison. Raises `UsageError` (`usage.baseline`)."""
     raise UsageError(
-        "--shard runs parts of the tests, and --baseline needs all",
+        "--shard runs only part of the tests, but --baseline needs all of them",
         reason_code="usage.baseline",
         next_step="merge the shards, then compare: agenteval compare BASELINE RUN",
     )
@@ -133,8 +133,8 @@ def _unused(label: str, tests: Sequence[str]) -> Problem:
     some = ", ".join(tests[:3]) + (f" and {len(tests) - 3} more" if len(tests) > 3 else "")
     return Problem(
         reason_code="baseline.unused",
-        message=f"{label} excuses what does not fail any more: {some}",
-        next_step="--update-baseline takes it out, so that it cannot fail again unnoticed",
+        message=f"{label} lists known failures that no longer fail: {some}",
+        next_step="--update-baseline removes them, so that they cannot fail again unnoticed",
         severity="warning",
     )
 
@@ -142,7 +142,7 @@ def _unused(label: str, tests: Sequence[str]) -> Problem:
 def _not_written(target: Path) -> Problem:
     return Problem(
         reason_code="baseline.not_written",
-        message=f"{target} is left as it was: not every test could be judged",
+        message=f"{target} was not updated: not every test could be judged",
         next_step="fix what is invalid or in error, then update the baseline",
         severity="warning",
     )

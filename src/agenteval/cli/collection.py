@@ -83,7 +83,7 @@ def _is_suite(collection: Collection, path: Path, project: OpenProject, *, suite
     if not is_suite(path):
         return False
     if not suites:
-        message = "an AgentEvalSuite, which has tasks and no tests"
+        message = "an AgentEvalSuite, which has tasks, not tests"
         step = f"agenteval run {path} --collect-only shows its tasks"
         problem = Problem(reason_code="select.suite", message=message, path=path, next_step=step)
         collection.problems.append(problem)

@@ -27,12 +27,12 @@ def command(
             metavar="B", help="The later run's directory or id, or a baseline file.", show_default=False
         ),
     ],
-    as_json: Annotated[bool, typer.Option("--json", help="The comparison as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the comparison as JSON.")] = False,
     color: ColorOption = None,
 ) -> ExitCode:
-    """Show what became better and worse from one run to another, and what the agent did differently.
+    """Show what got better or worse from one run to another, and what the agent did differently.
 
-    Exit codes: 0 no regression, 1 at least one, 2 the two cannot be compared, or B could not judge all of its tests.
+    Exit codes: 0 no regression, 1 at least one, 2 the two cannot be compared, or a test of B could not be judged.
     """
     from agenteval.cli.baselines import today
     from agenteval.cli.github import in_github_actions, no_commands
@@ -46,7 +46,7 @@ def command(
     comparison = compare(one, other, today())
     if not comparison.regressions and one.tests.keys().isdisjoint(other.tests):
         raise UsageError(
-            f"no test is both in {one.head.label} and in {other.head.label}: nothing can be compared",
+            f"{one.head.label} and {other.head.label} have no test in common: there is nothing to compare",
             reason_code="baseline.nothing_in_common",
             next_step="compare runs of the same tests",
         )
@@ -72,7 +72,10 @@ def command(
 def _verdict(comparison: "Comparison", after: "Side") -> tuple[ExitCode, str]:
     """The exit code and its reason: of all that is to be said, the highest."""
     if after.broken:
-        return ExitCode.ERROR, f"not all of {after.head.label} could be judged: it ended with {after.broken}"
+        return (
+            ExitCode.ERROR,
+            f"not every test of {after.head.label} could be judged: it ended with {after.broken}",
+        )
     if comparison.regressions:
         from agenteval.plurals import counted
 

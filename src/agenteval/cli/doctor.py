@@ -12,9 +12,9 @@ _NAME_WIDTH = 12
 
 
 def command() -> ExitCode:
-    """Show versions, adapters, the project and the configuration in force.
+    """Show versions, adapters, the project and the configuration in effect.
 
-    Exit codes: 0, or that of the worst thing that is broken.
+    Exit codes: 0, or that of the most serious problem.
     """
     from agenteval.reporters.terminal import Terminal
 

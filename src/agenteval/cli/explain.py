@@ -19,29 +19,32 @@ _LONGEST = 120
 
 def command(
     name: Annotated[
-        str | None, typer.Argument(metavar="[TYPE]", help="An assertion type; without it, all of them.")
+        str | None,
+        typer.Argument(metavar="[TYPE]", help="An assertion type; if omitted, all types are listed."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print it as data.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
     markdown: Annotated[
-        bool, typer.Option("--markdown", help="Print the whole reference, which is docs/assertions.md.")
+        bool, typer.Option("--markdown", help="Print the whole reference as Markdown (docs/assertions.md).")
     ] = False,
-    plugins: Annotated[bool, typer.Option("--plugins", help="Only the types of plugins.")] = False,
+    plugins: Annotated[bool, typer.Option("--plugins", help="Only types from plugins.")] = False,
 ) -> ExitCode:
-    """Show the assertion types; one type with its parameters, its rules and an example to paste.
+    """List the assertion types, or show one with its parameters, its rules and an example to paste.
 
     The explanation of a type is a valid test file: every line of prose is a YAML comment.
     """
     if markdown and (name or as_json):
         other = "--json" if as_json else "TYPE"
         raise UsageError(
-            f"--markdown prints the whole reference: it does not go with {other}",
-            next_step="leave one of them out",
+            f"--markdown prints the whole reference: it cannot be combined with {other}",
+            next_step="use one or the other",
         )
     from agenteval.reporters.stream import write
     from agenteval.reporters.terminal import Terminal
 
     if plugins and name:
-        raise UsageError("--plugins lists types: it does not go with TYPE", next_step="leave one of them out")
+        raise UsageError(
+            "--plugins lists types: it cannot be combined with TYPE", next_step="use one or the other"
+        )
     room = Terminal(sys.stdout).room
     with redirect_stdout(sys.stderr):  # a plugin may print
         registry = _registry(name, built_in=markdown and not plugins)
@@ -106,7 +109,7 @@ def _catalogue(explanations: "list[Explanation]", room: int) -> str:
     from agenteval.reference.explanation import by_category
 
     if not explanations:
-        return "no plugin brings an assertion type\n"
+        return "no plugin provides an assertion type\n"
     width = max(len(item.type) for item in explanations)
     lines = []
     for category, items in by_category(explanations).items():

@@ -29,11 +29,11 @@ def command(
             help="Pass when the score is at least X, whatever thresholds the run had.",
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="The decision as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the decision as JSON.")] = False,
 ) -> ExitCode:
-    """Let a deployment pass or not, by the scores of a stored run (its EvalSummary).
+    """Decide whether a stored run is good enough to deploy, by its scores (its EvalSummary).
 
-    Exit codes: 0 it passes, 1 it does not, 2 the summary is not valid, or not of a whole run.
+    Exit codes: 0 it is, 1 it is not, 2 the summary is invalid, or not of a whole run.
     """
     from agenteval.cli.project import open_project
     from agenteval.openwop.verification import verified_summary
@@ -63,14 +63,14 @@ def objection(run: "StoredRun", summary: "EvalSummary", required: float | None) 
     if not summary.tasks:
         return "no task was scored"
     if run.summary.stopped_after:
-        return f"the run was stopped early, and its score is of a part: {run.summary.exit_reason}"
+        return f"the run was stopped early, so its score is partial: {run.summary.exit_reason}"
     if required is None:
-        why = f"the score is {summary.aggregateScore:.4g}, and {run.summary.exit_reason}"
+        why = f"the score is {summary.aggregateScore:.4g}; {run.summary.exit_reason}"
         if not summary.passed:
             return f"the run missed a threshold: {why}"
         failed = [task.taskId for task in summary.tasks if is_unscored(task.score, passed=task.passed)]
         if failed and run.summary.exit_code != ExitCode.PASSED:  # it has passed when a baseline knows them
-            return f"a test failed by what no score counts, such as a warning: {failed[0]}"
+            return f"a test failed for a reason that no score counts, such as a warning: {failed[0]}"
         return ""
     if summary.aggregateScore < required:
         return f"the score {summary.aggregateScore!r} is below {required!r}"

@@ -14,7 +14,7 @@ GithubOption = Annotated[
     bool | None,
     typer.Option(
         "--github/--no-github",
-        help="Annotations and a summary for GitHub Actions; on by itself where GITHUB_ACTIONS is true.",
+        help="Annotations and a summary for GitHub Actions; on by default if GITHUB_ACTIONS is true.",
         show_default=False,
         rich_help_panel=REPORTS,
     ),

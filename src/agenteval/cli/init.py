@@ -42,12 +42,12 @@ def command(
     ] = None,
     turn: Annotated[
         int | None,
-        typer.Option("--turn", metavar="N", min=1, help="With --from: the run to make the test of."),
+        typer.Option("--turn", metavar="N", min=1, help="With --from: the run to make the test from."),
     ] = None,
 ) -> ExitCode:
-    """Add a first test, its replay, a configuration, a CI workflow, schemas for editors and settings for VS Code.
+    """Add a first test and its replay, a configuration file, a CI workflow, editor schemas and VS Code settings.
 
-    What is there already is kept.
+    Existing files are kept.
     """
     from agenteval.reporters.terminal import Terminal
 
@@ -169,5 +169,5 @@ def _not_writable(path: Path, why: str) -> UsageError:
     return UsageError(
         f"cannot write {path}: {why}",
         reason_code="usage.not_writable",
-        next_step="name a directory that can be written: agenteval init DIR",
+        next_step="name a writable directory: agenteval init DIR",
     )

@@ -18,7 +18,7 @@ from agenteval.reading.yamlsource import place
 NOT_RECORDED_YET = ("adapter.replay_missing", "adapter.fixture_missing")
 """A test may be written before its recording: a missing file is a warning, unless its name looks misspelt."""
 
-HIDDEN = "what adapter_input names cannot be used; the message is left out, since the test redacts fields"
+HIDDEN = "the recording that adapter_input names cannot be used; details are left out, since the test redacts fields"
 
 
 def check_inputs(collection: Collection, project: OpenProject, *, allow_outside: bool) -> None:
@@ -54,7 +54,7 @@ def _slip(test: LoadedTest) -> str:
     present = [path.name for path in folder.iterdir()]
     for name in named:
         if not (folder / name).exists() and (near := closest(Path(name).name, present)):
-            return f"did you mean {near!r} by {name!r}?"
+            return f"did you mean {near!r} instead of {name!r}?"
     return ""
 
 
@@ -82,7 +82,7 @@ def _problems(test: LoadedTest, context: AdapterContext, registry: Registry) -> 
         crash = AdapterError(
             f"adapter {name} crashed: {type(error).__name__}",
             reason_code="adapter.crashed",
-            next_step="this is a bug of the adapter: report it with the recording that shows it",
+            next_step="this is a bug in the adapter: report it with the recording that shows it",
         )
         return [_located(crash, test, ("adapter_input",))]
     return []

@@ -26,7 +26,7 @@ def command(
 ) -> ExitCode:
     """List the tests that would run: id, number of assertions, tags, file.
 
-    Exit codes: 0, or 3 when nothing would run or a test file is invalid.
+    Exit codes: 0, or 3 if nothing would run or a test file is invalid.
     """
     from agenteval.selection import Selection
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from agenteval.cli.shards import StoredShard
     from agenteval.redaction import Redactor
 
-IF_MERGED = "remove that run, or name the merged one with another --run-id"
+IF_MERGED = "remove that run, or give the merged one another --run-id"
 """What to do when a run of that name exists: most often the shards were merged before."""
 
 
@@ -43,7 +43,7 @@ def command(
         typer.Option(
             "--run-id",
             metavar="ID",
-            help="Its name (default: the one that the shards were given).",
+            help="The name of the merged run (default: the shards' --run-id).",
             rich_help_panel=FILES,
         ),
     ] = "",
@@ -55,9 +55,9 @@ def command(
     *,
     reports: Mapping[str, Path],
 ) -> ExitCode:
-    """Put the shards of a run together: the same results, files, reports and exit code as of a run without shards.
+    """Merge the shards of a run: same results, files, reports and exit code as without shards.
 
-    Exit codes: those of the run; 2 when they are not all the shards of one run.
+    Exit codes: those of the run; 2 if these are not all the shards of one run.
     """
     from agenteval.cli.ledger import Ledger
     from agenteval.cli.project import open_project

@@ -47,21 +47,17 @@ class MutateRequest(Request):
     operators: Annotated[
         str,
         typer.Option(
-            "--operators", metavar="NAMES", help="Only these operators or categories, with commas between."
+            "--operators", metavar="NAMES", help="Only these operators or categories, comma-separated."
         ),
     ] = ""
     most: Annotated[
-        int, typer.Option("--max", metavar="N", min=0, help="Mutants of one test at most; 0 for all.")
+        int, typer.Option("--max", metavar="N", min=0, help="At most N mutants per test; 0 for all.")
     ] = MOST_MUTANTS
-    seed: Annotated[
-        int, typer.Option("--seed", metavar="N", help="What is drawn by lot follows from it.")
-    ] = 0
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Seed for random choices.")] = 0
     workers: WorkersOption = "1"
     since: Annotated[
         str,
-        typer.Option(
-            "--since", metavar="REV", help="Only tests of which a file changed since a git revision."
-        ),
+        typer.Option("--since", metavar="REV", help="Only tests whose files changed since a git revision."),
     ] = ""
     min_score: Annotated[
         float | None,
@@ -71,11 +67,11 @@ class MutateRequest(Request):
             min=0,
             max=1,
             callback=a_number,
-            help="Exit 1 below this share of noticed mutants.",
+            help="Exit 1 if the score is below X.",
         ),
     ] = None
     json_output: Annotated[
-        bool, typer.Option("--json", help="The report as JSON on stdout; the rest goes to stderr.")
+        bool, typer.Option("--json", help="Print the report as JSON; everything else goes to stderr.")
     ] = False
     html: Annotated[
         Path | None, typer.Option("--html", metavar="FILE", help="Write the report as one HTML file.")
@@ -85,7 +81,7 @@ class MutateRequest(Request):
     ] = False
     allow_outside: AllowOutsideOption = False
     quiet: QuietOption = False
-    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Every mutant of every test.")] = False
+    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Show every mutant of every test.")] = False
     color: ColorOption = None
 
     @property
@@ -107,7 +103,7 @@ class Wanted:
 def command(asked: MutateRequest) -> ExitCode:
     """Change recorded runs, one realistic regression at a time, and see which assertions notice.
 
-    Exit codes: 0, 1 below --min-score or a test fails as recorded, 2 an error, 3 an invalid file or nothing to mutate.
+    Exit codes: 0, 1 the score is below --min-score or a test fails as recorded, 2 an error, 3 an invalid file or nothing to mutate.
     """
     from agenteval.cli.project import open_project
     from agenteval.mutation.operators import chosen_operators

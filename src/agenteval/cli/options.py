@@ -12,7 +12,7 @@ from agenteval.sharding import Shard
 
 COLORS = ("auto", "always", "never")
 
-JUDGING, FILES, SUITE, REPORTS = "What fails a run", "Files", "Of an AgentEvalSuite", "Reports"
+JUDGING, FILES, SUITE, REPORTS = "What fails a run", "Files", "AgentEvalSuite", "Reports"
 """Headings of the help, where one list would be too long."""
 
 
@@ -26,7 +26,9 @@ OptionalPathsArgument = Annotated[list[str] | None, _PATHS]
 """For a command that can also do something without paths."""
 ExpressionOption = Annotated[
     str,
-    typer.Option("-k", metavar="EXPR", help="Only tests that match: words with and, or, not, parentheses."),
+    typer.Option(
+        "-k", metavar="EXPR", help="Only tests that match: words joined by and, or, not, parentheses."
+    ),
 ]
 TagOption = Annotated[
     list[str] | None,
@@ -34,7 +36,7 @@ TagOption = Annotated[
 ]
 ExcludeTagOption = Annotated[
     list[str] | None,
-    typer.Option("--exclude-tag", metavar="TAG", help="No tests with this tag (repeatable)."),
+    typer.Option("--exclude-tag", metavar="TAG", help="Skip tests with this tag (repeatable)."),
 ]
 
 
@@ -56,7 +58,7 @@ WorkersOption = Annotated[
 ]
 ShardOption = Annotated[
     str | None,
-    typer.Option("--shard", metavar="I/N", help="Only the Ith of N parts; merge puts them together."),
+    typer.Option("--shard", metavar="I/N", help="Run part I of N; agenteval merge joins them."),
 ]
 
 
@@ -76,13 +78,13 @@ def shard_of(value: str | None) -> Shard | None:
 
 
 JsonOption = Annotated[
-    bool, typer.Option("--json", help="The run summary as JSON on stdout; the rest goes to stderr.")
+    bool, typer.Option("--json", help="Print the run summary as JSON; everything else goes to stderr.")
 ]
-QuietOption = Annotated[bool, typer.Option("-q", "--quiet", help="Only the summary.")]
-VerboseOption = Annotated[bool, typer.Option("-v", "--verbose", help="Every assertion of every test.")]
+QuietOption = Annotated[bool, typer.Option("-q", "--quiet", help="Show only the summary.")]
+VerboseOption = Annotated[bool, typer.Option("-v", "--verbose", help="Show every assertion of every test.")]
 AllowOutsideOption = Annotated[
     bool,
-    typer.Option("--allow-outside", help="Let tests name files outside the project."),
+    typer.Option("--allow-outside", help="Allow tests to name files outside the project."),
 ]
 
 ArtifactsDirOption = Annotated[
@@ -90,13 +92,13 @@ ArtifactsDirOption = Annotated[
     typer.Option(
         "--artifacts-dir",
         metavar="DIR",
-        help="Where runs are written (default: artifacts).",
+        help="Where to write runs (default: artifacts).",
         rich_help_panel=FILES,
     ),
 ]
 AdapterOption = Annotated[
     str,
-    typer.Option("--adapter", metavar="NAME", help="The adapter that reads it, when several could."),
+    typer.Option("--adapter", metavar="NAME", help="The adapter to use, if several can read it."),
 ]
 
 

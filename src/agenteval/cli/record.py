@@ -28,37 +28,37 @@ class RecordRequest(Request):
         Path,
         typer.Argument(
             metavar="SOURCE",
-            help="A recording: an install root, a session folder, a transcript, a file of spans.",
+            help="A recording: an install root, a session folder, a transcript or a file of spans.",
             show_default=False,
         ),
     ]
     listing: Annotated[bool, typer.Option("--list", help="List the runs; write nothing.")] = False
     inspecting: Annotated[
         bool,
-        typer.Option("--inspect", help="What the recording holds, and what it cannot show; write nothing."),
+        typer.Option("--inspect", help="Show what the recording holds and what it lacks; write nothing."),
     ] = False
     turns: Annotated[
         list[int] | None,
-        typer.Option("--turn", metavar="N", min=1, help="The run to make a test of (repeatable)."),
+        typer.Option("--turn", metavar="N", min=1, help="The run to make a test from (repeatable)."),
     ] = None
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="DIR", help="Where to make tests, each in a folder of its own."),
+        typer.Option("--out", metavar="DIR", help="Where to write the tests, each in its own folder."),
     ] = None
     name: Annotated[
         str,
         typer.Option(
-            "--name", metavar="NAME", help="The test's folder; made of the first words when not given."
+            "--name", metavar="NAME", help="The name of the test's folder (default: from the first words)."
         ),
     ] = ""
-    force: Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")] = False
+    force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False
     xfail: Annotated[
         bool,
         typer.Option("--xfail", help="Keep what the run does not pass as expected failures: the bug to fix."),
     ] = False
     into: Annotated[
         Path | None,
-        typer.Option("--update", metavar="TEST", help="Record anew into this test; its assertions stay."),
+        typer.Option("--update", metavar="TEST", help="Record this test again; its assertions stay."),
     ] = None
     yes: Annotated[bool, typer.Option("-y", "--yes", help="Write without asking.")] = False
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False
@@ -68,17 +68,17 @@ class RecordRequest(Request):
         """Refuse contradictions that show before anything is read. Raises `UsageError`."""
         if (self.listing or self.inspecting) and (self.out or self.into or self.turns):
             raise UsageError(
-                "--list and --inspect write nothing: they do not go with --turn, --out and --update",
-                next_step="leave one of them out",
+                "--list and --inspect write nothing: they cannot be combined with --turn, --out or --update",
+                next_step="use one or the other",
             )
         if self.out and self.into:
             raise UsageError(
-                "--out makes a new test, --update records into one", next_step="leave one of them out"
+                "--out makes a new test, --update records into one", next_step="use one or the other"
             )
         if self.into and (self.name or self.force or self.xfail):
             raise UsageError(
-                "--name, --force and --xfail are about new tests: they do not go with --update",
-                next_step="leave one of them out",
+                "--name, --force and --xfail are for new tests: they cannot be combined with --update",
+                next_step="use one or the other",
             )
         if self.name:
             _check_name(self.name, self.turns or ())
@@ -95,18 +95,18 @@ def _check_name(name: str, turns: Sequence[int]) -> None:
         )
     if not is_entered(name):
         raise UsageError(
-            f"--name {name}: a search for tests does not enter a folder of this name",
+            f"--name {name}: folders with this name are not searched for tests",
             next_step="give another --name",
         )
 
 
 @taking(RecordRequest)
 def command(asked: RecordRequest) -> ExitCode:
-    """List the runs in a recording, or make tests of chosen ones: redacted, with assertions that they pass.
+    """List the runs in a recording, or turn some into tests: redacted, with assertions that they pass.
 
-    Without --out and --update the runs are listed; on a terminal, you are then asked which to make tests of.
+    Without --out and --update, the runs are listed; on a terminal, you are then asked which to turn into tests.
 
-    Exit codes: 0, 2 when the recording cannot be read or the test not be written, 3 when a test file is invalid.
+    Exit codes: 0, 2 the recording cannot be read or the test cannot be written, 3 a test file is invalid.
     """
     from agenteval.cli.recording_report import inspected, listed
 
@@ -130,7 +130,7 @@ def command(asked: RecordRequest) -> ExitCode:
         chosen = chosen or _asked_for_runs(recording)
         if not chosen:
             return ExitCode.PASSED
-        out = Path(_answer(terminal, "make tests in which folder? [evals] ") or "evals")
+        out = Path(_answer(terminal, "write the tests to which folder? [evals] ") or "evals")
     return recording.record(chosen, out, asked.name, force=asked.force)
 
 
@@ -138,7 +138,7 @@ def _told_only(chosen: list[int]) -> ExitCode:
     """Exit 0 for a list; refuse --turn without a target, which would do nothing."""
     if chosen:
         raise UsageError(
-            "--turn chooses a run to make a test of, and nothing says where to",
+            "--turn chooses a run to make a test from, but nothing says where to write it",
             next_step="add --out DIR, or --update TEST; agenteval trace SOURCE --turn N shows what the run did",
         )
     return ExitCode.PASSED
@@ -158,7 +158,7 @@ def _answer(terminal: "Terminal", question: str) -> str:
 
 def _asked_for_runs(recording: "OpenRecording") -> list[int]:
     """The numbers that a person types; an empty line means none."""
-    answer = _answer(recording.terminal, "make tests of which runs? (numbers, nothing to leave) ")
+    answer = _answer(recording.terminal, "make tests from which runs? (numbers, or Enter for none) ")
     words = answer.replace(",", " ").split()
     if not all(word.isdecimal() for word in words):
         raise UsageError(f"expected numbers of runs, got {answer!r}", next_step="for instance: 1 3")

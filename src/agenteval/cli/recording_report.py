@@ -39,7 +39,7 @@ def listed(source: "Source", terminal: "Terminal", *, as_json: bool, asking: boo
 
 
 def inspected(source: "Source", terminal: "Terminal", *, as_json: bool) -> None:
-    """Print what the recording shows, what it cannot show, and what was passed over."""
+    """Print what the recording shows, what it cannot show, and what was skipped."""
     recording = source.recording
     if as_json:
         write_json(sys.stdout, plain(recording))
@@ -82,7 +82,7 @@ def remarks_on(draft: "Draft", terminal: "Terminal", *, expecting: bool = False)
     terminal.emit(f"  {draft.test_id}: {counted(len(draft.kept), 'assertion')}, all pass as expected")
     if draft.left_out:
         number = counted(len(draft.left_out), "suggestion")
-        terminal.emit(f"  {number} left out: the others notice as much")
+        terminal.emit(f"  {number} left out: the others already catch what they would")
     if expecting and not draft.findings:
         terminal.emit("  ! the run passes everything that was suggested: there is no failure to expect")
     for finding in draft.findings:
@@ -90,7 +90,7 @@ def remarks_on(draft: "Draft", terminal: "Terminal", *, expecting: bool = False)
         how = "expected to fail" if kept else "hidden by redaction" if finding.hidden else "left out"
         terminal.emit(f"  ! the run does not pass {finding.suggestion.type} ({how}): {cut(finding.message)}")
     terminal.emit(
-        f"  {counted(open_questions, 'line')} marked `decide:` {plural(open_questions, 'waits', 'wait')} for a person"
+        f"  {counted(open_questions, 'line')} marked `decide:` {plural(open_questions, 'needs', 'need')} your decision"
     )
 
 
@@ -100,12 +100,12 @@ def updated(made: "Update", test: Path, terminal: "Terminal", *, as_json: bool) 
         data = {"test": str(test), "changes": made.changes, "unused": made.unused, "status": made.status}
         write_json(sys.stdout, data)
         return
-    terminal.emit(f"what changes in the behaviour that {test} records:")
+    terminal.emit(f"changes in the behaviour that {test} records:")
     for line in made.changes or ["nothing"]:
         terminal.emit(f"  {line}")
     for name in made.unused:
-        terminal.emit(f"not used any more: {made.folder / name}")
-    terminal.emit(f"with the new recording the test comes to: {made.status}")
+        terminal.emit(f"no longer used: {made.folder / name}")
+    terminal.emit(f"result of the test with the new recording: {made.status}")
     terminal.flush()
 
 

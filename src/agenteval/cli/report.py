@@ -35,12 +35,14 @@ def command(
     *,
     reports: Mapping[str, Path],
 ) -> ExitCode:
-    """Tell a run again from the files that it left, or write reports of it.
+    """Show a stored run again, or write reports from it.
 
-    Exit codes: 0 told or written, 2 an error. What the run ended with does not matter here.
+    Exit codes: 0 shown or written, 2 an error. The exit code of the run itself does not matter here.
     """
     if baseline and not compares(reports):
-        raise UsageError("--baseline: no report that compares is asked for", next_step="add --html FILE")
+        raise UsageError(
+            "--baseline: no report is requested that shows a comparison", next_step="add --html FILE"
+        )
     project = open_project([str(run)])
     stored = StoredRun(find_run(run, project.runs))
     before = StoredRun(find_run(baseline, project.runs)) if baseline else None

@@ -116,7 +116,7 @@ class Reporting:
             try:
                 write_summary(run, Path(summary), self.redactor)
             except OSError as error:
-                self.terminal.emit(f"the summary of the step cannot be written: {error.strerror}: {summary}")
+                self.terminal.emit(f"cannot write the step summary: {error.strerror}: {summary}")
         self.terminal.flush()
 
 
@@ -137,7 +137,7 @@ def check_kept(reports: Mapping[str, Path], *, run_id: str, save_traces: bool, t
         raise UsageError(
             f"{' and '.join(idle)} with --no-artifacts, which writes no files: no effect",
             reason_code="usage.no_artifacts",
-            next_step="leave one of them out",
+            next_step="use one or the other",
         )
 
 
@@ -177,16 +177,16 @@ def prepare(reports: Mapping[str, Path]) -> None:
         if other != name:
             raise UsageError(
                 f"--{other} and --{name} name the same file: {path}",
-                next_step="give each report a file of its own",
+                next_step="give each report its own file",
             )
         if str(path).endswith(_TESTS) or os.path.realpath(path).endswith(_TESTS):
             raise UsageError(
-                f"--{name} {path}: a report is not written over a YAML file, which may be a test",
+                f"--{name} {path}: a report never overwrites a YAML file, which may be a test",
                 next_step=f"name the file to write: --{name} FILE",
             )
         if _is_stdout(path):
             raise UsageError(
-                f"--{name} {path}: a report is not written to stdout, where other text goes",
+                f"--{name} {path}: a report cannot be written to stdout, which holds other output",
                 next_step=f"name the file to write: --{name} FILE",
             )
     for path in reports.values():
@@ -210,7 +210,7 @@ def keep_out(reports: Mapping[str, Path], run: Path) -> None:
                 with suppress(OSError):
                     made.rmdir()
             raise UsageError(
-                f"--{name} {path}: {run} is the directory of the run itself, and is made by it",
+                f"--{name} {path}: {run} is the directory that the run itself creates",
                 next_step=f"name a file next to it, for instance {run}-{path.name}",
             )
 
@@ -235,5 +235,6 @@ def _writing(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise ReportError(
-            f"cannot write {path}: {error.strerror or error}", next_step="make room, or name another file"
+            f"cannot write {path}: {error.strerror or error}",
+            next_step="free some space, or name another file",
         ) from error

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @with_reports
 @taking(RunRequest)
 def command(asked: RunRequest) -> ExitCode:
-    """Run tests: replay each recording, judge it, explain what failed.
+    """Run tests: replay each recording, judge it, and explain what failed.
 
     PATH may also be the JSON file of an AgentEvalSuite.
 
@@ -76,7 +76,7 @@ def _parts(asked: RunRequest, project: OpenProject) -> Parts:
         request.judge = request.judge or "recorded"  # tasks are shown, and nobody judges
     parts = suite_parts(suite, request, project, allow_outside=asked.allow_outside)
     if asked.part or asked.last_failed or asked.failed_first:
-        raise UsageError("a suite is run as a whole: without --shard, --lf and --ff")
+        raise UsageError("a suite always runs as a whole: --shard, --lf and --ff cannot be used")
     return parts
 
 

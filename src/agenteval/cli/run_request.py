@@ -53,39 +53,41 @@ class RunRequest(Request):
             "--maxfail",
             metavar="N",
             min=0,
-            help="Stop after N failures and errors; 0: never.",
+            help="Stop after N failures or errors (0: never).",
             show_default=False,
         ),
     ] = 0
     last_failed: Annotated[
         bool,
-        typer.Option("--lf", "--last-failed", help="Only tests that failed last time; all when none did."),
+        typer.Option("--lf", "--last-failed", help="Only tests that failed last time (all if none did)."),
     ] = False
     failed_first: Annotated[
-        bool, typer.Option("--ff", "--failed-first", help="Tests that failed last time come first.")
+        bool, typer.Option("--ff", "--failed-first", help="Run tests that failed last time first.")
     ] = False
     shard: ShardOption = None
     durations_from: Annotated[
         Path | None,
         typer.Option(
-            "--durations-from", metavar="RUN", help="Divide into shards by how long tests took in a run."
+            "--durations-from", metavar="RUN", help="Balance shards by how long tests took in this run."
         ),
     ] = None
     workers: WorkersOption = "1"
     strict: Annotated[
-        bool, typer.Option("--strict", help="Warnings fail the test.", rich_help_panel=JUDGING)
+        bool, typer.Option("--strict", help="Treat warnings as failures.", rich_help_panel=JUDGING)
     ] = False
     fail_on_vacuous: Annotated[
         bool,
         typer.Option(
-            "--fail-on-vacuous", help="A pass that had nothing to judge fails.", rich_help_panel=JUDGING
+            "--fail-on-vacuous",
+            help="Treat a pass that had nothing to judge as a failure.",
+            rich_help_panel=JUDGING,
         ),
     ] = False
     strict_capabilities: Annotated[
         bool,
         typer.Option(
             "--strict-capabilities",
-            help="A missing capability fails instead of skipping.",
+            help="Fail, not skip, assertions that lack a capability.",
             rich_help_panel=JUDGING,
         ),
     ] = False
@@ -98,7 +100,7 @@ class RunRequest(Request):
         ),
     ] = ""
     no_artifacts: Annotated[
-        bool, typer.Option("--no-artifacts", help="Write no files, but for reports.", rich_help_panel=FILES)
+        bool, typer.Option("--no-artifacts", help="Write no files except reports.", rich_help_panel=FILES)
     ] = False
     save_traces: Annotated[
         bool, typer.Option("--save-traces", help="Write every test's trace.", rich_help_panel=FILES)
@@ -108,7 +110,7 @@ class RunRequest(Request):
         typer.Option(
             "--baseline",
             metavar="RUN|FILE",
-            help="Compare: what failed then does not fail the run, what got worse does.",
+            help="Compare with this run: only what got worse fails.",
             rich_help_panel=JUDGING,
         ),
     ] = None
@@ -116,7 +118,7 @@ class RunRequest(Request):
         bool,
         typer.Option(
             "--update-baseline",
-            help="Write the baseline file: what fails now is known.",
+            help="Write the baseline file: current failures become known.",
             rich_help_panel=JUDGING,
         ),
     ] = False
@@ -130,13 +132,15 @@ class RunRequest(Request):
         ),
     ] = None
     color: ColorOption = None
-    no_progress: Annotated[bool, typer.Option("--no-progress", help="No line of progress on a terminal.")] = (
+    no_progress: Annotated[bool, typer.Option("--no-progress", help="Show no progress on a terminal.")] = (
         False
     )
     watch: Annotated[
-        bool, typer.Option("--watch", help="Run again what a changed file affects, until Ctrl-C.")
+        bool, typer.Option("--watch", help="Rerun affected tests when a file changes, until Ctrl-C.")
     ] = False
-    collect_only: Annotated[bool, typer.Option("--collect-only", help="Show what would run.")] = False
+    collect_only: Annotated[
+        bool, typer.Option("--collect-only", help="Show what would run; run nothing.")
+    ] = False
     durations: Annotated[
         int,
         typer.Option("--durations", metavar="N", min=0, help="Show the N slowest tests.", show_default=False),
@@ -151,7 +155,10 @@ class RunRequest(Request):
         ),
     ] = None
     modes: Annotated[
-        str, typer.Option("--modes", metavar="M,...", help="Only these of its modes.", rich_help_panel=SUITE)
+        str,
+        typer.Option(
+            "--modes", metavar="M,...", help="Only these modes of the suite.", rich_help_panel=SUITE
+        ),
     ] = ""
     agent_id: Annotated[
         str | None,
@@ -180,7 +187,7 @@ class RunRequest(Request):
             min=0,
             max=1,
             callback=a_number,
-            help="The score that the run must reach.",
+            help="The minimum score for the run.",
             rich_help_panel=JUDGING,
         ),
     ] = None
@@ -194,7 +201,7 @@ class RunRequest(Request):
         )
         if self.durations_from and not self.shard:
             raise UsageError(
-                "--durations-from says how to divide tests into shards, and there is no --shard",
+                "--durations-from balances shards, but there is no --shard",
                 next_step="add --shard I/N, or leave it out; --durations N shows what was slow",
             )
         if self.collect_only and self.json_output:

@@ -12,16 +12,20 @@ from agenteval.errors import ExitCode, UsageError
 
 def command(
     name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="A schema to print; without it, their names.")
+        str | None,
+        typer.Argument(metavar="[NAME]", help="The schema to print; if omitted, all names are listed."),
     ] = None,
-    write: Annotated[bool, typer.Option("--write", help="Bring the files of schemas/ up to date.")] = False,
+    write: Annotated[bool, typer.Option("--write", help="Update the files in schemas/.")] = False,
     check: Annotated[
-        bool, typer.Option("--check", help="Exit 1 when a file of schemas/ is not up to date.")
+        bool, typer.Option("--check", help="Exit 1 if a file in schemas/ is out of date.")
     ] = False,
     folder: Annotated[
         Path | None,
         typer.Option(
-            "--dir", metavar="DIR", help="Where the files are.", show_default="schemas/ of the project"
+            "--dir",
+            metavar="DIR",
+            help="The directory of the schema files.",
+            show_default="schemas/ of the project",
         ),
     ] = None,
 ) -> ExitCode:
@@ -32,7 +36,7 @@ def command(
     if write or check:
         if name or (write and check):
             raise UsageError(
-                "give one of NAME, --write and --check", next_step="see `agenteval schema --help`"
+                "give only one of NAME, --write and --check", next_step="see `agenteval schema --help`"
             )
         where = folder or _default_folder()
         return _write(where) if write else _check(where)
@@ -96,7 +100,7 @@ def _check(folder: Path) -> ExitCode:
     names = drifted(folder)
     for name in names:
         path = schema_path(folder, name)
-        state = "says something other than the models" if path.exists() else "is missing"
+        state = "does not match the models" if path.exists() else "is missing"
         _say(f"{path} {state}")
     if names:
         _say("next: run `agenteval schema --write` and commit the result")

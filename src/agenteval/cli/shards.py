@@ -65,16 +65,16 @@ def read_shards(folders: Sequence[Path]) -> list[StoredShard]:
         twin = by_number.setdefault(shard.record.shard, shard)
         if twin is not shard:
             raise MergeError(
-                f"shard {shard.name} is there twice: {twin.folder} and {shard.folder}",
+                f"shard {shard.name} is given twice: {twin.folder} and {shard.folder}",
                 reason_code="merge.doubled_shard",
                 next_step="name each shard once",
             )
     missing = [str(number) for number in range(1, first.record.of + 1) if number not in by_number]
     if missing:
         raise MergeError(
-            f"of {first.record.of} shards there is no {', '.join(missing)}",
+            f"of {first.record.of} shards, {', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing",
             reason_code="merge.missing_shard",
-            next_step="name the directories of all shards; one that did not run has to be run first",
+            next_step="name the directories of all shards; run first any that has not run",
         )
     for shard in shards:
         _whole(shard)
@@ -107,7 +107,7 @@ def _unfinished(folder: Path) -> MergeError:
 def _same_run(one: StoredShard, other: StoredShard) -> None:
     a, b = one.record, other.record
     if a.of != b.of:
-        why = f"one of {a.of} shards, the other of {b.of}"
+        why = f"one run has {a.of} shards, the other {b.of}"
     elif a.run_id != b.run_id:
         why = f"--run-id is {a.run_id or 'not given'!r} and {b.run_id or 'not given'!r}"
     elif a.agenteval_version != b.agenteval_version:
@@ -128,9 +128,9 @@ def _whole(shard: StoredShard) -> None:
     done = len(record.tests) + sum(note.invalid for note in record.notes)
     if record.leaks:
         raise MergeError(
-            f"shard {shard.name} left files out because something sensitive would have shown: {shard.folder}",
+            f"shard {shard.name} left out files that would have shown something sensitive: {shard.folder}",
             reason_code="merge.leak",
-            next_step=f"read what {SUMMARY} of the shard says of redaction.leak",
+            next_step=f"see redaction.leak in the shard's {SUMMARY}",
         )
     if done < record.files:
         raise MergeError(
@@ -175,8 +175,8 @@ def merged(
 def _claim(ids: dict[str, Path], result: TestResult, path: Path) -> None:
     other = ids.setdefault(result.test_case_id, path)
     if other is not path:
-        message = f"the id {result.test_case_id!r} is taken by {other}"
-        step = "give one of the two tests another id: results are filed under it"
+        message = f"the id {result.test_case_id!r} is already used by {other}"
+        step = "give one of the two tests another id: results are stored by id"
         raise SpecError(
             [Problem(reason_code="spec.duplicate_test_id", message=message, path=path, next_step=step)]
         )

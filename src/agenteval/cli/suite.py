@@ -23,13 +23,13 @@ def command(
     paths: PathsArgument,
     allow_outside: AllowOutsideOption = False,
 ) -> ExitCode:
-    """Make an OpenWOP AgentEvalSuite of tests: golden outputs, tool responses and memory, as far as it can say them.
+    """Make an OpenWOP AgentEvalSuite from tests: golden outputs, tool responses and memory, as far as the format allows.
 
-    The suite goes to stdout, what it leaves out to stderr. Exit codes: 0, or 3 when there is no test to carry over.
+    The suite goes to stdout, what it leaves out to stderr. Exit codes: 0, or 3 if there is no test to carry over.
     """
     if action != "new":
         raise UsageError(
-            f"agenteval suite {action}: the one thing it does is new", next_step="agenteval suite new PATH"
+            f"agenteval suite {action}: the only action is new", next_step="agenteval suite new PATH"
         )
     from agenteval.cli.collection import collect
     from agenteval.cli.project import open_project

@@ -48,12 +48,12 @@ def suite_among(paths: Sequence[str], request: SuiteRequest) -> Path | None:
             if request.replays is not None or is_suite(Path(path)):
                 if len(paths) > 1:
                     raise UsageError(
-                        f"{path} is a suite, and a suite is run alone", next_step=f"agenteval run {path}"
+                        f"{path} is a suite, and a suite must be run alone", next_step=f"agenteval run {path}"
                     )
                 return Path(path)
     if given := request.given():
         raise UsageError(
-            f"{' and '.join(given)}: only for a run of an AgentEvalSuite, and no path is one",
+            f"{' and '.join(given)}: only for an AgentEvalSuite, and no path is one",
             next_step="name the suite's file: agenteval run suite.json",
         )
     return None
@@ -109,7 +109,9 @@ def _replays(path: Path, request: SuiteRequest, project: OpenProject, *, allow_o
     folder = request.replays or path.parent / REPLAYS
     if not folder.is_dir():
         named = (
-            "there is no such folder" if request.replays else "--replays is not given, and this is not there"
+            "there is no such folder"
+            if request.replays
+            else "--replays is not given, and this folder does not exist"
         )
         raise UsageError(
             f"no recordings in {folder}: {named}",

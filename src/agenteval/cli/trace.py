@@ -30,20 +30,20 @@ def command(
         Path,
         typer.Argument(
             metavar="INPUT",
-            help="A test, a replay bundle, or a recording: an install root, a session folder, a transcript, spans.",
+            help="A test, a replay bundle, or a recording: an install root, a session folder, a transcript or spans.",
             show_default=False,
         ),
     ],
     turn: Annotated[
         int | None,
-        typer.Option("--turn", metavar="N", min=1, help="Which run of a recording that holds several."),
+        typer.Option("--turn", metavar="N", min=1, help="Which run, if the recording holds several."),
     ] = None,
     adapter: AdapterOption = "",
     allow_outside: AllowOutsideOption = False,
 ) -> ExitCode:
     """Print the normalized trace of a test, a replay or a recording as JSON, redacted.
 
-    Exit codes: 0, 2 when it cannot be read, 3 when it is a test file that is invalid.
+    Exit codes: 0, 2 the input cannot be read, 3 an invalid test file.
     """
     from agenteval.reporters.stream import flush, write_encoded
 

@@ -21,9 +21,9 @@ def command(
     allow_outside: AllowOutsideOption = False,
     color: ColorOption = None,
 ) -> ExitCode:
-    """Check test files and what they name without running them: the same diagnostics as a run gives.
+    """Check test files and the files they name without running them: same diagnostics as a run.
 
-    Exit codes: 0 all valid, 3 something is not, or there is no test file.
+    Exit codes: 0 all valid, 3 something is invalid, or there is no test file.
     """
     project = open_project(paths)
     collection = collect(paths, project, suites=True)

@@ -51,7 +51,7 @@ def watch(
                 terminal.gap()
                 terminal.flush()  # before another process writes to the same place
                 ran, code = True, _run(again, options)
-                terminal.emit(("watching for changes; Ctrl-C ends", "dim"))
+                terminal.emit(("watching for changes; press Ctrl-C to stop", "dim"))
                 terminal.flush()
     except KeyboardInterrupt:
         pass
@@ -73,13 +73,13 @@ def _run(paths: Sequence[str], options: Sequence[str]) -> ExitCode:
 def options_of(context: typer.Context) -> list[str]:
     """The options that a command line gave, but for --watch. Raises `UsageError` for one that does not go with it."""
     if context.params["run_id"]:
-        raise UsageError("--watch makes many runs, and --run-id names one", reason_code="usage.watch_run_id")
+        raise UsageError("--watch makes many runs, but --run-id names one", reason_code="usage.watch_run_id")
     for name in ("baseline", "update_baseline"):
         if context.params[name]:  # of an update, tests that are not run again would be gone
             raise UsageError(
-                f"--watch runs parts of the tests, and --{name.replace('_', '-')} needs all",
+                f"--watch runs only part of the tests, but --{name.replace('_', '-')} needs all",
                 reason_code="usage.baseline",
-                next_step="leave one of them out",
+                next_step="use one or the other",
             )
     given: list[str] = []
     for option in context.command.params:
