@@ -22,7 +22,7 @@ from builders import call, make_trace
 from planted import PLANTED
 from run_builders import file_away, make_outcome, make_result
 
-MAKE_ROOM = "make room or give another --artifacts-dir; --no-artifacts runs without writing"
+MAKE_ROOM = "free some space or give another --artifacts-dir; --no-artifacts runs without writing"
 HOSTILE = [
     "../../x",
     "/etc/passwd",
@@ -162,7 +162,7 @@ def test_a_run_id_is_used_once(tmp_path: Path) -> None:
     assert caught.value.message == f"there is already a run in {tmp_path / 'mine'}"
     assert (caught.value.reason_code, caught.value.next_step) == (
         "artifacts.run_exists",
-        "give another --run-id, or none to have one made",
+        "give another --run-id, or none to have one generated",
     )
 
 

@@ -42,7 +42,7 @@ def test_good_schemas(schema: dict[str, Any]) -> None:
     assert schema_error(schema) is None
 
 
-LEADS_NOWHERE = "leads nowhere inside the schema, and nothing is fetched; put what it refers to under $defs"
+LEADS_NOWHERE = "does not resolve inside the schema, and remote schemas are not fetched; put what it refers to under $defs"
 
 
 @pytest.mark.parametrize(
@@ -50,17 +50,17 @@ LEADS_NOWHERE = "leads nowhere inside the schema, and nothing is fetched; put wh
     [
         ({"type": "strin"}, "type: 'strin' is not valid under any of the given schemas"),
         ({"pattern": 3}, "pattern: 3 is not of type 'string'"),
-        ({"requird": ["a"]}, "requird is no keyword, and would be ignored; did you mean 'required'?"),
+        ({"requird": ["a"]}, "requird is not a keyword, and would be ignored; did you mean 'required'?"),
         (
             {"properties": {"a": {"tpye": "string"}}},
-            "tpye is no keyword, and would be ignored; did you mean 'type'?",
+            "tpye is not a keyword, and would be ignored; did you mean 'type'?",
         ),
         (
             {"additionalProperty": False},
-            "additionalProperty is no keyword, and would be ignored; did you mean 'additionalProperties'?",
+            "additionalProperty is not a keyword, and would be ignored; did you mean 'additionalProperties'?",
         ),
-        ({"propertys": {}}, "propertys is no keyword, and would be ignored; did you mean 'properties'?"),
-        ({"min_length": 3}, "min_length is no keyword, and would be ignored; did you mean 'minLength'?"),
+        ({"propertys": {}}, "propertys is not a keyword, and would be ignored; did you mean 'properties'?"),
+        ({"min_length": 3}, "min_length is not a keyword, and would be ignored; did you mean 'minLength'?"),
         (
             {"items": {"dependencies": {"a": ["b"]}}},
             "dependencies is a keyword of another draft, and would be ignored; name that draft with $schema",
@@ -69,19 +69,19 @@ LEADS_NOWHERE = "leads nowhere inside the schema, and nothing is fetched; put wh
             {"$schema": "http://json-schema.org/draft-04/schema#", "const": 1},
             "const is a keyword of another draft, and would be ignored; name that draft with $schema",
         ),
-        ({"$schema": "https://x.example/s"}, "$schema names no known draft: 'https://x.example/s'"),
+        ({"$schema": "https://x.example/s"}, "$schema is not a known draft: 'https://x.example/s'"),
         (
             {"$schema": "http://json-schema.org/draft-03/schema#", "type": "odd"},
-            "$schema names no known draft: 'http://json-schema.org/draft-03/schema#'",
+            "$schema is not a known draft: 'http://json-schema.org/draft-03/schema#'",
         ),
-        ({"$schema": [1]}, "$schema names no known draft: [1]"),
-        ({"$schema": "http://["}, "$schema names no known draft: 'http://['"),
+        ({"$schema": [1]}, "$schema is not a known draft: [1]"),
+        ({"$schema": "http://["}, "$schema is not a known draft: 'http://['"),
         ({"$ref": "https://x.example/s.json"}, f"$ref 'https://x.example/s.json' {LEADS_NOWHERE}"),
         ({"$ref": "file:///etc/hosts"}, f"$ref 'file:///etc/hosts' {LEADS_NOWHERE}"),
         ({"items": {"$ref": "#/$defs/x"}}, f"$ref '#/$defs/x' {LEADS_NOWHERE}"),
         ({"$dynamicRef": "#node"}, f"$dynamicRef '#node' {LEADS_NOWHERE}"),
         ({"$ref": "http://[x"}, f"$ref 'http://[x' {LEADS_NOWHERE}"),
-        ({"$ref": "#"}, "it is nested too deep, or refers to itself without end"),
+        ({"$ref": "#"}, "it is nested too deeply, or refers to itself endlessly"),
         ({"pattern": "("}, "the pattern '(' is not a regular expression: missing ) at position 1"),
         (
             {"patternProperties": {"[": {}}},
@@ -89,7 +89,7 @@ LEADS_NOWHERE = "leads nowhere inside the schema, and nothing is fetched; put wh
         ),
         (
             {"properties": {"a": {"$schema": "http://json-schema.org/draft-03/schema#", "extends": 3}}},
-            "$schema stands inside the schema, where it changes the rules; put it at the top",
+            "$schema inside the schema would change the rules; put it at the top",
         ),
         (
             {
@@ -99,7 +99,7 @@ LEADS_NOWHERE = "leads nowhere inside the schema, and nothing is fetched; put wh
                 },
                 "anyOf": [{"$ref": "nowhere"}],
             },
-            "$schema stands inside the schema, where it changes the rules; put it at the top",
+            "$schema inside the schema would change the rules; put it at the top",
         ),
         (
             {"$ref": "#/elsewhere", "elsewhere": {"pattern": "("}},
@@ -136,7 +136,7 @@ def test_nothing_is_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
         schema_differences(schema, {})
     assert caught.value.reason_code == "schema.unresolvable"
     assert caught.value.message == (
-        "json_schema refers to 'http://x.example/s.json', which is not in the schema; nothing is fetched"
+        "json_schema refers to 'http://x.example/s.json', which is not in the schema; remote schemas are not fetched"
     )
 
 
@@ -180,7 +180,7 @@ def test_a_schema_that_branches_without_end_is_stopped(monkeypatch: pytest.Monke
     assert caught.value.message == USED_UP
     assert caught.value.reason_code == "schema.timeout"
     assert caught.value.next_step == (
-        "make the schema simpler, above all what repeats under anyOf, oneOf, allOf and $ref, "
+        "simplify the schema, above all what repeats under anyOf, oneOf, allOf and $ref, "
         "or raise limits.pattern_seconds in agenteval.yaml"
     )
 

@@ -89,7 +89,7 @@ def test_all_of_it() -> None:
         "    ✓ w  (the test)\n"
         "  what the agent did differently (1 test)\n"
         "    t\n"
-        "      ~ call 1  search  other arguments\n"
+        "      ~ call 1  search  different arguments\n"
         "          q: 1 → 2\n"
         "      > call 2 → 3  send  moved\n"
         "      - call 4  read\n"
@@ -98,7 +98,7 @@ def test_all_of_it() -> None:
         "      output\n"
         "        - One.\n"
         "        + Two.\n"
-        "  of 1 test only the numbers of calls were compared: a run keeps the traces that show more with --save-traces\n"
+        "  for 1 test, only the numbers of calls were compared: run with --save-traces to keep the traces that show more\n"
         "  2 tests not in this run\n"
         "  score 1 → 0.5 (-0.5), 1 newly failing, 1 missing, 1 still failing, 1 new\n"
     )

@@ -164,9 +164,9 @@ def test_an_empty_name_is_refused(tmp_path: Path) -> None:
     """It would mean the project itself, and no variable at all."""
     yaml_file(tmp_path, "artifacts_dir: ''\nbaseline: ''\nsecrets: ['']\n")
     assert [text.split("\n")[0] for text in told(tmp_path)] == [
-        "agenteval.yaml:1:16: error[config.wrong_value]: artifacts_dir: expected something that is not empty, got ''",
-        "agenteval.yaml:2:11: error[config.wrong_value]: baseline: expected something that is not empty, got ''",
-        "agenteval.yaml:3:11: error[config.wrong_value]: secrets[0]: expected something that is not empty, got ''",
+        "agenteval.yaml:1:16: error[config.wrong_value]: artifacts_dir: expected a non-empty value, got ''",
+        "agenteval.yaml:2:11: error[config.wrong_value]: baseline: expected a non-empty value, got ''",
+        "agenteval.yaml:3:11: error[config.wrong_value]: secrets[0]: expected a non-empty value, got ''",
     ]
 
 

@@ -277,7 +277,7 @@ def test_a_crash_shows_its_traceback_when_asked() -> None:
 
 def test_a_crashed_check_is_told_once() -> None:
     """The error stands at the top; the assertion that raised it is not told of again."""
-    crashed = judged("skip", "a", message="came to no verdict: boom")
+    crashed = judged("skip", "a", message="reached no verdict: boom")
     result = make_result(
         "error", crashed, judged("pass"), error=ErrorInfo(reason_code="assertion.crashed", message="boom")
     )
@@ -621,7 +621,7 @@ SURVIVED = mutant("survived", "one call more", difference=["  same", "- old", "+
                 "  0 % t   0 killed · 1 survived\n"
                 "  survived op: one call more\n"
                 "        same\n      - old\n      + new\n"
-                "      no assertion of the catalogue is known that would notice\n"
+                "      no assertion type is known that would notice it\n"
                 "  idle a  no_pii: it noticed none of these mutants\n"
             ),
             None,

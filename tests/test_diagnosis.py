@@ -99,7 +99,7 @@ def said(data: Any) -> list[str]:
             {"groups": {"a": [{"kind": "circle", "radius": 1, "x": 1}]}},
             "unknown_key: unknown key 'x' in groups.a[0]",
         ),
-        ({"tags": []}, "wrong_value: tags: expected something that is not empty, got an empty list"),
+        ({"tags": []}, "wrong_value: tags: expected a non-empty value, got an empty list"),
         (
             {"tags": [False]},
             f"wrong_type: tags[0]: expected a string, got the boolean false {QUOTE_IT}",

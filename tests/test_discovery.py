@@ -113,7 +113,7 @@ class TestDirectories:
         assert found("a", "b") == ["a/test.yaml", "select.nothing_found b"]
         assert only_problem(["b"]).render() == (
             "b: error[select.nothing_found]: no test file in this directory\n"
-            "   next: a test file is called test.yaml, test.yml, *.test.yaml or *.test.yml"
+            "   next: test files are named test.yaml, test.yml, *.test.yaml or *.test.yml"
         )
 
     def test_a_directory_called_as_a_test_is_an_error(self) -> None:
@@ -121,7 +121,7 @@ class TestDirectories:
         make("a/test.yaml/test.yaml", "b/x.test.yml/y")
         assert found("a") == ["file.not_a_file a/test.yaml"]
         assert found("b", "a/test.yaml") == ["file.not_a_file b/x.test.yml", "file.not_a_file a/test.yaml"]
-        assert only_problem(["a"]).message == "a directory, not a file, though it is called as a test file is"
+        assert only_problem(["a"]).message == "a directory, though it is named like a test file"
 
     def test_a_directory_that_cannot_be_read(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """It is told of, and the search goes on."""
@@ -222,8 +222,8 @@ class TestNearlyATest:
         list(discover(["."], problems))
         (problem,) = problems
         assert problem.render() == (
-            "tests.yml: warning[select.misnamed]: it holds a test, and is not run, since it is not called as one\n"
-            "   next: rename it: a test file is called test.yaml, test.yml, *.test.yaml or *.test.yml"
+            "tests.yml: warning[select.misnamed]: it holds a test, but its name keeps it from being run\n"
+            "   next: rename it: test files are named test.yaml, test.yml, *.test.yaml or *.test.yml"
         )
 
     @pytest.mark.parametrize(
@@ -267,7 +267,7 @@ class TestNotInForce:
         Path("ab/pyproject.toml").write_text('[project]\ndependencies = ["agenteval"]\n')
         problems: list[Problem] = []
         list(discover(["."], problems))
-        step = "run these tests by themselves, or set at the root what they need"
+        step = "run these tests on their own, or set what they need at the root"
         assert [problem.render() for problem in problems] == [
             f"{file}: warning[config.not_in_force]: the tests below are judged without these settings: "
             f"the root of the project is {root}\n   next: {step}"

@@ -189,7 +189,7 @@ def test_utf_16_is_explained(tmp_path: Path, encoding: str) -> None:
     path.write_bytes(mark + "a: 1".encode(encoding))
     problem = refusal(path)
     assert (problem.reason_code, problem.line, problem.column) == ("file.encoding", 1, 1)
-    assert problem.message == "the file is in UTF-16; only UTF-8 is read"
+    assert problem.message == "the file is in UTF-16; only UTF-8 is supported"
 
 
 def test_a_nul_byte(tmp_path: Path) -> None:

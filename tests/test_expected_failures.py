@@ -105,14 +105,14 @@ def test_passes_when_exactly_the_expected_assertions_fail(
             [NO, OTHER],
             ["no"],
             "xfail.other_failure",
-            "other failed, which the test does not expect: read the evidence",
+            "other failed unexpectedly: read the evidence",
         ),
         (
             [YES, OTHER],
             ["yes"],
             "xfail.other_failure",
             (
-                "other failed, which the test does not expect: read the evidence; "
+                "other failed unexpectedly: read the evidence; "
                 f"yes passed, though the test expects it to fail: {MENDED}"
             ),
         ),
@@ -185,11 +185,9 @@ def test_a_selection_without_all_expected_failures_is_judged_as_it_stands() -> N
     passing = run_one(make_test(YES, expected=expected)).result
     assert (failing.status, failing.reason_code) == ("fail", "assertion.failed")
     assert (passing.status, passing.xfail) == ("pass", False)
-    assert failing.warnings == ["the failure that the test expects is not judged: absent is not selected"]
+    assert failing.warnings == ["the expected failure cannot be judged: absent is not selected"]
     neither = run_one(make_test(YES, expected=expecting("absent", "gone"))).result
-    assert neither.warnings == [
-        "the failure that the test expects is not judged: absent and gone are not selected"
-    ]
+    assert neither.warnings == ["the expected failure cannot be judged: absent and gone are not selected"]
 
 
 def test_the_run_counts_them_apart() -> None:
@@ -198,7 +196,7 @@ def test_the_run_counts_them_apart() -> None:
     tally.add(tallied(judged([YES, NO], "no")))
     assert tally.counts == RunCounts(total=1, xfailed=1)
     assert tally.scorecard() == [CategoryScore(category="outcome", passed=1, xfailed=1)]
-    assert tally.exit() == (ExitCode.PASSED, "no test failed, but for 1 test that should")
+    assert tally.exit() == (ExitCode.PASSED, "no test failed, except 1 test that should")
     assert [(row.status, row.xfail) for row in tally.rows] == [("pass", True)]
     tally.add(tallied(judged([YES], "yes")))
     assert tally.counts == RunCounts(total=2, failed=1, xfailed=1)
@@ -290,7 +288,7 @@ def test_the_negative_controls_pass_as_expected_failures(
     out = capsys.readouterr().out
     assert len(re.findall(r"^XFAIL nanoclaw\.control\.", out, re.MULTILINE)) == number
     assert f"{number} xfailed in " in out
-    assert out.endswith(f"exit 0: no test failed, but for {number} tests that should\n")
+    assert out.endswith(f"exit 0: no test failed, except {number} tests that should\n")
 
 
 def test_a_control_that_fails_no_longer_fails_the_run(
@@ -323,7 +321,7 @@ def test_one_assertion_of_a_control(controls: Path) -> None:
     assert (alone.exit_code, alone.only_result()["xfail"]) == (0, True)
     assert (other.exit_code, other.only_result()["xfail"]) == (0, False)
     assert other.only_result()["warnings"] == [
-        "the failure that the test expects is not judged: searches is not selected"
+        "the expected failure cannot be judged: searches is not selected"
     ]
 
 

@@ -191,7 +191,7 @@ def test_a_crash_makes_the_test_an_error_and_the_rest_is_judged() -> None:
     )
     assert "in boom" in result.error.details
     crashed = result.assertions[1]
-    assert crashed.message == "came to no verdict: assertion second (told) crashed: KeyError: 'lost'"
+    assert crashed.message == "reached no verdict: assertion second (told) crashed: KeyError: 'lost'"
     assert (crashed.reason_code, crashed.exercised) == ("assertion.crashed", False)
     assert crashed.reason == "the check did not finish"
 

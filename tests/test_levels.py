@@ -31,8 +31,8 @@ SCENARIO = make_spec()["scenario"]
 @pytest.mark.parametrize(
     ("overrides", "message", "next_step"),
     [
-        ({"fixtures": []}, "unknown key 'fixtures'", "put it into 'tools'"),
-        ({"save_trace": True}, "unknown key 'save_trace'", "put it into 'reporting'"),
+        ({"fixtures": []}, "unknown key 'fixtures'", "move it into 'tools'"),
+        ({"save_trace": True}, "unknown key 'save_trace'", "move it into 'reporting'"),
         (
             {"scenario": {**SCENARIO, "tags": ["a"]}},
             "unknown key 'tags' in scenario",
@@ -46,7 +46,7 @@ SCENARIO = make_spec()["scenario"]
         (
             {"assertions": assertion("must_call_tool", {"tool": "web_search"}, min_calls=2)},
             "unknown key 'min_calls' in assertions[0]",
-            "put it into 'params'",
+            "move it into 'params'",
         ),
         (
             {"assertions": assertion("must_call_tool", {"tool": "web_search", "severity": "warning"})},
@@ -60,7 +60,7 @@ SCENARIO = make_spec()["scenario"]
                 )
             },
             "must_call_tool has no parameter 'args_contains'",
-            "put it into 'args'",
+            "move it into 'args'",
         ),
         (
             {"assertions": assertion("must_call_tool", {"tool": "web_search", "args": {"min_calls": 2}})},
@@ -74,7 +74,7 @@ SCENARIO = make_spec()["scenario"]
                 )
             },
             "trajectory_matches has no parameter 'args'",
-            "put it into 'expected'",
+            "move it into 'expected'",
         ),
     ],
 )

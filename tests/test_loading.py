@@ -258,7 +258,7 @@ def test_an_unsupported_version(tmp_path: Path, version: str, message: str) -> N
         ),
         (
             ("available: [web_search]", "available: ['']"),
-            [(11, "wrong_value: tools.available[0]: expected something that is not empty, got ''")],
+            [(11, "wrong_value: tools.available[0]: expected a non-empty value, got ''")],
         ),
         (
             ("  - id: a", "  - id: 010"),
@@ -279,7 +279,7 @@ def test_an_unsupported_version(tmp_path: Path, version: str, message: str) -> N
         ),
         (
             ("type: called", "type: ''"),
-            [(14, "wrong_value: assertions[0].type: expected something that is not empty, got ''")],
+            [(14, "wrong_value: assertions[0].type: expected a non-empty value, got ''")],
         ),
     ],
 )
@@ -355,7 +355,7 @@ def test_an_id_that_begins_with_another_adapter_is_a_warning(tmp_path: Path) -> 
     path = write(tmp_path, (HEAD + BODY).replace("nanoclaw.test.case.holds", "otel.a.b.c"))
     (warning,) = load_test(path).warnings
     assert (warning.message, warning.next_step) == (
-        "the id 'otel.a.b.c' begins with 'otel', and the adapter is 'nanoclaw'",
+        "the id 'otel.a.b.c' begins with 'otel', but the adapter is 'nanoclaw'",
         "for instance nanoclaw.a.b.c",
     )
 
@@ -367,7 +367,7 @@ def test_a_policy_that_nothing_judges_is_a_warning(tmp_path: Path, monkeypatch: 
     assert warning.severity == "warning"
     assert warning.render().split("\n")[0] == (
         f"{path}:12:11: warning[spec.policy_not_judged]: "
-        "no assertion of the test judges tools.policy: breaking it fails nothing"
+        "no assertion of the test checks tools.policy: breaking it would fail nothing"
     )
     monkeypatch.setattr("agenteval.conventions.JUDGES_POLICY", "called")
     assert load_test(path).warnings == []
@@ -398,7 +398,7 @@ def test_a_recording_in_place_of_its_test(tmp_path: Path) -> None:
     """Its one error names the test beside it, when there is one; a test with a script is still told all it lacks."""
     path = tmp_path / "replay.json"
     path.write_text('{"schema_version": "0.1", "adapter": "nanoclaw-replay", "script": []}', encoding="utf-8")
-    told_once = f"{path}: error[select.recording]: a recording, which has a script and no assertions\n"
+    told_once = f"{path}: error[select.recording]: a recording, which has a script but no assertions\n"
     (alone,) = problems(path)
     assert alone.render() == f"{told_once}   next: name the test that replays it"
     test = write(tmp_path)
@@ -427,12 +427,12 @@ def test_a_test_id_belongs_to_one_file(tmp_path: Path) -> None:
     with pytest.raises(SpecError) as caught:
         unique.claim(tests[1].case.id, tests[1].path)
     assert str(caught.value) == (
-        f"{tmp_path}/two/test.yaml:2:5: error[spec.duplicate_test_id]: the id 'nanoclaw.test.case.holds' is taken "
-        f"by {tmp_path}/one/test.yaml\n"
+        f"{tmp_path}/two/test.yaml:2:5: error[spec.duplicate_test_id]: the id 'nanoclaw.test.case.holds' is already "
+        f"used by {tmp_path}/one/test.yaml\n"
         '   1 | schema_version: "0.1"\n'
         "   2 | id: nanoclaw.test.case.holds\n"
         "     |     ^^^^^^^^^^^^^^^^^^^^^^^^\n"
-        "   next: give one of the two another id: results are filed under it"
+        "   next: give one of the two another id: results are stored by id"
     )
 
 

@@ -240,7 +240,7 @@ def test_an_id_that_two_files_have_is_an_error(pytester: pytest.Pytester, projec
     done = run(pytester, "-q")
     done.assert_outcomes(errors=1)
     assert (
-        "tests/two/test.yaml:2:5: error[spec.duplicate_test_id]: the id 'nanoclaw.t.one.x' is taken by"
+        "tests/two/test.yaml:2:5: error[spec.duplicate_test_id]: the id 'nanoclaw.t.one.x' is already used by"
         " tests/one/test.yaml" in done.outlines
     )
     twice = run(pytester, "-q", "--keep-duplicates", "tests/one/test.yaml", "tests/one")

@@ -164,7 +164,7 @@ def test_an_error_without_a_next_step_gets_one(kind: Callable[[str], Exception])
     made = run_one(make_test(YES), raising(kind("broken"))).result
     assert made.status == "error"
     assert made.reason_code in ("adapter.failed", "f.x")
-    assert made.next_step == "correct what the message names, and run the test again"
+    assert made.next_step == "fix what the message names, then run the test again"
 
 
 def test_any_error_of_ours_in_an_adapter_is_told_as_it_is() -> None:
@@ -178,7 +178,7 @@ def test_any_error_of_ours_in_an_adapter_is_told_as_it_is() -> None:
 
 
 CRASH_STEP = (
-    "this is a bug of the adapter: report it with the recording that shows it; -v shows where it happened"
+    "this is a bug in the adapter: report it with the recording that shows it; -v shows where it happened"
 )
 
 
@@ -219,7 +219,7 @@ def test_an_unknown_adapter_is_an_error() -> None:
         run_test(make_test(YES, adapter="nanoclown"), options),
         "adapter.unknown",
         "unknown adapter 'nanoclown' (installed: nanoclaw, otel)",
-        "correct `adapter:` in the test, or install the package that brings the adapter",
+        "correct `adapter:` in the test, or install the package that provides the adapter",
     )
 
 

@@ -152,7 +152,7 @@ def test_a_long_value_hides_no_other_difference() -> None:
         ),
         (
             {"regex": {"query": ""}},
-            "the pattern of query is empty, and matches every text: use required_keys for any",
+            "the pattern of query is empty, and matches every text: use required_keys to accept any",
         ),
         ({"regex": {"query": "("}}, "the pattern '(' is not a regular expression: missing ) at position 1"),
         (
@@ -175,14 +175,14 @@ def test_a_matcher_that_cannot_be_used_is_refused(matcher: dict[str, Any], messa
         (
             {"event_type": "memory_read", "tool": "web_search", "success": True},
             (
-                "tool goes with events of tools (tool_call, tool_result, error), not with memory_read: "
+                "tool goes with tool events (tool_call, tool_result, error), not with memory_read: "
                 "this selector could never match"
             ),
         ),
         (
             {"event_type": "final_output", "success": True},
             (
-                "success goes with events of tools (tool_call, tool_result, error), not with final_output: "
+                "success goes with tool events (tool_call, tool_result, error), not with final_output: "
                 "this selector could never match"
             ),
         ),

@@ -89,9 +89,9 @@ def test_a_run_of_another_format_is_refused(folder: Path) -> None:
         StoredRun(folder)
     assert other.value.reason_code == "run.other_version"
     assert other.value.message == (
-        f"the run in {folder} is written in version '0.2' of the format, and '0.1' is what can be read"
+        f"the run in {folder} uses version '0.2' of the format, but only '0.1' can be read"
     )
-    assert other.value.next_step == "use the agenteval that wrote it, or run the tests again"
+    assert other.value.next_step == "use the version of agenteval that wrote it, or run the tests again"
 
 
 def test_a_missing_result_is_damage(folder: Path) -> None:
@@ -120,7 +120,7 @@ def test_a_test_may_have_no_result(folder: Path) -> None:
     assert len(list(run.results())) == len(run.summary.tests) - 1
     with pytest.raises(StoredRunError) as error:
         run.result(row)
-    assert error.value.message == f"the run in {folder} has no result of {row.test_case_id}"
+    assert error.value.message == f"the run in {folder} has no result for {row.test_case_id}"
 
 
 def test_a_summary_leads_nowhere_else(folder: Path) -> None:

@@ -232,7 +232,7 @@ def test_what_pydantic_says_of_whole_numbers_null_and_doubles(change: dict[str, 
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"colors": []}, "expected something that is not empty, got an empty list"),
+        ({"colors": []}, "expected a non-empty value, got an empty list"),
         ({"colors": ["red", "red"]}, "'red' is listed twice"),
         ({"copies": 0}, "expected at least 1, got the number 0"),
         ({"copies": 1.5}, "expected an integer, got the number 1.5"),

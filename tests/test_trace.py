@@ -295,7 +295,7 @@ def test_events_out_of_order_are_refused() -> None:
 def test_two_events_of_one_name_are_refused() -> None:
     """Evidence names events, so names are unique."""
     twin = replace(event(2, "error"), event_id="evt-1")
-    assert refusal(event(1, "error"), twin) == "two events are called evt-1"
+    assert refusal(event(1, "error"), twin) == "two events have the id evt-1"
 
 
 def test_unknown_event_types_are_refused() -> None:
@@ -308,7 +308,7 @@ def test_a_parent_must_come_earlier() -> None:
     for parent in ("evt-1", "evt-2", "nothing"):
         assert (
             refusal(event(1, "error", parent=parent), event(2, "error"))
-            == f"event evt-1 names a parent, {parent}, that is not before it"
+            == f"event evt-1 has a parent, {parent}, that does not come before it"
         )
 
 

@@ -135,7 +135,7 @@ def test_a_misspelt_tool_is_an_error_wherever_it_stands(
     assert told(found) == [("spec.unknown_tool", pointer, "did you mean 'web_search'?")]
     assert found[0].message == "the tool 'web_serch' is not in tools.available"
     assert (
-        found[0].next_step == "correct it; if the tool is really called so, write it as a glob: web_serc[h]"
+        found[0].next_step == "correct it; if that is really the tool's name, write it as a glob: web_serc[h]"
     )
     assert found[0].line is not None
 
@@ -278,7 +278,7 @@ def test_what_is_allowed_is_told(tmp_path: Path) -> None:
         (1 + text.index("    group_id: famly"), 15, ["family"]),
     ]
     assert found[1].next_step == (
-        "correct it; a group that is really called so belongs into scenario.other_group_state"
+        "correct it; if that is really the group's name, add it to scenario.other_group_state"
     )
 
 

@@ -202,17 +202,22 @@ NEXT_STEPS = {
         ("a: &a [x, *a]", "yaml.recursive_alias", "1:11", "the alias *a stands inside its own anchor"),
         ("&a a: &b {c: *b}", "yaml.recursive_alias", "1:14", "the alias *b stands inside its own anchor"),
         ("a: *b", "yaml.syntax", "1:4", "no anchor &b comes before the alias *b"),
-        ("a: 1\n---\nb: 2", "yaml.multiple_documents", "2:1", "a second document begins; a file holds one"),
+        (
+            "a: 1\n---\nb: 2",
+            "yaml.multiple_documents",
+            "2:1",
+            "a second document begins here; a file holds only one",
+        ),
         ("", "yaml.empty", "1:1", "the file is empty: it holds no data"),
         ("# nothing\n\n", "yaml.empty", "1:1", "the file is empty: it holds no data"),
         ("---\n...\n", "yaml.empty", "1:4", "the file is empty: it holds no data"),
         ("a:\n\tb: 1", "yaml.syntax", "2:1", "a tab cannot indent YAML"),
         ("a: @b", "yaml.syntax", "1:4", "a text cannot begin with '@' here"),
-        ("a: b: c", "yaml.syntax", "1:5", "a key with a value cannot stand here"),
-        ("a: x\n  \x07", "yaml.syntax", "2:3", "the character U+0007 cannot stand in YAML"),
-        ("a: \ud800", "yaml.syntax", "1:4", "the character U+D800 cannot stand in YAML"),
-        ("<<: 1", "yaml.syntax", "1:5", "<< merges mappings, and this is none"),
-        ("<<: [{a: 1}, b]", "yaml.syntax", "1:5", "<< merges mappings, and this is none"),
+        ("a: b: c", "yaml.syntax", "1:5", "a key with a value is not allowed here"),
+        ("a: x\n  \x07", "yaml.syntax", "2:3", "the character U+0007 is not allowed in YAML"),
+        ("a: \ud800", "yaml.syntax", "1:4", "the character U+D800 is not allowed in YAML"),
+        ("<<: 1", "yaml.syntax", "1:5", "<< merges mappings, and this is not one"),
+        ("<<: [{a: 1}, b]", "yaml.syntax", "1:5", "<< merges mappings, and this is not one"),
     ],
 )
 def test_what_is_refused(text: str, code: str, place: str, message: str) -> None:
@@ -226,19 +231,19 @@ def test_what_is_refused(text: str, code: str, place: str, message: str) -> None
 
 LIST = "the list that begins in line 2 cannot go on like this"
 MAPPING = "the mapping that begins in line 1 cannot go on like this"
-NO_ESCAPE = "in double quotes a backslash begins an escape, and this is none"
+NO_ESCAPE = "in double quotes a backslash begins an escape, and this is not one"
 NO_KEY = "expected a key with ': ' after it, a colon and a space"
 TOO_FAR = "this key is indented further than the one before it, which has a value"
 STEPS = {
     LIST: "begin each item with '- ', a dash and a space, at one column; indent the keys of an item equally",
-    MAPPING: "indent its keys equally; or else a quote before this place is not closed, or closed too early",
-    NO_ESCAPE: "put a regular expression or a path in single quotes, where a backslash is one",
-    NO_KEY: "write `key: value`; indent a text that goes on in a further line",
+    MAPPING: "indent its keys equally; if they are, an earlier quote is not closed, or closed too early",
+    NO_ESCAPE: "put a regular expression or a path in single quotes, where a backslash is just that",
+    NO_KEY: "write `key: value`; indent a text that continues on the next line",
     TOO_FAR: "indent keys that belong together equally",
     "the quote that begins here is not closed": "close it",
     "no anchor &b comes before the alias *b": "put a text that begins with '*' in quotes",
     "a tab cannot indent YAML": "indent with spaces",
-    "the character U+0007 cannot stand in YAML": "remove it, or write it as an escape in quotes",
+    "the character U+0007 is not allowed in YAML": "remove it, or write it as an escape in quotes",
     "a list cannot begin here": "begin it on a line of its own, or write [a, b]",
     "expected a value here": "add it, or close the bracket; put a text that begins with '#' in quotes, or it is a comment",
 }
@@ -270,7 +275,7 @@ OPEN = "add what is missing; put a text that holds ', \", #, a comma or a bracke
         ("a: - b\n", 1, "a list cannot begin here"),
         ("a: *b", 1, "no anchor &b comes before the alias *b"),
         ("a:\n  b: 1\n\tc: 2\n", 3, "a tab cannot indent YAML"),
-        ("a: x\n  \x07", 2, "the character U+0007 cannot stand in YAML"),
+        ("a: x\n  \x07", 2, "the character U+0007 is not allowed in YAML"),
     ],
 )
 def test_slips_are_told_in_words_for_authors(text: str, line: int, message: str) -> None:
@@ -342,7 +347,7 @@ def test_deep_nesting_is_refused(opening: str) -> None:
     """A hundred levels are read; one more, or ten thousand, are an error and not a crash."""
     problem = refusal(opening * 10_000)
     assert problem.reason_code in ("yaml.too_deep", "yaml.syntax", "yaml.key_not_string")
-    assert problem.message == "mappings and lists are nested more than 100 deep"
+    assert problem.message == "mappings and lists are nested more than 100 levels deep"
 
 
 def test_a_hundred_levels_are_read() -> None:
@@ -362,7 +367,7 @@ def test_an_alias_bomb_is_refused() -> None:
     problem = refusal(bomb(20))
     assert problem.reason_code == "yaml.too_many_nodes"
     assert problem.message == (
-        "the file holds more than 200,000 values (what an alias stands for counts each time)"
+        "the file holds more than 200,000 values (each use of an alias counts in full)"
     )
     assert problem.line == 6
     assert problem.next_step == (

@@ -17,7 +17,7 @@ from agenteval.spec import TestCase
 from agenteval.trace import Trace
 
 GROUP = "agenteval.adapters"
-_REINSTALL = "reinstall the package that brings the adapter, or report it to its author"
+_REINSTALL = "reinstall the package that provides the adapter, or report it to its author"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -80,16 +80,16 @@ def find_adapter(name: str, *, also: Sequence[str] = ()) -> Adapter:
         target, *others = targets[name]
         if others:
             raise AdapterError(
-                f"the adapter {name!r} is announced twice: {', '.join((target, *others))}",
+                f"the adapter {name!r} is registered twice: {', '.join((target, *others))}",
                 reason_code="adapter.broken",
-                next_step="uninstall all but one of the packages that bring it",
+                next_step="uninstall all but one of the packages that provide it",
             )
         return _load(name, target)
     known = ", ".join(sorted({*targets, *also})) or "none"
     raise AdapterError(
         f"unknown adapter {name!r} (installed: {known})",
         reason_code="adapter.unknown",
-        next_step="correct `adapter:` in the test, or install the package that brings the adapter",
+        next_step="correct `adapter:` in the test, or install the package that provides the adapter",
     )
 
 
@@ -132,7 +132,7 @@ def _load(name: str, target: str) -> Adapter:
 
 def _does_not_load(name: str, source: str, error: BaseException, next_step: str) -> AdapterError:
     return AdapterError(
-        f"adapter {name!r} ({source}) does not load: {type(error).__name__}: {saying(error)}",
+        f"adapter {name!r} ({source}) failed to load: {type(error).__name__}: {saying(error)}",
         reason_code="adapter.broken",
         next_step=next_step,
     )

@@ -26,7 +26,7 @@ def schema_error(schema: dict[str, Any]) -> str | None:
 
     base = _draft(schema.get("$schema"))
     if base is None:
-        return f"$schema names no known draft: {schema.get('$schema')!r}"
+        return f"$schema is not a known draft: {schema.get('$schema')!r}"
     try:
         base.check_schema(schema, format_checker=None)  # it knows only Python's own patterns
         problem = next(_problems(schema, base), None)
@@ -39,7 +39,7 @@ def schema_error(schema: dict[str, Any]) -> str | None:
         place = "/".join(map(str, error.absolute_path))
         return f"{place}: {error.message}" if place else str(error.message)
     except RecursionError:
-        return "it is nested too deep, or refers to itself without end"
+        return "it is nested too deeply, or refers to itself endlessly"
     return problem
 
 
@@ -58,15 +58,15 @@ def schema_differences(schema: dict[str, Any], value: Any) -> list[str]:
             return [_line(error) for error, _ in zip(errors, range(MOST_DIFFERENCES), strict=False)]
     except Unresolvable as error:
         raise AssertionCrashError(
-            f"json_schema refers to {error.ref!r}, which is not in the schema; nothing is fetched",
+            f"json_schema refers to {error.ref!r}, which is not in the schema; remote schemas are not fetched",
             reason_code="schema.unresolvable",
             next_step="put the referenced schema under $defs and refer to it with #/$defs/<name>",
         ) from None
     except RecursionError:
         raise AssertionCrashError(
-            "json_schema or the value it judges is nested too deep, or the schema refers to itself without end",
+            "json_schema or the value it judges is nested too deeply, or the schema refers to itself endlessly",
             reason_code="schema.recursion",
-            next_step="make the schema flatter",
+            next_step="flatten the schema",
         ) from None
 
 
@@ -130,7 +130,7 @@ def _timed(check: Any) -> Any:
             raise AssertionCrashError(
                 f"json_schema used up the {budget.SECONDS:g} s that the patterns and schemas of an assertion may take",
                 reason_code="schema.timeout",
-                next_step="make the schema simpler, above all what repeats under anyOf, oneOf, allOf and $ref, "
+                next_step="simplify the schema, above all what repeats under anyOf, oneOf, allOf and $ref, "
                 "or raise limits.pattern_seconds in agenteval.yaml",
             )
         return check(validator, rule, instance, schema)
@@ -221,7 +221,7 @@ def _problems(schema: dict[str, Any], draft: Any) -> Iterator[str]:
             target = _resolved(reference, resolver)
             if target is None:
                 yield (
-                    f"{keyword} {reference!r} leads nowhere inside the schema, and nothing is fetched;"
+                    f"{keyword} {reference!r} does not resolve inside the schema, and remote schemas are not fetched;"
                     " put what it refers to under $defs"
                 )
             elif id(target.contents) not in seen:
@@ -237,7 +237,7 @@ def _problems(schema: dict[str, Any], draft: Any) -> Iterator[str]:
             continue  # true and false
         keywords.update(contents)
         if "$schema" in contents and contents is not schema:
-            yield "$schema stands inside the schema, where it changes the rules; put it at the top"
+            yield "$schema inside the schema would change the rules; put it at the top"
         yield from _ignored(contents, draft)
         pending += [
             (inner, resolver.in_subresource(inner))
@@ -269,7 +269,7 @@ def _ignored(contents: dict[str, Any], draft: Any) -> Iterator[str]:
         if keyword in others:
             yield f"{keyword} is a keyword of another draft, and would be ignored; name that draft with $schema"
         elif meant := _meant(keyword, frozenset(judging)):
-            yield f"{keyword} is no keyword, and would be ignored; did you mean {meant!r}?"
+            yield f"{keyword} is not a keyword, and would be ignored; did you mean {meant!r}?"
 
 
 @lru_cache(maxsize=256)

@@ -27,7 +27,7 @@ def remarks(case: TestCase) -> Iterator[Fault]:
     if case.tools.policy and all(spec.type != JUDGES_POLICY for spec in case.assertions):
         yield Fault(
             code="spec.policy_not_judged",
-            message="no assertion of the test judges tools.policy: breaking it fails nothing",
+            message="no assertion of the test checks tools.policy: breaking it would fail nothing",
             data_path=("tools", "policy"),
             next_step=f"add an assertion of the type {JUDGES_POLICY}",
         )
@@ -43,7 +43,7 @@ def _phrases_like_patterns(case: TestCase) -> Iterator[Fault]:
             if _SIGNS.search(phrase):
                 yield Fault(
                     code="spec.phrase_like_pattern",
-                    message=f"{shown(phrase)} reads like a regular expression, and is looked for as it is written",
+                    message=f"{shown(phrase)} looks like a regular expression, but is matched literally",
                     data_path=("assertions", index, "params", "patterns", number),
                     next_step="set `regex: true` next to patterns",
                 )
@@ -58,5 +58,5 @@ def _unconventional(case: TestCase) -> tuple[str, str] | None:
         return message, f"{case.adapter}.memory.same-group-recall.brief-bullets"
     first, *rest = parts
     if first != case.adapter:
-        return f"begins with {first!r}, and the adapter is {case.adapter!r}", ".".join([case.adapter, *rest])
+        return f"begins with {first!r}, but the adapter is {case.adapter!r}", ".".join([case.adapter, *rest])
     return None

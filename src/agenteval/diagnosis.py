@@ -103,7 +103,7 @@ def _findings(cls: type[Model], data: Any, details: Sequence[Any]) -> list[Findi
             finding = Finding(
                 code="wrong_value",
                 path=path,
-                message=str(error) or "refused, without a reason",
+                message=str(error) or "rejected without a reason",
                 at_key=not path,
             )
         else:
@@ -182,7 +182,7 @@ def _home(cls: type[Model], data: Any, path: DataPath, owner: type[Model] | None
     *outer, name = path
     for held in fields(owner) if owner else ():  # type: ignore[arg-type]
         if any(name in field_names(kind) for kind in models_in(held.type)):
-            return f"put it into {held.name!r}"
+            return f"move it into {held.name!r}"
     for length in reversed(range(len(outer))):
         around = model_at(cls, data, path[:length])
         if around and name in field_names(around):
@@ -250,7 +250,7 @@ def _expectation(detail: Any) -> str:
         case "string_pattern_mismatch":
             return f"a string that matches {context['pattern']}"
         case "too_short" | "string_too_short":
-            return "something that is not empty"
+            return "a non-empty value"
         case code:
             return str(_EXPECTATIONS.get(code, detail["msg"]))
 

@@ -122,7 +122,7 @@ class _Search:
                     path,
                     "select.nothing_found",
                     "no test file in this directory",
-                    next_step=f"a test file is called {_PATTERNS}",
+                    next_step=f"test files are named {_PATTERNS}",
                 )
 
     def below(self, top: str) -> Iterator[Found]:
@@ -197,10 +197,10 @@ def _holds_a_test(path: str) -> bool:
 def _misnamed(path: str) -> Problem:
     return Problem(
         reason_code="select.misnamed",
-        message="it holds a test, and is not run, since it is not called as one",
+        message="it holds a test, but its name keeps it from being run",
         path=Path(path),
         severity="warning",
-        next_step=f"rename it: a test file is called {_PATTERNS}",
+        next_step=f"rename it: test files are named {_PATTERNS}",
     )
 
 
@@ -214,7 +214,7 @@ def _not_in_force(folders: Mapping[str, bool], root: Path) -> Iterator[Problem]:
                     message=f"the tests below are judged without these settings: the root of the project is {root}",
                     path=file,
                     severity="warning",
-                    next_step="run these tests by themselves, or set at the root what they need",
+                    next_step="run these tests on their own, or set what they need at the root",
                 )
 
 
@@ -236,7 +236,7 @@ def _missing(path: str) -> SpecError:
 
 
 def _not_a_file(path: str) -> SpecError:
-    return _error(path, "file.not_a_file", "a directory, not a file, though it is called as a test file is")
+    return _error(path, "file.not_a_file", "a directory, though it is named like a test file")
 
 
 def _error(path: str, code: str, message: str, *, next_step: str = "") -> SpecError:

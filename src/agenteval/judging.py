@@ -82,7 +82,7 @@ class _Judge:
         return self._result(bound, verdict, no if self.fail_on_vacuous else "pass", "assertion.vacuous")
 
     def crashed(self, bound: BoundAssertion, crash: Failure) -> AssertionResult:
-        message = f"came to no verdict: {crash.message}"
+        message = f"reached no verdict: {crash.message}"
         verdict = Verdict(passed=False, message=message, exercised=False, reason="the check did not finish")
         return self._result(bound, verdict, "skip", crash.reason_code)
 
@@ -160,14 +160,14 @@ def _crash(bound: BoundAssertion, error: BaseException, redactor: Redactor) -> F
     kind = f"{bound.spec.type} of the plugin {bound.plugin}" if bound.plugin else bound.spec.type
     where = f"assertion {bound.spec.id} ({kind})"
     if isinstance(error, AssertionCrashError):
-        next_step = error.next_step or "correct what the message names, and run the test again"
+        next_step = error.next_step or "fix what the message names, then run the test again"
         return Failure(
             error.reason_code, redactor.unseen(f"{where}: {error.message}"), redactor.unseen(next_step)
         )
     return Failure(
         "assertion.crashed",
         redactor.unseen(f"{where} crashed: {type(error).__name__}: {saying(error)}".rstrip(": ")),
-        f"this is a bug{' of the plugin' if bound.plugin else ''}: report it with the test and its recording; "
+        f"this is a bug{' in the plugin' if bound.plugin else ''}: report it with the test and its recording; "
         "-v shows where it happened",
         redactor.unseen("".join(traceback.format_exception(error))),
     )

@@ -27,7 +27,7 @@ from agenteval.strict import parse
 from agenteval.trace import CAPABILITY_FLAGS
 from agenteval.vocabulary import misspelt_names
 
-IN_PARAMS = "put it into 'params'"
+IN_PARAMS = "move it into 'params'"
 BESIDE_PARAMS = "put it next to 'params'"
 _DEFAULT_LIMITS = LimitsConfig()
 
@@ -129,7 +129,7 @@ def _refused(problems: Sequence[Problem], path: Path) -> SpecError:
         reason_code="file.outside_root",
         message=f"a link leads out of the project {root}, to a file that is not a valid test",
         path=path,
-        next_step=f"see what is wrong with it where it is: agenteval validate {path.resolve()}",
+        next_step=f"see what is wrong with the file itself: agenteval validate {path.resolve()}",
     )
     return SpecError([problem])
 
@@ -139,7 +139,7 @@ def _recording(path: Path) -> Problem:
     test = path.with_name(TEST_FILE)
     return Problem(
         reason_code="select.recording",
-        message="a recording, which has a script and no assertions",
+        message="a recording, which has a script but no assertions",
         path=path,
         next_step=f"name the test that replays it{f': {test}' if test.is_file() else ''}",
     )
@@ -228,7 +228,7 @@ class _Loader:
             if not (origin := self.registry.origin(kind)):
                 raise
             self.plugin_fault(
-                f"the plugin {origin} broke down on the parameters of {kind}: {told(error)}", index
+                f"the plugin {origin} crashed on the parameters of {kind}: {told(error)}", index
             )
         return None
 
@@ -237,7 +237,7 @@ class _Loader:
         code, message, next_step = "spec.unknown_assertion_type", f"unknown assertion type {kind!r}", ""
         for plugin in self.registry.suspects():
             code, next_step = "plugin.broken", plugin.next_step
-            message += f"; it may be one of the plugin {plugin.origin}, which is broken: {plugin.error}"
+            message += f"; it may belong to the plugin {plugin.origin}, which is broken: {plugin.error}"
         types = self.registry.assertion_types()
         near = closest(kind, types)
         path = ("assertions", index, "type")
@@ -345,8 +345,8 @@ class UniqueIds:
             raise id_refused(
                 path,
                 code="spec.duplicate_test_id",
-                message=f"the id {test_id!r} is taken by {other}",
-                next_step="give one of the two another id: results are filed under it",
+                message=f"the id {test_id!r} is already used by {other}",
+                next_step="give one of the two another id: results are stored by id",
             )
 
 

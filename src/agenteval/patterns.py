@@ -44,9 +44,9 @@ def pattern_error(pattern: str) -> str | None:
     if len(pattern) > MOST_CHARACTERS:
         return f"it has {len(pattern):,} characters; the limit is {MOST_CHARACTERS:,}"
     if "\b" in pattern:  # meant as a word boundary; a backspace never matches, and what it forbids passes
-        return "it holds a backspace, which YAML makes of \\b in double quotes; put it in single quotes"
+        return "it holds a backspace, which is how YAML reads \\b in double quotes; put it in single quotes"
     if _repeats(pattern) > MOST_REPEATS:
-        return f"it demands more than {MOST_REPEATS} repetitions"
+        return f"it requires more than {MOST_REPEATS} repetitions"
     import regex
 
     try:

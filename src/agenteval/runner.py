@@ -138,7 +138,7 @@ def _adapter_failure(error: AdapterError, redactor: Redactor) -> Failure:
     return Failure(
         error.reason_code,
         redactor.unseen(text),
-        redactor.unseen(error.next_step or "correct what the message names, and run the test again"),
+        redactor.unseen(error.next_step or "fix what the message names, then run the test again"),
         redactor.unseen(details),
     )
 
@@ -215,7 +215,7 @@ def _trace(adapter: Adapter, test: LoadedTest, context: AdapterContext, options:
         raise AdapterError(
             f"adapter {adapter.name} {adapter.version} crashed: {type(error).__name__}",
             reason_code="adapter.crashed",
-            next_step="this is a bug of the adapter: report it with the recording that shows it; "
+            next_step="this is a bug in the adapter: report it with the recording that shows it; "
             "-v shows where it happened",
         ) from error
     if not trace.events:

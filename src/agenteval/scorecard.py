@@ -160,7 +160,7 @@ class Tally:
             known = counted(self.known_failures, "known failure")
             return ExitCode.PASSED, f"no regression against {self.compared_with}, {known}"
         if counts.xfailed:
-            return ExitCode.PASSED, f"no test failed, but for {counted(counts.xfailed, 'test')} that should"
+            return ExitCode.PASSED, f"no test failed, except {counted(counts.xfailed, 'test')} that should"
         return ExitCode.PASSED, "all tests passed" if not counts.skipped else "no test failed"
 
     def summary(self, *, run_id: str, started_at: str, finished_at: str, duration_ms: float) -> RunSummary:

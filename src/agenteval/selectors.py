@@ -42,7 +42,9 @@ class ArgsMatch(Model):
             raise ValueError(f"nothing to match: give at least one of {', '.join(self.MATCHERS)}")
         for key, pattern in self.regex.items():
             if not pattern:
-                message = f"the pattern of {key} is empty, and matches every text: use required_keys for any"
+                message = (
+                    f"the pattern of {key} is empty, and matches every text: use required_keys to accept any"
+                )
                 raise WrongPart(message, "regex", key)
             if error := pattern_error(pattern):
                 message = f"the pattern {shown(pattern)} is not a regular expression: {error}"
@@ -106,7 +108,7 @@ class Selector(Model):
             raise ValueError("a selector needs at least one of event_type, tool, call_id, success and args")
         if self.event_type is not None and self.event_type not in self.TOOL_EVENTS and given:
             raise ValueError(
-                f"{given[0]} goes with events of tools ({', '.join(self.TOOL_EVENTS)}), "
+                f"{given[0]} goes with tool events ({', '.join(self.TOOL_EVENTS)}), "
                 f"not with {self.event_type}: this selector could never match"
             )
         if self.event_type == "error" and self.success:

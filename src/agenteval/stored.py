@@ -52,10 +52,10 @@ class StoredRun:
         self.summary = load_model(RunSummary, self.path / SUMMARY, max_bytes=_ANY_SIZE)
         if self.summary.schema_version != RESULT_SCHEMA_VERSION:
             raise StoredRunError(
-                f"the run in {self.path} is written in version {self.summary.schema_version!r} of the format, "
-                f"and {RESULT_SCHEMA_VERSION!r} is what can be read",
+                f"the run in {self.path} uses version {self.summary.schema_version!r} of the format, "
+                f"but only {RESULT_SCHEMA_VERSION!r} can be read",
                 reason_code="run.other_version",
-                next_step="use the agenteval that wrote it, or run the tests again",
+                next_step="use the version of agenteval that wrote it, or run the tests again",
             )
 
     def results(self) -> Iterator[TestResult]:
@@ -65,7 +65,7 @@ class StoredRun:
     def result(self, row: TestRow) -> TestResult:
         """The result that a row of the summary names. Raises `StoredRunError`, `FileError`."""
         if row.result is None:
-            raise StoredRunError(f"the run in {self.path} has no result of {row.test_case_id}")
+            raise StoredRunError(f"the run in {self.path} has no result for {row.test_case_id}")
         return self.stored_result(row.result)
 
     def stored_result(self, name: str) -> TestResult:

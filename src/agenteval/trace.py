@@ -445,13 +445,13 @@ def check_trace(trace: Trace) -> None:
                 trace, f"event {event.event_id} has seq {event.seq} after {last}; events are ordered by seq"
             )
         if event.event_id in seen:
-            _refuse(trace, f"two events are called {event.event_id}")
+            _refuse(trace, f"two events have the id {event.event_id}")
         if event.type not in EVENT_TYPES:
             _refuse(trace, f"event {event.event_id} has the unknown type {event.type!r}")
         if event.parent_event_id is not None and event.parent_event_id not in seen:
             _refuse(
                 trace,
-                f"event {event.event_id} names a parent, {event.parent_event_id}, that is not before it",
+                f"event {event.event_id} has a parent, {event.parent_event_id}, that does not come before it",
             )
         last = event.seq
         seen.add(event.event_id)

@@ -58,7 +58,7 @@ def _tools(case: TestCase, named: Sequence[Named]) -> Iterator[Fault]:
                 at_key=at_key,
                 suggestion=meant,
                 allowed=available,
-                next_step=f"correct it; if the tool is really called so, write it as a glob: {name[:-1]}[{name[-1]}]",
+                next_step=f"correct it; if that is really the tool's name, write it as a glob: {name[:-1]}[{name[-1]}]",
             )
 
 
@@ -76,11 +76,11 @@ def _groups(case: TestCase, named: Sequence[Named]) -> Iterator[Fault]:
         if name not in known and (meant := slip_of(name, known)):
             yield Fault(
                 code="spec.unknown_group",
-                message=f"the scenario knows no group {name!r}",
+                message=f"the scenario has no group {name!r}",
                 data_path=path,
                 suggestion=meant,
                 allowed=list(known),
-                next_step="correct it; a group that is really called so belongs into scenario.other_group_state",
+                next_step="correct it; if that is really the group's name, add it to scenario.other_group_state",
             )
 
 
@@ -103,7 +103,7 @@ def _tasks(case: TestCase, named: Sequence[Named]) -> Iterator[Fault]:
         if isinstance(scheduled, str) and slip_of(name, [scheduled]):
             yield Fault(
                 code="spec.unknown_task",
-                message=f"the task {name!r} is not that of scenario.scheduler_context",
+                message=f"the task {name!r} is not the one in scenario.scheduler_context",
                 data_path=path,
                 suggestion=scheduled,
                 allowed=[scheduled],

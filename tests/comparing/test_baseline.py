@@ -73,11 +73,11 @@ def test_the_score_is_that_of_all_tests() -> None:
         ),
         (
             {"tests": [{"test_case_id": "a", "status": "pass", "assertions": {}, "expires": "2027-02-30"}]},
-            "tests[0]: expires: there is no day 2027-02-30",
+            "tests[0]: expires: 2027-02-30 is not a date",
         ),
         (
             {"tests": [{"test_case_id": "a", "status": "pass", "assertions": {}}] * 2},
-            "two entries are about a",
+            "two entries are for a",
         ),
         (
             {"tests": [{"test_case_id": "a", "status": "pass", "assertions": {"b": "maybe"}}]},
@@ -102,7 +102,7 @@ def test_nothing_there_is_no_empty_baseline(tmp_path: Path) -> None:
     assert error.value.reason_code == "baseline.missing"
     assert (
         error.value.message
-        == f"no run and no baseline in {tmp_path / 'absent.json'}: there is no such directory or file"
+        == f"no run or baseline at {tmp_path / 'absent.json'}: there is no such directory or file"
     )
 
 

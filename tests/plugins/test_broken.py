@@ -144,7 +144,7 @@ CONTRACT = {
     "an example that is refused": (
         '"min_words: 2"',
         '"max_words: 0"',
-        "Shouts refuses its own example: unknown key 'max_words'",
+        "Shouts rejects its own example: unknown key 'max_words'",
     ),
     "no docstring": (
         '    """The final output is all upper case. Had nothing to judge when it holds no letters."""\n',
@@ -290,7 +290,7 @@ def test_a_test_that_may_use_it_is_invalid(tmp_path: Path, capsys: pytest.Captur
     assert main(["validate", "tests"]) == 3
     out = " ".join(capsys.readouterr().out.split())
     assert (
-        "tests/pass/test.yaml:19:9: error[plugin.broken]: unknown assertion type 'shouts'; it may be one of the "
+        "tests/pass/test.yaml:19:9: error[plugin.broken]: unknown assertion type 'shouts'; it may belong to the "
         f"plugin {PLUGIN}, which is broken: ZeroDivisionError: division by zero (line 1)"
     ) in out
     assert f"next: {NEXT}" in out
@@ -337,7 +337,7 @@ def test_rules_that_break_down(rule: str, tmp_path: Path, capsys: pytest.Capture
     plugged(tmp_path, SHOUTS.replace("    def check(", check)).add("pass", assertions=asserting(min_words=7))
     assert main(["validate", "tests"]) == 3
     out = " ".join(capsys.readouterr().out.split())
-    start = f"error[plugin.broken]: the plugin {PLUGIN} broke down on the parameters of shouts: "
+    start = f"error[plugin.broken]: the plugin {PLUGIN} crashed on the parameters of shouts: "
     assert f"{start}KeyError: 'x'" in out or f"{start}SystemExit: x" in out
     assert "next: correct the plugin, or report it to its author" in out
 
@@ -368,13 +368,13 @@ def test_explain_names_what_is_broken(tmp_path: Path, capsys: pytest.CaptureFixt
     error = "ZeroDivisionError: division by zero (line 1)"
     assert main(["explain", "--plugins"]) == 0
     captured = capsys.readouterr()
-    assert captured.out == "no plugin brings an assertion type\n"
+    assert captured.out == "no plugin provides an assertion type\n"
     assert (
         captured.err == f"warning[plugin.broken]: the plugin {PLUGIN} is broken: {error}\n   next: {NEXT}\n\n"
     )
     assert main(["explain", "shouts"]) == 2
     assert capsys.readouterr().err == (
-        "error[usage.unknown_type]: unknown assertion type 'shouts'; it may be one of the plugin "
+        "error[usage.unknown_type]: unknown assertion type 'shouts'; it may belong to the plugin "
         f"{PLUGIN}, which is broken: {error}\n  next: list all types with `agenteval explain`\n"
     )
 
@@ -414,7 +414,7 @@ CRASHES = {
     ),
     "observes a number that Python does not write": (
         "return passed('fine', words=10**5000)",
-        "TypeError: observed 'words' holds a number of thousands of digits, which is not JSON",
+        "TypeError: observed 'words' holds a number with thousands of digits, which is not JSON",
     ),
     "changes an event": (
         "trace.events[0].data.clear()\n        return passed('fine')",
@@ -442,7 +442,7 @@ def test_a_check_that_crashes(body: str, error: str, tmp_path: Path) -> None:
     assert run.exit_code == 2
     assert (result["status"], result["reason_code"]) == ("error", "assertion.crashed")
     assert result["error"]["message"] == f"assertion a (shouts of the plugin {PLUGIN}) crashed: {error}"
-    assert result["next_step"].startswith("this is a bug of the plugin: report it ")
+    assert result["next_step"].startswith("this is a bug in the plugin: report it ")
     assert [each["status"] for each in result["assertions"]] == ["skip", "pass"]
 
 
@@ -455,13 +455,13 @@ def test_an_assertion_that_counts_as_false_is_judged(method: str, tmp_path: Path
     assert [each["status"] for each in run.only_result()["assertions"]] == ["fail"]
 
 
-BROKE_DOWN = f"error[plugin.broken]: the plugin {PLUGIN} broke down on the parameters of shouts"
+BROKE_DOWN = f"error[plugin.broken]: the plugin {PLUGIN} crashed on the parameters of shouts"
 
 
 @pytest.mark.parametrize(
     ("raised", "said"),
     [
-        ("ValueError", "error[spec.wrong_parameter]: shouts: refused, without a reason"),
+        ("ValueError", "error[spec.wrong_parameter]: shouts: rejected without a reason"),
         ("AssertionError", f"{BROKE_DOWN}: AssertionError"),
         ("GeneratorExit", f"{BROKE_DOWN}: GeneratorExit"),
     ],

@@ -10,7 +10,7 @@ from runs import run_command
 
 NEXT = "correct the plugin, or remove it from `plugins` in the configuration"
 AUTHOR = "correct the adapter, or report it to its author"
-OF_THE_ADAPTER = "this is a bug of the adapter: report it with the recording that shows it"
+OF_THE_ADAPTER = "this is a bug in the adapter: report it with the recording that shows it"
 
 
 @pytest.fixture(autouse=True)
@@ -62,7 +62,7 @@ TRACES = {
     ),
     "a number that Python does not write": (
         "trace.events[1].data['result'] = 10**5000",
-        "events[1].data holds a number of thousands of digits, which is not JSON",
+        "events[1].data holds a number with thousands of digits, which is not JSON",
     ),
     "no data": ("trace.events[1].data = 'x'", "events[1].data is a value of type str: expected dict"),
     "no list of events": (
@@ -119,7 +119,7 @@ def test_an_adapter_that_cannot_be_made(raised: str, shown: str, tmp_path: Path)
     project = plugged(tmp_path, having(f"    def __init__(self):\n        raise {raised}"))
     result = run_command([project.add("a", adapter="canned")], tmp_path / "out").only_result()
     assert (result["reason_code"], result["next_step"]) == ("adapter.broken", NEXT)
-    assert result["error"]["message"] == f"adapter 'canned' ({PLUGIN}) does not load: {shown}"
+    assert result["error"]["message"] == f"adapter 'canned' ({PLUGIN}) failed to load: {shown}"
 
 
 INPUTS = {
@@ -277,7 +277,7 @@ def test_an_adapter_that_takes_the_output_away(deed: str, tmp_path: Path) -> Non
     )
     closes = "close" in deed
     done = agenteval(tmp_path, "run", str(path), "--no-artifacts", code=2 if closes else 0)
-    told = "standard output was closed while the command ran: a plugin or an adapter must have done it"
+    told = "standard output was closed while the command was running, probably by a plugin or an adapter"
     assert " ".join(done.stderr.split()) == (
-        f"error[usage.io]: {told} next: have it leave sys.stdout open" if closes else ""
+        f"error[usage.io]: {told} next: make it leave sys.stdout open" if closes else ""
     )

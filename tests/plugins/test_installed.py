@@ -65,13 +65,13 @@ def test_what_is_not_used_is_not_loaded(project: Project, tmp_path: Path) -> Non
     [
         (
             "x = (\n",
-            "acme_checks:Shouts does not load: SyntaxError: '(' was never closed (acme_checks.py, line 1)",
+            "acme_checks:Shouts failed to load: SyntaxError: '(' was never closed (acme_checks.py, line 1)",
         ),
-        ("1 / 0\n", "acme_checks:Shouts does not load: ZeroDivisionError: division by zero"),
-        ("raise SystemExit(0)\n", "acme_checks:Shouts does not load: SystemExit: 0"),
+        ("1 / 0\n", "acme_checks:Shouts failed to load: ZeroDivisionError: division by zero"),
+        ("raise SystemExit(0)\n", "acme_checks:Shouts failed to load: SystemExit: 0"),
         (
             "x = 1\n",
-            "acme_checks:Shouts does not load: AttributeError: module 'acme_checks' has no attribute 'Shouts'",
+            "acme_checks:Shouts failed to load: AttributeError: module 'acme_checks' has no attribute 'Shouts'",
         ),
         ("class Shouts: pass\n", "Shouts is not a subclass of agenteval.assertions.base.Assertion"),
         (
@@ -163,7 +163,7 @@ def test_two_packages_with_one_adapter(project: Project, tmp_path: Path) -> None
     ]
     project.add("pass", adapter="canned")
     out = agenteval(project.root, "run", "tests", "--no-artifacts", sites=sites, code=2).stdout
-    assert "the adapter 'canned' is announced twice: one:Canned, two:Canned" in in_words(out)
+    assert "the adapter 'canned' is registered twice: one:Canned, two:Canned" in in_words(out)
 
 
 @pytest.mark.parametrize(
@@ -186,8 +186,10 @@ def test_an_adapter_that_does_not_load(module: str, error: str, project: Project
     project.add("broken", adapter="canned")
     project.add("pass")
     out = agenteval(project.root, "run", "tests", "--no-artifacts", "-v", sites=[site], code=2).stdout
-    assert f"error[adapter.broken]: adapter 'canned' (acme:Canned) does not load: {error}" in in_words(out)
-    assert "next: reinstall the package that brings the adapter, or report it to its author" in in_words(out)
+    assert f"error[adapter.broken]: adapter 'canned' (acme:Canned) failed to load: {error}" in in_words(out)
+    assert "next: reinstall the package that provides the adapter, or report it to its author" in in_words(
+        out
+    )
     assert "PASS nanoclaw.t.pass.x" in out
     assert (f'File "{site / "acme.py"}", line 2, in found' in out) is ("def found" in module)
 
@@ -218,4 +220,4 @@ def test_a_project_of_the_current_directory_is_found(tmp_path: Path) -> None:
     folder.mkdir(parents=True)
     plugged(folder.parent)
     assert "(checks/shouting.py)" in agenteval(folder, "explain", "--plugins").stdout
-    assert agenteval(tmp_path, "explain", "--plugins").stdout == "no plugin brings an assertion type\n"
+    assert agenteval(tmp_path, "explain", "--plugins").stdout == "no plugin provides an assertion type\n"

@@ -183,10 +183,10 @@ def test_explain_writes_a_reference_of_plugins(tmp_path: Path, capsys: pytest.Ca
 def test_explain_without_plugins(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """`--plugins` says so when there is none, and does not go with a type."""
     write(tmp_path / "agenteval.yaml", "{}")
-    assert said(capsys, "explain", "--plugins") == "no plugin brings an assertion type\n"
+    assert said(capsys, "explain", "--plugins") == "no plugin provides an assertion type\n"
     assert main(["explain", "--plugins", "shouts"]) == 2
     assert capsys.readouterr().err == (
-        "error[usage.invalid]: --plugins lists types: it does not go with TYPE\n  next: leave one of them out\n"
+        "error[usage.invalid]: --plugins lists types: it cannot be combined with TYPE\n  next: use one or the other\n"
     )
 
 

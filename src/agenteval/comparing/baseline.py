@@ -43,7 +43,7 @@ class BaselineFile(Model):
         seen: set[str] = set()
         for test in self.tests:
             if test.test_case_id in seen:
-                raise ValueError(f"two entries are about {test.test_case_id}")
+                raise ValueError(f"two entries are for {test.test_case_id}")
             seen.add(test.test_case_id)
 
     def data(self) -> dict[str, Any]:

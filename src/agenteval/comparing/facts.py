@@ -43,7 +43,7 @@ class TestFacts(Model):
             try:
                 date.fromisoformat(self.expires)
             except ValueError:
-                raise ValueError(f"expires: there is no day {self.expires}") from None
+                raise ValueError(f"expires: {self.expires} is not a date") from None
 
     @property
     def failing(self) -> bool:

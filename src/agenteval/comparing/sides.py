@@ -59,12 +59,12 @@ class Side:
         other = head.suite_id != suite_id
         what = "suite" if other else "version of the suite"
         raise UsageError(
-            f"{head.label} is of another {what}: it is of {head.suite_id} {head.suite_version}, "
+            f"{head.label} belongs to another {what}: it is of {head.suite_id} {head.suite_version}, "
             f"{label} of {suite_id} {version}",
             reason_code="baseline.other_suite",
-            next_step="compare runs of one suite (suite.id in agenteval.yaml, else the directory that is run; or suiteId)"
+            next_step="compare runs of the same suite (suite.id in agenteval.yaml, else the directory that is run; or suiteId)"
             if other
-            else "compare runs of one version, or write the baseline anew with --update-baseline",
+            else "compare runs of the same version, or rewrite the baseline with --update-baseline",
         )
 
 
@@ -77,7 +77,7 @@ def load_side(path: Path) -> Side:
         return _of_run(StoredRun(path))
     if not path.exists():
         raise UsageError(
-            f"no run and no baseline in {path}: there is no such directory or file",
+            f"no run or baseline at {path}: there is no such directory or file",
             reason_code="baseline.missing",
             next_step="name the directory of a run, or a file that `agenteval run --update-baseline` has written",
         )
@@ -152,7 +152,7 @@ def _stored_trajectory(run: StoredRun, result: TestResult) -> Trajectory | None:
         return stored(trace)
     except ValueError as error:
         raise StoredRunError(
-            f"the run in {run.path} is damaged: {result.artifacts.trace} is no trace",
+            f"the run in {run.path} is damaged: {result.artifacts.trace} is not a trace",
             reason_code="run.damaged",
             next_step="run the tests again",
         ) from error

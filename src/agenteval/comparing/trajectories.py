@@ -173,7 +173,7 @@ def output_lines(before: Trajectory, after: Trajectory) -> list[str]:
     if before.output_digest is None:
         return ["there was none before"]
     if after.output_digest is None:
-        return ["there is none any more"]
+        return ["there is none now"]
     if before.output is None or after.output is None:
         return ["it differs; a baseline keeps only a digest of it"]
     from agenteval.comparing.values import text_lines

@@ -69,7 +69,7 @@ def _unified(before: str, after: str) -> Iterator[str]:
         del one[-1], other[-1]
     one, other = one[start : start + _MOST_TEXT_LINES], other[start : start + _MOST_TEXT_LINES]
     if not (one or other):
-        yield "only ends of lines and blank ends differ"
+        yield "only line endings and trailing blanks differ"
         return
     from deepdiff import DeepDiff
 

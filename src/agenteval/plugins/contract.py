@@ -212,6 +212,6 @@ def _bad_example(cls: type[Assertion]) -> Iterator[str]:
     except yaml.YAMLError as error:
         yield f"has an example that is not YAML: {told(error)}"
     except Invalid as invalid:
-        yield f"refuses its own example: {'; '.join(finding.sentence for finding in invalid.findings)}"
+        yield f"rejects its own example: {'; '.join(finding.sentence for finding in invalid.findings)}"
     except Exception as error:  # noqa: BLE001 - whatever a plugin's own code raises, it is broken
         yield f"cannot read its own example: {told(error)}"

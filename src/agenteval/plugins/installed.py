@@ -36,7 +36,7 @@ def load(plugin: Plugin) -> Plugin:
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - whatever a plugin raises, SystemExit included, is its error
-        return replace(plugin, error=f"{plugin.target} does not load: {told(error)}")
+        return replace(plugin, error=f"{plugin.target} failed to load: {told(error)}")
     word = "type" if plugin.kind == "assertion" else "name"
     if not breach and (own := getattr(cls, word)) != plugin.name:
         breach = f"{cls.__name__} has the {word} {own!r}, but its package announces it as {plugin.name!r}"

@@ -71,7 +71,7 @@ def not_json(value: Any) -> Iterator[str]:
     elif value is not None and not isinstance(value, str | int | float):
         yield kind_of(value)
     elif isinstance(value, int) and value.bit_length() > _LONGEST_NUMBER:
-        yield "a number of thousands of digits"
+        yield "a number with thousands of digits"
 
 
 def _misfits(value: Any, kind: Any, name: str) -> Iterator[str]:

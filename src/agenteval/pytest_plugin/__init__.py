@@ -27,9 +27,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="Write the results of agenteval's tests into a new directory in DIR (default: nowhere).",
     )
     parser.addini(
-        "agenteval", "Collect test.yaml and *.test.yaml: as --agenteval.", type="bool", default=False
+        "agenteval", "Collect test.yaml and *.test.yaml, like --agenteval.", type="bool", default=False
     )
-    parser.addini("agenteval_artifacts", "As --agenteval-artifacts; relative to the rootdir.", default="")
+    parser.addini("agenteval_artifacts", "Like --agenteval-artifacts; relative to the rootdir.", default="")
 
 
 @pytest.hookimpl(tryfirst=True)

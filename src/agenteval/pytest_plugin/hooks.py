@@ -25,7 +25,9 @@ def switch_on(config: pytest.Config) -> None:
         hooks = Hooks(config)
     except AgentEvalError as error:
         raise pytest.UsageError(redactor_in_force().unseen(error.message)) from None
-    config.addinivalue_line("markers", f"{NAME}(tag): a test file of agenteval; once for each of its tags.")
+    config.addinivalue_line(
+        "markers", f"{NAME}(tag): an agenteval test file, marked once for each of its tags."
+    )
     config.pluginmanager.register(hooks, f"{NAME}-hooks")
 
 

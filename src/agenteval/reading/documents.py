@@ -91,7 +91,7 @@ def _refuse_size(path: Path, size: int, limit: int) -> NoReturn:
 
 def _refuse_encoding(path: Path, data: bytes, offset: int) -> NoReturn:
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        what = "the file is in UTF-16; only UTF-8 is read"
+        what = "the file is in UTF-16; only UTF-8 is supported"
     else:
         what = f"the byte 0x{data[offset]:02x} is not UTF-8"
     text = data[:offset].decode()

@@ -68,7 +68,7 @@ def _walk(text: str) -> Iterator[tuple[list[_Frame], int, int]]:
         if sign in "[{":
             frames.append(_Frame(is_object=sign == "{"))
             if len(frames) > MAX_DEPTH:
-                message = f"mappings and lists are nested more than {MAX_DEPTH} deep"
+                message = f"mappings and lists are nested more than {MAX_DEPTH} levels deep"
                 raise _FoundError("json.too_deep", message, start, 1)
 
 

@@ -142,7 +142,7 @@ def _counted(next_event: NextEvent, max_nodes: int) -> NextEvent:
 def _refuse_size(event: Any, max_nodes: int) -> NoReturn:
     raise _Refused(
         "yaml.too_many_nodes",
-        f"the file holds more than {max_nodes:,} values (what an alias stands for counts each time)",
+        f"the file holds more than {max_nodes:,} values (each use of an alias counts in full)",
         event,
         next_step="move large data into a JSON file of its own, or raise limits.max_yaml_nodes in agenteval.yaml",
     )
@@ -173,7 +173,9 @@ class _Reader:
         self.next_event()
         event = self.next_event()
         if type(event) is not StreamEndEvent:
-            raise _Refused("yaml.multiple_documents", "a second document begins; a file holds one", event)
+            raise _Refused(
+                "yaml.multiple_documents", "a second document begins here; a file holds only one", event
+            )
         if data is None and not root.value:
             raise _Refused("yaml.empty", "the file is empty: it holds no data", root)
         return data
@@ -237,7 +239,7 @@ class _Reader:
         if type(event) is AliasEvent:
             return self.alias(event)
         if depth > MAX_DEPTH and type(event) is not ScalarEvent:
-            message = f"mappings and lists are nested more than {MAX_DEPTH} deep"
+            message = f"mappings and lists are nested more than {MAX_DEPTH} levels deep"
             raise _Refused("yaml.too_deep", message, event)
         before = self.nodes
         if event.anchor is not None:
@@ -281,7 +283,7 @@ class _Reader:
         value = self.node(event, depth)
         mappings = value if isinstance(value, list) else [value]
         if not all(isinstance(mapping, dict) for mapping in mappings):
-            raise _Refused("yaml.syntax", "<< merges mappings, and this is none", event)
+            raise _Refused("yaml.syntax", "<< merges mappings, and this is not one", event)
         return mappings
 
     def unusual_key(self, event: Any, depth: int) -> str:
@@ -352,7 +354,7 @@ def _syntax(text: str, error: yaml.YAMLError) -> _Refused:
 
 
 def _bad_character(text: str, offset: int) -> _Refused:
-    message = f"the character U+{ord(text[offset]):04X} cannot stand in YAML"
+    message = f"the character U+{ord(text[offset]):04X} is not allowed in YAML"
     return _Refused("yaml.syntax", message, offset, next_step="remove it, or write it as an escape in quotes")
 
 

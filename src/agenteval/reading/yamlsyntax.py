@@ -59,7 +59,9 @@ def _of_a_colon(text: str, offset: int) -> Trouble:
     line = text.rfind("\n", 0, offset) + 1
     key = _KEY_ALONE.fullmatch(text, line, offset)
     if not key:
-        return Trouble("a key with a value cannot stand here", offset, "put a text that holds ': ' in quotes")
+        return Trouble(
+            "a key with a value is not allowed here", offset, "put a text that holds ': ' in quotes"
+        )
     before = _LAST_LINE.search(text, 0, line)
     if before and key.start("key") - line <= before.start("words") - before.start():
         return _no_key(before.start("words"))
@@ -74,7 +76,7 @@ def _no_key(offset: int) -> Trouble:
     return Trouble(
         "expected a key with ': ' after it, a colon and a space",
         offset,
-        "write `key: value`; indent a text that goes on in a further line",
+        "write `key: value`; indent a text that continues on the next line",
     )
 
 
@@ -82,9 +84,9 @@ def _of_quotes(problem: str, context: str, at: Any, begun: Any) -> Trouble | Non
     """A text in quotes, or one that needs them."""
     if "quoted scalar" in context and ("escape" in problem or "hexdecimal" in problem):
         return Trouble(
-            "in double quotes a backslash begins an escape, and this is none",
+            "in double quotes a backslash begins an escape, and this is not one",
             at.index,
-            "put a regular expression or a path in single quotes, where a backslash is one",
+            "put a regular expression or a path in single quotes, where a backslash is just that",
         )
     if "quoted scalar" in context:
         return Trouble("the quote that begins here is not closed", begun.index, "close it")
@@ -123,7 +125,7 @@ def _of_indentation(context: str, at: Any, begun: Any) -> Trouble | None:
         return Trouble(
             f"the mapping that begins in line {begun.line + 1} cannot go on like this",
             at.index,
-            "indent its keys equally; or else a quote before this place is not closed, or closed too early",
+            "indent its keys equally; if they are, an earlier quote is not closed, or closed too early",
         )
     if "simple key" in context:
         return _no_key(begun.index)

@@ -128,7 +128,7 @@ def _unknown(name: str, registry: Registry) -> UsageError:
     near = closest(name, registry.assertion_types())
     guess = f", did you mean {near!r}?" if near else ""
     guess += "".join(
-        f"; it may be one of the plugin {plugin.origin}, which is broken: {plugin.error}"
+        f"; it may belong to the plugin {plugin.origin}, which is broken: {plugin.error}"
         for plugin in registry.suspects()
     )
     return UsageError(

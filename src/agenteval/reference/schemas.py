@@ -85,7 +85,7 @@ def write_schemas(folder: Path) -> list[Path]:
             raise UsageError(
                 f"cannot write {path}: {error.strerror or error}",
                 reason_code="usage.not_writable",
-                next_step="name a folder that can be written with --dir",
+                next_step="name a writable folder with --dir",
             ) from error
         written.append(path)
     return written
