@@ -122,5 +122,5 @@ def test_is_vacuous_without_a_call_to_judge() -> None:
 def test_an_empty_list_of_tools_is_refused() -> None:
     """It would judge nothing."""
     assert refused("no_duplicate_tool_calls", {"tools": []}) == [
-        "expected something that is not empty, got an empty list"
+        "expected a non-empty value, got an empty list"
     ]

@@ -369,14 +369,14 @@ def test_claims_in_other_words_only_have_a_way_out_named() -> None:
     verdict = read("The red fox ran.", "A crimson animal sprinted past.", include_input=False)
     assert verdict.message == (
         'expected the tool results to support every claim, got 1 of 1 claim unsupported: "A >>crimson animal sprinted past<<."'
-        " (wording supported 0, needed 0.66); where these are its own words for what the sources say,"
+        " (wording supported 0, needed 0.66); if these are its own words for what the sources say,"
         " leave wording out of check"
     )
     several = read(
         "The red fox ran.", "A crimson animal sprinted.\n\nIts den collapsed.", include_input=False
     )
     assert several.message.endswith(
-        "\n  where these are its own words for what the sources say, leave wording out of check"
+        "\n  if these are its own words for what the sources say, leave wording out of check"
     )
     verdict = read("The red fox ran.", "A crimson animal sprinted 12 miles.", include_input=False)
     assert verdict.message.endswith("(no source has 12 miles; wording supported 0, needed 0.66)")
@@ -484,7 +484,7 @@ def test_claims_without_anything_asked_for_are_vacuous(
     """A claim without a fact of the kinds in `check`, and what the agent says about its own work."""
     verdict = claims(output, **params)
     assert (verdict.passed, verdict.exercised) == (True, False)
-    assert verdict.reason == f"the output claims nothing that {kinds} can be judged by"
+    assert verdict.reason == f"the output makes no claim that can be checked by {kinds}"
     assert [claim["text"] for claim in verdict.observed["claims"]] == [output]
 
 
@@ -498,7 +498,7 @@ def test_without_output_both_are_vacuous(kind: str) -> None:
 
 def test_claims_spec_errors() -> None:
     """Found when the test is loaded."""
-    assert spec_error(CLAIMS, {"check": []}) == "expected something that is not empty, got an empty list"
+    assert spec_error(CLAIMS, {"check": []}) == "expected a non-empty value, got an empty list"
     assert spec_error(CLAIMS, {"min_support": 2}) == "expected at most 1, got the number 2"
     assert "wording" in spec_error(CLAIMS, {"check": ["words"]})
 

@@ -10,8 +10,10 @@ from agenteval.strict import parse
 from builders import Step, call, judge, make_case, make_trace, memory_write, result
 
 EMPTY = "holds an empty phrase, which every output contains: remove it"
-ALL_ALLOWED = "allowed_following_tools allows all that is forbidden to follow: nothing could ever fail"
-NOT_ONE_BY_ONE = "and groups are named one by one: leave the parameter out to forbid every other group"
+ALL_ALLOWED = (
+    "allowed_following_tools allows everything that forbid_following forbids: nothing could ever fail"
+)
+NOT_ONE_BY_ONE = "but groups are named one by one: leave the parameter out to forbid every other group"
 
 
 @pytest.mark.parametrize(
@@ -43,12 +45,12 @@ NOT_ONE_BY_ONE = "and groups are named one by one: leave the parameter out to fo
         (
             "memory_recall_same_group",
             {"expected_memory_fact": "brief", "evidence": "event", "output": {"any_of": ["x"]}},
-            "evidence: event looks at no output: leave out the output block, or use evidence: both",
+            "evidence: event ignores the output: leave out the output block, or use evidence: both",
         ),
         (
             "graceful_failure_output",
             {"must_not_claim_success": False, "forbidden_success_phrases": ["sent"]},
-            "must_not_claim_success: false looks for no claim: leave out forbidden_success_phrases, or it",
+            "must_not_claim_success: false allows any claim: leave out either it or forbidden_success_phrases",
         ),
         (
             "tool_call_order",
@@ -58,7 +60,7 @@ NOT_ONE_BY_ONE = "and groups are named one by one: leave the parameter out to fo
         (
             "memory_update_on_correction",
             {"new_value": "Thursday", "old_value": " "},
-            "old_value is blank: no output could be seen to use it",
+            "old_value is blank: no output could be found to use it",
         ),
         (
             "no_cross_group_memory_use",
@@ -70,7 +72,7 @@ NOT_ONE_BY_ONE = "and groups are named one by one: leave the parameter out to fo
         (
             "graceful_failure_output",
             {"forbidden_success_phrases": []},
-            "expected something that is not empty, got an empty list",
+            "expected a non-empty value, got an empty list",
         ),
         (
             "no_sensitive_data",

@@ -328,7 +328,7 @@ class TestUpdateOnCorrection:
             "family", "- Swimming: Thursday", change_summary="instead of: - Swimming: Tuesday"
         )
         assert corrected(written).passed
-        assert closest(corrected(written, undone))[0] == ("evt-2", "it was taken out again")
+        assert closest(corrected(written, undone))[0] == ("evt-2", "it was removed again")
         assert corrected(written, undone, written).passed
         moved = memory_write("family", "", change_summary="instead of: - Swimming: Thursday")
         moved.data["path"] = "old.md"

@@ -197,7 +197,7 @@ class TestDuplicates:
             send(channel="a", text="x"), send(channel="b", text="x"), send(channel="a", text="y")
         )
         assert (verdict.passed, verdict.exercised) == (True, True)
-        assert verdict.message == "4 messages went out, none of them twice to one destination"
+        assert verdict.message == "4 messages went out, none of them twice to the same destination"
         assert refs(verdict) == ["evt-2", "evt-3", "evt-4", "evt-5"]
         assert verdict.observed["messages"][0] == {"event_id": "evt-2", "by": SEND, "to": ["a"]}
 
@@ -206,7 +206,7 @@ class TestDuplicates:
         verdict = self.sent(send(channel="ops", content="a  b\n"), send(to="ops", text="a b"))
         assert not verdict.passed
         assert verdict.message == (
-            "expected no message to one destination twice, "
+            "expected no message twice to the same destination, "
             "got the same message to ops: evt-3 (outbound_send) repeats evt-2 (outbound_send)"
         )
         assert refs(verdict) == ["evt-2", "evt-3"]
@@ -229,7 +229,7 @@ class TestDuplicates:
         """The final output goes to the conversation itself, and so does a send there, or to nowhere in particular."""
         verdict = self.sent(send(content=DIGEST, **args), output=f"{DIGEST}\n")
         assert verdict.message == (
-            "expected no message to one destination twice, got the same message to the conversation itself: "
+            "expected no message twice to the same destination, got the same message to the conversation itself: "
             "evt-3 (the final output) repeats evt-2 (outbound_send)"
         )
 
@@ -319,7 +319,7 @@ class TestDuplicates:
         assert self.sent(*steps).passed
         verdict = self.sent(*steps, similarity=0.9)
         assert verdict.message == (
-            "expected no message to one destination twice, "
+            "expected no message twice to the same destination, "
             "got a message that is 99% alike to a: evt-3 (outbound_send) repeats evt-2 (outbound_send)"
         )
         assert verdict.observed["repeated"] == [

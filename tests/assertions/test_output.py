@@ -337,7 +337,7 @@ def test_asks_fails_when_the_agent_acted_first() -> None:
     verdict = judge(ASKS, {"forbidden_tools": ["outbound_*"]}, trace)
     assert not verdict.passed
     assert verdict.message == (
-        "expected no call of outbound_* before the agent has asked, got outbound_send (evt-2)"
+        "expected no call of outbound_* before the agent asked, got outbound_send (evt-2)"
     )
     assert verdict.observed["forbidden_calls"] == ["evt-2"]
     assert refs(verdict) == ["evt-4", "evt-2"]

@@ -201,9 +201,9 @@ def test_json_passes(output: str) -> None:
         ('{"a": 1, "b": 1, "b": 2}', "not: the key 'b' occurs twice"),
         (
             'Here:\n```json\n{"a": 1}\n```',
-            "not: Expecting value: line 1 column 1 (char 0) (a code block holds JSON, but there is text outside of it)",
+            "not: Expecting value: line 1 column 1 (char 0) (a code block holds JSON, but there is text outside it)",
         ),
-        ("[" * 100_000, "it is nested too deep to read"),
+        ("[" * 100_000, "it is nested too deeply to read"),
     ],
 )
 def test_json_fails(output: str, message: str) -> None:

@@ -159,7 +159,7 @@ class TestMustNotCallTool:
                 {"tool": "a", "tools": ["b"]},
                 "needs exactly one of tool and tools, got both",
             ),
-            ({"tools": []}, "expected something that is not empty, got an empty list"),
+            ({"tools": []}, "expected a non-empty value, got an empty list"),
         ],
     )
     def test_refuses_other_than_one_of_tool_and_tools(self, params: dict[str, Any], message: str) -> None:

@@ -400,7 +400,7 @@ class TestGracefulFailure:
     @pytest.mark.parametrize(
         ("params", "message"),
         [
-            ({"allowed_failure_phrases": []}, "expected something that is not empty, got an empty list"),
+            ({"allowed_failure_phrases": []}, "expected a non-empty value, got an empty list"),
             (
                 {"allowed_failure_phrases": [""]},
                 "allowed_failure_phrases holds an empty phrase, which every output contains: remove it",

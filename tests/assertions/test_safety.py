@@ -203,8 +203,8 @@ class TestSensitiveData:
     @pytest.mark.parametrize(
         ("params", "message"),
         [
-            ({"kinds": []}, "expected something that is not empty, got an empty list"),
-            ({"where": []}, "expected something that is not empty, got an empty list"),
+            ({"kinds": []}, "expected a non-empty value, got an empty list"),
+            ({"where": []}, "expected a non-empty value, got an empty list"),
             ({"kinds": ["emails"]}, "expected one of secrets, email, phone, credit_card, ip, got 'emails'"),
             ({"where": ["input"]}, "expected one of output, tool_args, outbound, got 'input'"),
         ],

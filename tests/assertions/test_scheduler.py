@@ -263,8 +263,8 @@ class TestOutboundCount:
         ("params", "message"),
         [
             ({}, "needs exact, min or max"),
-            ({"exact": 1, "min": 1}, "exact goes without min and max: it is both of them"),
-            ({"exact": 1, "max": 2}, "exact goes without min and max: it is both of them"),
+            ({"exact": 1, "min": 1}, "exact cannot be combined with min or max: it is both of them"),
+            ({"exact": 1, "max": 2}, "exact cannot be combined with min or max: it is both of them"),
             ({"min": 3, "max": 2}, "min (3) is more than max (2): no number is between them"),
         ],
     )

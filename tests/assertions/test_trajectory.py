@@ -250,7 +250,7 @@ def test_args_take_no_matchers() -> None:
     """The arguments stand there themselves: a matcher would be looked for among the arguments of the call."""
     params = {"expected": [{"tool": "web_search", "args": {"args_contains": {"query": "AI"}}}]}
     assert refused(params) == [
-        "expected[0].args.args_contains: args holds the arguments themselves, compared as by args_contains; leave out args_contains"
+        "expected[0].args.args_contains: args holds the arguments themselves, compared as args_contains does; leave out args_contains"
     ]
 
 

@@ -102,7 +102,7 @@ check: [numbers, dates, urls, names]
         judged = [supports[claim] for claim in claimed]
         if not any(each.judged for each in judged):
             return vacuous(
-                f"the output claims nothing that {', '.join(self.check)} can be judged by",
+                f"the output makes no claim that can be checked by {', '.join(self.check)}",
                 claims=[self._observed(each) for each in judged],
             )
         return self._verdict(judged, trace)
@@ -138,7 +138,7 @@ check: [numbers, dates, urls, names]
         )
         if not any(each.unsupported or each.contradicted for each in unsupported):
             message += ";" if len(shown) == 1 else "\n "
-            message += " where these are its own words for what the sources say, leave wording out of check"
+            message += " if these are its own words for what the sources say, leave wording out of check"
         return failed(message, events=events, closest=closest, **observed)
 
     def _reasons(self, each: Support) -> list[str]:
@@ -147,7 +147,7 @@ check: [numbers, dates, urls, names]
         if unknown := [fact for fact in each.unsupported if fact not in each.elsewhere]:
             found.append(f"no source has {', '.join(unknown)}")
         if each.elsewhere:
-            found.append(f"no source says this of {', '.join(each.elsewhere)}")
+            found.append(f"no source says this about {', '.join(each.elsewhere)}")
         found += [f'the source says otherwise: "{cut(part, 80)}"' for part in each.contradicted]
         if each.score < self.min_support:
             found.append(f"wording supported {each.score:g}, needed {self.min_support:g}")

@@ -72,7 +72,7 @@ forbidden_content: [Falcon]
         for index, group in enumerate(self.forbidden_group_ids or ()):
             if is_glob(group):
                 raise WrongPart(
-                    f"forbidden_group_ids holds {group!r}, and groups are named one by one: "
+                    f"forbidden_group_ids holds {group!r}, but groups are named one by one: "
                     "leave the parameter out to forbid every other group",
                     "forbidden_group_ids",
                     index,
@@ -100,10 +100,10 @@ forbidden_content: [Falcon]
                 f"{event.data.get('tool')} reaches into {place} ({event.event_id})"
                 for event, place in reaching
             ),
-            *(f'{leak.where} tells "{leak.found}", which {leak.source} holds' for leak in told),
+            *(f'{leak.where} discloses "{leak.found}", which {leak.source} holds' for leak in told),
         ]
         if self.require_event_level_proof and not memory_events:
-            wrong.append("no memory event, which require_event_level_proof asks for as proof")
+            wrong.append("no memory event, which require_event_level_proof requires as proof")
         observed: dict[str, Any] = {
             "group_id": groups.current,
             "forbidden_groups": groups.named,

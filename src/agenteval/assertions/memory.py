@@ -84,7 +84,7 @@ output:
     def __post_init__(self) -> None:
         if self.evidence == "event" and self.output is not None:
             raise ValueError(
-                "evidence: event looks at no output: leave out the output block, or use evidence: both"
+                "evidence: event ignores the output: leave out the output block, or use evidence: both"
             )
 
     def looks_at(self) -> Looks:
@@ -210,7 +210,7 @@ class MemoryUpdateOnCorrection(Assertion):
 
     def __post_init__(self) -> None:
         if self.old_value is not None and not self.old_value.strip():
-            raise WrongPart("old_value is blank: no output could be seen to use it", "old_value")
+            raise WrongPart("old_value is blank: no output could be found to use it", "old_value")
         if self.old_value is not None and self.old_value.casefold() == self.new_value.casefold():
             raise ValueError(
                 f"old_value and new_value are the same, {self.new_value!r}: nothing is corrected"
@@ -312,7 +312,7 @@ class MemoryUpdateOnCorrection(Assertion):
                 notes.append("it comes before the correction")
             if not self._holds_new(event):
                 notes.append(f'content: expected to hold "{self.new_value}"')
-            found.append((len(notes), event, "; ".join(notes) or "it was taken out again"))
+            found.append((len(notes), event, "; ".join(notes) or "it was removed again"))
         found.sort(key=lambda item: (item[0], item[1].seq))
         return [(event, note) for _, event, note in found[:3]] or failed_calls(trace.calls())
 

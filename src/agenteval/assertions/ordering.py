@@ -115,7 +115,7 @@ def _in_sequence(sequence: Sequence[Selector], trace: Trace) -> Verdict:
             too_early = [(event, "matches, but too early") for event in matches[-3:]]
             return failed(
                 f"expected {', then '.join(map(str, sequence))}; "
-                f"step {number} ({selector}) does not happen{place}; {called(trace)}",
+                f"step {number} ({selector}) did not happen{place}; {called(trace)}",
                 events=found,
                 closest=too_early or selector.closest(trace),
                 found=ids(found),
@@ -158,7 +158,7 @@ forbid_following:
     def __post_init__(self) -> None:
         if self.allowed_following_tools and all(map(self._is_allowed, self._forbidden)):
             raise ValueError(
-                "allowed_following_tools allows all that is forbidden to follow: nothing could ever fail"
+                "allowed_following_tools allows everything that forbid_following forbids: nothing could ever fail"
             )
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all

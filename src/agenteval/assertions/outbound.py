@@ -139,13 +139,13 @@ class NoDuplicateOutbound(Assertion):
         ]
         if not again:
             return passed(
-                f"{counted(len(sent), 'message')} went out, none of them twice to one destination",
+                f"{counted(len(sent), 'message')} went out, none of them twice to the same destination",
                 events=[each.event for each in sent],
                 **observed,
             )
         told = first_of([_told(*each) for each in again])
         return failed(
-            f"expected no message to one destination twice, got {told}",
+            f"expected no message twice to the same destination, got {told}",
             events=in_order(each.event for late, first, _ in again for each in (first, late)),
             **observed,
         )
@@ -153,7 +153,7 @@ class NoDuplicateOutbound(Assertion):
 
 def _told(late: Message, first: Message, share: float) -> str:
     place = ", ".join(cut(address) for address in sorted(late.addresses & first.addresses))
-    what = "the same message" if share == 1 else f"a message that is {share:.0%} alike"
+    what = "the same message" if share == 1 else f"a message that is {share:.0%} similar"
     return (
         f"{what} to {place}: {late.event.event_id} ({late.how}) repeats {first.event.event_id} ({first.how})"
     )

@@ -284,7 +284,7 @@ max_questions: 2
         if hasty:
             calls = ", ".join(f"{call.tool} ({call.event.event_id})" for call in hasty)
             forbidden = ", ".join(self.forbidden_tools)
-            yield f"expected no call of {forbidden} before the agent has asked, got {calls}"
+            yield f"expected no call of {forbidden} before the agent asked, got {calls}"
 
     def _mentions_topic(self, question: str) -> bool:
         return not self.topics or any(fold(topic) in fold(question) for topic in self.topics)

@@ -172,9 +172,9 @@ max_sentences_per_bullet: 1
         try:
             value = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_refuse_doubles)
         except RecursionError:
-            return ["expected the output to be JSON, but it is nested too deep to read"], "", {}
+            return ["expected the output to be JSON, but it is nested too deeply to read"], "", {}
         except ValueError as error:
-            hint = " (a code block holds JSON, but there is text outside of it)" if outside else ""
+            hint = " (a code block holds JSON, but there is text outside it)" if outside else ""
             return [f"expected the output to be JSON, but it is not: {error}{hint or _beside(error)}"], "", {}
         missing = [key for key in self.required_keys if lookup(value, key) is MISSING]
         differences = schema_differences(self.json_schema, value) if self.json_schema is not None else []

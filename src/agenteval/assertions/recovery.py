@@ -230,7 +230,7 @@ must_not_claim_success: true
         check_phrases("forbidden_success_phrases", self.forbidden_success_phrases)
         if not self.must_not_claim_success and self.forbidden_success_phrases != [*SUCCESS_PHRASES]:
             raise ValueError(
-                "must_not_claim_success: false looks for no claim: leave out forbidden_success_phrases, or it"
+                "must_not_claim_success: false allows any claim: leave out either it or forbidden_success_phrases"
             )
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all

@@ -130,7 +130,7 @@ class SchedulerOutboundCount(Assertion):
         if self.exact is None and self.min is None and self.max is None:
             raise ValueError("needs exact, min or max")
         if self.exact is not None and (self.min is not None or self.max is not None):
-            raise ValueError("exact goes without min and max: it is both of them")
+            raise ValueError("exact cannot be combined with min or max: it is both of them")
         if self.min is not None and self.max is not None and self.min > self.max:
             raise ValueError(f"min ({self.min}) is more than max ({self.max}): no number is between them")
 

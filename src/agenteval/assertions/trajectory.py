@@ -37,7 +37,7 @@ class ExpectedCall(Model):
 
     def __post_init__(self) -> None:
         if slip := next((key for key in MATCHERS if key in self.args), None):
-            message = f"args holds the arguments themselves, compared as by args_contains; leave out {slip}"
+            message = f"args holds the arguments themselves, compared as args_contains does; leave out {slip}"
             raise WrongPart(message, "args", slip)
 
     def __str__(self) -> str:
