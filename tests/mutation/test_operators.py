@@ -46,7 +46,7 @@ KILLED: dict[str, tuple[Callable[[], Trace], dict[str, Any], dict[str, Any], str
         searching,
         check("must_not_call_tool", tool="update_task"),
         {},
-        "update_task is called, which was not needed",
+        "update_task is called without need",
     ),
     "change-argument": (
         searching,
@@ -149,7 +149,7 @@ KILLED: dict[str, tuple[Callable[[], Trace], dict[str, Any], dict[str, Any], str
         searching,
         check("no_fabricated_source_or_citation"),
         {},
-        "the link https://tram.example/17 becomes another",
+        "the link https://tram.example/17 becomes a different one",
     ),
     "drop-part": (
         searching,
@@ -161,7 +161,7 @@ KILLED: dict[str, tuple[Callable[[], Trace], dict[str, Any], dict[str, Any], str
         searching,
         check("output_matches_format", format="bullet_list", min_bullets=3),
         {},
-        "the answer has another form",
+        "the answer has a different form",
     ),
     "ramble": (
         searching,
@@ -266,7 +266,7 @@ def test_a_suggestion_that_is_redacted_says_so() -> None:
     mutation = mutated(trace, "change-argument", BLIND, redacted=["token"])
     shown = [mutant.suggestion.yaml.splitlines() for mutant in mutation.mutants if mutant.suggestion]
     assert [(lines[-2].split(":")[0].strip(), lines[-1]) for lines in shown] == [
-        ("token", "    # tried with the values that are redacted here: put them in"),
+        ("token", "    # tried with the real values, which are redacted here: fill them in"),
         ("args_equal", "          limit: 3"),
     ]
 

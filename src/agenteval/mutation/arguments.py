@@ -40,9 +40,9 @@ def _remedies(trace: Trace, call: ToolCall, match: dict[str, Any], as_recorded: 
 
 
 class ChangeArgument(Operator):
-    """One argument gets another value: a number in it is raised, a switch is turned, a text asks for something else.
+    """One argument gets another value: a number in it is raised, a boolean is flipped, a text asks for something else.
 
-    Where a message goes to is `send-elsewhere`.
+    A message's destination is left to `send-elsewhere`.
     """
 
     name = "change-argument"
@@ -124,11 +124,11 @@ class DropArgument(Operator):
 
 
 class SwapArguments(Operator):
-    """Two texts among the arguments of a call change places."""
+    """Two text arguments of a call are swapped."""
 
     name = "swap-arguments"
     category = "tool_process"
-    stands_for = "a renamed parameter, filled with what belongs into another"
+    stands_for = "a renamed parameter, filled with what belongs in another"
 
     def mutants(self, subject: Subject) -> Iterator[Mutant]:
         """One for each pair of neighbouring texts that differ."""

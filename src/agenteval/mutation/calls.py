@@ -81,7 +81,7 @@ class DropCall(Operator):
 
 
 class DuplicateCall(Operator):
-    """A tool call is made a second time, with the same arguments and the same result. Sends are `send-twice`."""
+    """A tool call is made a second time, with the same arguments and the same result. Sends are left to `send-twice`."""
 
     name = "duplicate-call"
     category = "tool_process"
@@ -108,7 +108,7 @@ class DuplicateCall(Operator):
 
 
 class ReorderCalls(Operator):
-    """Two calls that follow each other change places, each with its result."""
+    """Two consecutive calls are swapped, each with its result."""
 
     name = "reorder-calls"
     category = "tool_process"
@@ -135,7 +135,7 @@ class ReorderCalls(Operator):
 
 
 class AddCall(Operator):
-    """A tool is called that the agent has and did not need, once, with a successful result."""
+    """A tool that the agent has but did not need is called once, with a successful result."""
 
     name = "add-call"
     category = "tool_process"
@@ -154,7 +154,7 @@ class AddCall(Operator):
         for tool in unused[:MOST_ADDED] if trace.events else ():
             added = new_call(last or trace.events[-1], tool)
             yield Mutant(
-                what=f"{tool} is called, which was not needed",
+                what=f"{tool} is called without need",
                 build=partial(rebuilt, trace, inserted(trace.events, last, added)),
                 lines=(f"+ {tool} {{}}",),
                 remedies=[("must_not_call_tool", {"tool": tool}), trajectory(trace, "subset")],

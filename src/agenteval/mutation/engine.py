@@ -39,7 +39,7 @@ def mutate(outcome: Outcome, options: MutationOptions, registry: Registry) -> Te
     test, result = outcome.test, outcome.result
     if outcome.trace is None or result.status != "pass":
         reason = result.reason_code or result.status
-        return _of(outcome, [], [], f"the test does not pass as it was recorded: {result.status} ({reason})")
+        return _of(outcome, [], [], f"the test does not pass as recorded: {result.status} ({reason})")
     judge = _Judge(test, outcome.trace, registry, outcome.redactor)
     mutants = [judge.result(change) for change in distinct_changes(outcome.trace, test.case, options)]
     judged = any(each.status != "equivalent" for each in mutants)

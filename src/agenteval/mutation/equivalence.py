@@ -49,7 +49,7 @@ def same_behaviour(change: Change) -> bool:
 
 
 def same_text(change: Change) -> bool:
-    """Only the answer differs, and only in blanks, case and marks of emphasis; it has as many lines."""
+    """Only the answer differs, and only in blanks, case and emphasis; it has the same number of lines."""
     one, two = change.original.output, change.changed.output
     return (
         one != two
@@ -60,7 +60,7 @@ def same_text(change: Change) -> bool:
 
 
 def said_elsewhere(change: Change) -> bool:
-    """What was removed from the answer still stands elsewhere in it."""
+    """What was removed from the answer still occurs elsewhere in it."""
     part = change.mutant.dropped
     return (
         change.operator.name == "drop-part"
@@ -104,7 +104,7 @@ def failed_attempt(change: Change) -> bool:
 
 
 def mended(change: Change) -> bool:
-    """The call that fails now is made again with success: the agent has what it needs."""
+    """The call that now fails is made again and succeeds: the agent has what it needs."""
     if change.operator.name != "fail-result":
         return False
     (call,) = change.mutant.calls

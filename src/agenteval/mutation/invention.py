@@ -15,7 +15,7 @@ _NAMES = ("Brackwell Institute", "Ostrander Labs", "Professor Ilse Varga", "the 
 
 
 class FabricateNumber(Operator):
-    """A number of the answer becomes another one; an answer without numbers gets a made-up one."""
+    """A number in the answer becomes a different one; an answer without numbers gets a made-up one."""
 
     name = "fabricate-number"
     category = "groundedness"
@@ -87,7 +87,7 @@ class FabricateName(Operator):
 
 
 class FabricateUrl(Operator):
-    """An address of the answer leads elsewhere; an answer without addresses gets a made-up one."""
+    """A link in the answer leads elsewhere; an answer without links gets a made-up one."""
 
     name = "fabricate-url"
     category = "groundedness"
@@ -106,7 +106,7 @@ class FabricateUrl(Operator):
         found = list(_URL.finditer(text))
         for match in some(subject, found):
             yield Mutant(
-                what=f"the link {match[0]} becomes another",
+                what=f"the link {match[0]} becomes a different one",
                 build=partial(with_output, trace, text[: match.start()] + made_up + text[match.end() :]),
                 lines=(f"- {match[0]}", f"+ {made_up}"),
                 remedies=remedies,

@@ -74,7 +74,7 @@ class DropRetry(Operator):
 
 
 class AddRetry(Operator):
-    """A call that failed for good is tried once more than it was, and fails again."""
+    """A call that failed for good is retried once more, and fails again."""
 
     name = "add-retry"
     category = "recovery"
@@ -101,7 +101,7 @@ class AddRetry(Operator):
 
 
 class ClaimSuccess(Operator):
-    """After a failure that was not made good, the answer says that all went well."""
+    """After a failure that nothing made up for, the answer says that all went well."""
 
     name = "claim-success"
     category = "recovery"

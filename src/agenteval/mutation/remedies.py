@@ -44,7 +44,7 @@ class Suggestions:
                 return each
         yaml = _as_yaml(self._new_id(kind), kind, params)
         if params != tried:
-            yaml += "    # tried with the values that are redacted here: put them in\n"
+            yaml += "    # tried with the real values, which are redacted here: fill them in\n"
         made = Suggestion(type=kind, params=params, yaml=yaml)
         self.made.append(made)
         return made

@@ -9,7 +9,7 @@ from agenteval.mutation.traces import again, rebuilt
 
 
 class RunTwice(Operator):
-    """All of it happens a second time: the message is received again, and everything is done again."""
+    """The whole run happens a second time: the message is received again, and everything is done again."""
 
     name = "run-twice"
     category = "scheduler"

@@ -109,7 +109,7 @@ class Ramble(Operator):
 
     name = "ramble"
     category = "outcome"
-    stands_for = "an assistant that was asked to be brief"
+    stands_for = "an assistant that was asked to be brief, and is not"
 
     def mutants(self, subject: Subject) -> Iterator[Mutant]:
         """One of each kind, unless the answer is data."""
@@ -146,7 +146,7 @@ _TRAILER = (
 
 
 class ClaimUndone(Operator):
-    """The answer says that a tool was used which was not."""
+    """The answer says that a tool was used, which it was not."""
 
     name = "claim-undone"
     category = "outcome"
@@ -263,7 +263,7 @@ class BreakFormat(Operator):
 
     def _mutant(self, subject: Subject, text: str, remedies: list[Remedy]) -> Mutant:
         return Mutant(
-            what="the answer has another form",
+            what="the answer has a different form",
             build=partial(with_output, subject.trace, text),
             lines=(f"- {_in_lines(subject.trace.output)}", f"+ {_in_lines(text)}"),
             remedies=remedies,
