@@ -75,8 +75,8 @@ def test_what_may_be_the_new_value_and_the_old_one() -> None:
         asked="I want 5 bullets, not 3 or 4",
         scenario={"memory_snapshot": memory},
     )["memory_update_on_correction"]
-    settle = "is new_value what the user wants from now on"
-    both = f"{settle}, and old_value what no longer holds"
+    wants = "is new_value what the user wants from now on"
+    settle, both = f"{wants}?", f"{wants}, and old_value what no longer holds?"
     assert [(each.params, each.decide) for each in (found, *found.instead)] == [
         ({"new_value": "5 bullets", "old_value": "3"}, both),
         ({"new_value": "5 bullets"}, settle),
@@ -84,7 +84,7 @@ def test_what_may_be_the_new_value_and_the_old_one() -> None:
         ({"new_value": "5"}, settle),
     ]
     assert found.why == (
-        'the user said "I want 5 bullets, not 3 or 4", and the memory was written accordingly'
+        'the user said "I want 5 bullets, not 3 or 4", and the memory was updated accordingly'
     )
 
 
@@ -320,7 +320,7 @@ def test_the_reasons_for_the_form_of_an_answer() -> None:
     assert [(each.id, each.why) for each in found] == [
         ("2-bullets", "the answer is a list of 2 bullets"),
         ("3-items", "the answer is a list of 3 items"),
-        ("stays-brief", "the answer has 10 words; twice as many would be another kind of answer"),
+        ("stays-brief", "the answer has 10 words; twice as many would be a different kind of answer"),
     ]
 
 
@@ -436,13 +436,13 @@ def test_how_often_tools_are_to_be_called() -> None:
         (
             "calls-a",
             {"tool": "a", "min_calls": 2},
-            "a was called with success 2 times: without it the answer had no ground",
+            "a was called successfully 2 times: without it the answer has no basis",
             "would fewer calls do? then lower min_calls",
         ),
         (
             "calls-b",
             {"tool": "b"},
-            "b was called with success 1 time: without it the answer had no ground",
+            "b was called successfully 1 time: without it the answer has no basis",
             "",
         ),
         ("calls-c", {"tool": "c"}, "c was called, though it never succeeded", ""),
@@ -512,7 +512,7 @@ def test_how_often_a_tool_may_be_tried_again() -> None:
         ),
     ]
     honest = suggested(*steps)["graceful_failure_output"]
-    assert honest.why == "b failed to the end, and the answer says so and claims no success"
+    assert honest.why == "b never succeeded, and the answer says so and claims no success"
     assert "graceful_failure_output" not in suggested(*steps, output=None)
 
 

@@ -29,7 +29,7 @@ def document(
         if key == "expected":
             continue
         if key == "title":
-            lines += comment(f"{DECIDE}: say in a line what this test is for")
+            lines += comment(f"{DECIDE}: say in one line what this test is for")
         if key in ("scenario", "tools", "adapter_input"):
             lines.append("")
         lines += dumped({key: value})

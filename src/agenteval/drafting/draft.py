@@ -185,7 +185,7 @@ class Drafting:
         recording = self.source.recording
         return [
             f"Recorded by agenteval record from {cleaner.text(recording.kind)}: the run of {run.started_at}.",
-            f"What is sensitive is redacted. Lines that begin with `{DECIDE}:` ask for a person's word.",
+            f"Sensitive values are redacted. Lines that begin with `{DECIDE}:` need your decision.",
             *(f"Not in the recording: {cleaner.text(lack)}" for lack in recording.lacks),
         ]
 
@@ -225,7 +225,7 @@ def _without_hidden(
 
 def _nothing_to_assert(run: RecordedRun) -> AdapterError:
     return AdapterError(
-        f"run {run.number} shows nothing that a test could ask for: no tool call, no answer, no memory",
+        f"run {run.number} shows nothing that a test could check: no tool call, no answer, no memory",
         reason_code="record.nothing_to_assert",
         next_step="choose another run",
     )
@@ -233,14 +233,14 @@ def _nothing_to_assert(run: RecordedRun) -> AdapterError:
 
 def _told_as_hidden(finding: Finding) -> str:
     return (
-        f"{DECIDE}: the run does not pass {finding.suggestion.type}, which this test cannot show, since what is "
-        f"sensitive is redacted: {finding.message}"
+        f"{DECIDE}: the run does not pass {finding.suggestion.type}, which this test cannot show, since sensitive "
+        f"values are redacted: {finding.message}"
     )
 
 
 def _told_as_left_out(left_out: Sequence[Suggestion]) -> list[str]:
     names = ", ".join(each.type for each in left_out)
-    return [f"Left out, since what these would notice is noticed above: {names}."] if names else []
+    return [f"Left out, since the assertions above already catch what these would: {names}."] if names else []
 
 
 def _expected(findings: Sequence[Finding]) -> dict[str, Any]:
@@ -257,7 +257,7 @@ def _closing(findings: Sequence[Finding]) -> list[str]:
         return []
     told = [f"{each.suggestion.id} ({each.suggestion.type}): {each.message}" for each in findings]
     return [
-        f"{DECIDE}: the run does not pass what follows, so it was left out. If that is the bug, record with --xfail.",
+        f"{DECIDE}: the run does not pass the following, so it was left out. If that is the bug, record with --xfail.",
         *told,
     ]
 

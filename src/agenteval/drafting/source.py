@@ -108,7 +108,7 @@ def chosen_runs(source: Source, turns: Sequence[int]) -> list[RecordedRun]:
     runs = {run.number: run for run in source.recording.runs}
     if not runs:
         raise AdapterError(
-            f"{source.path} ({source.recording.kind}) holds no run",
+            f"{source.path} ({source.recording.kind}) holds no runs",
             reason_code="record.no_runs",
             next_step="agenteval record --inspect shows what it holds",
         )
@@ -123,7 +123,7 @@ def chosen_runs(source: Source, turns: Sequence[int]) -> list[RecordedRun]:
             raise AdapterError(
                 f"{source.path} has no run {turn}; it holds:\n{_listed(source.recording)}",
                 reason_code="record.unknown_run",
-                next_step="choose one of these with --turn N",
+                next_step="choose one with --turn N",
             )
     return [runs[turn] for turn in dict.fromkeys(turns)] or list(runs.values())
 
@@ -148,7 +148,7 @@ def _crashes_told(name: str) -> Iterator[None]:
         raise AdapterError(
             f"adapter {name} crashed: {type(error).__name__}: {saying(error)}",
             reason_code="adapter.crashed",
-            next_step="this is a bug of the adapter: report it with the recording that shows it",
+            next_step="this is a bug in the adapter: report it with the recording that shows it",
         ) from error
 
 

@@ -164,7 +164,7 @@ def _number(problem: Problem) -> int | None:
 
 def _not_replayed(why: str) -> AdapterError:
     return AdapterError(
-        f"what was drafted cannot be replayed: {why}",
+        f"the drafted test cannot be replayed: {why}",
         reason_code="record.not_replayed",
-        next_step="this is a bug of the adapter that made the recording a test: report it with the recording",
+        next_step="this is a bug in the adapter that turned the recording into a test: report it with the recording",
     )

@@ -89,7 +89,7 @@ def _must_be_no_others(new: AbstractSet[str], path: Path) -> None:
         text = other.read_text(encoding="utf-8", errors="replace")
         if names := [name for name in there if name in text]:
             raise UsageError(
-                f"the new recording has {', '.join(names)}, which is of {other}",
+                f"the new recording has {', '.join(names)}, which belongs to {other}",
                 reason_code="record.exists",
                 next_step="move one of the two tests to a folder of its own, with its files",
             )
@@ -117,7 +117,7 @@ def _replay_file(test: LoadedTest, drafting: Drafting) -> str:
         raise UsageError(
             f"{test.path} names no replay file next to it in adapter_input",
             reason_code="record.no_replay_file",
-            next_step="only a test with adapter_input: {replay_file: replay.json} can be recorded anew",
+            next_step="only a test with adapter_input: {replay_file: replay.json} can be recorded again",
         )
     return name
 

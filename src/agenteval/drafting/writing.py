@@ -16,7 +16,7 @@ def must_be_free(folder: Path, names: Mapping[str, bytes], *, force: bool) -> No
         raise UsageError(
             f"{folder} already has {', '.join(there)}",
             reason_code="record.exists",
-            next_step=f"give another --name, --force to overwrite, or --update {quote(str(folder))} to record it anew",
+            next_step=f"give another --name, --force to overwrite, or --update {quote(str(folder))} to record it again",
         )
 
 
@@ -39,6 +39,6 @@ def write_files(folder: Path, files: Mapping[str, bytes]) -> list[Path]:
         raise UsageError(
             f"cannot write {folder}: {error.strerror or error}",
             reason_code="usage.not_writable",
-            next_step="name a folder that can be written with --out",
+            next_step="name a writable folder with --out",
         ) from error
     return written

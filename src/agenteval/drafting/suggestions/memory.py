@@ -54,7 +54,7 @@ def _recall(memory: list[str], evidence: str, why: str) -> Iterator[Suggestion]:
             type="memory_recall_same_group",
             params={"expected_memory_fact": fact, "evidence": evidence},
             why=why,
-            decide="is this the fact that the answer depends on",
+            decide="is this the fact that the answer depends on?",
         )
         for fact in list(dict.fromkeys(facts(memory)))[:MOST_FACTS]
         if content_words(fact)
@@ -80,9 +80,9 @@ def _correction(trace: Trace, case: TestCase, writes: list[Event]) -> Iterator[S
             id="memory-is-corrected",
             type="memory_update_on_correction",
             params={"new_value": new, **({"old_value": old} if old else {})},
-            why=f'the user said "{cut(said, 80)}", and the memory was written accordingly',
+            why=f'the user said "{cut(said, 80)}", and the memory was updated accordingly',
             decide="is new_value what the user wants from now on"
-            + (", and old_value what no longer holds" if old else ""),
+            + (", and old_value what no longer holds?" if old else "?"),
         )
         for new in values
         for old in [*_given_up(said, before, new), ""]

@@ -45,7 +45,7 @@ def _form(output: str) -> Iterator[Suggestion]:
                 type="output_matches_format",
                 params={"format": form, f"min_{items}": number, f"max_{items}": number},
                 why=f"the answer is a list of {counted(number, items[:-1])}",
-                decide="was exactly this many asked for? if not, widen the bounds",
+                decide="was exactly this number asked for? if not, widen the bounds",
             )
             return
     if output.lstrip()[:1] in ("{", "["):
@@ -54,15 +54,15 @@ def _form(output: str) -> Iterator[Suggestion]:
             type="output_matches_format",
             params={"format": "json"},
             why="the answer is JSON",
-            decide="which keys are required",
+            decide="which keys are required?",
         )
     elif len(words(output)) <= FEW_WORDS:
         yield Suggestion(
             id="answers-so",
             type="output_contains",
             params={"all_of": [output.strip()]},
-            why="the answer is as short as that",
-            decide="must these words be in it",
+            why="the answer is this short",
+            decide="must it contain these words?",
         )
     else:
         yield Suggestion(
@@ -77,8 +77,8 @@ def _form(output: str) -> Iterator[Suggestion]:
             type="output_matches_format",
             severity="warning",
             params={"format": "max_length", "max_words": longest},
-            why=f"the answer has {len(words(output))} words; twice as many would be another kind of answer",
-            decide="how long may it be",
+            why=f"the answer has {len(words(output))} words; twice as many would be a different kind of answer",
+            decide="how long may it be?",
         )
 
 
@@ -92,8 +92,8 @@ def _content(trace: Trace) -> Iterator[Suggestion]:
             id="links-its-sources",
             type="output_contains",
             params={"all_of": cited},
-            why="the answer links what it was taken from",
-            decide="must it be these sources",
+            why="the answer links to its sources",
+            decide="must it be these sources?",
         )
 
 
@@ -126,7 +126,7 @@ def _grounded(trace: Trace) -> Iterator[Suggestion]:
         telling=True,
         type="no_fabricated_source_or_citation",
         params={"allowed_sources": tools},
-        why="everything that the answer cites is known from what the tools returned",
+        why="everything that the answer cites is found in what the tools returned",
     )
 
 
@@ -138,7 +138,7 @@ def _question(trace: Trace, number: int) -> Iterator[Suggestion]:
         type="ask_clarifying_when_ambiguous",
         params={"max_questions": number},
         why="the agent asked before it did anything",
-        decide="name what it must ask about in topics, and what it must not do before in forbidden_tools",
+        decide="name what it must ask about in topics, and what it must not do before asking in forbidden_tools",
     )
 
 
@@ -157,5 +157,5 @@ def _measures(trace: Trace) -> Iterator[Suggestion]:
             severity="warning",
             params=limits,
             why="twice as many tokens as recorded would be worth a look",
-            decide="what may it cost",
+            decide="what may it cost?",
         )

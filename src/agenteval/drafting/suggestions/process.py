@@ -40,7 +40,7 @@ def _called(calls: list[ToolCall]) -> Iterator[Suggestion]:
             id=f"calls-{slug(tool)}",
             type="must_call_tool",
             params=params,
-            why=f"{tool} was called with success {counted(number, 'time')}: without it the answer had no ground"
+            why=f"{tool} was called successfully {counted(number, 'time')}: without it the answer has no basis"
             if number
             else f"{tool} was called, though it never succeeded",
             decide="would fewer calls do? then lower min_calls" if number > 1 else "",
@@ -83,7 +83,7 @@ def _scheduled(calls: list[ToolCall]) -> Iterator[Suggestion]:
                     type="tool_args_match",
                     params={"tool": call.tool, "match": {"args_equal": {name: value}}},
                     why=f"{call.tool} was called with {name}: {value}",
-                    decide="are these the hours and days that were asked for",
+                    decide="are these the hours and days that were asked for?",
                 )
                 return
 
@@ -101,7 +101,7 @@ def _once(calls: list[ToolCall]) -> Iterator[Suggestion]:
         params={"max_total": 2 * len(calls)},
         severity="warning",
         why=f"the run took {counted(len(calls), 'call')}; twice as many would be worth a look",
-        decide="how many calls are too many",
+        decide="how many calls are too many?",
     )
 
 
@@ -132,7 +132,7 @@ def _failures(trace: Trace) -> Iterator[Suggestion]:
             type="retry_policy_respected",
             params=params,
             why=f"{tool} failed {counted(len(calls), 'time')}, and was retried {counted(most, 'time')}",
-            decide="how often may it be tried again, and after which errors",
+            decide="how often may it be retried, and after which errors?",
         )
     lost = [tool for tool, calls in failed.items() if not _recovered(trace, tool)]
     if lost and trace.output:
@@ -140,7 +140,7 @@ def _failures(trace: Trace) -> Iterator[Suggestion]:
             id="admits-the-failure",
             telling=True,
             type="graceful_failure_output",
-            why=f"{', '.join(lost)} failed to the end, and the answer says so and claims no success",
+            why=f"{', '.join(lost)} never succeeded, and the answer says so and claims no success",
         )
 
 

@@ -39,7 +39,7 @@ def _scheduled(trace: Trace, sends: list[ToolCall]) -> Iterator[Suggestion]:
         id="sends-as-often",
         type="scheduler_outbound_count",
         params={"exact": len(sends)},
-        why=f"the task sent {counted(len(sends), 'message')} by {OUTBOUND}",
+        why=f"the task sent {counted(len(sends), 'message')} with {OUTBOUND}",
     )
 
 
@@ -48,7 +48,7 @@ def _sent(sends: list[ToolCall], *, scheduled: bool) -> Iterator[Suggestion]:
         id="nothing-sent-twice",
         telling=True,
         type="no_duplicate_outbound",
-        why=f"{counted(len(sends), 'message')} went out by {OUTBOUND}, and none of them twice",
+        why=f"{counted(len(sends), 'message')} went out with {OUTBOUND}, and none of them twice",
     )
     places = list(dict.fromkeys(place for call in sends for place in destinations(call)))
     yield Suggestion(
@@ -56,7 +56,7 @@ def _sent(sends: list[ToolCall], *, scheduled: bool) -> Iterator[Suggestion]:
         type="outbound_destinations",
         params={"allowed": places},
         why="messages went there and nowhere else",
-        decide="where else may messages go",
+        decide="where else may messages go?",
     )
     yield Suggestion(
         id="stops-once-sent",
