@@ -274,7 +274,7 @@ def test_a_baseline_without_a_report_that_compares_is_refused(
         ]
     )
     assert code == 2
-    assert "--baseline: no report that compares is asked for" in capsys.readouterr().err
+    assert "--baseline: no report is requested that shows a comparison" in capsys.readouterr().err
 
 
 def test_without_the_extra_the_error_names_it(

@@ -218,7 +218,7 @@ def test_events_tell_what_happened() -> None:
     ]
     assert [each.failed for each in told] == [False, False, True, True, False]
     assert told[2].of == "evt-2"
-    assert told[3].facts == ["timeout", "may be retried"]
+    assert told[3].facts == ["timeout", "retryable"]
     assert [(each.name, each.value) for each in told[4].fields] == [("path", "a.md"), ("", "x")]
 
 

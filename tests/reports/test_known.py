@@ -171,7 +171,7 @@ def test_github_is_not_bothered_with_it(run: StoredRun) -> None:
 def test_html_has_a_group_for_it(run: StoredRun) -> None:
     """Closed, with the reason above the assertions that failed."""
     shown = rendered("html", run)
-    assert "Failed as the baseline knows <span>1</span>" in shown
+    assert "Failed as in the baseline <span>1</span>" in shown
     assert f"<span>{SAID.replace('known', 'Known', 1)}</span>" in shown
     assert f'<details class="test is-known" id="test-{NAME}" data-is="known"' in shown
     assert ">Failed <b>" not in shown

@@ -75,9 +75,7 @@ def test_idle_assertions_and_tests_that_were_not_mutated_are_shown(visit: Open, 
     main(["mutate", str(tmp_path), "-q", "--html", str(path), "--operators", "duplicate-call"])
     page = visit(path)
     expect(page.locator(".test .outcome").first).to_have_text("Not mutated")
-    expect(page.locator(".test .side").first).to_contain_text(
-        "the test does not pass as it was recorded: fail"
-    )
+    expect(page.locator(".test .side").first).to_contain_text("the test does not pass as recorded: fail")
     expect(page.locator(".callout")).to_have_text("Idle: never output_omits noticed none of these mutants.")
     expect(page.locator(".mutant").last).to_contain_text(
         "The same no_duplicate_tool_calls as above notices it."

@@ -45,7 +45,7 @@ class RunDirectory:
         *,
         max_bytes: int = MAX_RESULT_BYTES,
         redactor: Redactor | None = None,
-        if_taken: str = "give another --run-id, or none to have one made",
+        if_taken: str = "give another --run-id, or none to have one generated",
     ) -> None:
         self.path = parent / run_id
         self._folder = os.path.join(self.path, "")  # noqa: PTH118
@@ -157,7 +157,7 @@ class RunDirectory:
 def _unwritable(path: Path, why: str | None) -> ArtifactError:
     return ArtifactError(
         f"cannot write {path}: {why or 'the system does not say why'}",
-        next_step="make room or give another --artifacts-dir; --no-artifacts runs without writing",
+        next_step="free some space or give another --artifacts-dir; --no-artifacts runs without writing",
     )
 
 

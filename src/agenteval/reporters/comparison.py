@@ -112,7 +112,9 @@ class _Telling:
     def _call(self, call: CallChange) -> None:
         places = [str(place) for place in (call.before, call.after) if place is not None]
         where = f"call {f' {self.arrow} '.join(dict.fromkeys(places))}"
-        what = {"added": "", "removed": "", "moved": "  moved", "arguments": "  other arguments"}[call.change]
+        what = {"added": "", "removed": "", "moved": "  moved", "arguments": "  different arguments"}[
+            call.change
+        ]
         self.terminal.emit(f"      {_CALLS[call.change]} {where}  {call.tool}{what}")
         for line in call.lines:
             self._line(line, 10)
@@ -121,8 +123,8 @@ class _Telling:
         comparison = self.comparison
         if comparison.without_traces:
             self._line(
-                f"of {counted(comparison.without_traces, 'test')} only the numbers of calls were compared: "
-                "a run keeps the traces that show more with --save-traces",
+                f"for {counted(comparison.without_traces, 'test')}, only the numbers of calls were compared: "
+                "run with --save-traces to keep the traces that show more",
                 2,
                 "dim",
             )

@@ -89,7 +89,7 @@ def _result(outcome: Outcome, max_bytes: int) -> bytes:
 
 def _too_large(what: str, content: bytes, max_bytes: int, outcome: str) -> str:
     return (
-        f"the {what} has {len(content):,} bytes, and limits.max_result_bytes in agenteval.yaml "
+        f"the {what} has {len(content):,} bytes, but limits.max_result_bytes in agenteval.yaml "
         f"is {max_bytes:,}: {outcome}"
     )
 

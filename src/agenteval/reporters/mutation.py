@@ -35,13 +35,13 @@ def _survivor(console: Console, mutant: MutantResult, suggested: set[str]) -> No
     for line in mutant.difference:
         console.emit((f"      {line}", {"-": "red", "+": "green"}.get(line[:1], "dim")))
     if mutant.suggestion is None:
-        console.emit("      no assertion of the catalogue is known that would notice")
+        console.emit("      no assertion type is known that would notice it")
         return
     if mutant.suggestion.yaml in suggested:
         console.emit(f"    the same {mutant.suggestion.type} as above notices it")
         return
     suggested.add(mutant.suggestion.yaml)
-    console.emit("    add, which was tried and notices it:")
+    console.emit("    add this, which was tried and notices it:")
     for line in mutant.suggestion.yaml.splitlines():
         console.emit(f"    {line}")
 

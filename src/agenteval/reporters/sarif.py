@@ -62,7 +62,7 @@ def _rule(name: str) -> Json:
     from agenteval.assertions import assertion_class
     from agenteval.reference.explanation import first_sentence
 
-    short, full = name, f"{name}: the result says what it is about."
+    short, full = name, f"{name}: the result's message says what it is about."
     aid = "The troubleshooting page in the documentation of agenteval says what to do."
     if cls := assertion_class(name):
         full = cleandoc(cls.__doc__ or "")

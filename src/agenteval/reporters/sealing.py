@@ -17,7 +17,7 @@ EVENTS_AT_ONCE = 32
 _OPENING, _CLOSING = b'\n  "events": [\n', b"\n  ]"
 _NO_EVENTS = b'\n  "events": [],\n'
 """Occurs once in a trace without events: whatever is not at its top is indented further."""
-NEXT_STEP = "this is a bug of agenteval: report it with the kind of value; nothing was kept of the file"
+NEXT_STEP = "this is a bug in agenteval: report it with the kind of value; nothing of the file was kept"
 
 
 class LeakError(AgentEvalError):

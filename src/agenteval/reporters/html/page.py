@@ -25,7 +25,7 @@ KINDS = {
 GROUPS = {
     "fail": "Failed",
     "error": "Ended in an error",
-    "known": "Failed as the baseline knows",
+    "known": "Failed as in the baseline",
     "skipped": "Skipped",
     "xfail": "Failed as expected",
     "pass": "Passed",

@@ -134,7 +134,7 @@ def _facts(kind: str, data: Mapping[str, Any]) -> Iterator[str]:
             yield f"fixture {data['fixture_id']}"
     elif kind == "error":
         yield str(data.get("error_type") or "unknown error")
-        yield "may be retried" if data.get("retryable") else "not to be retried"
+        yield "retryable" if data.get("retryable") else "not retryable"
 
 
 def _fields(kind: str, data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
