@@ -81,7 +81,7 @@ def test_a_test_as_a_task(project: Project, capsys: pytest.CaptureFixture[str]) 
             "Cats",
             [
                 "says: all but its first phrase",
-                "says: in any case; a golden output is compared as it is written",
+                "says: ignoring case; a golden output is compared as it is written",
             ],
         ),
         (
@@ -293,5 +293,5 @@ def test_the_only_action_is_new(capsys: pytest.CaptureFixture[str]) -> None:
     """Anything else is a slip."""
     assert main(["suite", "old", "tests"]) == 2
     assert capsys.readouterr().err == (
-        "error[usage.invalid]: agenteval suite old: the one thing it does is new\n  next: agenteval suite new PATH\n"
+        "error[usage.invalid]: agenteval suite old: the only action is new\n  next: agenteval suite new PATH\n"
     )

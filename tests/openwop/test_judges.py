@@ -136,21 +136,21 @@ def test_verdicts_that_are_not_there(suite: SuiteProject) -> None:
             (True,),
             {},
             "judge.stale",
-            ("the verdicts in replays/judged/verdicts.json are not about this rubric: expected 2 of them, one per "
+            ("the verdicts in replays/judged/verdicts.json do not fit this rubric: expected 2 of them, one per "
             "criterion, got 1"),
         ),
         (
             (True, True),
             {"verdicts": [{"criterion": "c1", "met": True}, {"criterion": "c3", "met": True}]},
             "judge.stale",
-            ("the verdicts in replays/judged/verdicts.json are not about this rubric: criterion 2 is 'c2' in the suite "
+            ("the verdicts in replays/judged/verdicts.json do not fit this rubric: criterion 2 is 'c2' in the suite "
             "and 'c3' there"),
         ),
         (
             (True, True),
             {"output_sha256": hashlib.sha256(b"Dogs.").hexdigest()},
             "judge.stale",
-            "the verdicts in replays/judged/verdicts.json were given on another output (output_sha256 differs)",
+            "the verdicts in replays/judged/verdicts.json are for another output (output_sha256 differs)",
         ),
     ],
 )  # fmt: skip
@@ -223,15 +223,15 @@ def test_a_program_is_asked(suite: SuiteProject) -> None:
             "judge.failed",
             f"ended with exit code 3: \ufffd{'x' * 299}",
         ),
-        ("print('fine')", "judge.answer", "does not answer with verdicts: the judge's answer:1:1: error[json.syntax]"),
-        ("", "judge.answer", "does not answer with verdicts: the judge's answer:1:1: error[json.empty]"),
-        ("print('{}')", "judge.answer", "are not about this rubric: expected 1 of them, one per criterion, got 0"),
+        ("print('fine')", "judge.answer", "did not answer with verdicts: the judge's answer:1:1: error[json.syntax]"),
+        ("", "judge.answer", "did not answer with verdicts: the judge's answer:1:1: error[json.empty]"),
+        ("print('{}')", "judge.answer", "do not fit this rubric: expected 1 of them, one per criterion, got 0"),
         (
             """print('{"verdicts": [{"criterion": "c1", "met": 1}]}')""",
             "judge.answer",
-            "does not answer with verdicts: verdicts[0].met: expected true or false, got the number 1",
+            "did not answer with verdicts: verdicts[0].met: expected true or false, got the number 1",
         ),
-        ("import sys; sys.stdout.buffer.write(b'\\xff')", "judge.answer", "does not answer with verdicts: 'utf-8' codec"),
+        ("import sys; sys.stdout.buffer.write(b'\\xff')", "judge.answer", "did not answer with verdicts: 'utf-8' codec"),
     ],
 )  # fmt: skip
 def test_a_program_that_does_not_answer(suite: SuiteProject, text: str, code: str, what: str) -> None:
@@ -340,10 +340,10 @@ def test_a_plugin_judges(plugins: SuiteProject, name: str, code: int) -> None:
 @pytest.mark.parametrize(
     ("name", "code", "what"),
     [
-        ("crashes", "judge.failed", "the judge crashes broke down: RuntimeError: no quota"),
-        ("leaves", "judge.failed", "the judge leaves broke down: SystemExit: no key"),
-        ("odd", "judge.answer", "the judge odd does not answer with verdicts, but with \"'yes'\""),
-        ("number", "judge.answer", "the judge number does not answer with verdicts, but with '5'"),
+        ("crashes", "judge.failed", "the judge crashes crashed: RuntimeError: no quota"),
+        ("leaves", "judge.failed", "the judge leaves crashed: SystemExit: no key"),
+        ("odd", "judge.answer", "the judge odd did not answer with verdicts, but with \"'yes'\""),
+        ("number", "judge.answer", "the judge number did not answer with verdicts, but with '5'"),
     ],
 )
 def test_a_plugin_that_does_not_judge(plugins: SuiteProject, name: str, code: str, what: str) -> None:
@@ -355,7 +355,7 @@ def test_every_verdict_of_a_plugin_is_one(plugins: SuiteProject) -> None:
     """One that is something else makes the answer none; of a long answer the beginning is shown."""
     code, message = error_of(plugins, "--judge", "mixed")
     assert code == "judge.answer"
-    said = "assertion rubric (rubric): the judge mixed does not answer with verdicts, but with "
+    said = "assertion rubric (rubric): the judge mixed did not answer with verdicts, but with "
     assert message.startswith(f"{said}\"[RubricVerdict(criterion='c1', met=True")
     assert message.endswith('yyy"…')
     assert len(message) < len(said) + 310
@@ -364,8 +364,8 @@ def test_every_verdict_of_a_plugin_is_one(plugins: SuiteProject) -> None:
 @pytest.mark.parametrize(
     ("name", "what"),
     [
-        ("unmade", "the judge 'unmade' (my_judges:Unmade) does not load: SystemExit: no key"),
-        ("gone", "the judge 'gone' (my_judges:x) does not load: AttributeError: "),
+        ("unmade", "the judge 'unmade' (my_judges:Unmade) failed to load: SystemExit: no key"),
+        ("gone", "the judge 'gone' (my_judges:x) failed to load: AttributeError: "),
     ],
 )
 def test_a_plugin_that_does_not_load(

@@ -71,7 +71,7 @@ def test_two_tasks_with_one_id(suite: SuiteProject, capsys: pytest.CaptureFixtur
     where = suite.path.read_text(encoding="utf-8").rindex('"cats"') + 1
     assert lines == [
         f"suite.json:1:{where}: error[suite.duplicate_task_id]: two tasks have the id 'cats': the first is /tasks/1",
-        "   next: give one of the two another id: results are filed under it",
+        "   next: give one of the two another id: results are stored by id",
     ]
 
 
@@ -121,26 +121,26 @@ def test_a_suite_that_is_no_json(suite: SuiteProject, capsys: pytest.CaptureFixt
         (
             ["golden", "live-shadow"],
             [],
-            "error[suite.live_unsupported]: live-shadow needs an adapter that runs agents live, and there is none",
+            "error[suite.live_unsupported]: live-shadow needs an adapter that runs agents live, but there is none",
             "   next: run the other modes: --modes golden",
         ),
         (
             ["golden", "regression", "live-shadow"],
             [],
-            "error[suite.live_unsupported]: live-shadow needs an adapter that runs agents live, and there is none",
+            "error[suite.live_unsupported]: live-shadow needs an adapter that runs agents live, but there is none",
             "   next: run the other modes: --modes golden",
         ),
         (
             ["live-shadow"],
             ["--modes", "live-shadow"],
-            "error[suite.live_unsupported]: live-shadow needs an adapter that runs agents live, and there is none",
+            "error[suite.live_unsupported]: live-shadow needs an adapter that runs agents live, but there is none",
             "   next: declare another mode",
         ),
         (
             ["golden"],
             ["--agent-id", "other"],
             "error[suite.agent_mismatch]: the suite is for the agent 'mine', not for 'other'",
-            "   next: run the suite of that agent, or leave --agent-id out",
+            "   next: run the suite for that agent, or leave --agent-id out",
         ),
         (
             ["golden"],
@@ -255,7 +255,8 @@ def test_replays_are_beside_the_suite(suite: SuiteProject, capsys: pytest.Captur
     (suite.root / "replays").rename(suite.root / "elsewhere")
     assert suite.run() == 2
     assert (
-        "no recordings in replays: --replays is not given, and this is not there" in capsys.readouterr().err
+        "no recordings in replays: --replays is not given, and this folder does not exist"
+        in capsys.readouterr().err
     )
     assert suite.run("--replays", "elsewhere", run_id="run-2") == 0
 
@@ -265,11 +266,11 @@ def test_a_suite_runs_alone(suite: SuiteProject, capsys: pytest.CaptureFixture[s
     suite.write()
     assert main(["run", "suite.json", "tests"]) == 2
     assert capsys.readouterr().err == (
-        "error[usage.invalid]: suite.json is a suite, and a suite is run alone\n  next: agenteval run suite.json\n"
+        "error[usage.invalid]: suite.json is a suite, and a suite must be run alone\n  next: agenteval run suite.json\n"
     )
     assert main(["run", "tests", "--judge", "recorded", "--modes", "golden"]) == 2
     assert capsys.readouterr().err == (
-        "error[usage.invalid]: --modes and --judge: only for a run of an AgentEvalSuite, and no path is one\n"
+        "error[usage.invalid]: --modes and --judge: only for an AgentEvalSuite, and no path is one\n"
         "  next: name the suite's file: agenteval run suite.json\n"
     )
 
@@ -342,6 +343,6 @@ def test_commands_about_tests_say_that_it_is_a_suite(
     suite.write()
     assert main([*command, "suite.json"]) == 3
     assert capsys.readouterr().err.startswith(
-        "suite.json: error[select.suite]: an AgentEvalSuite, which has tasks and no tests\n"
+        "suite.json: error[select.suite]: an AgentEvalSuite, which has tasks, not tests\n"
         "   next: agenteval run suite.json --collect-only shows its tasks\n"
     )

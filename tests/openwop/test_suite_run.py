@@ -137,7 +137,7 @@ def test_tasks_of_a_kind_that_there_is_not(suite: SuiteProject, capsys: pytest.C
             None,
             ['evt-3 web_search: result: the suite has "other", the recording "found"'],
         ),
-        ([], None, ["evt-3 web_search: the recording has a result, the suite has none of it"]),
+        ([], None, ["evt-3 web_search: the recording has a result, the suite has none for it"]),
         ([{"a": 1}], [{"a": 1.0}], []),
         (
             [{"a": 1, "b": 2}],
@@ -154,7 +154,7 @@ def test_tasks_of_a_kind_that_there_is_not(suite: SuiteProject, capsys: pytest.C
             "evt-5 web_search: result: the suite has 2, the recording 1",
         ]),
         ([1], [1, 1], [
-            "evt-5 web_search: the recording has a result, the suite has 1 response of it, and all were given before"
+            "evt-5 web_search: the recording has a result, the suite has 1 response for it, and all were used before"
         ]),
         ([None], [None], []),
         ([...], [None], []),
@@ -221,7 +221,7 @@ def test_responses_are_matched_by_tool(suite: SuiteProject) -> None:
     suite.record("cats", script=steps(("search", 1), ("fetch", "page"), ("search", 2)))
     assert suite.run() == 0
     assert suite.result("cats")["warnings"] == [
-        "the suite's response of send was not asked for in the recording"
+        "the suite's response of send was never used in the recording"
     ]
 
 
@@ -549,12 +549,12 @@ def test_a_changed_call_of_a_suite(suite: SuiteProject, capsys: pytest.CaptureFi
     capsys.readouterr()
     assert suite.run("--baseline", "run-1", "-q", run_id="run-2") == 1
     assert (
-        "      ~ call 1  web_search  other arguments\n"
+        "      ~ call 1  web_search  different arguments\n"
         '          query: "cats" → "dogs"\n'
         "      output\n        - Cats.\n        + Dogs\n"
     ) in capsys.readouterr().out
     assert suite.run("--baseline", BASELINE, "-q", run_id="run-3") == 1
-    assert "      ~ call 1  web_search  other arguments\n      output\n" in capsys.readouterr().out
+    assert "      ~ call 1  web_search  different arguments\n      output\n" in capsys.readouterr().out
 
 
 def test_known_failures_of_a_suite(suite: SuiteProject) -> None:
@@ -601,8 +601,8 @@ def test_tasks_and_checks_of_other_modes_are_not_missing(
     capsys.readouterr()
     assert suite.run("--modes", "golden", "--update-baseline") == 2
     assert capsys.readouterr().err == (
-        "error[usage.baseline]: --modes leaves out checks, and --update-baseline needs whole tests\n"
-        "  next: leave one of them out; -k and tags can be used\n"
+        "error[usage.baseline]: --modes leaves out checks, but --update-baseline needs every selected test in full\n"
+        "  next: use one or the other; -k and tags are fine\n"
     )
 
 
@@ -617,8 +617,8 @@ def test_a_baseline_is_not_written_over_by_another_suite(
     capsys.readouterr()
     assert main(["run", "tests", "--update-baseline"]) == 2
     assert capsys.readouterr().err == (
-        f"error[baseline.other_suite]: {BASELINE} is the baseline of another suite: it is of {SUITE_ID}, "
-        "this run of local.agenteval.evals.tests\n"
+        f"error[baseline.other_suite]: {BASELINE} is the baseline of another suite: it belongs to {SUITE_ID}, "
+        "this run to local.agenteval.evals.tests\n"
         "  next: name another file with --baseline, or delete this one\n"
     )
     assert (suite.root / BASELINE).read_bytes() == written
@@ -647,7 +647,7 @@ def test_regression_against_other_tasks(suite: SuiteProject, capsys: pytest.Capt
             {"version": "1.2.4"},
             "version of the suite",
             f"{SUITE_ID} 1.2.4",
-            "version, or write the baseline anew with --update-baseline",
+            "version, or rewrite the baseline with --update-baseline",
         ),
         (
             {"suiteId": "a.evals.b"},
@@ -672,9 +672,9 @@ def test_only_like_versions_are_compared(
     capsys.readouterr()
     assert suite.run("--baseline", "run-1", run_id="run-2") == 2
     assert capsys.readouterr().err == (
-        f"error[baseline.other_suite]: artifacts/run-1 is of another {what}: it is of {SUITE_ID} 1.2.3, "
+        f"error[baseline.other_suite]: artifacts/run-1 belongs to another {what}: it is of {SUITE_ID} 1.2.3, "
         f"this run of {ours}\n"
-        f"  next: compare runs of one {step}\n"
+        f"  next: compare runs of the same {step}\n"
     )
     assert not (suite.root / "artifacts" / "run-2").exists()
 

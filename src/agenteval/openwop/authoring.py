@@ -90,7 +90,7 @@ def _lost(checks: Sequence[BoundAssertion], source: BoundAssertion) -> Iterator[
     if len(check.all_of) > 1 or check.regex or (check.all_of and check.any_of):
         yield f"{source.spec.id}: all but its first phrase"
     if not check.case_sensitive:
-        yield f"{source.spec.id}: in any case; a golden output is compared as it is written"
+        yield f"{source.spec.id}: ignoring case; a golden output is compared as it is written"
 
 
 def _input(case: TestCase) -> Any:

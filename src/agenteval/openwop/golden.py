@@ -59,7 +59,7 @@ class GoldenMatch(Assertion):
         if output == text:
             return ""
         place = first_difference(output, text) + 1
-        told = f"{_shown(output)}, which differs from character {place} on"
+        told = f"{_shown(output)}, which differs from character {place} onwards"
         if place < _LONGEST // 2:
             return told
         one, other = map(brief, around_difference(text, output))
@@ -83,7 +83,7 @@ def parsed(output: str) -> Any:
     try:
         return json.loads(output, parse_constant=_no_json)
     except RecursionError:
-        raise ValueError("it is nested too deep") from None
+        raise ValueError("it is nested too deeply") from None
 
 
 def _no_json(name: str) -> NoReturn:

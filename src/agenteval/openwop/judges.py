@@ -70,7 +70,7 @@ def _recorded(question: Question, replays: Replays) -> Sequence[RubricVerdict]:
     digest = told.output_sha256
     if digest is not None and digest != sha256(question.output.encode(errors="surrogatepass")):
         raise AssertionCrashError(
-            f"the verdicts in {path} were given on another output (output_sha256 differs)",
+            f"the verdicts in {path} are for another output (output_sha256 differs)",
             reason_code="judge.stale",
             next_step="have the new output judged, and put the new verdicts there",
         )
@@ -93,7 +93,7 @@ def _fitting(
         )
         what = f"criterion {number} is {_brief(one)} in the suite and {_brief(other)} there"
     raise AssertionCrashError(
-        f"{whose} are not about this rubric: {what}",
+        f"{whose} do not fit this rubric: {what}",
         reason_code=code,
         next_step="give one verdict for each criterion, in the words and the order of the suite",
     )
@@ -129,7 +129,7 @@ def _asked(argv: list[str], question: Question) -> Sequence[RubricVerdict]:
             else str(error)
         )
         raise AssertionCrashError(
-            f"the judge {argv[0]} does not answer with verdicts: {what}",
+            f"the judge {argv[0]} did not answer with verdicts: {what}",
             reason_code="judge.answer",
             next_step='print {"verdicts": [{"criterion": "…", "met": true, "reason": "…"}]} and nothing else',
         ) from None
@@ -166,7 +166,7 @@ def _run(argv: list[str], asked: bytes) -> tuple[bytes, bytes, int]:
             raise AssertionCrashError(
                 f"the judge {argv[0]} took longer than {SECONDS} seconds",
                 reason_code="judge.timeout",
-                next_step="make the judge quicker, or record its verdicts",
+                next_step="make the judge faster, or record its verdicts",
             ) from None
     return answer, errors, process.returncode
 
@@ -194,9 +194,9 @@ def _plugin(name: str) -> Judge:
         judge: Judge = loaded() if isinstance(loaded, type) else loaded
     except (Exception, SystemExit) as error:
         raise UsageError(
-            f"the judge {name!r} ({points[name].value}) does not load: {type(error).__name__}: {saying(error)}",
+            f"the judge {name!r} ({points[name].value}) failed to load: {type(error).__name__}: {saying(error)}",
             reason_code="judge.broken",
-            next_step="reinstall the package that brings it, or report it to its author",
+            next_step="reinstall the package that provides it, or report it to its author",
         ) from error
     return lambda question: _decided(name, judge, question)
 
@@ -207,13 +207,13 @@ def _decided(name: str, judge: Judge, question: Question) -> Sequence[RubricVerd
         verdicts: Any = judge(question)
     except (Exception, SystemExit) as error:
         raise AssertionCrashError(
-            f"the judge {name} broke down: {type(error).__name__}: {saying(error)}",
+            f"the judge {name} crashed: {type(error).__name__}: {saying(error)}",
             reason_code="judge.failed",
             next_step="report it to the author of the judge",
         ) from error
     if not isinstance(verdicts, Sequence) or not all(isinstance(each, RubricVerdict) for each in verdicts):
         raise AssertionCrashError(
-            f"the judge {name} does not answer with verdicts, but with {_brief(repr(verdicts))}",
+            f"the judge {name} did not answer with verdicts, but with {_brief(repr(verdicts))}",
             reason_code="judge.answer",
             next_step="return a list of agenteval.openwop.rubric.RubricVerdict, one per criterion",
         )

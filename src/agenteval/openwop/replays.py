@@ -202,7 +202,7 @@ def _check_tool_responses(task: Task, trace: Trace, context: AdapterContext, red
             inputs=[[each.response for each in responses], [event.data for event in trace.events]],
         )
     for response in left:
-        context.warn(f"the suite's response of {response.tool} was not asked for in the recording")
+        context.warn(f"the suite's response of {response.tool} was never used in the recording")
 
 
 def _answers_for(response: ToolResponse, tool: str) -> bool:
@@ -213,6 +213,6 @@ def _answers_for(response: ToolResponse, tool: str) -> bool:
 def _unexpected(event: Event, tool: str, responses: Sequence[ToolResponse]) -> str:
     number = sum(_answers_for(each, tool) for each in responses)
     has = (
-        f"has {counted(number, 'response')} of it, and all were given before" if number else "has none of it"
+        f"has {counted(number, 'response')} for it, and all were used before" if number else "has none for it"
     )
     return f"{event.event_id} {tool}: the recording has a result, the suite {has}"

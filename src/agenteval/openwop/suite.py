@@ -98,7 +98,7 @@ def _duplicates(tasks: Sequence[Task]) -> Iterator[Fault]:
                 code="suite.duplicate_task_id",
                 message=f"two tasks have the id {task.taskId!r}: the first is /tasks/{first[task.taskId]}",
                 data_path=("tasks", index, "taskId"),
-                next_step="give one of the two another id: results are filed under it",
+                next_step="give one of the two another id: results are stored by id",
             )
 
 
@@ -122,7 +122,7 @@ def _wrong_modes(suite: AgentEvalSuite, modes: Sequence[str], request: SuiteRequ
         others = [mode for mode in suite.modes if mode not in impossible]
         yield Fault(
             code="suite.live_unsupported",
-            message=f"{LIVE} needs an adapter that runs agents live, and there is none",
+            message=f"{LIVE} needs an adapter that runs agents live, but there is none",
             data_path=("modes", suite.modes.index(LIVE)),
             next_step=f"run the other modes: --modes {','.join(others)}"
             if others
@@ -143,7 +143,7 @@ def _wrong_agent(suite: AgentEvalSuite, request: SuiteRequest) -> Iterator[Fault
             code="suite.agent_mismatch",
             message=f"the suite is for the agent {suite.targetAgentId!r}, not for {request.agent_id!r}",
             data_path=("targetAgentId",),
-            next_step="run the suite of that agent, or leave --agent-id out",
+            next_step="run the suite for that agent, or leave --agent-id out",
         )
 
 

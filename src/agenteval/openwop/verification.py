@@ -36,13 +36,13 @@ def verified_summary(run: StoredRun) -> EvalSummary:
         raise VerificationError(
             f"{run.path} is one shard of a run: the others may have failed, and thresholds are for all of them",
             reason_code="gate.shard",
-            next_step="put the shards together with `agenteval merge`, and ask about the merged run",
+            next_step="merge the shards with `agenteval merge`, and use the merged run",
         )
     summary, path = run.eval_summary(), run.path / EVAL_SUMMARY
     expected = run.summary.eval_summary_sha256
     if expected is None:
         raise VerificationError(
-            f"{run.path / SUMMARY} has no digest of {EVAL_SUMMARY}: nothing shows that it is of this run",
+            f"{run.path / SUMMARY} has no digest of {EVAL_SUMMARY}: nothing shows that it belongs to this run",
             reason_code="gate.no_digest",
             next_step="run the tests again with this version",
         )
@@ -56,7 +56,7 @@ def verified_summary(run: StoredRun) -> EvalSummary:
     if wrong := list(contradictions(run, summary)):
         more = f"; and {len(wrong) - 3} more" if len(wrong) > 3 else ""
         raise VerificationError(
-            f"{path} does not say what the run's results say: {'; '.join(wrong[:3])}{more}",
+            f"{path} does not match the run's results: {'; '.join(wrong[:3])}{more}",
             next_step="run the tests again",
         )
     return summary
@@ -97,7 +97,7 @@ def _task_contradictions(
         yield f"{task.taskId} scores {task.score:g}, and its assertions give {score:g}"
     said = [{"kind": each.kind, "severity": each.severity} for each in task.safetyFindings or []]
     if said != findings:
-        yield f"{task.taskId} has other safety findings than its assertions"
+        yield f"{task.taskId} has different safety findings from its assertions"
     trace = result.trace_summary
     if trace is not None and task.latencyMs not in (None, max(0, round(trace.timing_ms_total))):
         yield f"{task.taskId} took {task.latencyMs:g} ms, and its trace {trace.timing_ms_total:g} ms"
