@@ -172,7 +172,7 @@ def test_wrong_shapes(tmp_path: Path, overrides: dict[str, Any], pointer: str, m
         ({}, "/script/0", "missing required key 'type'"),
         ({"type": "tool_cal"}, "/script/0/type", "unknown type 'tool_cal'"),
         ({**CALL, "tool": None}, "/script/0/tool", "expected a string, got nothing (null)"),
-        ({**CALL, "call_id": ""}, "/script/0/call_id", "expected something that is not empty, got ''"),
+        ({**CALL, "call_id": ""}, "/script/0/call_id", "expected a non-empty value, got ''"),
         ({**CALL, "args": []}, "/script/0/args", "expected a mapping, got an empty list"),
         ({**CALL, "arguments": {}}, "/script/0/arguments", "unknown key 'arguments'"),
         ({"type": "tool_call", "tool": "a"}, "/script/0", "missing required key 'call_id'"),

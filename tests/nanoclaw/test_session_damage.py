@@ -91,9 +91,7 @@ def test_results_without_their_calls(tmp_path: Path) -> None:
     trace = replayed(script.write(tmp_path).parent, "s-1.jsonl")
     assert told(trace) == ["message_received", "final_output"]
     assert not trace.capabilities.supports_tool_trace
-    assert (
-        trace.notes[0] == "calls are not in the recording that 1 tool result answer, so tools are not judged"
-    )
+    assert trace.notes[0] == "the recording has no calls for 1 tool result, so tools are not judged"
 
 
 @pytest.mark.parametrize("folder", ["/workspace/agent", "/srv/ann"])

@@ -181,7 +181,7 @@ def test_without_a_choice_the_runs_are_listed(install: Path) -> None:
     assert error.reason_code == "adapter.several_runs"
     assert error.message == f"the recording has 2 runs:\n{RUNS}"
     assert error.next_step == (
-        "choose one in the test: adapter_input: {session: …, turn: N}; message, task_id and time choose, too"
+        "choose one in the test: adapter_input: {session: …, turn: N}; message, task_id and time choose one, too"
     )
 
 
@@ -260,15 +260,15 @@ def test_a_choice_that_several_runs_fit(tmp_path: Path, count: int, last: str, l
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"turn": 0}, "turn must be a number from 1 on, got 0"),
-        ({"turn": "2"}, "turn must be a number from 1 on, got '2'"),
-        ({"turn": True}, "turn must be a number from 1 on, got True"),
+        ({"turn": 0}, "turn must be a number, 1 or more, got 0"),
+        ({"turn": "2"}, "turn must be a number, 1 or more, got '2'"),
+        ({"turn": True}, "turn must be a number, 1 or more, got True"),
         ({"message": ""}, "message must be the id or the number of a message, got ''"),
         ({"message": [2]}, "message must be the id or the number of a message, got [2]"),
         ({"task_id": 7}, "task_id must be the id of a task, got 7"),
         (
             {"time": "noon"},
-            "time must be a text with an ISO 8601 date and time, such as '2026-01-31T08:00:00Z', got 'noon'",
+            "time must be a string with an ISO 8601 date and time, such as '2026-01-31T08:00:00Z', got 'noon'",
         ),
         (
             {"tool_aliases": ["a"]},
@@ -353,7 +353,7 @@ def test_a_folder_without_a_recording(tmp_path: Path) -> None:
     """Says what is expected."""
     error = refused(tmp_path, ".")
     assert error.reason_code == "adapter.no_recording"
-    assert error.message == f"{tmp_path / '.'}: no recording of NanoClaw"
+    assert error.message == f"{tmp_path / '.'}: not a recording of NanoClaw"
     assert error.next_step == (
         "name a transcript (*.jsonl), a NanoClaw v2 install root (with data/v2-sessions) or session folder "
         "(with inbound.db), or a v1 install root (with store/messages.db)"
@@ -424,7 +424,7 @@ def test_what_a_recording_holds_and_lacks(install: Path, tmp_path: Path) -> None
     ]
     assert recording.lacks == [
         "the system prompt, the tools that the agent had, and sampling parameters",
-        "memory at the start of a run, but for what the run shows; group folders are as they were copied",
+        "memory at the start of a run, except for what the run shows; group folders are as they were copied",
     ]
     store = inspected(unpack("v1-memory", tmp_path))
     assert store.lacks == [
@@ -432,7 +432,7 @@ def test_what_a_recording_holds_and_lacks(install: Path, tmp_path: Path) -> None
         "output tokens: a limit on them is not judged",
         f"{IMPLICIT}; runs without memory events have supports_memory_events: false",
         "what was delivered: sends are known by their calls, the answer by its text",
-        "memory at the start of a run, but for what the run shows; group folders are as they were copied",
+        "memory at the start of a run, except for what the run shows; group folders are as they were copied",
     ]
 
 

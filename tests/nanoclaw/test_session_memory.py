@@ -429,7 +429,7 @@ def test_a_later_write_may_take_the_correction_out_again(
     assert verdict.passed is kept, verdict.message
     if not kept:
         assert [note for _, note in verdict.closest] == [
-            "it was taken out again",
+            "it was removed again",
             'content: expected to hold "5 bullets"',
         ]
 

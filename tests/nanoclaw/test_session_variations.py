@@ -299,7 +299,9 @@ def test_a_compaction_belongs_to_its_command(tmp_path: Path) -> None:
     script.sends("Compacted.", second=11)
     script.write(tmp_path)
     notes = [replayed(tmp_path, "s-1.jsonl", turn=turn).notes for turn in (1, 2)]
-    compacted = "the conversation was compacted in this run: what the agent knew before it is a summary"
+    compacted = (
+        "the conversation was compacted in this run: what the agent knew from before is only a summary"
+    )
     assert [compacted in each for each in notes] == [False, True]
     assert not any("clock" in note for each in notes for note in each)
 
@@ -337,8 +339,7 @@ def test_calls_that_the_service_runs_leave_tools_unjudged(tmp_path: Path) -> Non
     trace = traced(script, tmp_path)
     assert not trace.capabilities.supports_tool_trace
     assert (
-        trace.notes[0]
-        == "1 call that the service of the model ran itself cannot be read, so tools are not judged"
+        trace.notes[0] == "1 call that the model's service ran itself cannot be read, so tools are not judged"
     )
 
 

@@ -411,7 +411,7 @@ def test_large_answers_are_read_from_their_file(tmp_path: Path) -> None:
     script.answers("<persisted-output>\nsaved to ~/.claude/projects/p/s-1/tool-results/b1.txt\nprev")
     script.sends("Done.")
     trace = trace_of(script, tmp_path)
-    assert trace.notes[0] == "the result of c-1 (bash) is cut: the file that has it whole is missing"
+    assert trace.notes[0] == "the result of c-1 (bash) is cut: the file with the whole of it is missing"
     file = tmp_path / "s-1" / "tool-results" / "b1.txt"
     file.parent.mkdir(parents=True)
     file.write_bytes(b"whole \xff")
@@ -848,9 +848,9 @@ def test_a_file_that_is_no_transcript(tmp_path: Path, text: str) -> None:
     with pytest.raises(AdapterError) as caught:
         replayed(tmp_path, "s-1.jsonl")
     assert caught.value.reason_code == "adapter.no_recording"
-    assert caught.value.message == f"{path}: no line of it is of a transcript"
+    assert caught.value.message == f"{path}: none of its lines belongs to a transcript"
     assert caught.value.next_step == (
-        "name a transcript of the Claude Agent SDK: one JSON object with a `type` a line"
+        "name a transcript of the Claude Agent SDK: one JSON object with a `type` per line"
     )
 
 

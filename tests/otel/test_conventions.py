@@ -287,7 +287,7 @@ def test_several_conversations_in_one_trace_are_told(tmp_path: Path) -> None:
         chat(120, 190, parent="invoke_agent@110", asked=[says("user", "And old?")], answered=[NOTHING]),
     ]
     assert trace_of(write(tmp_path, *run)).notes == [
-        "what 1 call of models asked is in no message of this run: the trace may hold several conversations, or agents that ask others"
+        "what 1 call of models asked is not in any message of this run: the trace may hold several conversations, or agents that ask others"
     ]
 
 
@@ -343,5 +343,5 @@ def test_that_nobody_asked_is_told(tmp_path: Path) -> None:
     """Messages were captured, and none of a user is among them."""
     made = chat(10, 100, answered=[NOTHING])
     assert trace_of(write(tmp_path, agent(), made)).notes == [
-        "no text of a user was captured: what was asked is not known"
+        "no text from a user was captured: what was asked is not known"
     ]

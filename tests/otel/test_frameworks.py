@@ -32,7 +32,7 @@ TOLD = [
     ("final_output", "It is 7 degrees."),
 ]
 OTHERS_ASKED = (
-    "what 1 call of models asked is in no message of this run: "
+    "what 1 call of models asked is not in any message of this run: "
     "the trace may hold several conversations, or agents that ask others"
 )
 
@@ -416,7 +416,7 @@ def test_arguments_and_results_that_were_not_captured_are_told(tmp_path: Path) -
         tool(3, 4, "weather", error="gone"),
     ]
     assert trace_of(write(tmp_path, *run)).notes == [
-        "no text of a user was captured: what was asked is not known",
+        "no text from a user was captured: what was asked is not known",
         "no arguments are recorded for 2 tool calls",
         "no result is recorded for 1 tool call",
         "no answer of a model asks for tools that were executed: weather (2)",
@@ -441,7 +441,7 @@ def test_messages_without_their_content_are_told(tmp_path: Path) -> None:
     ]
     executed = tool(110, 200, "weather", tool__call__id="c1")
     assert trace_of(write(tmp_path, *run, executed)).notes == [
-        "no text of a user was captured: what was asked is not known",
+        "no text from a user was captured: what was asked is not known",
         "the last answer of the model has no text: what the agent answered in the end is not known",
         "no arguments are recorded for 1 tool call",
         "no result is recorded for 1 tool call",

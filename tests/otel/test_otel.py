@@ -209,7 +209,7 @@ def test_what_was_said_before_is_no_new_message(tmp_path: Path) -> None:
     path = write(tmp_path, agent(), chat(10, 20, asked=asked, answered=[says("assistant", "So.")]))
     assert told(trace_of(path)) == [("message_received", "Why?"), ("final_output", "So.")]
     again = write(tmp_path, agent(), chat(10, 20, asked=asked[:3], answered=[says("assistant", "So.")]))
-    assert trace_of(again).notes == ["no text of a user was captured: what was asked is not known"]
+    assert trace_of(again).notes == ["no text from a user was captured: what was asked is not known"]
     path = write(tmp_path, agent(), chat(10, 20, asked=asked, answered=[says("assistant", "So.")]))
     context = context_of(tmp_path)
     (run,) = OtelRecorder().inspect(path, context).runs
@@ -518,7 +518,7 @@ def test_what_is_not_json_is_located(tmp_path: Path) -> None:
     with pytest.raises(FileError, match=r"spans.json:1:20: error\[json.syntax\]"):
         trace_of(path)
     path.write_text('{"resourceSpans": []}\nno\n{"resourceSpans": []}\n', encoding="utf-8")
-    assert refusal(path).message == f"{path}:2 is not JSON, or nested too deep"
+    assert refusal(path).message == f"{path}:2 is not JSON, or is nested too deeply"
 
 
 JSON = st.recursive(

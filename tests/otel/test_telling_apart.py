@@ -149,7 +149,7 @@ def test_which_call_was_executed_is_not_told(tmp_path: Path) -> None:
         chat(30, 40, asked=[ASKED], answered=[WARM]),
     ]
     assert trace_of(write(tmp_path, *run)).notes == [
-        "which of several calls of a tool was executed when is not told of 1 tool call: their results may be mixed up"
+        "which of several calls of the same tool was executed when is not recorded for 1 tool call: their results may be mixed up"
     ]
 
 

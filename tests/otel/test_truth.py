@@ -14,7 +14,7 @@ from agenteval.trace import Trace
 from otel.spans import agent, chat, says, tool, trace_of, write
 
 ASKED = says("user", "How warm is it?")
-GUESSED = "which of several calls of a tool was executed when is not told of"
+GUESSED = "which of several calls of the same tool was executed when is not recorded for"
 
 
 @dataclass(frozen=True)

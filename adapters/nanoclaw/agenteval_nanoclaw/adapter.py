@@ -125,7 +125,7 @@ def _unknown_input(key: str, given: list[str]) -> AdapterError:
     for name, options in OPTIONS.items():
         if key in options and given:
             return AdapterError(
-                f"adapter_input.{key} goes with {name}, not with {' and '.join(given)}",
+                f"adapter_input.{key} belongs with {name}, not with {' and '.join(given)}",
                 reason_code="adapter.invalid_input",
                 next_step=f"remove {key}, or name the recording as {name}",
             )

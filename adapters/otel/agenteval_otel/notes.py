@@ -81,7 +81,7 @@ def _messages(run: Run) -> Iterator[str]:
             else "no messages were captured: neither what was asked nor what was answered is known"
         )
     if answers and not asked:
-        yield "no text of a user was captured: what was asked is not known"
+        yield "no text from a user was captured: what was asked is not known"
     unjudged = "" if run.tools else ", so tools are not judged"
     if answers and (missing := len(untold(run))):
         yield f"{missing} of {counted(len(run.chats), 'call')} of models do not show what was answered{unjudged}"
@@ -92,7 +92,7 @@ def _messages(run: Run) -> Iterator[str]:
         [each for each in messages_of(chat, gen_ai.INPUT) if each.role == "user"] for chat in asking(run)
     ]
     if strange := sum(bool(said) and said[-1].text not in known | {""} for said in users):
-        yield f"what {counted(strange, 'call')} of models asked is in no message of this run: the trace may hold several conversations, or agents that ask others"
+        yield f"what {counted(strange, 'call')} of models asked is not in any message of this run: the trace may hold several conversations, or agents that ask others"
 
 
 def _unanswered(run: Run) -> Iterator[str]:
@@ -115,7 +115,7 @@ def _calls(run: Run, calls: list[Call]) -> Iterator[str]:
     if open_ended := sum(not _has_result(call) for call in calls):
         yield f"no result is recorded for {counted(open_ended, 'tool call')}"
     if guessed := sum(call.guessed for call in calls):
-        yield f"which of several calls of a tool was executed when is not told of {counted(guessed, 'tool call')}: their results may be mixed up"
+        yield f"which of several calls of the same tool was executed when is not recorded for {counted(guessed, 'tool call')}: their results may be mixed up"
     if lost := len(_not_executed(run)):
         yield f"{counted(lost, 'answer')} that were not captured asked for tools, and no execute_tool span follows: calls are missing"
     executed = {span.span_id for span in run.tools}

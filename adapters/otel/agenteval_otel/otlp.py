@@ -89,7 +89,7 @@ def _documents(text: str, path: Path, found: Spans) -> Iterator[tuple[str, Any]]
         elif number == lines[-1][0]:
             found.cut = True
         else:
-            _refuse(f"{path}:{number} is not JSON, or nested too deep")
+            _refuse(f"{path}:{number} is not JSON, or is nested too deeply")
 
 
 def _data(line: str, path: Path) -> Any:

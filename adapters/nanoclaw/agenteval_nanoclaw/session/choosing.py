@@ -12,7 +12,9 @@ CHOOSERS = ("turn", "message", "task_id", "time")
 ALIASES = "tool_aliases"
 MOST_LISTED = 20
 
-NEXT = "choose one in the test: adapter_input: {session: …, turn: N}; message, task_id and time choose, too"
+NEXT = (
+    "choose one in the test: adapter_input: {session: …, turn: N}; message, task_id and time choose one, too"
+)
 
 
 def check_options(given: Mapping[str, Any]) -> None:
@@ -20,7 +22,7 @@ def check_options(given: Mapping[str, Any]) -> None:
     wrong = ""
     turn, message, time = given.get("turn"), given.get("message"), given.get("time")
     if "turn" in given and (not isinstance(turn, int) or isinstance(turn, bool) or turn < 1):
-        wrong = f"turn must be a number from 1 on, got {turn!r}"
+        wrong = f"turn must be a number, 1 or more, got {turn!r}"
     elif "message" in given and (
         not isinstance(message, str | int) or isinstance(message, bool) or message == ""
     ):
@@ -28,7 +30,7 @@ def check_options(given: Mapping[str, Any]) -> None:
     elif "task_id" in given and (not isinstance(given["task_id"], str) or not given["task_id"]):
         wrong = f"task_id must be the id of a task, got {given['task_id']!r}"
     elif "time" in given and milliseconds(time) is None:
-        wrong = f"time must be a text with an ISO 8601 date and time, such as '2026-01-31T08:00:00Z', got {time!r}"
+        wrong = f"time must be a string with an ISO 8601 date and time, such as '2026-01-31T08:00:00Z', got {time!r}"
     elif ALIASES in given:
         wrong = _wrong_aliases(given[ALIASES])
     if wrong:

@@ -9,7 +9,7 @@ from agenteval_nanoclaw.session.runs import Run
 from agenteval_nanoclaw.session.saying import Sayings
 from agenteval_nanoclaw.session.usage import Usage
 
-IMPLICIT = "memory that was loaded into the prompt is not recorded: without a read by tool, nothing shows whether it was known"
+IMPLICIT = "memory that was loaded into the prompt is not recorded: without a read by a tool, nothing shows whether it was known"
 
 
 def notes_on(run: Run, reading: Reading, generation: str, sayings: Sayings, usage: Usage) -> Iterator[str]:
@@ -82,7 +82,7 @@ def lacks(reading: Reading) -> list[str]:
         lines.append("the end of a transcript, whose last line is cut: the last run is partial")
     if reading.store.folders is not None and source.kind != "transcript":
         lines.append(
-            "memory at the start of a run, but for what the run shows; group folders are as they were copied"
+            "memory at the start of a run, except for what the run shows; group folders are as they were copied"
         )
     return lines
 

@@ -217,7 +217,7 @@ class _Teller:
         )
         if not whole:
             self.notes.append(
-                f"the result of {call.id} ({call.tool}) is cut: the file that has it whole is missing"
+                f"the result of {call.id} ({call.tool}) is cut: the file with the whole of it is missing"
             )
         success = block.get("is_error") is not True
         result: Any = text
@@ -247,7 +247,7 @@ class _Teller:
             self.ending.fails(said, REFUSAL)
         elif subtype == "compact_boundary":
             self.notes.append(
-                "the conversation was compacted in this run: what the agent knew before it is a summary"
+                "the conversation was compacted in this run: what the agent knew from before is only a summary"
             )
 
     def _unanswered(self) -> None:
@@ -260,13 +260,11 @@ class _Teller:
                 )
         if self.early:
             answers = counted(len(self.early), "tool result")
-            self.notes.append(
-                f"calls are not in the recording that {answers} answer, so tools are not judged"
-            )
+            self.notes.append(f"the recording has no calls for {answers}, so tools are not judged")
         if self.served:
             calls = counted(self.served, "call")
             self.notes.append(
-                f"{calls} that the service of the model ran itself cannot be read, so tools are not judged"
+                f"{calls} that the model's service ran itself cannot be read, so tools are not judged"
             )
 
     def _runtime_errors(self) -> None:

@@ -78,7 +78,7 @@ def find_source(path: Path, *, within: Path | None) -> Source:
             next_step="check the permissions",
         ) from error
     if source is None:
-        what = "nothing there" if not path.exists() else "no recording of NanoClaw"
+        what = "nothing there" if not path.exists() else "not a recording of NanoClaw"
         raise AdapterError(f"{path}: {what}", reason_code="adapter.no_recording", next_step=NO_RECORDING)
     return source
 

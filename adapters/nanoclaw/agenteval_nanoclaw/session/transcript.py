@@ -100,9 +100,9 @@ def read_index(path: Path, *, max_line: int, progress: Progress | None = None) -
         line.time = first
     if not objects:
         raise AdapterError(
-            f"{path}: no line of it is of a transcript",
+            f"{path}: none of its lines belongs to a transcript",
             reason_code="adapter.no_recording",
-            next_step="name a transcript of the Claude Agent SDK: one JSON object with a `type` a line",
+            next_step="name a transcript of the Claude Agent SDK: one JSON object with a `type` per line",
         )
     return index
 
