@@ -45,7 +45,7 @@ def _phrases_like_patterns(case: TestCase) -> Iterator[Fault]:
                     code="spec.phrase_like_pattern",
                     message=f"{shown(phrase)} reads like a regular expression, and is looked for as it is written",
                     data_path=("assertions", index, "params", "patterns", number),
-                    next_step="say `regex: true` beside patterns",
+                    next_step="set `regex: true` next to patterns",
                 )
 
 

@@ -28,7 +28,7 @@ from agenteval.trace import CAPABILITY_FLAGS
 from agenteval.vocabulary import misspelt_names
 
 IN_PARAMS = "put it into 'params'"
-BESIDE_PARAMS = "put it beside 'params'"
+BESIDE_PARAMS = "put it next to 'params'"
 _DEFAULT_LIMITS = LimitsConfig()
 
 
@@ -127,7 +127,7 @@ def _refused(problems: Sequence[Problem], path: Path) -> SpecError:
         return SpecError(problems)
     problem = Problem(
         reason_code="file.outside_root",
-        message=f"a link leads out of the project {root}, to a file that is no valid test",
+        message=f"a link leads out of the project {root}, to a file that is not a valid test",
         path=path,
         next_step=f"see what is wrong with it where it is: agenteval validate {path.resolve()}",
     )

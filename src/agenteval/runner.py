@@ -30,7 +30,7 @@ from agenteval.trace import AdapterInfo, Trace, check_trace, iso_time
 
 UNKNOWN_VERSION = "unknown"
 CRASHES = ("adapter.crashed", "adapter.broken")
-"""The reason codes of an adapter's own bugs, of which the traceback is kept for whoever mends them."""
+"""The reason codes of an adapter's own bugs, of which the traceback is kept for whoever fixes them."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -267,7 +267,7 @@ def _reason(
             step = "give the assertion something to judge, or remove it"
         case _:
             step = (
-                "read the evidence, and mend the agent or the assertion; --save-traces writes the whole trace"
+                "read the evidence, and fix the agent or the assertion; --save-traces writes the whole trace"
             )
     return code, step
 

@@ -68,9 +68,7 @@ def test_more_than_github_keeps_are_counted(tmp_path: Path) -> None:
     lines = list(annotations(store(tmp_path, *failed, *warned)))
     assert sum(line.startswith("::error ") for line in lines) == 10
     assert sum(line.startswith("::warning ") for line in lines) == 10
-    assert lines[9] == (
-        "::error title=agenteval::16 more tests did not pass: the summary of the step tells of them"
-    )
+    assert lines[9] == ("::error title=agenteval::16 more tests did not pass: see the summary of the step")
     assert "nanoclaw.w.9" in lines[-1]
 
 

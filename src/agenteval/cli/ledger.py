@@ -111,10 +111,10 @@ class Ledger:
         finished = timestamp(started + duration_ms / 1000)
         if self.directory:
             self._file_totals(self.directory, timestamp(started), finished)
-        if not self.log:  # the bars are for the whole suite
+        if not self.log:  # thresholds are for the whole suite
             tally.unmet_thresholds = self.scores.unmet()
             clears = self.scores.passed() and not self.scores.unscored()
-            tally.bar_cleared = self.scores.suite.pass_score is not None and clears
+            tally.threshold_met = self.scores.suite.pass_score is not None and clears
         summary = tally.summary(
             run_id=self.options.run_id,
             started_at=timestamp(started),

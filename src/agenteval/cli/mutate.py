@@ -81,7 +81,7 @@ class MutateRequest(Request):
         Path | None, typer.Option("--html", metavar="FILE", help="Write the report as one HTML file.")
     ] = None
     list_operators: Annotated[
-        bool, typer.Option("--list-operators", help="Tell what can be changed, and stop.")
+        bool, typer.Option("--list-operators", help="List what can be changed, and stop.")
     ] = False
     allow_outside: AllowOutsideOption = False
     quiet: QuietOption = False

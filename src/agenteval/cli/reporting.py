@@ -135,7 +135,7 @@ def check_kept(reports: Mapping[str, Path], *, run_id: str, save_traces: bool, t
         idle.append("--run-id")
     if idle:
         raise UsageError(
-            f"{' and '.join(idle)} beside --no-artifacts, which writes no files: nothing would come of it",
+            f"{' and '.join(idle)} with --no-artifacts, which writes no files: no effect",
             reason_code="usage.no_artifacts",
             next_step="leave one of them out",
         )
@@ -211,7 +211,7 @@ def keep_out(reports: Mapping[str, Path], run: Path) -> None:
                     made.rmdir()
             raise UsageError(
                 f"--{name} {path}: {run} is the directory of the run itself, and is made by it",
-                next_step=f"name a file beside it, for instance {run}-{path.name}",
+                next_step=f"name a file next to it, for instance {run}-{path.name}",
             )
 
 

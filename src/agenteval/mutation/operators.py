@@ -10,7 +10,7 @@ from agenteval.mutation.calls import AddCall, DropCall, DuplicateCall, ReorderCa
 from agenteval.mutation.invention import FabricateName, FabricateNumber, FabricateUrl
 from agenteval.mutation.memory import LeakOtherGroup, ReadOtherGroup, SkipMemoryRead, SkipMemoryWrite
 from agenteval.mutation.recovery import AddRetry, ClaimSuccess, DropRetry, FailResult
-from agenteval.mutation.sends import SendEarly, SendElsewhere, SendTwice
+from agenteval.mutation.sends import SendEarly, SendElsewhere, SendMore, SendTwice
 from agenteval.mutation.whole import RunTwice
 from agenteval.mutation.wording import (
     BreakFormat,
@@ -19,6 +19,7 @@ from agenteval.mutation.wording import (
     DropPart,
     Excuse,
     Ramble,
+    SayNothing,
 )
 
 OPERATORS: tuple[type[Operator], ...] = (
@@ -34,6 +35,7 @@ OPERATORS: tuple[type[Operator], ...] = (
     AddRetry,
     ClaimSuccess,
     SendTwice,
+    SendMore,
     SendElsewhere,
     SendEarly,
     ReadOtherGroup,
@@ -48,6 +50,7 @@ OPERATORS: tuple[type[Operator], ...] = (
     Ramble,
     Excuse,
     ClaimUndone,
+    SayNothing,
     Disclose,
     RunTwice,
 )

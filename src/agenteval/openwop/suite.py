@@ -181,7 +181,7 @@ def _without_judge(suite: AgentEvalSuite, tasks: Sequence[Task], request: SuiteR
     others = f"{len(judged)} tasks have" if len(judged) > 1 else f"the task {judged[0].taskId!r} has"
     yield Fault(
         code="suite.no_judge",
-        message=f"{others} a rubric, and nobody is named who judges by it",
+        message=f"{others} a rubric, but no judge is named",
         data_path=("tasks", suite.tasks.index(judged[0]), "expected"),
         next_step=f"give {HOW}",
     )

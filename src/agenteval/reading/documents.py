@@ -52,8 +52,11 @@ def _read(path: Path, max_bytes: int) -> bytes:
             _refuse_size(path, status.st_size, max_bytes)
         with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - the same
             data = file.read(status.st_size + 1)
-            if len(data) > status.st_size:  # it has grown, or its size is not known, as in /proc
-                data += file.read(max_bytes + 1)
+            if (
+                len(data) != status.st_size
+            ):  # changed meanwhile, of no known size, as in /proc, or read in parts
+                while len(data) <= max_bytes and (more := file.read(max_bytes + 1 - len(data))):
+                    data += more
     except (FileNotFoundError, NotADirectoryError):
         what = "a symbolic link to nothing" if os.path.islink(path) else "no such file"  # noqa: PTH114
         _refuse(path, "file.missing", what)

@@ -63,7 +63,7 @@ def _window(head: str, tail: str, span: int) -> tuple[Callable[[str], str], tupl
     marked = min(span, start + EXCERPT_WIDTH - len(head))
 
     def window(line: str) -> str:
-        left = "…" if start and line[:start].strip() else " " * bool(start)
+        left = "…" if line[:start].strip() else " " * bool(start)
         right = "…" if len(line) > start + EXCERPT_WIDTH else ""
         return left + shown(line[start : start + EXCERPT_WIDTH]) + right
 

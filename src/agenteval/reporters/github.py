@@ -65,7 +65,7 @@ def _kept(commands: list[str], kind: str, noun: str) -> list[str]:
     if len(commands) <= MOST_ANNOTATIONS:
         return commands
     kept = commands[: MOST_ANNOTATIONS - 1]
-    text = f"{len(commands) - len(kept)} more {noun}: the summary of the step tells of them"
+    text = f"{len(commands) - len(kept)} more {noun}: see the summary of the step"
     return [*kept, _command(kind, "", None, None, "agenteval", text)]
 
 

@@ -44,7 +44,7 @@ def within(run: StoredRun, longest: int) -> str:
     room = longest - _RESERVE - _size(head) - _size(tail)
     body, left_out = _fitting(_sections(entries(run, files_first=True)), room)
     if left_out:
-        body += [f"{left_out} more did not fit here; `agenteval report` tells all of them.", ""]
+        body += [f"{left_out} more did not fit here; `agenteval report` shows all of them.", ""]
     return "\n".join([*head, *body, *tail])
 
 
