@@ -96,6 +96,10 @@ def test_digests_tell_all_but_the_arguments() -> None:
         ('{"n": 1, "m": 2}', '{"m": 2, "n": 3}', ["n: 1 → 3"]),
         ("[1]", "[1, 2]", ["[1]: added 2"]),
         ("[1", "[2", ["- [1", "+ [2"]),
+        (' {"n": 1}', '\n{"n": "a"}', ['n: 1 → "a"']),
+        ("1", "2", ["- 1", "+ 2"]),
+        ("[[1], 2]", '{"n": 2}', ['[[1], 2] → {"n": 2}']),
+        (str([0] * 14), str([1] * 14), [*(f"[{n}]: 0 → 1" for n in range(12)), "… and 2 more"]),
         ("[1, 2]", "[1]", ["[1]: removed 2"]),
         ('{"n": 1}', "no", ['- {"n": 1}', "+ no"]),
         ("no", '{"n": 1}', ["- no", '+ {"n": 1}']),
@@ -139,6 +143,8 @@ def test_large_values_are_not_taken_apart() -> None:
     """That would take seconds."""
     (change,) = call_changes(did(call("a", n=list(range(20000)))), did(call("a", n=list(range(1, 20000)))))
     assert change.lines == ["too large to compare: 128,897 → 128,894 characters of JSON"]
+    (change,) = call_changes(did(call("a", n=1)), did(call("a", n="x" * 60_000)))
+    assert change.lines == ["too large to compare: 8 → 60,009 characters of JSON"]
 
 
 def test_very_long_trajectories_end_in_a_digest() -> None:
