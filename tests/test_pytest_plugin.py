@@ -191,7 +191,7 @@ def test_the_verdicts_are_those_of_agenteval_run(pytester: pytest.Pytester, tmp_
 def test_tests_are_selected_by_id_title_and_tags(pytester: pytest.Pytester, project: Project) -> None:
     """-k looks at ids, titles and tags; -m at the tags of the marker, and at tags that the project declares as markers."""
     pytester.makeini(
-        "[pytest]\nagenteval = true\naddopts = --strict-markers\nmarkers =\n    slow: takes long\n"
+        "[pytest]\nagenteval = true\naddopts = --strict-markers\nmarkers =\n    slow(seconds): takes long\n"
     )
     project.add("pass", "one", title="Reads the news", tags=["memory", "odd tag: (1)", "skip"])
     project.add("pass", "two", tags=["slow"])
