@@ -263,6 +263,10 @@ def test_a_bug_becomes_an_expected_failure(project: Logbooks, capsys: pytest.Cap
     assert made["expected"]["reason"].startswith("decide: say what the bug is. ")
     assert "! the run does not pass no_cross_group_memory_use (expected to fail): " in capsys.readouterr().out
     assert "so it was left out" not in Path("evals/what-is-new-in-ai/test.yaml").read_text()
+    assert types(Path("evals/what-is-new-in-ai")) == [
+        "claims_supported_by_fixtures",
+        "no_cross_group_memory_use",
+    ]
     assert main(["run", "evals"]) == 0
     assert "XFAIL logbook.tools.what-is-new-in-ai.as-recorded" in capsys.readouterr().out
 

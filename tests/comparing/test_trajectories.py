@@ -64,6 +64,27 @@ def test_another_order_moves_as_few_calls_as_can_be() -> None:
     assert told(did(A, B, C), did(B, C, A)) == [("moved", "a", 1, 3)]
 
 
+def test_calls_of_different_tools_are_no_change_of_arguments() -> None:
+    """One is gone and the other new; a call of the same tool further on is still found."""
+    assert told(did(A, C), did(B, C)) == [("removed", "a", 1, None), ("added", "b", None, 1)]
+    assert told(did(A, B), did(C, call("b", q=7))) == [
+        ("removed", "a", 1, None),
+        ("added", "c", None, 1),
+        ("arguments", "b", 2, 2),
+    ]
+
+
+def test_the_arguments_of_very_many_changes_are_not_compared() -> None:
+    """The first come with theirs; the others are named."""
+    before, after = (did(*(call("a", n=number + of) for number in range(45))) for of in (0, 100))
+    assert [bool(each.lines) for each in call_changes(before, after)] == [True] * 40 + [False] * 5
+
+
+def test_half_a_character_has_a_digest() -> None:
+    """An adapter may hand out what no file can hold."""
+    assert output_lines(did(output="\ud800"), did(output="\udc00")) == ["- \ud800", "+ \udc00"]
+
+
 def test_a_digest_stays_what_it_is() -> None:
     """Baselines that are kept in repositories hold digests: another way to make them would change every test."""
     done = did(A)
