@@ -92,7 +92,7 @@ def test_a_recording_is_inspected(project: Logbooks, capsys: pytest.CaptureFixtu
     record(book, "--inspect")
     assert capsys.readouterr().out == (
         "logbook, read by the adapter logbook 1\n"
-        "holds:\n  runs\ncannot show:\n  costs\npassed over:\n  2 of blots\n1 run; --list shows them\n"
+        "holds:\n  runs\ncannot show:\n  costs\nignored:\n  2 of blots\n1 run; --list shows them\n"
     )
     record(book, "--inspect", "--json")
     assert json.loads(capsys.readouterr().out)["lacks"] == ["costs"]
@@ -105,7 +105,7 @@ def test_a_recorded_test_passes_at_once(project: Logbooks, capsys: pytest.Captur
         "written  evals/what-is-new-in-ai/test.yaml",
         "written  evals/what-is-new-in-ai/replay.json",
         "written  evals/what-is-new-in-ai/fx.web_search.news.json",
-        "  logbook.web.what-is-new-in-ai.as-recorded: 5 assertions, all pass as expected",
+        "  logbook.web.what-is-new-in-ai.as-recorded: 6 assertions, all pass as expected",
         "  7 suggestions left out: the others notice as much",
         "  3 lines marked `decide:` wait for a person",
         "next: agenteval run evals/what-is-new-in-ai",
@@ -114,6 +114,7 @@ def test_a_recorded_test_passes_at_once(project: Logbooks, capsys: pytest.Captur
     assert main(["run", "evals", "--strict", "--fail-on-vacuous", "--strict-capabilities"]) == 0
     assert types(Path("evals/what-is-new-in-ai")) == [
         "claims_supported_by_fixtures",
+        "no_sensitive_data",
         "no_duplicate_tool_calls",
         "must_not_call_tool",
         "output_contains",
@@ -126,9 +127,8 @@ def test_what_is_left_out_is_told_in_the_file(project: Logbooks) -> None:
     record(project.keep(NEWS), "--out", "evals")
     text = Path("evals/what-is-new-in-ai/test.yaml").read_text(encoding="utf-8")
     assert text.endswith(
-        "# Left out, since what these would notice is noticed above: output_matches_format,\n"
-        "# no_fabricated_source_or_citation, no_sensitive_data, must_call_tool, must_call_tool, max_tool_calls,\n"
-        "# tools_within_policy.\n"
+        "# Left out, since what these would notice is noticed above: output_contains, output_matches_format,\n"
+        "# no_fabricated_source_or_citation, must_call_tool, must_call_tool, max_tool_calls, tools_within_policy.\n"
     )
 
 
@@ -136,7 +136,7 @@ def test_what_is_left_out_is_told_as_json(project: Logbooks, capsys: pytest.Capt
     """By id and type."""
     record(project.keep(NEWS), "--out", "evals", "--json")
     (made,) = json.loads(capsys.readouterr().out)["tests"]
-    assert made["left_out"][0] == {"id": "stays-brief", "type": "output_matches_format"}
+    assert made["left_out"][1] == {"id": "stays-brief", "type": "output_matches_format"}
     assert len(made["left_out"]) == 7
 
 
@@ -147,7 +147,7 @@ def test_each_assertion_says_why(project: Logbooks) -> None:
     lines = text.splitlines()
     firsts = [number for number, line in enumerate(lines) if line.startswith("  - id: ")]
     starts = [number for number in firsts if number > lines.index("assertions:")]
-    assert len(starts) == 5
+    assert len(starts) == 6
     assert all(lines[number - 1].startswith("  # ") for number in starts)
     assert "# decide: say in a line what this test is for\ntitle: " in text
     assert "  # decide: must it be these sources\n" in text
@@ -378,7 +378,7 @@ def test_what_is_no_recording(project: Logbooks, capsys: pytest.CaptureFixture[s
     Path("notes.txt").write_text("hello", encoding="utf-8")
     record("notes.txt", code=2)
     told = capsys.readouterr().err
-    assert told.startswith("error[record.not_a_recording]: notes.txt is no recording that can be read\n")
+    assert told.startswith("error[record.not_a_recording]: notes.txt is not a recording that can be read\n")
     assert "\n  logbook: not a logbook\n" in told
     assert "\n  otel: not a .json or .jsonl file with resourceSpans (" in told
     assert "or a v1 install root (with store/messages.db))\n" in told
@@ -759,9 +759,9 @@ def test_an_update_of_what_is_no_such_test(project: Logbooks, capsys: pytest.Cap
     project.add("pass", "inputless", adapter="logbook", adapter_input={})
     record(book, "--update", "tests/inputless", code=2)
     assert [line for line in capsys.readouterr().err.splitlines() if line.startswith("error")] == [
-        "error[record.no_test]: evals is no test to record into",
+        "error[record.no_test]: evals is not a test to record into",
         "error[record.other_adapter]: tests/other/test.yaml is read by the adapter 'nanoclaw', the recording by 'logbook'",
-        "error[record.no_replay_file]: tests/inputless/test.yaml names no replay file beside it in adapter_input",
+        "error[record.no_replay_file]: tests/inputless/test.yaml names no replay file next to it in adapter_input",
     ]
 
 

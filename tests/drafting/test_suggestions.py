@@ -36,7 +36,7 @@ def test_ids_are_unique() -> None:
 def test_nothing_about_tools_without_a_call() -> None:
     """What did not happen suggests nothing."""
     types = set(suggested(output="Hello there, how are you today."))
-    assert types == {"output_matches_format", "must_not_call_tool", "no_sensitive_data"}
+    assert types == {"output_contains", "output_matches_format", "must_not_call_tool", "no_sensitive_data"}
 
 
 @pytest.mark.parametrize(
@@ -305,10 +305,13 @@ def asked_for(found: dict[str, Suggestion], kind: str) -> Any:
     ],
 )
 def test_the_form_of_an_answer(output: str, kind: str, params: dict[str, Any], severity: str) -> None:
-    """A list of as many, JSON, the words themselves when they are few, else twice the length; of these one."""
+    """A list of as many, JSON, the words themselves when they are few, else that there is one, of twice the length."""
     found = suggested(output=output)
     assert asked_for(found, kind) == (params, severity)
-    assert len({FORM, "output_contains"} & found.keys()) == 1
+    if severity == "warning":
+        assert asked_for(found, "output_contains") == ({"regex": r"\S"}, "critical")
+    else:
+        assert len({FORM, "output_contains"} & found.keys()) == 1
 
 
 def test_the_reasons_for_the_form_of_an_answer() -> None:
@@ -342,11 +345,15 @@ def test_links_that_tools_returned_or_were_given() -> None:
         result("web_fetch", value=" ".join(known[1:])),
     ]
     cited = " ".join(["https://example.org/x", known[0], *known])
-    found = suggested(*steps, output=f"This is what I have found for you today: {cited}")
-    assert asked_for(found, "output_contains") == ({"all_of": known[:3]}, "critical")
-    assert "output_contains" not in suggested(
-        *steps, output="See https://example.org/x for all of it, please."
+    found = list(
+        suggestions(
+            make_trace(*steps, output=f"This is what I have found for you today: {cited}"), make_case()
+        )
     )
+    (linked,) = [each for each in found if each.id == "links-its-sources"]
+    assert (linked.params, linked.severity) == ({"all_of": known[:3]}, "critical")
+    unknown = make_trace(*steps, output="See https://example.org/x for all of it, please.")
+    assert "links-its-sources" not in [each.id for each in suggestions(unknown, make_case())]
 
 
 def test_an_answer_is_held_to_what_tools_returned() -> None:
@@ -407,6 +414,8 @@ def test_how_often_tools_are_to_be_called() -> None:
     steps = [
         call("TodoWrite"),
         result("TodoWrite"),
+        call("todo_write"),
+        result("todo_write"),
         call("outbound_send"),
         result("outbound_send"),
         call("a"),
@@ -459,13 +468,11 @@ def test_calls_in_their_order() -> None:
     )
 
 
-def test_what_one_call_does_not_suggest() -> None:
-    """Nothing can come twice, and a tool that was not called shows nothing but the limits of what the agent has."""
-    one = suggested(call("web_search"), result("web_search"))
-    assert "no_duplicate_tool_calls" not in one
+def test_what_one_call_suggests() -> None:
+    """That it is not made twice; a tool that was not called shows nothing but the limits of what the agent has."""
+    one = suggested(call("schedule_task"), result("schedule_task"))
+    assert one["no_duplicate_tool_calls"].telling
     assert one["tools_within_policy"].telling
-    two = suggested(call("web_search"), call("web_fetch"))
-    assert two["no_duplicate_tool_calls"].telling
     assert "tools_within_policy" not in suggested(*map(call, ("web_search", "web_fetch", "outbound_send")))
 
 

@@ -3,7 +3,8 @@
 The pairs are English. Texts often have both words of a pair, so that the words around them must agree as well.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 
 from agenteval.language.content_words import plain_form
 
@@ -67,22 +68,23 @@ _PASSED_OVER = frozenset(
 """Words without weight between a word and those that say what it is about."""
 
 
-def _form(word: str) -> str:
-    return plain_form(word) or word
-
-
-_OPPOSITES: dict[str, list[tuple[frozenset[str], frozenset[str]]]] = {}
-"""By word: those that mean much the same, itself among them, and their opposites. `lose` has two of each."""
-for _line in _PAIRS.strip().splitlines():
-    _one, _, _other = (frozenset(map(_form, side.split())) for side in _line.partition("|"))
-    for _same, _opposite in ((_one, _other), (_other, _one)):
-        for _word in _same:
-            _OPPOSITES.setdefault(_word, []).append((_same, _opposite))
+@cache
+def _opposites() -> Mapping[str, Sequence[tuple[frozenset[str], frozenset[str]]]]:
+    """By word: those that mean much the same, itself among them, and their opposites. `lose` has two of each."""
+    found: dict[str, list[tuple[frozenset[str], frozenset[str]]]] = {}
+    for line in _PAIRS.strip().splitlines():
+        one, _, other = (
+            frozenset(plain_form(word) or word for word in side.split()) for side in line.partition("|")
+        )
+        for same, opposite in ((one, other), (other, one)):
+            for word in same:
+                found.setdefault(word, []).append((same, opposite))
+    return found
 
 
 def has_opposite(word: str, others: Iterable[str]) -> bool:
     """Whether an opposite of a word is among others."""
-    return any(not opposite.isdisjoint(others) for _, opposite in _OPPOSITES.get(word, ()))
+    return any(not opposite.isdisjoint(others) for _, opposite in _opposites().get(word, ()))
 
 
 def opposed(own: Sequence[str], other: Sequence[str]) -> Iterator[int]:
@@ -92,18 +94,23 @@ def opposed(own: Sequence[str], other: Sequence[str]) -> Iterator[int]:
     """
     held, said = frozenset(other), frozenset(own)
     for place, word in enumerate(own):
-        for same, opposite in _OPPOSITES.get(word, ()):
+        for same, opposite in _opposites().get(word, ()):
             if held.isdisjoint(opposite):
                 continue
-            if any(_is_about_same(own, place, other, at) for at, each in enumerate(other) if each in same):
-                continue
-            is_clear = held.isdisjoint(same) and said.isdisjoint(opposite)
             there = [at for at, each in enumerate(other) if each in opposite]
-            if any(_is_amid_same(own, place, other, at) for at in there) or (
-                is_clear and any(_is_about_same(own, place, other, at) for at in there)
-            ):
+            meant = [at for at, each in enumerate(other) if each in same]
+            if any(_is_elliptical(other, at) or _is_about_same(own, place, other, at) for at in meant):
+                continue
+            fits = _is_amid_same if meant or not said.isdisjoint(opposite) else _is_about_same
+            if any(fits(own, place, other, at) for at in there):
                 yield place
                 break
+
+
+def _is_elliptical(words: Sequence[str], at: int) -> bool:
+    """Whether a word leaves out what it is about: "the last one", "the last at 23:45"."""
+    after = next(iter(words[at + 1 : at + 2]), "")
+    return after == "one" or after in _PASSED_OVER
 
 
 def _around(words: Sequence[str], place: int) -> list[str]:

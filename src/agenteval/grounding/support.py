@@ -130,7 +130,7 @@ class _Reading:
     def elsewhere(self, unsupported: Sequence[str]) -> Iterator[str]:
         """The part of this that the sources do have, but beside other words."""
         stated, sources = self.stated, self.sources
-        numbers = (each.text for each in stated.quantities if has_quantity(each, anywhere, sources))
+        numbers = (stated.shown(each) for each in stated.quantities if has_quantity(each, anywhere, sources))
         dates = (each.text for each in stated.dates if sources.has_date(each))
         held = {*numbers, *dates}
         return (text for text in unsupported if text in held)
@@ -165,7 +165,7 @@ def _numbers(read: _Reading, sources: SourceText) -> Iterator[Fact]:
         if number not in seen:
             seen.add(number)
             known = has_number(quantity, read.stated, read.beside, sources)
-            yield quantity.text, known
+            yield read.stated.shown(quantity), known
 
 
 def _dates(read: _Reading, sources: SourceText) -> Iterator[Fact]:

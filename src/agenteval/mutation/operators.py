@@ -10,7 +10,7 @@ from agenteval.mutation.calls import AddCall, DropCall, DuplicateCall, ReorderCa
 from agenteval.mutation.invention import FabricateName, FabricateNumber, FabricateUrl
 from agenteval.mutation.memory import LeakOtherGroup, ReadOtherGroup, SkipMemoryRead, SkipMemoryWrite
 from agenteval.mutation.recovery import AddRetry, ClaimSuccess, DropRetry, FailResult
-from agenteval.mutation.sends import SendEarly, SendElsewhere, SendTwice
+from agenteval.mutation.sends import SendEarly, SendElsewhere, SendMore, SendTwice
 from agenteval.mutation.whole import RunTwice
 from agenteval.mutation.wording import (
     BreakFormat,
@@ -19,8 +19,8 @@ from agenteval.mutation.wording import (
     DropPart,
     Excuse,
     Ramble,
+    SayNothing,
 )
-from agenteval.plugins.registry import Registry
 
 OPERATORS: tuple[type[Operator], ...] = (
     DropCall,
@@ -35,6 +35,7 @@ OPERATORS: tuple[type[Operator], ...] = (
     AddRetry,
     ClaimSuccess,
     SendTwice,
+    SendMore,
     SendElsewhere,
     SendEarly,
     ReadOtherGroup,
@@ -49,22 +50,17 @@ OPERATORS: tuple[type[Operator], ...] = (
     Ramble,
     Excuse,
     ClaimUndone,
+    SayNothing,
     Disclose,
     RunTwice,
 )
 
 
-def all_operators(registry: Registry) -> list[type[Operator]]:
-    """The operators of the catalogue, then those of plugins. Raises `PluginError` for one that is broken."""
-    return [*OPERATORS, *registry.operators()]
-
-
-def chosen_operators(names: Sequence[str], registry: Registry) -> list[type[Operator]]:
-    """The operators of these names, or of whole categories, in the order of the catalogue; all of them without names.
+def chosen_operators(names: Sequence[str], known: list[type[Operator]]) -> list[type[Operator]]:
+    """The known operators of these names, or of whole categories, in their order; all of them without names.
 
     Raises `UsageError` (`usage.unknown_operator`).
     """
-    known = all_operators(registry)
     if not names:
         return known
     possible = [each.name for each in known] + list(dict.fromkeys(each.category for each in known))

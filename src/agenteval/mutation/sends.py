@@ -4,11 +4,20 @@ from collections.abc import Iterator
 from functools import partial
 
 from agenteval.mutation.base import Mutant, Operator, Subject, in_order, numbered, shown, told
-from agenteval.mutation.traces import rebuilt, with_call_before, with_call_twice, with_data
+from agenteval.mutation.traces import (
+    again,
+    block,
+    inserted,
+    rebuilt,
+    with_call_before,
+    with_call_twice,
+    with_data,
+)
 from agenteval.outbound import DESTINATION_KEYS, OUTBOUND, destinations
 from agenteval.trace import ToolCall, Trace
 
 ELSEWHERE = "another-group"
+MORE = "That was all for now. Tell me when you want to hear more."
 
 
 def _sends(trace: Trace) -> Iterator[tuple[str, ToolCall]]:
@@ -38,6 +47,44 @@ class SendTwice(Operator):
                 ],
                 calls=(call,),
             )
+
+
+class SendMore(Operator):
+    """A message is followed by another of other words, to the same place."""
+
+    name = "send-more"
+    category = "scheduler"
+    stands_for = "a digest that should be one message, and has a second one after it"
+
+    def mutants(self, subject: Subject) -> Iterator[Mutant]:
+        """One for each send that has its text among its arguments."""
+        trace = subject.trace
+        count = trace.tool_counts().get(OUTBOUND, 0)
+        for name, call in _sends(trace):
+            texts = [
+                key
+                for key, value in call.args.items()
+                if isinstance(value, str) and key not in DESTINATION_KEYS
+            ]
+            if not texts:
+                continue
+            yield Mutant(
+                what=f"the message of {name} is followed by another",
+                build=partial(_followed, trace, call, texts),
+                lines=(f"  {told(call)}", f"+ {OUTBOUND} {shown(dict.fromkeys(texts, MORE))}"),
+                remedies=[
+                    ("scheduler_outbound_count", {"exact": count}),
+                    ("max_tool_calls", {"tool": OUTBOUND, "max": count}),
+                ],
+                calls=(call,),
+            )
+
+
+def _followed(trace: Trace, call: ToolCall, texts: list[str]) -> Trace:
+    """The trace in which a message is sent once more with `MORE` as its text."""
+    events = block(trace, call)
+    more = again(with_data(events, call.event, args={**call.args, **dict.fromkeys(texts, MORE)}))
+    return rebuilt(trace, inserted(trace.events, events[-1], more))
 
 
 class SendElsewhere(Operator):
@@ -93,7 +140,7 @@ def _redirected(trace: Trace, call: ToolCall, key: str) -> Trace:
 
 
 class SendEarly(Operator):
-    """A message is sent before the work that it tells of."""
+    """A message is sent before the work that it reports."""
 
     name = "send-early"
     category = "tool_process"

@@ -13,13 +13,13 @@ from agenteval.trace import ToolCall, Trace, retries
 
 MOST_TOOLS = 3
 """Tools that get an assertion of their own: more would repeat what the course of calls says."""
-HARNESS_TOOLS = ("ToolSearch", "TodoWrite")
-"""Tools with which an agent only sorts itself out."""
+HARNESS_TOOLS = ("toolsearch", "todowrite")
+"""Tools with which an agent only sorts itself out: in small letters, without underscores."""
 
 
 def process_suggestions(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
     """What the calls themselves suggest."""
-    calls = [call for call in trace.calls() if call.tool not in HARNESS_TOOLS]
+    calls = [call for call in trace.calls() if call.tool.replace("_", "").lower() not in HARNESS_TOOLS]
     if calls:
         yield from _called(calls)
         yield from _ordered(calls)
@@ -89,13 +89,12 @@ def _scheduled(calls: list[ToolCall]) -> Iterator[Suggestion]:
 
 
 def _once(calls: list[ToolCall]) -> Iterator[Suggestion]:
-    if len(calls) > 1:
-        yield Suggestion(
-            id="no-call-twice",
-            telling=True,
-            type="no_duplicate_tool_calls",
-            why="no call was made again after it had succeeded; doing so wastes time, or sends twice",
-        )
+    yield Suggestion(
+        id="no-call-twice",
+        telling=True,
+        type="no_duplicate_tool_calls",
+        why="no call was made again after it had succeeded; doing so wastes time, or does twice what was asked for once",
+    )
     yield Suggestion(
         id="not-many-calls",
         type="max_tool_calls",
