@@ -2,9 +2,9 @@
 
 The files are those of `benchmarks.groundedness`; of a JSON value, each text in it is a source. An honest output is a
 sentence of a source as it stands; a fabricated one is the same with one thing changed: a number, a date, a name, a
-URL, a quote, a negation put in or taken out, or two names on either side of a verb swapped. The choice is random with
-a fixed seed, so that every run is the same. What is put in may well stand somewhere else in the source. An honest
-output that fails is a false alarm.
+URL, a quote, a negation put in or taken out, two names on either side of a verb swapped, or a word turned into its
+opposite. The choice is random with a fixed seed, so that every run is the same. What is put in may well stand
+somewhere else in the source. An honest output that fails is a false alarm.
 
 With `--recordings`, what real runs said and what their tools returned comes first, each sentence changed in several
 ways; the files fill up to 200 of each kind.
@@ -254,6 +254,26 @@ def _is_name(text: str) -> bool:
     return bool(plain_form(text.split(maxsplit=1)[0]))
 
 
+_PAIRS = """
+rose/fell increased/decreased growing/shrinking gained/lost won/lost higher/lower highest/lowest high/low upper/lower
+top/bottom before/after first/last more/less largest/smallest best/worst early/late earlier/later morning/evening
+young/old longer/shorter opened/closed started/ended arrived/left inside/outside right/left accepted/rejected
+bought/sold allowed/banned passed/failed northern/southern eastern/western north/south east/west added/removed
+cheap/expensive strong/weak always/never public/private legal/illegal positive/negative
+"""
+OPPOSITES = dict(pair.split("/") for pair in _PAIRS.split())
+"""Opposites in the form they are written in, to be read both ways."""
+OPPOSITES |= {other: one for one, other in OPPOSITES.items()}
+OPPOSITE = re.compile(rf"\b(?:{'|'.join(OPPOSITES)})\b")
+
+
+def opposite(source: str, text: str, _: Sequence[str], chance: random.Random) -> Iterator[Planted]:
+    """A word turned into its opposite."""
+    if found := list(OPPOSITE.finditer(text)):
+        match = chance.choice(found)
+        yield source, text, _with(text, match, OPPOSITES[match.group()])
+
+
 KINDS: dict[str, Make] = {
     "number": number,
     "date": date,
@@ -262,6 +282,7 @@ KINDS: dict[str, Make] = {
     "quote": quote,
     "negation": negation,
     "roles": roles,
+    "opposite": opposite,
 }
 
 if __name__ == "__main__":

@@ -22,9 +22,9 @@ def leak(folder: Path) -> Path:
     return unpack(NAME, folder).rename(folder / "nanoclaw")
 
 
-def mended(folder: Path) -> Path:
-    """The twin, as `nanoclaw-mended` in a folder."""
-    root = unpack(NAME, folder).rename(folder / "nanoclaw-mended")
+def fixed(folder: Path) -> Path:
+    """The twin, as `nanoclaw-fixed` in a folder."""
+    root = unpack(NAME, folder).rename(folder / "nanoclaw-fixed")
     (transcript,) = root.glob("data/v2-sessions/*/.claude-shared/projects/*/*.jsonl")
     lines = transcript.read_text(encoding="utf-8").splitlines()
     kept = [line for line in lines if "toolu_01Hia0" not in line]
@@ -47,4 +47,4 @@ if __name__ == "__main__":
     made = Path(sys.argv[1])
     made.mkdir(parents=True, exist_ok=True)
     leak(made)
-    mended(made)
+    fixed(made)

@@ -20,7 +20,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from leak import leak, mended
+from leak import fixed, leak
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -85,7 +85,7 @@ def normal(text: str) -> str:
 class Workspace:
     """A copy of the examples and controls, in which a page is followed from its top.
 
-    Beside them are real recordings: `nanoclaw`, its edited twin `nanoclaw-mended`, and `spans.jsonl`.
+    Beside them are real recordings: `nanoclaw`, its edited twin `nanoclaw-fixed`, and `spans.jsonl`.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -97,7 +97,7 @@ class Workspace:
         (folder / ".git").mkdir()
         shutil.copy(SPANS, folder / "spans.jsonl")
         leak(folder)
-        mended(folder)
+        fixed(folder)
 
     def follow(self, block: Block) -> str:
         """Do what the block says; returns the block as it would be if it were written now."""

@@ -11,6 +11,7 @@ from agenteval.assertions.base import Assertion, Category, Verdict
 from agenteval.errors import Problem
 from agenteval.judging import JudgingRules
 from agenteval.loading import BoundAssertion, LoadedTest
+from agenteval.plugins.registry import Registry
 from agenteval.redaction import Redactor
 from agenteval.reporters.artifacts import RunDirectory
 from agenteval.reporters.filing import packed
@@ -100,8 +101,15 @@ def run_one(
 ) -> Outcome:
     """Run one test on a trace."""
     adapter = Replayed(answer if answer is not None else make_trace())
-    given = {"run_id": "run-1", "root": Path.cwd(), **options}
-    return run_test(test, RunOptions(rules=rules or JudgingRules(), **given), {"nanoclaw": adapter})
+    given = {"run_id": "run-1", "root": Path.cwd(), "registry": registry_with(adapter), **options}
+    return run_test(test, RunOptions(rules=rules or JudgingRules(), **given))
+
+
+def registry_with(adapter: Replayed) -> Registry:
+    """What comes with agenteval, and this adapter in place of the one of its name."""
+    registry = Registry(installed=False)
+    registry.adapters[adapter.name] = adapter
+    return registry
 
 
 def judged(

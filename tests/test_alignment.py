@@ -1,7 +1,7 @@
 """Alignments of expectations with facts, held against a model that tries everything."""
 
 from itertools import pairwise
-from time import perf_counter
+from time import process_time
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -87,11 +87,11 @@ def test_thousands_are_aligned_in_moments() -> None:
     number = 2_000
     full = (1 << number) - 1
     reverse = [1 << (number - 1 - place) for place in range(number)]
-    start = perf_counter()
+    start = process_time()
     assert len(align_in_order([full] * number, number).matched) == number
     assert len(align_in_any_order([full >> number // 2] * number, number).missing) == number // 2
     assert len(align_in_order(reverse, number).out_of_order) == number - 1
-    assert perf_counter() - start < 5
+    assert process_time() - start < 5
 
 
 LETTERS = st.text(alphabet="abc", max_size=12)

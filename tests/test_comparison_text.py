@@ -87,7 +87,7 @@ def test_all_of_it() -> None:
         "        ops · until 2027-01-31\n"
         "  new (1)\n"
         "    ✓ w  (the test)\n"
-        "  what the agent did otherwise (1 test)\n"
+        "  what the agent did differently (1 test)\n"
         "    t\n"
         "      ~ call 1  search  other arguments\n"
         "          q: 1 → 2\n"

@@ -32,7 +32,7 @@ def test_a_forbidden_phrase_that_reads_like_a_pattern(
         (
             "spec.phrase_like_pattern",
             f"{phrase} reads like a regular expression, and is looked for as it is written",
-            "say `regex: true` beside patterns",
+            "set `regex: true` next to patterns",
         )
         for phrase in told
     ]

@@ -1,5 +1,6 @@
 """Reading files that people write, and showing places in them."""
 
+import io
 import os
 import socket
 from pathlib import Path
@@ -7,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from agenteval.errors import FileError, Problem
-from agenteval.reading.documents import Fault, Place, place_at, pointer, problem_at, problems_at, read_text
+from agenteval.reading.documents import read_text
+from agenteval.reading.faults import Fault, Place, place_at, pointer, problem_at, problems_at
 from agenteval.reading.yamlsource import places
 
 
@@ -68,18 +70,23 @@ def test_a_loop_of_links(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["a\0b", "a\ud800b"])
 def test_a_name_that_no_file_can_have(name: str) -> None:
     """A NUL or half a character in a name is refused in the same words by every Python."""
-    assert refusal(Path(name)).message == "the file cannot be read: no file can have this name"
+    problem = refusal(Path(name))
+    assert (problem.reason_code, problem.message) == (
+        "file.unreadable",
+        "the file cannot be read: no file can have this name",
+    )
 
 
 def test_what_is_not_a_regular_file(tmp_path: Path) -> None:
     """Directories, pipes, sockets and devices are refused before they are opened, so that nothing hangs."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    messages = {path: refusal(path).message for path in (tmp_path, pipe, Path("/dev/zero"))}
+    problems = [refusal(path) for path in (tmp_path, pipe, Path("/dev/zero"))]
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(tmp_path / "s"))
-        messages[tmp_path / "s"] = refusal(tmp_path / "s").message
-    assert list(messages.values()) == [
+        problems.append(refusal(tmp_path / "s"))
+    assert {problem.reason_code for problem in problems} == {"file.not_a_file"}
+    assert [problem.message for problem in problems] == [
         "a directory, not a file",
         "a named pipe, not a file",
         "a device, not a file",
@@ -114,13 +121,13 @@ def test_an_error_while_opening(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_file_that_is_too_large(tmp_path: Path) -> None:
-    """A sparse file of 100 MB is refused by its size, without being read."""
+    """A sparse file of 1 TiB is refused by its size, without being read."""
     path = tmp_path / "a.yaml"
     with path.open("wb") as file:
-        file.truncate(100_000_000)
+        file.truncate(2**40)
     problem = refusal(path)
     assert problem.reason_code == "file.too_large"
-    assert problem.message == "the file has 100,000,000 bytes; the limit is 67,108,864"
+    assert problem.message == "the file has 1,099,511,627,776 bytes; the limit is 67,108,864"
     assert problem.next_step == "make the file smaller, or raise limits.max_file_bytes in agenteval.yaml"
 
 
@@ -130,6 +137,35 @@ def test_the_limit_itself_is_allowed(tmp_path: Path) -> None:
     path.write_text("éé")
     assert read_text(path, max_bytes=4) == "éé"
     assert refusal(path, max_bytes=3).message == "the file has 4 bytes; the limit is 3"
+
+
+@pytest.mark.parametrize("claimed", [0, 3, 30])
+def test_a_size_that_is_not_that_of_the_text(
+    claimed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that changes while it is read, or whose size nobody knows, is read to its end, up to the limit."""
+    path = tmp_path / "a.yaml"
+    path.write_text("0123456789")
+    status = os.stat_result((0o100644, *(0,) * 5, claimed, *(0,) * 3))
+    monkeypatch.setattr("agenteval.reading.documents.os.stat", lambda _: status)
+    assert read_text(path, max_bytes=30) == "0123456789"
+    assert read_text(path, max_bytes=30) == read_text(path, max_bytes=max(10, claimed))
+    if claimed < 9:
+        with pytest.raises(FileError, match="the file has 10 bytes; the limit is 9"):
+            read_text(path, max_bytes=9)
+
+
+def test_a_file_that_comes_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A system may hand out less than was asked for, as Linux does beyond 2 GiB: nothing is lost."""
+    path = tmp_path / "a.yaml"
+    path.write_text("0123456789")
+
+    class InParts(io.FileIO):
+        def read(self, size: int | None = -1, /) -> bytes:
+            return super().read(min(4, size or 0))
+
+    monkeypatch.setattr("builtins.open", lambda path, _mode, **_: InParts(path))
+    assert read_text(path) == "0123456789"
 
 
 def test_a_byte_that_is_not_utf_8(tmp_path: Path) -> None:
@@ -168,7 +204,7 @@ def test_a_nul_byte(tmp_path: Path) -> None:
 
 def shown(place: Place) -> list[str]:
     """The excerpt as a problem shows it, without line numbers."""
-    problem = problem_at(place, code="c", message="m", path=Path("p"))
+    problem = problem_at(place, Fault("c", "m"), Path("p"))
     return [line.partition(" | ")[2] for line in problem.render().split("\n")[1:]]
 
 
@@ -191,6 +227,11 @@ def test_lines_end_as_editors_have_it(end: str) -> None:
 def test_a_span_ends_with_its_line() -> None:
     """What goes on over lines is underlined on the first."""
     assert place_at("abc\ndef", 1, 5).span == 2
+
+
+def test_an_empty_first_line_is_a_place() -> None:
+    """What is wrong with a file that begins with a blank line does not show the lines behind it."""
+    assert shown(place_at("\nabc", 0)) == ["", "^"]
 
 
 def test_the_end_of_a_text_is_a_place() -> None:
@@ -218,13 +259,19 @@ def test_wide_signs_take_two_cells() -> None:
 
 def test_a_long_line_is_cut_around_the_caret() -> None:
     """What is wrong is in sight, wherever it stands, and the lines before are cut alike."""
-    text = "short\n" + "x" * 300 + "BAD" + "y" * 300
-    place = place_at(text, 306, 3)
-    first, second, caret = shown(place)
-    assert first == "…"
+    text = "short\n \n" + "x" * 300 + "BAD" + "y" * 300
+    place = place_at(text, 308, 3)
+    first, blank, second, caret = shown(place)
+    assert (first, blank) == ("…", "")  # nothing is cut from a blank line
     assert second == "…" + "x" * 50 + "BAD" + "y" * 47 + "…"
     assert caret == " " * 51 + "^^^"
     assert place.column == 301
+
+
+def test_a_line_that_fits_is_not_cut() -> None:
+    """A hundred characters are shown whole, with a caret under the last; of more, the caret decides."""
+    assert shown(place_at("x" * 100, 99)) == ["x" * 100, " " * 99 + "^"]
+    assert shown(place_at("x" * 101, 100)) == ["…" + "x" * 51, " " * 51 + "^"]
 
 
 def test_a_long_span_is_underlined_as_far_as_it_is_shown() -> None:
@@ -243,16 +290,15 @@ def test_a_pointer_escapes_what_rfc_6901_says() -> None:
 def test_a_problem_with_a_suggestion_and_names() -> None:
     """The shape of every located problem: location, message, excerpt, caret with hint, names, next step."""
     text = "params:\n  tool: web_search\n  min_cals: 2\n"
-    problem = problem_at(
-        place_at(text, 29, 8),
+    fault = Fault(
         code="spec.unknown_parameter",
         message="must_call_tool has no parameter 'min_cals'",
-        path=Path("a/test.yaml"),
         data_path=("params", "min_cals"),
         suggestion="min_calls",
         allowed=["tool", "min_calls", "args"],
         next_step="correct it",
     )
+    problem = problem_at(place_at(text, 29, 8), fault, Path("a/test.yaml"))
     assert problem.pointer == "/params/min_cals"
     assert problem.render() == (
         "a/test.yaml:3:3: error[spec.unknown_parameter]: must_call_tool has no parameter 'min_cals'\n"
@@ -267,7 +313,7 @@ def test_a_problem_with_a_suggestion_and_names() -> None:
 
 def test_a_problem_without_a_place_shows_its_hint() -> None:
     """The suggestion is not lost when there is no caret to put it behind."""
-    problem = problem_at(None, code="c", message="m", path=Path("p"), suggestion="x")
+    problem = problem_at(None, Fault("c", "m", suggestion="x"), Path("p"))
     assert problem.render() == "p: error[c]: m\n   did you mean 'x'?"
 
 

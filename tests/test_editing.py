@@ -1,11 +1,12 @@
 """The schema of test files as editors use it: what they offer, show and say follows from its structure."""
 
+import re
 from collections.abc import Iterator
 from functools import cache
+from inspect import cleandoc
 from typing import Any
 
 import pytest
-import yaml
 
 from agenteval.adapters import find_adapter
 from agenteval.assertions import assertion_class, assertion_types
@@ -59,7 +60,7 @@ def test_descriptions_are_for_users(name: str) -> None:
         part[key] for part in parts(schema(name)) for key in ("description", "markdownDescription")
         if isinstance(part.get(key), str)
     ]  # fmt: skip
-    assert [text for text in texts if "SPEC" in text or "``" in text or ":class:" in text] == []
+    assert [text for text in texts if re.search(r"SPEC|(?<!`)``(?!`)|:class:", text)] == []
 
 
 @pytest.mark.parametrize("name", SHIPPED)
@@ -70,9 +71,15 @@ def test_alternatives_of_different_types_are_one(name: str) -> None:
         assert None in kinds or len(set(kinds)) < len(kinds) or not kinds, part
 
 
+def test_steps_are_alternatives() -> None:
+    """By if-then, editors would say more of a wrong step; but of a oneOf, generators make types."""
+    steps = schema("replay")["properties"]["script"]["items"]["oneOf"]
+    assert [set(step) for step in steps] == [{"$ref"}] * 6
+
+
 @pytest.mark.parametrize("name", SHIPPED)
 def test_only_keywords_of_json_schema(name: str) -> None:
-    """Validators that refuse unknown keywords compile all schemas; but the one for editors has four of theirs."""
+    """Validators that refuse unknown keywords compile all schemas; but those for editors have four of theirs."""
     known = {
         *(
             "$schema",
@@ -102,7 +109,7 @@ def test_only_keywords_of_json_schema(name: str) -> None:
         ),
         *("minLength", "minimum", "maximum", "uniqueItems", "additionalProperties", "patternProperties"),
     }
-    if name == "test-case":
+    if name in ("test-case", "config"):
         known |= {"enumDescriptions", "markdownDescription", "errorMessage", "doNotSuggest"}
     assert {key for part in keywords(schema(name)) for key in part} - known == set()
 
@@ -132,17 +139,50 @@ def test_rules_are_about_what_is_there() -> None:
 
 @pytest.mark.parametrize("name", assertion_types())
 def test_a_type_is_shown_with_its_name_and_example(name: str) -> None:
-    """Where its parameters begin."""
+    """Where its parameters begin. Under `examples` a mapping would be offered as `[object Object]`."""
     cls = assertion_class(name)
     assert cls is not None
-    assert definition(name)["examples"] == [yaml.safe_load(cls.example) or {}]
-    assert str(cls.__doc__).split(".", maxsplit=1)[0] in definition(name)["markdownDescription"]
+    told = definition(name)["markdownDescription"]
+    assert str(cls.__doc__).split(".", maxsplit=1)[0] in told
+    assert told.endswith(f"\n\nExample:\n\n```yaml\n{cleandoc(cls.example)}\n```")
+    assert "examples" not in definition(name)
+
+
+def test_the_adapters_that_there_are_can_be_chosen() -> None:
+    """They are offered as examples, since a project may have others."""
+    assert schema("test-case")["properties"]["adapter"]["examples"] == ["nanoclaw", "otel"]
+
+
+@pytest.mark.parametrize("name", [*EDITED, "config"])
+def test_what_is_bounded_has_a_type(name: str) -> None:
+    """Strict validators ask for it, and editors write the colon after a key only when they know its type."""
+    kinds = {"minItems": "array", "minLength": "string", "pattern": "string", "minimum": "number"}
+    for part in keywords(schema(name)):
+        wanted = {kinds[key] for key in part.keys() & kinds.keys()}
+        given = {"number" if kind == "integer" else kind for kind in listed(part.get("type", []))}
+        assert wanted <= given, part
+    for key, part in schema("test-case")["$defs"]["Fixture"]["properties"].items():
+        assert part.keys() & {"type", "$ref", "anyOf"}, key
+
+
+def listed(kind: str | list[str]) -> list[str]:
+    """The types, of which there may be one without a list."""
+    return [kind] if isinstance(kind, str) else kind
+
+
+def test_a_rule_of_several_keys_is_told_in_words() -> None:
+    """Editors say no more than `Missing property "file"` and `does not match the pattern of "\\S"` by themselves."""
+    said = {part["errorMessage"] for part in parts(schema("test-case")) if "errorMessage" in part}
+    assert said == {
+        "a fixture has exactly one of file, response and error",
+        "status: fail needs a reason: the bug, or what the control shows",
+    }
 
 
 def test_a_key_is_shown_with_its_kind_and_default() -> None:
     """Defaults that a function makes among them, which JSON Schema leaves out."""
     assert definition("must_call_tool")["properties"]["min_calls"]["markdownDescription"] == (
-        "How many calls are needed.\n\n*integer ≥ 1 (default 1)*"
+        "The minimum number of calls.\n\n*integer ≥ 1 (default 1)*"
     )
     assert definition("no_sensitive_data")["properties"]["where"]["markdownDescription"] == (
         "Where to look; everywhere, when left out.\n\n"
@@ -150,6 +190,10 @@ def test_a_key_is_shown_with_its_kind_and_default() -> None:
     )
     assert schema("test-case")["$defs"]["Scenario"]["properties"]["group_id"]["markdownDescription"] == (
         "The chat group that the agent acts for.\n\n*string (required)*"
+    )
+    assert schema("config")["$defs"]["SuiteConfig"]["properties"]["pass_score"]["markdownDescription"] == (
+        "The score, from 0 to 1, that the run must reach to exit 0; without it the single tests decide."
+        "\n\n*number from 0 to 1 (optional)*"
     )
 
 

@@ -29,7 +29,7 @@ IDLE = says(vacuous("no bread"), "idle")
 SKIPPED = says(not_applicable("no tokens"), "skipped")
 GATED = says(failed("no"), "gated")
 GATED.requires = ("supports_live_run",)
-MENDED = "take it out of `expected` when the cause is mended, else find what hides it"
+MENDED = "take it out of `expected` when the cause is fixed, else find what hides it"
 
 
 def expecting(*ids: str) -> dict[str, Any]:
@@ -98,7 +98,7 @@ def test_passes_when_exactly_the_expected_assertions_fail(
             "xfail.unexpected_pass",
             (
                 "yes passed and idle had nothing to judge (no bread), though the test expects them to fail: "
-                "take them out of `expected` when the cause is mended, else find what hides it"
+                "take them out of `expected` when the cause is fixed, else find what hides it"
             ),
         ),
         (

@@ -36,12 +36,12 @@ SCENARIO = make_spec()["scenario"]
         (
             {"scenario": {**SCENARIO, "tags": ["a"]}},
             "unknown key 'tags' in scenario",
-            "put it beside 'scenario'",
+            "put it next to 'scenario'",
         ),
         (
             {"assertions": assertion("must_call_tool", {"tool": "web_search"}, expected="fail")},
             "unknown key 'expected' in assertions[0]",
-            "put it beside 'assertions'",
+            "put it next to 'assertions'",
         ),
         (
             {"assertions": assertion("must_call_tool", {"tool": "web_search"}, min_calls=2)},
@@ -51,7 +51,7 @@ SCENARIO = make_spec()["scenario"]
         (
             {"assertions": assertion("must_call_tool", {"tool": "web_search", "severity": "warning"})},
             "must_call_tool has no parameter 'severity'",
-            "put it beside 'params'",
+            "put it next to 'params'",
         ),
         (
             {
@@ -65,7 +65,7 @@ SCENARIO = make_spec()["scenario"]
         (
             {"assertions": assertion("must_call_tool", {"tool": "web_search", "args": {"min_calls": 2}})},
             "must_call_tool has no parameter 'args.min_calls'",
-            "put it beside 'args'",
+            "put it next to 'args'",
         ),
         (
             {

@@ -47,7 +47,7 @@ fetches: expected at least 1 call of web_fetch, got 0; the trace calls web_searc
 """,
     """\
 xfail.unexpected_pass: searches passed, though the test expects it to fail: take it out of `expected` when the cause \
-is mended, else find what hides it
+is fixed, else find what hides it
 """,
     "= agenteval remarks =",
     """\

@@ -16,7 +16,17 @@ from agenteval.runner import Outcome, RunOptions, run_test, timestamp
 from agenteval.settings import LimitsConfig
 from agenteval.trace import AdapterInfo
 from builders import call, error, make_trace, memory_read, result
-from run_builders import Replayed, asserted, make_outcome, make_result, make_test, run_one, says, told
+from run_builders import (
+    Replayed,
+    asserted,
+    make_outcome,
+    make_result,
+    make_test,
+    registry_with,
+    run_one,
+    says,
+    told,
+)
 
 YES = says(passed("yes"), "yes")
 NO = says(failed("no"), "no")
@@ -27,7 +37,7 @@ ALL_SKIPPED = (
     "no assertion could be judged: record what they need, with an adapter that can, "
     "or add an assertion that needs less"
 )
-EVIDENCE = "read the evidence, and mend the agent or the assertion; --save-traces writes the whole trace"
+EVIDENCE = "read the evidence, and fix the agent or the assertion; --save-traces writes the whole trace"
 
 
 @pytest.mark.parametrize(
@@ -222,8 +232,8 @@ def test_live_mode_needs_an_adapter_that_runs_live() -> None:
         "record a run and set mode: replay",
     )
     live = Replayed(make_trace(), supports_live_run=True)
-    options = RunOptions(run_id="run-1", root=Path())
-    assert run_test(make_test(YES, mode="live"), options, {"nanoclaw": live}).result.status == "pass"
+    options = RunOptions(run_id="run-1", root=Path(), registry=registry_with(live))
+    assert run_test(make_test(YES, mode="live"), options).result.status == "pass"
 
 
 def test_an_empty_trace_is_an_error() -> None:

@@ -299,17 +299,97 @@ FULL_SPEC = yaml.safe_load((CASES / "failing" / "no_cross_group_memory_use" / "t
 @given(changed(FULL_SPEC))
 def test_what_the_models_accept_the_schema_accepts(spec: Any) -> None:
     """No test case that loads is marked in an editor."""
+    if loads(spec):
+        assert complaints("test-case", spec) == []
+
+
+def loads(spec: Any) -> bool:
+    """Whether the models take the test case, its parameters and its input."""
     if not isinstance(spec, dict) or not accepted(TestCase, spec) or not spec["assertions"]:
-        return
+        return False
     for assertion in spec["assertions"]:
         cls = assertion_class(assertion["type"])
         if cls is None or not accepted(cls, assertion.get("params", {})):
-            return
-    if not accepted(NanoClawInput, spec.get("adapter_input", {})):
-        return
+            return False
     flags = [flag for assertion in spec["assertions"] for flag in assertion.get("requires_capabilities", ())]
-    if set(flags) <= set(CAPABILITY_FLAGS):
-        assert complaints("test-case", spec) == []
+    return set(flags) <= set(CAPABILITY_FLAGS) and accepted(NanoClawInput, spec.get("adapter_input", {}))
+
+
+EVERY_KEY = make_spec(
+    **yaml.safe_load("""
+description: d
+tags: [a]
+policy: {on_missing_capability: skip}
+expected: {outcome: o, status: fail, assertions: [a], reason: r, failure_categories: [c]}
+reporting: {save_trace: false}
+scenario:
+  group_id: g
+  session_id: s
+  trigger: scheduler
+  input_messages: [{role: user, content: c, sender: s, ts: "2026-01-01"}]
+  prior_messages: [{role: tool, content: c}]
+  memory_snapshot: m
+  other_group_state: {work: m}
+  mounts: []
+  scheduler_context: {}
+tools:
+  available: [web_search]
+  policy: {allow: [web_*], deny: [shell], max_calls: {web_search: 2}}
+  fixtures:
+    - {id: f, tool: t, file: f.json, description: d, match: {args_contains: {}}}
+    - {id: g, tool: t, error: {error_type: e, message: m, retryable: true}}
+    - {id: h, tool: t, response: {any: thing}}
+assertions:
+  - id: a
+    type: must_call_tool
+    severity: warning
+    description: d
+    requires_capabilities: [supports_replay]
+    params: {tool: t}
+""")
+)
+PARAMS = ("assertions", 0, "params")
+
+
+@pytest.mark.parametrize("name", ["(test)", *assertion_types()])
+def test_mistakes_at_every_level_are_marked(name: str) -> None:
+    """Each key misspelt, each value of a wrong type: the schema refuses exactly what the models refuse."""
+    spec, inside = (EVERY_KEY, ()) if name == "(test)" else (with_params(name, example(name)), PARAMS)
+    assert loads(spec)
+    places = [path for path in paths(spec) if path[: len(inside)] == inside]
+    assert len(places) > (70 if name == "(test)" else 0)
+    for path in places:
+        for mistake in (MISSPELT, {"no": "such"}, None):
+            mistaken = with_mistake(spec, path, mistake)
+            if mistake is not None or path[-1] not in IN_PLACE_OF_EACH_OTHER:
+                assert (complaints("test-case", mistaken) == []) is loads(mistaken), (path, mistake)
+
+
+MISSPELT = "misspelt"
+IN_PLACE_OF_EACH_OTHER = ("tool", "before", "after", "max", "exact")
+"""Parameters of which one may be left out (null) only when another is given."""
+
+
+def paths(part: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """The places of all keys and items."""
+    items = part.items() if isinstance(part, dict) else enumerate(part) if isinstance(part, list) else ()
+    for key, inner in items:
+        yield (*path, key)
+        yield from paths(inner, (*path, key))
+
+
+def with_mistake(spec: Any, path: tuple[str | int, ...], mistake: Any) -> Any:
+    """The test case with the value at the path replaced, or its key misspelt."""
+    spec = deepcopy(spec)
+    holder: Any = spec
+    *outer, last = path
+    for key in outer:
+        holder = holder[key]
+    if mistake != MISSPELT:
+        holder[last] = mistake
+    elif isinstance(holder, dict):
+        holder[f"{last}_"] = holder.pop(last)
+    return spec
 
 
 @settings(max_examples=250, deadline=None)

@@ -1,6 +1,6 @@
 """The event matcher, and how arguments are compared."""
 
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import pytest
@@ -374,7 +374,7 @@ def test_a_selector_reads_as_words(selector: dict[str, Any], text: str) -> None:
 
 
 def test_find_is_quick_on_a_long_trace() -> None:
-    """20,000 events are searched in well under a second."""
+    """20,000 events are searched in linear time: a loop in a loop would take minutes."""
     steps = [
         step
         for number in range(10_000)
@@ -388,10 +388,10 @@ def test_find_is_quick_on_a_long_trace() -> None:
         "args": {"args_equal": {"query": "q9999"}},
     }
     selector = parse(Selector, wanted)
-    start = perf_counter()
+    start = process_time()
     assert [event.data["call_id"] for event in selector.find(trace)] == ["c9999"]
     assert len(parse(Selector, {"tool": "web_searhc"}).closest(trace)) == 3
-    assert perf_counter() - start < 2
+    assert process_time() - start < 5
 
 
 def test_values_are_shown_as_json_on_one_line() -> None:

@@ -14,7 +14,18 @@ from agenteval.shortening import (
     cut,
     ends,
     head,
+    printable,
 )
+from screen import HOSTILE
+
+ESCAPED = "a\\x1b[2Jb\\rc\\x07d\\u202eevil\\u2066f\\u200bg\\x00h\\x9bi\\ud800j"
+
+
+def test_control_characters_are_shown_escaped() -> None:
+    """Escape sequences, bidi overrides and invisible characters are seen, not obeyed."""
+    assert printable(HOSTILE) == ESCAPED
+    assert printable("plain ü 日本 😀") == "plain ü 日本 😀"
+    assert printable("a\nb\tc\u2028d") == "a\\nb\\tc\\u2028d"
 
 
 def test_cut() -> None:

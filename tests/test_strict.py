@@ -28,6 +28,7 @@ from agenteval.strict import (
     _checker,
     model,
     parse,
+    plain,
 )
 from builders import make_spec
 
@@ -218,7 +219,7 @@ def test_parse_asks_pydantic_what_is_wrong(change: dict[str, Any]) -> None:
         ({"copies": 0.5}, "copies: expected an integer, got the number 0.5"),
         ({"copies": -1}, "copies: expected at least 0, got the number -1"),
         ({"author": None}, "author: expected a string, got nothing (null)"),
-        ({"colors": ["red", "red"]}, "colors: 'red' stands there twice"),
+        ({"colors": ["red", "red"]}, "colors: 'red' is listed twice"),
     ],
 )
 def test_what_pydantic_says_of_whole_numbers_null_and_doubles(change: dict[str, Any], told: str) -> None:
@@ -232,7 +233,7 @@ def test_what_pydantic_says_of_whole_numbers_null_and_doubles(change: dict[str, 
     ("change", "told"),
     [
         ({"colors": []}, "expected something that is not empty, got an empty list"),
-        ({"colors": ["red", "red"]}, "'red' stands there twice"),
+        ({"colors": ["red", "red"]}, "'red' is listed twice"),
         ({"copies": 0}, "expected at least 1, got the number 0"),
         ({"copies": 1.5}, "expected an integer, got the number 1.5"),
         ({"copies": 11}, "expected at most 10, got the number 11"),
@@ -276,6 +277,7 @@ def test_models_compare_by_value_and_show_themselves() -> None:
     assert one == Circle(kind="circle", radius=1.0)
     assert one != Circle(kind="circle", radius=2)
     assert one != Line(kind="line", points=[])
+    assert (one == plain(one)) is False
     assert repr(one) == "Circle(kind='circle', radius=1)"
     with pytest.raises(TypeError, match="unhashable"):
         hash(one)
@@ -297,8 +299,12 @@ def test_a_model_of_an_unknown_kind_is_a_mistake_of_ours() -> None:
         value: set[str]
         """Not JSON."""
 
-    with pytest.raises(TypeError, match=r"strict models do not know set\[str\]"):
+    with pytest.raises(TypeError) as caught:
         parse(Odd, {"value": 1})
+    assert str(caught.value) == (
+        "strict models do not know set[str]: expected str, int, float, bool, Any, Literal, list[...], "
+        "dict[str, ...], a model, or several of them with |"
+    )
 
 
 RICH = make_spec(

@@ -6,9 +6,9 @@ from io import StringIO
 
 import pytest
 
-from agenteval.reporters.stream import printable, write_json
+from agenteval.reporters.stream import write_json
 from agenteval.reporters.terminal import Terminal
-from screen import HOSTILE, Screen
+from screen import Screen
 
 
 @pytest.mark.parametrize(
@@ -96,16 +96,6 @@ def test_wide_signs_take_two_cells() -> None:
         "비가 오니까 우산을 가져가세요 비가\n  오니까 우산을 가져가세요\n"
         f"  {'天' * 21}\n"
     )
-
-
-ESCAPED = "a\\x1b[2Jb\\rc\\x07d\\u202eevil\\u2066f\\u200bg\\x00h\\x9bi\\ud800j"
-
-
-def test_control_characters_are_shown_escaped() -> None:
-    """Escape sequences, bidi overrides and invisible characters are seen, not obeyed."""
-    assert printable(HOSTILE) == ESCAPED
-    assert printable("plain ü 日本 😀") == "plain ü 日本 😀"
-    assert printable("a\nb\tc\u2028d") == "a\\nb\\tc\\u2028d"
 
 
 def test_json_holds_nothing_that_a_terminal_obeys() -> None:

@@ -34,7 +34,7 @@ def judged(
     return found
 
 
-UNTOLD = "args: the recording does not tell them"
+UNTOLD = "args: not in the recording"
 OF_ARGS = {"args_contains": {"q": "AI"}}
 TWO = (untold("web_search"), result("web_search"), untold("web_search"), result("web_search"))
 SENT = (untold("outbound_send"), result("outbound_send"), untold("outbound_send"), result("outbound_send"))
@@ -77,7 +77,7 @@ def test_a_check_that_needs_what_is_not_told_is_skipped(
 ) -> None:
     """It would pass, since nothing is there that it could find; where missing capabilities fail, it fails."""
     skipped = judged(kind, params, *steps)
-    needed = f"the arguments of tool calls ({places}), which this recording does not tell"
+    needed = f"the arguments of tool calls ({places}), which this recording does not have"
     assert (skipped.status, skipped.reason_code) == ("skip", "capability.missing")
     assert skipped.message == f"skipped: it needs {needed}"
     assert skipped.capability_check.missing == ["supports_tool_trace"]
@@ -182,7 +182,7 @@ def test_evidence_says_that_they_are_not_told() -> None:
     """A call without them is not shown as one with `null`."""
     found = judged("must_call_tool", {"tool": "web_search", "args": OF_ARGS}, *TWO[:2])
     assert [(each.event_id, each.text, each.note) for each in found.evidence.excerpts] == [
-        ("evt-2", "web_search with arguments that are not told", UNTOLD)
+        ("evt-2", "web_search with arguments that are not recorded", UNTOLD)
     ]
 
 

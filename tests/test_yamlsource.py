@@ -161,11 +161,20 @@ def test_core_tags_are_honoured() -> None:
     assert type(found[2]) is float
 
 
+NEXT_STEPS = {
+    "yaml.key_not_string": "put the key in quotes",
+    "yaml.number": "put it in quotes if it is meant as text",
+    "yaml.tag": "remove the tag",
+}
+
+
 @pytest.mark.parametrize(
     ("text", "code", "place", "message"),
     [
         ("a: !!int x", "yaml.tag", "1:4", "!!int does not fit 'x'"),
         ("a: !!bool 3", "yaml.tag", "1:4", "!!bool does not fit '3'"),
+        ("a: !!float true", "yaml.tag", "1:4", "!!float does not fit 'true'"),
+        ("a: !!float x", "yaml.tag", "1:4", "!!float does not fit 'x'"),
         ("a: !include x", "yaml.tag", "1:4", "the tag !include has no meaning here"),
         ("a: !!binary x", "yaml.tag", "1:4", "the tag !!binary has no meaning here"),
         ("a: !!timestamp 2026-01-01", "yaml.tag", "1:4", "the tag !!timestamp has no meaning here"),
@@ -207,8 +216,9 @@ def test_core_tags_are_honoured() -> None:
     ],
 )
 def test_what_is_refused(text: str, code: str, place: str, message: str) -> None:
-    """Each kind of refusal has its reason code, its place and its words."""
+    """Each kind of refusal has its reason code, its place, its words and its next step."""
     found = told(text)
+    assert code not in NEXT_STEPS or refusal(text).next_step == NEXT_STEPS[code]
     if text.startswith("---"):  # the parsers disagree on where nothing is
         found = (*found[:1], place, *found[2:])
     assert found == (code, place, message)
@@ -217,17 +227,17 @@ def test_what_is_refused(text: str, code: str, place: str, message: str) -> None
 LIST = "the list that begins in line 2 cannot go on like this"
 MAPPING = "the mapping that begins in line 1 cannot go on like this"
 NO_ESCAPE = "in double quotes a backslash begins an escape, and this is none"
-NO_KEY = "expected a key with ': ' after it, a colon and a blank"
+NO_KEY = "expected a key with ': ' after it, a colon and a space"
 TOO_FAR = "this key is indented further than the one before it, which has a value"
 STEPS = {
-    LIST: "begin each item with '- ', a dash and a blank, at one column; indent the keys of an item equally",
+    LIST: "begin each item with '- ', a dash and a space, at one column; indent the keys of an item equally",
     MAPPING: "indent its keys equally; or else a quote before this place is not closed, or closed too early",
     NO_ESCAPE: "put a regular expression or a path in single quotes, where a backslash is one",
     NO_KEY: "write `key: value`; indent a text that goes on in a further line",
     TOO_FAR: "indent keys that belong together equally",
     "the quote that begins here is not closed": "close it",
     "no anchor &b comes before the alias *b": "put a text that begins with '*' in quotes",
-    "a tab cannot indent YAML": "indent with blanks",
+    "a tab cannot indent YAML": "indent with spaces",
     "the character U+0007 cannot stand in YAML": "remove it, or write it as an escape in quotes",
     "a list cannot begin here": "begin it on a line of its own, or write [a, b]",
     "expected a value here": "add it, or close the bracket; put a text that begins with '#' in quotes, or it is a comment",
@@ -355,6 +365,9 @@ def test_an_alias_bomb_is_refused() -> None:
         "the file holds more than 200,000 values (what an alias stands for counts each time)"
     )
     assert problem.line == 6
+    assert problem.next_step == (
+        "move large data into a JSON file of its own, or raise limits.max_yaml_nodes in agenteval.yaml"
+    )
     assert load(bomb(4))["l3"][9][9][9][9] == "x"
 
 
@@ -371,7 +384,10 @@ def test_a_file_of_very_many_values_is_refused_early() -> None:
 
 
 def test_a_file_at_the_limit_is_read() -> None:
-    """A long list of small values is no attack."""
+    """The limit counts values and keys, and is inclusive; a long list of small values is no attack."""
+    assert load_yaml("{a: [b]}", PATH, max_nodes=4) == {"a": ["b"]}
+    with pytest.raises(FileError, match="the file holds more than 3 values"):
+        load_yaml("{a: [b]}", PATH, max_nodes=3)
     assert len(load("- a\n" * 190_000)) == 190_000
 
 

@@ -1,22 +1,19 @@
 """Where settings come from: `agenteval.yaml` or `[tool.agenteval]` in `pyproject.toml`, then the environment."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args, get_origin
 
-from agenteval.errors import FileError, Problem, SpecError
+from agenteval.errors import FileError, Problem, SpecError, UsageError
 from agenteval.findings import DataPath, Invalid
+from agenteval.hiding import SHORTEST_TEXT
 from agenteval.misspelling import closest
-from agenteval.reading.documents import (
-    Places,
-    fault_of,
-    problem_at,
-    problems_at,
-    read_text,
-)
+from agenteval.reading.documents import read_text
+from agenteval.reading.faults import Fault, Places, fault_of, problem_at, problems_at
+from agenteval.redaction import RedactionRules
 from agenteval.settings import SETTINGS_FILE, Config
 from agenteval.strict import Model, parse
 
@@ -78,6 +75,35 @@ def load_config(root: Path, environment: Mapping[str, str] | None = None) -> Con
     return _with_variables(data, given)
 
 
+def rules_of(config: Config, names: Sequence[str] | None = None) -> RedactionRules:
+    """The rules of redaction that a configuration and a command line ask for.
+
+    `names` are the environment variables of the command line; None is for a command that runs nothing, which accepts
+    that a variable of the configuration is not set. Raises `UsageError`.
+    """
+    wanted = dict.fromkeys([*(names or ()), *config.secrets])
+    return RedactionRules(config.redaction.kinds, _values(list(wanted), lenient=names is None))
+
+
+def _values(names: Sequence[str], *, lenient: bool) -> Iterator[str]:
+    for name in names:
+        value = os.environ.get(name, "")
+        if len(value.strip()) >= SHORTEST_TEXT:
+            yield value
+        elif value.strip() and not lenient:
+            raise UsageError(
+                f"the value of {name} has fewer than {SHORTEST_TEXT} characters: it would be found everywhere",
+                reason_code="usage.secret_short",
+                next_step=f"use a longer value, or take {name} out of --secret and of `secrets` in the configuration",
+            )
+        elif not lenient:
+            raise UsageError(
+                f"the environment variable {name} is not set, so its value cannot be redacted",
+                reason_code="usage.secret_unset",
+                next_step=f"set {name}, or take it out of --secret and of `secrets` in the configuration",
+            )
+
+
 def config_files(root: Path) -> list[Path]:
     """The files that configure the project, whether or not they are valid; loading two of them is an error."""
     own, shared = root / SETTINGS_FILE, root / _PYPROJECT
@@ -94,16 +120,14 @@ def _from_file(root: Path) -> Any:
     own, shared = root / SETTINGS_FILE, root / _PYPROJECT
     if os.path.lexists(root / _MISNAMED):
         message = f"the configuration is read from {SETTINGS_FILE}, not from this file"
-        step = f"rename it to {SETTINGS_FILE}"
-        raise FileError(
-            [problem_at(None, code="config.misnamed", message=message, path=root / _MISNAMED, next_step=step)]
-        )
+        fault = Fault("config.misnamed", message, next_step=f"rename it to {SETTINGS_FILE}")
+        raise FileError([problem_at(None, fault, root / _MISNAMED)])
     table = _from_toml(shared) if shared.is_file() else None
     if not os.path.lexists(own):
         return table or {}
     if table is not None:
         message = f"the project is configured twice: here, and in [tool.agenteval] of {_PYPROJECT}"
-        raise FileError([problem_at(None, code="config.two_files", message=message, path=own)])
+        raise FileError([problem_at(None, Fault("config.two_files", message), own)])
     from agenteval.reading.yamlsource import load_yaml, places
 
     text = read_text(own)
@@ -122,15 +146,15 @@ def _from_toml(path: Path) -> Any:
         return None
     import tomllib
 
-    from agenteval.reading.tomlplaces import find_places, plain, syntax_place
+    from agenteval.reading.tomlplaces import as_json, find_places, syntax_place
 
     try:
         tool = tomllib.loads(text).get("tool")
     except tomllib.TOMLDecodeError as error:
         message, place = syntax_place(text, str(error))
-        raise FileError([problem_at(place, code="config.syntax", message=message, path=path)]) from None
+        raise FileError([problem_at(place, Fault("config.syntax", message), path)]) from None
     table = tool.get("agenteval") if isinstance(tool, dict) else None
-    return None if table is None else _checked(plain(table), text, path, find_places)
+    return None if table is None else _checked(as_json(table), text, path, find_places)
 
 
 def _may_configure(text: str) -> bool:

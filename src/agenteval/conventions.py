@@ -2,13 +2,9 @@
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
-from agenteval.errors import Problem
-from agenteval.findings import DataPath
 from agenteval.patterns import shown
-from agenteval.reading.documents import problem_at
-from agenteval.reading.yamlsource import place
+from agenteval.reading.faults import Fault
 from agenteval.spec import TestCase
 
 JUDGES_POLICY = "tools_within_policy"
@@ -18,44 +14,38 @@ _SIGNS = re.compile(r"\\[bdsw](?![a-z])|\.[*+]")
 """Signs of regular expressions that phrases hardly ever have: `\\b`, `\\d+`, `.*`; not `C:\\docs`."""
 
 
-def remarks(case: TestCase, text: str, path: Path) -> Iterator[Problem]:
-    """The warnings about a file: `spec.id_convention`, `spec.policy_not_judged`, `spec.phrase_like_pattern`."""
+def remarks(case: TestCase) -> Iterator[Fault]:
+    """What to warn of: `spec.id_convention`, `spec.policy_not_judged`, `spec.phrase_like_pattern`."""
     if unconventional := _unconventional(case):
         message, example = unconventional
-        yield _warning(
-            ("id",),
-            text,
-            path,
+        yield Fault(
             code="spec.id_convention",
             message=f"the id {case.id!r} {message}",
+            data_path=("id",),
             next_step=f"for instance {example}",
         )
     if case.tools.policy and all(spec.type != JUDGES_POLICY for spec in case.assertions):
-        yield _warning(
-            ("tools", "policy"),
-            text,
-            path,
+        yield Fault(
             code="spec.policy_not_judged",
             message="no assertion of the test judges tools.policy: breaking it fails nothing",
+            data_path=("tools", "policy"),
             next_step=f"add an assertion of the type {JUDGES_POLICY}",
         )
-    yield from _phrases_like_patterns(case, text, path)
+    yield from _phrases_like_patterns(case)
 
 
-def _phrases_like_patterns(case: TestCase, text: str, path: Path) -> Iterator[Problem]:
-    """Warnings about forbidden phrases that look like regular expressions, and so would never be found."""
+def _phrases_like_patterns(case: TestCase) -> Iterator[Fault]:
+    """Forbidden phrases that look like regular expressions, and so would never be found."""
     for index, spec in enumerate(case.assertions):
         if spec.type != _FORBIDS_PHRASES or spec.params.get("regex"):
             continue
         for number, phrase in enumerate(spec.params["patterns"]):
             if _SIGNS.search(phrase):
-                yield _warning(
-                    ("assertions", index, "params", "patterns", number),
-                    text,
-                    path,
+                yield Fault(
                     code="spec.phrase_like_pattern",
                     message=f"{shown(phrase)} reads like a regular expression, and is looked for as it is written",
-                    next_step="say `regex: true` beside patterns",
+                    data_path=("assertions", index, "params", "patterns", number),
+                    next_step="set `regex: true` next to patterns",
                 )
 
 
@@ -70,11 +60,3 @@ def _unconventional(case: TestCase) -> tuple[str, str] | None:
     if first != case.adapter:
         return f"begins with {first!r}, and the adapter is {case.adapter!r}", ".".join([case.adapter, *rest])
     return None
-
-
-def _warning(at: DataPath, text: str, path: Path, *, code: str, message: str, next_step: str) -> Problem:
-    problem = problem_at(
-        place(text, at), code=code, message=message, path=path, data_path=at, next_step=next_step
-    )
-    problem.severity = "warning"
-    return problem

@@ -186,7 +186,7 @@ def _home(cls: type[Model], data: Any, path: DataPath, owner: type[Model] | None
     for length in reversed(range(len(outer))):
         around = model_at(cls, data, path[:length])
         if around and name in field_names(around):
-            return f"put it beside {outer[length]!r}"
+            return f"put it next to {outer[length]!r}"
     return ""
 
 

@@ -68,7 +68,7 @@ def describe(event: Event, redactor: Redactor) -> str:
     kind = event.type
     if kind == "tool_call":
         args = data.get("args")
-        text = f"{data.get('tool')} {'with arguments that are not told' if args is None else _json(args)}"
+        text = f"{data.get('tool')} {'with arguments that are not recorded' if args is None else _json(args)}"
     elif kind == "tool_result":
         outcome = "ok" if data.get("success") else "failed"
         text = f"{data.get('tool')} {outcome}: {_json(data.get('result'))}"

@@ -56,7 +56,7 @@ def unexpected(
         told = " and ".join(f"{each.id} {_instead(each)}" for each in unmet)
         it = "it" if len(unmet) == 1 else "them"
         said.append(
-            f"{told}, though the test expects {it} to fail: take {it} out of `expected` when the cause is mended, "
+            f"{told}, though the test expects {it} to fail: take {it} out of `expected` when the cause is fixed, "
             "else find what hides it"
         )
     if not said:

@@ -15,6 +15,16 @@ class _Missing:
 MISSING = _Missing()
 
 
+def json_in(text: str) -> Any:
+    """The object or list that a text is, as results of tools often are; None for any other text."""
+    if text.lstrip()[:1] not in ("{", "["):
+        return None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
 def lookup(args: Any, path: str) -> Any:
     """The value at a dotted path (list items by index), or MISSING. A key that holds dots wins over a path."""
     if isinstance(args, dict) and path in args:

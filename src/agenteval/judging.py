@@ -25,7 +25,7 @@ class JudgingRules:
 
 @dataclass(slots=True)
 class Failure:
-    """Why a test could not be judged; `details` is for whoever mends it."""
+    """Why a test could not be judged; `details` is for whoever fixes it."""
 
     reason_code: str
     message: str
@@ -102,7 +102,7 @@ class _Judge:
         missed = [call.event for call in self.untold if call.missed]
         if not missed or not verdict.passed or not verdict.applicable or bound.check.proves:
             return verdict
-        told = f"the arguments of tool calls ({listed(missed)}), which this recording does not tell"
+        told = f"the arguments of tool calls ({listed(missed)}), which this recording does not have"
         return replace(self._gated(["supports_tool_trace"], told), observed=verdict.observed, events=missed)
 
     def _gated(self, missing: list[str], told: str) -> Verdict:

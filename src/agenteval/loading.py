@@ -17,13 +17,8 @@ from agenteval.misspelling import closest
 from agenteval.plugins.found import told
 from agenteval.plugins.registry import BUILT_IN, Registry
 from agenteval.reading.containment import is_inside
-from agenteval.reading.documents import (
-    Fault,
-    fault_of,
-    problem_at,
-    problems_at,
-    read_text,
-)
+from agenteval.reading.documents import read_text
+from agenteval.reading.faults import Fault, fault_of, problem_at, problems_at
 from agenteval.reading.yamlsource import Starts, load_yaml, place, places
 from agenteval.redaction import RedactionRules, Redactor
 from agenteval.settings import LimitsConfig
@@ -33,7 +28,7 @@ from agenteval.trace import CAPABILITY_FLAGS
 from agenteval.vocabulary import misspelt_names
 
 IN_PARAMS = "put it into 'params'"
-BESIDE_PARAMS = "put it beside 'params'"
+BESIDE_PARAMS = "put it next to 'params'"
 _DEFAULT_LIMITS = LimitsConfig()
 
 
@@ -118,7 +113,9 @@ def load_test(
         raise _refused(problems_at(loader.faults, text=text, places=places, path=path), path)
     if only is not None:
         checks = _chosen(checks, only, path)
-    warnings = list(remarks(case, text, path))
+    warnings = [
+        problem_at(place(text, fault.data_path), fault, path, severity="warning") for fault in remarks(case)
+    ]
     written = Written(text, data, starts[id(data["assertions"])])
     return LoadedTest(case=case, path=path, checks=checks, warnings=warnings, written=written)
 
@@ -130,7 +127,7 @@ def _refused(problems: Sequence[Problem], path: Path) -> SpecError:
         return SpecError(problems)
     problem = Problem(
         reason_code="file.outside_root",
-        message=f"a link leads out of the project {root}, to a file that is no valid test",
+        message=f"a link leads out of the project {root}, to a file that is not a valid test",
         path=path,
         next_step=f"see what is wrong with it where it is: agenteval validate {path.resolve()}",
     )
@@ -322,19 +319,16 @@ def _chosen(checks: list[BoundAssertion], only: frozenset[str], path: Path) -> l
     ids = [bound.spec.id for bound in checks]
     unknown = sorted(only.difference(ids))
     if unknown:
-        raise SpecError(
-            [
-                problem_at(
-                    None,
-                    code="select.unknown_assertion",
-                    message=f"no assertion has the id {name!r}",
-                    path=path,
-                    suggestion=closest(name, ids),
-                    allowed=ids,
-                )
-                for name in unknown
-            ]
-        )
+        faults = [
+            Fault(
+                code="select.unknown_assertion",
+                message=f"no assertion has the id {name!r}",
+                suggestion=closest(name, ids),
+                allowed=ids,
+            )
+            for name in unknown
+        ]
+        raise SpecError([problem_at(None, fault, path) for fault in faults])
     return [bound for bound in checks if bound.spec.id in only]
 
 
@@ -358,7 +352,5 @@ class UniqueIds:
 
 def id_refused(path: Path, *, code: str, message: str, next_step: str) -> SpecError:
     """The error for the id of a test file, with its place there."""
-    at = place(read_text(path), ("id",))
-    return SpecError(
-        [problem_at(at, code=code, message=message, path=path, data_path=("id",), next_step=next_step)]
-    )
+    fault = Fault(code, message, ("id",), next_step=next_step)
+    return SpecError([problem_at(place(read_text(path), fault.data_path), fault, path)])

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from agenteval.loading import LoadedTest
-from agenteval.reading.documents import place_at
+from agenteval.reading.faults import place_at
 from agenteval.results import AssertionResult
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from agenteval.errors import Problem
 from agenteval.findings import DataPath
 from agenteval.hiding import SHORTEST_TEXT, KnownValues, is_token, token, tokens_in
+from agenteval.json_values import json_in
 from agenteval.patterns import is_glob
 from agenteval.secrets import (
     CREDENTIAL,
@@ -145,8 +146,8 @@ class Redactor:
         elif isinstance(data, list | tuple):
             for place, value in enumerate(data):
                 self._learn_fields(value, (*path, place))
-        elif isinstance(data, str) and data.lstrip()[:1] in ("{", "["):
-            self._learn_fields(_json_in(data), path)
+        elif isinstance(data, str) and (held := json_in(data)) is not None:
+            self._learn_fields(held, path)
 
     def _learn_secrets(self, data: Any) -> None:
         for key, text in _strings(data):
@@ -293,11 +294,3 @@ def _strings(data: Any, key: str = "") -> Iterator[tuple[str, str]]:
 
 def _is_number(data: Any) -> bool:
     return isinstance(data, int | float) and not isinstance(data, bool)
-
-
-def _json_in(text: str) -> Any:
-    """The JSON that a text holds, as results of tools often do, or None."""
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None

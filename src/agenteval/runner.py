@@ -4,7 +4,6 @@ import time
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from pathlib import Path
 
 from agenteval.adapters import Adapter, AdapterContext
@@ -27,11 +26,11 @@ from agenteval.results import (
     failing,
 )
 from agenteval.settings import LimitsConfig
-from agenteval.trace import AdapterInfo, Trace, check_trace
+from agenteval.trace import AdapterInfo, Trace, check_trace, iso_time
 
 UNKNOWN_VERSION = "unknown"
 CRASHES = ("adapter.crashed", "adapter.broken")
-"""The reason codes of an adapter's own bugs, of which the traceback is kept for whoever mends them."""
+"""The reason codes of an adapter's own bugs, of which the traceback is kept for whoever fixes them."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -60,8 +59,8 @@ class Outcome:
     redactor: Redactor
 
 
-def run_test(test: LoadedTest, options: RunOptions, adapters: dict[str, Adapter] | None = None) -> Outcome:
-    """Run one test. `adapters` keeps adapters between calls."""
+def run_test(test: LoadedTest, options: RunOptions) -> Outcome:
+    """Run one test."""
     attempt = _Attempt(test.case.adapter)
     redactor = test.redactor(options.redaction)
     context = AdapterContext(
@@ -74,7 +73,7 @@ def run_test(test: LoadedTest, options: RunOptions, adapters: dict[str, Adapter]
         progress=options.progress,
     )
     try:
-        adapter = _adapter(test.case.adapter, {} if adapters is None else adapters, options.registry)
+        adapter = options.registry.find_adapter(test.case.adapter)
         attempt.adapter, attempt.version = adapter.name, adapter.version
         trace = _trace(adapter, test, context, options)
         learn_trace(redactor, trace)
@@ -189,19 +188,7 @@ def _outcome(test: LoadedTest, options: RunOptions, redactor: Redactor, attempt:
 
 def timestamp(seconds: float) -> str:
     """Seconds since the epoch as ISO 8601 in UTC, with milliseconds."""
-    whole, millis = divmod(int(seconds * 1000), 1000)
-    return f"{_to_the_second(whole)}.{millis:03}Z"
-
-
-@lru_cache(maxsize=2)
-def _to_the_second(whole: int) -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(whole))
-
-
-def _adapter(name: str, adapters: dict[str, Adapter], registry: Registry) -> Adapter:
-    if name not in adapters:
-        adapters[name] = registry.find_adapter(name)
-    return adapters[name]
+    return iso_time(int(seconds * 1000))
 
 
 def _trace(adapter: Adapter, test: LoadedTest, context: AdapterContext, options: RunOptions) -> Trace:
@@ -280,7 +267,7 @@ def _reason(
             step = "give the assertion something to judge, or remove it"
         case _:
             step = (
-                "read the evidence, and mend the agent or the assertion; --save-traces writes the whole trace"
+                "read the evidence, and fix the agent or the assertion; --save-traces writes the whole trace"
             )
     return code, step
 

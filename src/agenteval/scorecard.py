@@ -56,8 +56,8 @@ class Tally:
         self.rows: list[TestRow] = []
         self.problems: list[InvalidSpec] = []
         self.unmet_thresholds: list[str] = []
-        self.bar_cleared = False
-        """Whether the score clears a bar that was set."""
+        self.threshold_met = False
+        """Whether the score meets a threshold that was set."""
         self.stopped_after = 0
         """After how many failures the run was stopped; 0 when it was not."""
         self.regressions = 0
@@ -147,7 +147,9 @@ class Tally:
             return ExitCode.FAILED, f"{counted(self.regressions, 'regression')} against {self.compared_with}"
         if counts.failed > self.known_failures:
             enough = (
-                ", though the score clears its bar (agenteval gate goes by that)" if self.bar_cleared else ""
+                ", though the score meets its threshold (agenteval gate goes by that)"
+                if self.threshold_met
+                else ""
             )
             return ExitCode.FAILED, f"{counted(counts.failed - self.known_failures, 'test')} failed{enough}"
         if self.unmet_thresholds:

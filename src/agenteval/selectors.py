@@ -79,7 +79,7 @@ class ArgsMatch(Model):
     def differences_of(self, call: ToolCall) -> list[str]:
         """What keeps the arguments of a call from matching; arguments that the recording lacks match nothing."""
         found = self.differences(call.args)
-        return found if call.tells_args else ["args: the recording does not tell them"]
+        return found if call.tells_args else ["args: not in the recording"]
 
 
 @model
@@ -110,7 +110,7 @@ class Selector(Model):
                 f"not with {self.event_type}: this selector could never match"
             )
         if self.event_type == "error" and self.success:
-            raise ValueError("an error is no success: this selector could never match")
+            raise ValueError("an error is not a success: this selector could never match")
 
     def matches(self, event: Event, trace: Trace) -> bool:
         """Whether the event is meant."""

@@ -1,7 +1,17 @@
-"""Texts made to fit: on a line, in so many characters, on a terminal; never through a letter or an emoji."""
+"""Texts made to fit: on a line, in so many characters, on a terminal; never cut through a letter or an emoji."""
 
 import unicodedata
 from itertools import accumulate
+
+
+def printable(text: str) -> str:
+    """The line without characters that break it, move the cursor, change colours or the direction of reading.
+
+    Each of them becomes a visible escape.
+    """
+    if text.isprintable():
+        return text
+    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
 
 
 def cells(text: str) -> int:

@@ -138,7 +138,7 @@ class Unique:
 
     def _objection(self, value: Any) -> str:
         twice = [item for index, item in enumerate(value) if item in value[:index]]
-        return f"{twice[0]!r} stands there twice" if twice else ""
+        return f"{twice[0]!r} is listed twice" if twice else ""
 
     def __get_pydantic_json_schema__(self, core_schema: Any, handler: Any) -> Any:
         return {**handler(core_schema), "uniqueItems": True}

@@ -29,9 +29,10 @@ turn
 `final_output`      role, content, to (the conversation's name), sent_by (the calls that sent it: it is no other message)
 """
 
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Literal, get_args
 
 from agenteval.errors import AdapterError
@@ -413,13 +414,17 @@ class TraceBuilder:
 
 def synthetic_timestamp(seq: int) -> str:
     """A timestamp for a step that has none: 1970, with one millisecond for each step."""
-    seconds, millis = divmod(seq, 1000)
-    if seconds < 60:
-        return f"1970-01-01T00:00:{seconds:02}.{millis:03}Z"
-    minutes, seconds = divmod(seconds, 60)
-    hours, minutes = divmod(minutes, 60)
-    days, hours = divmod(hours, 24)
-    return f"1970-01-{days + 1:02}T{hours:02}:{minutes:02}:{seconds:02}.{millis:03}Z"
+    return iso_time(seq)
+
+
+def iso_time(millis: int) -> str:
+    """Milliseconds since 1970 as ISO 8601 in UTC."""
+    return f"{_to_the_second(millis // 1000)}.{millis % 1000:03}Z"
+
+
+@lru_cache(maxsize=2)
+def _to_the_second(seconds: int) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
 
 
 def is_synthetic(timestamp: str) -> bool:

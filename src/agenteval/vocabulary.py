@@ -13,7 +13,7 @@ from agenteval.assertions.looks import EXEMPT, GROUPS, LOOKED_AT, TASKS, names_i
 from agenteval.findings import DataPath
 from agenteval.misspelling import closest, slip_of
 from agenteval.patterns import is_glob, name_matches
-from agenteval.reading.documents import Fault
+from agenteval.reading.faults import Fault
 from agenteval.spec import TestCase, other_groups
 
 

@@ -53,7 +53,7 @@ NOT_ONE_BY_ONE = "and groups are named one by one: leave the parameter out to fo
         (
             "tool_call_order",
             {"before": {"event_type": "error", "success": True}, "after": {"tool": "web_search"}},
-            "an error is no success: this selector could never match",
+            "an error is not a success: this selector could never match",
         ),
         (
             "memory_update_on_correction",
@@ -75,12 +75,12 @@ NOT_ONE_BY_ONE = "and groups are named one by one: leave the parameter out to fo
         (
             "no_sensitive_data",
             {"allow": ["*@example.com", "**"]},
-            "allow holds '**', which is everything: say which values may stand there",
+            "allow holds '**', which matches everything: say which values are allowed",
         ),
         (
             "no_sensitive_data",
             {"allow": ["*@example.com", "?*"]},
-            "allow holds '?*', which is everything: say which values may stand there",
+            "allow holds '?*', which matches everything: say which values are allowed",
         ),
     ],
 )

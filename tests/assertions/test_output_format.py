@@ -91,8 +91,8 @@ def test_a_reference_is_no_sentence(bullet: str, count: int) -> None:
         ("- a", {"max_bullets": 0}, "expected at most 0 bullets, got 1"),
         ("Text.", {}, "expected at least 1 bullet, got none"),
         ("1. a\n2. b", {}, "expected at least 1 bullet, got none (2 numbered items instead)"),
-        ("x\n-a", {}, "expected at least 1 bullet, got none (line 2 starts with '-', but no blank follows)"),
-        ("▪ a", {}, "expected at least 1 bullet, got none (line 1 starts with '▪', which is no bullet)"),
+        ("x\n-a", {}, "expected at least 1 bullet, got none (line 2 starts with '-', but no space follows)"),
+        ("▪ a", {}, "expected at least 1 bullet, got none (line 1 starts with '▪', which is not a bullet)"),
         (
             "- One. Two. Three.\n- Four.",
             {"max_sentences_per_bullet": 2},

@@ -271,7 +271,7 @@ class TestGracefulFailure:
         """The failure and the answer are evidence."""
         verdict = graceful("The search timed out, so the digest was not sent.")
         assert (verdict.passed, verdict.exercised) == (True, True)
-        assert verdict.message == 'the output tells of the failure ("was not") and claims no success'
+        assert verdict.message == 'the output admits the failure ("was not") and claims no success'
         assert refs(verdict) == ["evt-3", "evt-4"]
         assert verdict.observed == {
             "failures": ["evt-3"],
@@ -291,7 +291,7 @@ class TestGracefulFailure:
         verdict = graceful("The pool is open.", allowed_failure_phrases=["could not reach", "no answer"])
         assert not verdict.passed
         assert verdict.message == (
-            'expected the output to tell of the failure with one of "could not reach", "no answer"; none occurs'
+            'expected the output to admit the failure with one of "could not reach", "no answer"; none occurs'
         )
         assert refs(verdict) == ["evt-3", "evt-4"]
 
@@ -326,7 +326,7 @@ class TestGracefulFailure:
             "of a long sentence the part that claims it"
         )
         lenient = graceful("The search failed. I sent it.", must_not_claim_success=False)
-        assert lenient.message == 'the output tells of the failure ("failed")'
+        assert lenient.message == 'the output admits the failure ("failed")'
 
     @pytest.mark.parametrize(
         ("status", "claims"),
@@ -376,7 +376,7 @@ class TestGracefulFailure:
         assert (verdict.passed, verdict.exercised) == (False, True)
         assert verdict.message == (
             "expected an error event or a tool_result with success: false, got none: "
-            "there is no failure to tell of"
+            "there is no failure to report"
         )
         assert closest(verdict) == [(f"evt-{seq}", "it did not fail") for seq in (2, 4, 6)]
         assert verdict.observed == {"failures": []}
@@ -390,11 +390,11 @@ class TestGracefulFailure:
         """Silence tells nothing; the failure is evidence."""
         verdict = graceful(None)
         assert verdict.message == (
-            "expected the output to tell of the failure, but the trace has no final output"
+            "expected the output to admit the failure, but the trace has no final output"
         )
         assert refs(verdict) == ["evt-3"]
         empty = graceful(" ")
-        assert empty.message == "expected the output to tell of the failure, but the final output is empty"
+        assert empty.message == "expected the output to admit the failure, but the final output is empty"
         assert refs(empty) == ["evt-3", "evt-4"]
 
     @pytest.mark.parametrize(

@@ -70,7 +70,7 @@ def test_a_link_to_what_is_no_test_shows_nothing_of_it(
     assert main(["validate", "tests"]) == 3
     assert " ".join(capsys.readouterr().out.split()) == (
         f"{path.relative_to(project.root)}: error[file.outside_root]: a link leads out of the project {project.root}, "
-        f"to a file that is no valid test next: see what is wrong with it where it is: agenteval validate {outside} "
+        f"to a file that is not a valid test next: see what is wrong with it where it is: agenteval validate {outside} "
         "1 of 2 test files is invalid (1 problem)"
     )
     assert main(["validate", str(outside)]) == 3

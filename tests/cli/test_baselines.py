@@ -493,7 +493,7 @@ def test_without_traces_the_numbers_of_calls_are_compared(
     assert main(["compare", "artifacts/r1", "artifacts/r2"]) == 0
     assert capsys.readouterr().out == (
         "artifacts/r1 → artifacts/r2\n"
-        "  what the agent did otherwise (1 test)\n"
+        "  what the agent did differently (1 test)\n"
         "    nanoclaw.t.pass.x\n"
         "      ~ web_search: 1 → 2 calls\n"
         "  of 1 test only the numbers of calls were compared: a run keeps the traces that show more with --save-traces\n"
@@ -636,7 +636,7 @@ def test_what_got_worse_is_told_with_its_reason(project: Project) -> None:
         "skip": "skipped: it needs supports_live_run, which the adapter does not support for this recording",
         "vacuous": "nothing to judge: no tool_call events in the trace, and never_heard_of is not in tools.available",
         "xfail": "searches passed, though the test expects it to fail: take it out of `expected` when the cause is "
-        "mended, else find what hides it",
+        "fixed, else find what hides it",
     }
 
 

@@ -41,11 +41,11 @@ def test_a_terminal_breaks_no_line_within_a_word(monkeypatch: pytest.MonkeyPatch
     text = screen.text()
     assert max(map(len, text.splitlines())) <= 60
     assert (
-        "  output_matches_format             The final output has the\n"
-        "                                    shape it should have.\n"
+        "  output_contains                   The final output\n"
+        "                                    contains what it should.\n"
     ) in text
     assert (
-        "# `match` says what arguments must be; all matchers given in\n# it must hold. `which` says which calls of\n"
+        "# `match` says what the arguments must be; all matchers\n# given in it must hold. `which` says which calls of\n"
     ) in text
     assert yaml.safe_load(text[text.index("\n# tool_args_match") :])["adapter"] == "nanoclaw"
 

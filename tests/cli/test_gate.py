@@ -60,7 +60,7 @@ def test_one_shard_does_not_open_the_gate(project: Project, capsys: pytest.Captu
     capsys.readouterr()
     assert main(["gate", "r1-shard-1-of-2"]) == 2
     assert capsys.readouterr().err == (
-        "error[gate.shard]: artifacts/r1-shard-1-of-2 is one shard of a run: the others may have failed, and bars are "
+        "error[gate.shard]: artifacts/r1-shard-1-of-2 is one shard of a run: the others may have failed, and thresholds are "
         "for all of them\n"
         "  next: put the shards together with `agenteval merge`, and ask about the merged run\n"
     )
@@ -72,7 +72,7 @@ def test_a_run_that_did_not_pass_keeps_it_shut(project: Project, capsys: pytest.
     capsys.readouterr()
     assert gate() == 1
     assert capsys.readouterr().out.endswith(
-        "exit 1: the run missed a bar: the score is 0.75, and 1 test failed\n"
+        "exit 1: the run missed a threshold: the score is 0.75, and 1 test failed\n"
     )
 
 

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from agenteval.cli import main
-from agenteval.cli.problems import redacted
 from agenteval.errors import Problem
 from agenteval.hiding import token
 from agenteval.redaction import Redactor
+from agenteval.reporters.problems import redacted
 from planted import PLANTED
 from projects import Project
 

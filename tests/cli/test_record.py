@@ -92,7 +92,7 @@ def test_a_recording_is_inspected(project: Logbooks, capsys: pytest.CaptureFixtu
     record(book, "--inspect")
     assert capsys.readouterr().out == (
         "logbook, read by the adapter logbook 1\n"
-        "holds:\n  runs\ncannot show:\n  costs\npassed over:\n  2 of blots\n1 run; --list shows them\n"
+        "holds:\n  runs\ncannot show:\n  costs\nignored:\n  2 of blots\n1 run; --list shows them\n"
     )
     record(book, "--inspect", "--json")
     assert json.loads(capsys.readouterr().out)["lacks"] == ["costs"]
@@ -405,7 +405,7 @@ def test_what_is_no_recording(project: Logbooks, capsys: pytest.CaptureFixture[s
     Path("notes.txt").write_text("hello", encoding="utf-8")
     record("notes.txt", code=2)
     told = capsys.readouterr().err
-    assert told.startswith("error[record.not_a_recording]: notes.txt is no recording that can be read\n")
+    assert told.startswith("error[record.not_a_recording]: notes.txt is not a recording that can be read\n")
     assert "\n  logbook: not a logbook\n" in told
     assert "\n  otel: not a .json or .jsonl file with resourceSpans (" in told
     assert "or a v1 install root (with store/messages.db))\n" in told
@@ -786,9 +786,9 @@ def test_an_update_of_what_is_no_such_test(project: Logbooks, capsys: pytest.Cap
     project.add("pass", "inputless", adapter="logbook", adapter_input={})
     record(book, "--update", "tests/inputless", code=2)
     assert [line for line in capsys.readouterr().err.splitlines() if line.startswith("error")] == [
-        "error[record.no_test]: evals is no test to record into",
+        "error[record.no_test]: evals is not a test to record into",
         "error[record.other_adapter]: tests/other/test.yaml is read by the adapter 'nanoclaw', the recording by 'logbook'",
-        "error[record.no_replay_file]: tests/inputless/test.yaml names no replay file beside it in adapter_input",
+        "error[record.no_replay_file]: tests/inputless/test.yaml names no replay file next to it in adapter_input",
     ]
 
 

@@ -151,7 +151,7 @@ def test_a_report_does_not_stand_where_the_run_will_be(
     assert problem(capsys) == (
         f"error[usage.invalid]: --junit-xml artifacts/ci/{file}: artifacts/ci is the directory of the run itself, "
         "and is made by it\n"
-        "  next: name a file beside it, for instance artifacts/ci-junit.xml\n"
+        "  next: name a file next to it, for instance artifacts/ci-junit.xml\n"
     )
     assert main(["run", "tests", "--run-id", "ci", "--junit-xml", "artifacts/ci-junit.xml"]) == 3
     shards = [f"artifacts/p-shard-{number}-of-2" for number in (1, 2)]

@@ -264,7 +264,7 @@ def test_collecting_has_no_summary(project: Project, capsys: pytest.CaptureFixtu
     assert main(["run", "tests", "--collect-only", "--json"]) == 2
     assert capsys.readouterr() == (
         "",
-        "error[usage.invalid]: --json tells what a run came to, and --collect-only makes none\n",
+        "error[usage.invalid]: --json prints the outcome of a run, and --collect-only makes none\n",
     )
 
 
@@ -359,7 +359,7 @@ def test_options_that_nothing_comes_of(
     Path("kept").write_text("the report before")
     assert main(["run", "tests", "--no-artifacts", *flags]) == 2
     assert capsys.readouterr().err == (
-        f"error[usage.no_artifacts]: {named} beside --no-artifacts, which writes no files: nothing would come of it\n"
+        f"error[usage.no_artifacts]: {named} with --no-artifacts, which writes no files: no effect\n"
         "  next: leave one of them out\n"
     )
     assert Path("kept").read_text() == "the report before"

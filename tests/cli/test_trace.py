@@ -117,7 +117,7 @@ def test_what_cannot_be_read(project: Project, capsys: pytest.CaptureFixture[str
     """Exit 2 with the reason; a test file that is invalid is 3, as everywhere."""
     assert refused(capsys, 2, "nowhere") == "nowhere: error[file.missing]: no such file or directory\n"
     Path("notes.txt").write_text("hello", encoding="utf-8")
-    assert "error[record.not_a_recording]: notes.txt is no recording that can be read\n" in refused(
+    assert "error[record.not_a_recording]: notes.txt is not a recording that can be read\n" in refused(
         capsys, 2, "notes.txt"
     )
     project.add("error")

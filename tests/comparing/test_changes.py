@@ -82,12 +82,21 @@ def test_an_assertion_that_was_not_selected_is_not_missing() -> None:
     after = side(a="pass")
     after.left_out = frozenset({"b"})
     assert told(side("fail", a="pass", b="fail"), after) == []
+    assert told(side("fail", a="pass"), after) == []
+    assert told(None, after) == []
 
 
 @pytest.mark.parametrize(
-    ("was", "now", "kind"), [(1, 0.5, "lower_score"), (0.5, 1, "higher_score"), (1, 1, None)]
+    ("was", "now", "kind"),
+    [
+        (1, 0.5, "lower_score"),
+        (0.5, 1, "higher_score"),
+        (1, 1, None),
+        (None, 1, None),
+        (1, None, None),
+    ],
 )
-def test_a_score_that_nothing_else_explains(was: float, now: float, kind: str | None) -> None:
+def test_a_score_that_nothing_else_explains(was: float | None, now: float | None, kind: str | None) -> None:
     """A rubric can be met more or less than before; that is told, and is no regression by itself."""
     before, after = side(known={"score": was}, a="pass"), side(known={"score": now}, a="pass")
     assert told(before, after) == ([(kind, None, False)] if kind else [])
@@ -101,6 +110,12 @@ def test_a_score_that_nothing_else_explains(was: float, now: float, kind: str | 
     assert told(before, after) == []
 
 
+def test_the_score_of_a_test_that_still_fails_is_told() -> None:
+    """It may fail less than before."""
+    before, after = (side("fail", known={"score": score}, a="fail") for score in (0.25, 0.5))
+    assert told(before, after) == [("still_failing", "a", False), ("higher_score", None, False)]
+
+
 def test_a_new_test_is_told_as_a_whole_and_its_failures_one_by_one() -> None:
     """A failure that nobody knows is a regression, also where there was nothing before."""
     assert told(None, side(a="pass", b="vacuous")) == [("new", None, False)]
@@ -111,6 +126,9 @@ def test_a_new_test_is_told_as_a_whole_and_its_failures_one_by_one() -> None:
 def test_an_error_says_nothing_about_assertions() -> None:
     """A test that cannot be judged fails as a whole; when it can again, it is fixed as a whole."""
     error = side("error")
+    error.messages[""] = "no recording"
+    (change,) = changes_of(side(a="pass"), error, DAY)
+    assert (change.before, change.after, change.message) == ("pass", "error", "no recording")
     assert told(side(a="pass"), error) == [("newly_failing", None, True)]
     assert told(error, error) == [("still_failing", None, False)]
     assert told(error, side(a="pass")) == [("fixed", None, False)]
@@ -125,6 +143,7 @@ def test_a_test_that_fails_without_a_failing_assertion() -> None:
         ("fixed", "a", False),
         ("newly_failing", None, True),
     ]
+    assert told(side("fail", a="pass"), side("skipped", a="skip")) == [("newly_skipped", "a", True)]
 
 
 @pytest.mark.parametrize(
@@ -149,3 +168,12 @@ def test_a_known_failure_holds_until_the_end_of_its_day(expires: str, kind: str)
     assert change.regression == (kind == "expired")
     assert (change.owner, change.reason, change.expires) == ("ops", "a bug upstream", expires)
     assert change.message == "a says no"
+
+
+@pytest.mark.parametrize(("now", "kind"), [("pass", "fixed"), ("vacuous", "newly_vacuous")])
+def test_a_known_failure_that_is_none_any_more_does_not_expire(now: str, kind: str) -> None:
+    """What was written about a failure is told of that failure only; no day makes a regression of what mended it."""
+    known = {"owner": "ops", "reason": "a bug upstream", "expires": "2026-11-21"}
+    (change,) = changes_of(side("fail", known, a="fail"), side(a=now), DAY)
+    assert (change.kind, change.regression) == (kind, False)
+    assert (change.owner, change.reason, change.expires) == (None, None, None)

@@ -9,7 +9,7 @@ import yaml
 
 from agenteval.adapters import find_adapter
 from agenteval.cli import main
-from leak import leak, mended
+from leak import fixed, leak
 from nanoclaw.recordings import NAMES, context_of, unpack
 
 
@@ -99,7 +99,7 @@ def test_the_leak_is_found_and_its_mended_twin_passes(
 ) -> None:
     """Recorded with --xfail the leak is expected; recorded anew without it, the same assertion holds."""
     leak(project)
-    mended(project)
+    fixed(project)
     assert main(["record", "nanoclaw", "--out", "evals", "--name", "party", "--xfail"]) == 0
     path = Path("evals/party/test.yaml")
     spec = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -107,7 +107,7 @@ def test_the_leak_is_found_and_its_mended_twin_passes(
     assert spec["scenario"]["other_group_state"][0]["group_id"] == "telegram_family"
     assert main(["run", "evals", "--no-artifacts"]) == 0
     capsys.readouterr()
-    assert main(["record", "nanoclaw-mended", "--update", "evals/party"]) == 0
+    assert main(["record", "nanoclaw-fixed", "--update", "evals/party"]) == 0
     assert "  assertion no-memory-of-others: fail -> pass: " in capsys.readouterr().out
     assert main(["run", "evals", "--no-artifacts"]) == 1
     text = path.read_text(encoding="utf-8")

@@ -29,13 +29,10 @@ def test_what_a_source_holds() -> None:
 
 def test_numbers_are_found_by_value() -> None:
     """With their scale or without, in separated groups, and as a tokenizer has taken them apart."""
-    read = Reading(["Of 1,234 people 58bn, in 2 groups: 13, 000 paid 98. 7 each."])
-    assert list(read.numbers_within(1234, 1234)) == [3]
-    assert list(read.numbers_within(58e9, 58e9)) == [16]
-    assert list(read.numbers_within(13_000, 13_000)) == [35]
-    assert list(read.numbers_within(98.7, 98.7)) == [48]
-    assert set(read.numbers_within(13, 98)) == {16, 35, 48}
-    assert list(read.numbers_within(77, 77)) == []
+    values, offsets = Reading(["Of 1,234 people 58bn, in 2 groups: 13, 000 paid 98. 7 each."]).numbers
+    found = set(zip(values, offsets, strict=True))
+    assert found >= {(1234, 3), (58, 16), (58e9, 16), (2, 25), (13, 35), (13_000, 35), (98, 48), (98.7, 48)}
+    assert 77 not in values
 
 
 def test_lower_case_keeps_places() -> None:

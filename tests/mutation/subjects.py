@@ -90,7 +90,7 @@ def mutated(
     redactor = Redactor(redacted)
     redactor.learn(trace)
     outcome = Outcome(test, make_result("pass"), trace, redactor)
-    options = MutationOptions(operators=chosen_operators(operator.split(","), BUILT_IN))
+    options = MutationOptions(operators=chosen_operators(operator.split(","), BUILT_IN.operators()))
     return mutate(outcome, options, BUILT_IN)
 
 

@@ -124,7 +124,7 @@ KILLED: dict[str, tuple[Callable[[], Trace], dict[str, Any], dict[str, Any], str
         searching,
         check("no_cross_group_memory_use"),
         OTHERS,
-        "the answer tells what only work knows",
+        "the answer reveals what only work knows",
     ),
     "skip-memory-read": (
         remembering,
@@ -182,7 +182,7 @@ KILLED: dict[str, tuple[Callable[[], Trace], dict[str, Any], dict[str, Any], str
         "the answer says that outbound_send was used",
     ),
     "say-nothing": (searching, check("output_contains", regex=r"\S"), {}, "the answer is empty"),
-    "disclose": (searching, check("no_sensitive_data"), {}, "the answer tells personal data"),
+    "disclose": (searching, check("no_sensitive_data"), {}, "the answer reveals personal data"),
     "run-twice": (
         sending,
         check("scheduler_task_runs", task_id="task-1"),

@@ -92,7 +92,7 @@ def test_a_test_must_name_a_recording(tmp_path: Path, given: dict[str, Any]) -> 
     error = refusal(tmp_path, given)
     assert error.reason_code == "adapter.input_missing"
     assert error.message == "adapter_input names no recording: replay_file or session is missing"
-    assert error.next_step == "name the recording beside the test: adapter_input: {replay_file: replay.json}"
+    assert error.next_step == "name the recording next to the test: adapter_input: {replay_file: replay.json}"
 
 
 @pytest.mark.parametrize(("name", "shown"), [("", "''"), (None, "None"), (7, "7"), (["a"], "['a']")])

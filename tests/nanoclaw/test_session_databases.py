@@ -113,7 +113,7 @@ def test_a_database_of_another_version(install: Path, name: str, change: str, mi
         inspected(install)
     assert caught.value.reason_code == "adapter.database_version"
     assert caught.value.message == (
-        f"{path} has no {missing}: it is no database of NanoClaw, or of a version that is not known"
+        f"{path} has no {missing}: not a database of NanoClaw, or one of an unknown version"
     )
     assert caught.value.next_step == NEXT
 

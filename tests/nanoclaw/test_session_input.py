@@ -440,7 +440,7 @@ def test_a_file_among_transcripts_that_is_none(install: Path) -> None:
     """It is passed over, and said."""
     (install / TRANSCRIPT).with_name("notes.jsonl").write_text("no line\n", encoding="utf-8")
     recording = inspected(install)
-    assert (len(recording.runs), recording.skipped["file that is no transcript"]) == (2, 1)
+    assert (len(recording.runs), recording.skipped["file that is not a transcript"]) == (2, 1)
 
 
 def test_what_a_transcript_alone_holds_and_lacks(tmp_path: Path) -> None:

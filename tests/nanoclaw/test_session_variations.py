@@ -385,7 +385,7 @@ def test_a_bare_text_that_did_not_go_out_is_no_answer(tmp_path: Path, sql: str) 
     trace = news(tmp_path, *BARE, sql=sql)
     assert trace.output == ""
     assert trace.notes == [
-        "the last text was not delivered: nothing in it stands in <message to=…>, and no text after it was"
+        "the last text was not delivered: nothing in it is in <message to=…>, and no text after it was"
     ]
 
 

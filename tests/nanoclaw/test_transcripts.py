@@ -136,7 +136,7 @@ def test_a_text_that_was_not_delivered_is_no_output(tmp_path: Path) -> None:
     assert trace.output == ""
     assert trace.of_type("final_output")[0].data["raw"] == "I forgot to wrap this"
     assert trace.notes[0] == (
-        "the last text was not delivered: nothing in it stands in <message to=…>, and no text after it was"
+        "the last text was not delivered: nothing in it is in <message to=…>, and no text after it was"
     )
 
 
@@ -352,7 +352,7 @@ def test_unknown_lines_are_passed_over_and_counted(tmp_path: Path) -> None:
         "system/new_notice": 1,
     }
     assert replayed(tmp_path, "s-1.jsonl").notes[-1] == (
-        "lines of the transcript that nobody knows were passed over: "
+        "unknown lines of the transcript were ignored: "
         "hologram (2), line that is not JSON (2), line without a type (1), system/new_notice (1)"
     )
 
@@ -785,7 +785,7 @@ def test_a_task_without_database(tmp_path: Path) -> None:
     assert trace.capabilities.supports_scheduler_context is False
     assert trace.events[0].actor == "scheduler"
     assert trace.input_messages[0].content == "Send <b>news</b>"
-    assert "no database tells which task this was: scheduler context is not judged" in trace.notes
+    assert "no database says which task this was: scheduler context is not judged" in trace.notes
 
 
 def test_a_task_of_the_first_generation(tmp_path: Path) -> None:
@@ -851,10 +851,7 @@ def test_lines_over_the_limit_are_passed_over(tmp_path: Path) -> None:
     context.max_file_bytes = 2000
     trace = NanoClawAdapter().trace(case_of("s-1.jsonl"), context)
     assert told(trace) == [("message_received", "Hello?"), ("final_output", "Done.")]
-    assert (
-        trace.notes[-1]
-        == "lines of the transcript that nobody knows were passed over: line over 2,000 bytes (1)"
-    )
+    assert trace.notes[-1] == "unknown lines of the transcript were ignored: line over 2,000 bytes (1)"
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "{}\n", '{"a": 1}\n', "plain text\n"])

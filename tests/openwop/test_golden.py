@@ -66,7 +66,7 @@ def message(strategy: Any, value: Any, output: str | None) -> tuple[bool, str]:
     ],
 )
 def test_matching(strategy: str, value: Any, output: str, expected: bool) -> None:
-    """The traps: blanks, case, kinds of values, order, null and absent, text that is no JSON."""
+    """The traps: blanks, case, kinds of values, order, null and absent, text that is not JSON."""
     assert matches(strategy, value, output) is expected
 
 
@@ -138,7 +138,7 @@ _CUT = f'"{json.dumps("- one" + chr(10))[1:-1] * 50}'[:199] + "…"
             "one",
             'expected JSON equal to 1, got "one", which is not JSON: Expecting value: line 1 column 1 (char 0)',
         ),
-        ("json-match", 1, "NaN", 'expected JSON equal to 1, got "NaN", which is not JSON: NaN is no JSON'),
+        ("json-match", 1, "NaN", 'expected JSON equal to 1, got "NaN", which is not JSON: NaN is not JSON'),
     ],
 )
 def test_what_a_failure_says(strategy: str, value: Any, output: str | None, told: str) -> None:

@@ -11,7 +11,7 @@ from agenteval.openwop.suite import is_suite
 from openwop.suites import SuiteProject, golden, make_suite, make_task, rubric
 
 HOW = (
-    "--judge recorded (a verdicts.json beside each recording), --judge 'command:PROGRAM ARGUMENTS', "
+    "--judge recorded (a verdicts.json next to each recording), --judge 'command:PROGRAM ARGUMENTS', "
     "or --judge NAME of an installed plugin"
 )
 
@@ -199,14 +199,14 @@ def test_a_rubric_needs_a_judge(suite: SuiteProject, capsys: pytest.CaptureFixtu
     suite.write(make_task(), make_task("judged", rubric(1)))
     first, then = refused(suite, capsys)
     assert first.partition(": ")[2] == (
-        "error[suite.no_judge]: the task 'judged' has a rubric, and nobody is named who judges by it"
+        "error[suite.no_judge]: the task 'judged' has a rubric, but no judge is named"
     )
     assert then == f"   next: give {HOW}"
     where = suite.path.read_text(encoding="utf-8").rindex('"expected"')
     assert first.startswith(f"suite.json:1:{where + 1}: ")
     suite.write(make_task("judged", rubric(1)), make_task("judged-2", rubric(1)), make_task())
     assert refused(suite, capsys)[0].partition(": ")[2] == (
-        "error[suite.no_judge]: 2 tasks have a rubric, and nobody is named who judges by it"
+        "error[suite.no_judge]: 2 tasks have a rubric, but no judge is named"
     )
     assert suite.run("--modes", "golden") == 0
 

@@ -11,7 +11,7 @@ from openwop.suites import SUITE_ID, SuiteProject, golden, make_task, rubric
 from projects import Project, make_replay
 
 BASELINE = "agenteval-baseline.json"
-CLEARED = "1 test failed, though the score clears its bar (agenteval gate goes by that)"
+CLEARED = "1 test failed, though the score meets its threshold (agenteval gate goes by that)"
 FOUND = {"toolResponses": [{"tool": "local:web_search", "response": "found"}]}
 
 
@@ -516,7 +516,7 @@ def test_regression(suite: SuiteProject, capsys: pytest.CaptureFixture[str]) -> 
         "  higher score (1)\n"
         "    ✓ higher  (the test)\n"
         "        score 0.5 → 1\n"
-        "  what the agent did otherwise (2 tests)\n"
+        "  what the agent did differently (2 tests)\n"
         "    fails\n"
         "      output\n"
         "        - Cats.\n"

@@ -24,14 +24,14 @@ from otel.spans import (
 ASKED = says("user", "What is new?")
 CALLING = asks_for("c1", "search", q="news")
 NOTHING = says("assistant", "Nothing.")
-ASSUMED = "no execute_tool span tells of 1 tool result: success is assumed"
+ASSUMED = "no execute_tool span is there for 1 tool result: success is assumed"
 TOLD = [
     ("message_received", "What is new?"),
     ("tool_call", "c1"),
     ("tool_result", "c1"),
     ("final_output", "Nothing."),
 ]
-UNREADABLE = "messages of 1 span cannot be read: they are no list, or were cut at a limit on length"
+UNREADABLE = "messages of 1 span cannot be read: they are not a list, or were cut at a limit on length"
 
 
 def asking(at: int, until: int, asked: Any, answered: Any, **given: Any) -> dict[str, Any]:
@@ -117,14 +117,14 @@ def test_what_is_said_along_with_a_call_is_no_answer(tmp_path: Path) -> None:
     assert trace.final_output is None
     assert trace.notes == [
         "the last answer of the model asks for search: what the agent answered in the end is not known",
-        "no result is told of 1 tool call",
+        "no result is recorded for 1 tool call",
     ]
     first = chat(1, 5, answered=[asks_for("c0", "look")])
     answers = [asks_for("c1", "look"), asks_for("c2", "search")]
     trace = trace_of(write(tmp_path, agent(), first, chat(10, 20, asked=[ASKED], answered=answers)))
     assert trace.notes == [
         "the last answer of the model asks for search: what the agent answered in the end is not known",
-        "no result is told of 3 tool calls",
+        "no result is recorded for 3 tool calls",
     ]
 
 
@@ -184,13 +184,13 @@ def test_answers_that_were_cut_leave_tools_unjudged(tmp_path: Path) -> None:
     assert not trace.capabilities.supports_tool_trace
     assert trace.notes == [
         UNREADABLE,
-        "1 of 2 calls of models do not tell what was answered, so tools are not judged",
+        "1 of 2 calls of models do not show what was answered, so tools are not judged",
     ]
     told_whole: dict[str, Any] = {"tool__call__arguments": '{"q": "news"}', "tool__call__result": "None."}
     executed = tool(110, 200, "search", tool__call__id="c1", **told_whole)
     trace = trace_of(write(tmp_path, *run, executed))
     assert trace.capabilities.supports_tool_trace
-    assert trace.notes == [UNREADABLE, "1 of 2 calls of models do not tell what was answered"]
+    assert trace.notes == [UNREADABLE, "1 of 2 calls of models do not show what was answered"]
     assert trace_of(write(tmp_path, agent(), first)).notes == [UNREADABLE]
 
 
@@ -198,7 +198,7 @@ def test_questions_that_were_cut_are_told(tmp_path: Path) -> None:
     """What a tool answered may have stood there."""
     asked = json.dumps([ASKED, CALLING, responds("c1", "None.")])[:-20]
     run = [agent(), chat(10, 100, asked=[ASKED], answered=[CALLING]), asking(210, 300, asked, [NOTHING])]
-    assert trace_of(write(tmp_path, *run)).notes == [UNREADABLE, "no result is told of 1 tool call"]
+    assert trace_of(write(tmp_path, *run)).notes == [UNREADABLE, "no result is recorded for 1 tool call"]
 
 
 def test_attributes_that_were_dropped_are_told(tmp_path: Path) -> None:
@@ -217,7 +217,7 @@ def test_parts_of_answers_that_nobody_knows(tmp_path: Path) -> None:
     trace = trace_of(write(tmp_path, agent(), chat(10, 100, asked=[ASKED], answered=answered)))
     assert not trace.capabilities.supports_tool_trace
     assert trace.notes == [
-        "parts of answers that nobody knows were passed over: a, b, c, d, e, f, function_call, g, h, so tools are not judged"
+        "unknown parts of answers were ignored: a, b, c, d, e, f, function_call, g, h, so tools are not judged"
     ]
 
 
@@ -244,7 +244,7 @@ def test_operations_that_nobody_knows_are_told(tmp_path: Path) -> None:
         span(name, 1, 2, parent="invoke_agent@0") for name in ("plan", "retrieval", "act", "embeddings")
     ]
     assert trace_of(write(tmp_path, *run, *others)).notes == [
-        "spans with operations that nobody knows were passed over: act (1), plan (1)"
+        "spans with unknown operations were ignored: act (1), plan (1)"
     ]
 
 
@@ -257,7 +257,7 @@ def test_spans_of_another_convention_beside_are_told(tmp_path: Path) -> None:
     both: dict[str, Any] = {"traceloop.span.kind": "llm"}  # a span that speaks both is understood
     run = [agent(), chat(10, 100, asked=[ASKED], answered=[NOTHING], **both), other]
     assert trace_of(write(tmp_path, *run)).notes == [
-        "spans of other conventions were passed over: openinference.span.kind (1)"
+        "spans of other conventions were ignored: openinference.span.kind (1)"
     ]
 
 

@@ -322,7 +322,7 @@ def test_tokens_of_some_calls_are_no_sum(tmp_path: Path) -> None:
     second = chat(110, 200, answered=says_so, usage__input_tokens=6)
     trace = trace_of(write(tmp_path, agent(), first, second))
     assert trace.metrics.token_usage == {"input_tokens": 11}
-    assert trace.notes == ["not every call of a model tells its tokens: a sum of the others is left out"]
+    assert trace.notes == ["not every call of a model reports its tokens: they are not added up"]
     whole = agent(usage__input_tokens=11, usage__output_tokens=9)
     trace = trace_of(write(tmp_path, whole, first, second))
     assert trace.metrics.token_usage == {"input_tokens": 11, "output_tokens": 9, "total_tokens": 20}
@@ -330,7 +330,7 @@ def test_tokens_of_some_calls_are_no_sum(tmp_path: Path) -> None:
     third = chat(210, 300, answered=says_so, usage__output_tokens=6)
     trace = trace_of(write(tmp_path, agent(), second, third))
     assert trace.metrics.token_usage is None
-    assert trace.notes[1:] == ["not every call of a model tells its tokens: a sum of the others is left out"]
+    assert trace.notes[1:] == ["not every call of a model reports its tokens: they are not added up"]
 
 
 def test_a_call_that_failed_needs_no_tokens(tmp_path: Path) -> None:

@@ -313,7 +313,7 @@ def test_an_answer_that_is_the_call_of_a_tool(tmp_path: Path, text: str) -> None
     assert trace.status == "partial"
     assert trace.notes == [
         "the last answer of the model asks for final_result: what the agent answered in the end is not known",
-        "no result is told of 1 tool call",
+        "no result is recorded for 1 tool call",
     ]
     whole = agent(output__messages=[says("assistant", '{"degrees": 7}')])
     assert trace_of(write(tmp_path, whole, last)).output == '{"degrees": 7}'
@@ -335,7 +335,7 @@ def test_the_message_of_a_whole_invocation_is_an_answer(tmp_path: Path) -> None:
     trace = trace_of(write(tmp_path, whole))
     assert told(trace) == [TOLD[0], TOLD[-1]]
     assert not trace.capabilities.supports_tool_trace
-    assert trace.notes == ["no span tells of calls of models or tools, so tools are not judged"]
+    assert trace.notes == ["no span is a call of a model or a tool, so tools are not judged"]
 
 
 def test_what_an_agent_was_asked_where_its_model_was_told_by_nobody(tmp_path: Path) -> None:
@@ -417,8 +417,8 @@ def test_arguments_and_results_that_were_not_captured_are_told(tmp_path: Path) -
     ]
     assert trace_of(write(tmp_path, *run)).notes == [
         "no text of a user was captured: what was asked is not known",
-        "no arguments are told of 2 tool calls",
-        "no result is told of 1 tool call",
+        "no arguments are recorded for 2 tool calls",
+        "no result is recorded for 1 tool call",
         "no answer of a model asks for tools that were executed: weather (2)",
     ]
 
@@ -443,8 +443,8 @@ def test_messages_without_their_content_are_told(tmp_path: Path) -> None:
     assert trace_of(write(tmp_path, *run, executed)).notes == [
         "no text of a user was captured: what was asked is not known",
         "the last answer of the model has no text: what the agent answered in the end is not known",
-        "no arguments are told of 1 tool call",
-        "no result is told of 1 tool call",
+        "no arguments are recorded for 1 tool call",
+        "no result is recorded for 1 tool call",
     ]
     trace = trace_of(write(tmp_path, *run, tool(110, 200, "weather", tool__call__id="c1", **DONE)))
     assert trace.calls()[0].event.data["args"] == {"city": "Bremen"}
@@ -463,5 +463,5 @@ def test_the_making_of_an_agent_is_no_run(tmp_path: Path) -> None:
         trace_of(path)
     assert caught.value.reason_code == "adapter.otlp_no_run"
     assert caught.value.message == (
-        f"{path} has no span whose gen_ai.operation.name tells of an agent, a model or a tool: nothing that an agent did"
+        f"{path} has no span whose gen_ai.operation.name names an agent, a model or a tool: nothing that an agent did"
     )

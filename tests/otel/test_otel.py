@@ -101,7 +101,7 @@ def test_a_call_that_only_the_model_tells_of(tmp_path: Path) -> None:
     ]
     assert trace.calls()[0].results[0].data["result"] == {"sky": "blue"}
     assert trace.capabilities == Capabilities(supports_tool_trace=True, supports_replay=True)
-    assert trace.notes == ["no execute_tool span tells of 1 tool result: success is assumed"]
+    assert trace.notes == ["no execute_tool span is there for 1 tool result: success is assumed"]
 
 
 def test_events_have_their_time_and_who_did_it(tmp_path: Path) -> None:
@@ -176,8 +176,8 @@ def test_results_come_in_the_order_of_their_ends(tmp_path: Path) -> None:
     trace = trace_of(path)
     assert trace.notes == [
         "no messages were captured: neither what was asked nor what was answered is known",
-        "no arguments are told of 2 tool calls",
-        "no result is told of 2 tool calls",
+        "no arguments are recorded for 2 tool calls",
+        "no result is recorded for 2 tool calls",
     ]
     assert [(event.type, event.data["tool"]) for event in trace.events] == [
         ("tool_call", "slow"),
@@ -811,7 +811,7 @@ def test_what_several_runs_lack_is_told_once(tmp_path: Path) -> None:
     recording = OtelRecorder().inspect(write(tmp_path, *runs), context_of(tmp_path))
     assert recording.lacks[2:] == [
         "no messages were captured: neither what was asked nor what was answered is known",
-        "no span tells of calls of models or tools, so tools are not judged",
+        "no span is a call of a model or a tool, so tools are not judged",
     ]
     assert recording.skipped == {}
 

@@ -205,7 +205,7 @@ def test_an_answer_asked_for_a_tool_that_has_no_span(tmp_path: Path) -> None:
     asking: dict[str, Any] = {"response__finish_reasons": ["tool_calls"]}
     first = [agent(), chat(10, 20, **asking), tool(21, 25, "weather"), chat(30, 40, **asking)]
     note = (
-        "1 answer that nobody captured asked for tools, and no execute_tool span follows: calls are missing"
+        "1 answer that were not captured asked for tools, and no execute_tool span follows: calls are missing"
     )
     assert note in trace_of(write(tmp_path, *first, chat(50, 60))).notes
     expert = [agent(22, 30, parent="invoke_agent@0"), chat(23, 24, parent="invoke_agent@22")]

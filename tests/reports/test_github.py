@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agenteval.redaction import Redactor
-from agenteval.reporters.github import LONGEST_SUMMARY, annotations, silence, write_summary
+from agenteval.reporters.github import LONGEST_SUMMARY, annotations, commands_off, write_summary
 from run_builders import judged, make_result
 from stored_runs import FAILED, PASSED, WARNS, mixed, store
 
@@ -68,9 +68,7 @@ def test_more_than_github_keeps_are_counted(tmp_path: Path) -> None:
     lines = list(annotations(store(tmp_path, *failed, *warned)))
     assert sum(line.startswith("::error ") for line in lines) == 10
     assert sum(line.startswith("::warning ") for line in lines) == 10
-    assert lines[9] == (
-        "::error title=agenteval::16 more tests did not pass: the summary of the step tells of them"
-    )
+    assert lines[9] == ("::error title=agenteval::16 more tests did not pass: see the summary of the step")
     assert "nanoclaw.w.9" in lines[-1]
 
 
@@ -90,11 +88,11 @@ def test_a_file_is_named_from_the_top_of_the_repository(
 
 def test_commands_are_off_until_a_word_that_nobody_can_guess() -> None:
     """The word that ends the silence is another one each time."""
-    off, on = silence()
+    off, on = commands_off()
     word = off.removeprefix("::stop-commands::")
     assert on == f"::{word}::"
     assert len(word) > 32
-    assert silence()[0] != off
+    assert commands_off()[0] != off
 
 
 def test_the_summary_is_appended(tmp_path: Path) -> None:

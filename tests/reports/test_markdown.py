@@ -76,7 +76,7 @@ def test_a_comment_is_never_too_long(tmp_path: Path) -> None:
     text = rendered("markdown", store(tmp_path, *failures(40)))
     assert len(text.encode()) <= LONGEST_COMMENT
     shown = text.count("<details>")
-    assert f"\n{40 - shown} more did not fit here; `agenteval report` tells all of them.\n" in text
+    assert f"\n{40 - shown} more did not fit here; `agenteval report` shows all of them.\n" in text
     assert text.count("</details>") == shown
     assert shown > 5
     assert "### Scorecard" in text

@@ -165,9 +165,7 @@ def test_code_scanning_takes_it(tmp_path: Path) -> None:
             "id": "select.nothing_selected",
             "shortDescription": {"text": "select.nothing_selected"},
             "fullDescription": {"text": "select.nothing_selected: the result says what it is about."},
-            "help": {
-                "text": "The page about troubleshooting in the documentation of agenteval tells what to do."
-            },
+            "help": {"text": "The troubleshooting page in the documentation of agenteval says what to do."},
         }
     ]
 

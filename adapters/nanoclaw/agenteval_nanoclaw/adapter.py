@@ -61,7 +61,7 @@ class NanoClawAdapter:
             raise AdapterError(
                 "adapter_input names no recording: replay_file or session is missing",
                 reason_code="adapter.input_missing",
-                next_step="name the recording beside the test: adapter_input: {replay_file: replay.json}",
+                next_step="name the recording next to the test: adapter_input: {replay_file: replay.json}",
             )
         if len(given) > 1:
             raise AdapterError(

@@ -113,7 +113,7 @@ class Step(Model):
     ] = None
     session_id: Annotated[str | None, Said("The session within the group.")] = None
     task_id: Annotated[str | None, Said("The scheduled task.")] = None
-    agent_id: Annotated[str | None, Said("The agent, where there are several.")] = None
+    agent_id: Annotated[str | None, Said("The agent, if there are several.")] = None
 
 
 @model

@@ -50,7 +50,8 @@ def bundle_error(
     `others` are problems that are located already. `inputs` is data, beside the bundle's own, that the
     messages may quote.
     """
-    from agenteval.reading.documents import MAX_PROBLEMS, pointer, read_text
+    from agenteval.reading.documents import read_text
+    from agenteval.reading.faults import MAX_PROBLEMS, pointer
     from agenteval.reading.jsonsource import parse_json, places
 
     text = read_text(path, max_bytes=max_bytes)

@@ -89,10 +89,10 @@ def chosen(runs: Sequence["Run"], trace_id: Any, path: Path) -> "Run":
     """The run with that trace id; without one, the only run. Raises `AdapterError`."""
     if not runs:
         raise AdapterError(
-            f"{path} has no span whose gen_ai.operation.name tells of an agent, a model or a tool: nothing that an agent did",
+            f"{path} has no span whose gen_ai.operation.name names an agent, a model or a tool: nothing that an agent did",
             reason_code="adapter.otlp_no_run",
             next_step="instrument the agent with an OpenTelemetry GenAI instrumentation, and export its spans again; "
-            "`agenteval record FILE --inspect` tells what these are",
+            "`agenteval record FILE --inspect` shows what these are",
         )
     known = ", ".join(run.trace_id for run in runs)
     if trace_id is None and len(runs) > 1:
@@ -127,7 +127,7 @@ def _file(given: dict[str, Any], context: AdapterContext) -> Path:
         raise AdapterError(
             "adapter_input names no spans: replay_file is missing",
             reason_code="adapter.input_missing",
-            next_step="name the file beside the test: adapter_input: {replay_file: spans.json}",
+            next_step="name the file next to the test: adapter_input: {replay_file: spans.json}",
         )
     try:
         path: Path = context.base_dir / name

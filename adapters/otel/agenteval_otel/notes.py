@@ -46,7 +46,7 @@ def notes_on(
         yield from _unanswered(run)
     told = any(name in chat.attributes for chat in run.chats for name in gen_ai.TOKENS.values())
     if told and "total_tokens" not in (usage or {}):
-        yield "not every call of a model tells its tokens: a sum of the others is left out"
+        yield "not every call of a model reports its tokens: they are not added up"
     yield from _calls(run, calls)
 
 
@@ -55,11 +55,11 @@ def _passed_over(run: Run) -> Iterator[str]:
     if lost := sum(any(str(span.raw["span"].get(key) or 0) != "0" for key in DROPPED) for span in run.spans):
         yield f"attributes or events of {counted(lost, 'span')} were dropped at a limit when they were recorded"
     if run.foreign:
-        yield f"spans of other conventions were passed over: {_counts(run.foreign)}"
+        yield f"spans of other conventions were ignored: {_counts(run.foreign)}"
     known = (*gen_ai.AGENTS, gen_ai.TOOL, *gen_ai.OTHERS)
     names = [gen_ai.operation(span) for span in run.spans if not gen_ai.is_model_call(span)]
     if unknown := Counter(name for name in names if name not in known):
-        yield f"spans with operations that nobody knows were passed over: {_counts(unknown)}"
+        yield f"spans with unknown operations were ignored: {_counts(unknown)}"
 
 
 def _messages(run: Run) -> Iterator[str]:
@@ -68,7 +68,7 @@ def _messages(run: Run) -> Iterator[str]:
     both = (gen_ai.INPUT, gen_ai.OUTPUT)
     unreadable = sum(any(gen_ai.is_unreadable(span, name) for name in both) for span in spans)
     if unreadable:
-        yield f"messages of {counted(unreadable, 'span')} cannot be read: they are no list, or were cut at a limit on length"
+        yield f"messages of {counted(unreadable, 'span')} cannot be read: they are not a list, or were cut at a limit on length"
     others = dict.fromkeys(form for chat in untold(run) for form in gen_ai.other_forms(chat))
     if others:
         yield f"messages that are not in gen_ai.input.messages and gen_ai.output.messages are not read: {', '.join(others)}"
@@ -84,9 +84,9 @@ def _messages(run: Run) -> Iterator[str]:
         yield "no text of a user was captured: what was asked is not known"
     unjudged = "" if run.tools else ", so tools are not judged"
     if answers and (missing := len(untold(run))):
-        yield f"{missing} of {counted(len(run.chats), 'call')} of models do not tell what was answered{unjudged}"
+        yield f"{missing} of {counted(len(run.chats), 'call')} of models do not show what was answered{unjudged}"
     if parts := unknown_parts(run):
-        yield f"parts of answers that nobody knows were passed over: {', '.join(parts)}{unjudged}"
+        yield f"unknown parts of answers were ignored: {', '.join(parts)}{unjudged}"
     known = {message.text for message in [*earlier(run), *(message for _, message in received(run))]}
     users = [
         [each for each in messages_of(chat, gen_ai.INPUT) if each.role == "user"] for chat in asking(run)
@@ -107,17 +107,17 @@ def _unanswered(run: Run) -> Iterator[str]:
 def _calls(run: Run, calls: list[Call]) -> Iterator[str]:
     """What is not known of tool calls."""
     if not run.chats and not run.tools:
-        yield "no span tells of calls of models or tools, so tools are not judged"
+        yield "no span is a call of a model or a tool, so tools are not judged"
     if assumed := sum(call.span is None and call.answered_at is not None for call in calls):
-        yield f"no execute_tool span tells of {counted(assumed, 'tool result')}: success is assumed"
+        yield f"no execute_tool span is there for {counted(assumed, 'tool result')}: success is assumed"
     if bare := sum(call.args is None for call in calls):
-        yield f"no arguments are told of {counted(bare, 'tool call')}"
+        yield f"no arguments are recorded for {counted(bare, 'tool call')}"
     if open_ended := sum(not _has_result(call) for call in calls):
-        yield f"no result is told of {counted(open_ended, 'tool call')}"
+        yield f"no result is recorded for {counted(open_ended, 'tool call')}"
     if guessed := sum(call.guessed for call in calls):
         yield f"which of several calls of a tool was executed when is not told of {counted(guessed, 'tool call')}: their results may be mixed up"
     if lost := len(_not_executed(run)):
-        yield f"{counted(lost, 'answer')} that nobody captured asked for tools, and no execute_tool span follows: calls are missing"
+        yield f"{counted(lost, 'answer')} that were not captured asked for tools, and no execute_tool span follows: calls are missing"
     executed = {span.span_id for span in run.tools}
     within = [
         span for span in run.spans if gen_ai.operation(span) == gen_ai.TOOL and span.span_id not in executed

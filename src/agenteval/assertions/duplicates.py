@@ -16,13 +16,13 @@ from agenteval.trace import ToolCall, Trace
 
 @model
 class NoDuplicateToolCalls(Assertion):
-    """No call is repeated.
+    """No tool call is repeated.
 
-    Two calls are the same when they are of one tool and their arguments are equal, whatever the order of keys;
-    arguments in `ignore_args` are left out of the comparison. Judged are the calls of `tools` without those of
-    `ignore_tools`. With `allow_after_error`, a call may be made again when every same call before it had failed
-    by then: that is a retry, which `retry_policy_respected` judges. Calls made side by side are no retries of
-    each other. Had nothing to judge when there was no such call.
+    Two calls are the same if they are of one tool and their arguments are equal, whatever the order of keys;
+    arguments in `ignore_args` are not compared. The calls of `tools` are judged, except those of
+    `ignore_tools`. With `allow_after_error`, a call may be repeated if every identical call before it had
+    already failed: that is a retry, which `retry_policy_respected` judges. Parallel calls are not retries of
+    each other. Vacuous if there was no such call.
     """
 
     type: ClassVar[str] = "no_duplicate_tool_calls"
@@ -37,11 +37,11 @@ ignore_args: [request_id]
     tools: Annotated[list[Name], NotEmpty()] | None = None
     """The tools whose calls are judged: names, or globs; all, when left out."""
     ignore_tools: list[Name] = field(default_factory=list)
-    """Tools that may be called again all the same: names, or globs."""
+    """Tools whose calls may be repeated: names, or globs."""
     ignore_args: list[Name] = field(default_factory=list)
-    """Arguments that do not make two calls differ, such as a request id: keys, or dotted paths."""
+    """Arguments that are not compared, such as a request id: keys, or dotted paths."""
     allow_after_error: bool = True
-    """Whether a call that failed may be made again."""
+    """Whether a failed call may be repeated."""
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all
         """Judge one trace."""

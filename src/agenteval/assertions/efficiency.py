@@ -46,11 +46,11 @@ class Measure(NamedTuple):
 class EfficiencyWithin(Assertion):
     """The run stays within limits of time, tokens, cost, turns and retries.
 
-    Passes when each limit that is given is kept; at least one must be. Time, tokens and cost are those that the
-    recording states, tokens as `input_tokens`, `output_tokens` or `total_tokens`; those of a prompt cache count as
-    input. A turn is one stretch of agent activity up to a final output, and a retry a call that is made again, with
-    equal arguments, after it failed. A limit for which the trace has no measure is not judged, and `observed` says
-    so; when that is so for every limit, the assertion is skipped.
+    Passes if every given limit is kept; at least one is required. Time, tokens and cost are those that the
+    recording states, tokens as `input_tokens`, `output_tokens` or `total_tokens`; those of a prompt cache
+    count as input. A turn is one stretch of agent activity up to a final output. A retry is a call that is
+    repeated with equal arguments after it failed. A limit for which the trace has no measure is not judged,
+    and `observed` says so; if that is so for every limit, the assertion is skipped.
     """
 
     type: ClassVar[str] = "efficiency_within"
@@ -61,17 +61,17 @@ class EfficiencyWithin(Assertion):
     max_duration_ms: Annotated[float, Between(0)] | None = None
     """How long the run may take, in milliseconds."""
     max_total_tokens: Limit | None = None
-    """The most tokens in all."""
+    """The maximum number of tokens in total."""
     max_input_tokens: Limit | None = None
-    """The most tokens that the model may read, cached ones included."""
+    """The maximum number of tokens that the model may read, including cached ones."""
     max_output_tokens: Limit | None = None
-    """The most tokens that the model may write."""
+    """The maximum number of tokens that the model may write."""
     max_cost_usd: Annotated[float, Between(0)] | None = None
-    """The most that the run may cost, in US dollars."""
+    """The maximum cost of the run, in US dollars."""
     max_turns: Limit | None = None
-    """The most turns."""
+    """The maximum number of turns."""
     max_retries: Limit | None = None
-    """The most retries, of all tools together."""
+    """The maximum number of retries, of all tools together."""
 
     def __post_init__(self) -> None:
         if not self._limits():

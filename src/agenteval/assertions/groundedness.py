@@ -39,24 +39,27 @@ ALL_CHECKS: tuple[Check, ...] = ("numbers", "dates", "urls", "names", "quotes", 
 class ClaimsSupportedByFixtures(Assertion):
     """Everything the final output claims is supported by what the tools returned.
 
-    A claim unit is a bullet, a numbered item or a table row, else a sentence. Questions, greetings, headings, code
-    blocks, lists of sources, and marks such as [1] claim nothing. Sources are the successful results of
-    `allowed_sources`: their strings and numbers, and what their objects say, field by field with its name; beside them
-    what the user said and, if asked for, memory.
+    A claim is a bullet, a numbered item or a table row, otherwise a sentence. Questions, greetings, headings,
+    code blocks, lists of sources, and marks such as [1] claim nothing. The sources are the successful results
+    of `allowed_sources` (their strings and numbers, and the fields of their objects with their names), what
+    the user said and, if asked for, memory.
 
-    Hard facts must occur in the sources. Numbers are compared by value (`41%` is `41 percent`, `$58bn` is `58
-    billion dollars`) and must stand near words of the claim, dates by day, month and year as far as they are stated,
-    URLs without tracking and such (the URL of a page that was fetched counts as known), names word by word, quotes of
-    three words or more literally. A number that counts the list under it needs no source. Wording is judged by a score
-    from 0 to 1: the share of the claim's content words that the sources have, most of all in one passage, less up to
-    30 % when they do not stand in the order of the sources. A word that only the user said counts half. A claim that
-    denies what the passage nearest to it says, or swaps who did what, is not supported either. What the agent says about
-    its own work ("I searched …", "Report sent.") and what leads in a list are judged by their hard facts only.
+    Hard facts must occur in the sources. Numbers are compared by value (`41%` is `41 percent`, `$58bn` is
+    `58 billion dollars`) and must be near words of the claim; dates by day, month and year, as far as they
+    are stated; URLs without tracking parameters and the like (the URL of a page that was fetched counts as
+    known); names word by word; quotes of three words or more literally. A number that counts the list below
+    it needs no source. Wording gets a score from 0 to 1: the share of the claim's content words that the
+    sources have, a fifth of it in the best single passage, reduced by up to 30% if they are not in the order
+    of the sources. A word that only the user said counts half. A claim that denies what the nearest passage
+    says, has the opposite of one of its words ("rose" for "fell"), or swaps who did what, is not supported.
+    What the agent says about its own work ("I searched …", "Report sent.") and what introduces a list are
+    judged only by their hard facts.
 
-    Passes if every claim is supported. Without a successful result of an allowed source it fails. An output that
-    is missing, empty or claims nothing, or nothing of the kinds in `check`, is a vacuous pass. These are rules, not
-    understanding: docs/groundedness.md has figures by kind of error. A claim that combines true facts wrongly can pass,
-    and an inference or a free paraphrase fails; narrow `check` or lower `min_support` for outputs that do much of either.
+    Passes if every claim is supported. Fails if there is no successful result of an allowed source. Vacuous
+    if the output is missing or empty, claims nothing, or claims nothing of the kinds in `check`. These are
+    rules, not understanding: docs/groundedness.md has figures by kind of error. A claim that combines true
+    facts wrongly can pass, and an inference or a free paraphrase fails; for outputs with many of either,
+    narrow `check` or lower `min_support`.
     """
 
     type: ClassVar[str] = "claims_supported_by_fixtures"
@@ -72,15 +75,15 @@ check: [numbers, dates, urls, names]
     allowed_sources: list[str] = field(default_factory=list)
     """Tools (names or globs) whose successful results may support claims; all tools when empty."""
     include_memory: bool = False
-    """Whether memory that was read, and the scenario's memory_snapshot, may support claims."""
+    """Whether memory that was read, and the scenario's `memory_snapshot`, may support claims."""
     include_input: bool = True
     """Whether what the user said may support claims."""
     min_support: Annotated[float, Between(0, 1)] = 0.66
-    """How far the wording of each claim must be supported. The default was chosen on measured data."""
+    """The minimum wording score of each claim. The default was chosen on measured data."""
     check: Annotated[list[Check], NotEmpty()] = field(  # type: ignore[assignment]
         default_factory=lambda: list(ALL_CHECKS)
     )
-    """What is judged: any of numbers, dates, urls, names, quotes and wording. Leave wording out for answers in free words."""
+    """What is judged: any of numbers, dates, urls, names, quotes and wording. Leave out wording for answers that paraphrase freely."""
 
     def judge(self, trace: Trace, case: TestCase) -> Verdict:
         """Judge one trace."""
@@ -201,14 +204,15 @@ class NoFabricatedSourceOrCitation(Assertion):
 
     Citations are URLs, domains, DOIs and arXiv ids; numbered citations such as [1]; and named sources:
     "according to X", "X reports", "(Source: X)". References are compared without scheme, `www.`, fragment,
-    trailing slash and tracking parameters, and must occur in a successful result of `allowed_sources`, in the
-    arguments of the call it answers, in what the user said, or in `allow`. A named source must occur in a result,
-    by name or in the host of a URL, or be the tool that returned one, its MCP server, or a file that it was
-    asked for. A numbered citation needs a line in the output that says what it stands for, and whose URL or title a
-    result has; if the output has no such lines, it needs as many sources as its number.
+    trailing slash and tracking parameters. They must occur in a successful result of `allowed_sources`, in
+    the arguments of its call, in what the user said, or in `allow`. A named source must occur in a result, by
+    name or in the host of a URL, or be the tool that returned one, its MCP server, or a file that it was
+    asked for. A numbered citation needs a line in the output that says what it stands for, and whose URL or
+    title is in a result; if the output has no such lines, there must be at least as many sources as its
+    number.
 
-    Passes if every citation is known. An output that cites nothing is a vacuous pass. Citations without any
-    successful result fail.
+    Passes if every citation is known. Vacuous if the output cites nothing. Fails if there are citations but
+    no successful result.
     """
 
     type: ClassVar[str] = "no_fabricated_source_or_citation"
@@ -224,7 +228,7 @@ allow: [docs.example.com]
     allowed_sources: list[str] = field(default_factory=list)
     """Tools (names or globs) whose successful results may be cited; all tools when empty."""
     allow: list[str] = field(default_factory=list)
-    """URLs (and what is below them) or domains (and their subdomains) that may always be cited."""
+    """URLs (including everything below them) or domains (including subdomains) that may always be cited."""
 
     def __post_init__(self) -> None:
         for index, entry in enumerate(self.allow):

@@ -49,14 +49,17 @@ class MemoryRecallSameGroup(Assertion):
 
     `evidence` says what counts:
     `event`: a `memory_read` of the group's memory before the answer.
-    `output`: the final output honours the fact. With an `output` block, that block judges it. Else the fact
-    itself does: when it states a form (bullets, their number, sentences, words, brevity, no preamble), the output
-    has to have that form, where brief means at most 120 words; any other fact needs half of its content words in
-    the output, those apart that the messages answered already hold.
+    `output`: the final output honours the fact. If there is an `output` block, it decides. Otherwise the fact
+    does: if it states a form (bullets, their number, sentences, words, brevity, no preamble), the output must
+    have that form, where brief means at most 120 words; for any other fact, the output must contain half of
+    its content words, not counting those in the messages being answered.
     `both`: both of these.
-    `auto`: `event` when the adapter supports memory events, and the `output` block too when given; else `output`.
-    A `memory_read` of another group is no evidence, nor is one that shows only the file's name (`names_only`). Where
-    `event` or `both` is asked and the adapter does not support memory events, the assertion is skipped.
+    `auto`: `event` if the adapter supports memory events, plus the `output` block if given; otherwise
+    `output`.
+
+    A `memory_read` of another group is not evidence, nor is one that shows only the file's name
+    (`names_only`). With `event` or `both`, the assertion is skipped if the adapter does not support memory
+    events.
     """
 
     type: ClassVar[str] = "memory_recall_same_group"
@@ -70,9 +73,9 @@ output:
 """
 
     expected_memory_fact: Name
-    """What the memory holds and the answer should honour, in words."""
+    """The fact that the memory holds and the answer should honour, in words."""
     group_id: Name | None = None
-    """The group whose memory is meant; the scenario's, when left out."""
+    """The group whose memory counts; the scenario's, when left out."""
     evidence: Literal["auto", "event", "output", "both"] = "auto"
     """What shows that the fact was recalled."""
     output: OutputContains | None = None
@@ -128,7 +131,7 @@ output:
     def _no_evidence(self, event: Event, group: str) -> str:
         if owner(event) == group:
             return "a read after the answer"
-        return f"a read of group {owner(event)}, which is no evidence for group {group}"
+        return f"a read of group {owner(event)}, which is not evidence for group {group}"
 
     def _by_output(self, trace: Trace, case: TestCase) -> Verdict:
         fact = self.expected_memory_fact
@@ -182,14 +185,14 @@ def _joined(verdicts: Sequence[Verdict], **observed: Any) -> Verdict:
 
 @model
 class MemoryUpdateOnCorrection(Assertion):
-    """When the user corrected the agent, the agent corrected its memory.
+    """After the user corrected the agent, the agent corrected its memory.
 
-    The correcting message is the first one received that holds `new_value`, else the last one received. Passes
-    when after it a `memory_write` of the group's memory holds `new_value` (in `content` or `change_summary`, where
-    "instead of: " begins what was taken out), no later write takes it out again,
-    and the final output does not use `old_value`. Values are found as whole words, whatever their case: `5` is
-    not in `15`. An old value that the output sets right is not used: "not Tuesday", "instead of Tuesday", "I had
-    noted Tuesday", or "moved from Tuesday to Thursday".
+    The correcting message is the first one received that contains `new_value`, otherwise the last one
+    received. Passes if, after it, a `memory_write` of the group's memory contains `new_value` (in `content`
+    or `change_summary`, in which "instead of: " introduces what was removed), no later write removes it, and
+    the final output does not use `old_value`. Values are found as whole words in any case: `5` is not in
+    `15`. An old value that the output itself corrects does not count: "not Tuesday", "instead of Tuesday", "I
+    had noted Tuesday", or "moved from Tuesday to Thursday".
     """
 
     type: ClassVar[str] = "memory_update_on_correction"
@@ -199,11 +202,11 @@ class MemoryUpdateOnCorrection(Assertion):
     example: ClassVar[str] = "new_value: Thursday\nold_value: Tuesday\n"
 
     new_value: Name
-    """What is right from now on."""
+    """The value that is right from now on."""
     old_value: Name | None = None
-    """What was right before; the output must not use it."""
+    """The value that was right before; the output must not use it."""
     group_id: Name | None = None
-    """The group whose memory is meant; the scenario's, when left out."""
+    """The group whose memory counts; the scenario's, when left out."""
 
     def __post_init__(self) -> None:
         if self.old_value is not None and not self.old_value.strip():

@@ -19,13 +19,14 @@ from agenteval.trace import Event, Trace
 
 @model
 class ToolCallOrder(Assertion):
-    """Events happened in an order.
+    """Events happened in the given order.
 
     With `before` and `after`: the first event that matches `before` precedes the first that matches `after`.
-    When either never happened the check fails and says which. `every: true` holds each match of `after` to
-    it, and a failure lists all that came too early.
-    With `sequence`: the selectors match in this order; other events may stand between. Name only what has to
-    be in order, not everything that happens.
+    If either never happened, the check fails and says which. `every: true` requires this of each match of
+    `after`, and a failure lists all that came too early.
+
+    With `sequence`: events match the selectors in this order; other events may come in between. Name only
+    what has to be in order, not everything that happens.
     """
 
     type: ClassVar[str] = "tool_call_order"
@@ -42,9 +43,9 @@ after: {event_type: tool_call, tool: outbound_send}
     after: Selector | None = None
     """What must come later."""
     sequence: Annotated[list[Selector], NotEmpty()] | None = None
-    """More than two steps, in place of `before` and `after`."""
+    """Two or more steps, instead of `before` and `after`."""
     every: bool = False
-    """Whether each match of `after`, not only the first, needs a match of `before` earlier."""
+    """Whether every match of `after`, not only the first, needs an earlier match of `before`."""
 
     def __post_init__(self) -> None:
         pair = [name for name in ("before", "after") if getattr(self, name) is not None]
@@ -130,9 +131,9 @@ def _in_sequence(sequence: Sequence[Selector], trace: Trace) -> Verdict:
 class StopAfterSuccess(Assertion):
     """The agent stopped once it had succeeded.
 
-    After the first match of `success_event`, nothing that matches `forbid_following` may come; without
-    `forbid_following`, no tool call at all may come. Events of tools in `allowed_following_tools` are exempt
-    from both, and so are the successful results of the very call that succeeded. Fails when `success_event` never
+    After the first match of `success_event`, nothing may match `forbid_following`; without
+    `forbid_following`, no tool call at all may follow. Events of tools in `allowed_following_tools` are
+    exempt from both, and so are successful results of the call that succeeded. Fails if `success_event` never
     happened.
     """
 
@@ -148,11 +149,11 @@ forbid_following:
 """
 
     success_event: Selector
-    """What counts as having succeeded."""
+    """What counts as success."""
     forbid_following: list[Selector] = field(default_factory=list)
-    """What must not come after it; every tool call, when left out or empty."""
+    """What must not follow it; every tool call, when left out or empty."""
     allowed_following_tools: list[Name] = field(default_factory=list)
-    """Tools that may be used after it all the same: names, or globs."""
+    """Tools that may still be used after it: names, or globs."""
 
     def __post_init__(self) -> None:
         if self.allowed_following_tools and all(map(self._is_allowed, self._forbidden)):

@@ -20,13 +20,13 @@ from agenteval.trace import ToolCall, Trace
 class OutboundDestinations(Assertion):
     """Messages go only to permitted destinations.
 
-    Looks at each call of `tool`, whether or not it succeeded. Its destination is what the arguments have under a key
-    such as `channel`, `to`, `chat_id` or `recipient` (a text, a list, or a mapping with an `id` or a `name`), and what
-    the successful result reports under the same key; where the arguments have none, what the result reports.
-    Passes when each destination is among `allowed`, if given, and none is among `forbidden`. A call that does not say
-    where it goes fails: nothing shows that it went to the right place. The final output goes to the conversation
-    itself and is not judged. Names and globs are compared as they are written, case included. Had nothing to judge
-    when nothing was sent.
+    Judges every call of `tool`, whether or not it succeeded. The destination is what the arguments have under
+    a key such as `channel`, `to`, `chat_id` or `recipient` (a string, a list, or a mapping with an `id` or a
+    `name`), and what the successful result reports under the same key; if the arguments name none, only what
+    the result reports. Passes if every destination is among `allowed`, if given, and none is among
+    `forbidden`. A call that does not name a destination fails: nothing shows that it went to the right place.
+    The final output goes to the conversation itself and is not judged. Names and globs are case-sensitive.
+    Vacuous if nothing was sent.
     """
 
     type: ClassVar[str] = "outbound_destinations"
@@ -37,7 +37,7 @@ class OutboundDestinations(Assertion):
     example: ClassVar[str] = "allowed: [group-ops]\nforbidden: [work-*]\n"
 
     allowed: Annotated[list[Name], NotEmpty()] | None = None
-    """Where messages may go: names, or globs; nowhere else then."""
+    """The only places where messages may go: names, or globs."""
     forbidden: Annotated[list[Name], NotEmpty()] | None = None
     """Where messages must not go: names, or globs."""
     tool: Name = OUTBOUND
@@ -96,13 +96,13 @@ def _among(name: str, patterns: Sequence[str]) -> bool:
 class NoDuplicateOutbound(Assertion):
     """No message is sent twice to the same destination.
 
-    A message is a call of `tool` that did not fail, or a final output. Messages are the same when their texts are
-    equal, blanks folded, and the same is attached; with `similarity` below 1, when the share of letter triples that
-    both texts have is at least that. Destinations are those of `outbound_destinations`. The final output goes to the
-    conversation itself, and so does a send that names no destination, or the id of the scenario's group or session,
-    also behind `group-`, `group:`, `#` or `@`: sending a text there and then answering with it is a duplicate.
-    A send that failed sent nothing, so trying again is none. Had nothing to judge when nothing but one final output
-    went out.
+    A message is a call of `tool` that did not fail, or a final output. Two messages are the same if their
+    texts are equal, apart from white space, and their attachments are the same; with `similarity` below 1, if
+    the share of letter triples that both texts have is at least that. Destinations are those of
+    `outbound_destinations`. The final output goes to the conversation itself, and so does a send that names
+    no destination, or that names the id of the scenario's group or session, also after `group-`, `group:`,
+    `#` or `@`: sending a text there and then answering with it is a duplicate. A failed send sent nothing, so
+    trying again is not a duplicate. Vacuous if nothing but one final output was sent.
     """
 
     type: ClassVar[str] = "no_duplicate_outbound"
@@ -115,7 +115,7 @@ class NoDuplicateOutbound(Assertion):
     tool: Name = OUTBOUND
     """The tool that sends: a name, or a glob."""
     similarity: Annotated[float, Between(0, 1)] = 1.0
-    """How alike two texts must be to count as the same, from 0 to 1."""
+    """How similar two texts must be to count as the same, from 0 to 1."""
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all
         """Judge one trace."""

@@ -38,10 +38,10 @@ def check_patterns(name: str, patterns: str | Sequence[str]) -> None:
 class OutputContains(Assertion):
     """The final output contains what it should.
 
-    Passes if all given conditions hold: at least one phrase of `any_of`, every phrase of `all_of`, and a match
-    of every pattern of `regex`. At least one of the three is required. A phrase is found anywhere in the text,
-    also inside a word; upper and lower case are equal unless `case_sensitive` is set, blanks and line breaks
-    count as written. In patterns, `^` and `$` match at every line. Without a final output it fails.
+    Passes if all given conditions hold: at least one phrase of `any_of`, every phrase of `all_of`, and a
+    match of every pattern of `regex`. At least one of the three is required. Phrases are found anywhere in
+    the text, even inside words. Case is ignored unless `case_sensitive` is set; spaces and line breaks must
+    match exactly. In patterns, `^` and `$` match at every line. Fails if there is no final output.
     """
 
     type: ClassVar[str] = "output_contains"
@@ -58,9 +58,9 @@ regex: ['\\b1[0-9]:[0-5][0-9]\\b']
     all_of: list[str] = field(default_factory=list)
     """Phrases that must all occur."""
     regex: list[str] | str = field(default_factory=list)
-    """Regular expressions that must all match somewhere; one may stand without a list."""
+    """Regular expressions that must all match somewhere. A single one needs no list."""
     case_sensitive: bool = False
-    """Whether upper and lower case differ, for phrases and patterns."""
+    """Whether phrases and patterns are case-sensitive."""
 
     def __post_init__(self) -> None:
         if not (self.any_of or self.all_of or self.regex):
@@ -121,9 +121,9 @@ def _quoted(phrases: Sequence[str]) -> str:
 def _near(phrase: str, output: str) -> str:
     """How the output almost contains a phrase, as the end of a sentence; empty when it does not."""
     if fold(phrase) in fold(output):
-        return " (it occurs in other upper and lower case)"
+        return " (it occurs in a different case)"
     if " ".join(fold(phrase).split()) in " ".join(fold(output).split()):
-        return " (it occurs with other blanks or line breaks)"
+        return " (it occurs with different spaces or line breaks)"
     wanted = _pairs(phrase)
     best, closest = 0.0, ""
     for line in output.splitlines()[:500]:
@@ -141,12 +141,11 @@ def _pairs(text: str) -> set[str]:
 
 @model
 class OutputOmits(Assertion):
-    """The final output holds none of some phrases or patterns.
+    """The final output contains none of the given phrases or patterns.
 
-    Passes if none of `patterns` occurs. They are phrases, found anywhere in the text, also inside a word; with
-    `regex: true` they are regular expressions, where `^` and `$` match at every line: `^- ` is a line that
-    starts so. Upper and lower case are equal unless `case_sensitive` is set. Without a final output the pass
-    is vacuous.
+    Passes if none of `patterns` occurs. They are phrases, found anywhere in the text, even inside words. With
+    `regex: true` they are regular expressions, in which `^` and `$` match at every line. Case is ignored
+    unless `case_sensitive` is set. Vacuous if there is no final output.
     """
 
     type: ClassVar[str] = "output_omits"
@@ -157,11 +156,11 @@ patterns: [as an AI language model, I cannot browse]
 """
 
     patterns: list[str]
-    """Phrases, or regular expressions, of which none may occur."""
+    """Phrases, or regular expressions, that must not occur."""
     regex: bool = False
     """Whether `patterns` are regular expressions."""
     case_sensitive: bool = False
-    """Whether upper and lower case differ."""
+    """Whether they are case-sensitive."""
 
     def __post_init__(self) -> None:
         if not self.patterns:
@@ -222,12 +221,12 @@ patterns: [as an AI language model, I cannot browse]
 class AskClarifyingWhenAmbiguous(Assertion):
     """The agent asks the user instead of guessing.
 
-    Passes if the final output asks the user at least one question, at most `max_questions`, one of them
+    Passes if the final output asks the user at least one question and at most `max_questions`, one of them
     mentions one of `topics`, and none of `forbidden_tools` was called before. A question is a sentence that
-    ends in a question mark. What stands in quotation marks, block quotes, code and URLs is no question of the
-    agent, and neither are courtesies such as "Anything else I can help with?". A list right under a question
-    belongs to it. A send that delivered the question (`sent_by`) is not forbidden. `forbidden_tools` needs a recording
-    that shows tool calls; without, the check is skipped.
+    ends in a question mark. Quotation marks, block quotes, code and URLs do not count, nor do courtesies such
+    as "Anything else I can help with?". A list directly below a question belongs to it. A send that delivered
+    the question (`sent_by`) is not forbidden. With `forbidden_tools`, the check is skipped if the recording
+    does not show tool calls.
     """
 
     type: ClassVar[str] = "ask_clarifying_when_ambiguous"
@@ -240,7 +239,7 @@ max_questions: 2
 """
 
     topics: list[str] = field(default_factory=list)
-    """Phrases of which the question must mention at least one."""
+    """Phrases of which a question must mention at least one."""
     forbidden_tools: list[str] = field(default_factory=list)
     """Tools (names or globs) that must not be called before the agent has asked."""
     max_questions: Annotated[int, Between(1)] | None = None

@@ -36,18 +36,20 @@ PARAMETERS: dict[str, tuple[str, ...]] = {
 
 @model
 class OutputMatchesFormat(Assertion):
-    """The final output has the shape it should have. Each format has its own parameters.
+    """The final output has the right format. Each format has its own parameters.
 
-    `bullet_list`: the output holds bullets, as many and as short as asked. A bullet is a line that starts, after
-    blanks, with `-`, `*`, `+`, `•` or `–` and a blank; nested ones count too, text beside them is allowed.
+    `bullet_list`: the output has bullets, within the limits on their number and length. A bullet is a line
+    that starts, after optional spaces, with `-`, `*`, `+`, `•` or `–` and a space. Nested bullets count too,
+    and other text is allowed.
     `numbered_list`: the same for lines that start with `1.`, `1)` or `(1)`.
-    `paragraphs`: runs of prose between blank lines; headings, lists, tables, quotations and code are none.
-    `json`: the whole output, or one code block that is the whole output, is valid JSON: no comments, no `NaN`,
-    no key twice.
-    `max_length`: characters, words or lines, without blanks at the start and the end.
+    `paragraphs`: runs of prose between blank lines. Headings, lists, tables, quotations and code do not
+    count.
+    `json`: the whole output, or one code block that is the whole output, is valid JSON: no comments, no
+    `NaN`, no duplicate keys.
+    `max_length`: characters, words or lines, not counting white space at the start and the end.
 
-    Without a final output it fails. Where a least number of 0 without a greatest allows any number, it had nothing to
-    judge, but for the sentences of what items there are.
+    Fails if there is no final output. Vacuous if any number is allowed (a minimum of 0 and no maximum),
+    unless there are items whose sentences are limited.
     """
 
     type: ClassVar[str] = "output_matches_format"
@@ -61,33 +63,33 @@ max_sentences_per_bullet: 1
 """
 
     format: Format
-    """The shape that is expected."""
+    """The expected format."""
     min_bullets: Annotated[int, Between(0)] | None = None
-    """bullet_list: the least number of bullets; 1 when not given."""
+    """bullet_list: the minimum number of bullets; 1 by default."""
     max_bullets: Annotated[int, Between(0)] | None = None
-    """bullet_list: the greatest number of bullets."""
+    """bullet_list: the maximum number of bullets."""
     max_sentences_per_bullet: Annotated[int, Between(1)] | None = None
-    """bullet_list, numbered_list: the most sentences in one bullet or item; a citation, link or remark in brackets after one is none."""
+    """bullet_list, numbered_list: the maximum number of sentences in a bullet or item. A citation, link or bracketed remark after a sentence does not count as one."""
     min_items: Annotated[int, Between(0)] | None = None
-    """numbered_list: the least number of items; 1 when not given."""
+    """numbered_list: the minimum number of items; 1 by default."""
     max_items: Annotated[int, Between(0)] | None = None
-    """numbered_list: the greatest number of items."""
+    """numbered_list: the maximum number of items."""
     exact_paragraphs: Annotated[int, Between(1)] | None = None
-    """paragraphs: the number of paragraphs."""
+    """paragraphs: the exact number of paragraphs."""
     min_paragraphs: Annotated[int, Between(0)] | None = None
-    """paragraphs: the least number of paragraphs; 1 when not given."""
+    """paragraphs: the minimum number of paragraphs; 1 by default."""
     max_paragraphs: Annotated[int, Between(0)] | None = None
-    """paragraphs: the greatest number of paragraphs."""
+    """paragraphs: the maximum number of paragraphs."""
     required_keys: list[str] = field(default_factory=list)
-    """json: keys that must be present; dotted paths lead inwards, `items.0.url` into a list."""
+    """json: keys that must be present. Dotted paths lead into objects and lists: `items.0.url`."""
     json_schema: dict[str, Any] | None = None
-    """json: a JSON Schema that the value must fit."""
+    """json: a JSON Schema that the value must match."""
     max_chars: Annotated[int, Between(1)] | None = None
-    """max_length: the most characters."""
+    """max_length: the maximum number of characters."""
     max_words: Annotated[int, Between(1)] | None = None
-    """max_length: the most words, as divided by blanks; Chinese and Japanese characters count one by one."""
+    """max_length: the maximum number of words, separated by white space. Each Chinese or Japanese character counts as a word."""
     max_lines: Annotated[int, Between(1)] | None = None
-    """max_length: the most lines, blank ones included."""
+    """max_length: the maximum number of lines, including blank ones."""
 
     def __post_init__(self) -> None:
         own = PARAMETERS[self.format]
@@ -247,10 +249,10 @@ def _instead_of_bullets(output: str) -> str:
         return f" ({counted(others, 'numbered item')} instead)"
     if match := _NEARLY_BULLET.search(output):
         line = output.count("\n", 0, match.start(1)) + 1
-        return f" (line {line} starts with {match.group(1)!r}, but no blank follows)"
+        return f" (line {line} starts with {match.group(1)!r}, but no space follows)"
     if match := _OTHER_SIGN.search(output):
         line = output.count("\n", 0, match.start(1)) + 1
-        return f" (line {line} starts with {match.group(1)!r}, which is no bullet)"
+        return f" (line {line} starts with {match.group(1)!r}, which is not a bullet)"
     return ""
 
 

@@ -24,9 +24,9 @@ Count = Annotated[int, Between(0)]
 class MustCallTool(Assertion):
     """A tool was called.
 
-    Counts the `tool_call` events of `tool`, and when `args` is given only those whose arguments match. Passes
-    when there are at least `min_calls`. Whether the calls succeeded does not matter. A failure shows the calls
-    that came closest, each with what is different about it.
+    Counts the `tool_call` events of `tool`; with `args`, only those whose arguments match. Passes if there
+    are at least `min_calls`. Whether the calls succeeded does not matter. A failure shows the calls that came
+    closest, and how each one differs.
     """
 
     type: ClassVar[str] = "must_call_tool"
@@ -45,9 +45,9 @@ args:
     tool: Name
     """The tool that must be called: a name, or a glob."""
     min_calls: Annotated[int, Between(1)] = 1
-    """How many calls are needed."""
+    """The minimum number of calls."""
     args: ArgsMatch | None = None
-    """What the arguments of a call must be for it to count."""
+    """What the arguments must be for a call to count."""
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all
         """Judge one trace."""
@@ -74,9 +74,8 @@ args:
 class MustNotCallTool(Assertion):
     """A tool was not called.
 
-    Passes when there is no `tool_call` event of `tool`, or of any of `tools`; a call that failed is a call.
-    Had nothing to judge when the trace holds no tool call at all and the agent did not have the tool: then
-    nothing else could have happened.
+    Passes if there is no `tool_call` event of `tool`, or of any of `tools`. Failed calls count as calls.
+    Vacuous if the trace has no tool calls at all and the agent did not have the tool.
     """
 
     type: ClassVar[str] = "must_not_call_tool"
@@ -88,7 +87,7 @@ class MustNotCallTool(Assertion):
     tool: Name | None = None
     """The tool that must not be called: a name, or a glob."""
     tools: Annotated[list[Name], NotEmpty()] | None = None
-    """Several such tools, in place of `tool`."""
+    """Several such tools, instead of `tool`."""
 
     def __post_init__(self) -> None:
         if (self.tool is None) == (self.tools is None):
@@ -123,9 +122,9 @@ class MustNotCallTool(Assertion):
 class ToolArgsMatch(Assertion):
     """A tool was called with the right arguments.
 
-    `match` says what arguments must be; all matchers given in it must hold. `which` says which calls of
-    `tool` have to match: `any` (at least one), `all`, the `first` or the `last`. Fails when the tool was not
-    called. Keys may be dotted paths (`filters.0.name`); `args_contains` compares strings by substring,
+    `match` says what the arguments must be; all matchers given in it must hold. `which` says which calls of
+    `tool` have to match: `any` (at least one), `all`, the `first` or the `last`. Fails if the tool was not
+    called. Keys may be dotted paths (`filters.0.name`). `args_contains` compares strings by substring,
     ignoring case, and everything else by equality.
     """
 
@@ -204,8 +203,8 @@ match:
 class MaxToolCalls(Assertion):
     """A tool, or all tools together, were not called too often.
 
-    Passes when there are at most `max` calls of `tool`, and at most `max_total` calls in all. Failed calls
-    and retries count. Had nothing to judge when there was no such call.
+    Passes if there are at most `max` calls of `tool`, and at most `max_total` calls in total. Failed calls
+    and retries count. Vacuous if there was no such call.
     """
 
     type: ClassVar[str] = "max_tool_calls"
@@ -215,11 +214,11 @@ class MaxToolCalls(Assertion):
     example: ClassVar[str] = "tool: web_search\nmax: 3\n"
 
     tool: Name | None = None
-    """The tool whose calls are counted: a name, or a glob. Goes with `max`."""
+    """The tool whose calls are counted: a name, or a glob. Requires `max`."""
     max: Count | None = None
-    """The most calls of `tool`."""
+    """The maximum number of calls of `tool`."""
     max_total: Count | None = None
-    """The most calls in all."""
+    """The maximum number of calls in total."""
 
     def __post_init__(self) -> None:
         if self.tool is None and self.max is not None:

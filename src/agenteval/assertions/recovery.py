@@ -25,12 +25,12 @@ from agenteval.trace import Retry, ToolCall, Trace, is_synthetic, retries
 class RetryPolicyRespected(Assertion):
     """Failed calls were retried only as often, and for such reasons, as the policy allows.
 
-    Each failed call of `tool` begins a chain of retries, which ends with a success. Passes when no chain is longer
-    than `max_retries`; no error of a type outside `retry_on_error_types` was retried (an error that tells no type
-    is not judged); and each retry came at least `min_backoff_ms` after the failure. Calls with other arguments are
-    no retries, so name arguments that change each time in `ignore_args`. The pause is not judged where the
-    recording has no times. Without any error of the tool it fails, unless `require_error: false` is set; then it
-    had nothing to judge.
+    Each failed call of `tool` begins a chain of retries, which ends with a success. Passes if no chain is
+    longer than `max_retries`, no error of a type outside `retry_on_error_types` was retried (an error without
+    a type is not judged), and each retry came at least `min_backoff_ms` after the failure. Calls with other
+    arguments are not retries, so list arguments that change each time in `ignore_args`. The pause is not
+    judged if the recording has no times. Fails if the tool had no error; with `require_error: false`, it is
+    vacuous instead.
     """
 
     type: ClassVar[str] = "retry_policy_respected"
@@ -47,15 +47,15 @@ min_backoff_ms: 1000
     tool: Name
     """The tool whose retries are judged: a name, or a glob."""
     max_retries: Annotated[int, Between(0)]
-    """How often a failed call may be tried again."""
+    """How often a failed call may be retried."""
     retry_on_error_types: list[Name] | None = None
-    """The types of error that may be retried; all, when left out."""
+    """The error types that may be retried; all, when left out."""
     min_backoff_ms: Annotated[float, Between(0)] | None = None
-    """How long to wait before a retry, in milliseconds."""
+    """The minimum wait before a retry, in milliseconds."""
     ignore_args: list[Name] = field(default_factory=list)
     """Arguments that may differ between a call and its retry: keys, or dotted paths."""
     require_error: bool = True
-    """Whether a trace without any error of the tool fails."""
+    """Whether the assertion fails if the tool had no error."""
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all
         """Judge one trace."""
@@ -195,12 +195,13 @@ _NO_FAILURE = lazy(
 class GracefulFailureOutput(Assertion):
     """When something failed, the final output says so and claims no success.
 
-    Needs an `error` event or a `tool_result` with `success: false`: without one it fails, since there is no
-    failure to tell of. Passes when the output holds at least one of `allowed_failure_phrases`, and none of
-    `forbidden_success_phrases` as a claim. A phrase claims nothing when it is denied ("was not sent", "nothing was
-    sent", "could not be completed", `[ ] sent`, "Sent: no"), lies ahead ("once it is done", "will be sent"), tells of earlier ("the last
-    digest sent") or asks. Failure phrases are found anywhere in the text, but for "no errors", "without failure" and the
-    like, which admit nothing; success phrases as whole words.
+    Needs an `error` event or a `tool_result` with `success: false`; fails if there is none, since there is no
+    failure to report. Passes if the output contains at least one of `allowed_failure_phrases`, and does not
+    claim any of `forbidden_success_phrases`. A phrase is not a claim if it is denied ("was not sent",
+    "nothing was sent", "could not be completed", `[ ] sent`, "Sent: no"), lies in the future ("once it is
+    done", "will be sent") or the past ("the last digest sent"), or is part of a question. Failure phrases are
+    found anywhere in the text, except in "no errors", "without failure" and the like, which admit nothing;
+    success phrases as whole words.
     """
 
     type: ClassVar[str] = "graceful_failure_output"
@@ -216,13 +217,13 @@ must_not_claim_success: true
     allowed_failure_phrases: Annotated[list[str], NotEmpty()] = field(
         default_factory=lambda: [*FAILURE_PHRASES]
     )
-    """What admits the failure; at least one must occur. Common ways to say it, when left out."""
+    """What admits the failure; at least one must occur. Common phrases by default."""
     must_not_claim_success: bool = True
-    """Whether claims of success are looked for."""
+    """Whether claims of success make it fail."""
     forbidden_success_phrases: Annotated[list[str], NotEmpty()] = field(
         default_factory=lambda: [*SUCCESS_PHRASES]
     )
-    """What claims success; common ways to say it, when left out."""
+    """What claims success. Common phrases by default."""
 
     def __post_init__(self) -> None:
         check_phrases("allowed_failure_phrases", self.allowed_failure_phrases)
@@ -242,12 +243,12 @@ must_not_claim_success: true
         if not failures:
             return failed(
                 "expected an error event or a tool_result with success: false, got none: "
-                "there is no failure to tell of",
+                "there is no failure to report",
                 closest=[(call.event, "it did not fail") for call in trace.calls()[:3]],
                 failures=[],
             )
         if not has_output(trace):
-            verdict = no_output("the output to tell of the failure", trace)
+            verdict = no_output("the output to admit the failure", trace)
             verdict.events = [*failures, *verdict.events]
             return verdict
         text = _NO_FAILURE.sub(" ", fold(trace.output.replace("’", "'")))  # noqa: RUF001
@@ -258,7 +259,7 @@ must_not_claim_success: true
         wrong = []
         if not admitted:
             wanted = ", ".join(f'"{phrase}"' for phrase in self.allowed_failure_phrases)
-            wrong.append(f"expected the output to tell of the failure with one of {wanted}; none occurs")
+            wrong.append(f"expected the output to admit the failure with one of {wanted}; none occurs")
         wrong += [f'expected no claim of success, got "{phrase}" in "{place}"' for phrase, place in claims]
         observed: dict[str, Any] = {
             "failures": [event.event_id for event in failures],
@@ -269,7 +270,7 @@ must_not_claim_success: true
         if wrong:
             return failed("; ".join(wrong), events=events, **observed)
         return passed(
-            f'the output tells of the failure ("{admitted[0]}")'
+            f'the output admits the failure ("{admitted[0]}")'
             + (" and claims no success" if self.must_not_claim_success else ""),
             events=events,
             **observed,

@@ -20,10 +20,10 @@ Count = Annotated[int, Between(0)]
 class SchedulerTaskRuns(Assertion):
     """The scheduled task ran, and not too often.
 
-    Passes when the trace was triggered as `trigger_must_equal` says; the task id of its scenario is `task_id`;
-    at least one event carries that id and none carries another; and the task ran at least once and at most
-    `max_runs` times. A run is counted each time the same message is received under that task id, and each time
-    a final output is given under it; the larger number counts.
+    Passes if `trigger_must_equal` triggered the run; the scenario's task id is `task_id`; at least one event
+    has that id and none has another; and the task ran at least once and at most `max_runs` times. Runs are
+    counted by how often the same message is received under that task id, and by the final outputs under it;
+    the larger number counts.
     """
 
     type: ClassVar[str] = "scheduler_task_runs"
@@ -35,7 +35,7 @@ class SchedulerTaskRuns(Assertion):
     task_id: Name
     """The id of the scheduled task."""
     trigger_must_equal: Trigger = "scheduler"
-    """What must have woken the agent."""
+    """What must have triggered the run."""
     max_runs: Annotated[int, Between(1)] = 1
     """How often the task may run."""
 
@@ -101,11 +101,11 @@ def _article(trigger: str) -> str:
 class SchedulerOutboundCount(Assertion):
     """A scheduled run sent as many messages as it should.
 
-    Counts the `tool_call` events of `tool`, or with `count: successes` those that a successful result answers.
-    Passes when there are `exact` of them, or at least `min` and at most `max`. Fails when the run was not
-    triggered by the scheduler. Where the recording shows no tool calls, nothing can be counted, and it is skipped.
-    With `max` alone it had nothing to judge when nothing was sent; nor had it when nothing may be sent, the agent
-    did not have the tool, and no tool was called; nor with `min: 0` alone, which any number fits.
+    Counts the `tool_call` events of `tool`, or with `count: successes` only those with a successful result.
+    Passes if there are `exact` of them, or at least `min` and at most `max`. Fails if the scheduler did not
+    trigger the run. Skipped if the recording does not show tool calls. Vacuous with `max` alone if nothing
+    was sent; if nothing may be sent, the agent did not have the tool, and no tool was called; and with
+    `min: 0` alone, which allows any number.
     """
 
     type: ClassVar[str] = "scheduler_outbound_count"
@@ -118,11 +118,11 @@ class SchedulerOutboundCount(Assertion):
     tool: Name = "outbound_send"
     """The tool that sends: a name, or a glob."""
     exact: Count | None = None
-    """How many messages there must be."""
+    """The exact number of messages."""
     min: Count | None = None
-    """The fewest messages."""
+    """The minimum number of messages."""
     max: Count | None = None
-    """The most messages."""
+    """The maximum number of messages."""
     count: Literal["calls", "successes"] = "calls"
     """Whether every call counts, or only those that succeeded."""
 

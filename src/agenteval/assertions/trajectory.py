@@ -28,7 +28,7 @@ MATCHERS = ("required_keys", "args_contains", "args_equal")
 
 @model
 class ExpectedCall(Model):
-    """One call that is expected."""
+    """One expected call."""
 
     tool: Name
     """The tool: a name, or a glob."""
@@ -61,20 +61,22 @@ NOT_ALLOWED: dict[Mode, tuple[str, ...]] = {
 
 @model
 class TrajectoryMatches(Assertion):
-    """The tool calls are those that are expected.
+    """The tool calls are the expected ones.
 
     Each expected call is matched with at most one `tool_call` event, and each event with at most one expected
     call. What passes depends on `mode`:
-    `strict`: the same calls in the same order, and no other.
-    `in_order`: the expected calls in this order; others may stand between.
-    `unordered`: the same calls in any order, and no other.
-    `subset`: no call beyond the expected ones, which need not all happen; with an empty list, no call at all.
+    `strict`: the same calls in the same order, and no others.
+    `in_order`: the expected calls in this order; others may come in between.
+    `unordered`: the same calls in any order, and no others.
+    `subset`: no calls beyond the expected ones, which need not all happen; with an empty list, no call at
+    all.
     `superset`: every expected call, in any order; others may happen.
-    The matching is optimal: where order counts, as many calls as possible are matched in order, and of the others
-    as many as possible are shown as out of order; where it does not, as many as possible are matched. A failure
-    shows the alignment, and for a missing call the closest one of that tool with what is different, or, where none is
-    left and order counts, the matched calls around the gap. Whether calls succeeded does not matter; each retry is a
-    call.
+
+    The matching is optimal. Where order counts, as many calls as possible are matched in order, and as many
+    of the others as possible are shown as out of order; otherwise, as many as possible are matched. A failure
+    shows the alignment. For a missing call it shows the closest call of that tool and how it differs or, if
+    none is left and order counts, the matched calls around the gap. Whether calls succeeded does not matter;
+    each retry is a call.
     """
 
     type: ClassVar[str] = "trajectory_matches"
@@ -93,7 +95,7 @@ expected:
 """
 
     expected: list[ExpectedCall]
-    """The calls that are expected."""
+    """The expected calls."""
     mode: Mode = "strict"
     """Whether order counts, whether calls may be missing, and whether there may be others."""
 

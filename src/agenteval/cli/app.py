@@ -9,9 +9,9 @@ from typing import Annotated
 import typer
 
 from agenteval import __version__
-from agenteval.cli.problems import redacted_problems
 from agenteval.errors import AgentEvalError, ExitCode, FileError, UsageError
 from agenteval.redaction import Redactor
+from agenteval.reporters.problems import redacted_problems
 from agenteval.reporters.stream import redact_with, redactor_in_force, silence
 
 REPORT_ADDRESS = "https://github.com/agenteval/agenteval/issues"

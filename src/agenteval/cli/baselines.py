@@ -143,7 +143,7 @@ def _not_written(target: Path) -> Problem:
     return Problem(
         reason_code="baseline.not_written",
         message=f"{target} is left as it was: not every test could be judged",
-        next_step="mend what is invalid or in error, then update the baseline",
+        next_step="fix what is invalid or in error, then update the baseline",
         severity="warning",
     )
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from agenteval import budget
-from agenteval.cli.problems import redacted_problems
 from agenteval.cli.project import OpenProject
 from agenteval.discovery import discover
 from agenteval.errors import Problem, SpecError
 from agenteval.loading import LoadedTest, load_test
+from agenteval.reporters.problems import redacted_problems
 
 
 @dataclass(slots=True)

@@ -30,7 +30,7 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="The comparison as JSON.")] = False,
     color: ColorOption = None,
 ) -> ExitCode:
-    """Show what became better and worse from one run to another, and what the agent did otherwise.
+    """Show what became better and worse from one run to another, and what the agent did differently.
 
     Exit codes: 0 no regression, 1 at least one, 2 the two cannot be compared, or B could not judge all of its tests.
     """

@@ -103,7 +103,7 @@ def _adapters() -> Iterator[_Line]:
 
 def _plugins() -> Iterator[_Line]:
     """The project's plugins, unless its configuration is invalid, and those of installed packages."""
-    from agenteval.cli.catalogue import project_registry
+    from agenteval.cli.project import project_registry
     from agenteval.plugins.registry import Registry
 
     try:
@@ -120,8 +120,7 @@ def _plugins() -> Iterator[_Line]:
 
 
 def _project() -> Iterator[_Line]:
-    from agenteval.cli.project import rules_of
-    from agenteval.config import load_config, project_root
+    from agenteval.config import load_config, project_root, rules_of
 
     root = project_root()
     yield _fine("project", root)

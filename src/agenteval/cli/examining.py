@@ -1,10 +1,9 @@
 """One test file, from its path to a result that is ready to be filed: all that needs no other file."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from agenteval.adapters import Adapter
 from agenteval.coverage import CoverageTally
 from agenteval.discovery import Selected
 from agenteval.errors import Problem, SpecError
@@ -73,7 +72,6 @@ class Examiner:
     max_bytes: int = 0
     save_traces: bool = False
     compares: bool = False
-    adapters: dict[str, Adapter] = field(default_factory=dict)
 
     def look(self, found: Selected) -> Candidate:
         """Load a file."""
@@ -91,9 +89,7 @@ class Examiner:
 
     def judge(self, test: LoadedTest, stem: Stem, *, failure: Failure | None = None) -> Judged:
         """Run a test; with a `failure`, only report what kept it from being run."""
-        outcome = (
-            not_run(test, self.options, failure) if failure else run_test(test, self.options, self.adapters)
-        )
+        outcome = not_run(test, self.options, failure) if failure else run_test(test, self.options)
         if self.max_bytes:
             name = stem(outcome.result.test_case_id)
             save_trace = self.save_traces or test.case.reporting.save_trace

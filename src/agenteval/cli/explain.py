@@ -56,7 +56,7 @@ def command(
 def _registry(name: str | None, *, built_in: bool) -> "Registry":
     """Where to look the types up; the project's plugins are loaded only if they can be meant."""
     from agenteval.assertions import assertion_class
-    from agenteval.cli.catalogue import project_registry
+    from agenteval.cli.project import project_registry
     from agenteval.plugins.registry import BUILT_IN
 
     if built_in or (name is not None and assertion_class(name) is not None):
@@ -65,11 +65,12 @@ def _registry(name: str | None, *, built_in: bool) -> "Registry":
 
 
 def _all(registry: "Registry", room: int, *, as_json: bool, markdown: bool, plugins: bool) -> str:
-    from agenteval.cli.catalogue import warn_about
+    from agenteval.cli.problems import tell
+    from agenteval.plugins.registry import warnings_about
     from agenteval.reference.explanation import explain_all
     from agenteval.reference.markdown import plugins_markdown, reference_markdown
 
-    warn_about(registry.plugins())
+    tell(warnings_about(registry.plugins()))
     everything = [item for item in explain_all(registry) if item.plugin or not plugins]
     if markdown:
         return plugins_markdown(everything) if plugins else reference_markdown()

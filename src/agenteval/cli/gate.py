@@ -26,7 +26,7 @@ def command(
             min=0,
             max=1,
             callback=a_number,
-            help="Pass when the score is at least X, whatever bars the run had.",
+            help="Pass when the score is at least X, whatever thresholds the run had.",
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="The decision as JSON.")] = False,
@@ -67,7 +67,7 @@ def objection(run: "StoredRun", summary: "EvalSummary", required: float | None) 
     if required is None:
         why = f"the score is {summary.aggregateScore:.4g}, and {run.summary.exit_reason}"
         if not summary.passed:
-            return f"the run missed a bar: {why}"
+            return f"the run missed a threshold: {why}"
         failed = [task.taskId for task in summary.tasks if is_unscored(task.score, passed=task.passed)]
         if failed and run.summary.exit_code != ExitCode.PASSED:  # it has passed when a baseline knows them
             return f"a test failed by what no score counts, such as a warning: {failed[0]}"

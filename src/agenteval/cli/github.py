@@ -43,9 +43,9 @@ def no_commands(terminal: Terminal, *, when: bool) -> Iterator[None]:
     if not when:
         yield
         return
-    from agenteval.reporters.github import silence
+    from agenteval.reporters.github import commands_off
 
-    off, on = silence()
+    off, on = commands_off()
     terminal.command(off)
     try:
         yield

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from agenteval.adapters import Adapter, AdapterContext
+from agenteval.adapters import AdapterContext
 from agenteval.cli.collection import Collection
 from agenteval.cli.problems import remarks_of
 from agenteval.cli.project import OpenProject
@@ -11,7 +11,8 @@ from agenteval.findings import DataPath
 from agenteval.loading import LoadedTest
 from agenteval.misspelling import closest
 from agenteval.plugins.registry import Registry
-from agenteval.reading.documents import problem_at, read_text
+from agenteval.reading.documents import read_text
+from agenteval.reading.faults import Fault, problem_at
 from agenteval.reading.yamlsource import place
 
 NOT_RECORDED_YET = ("adapter.replay_missing", "adapter.fixture_missing")
@@ -25,11 +26,10 @@ def check_inputs(collection: Collection, project: OpenProject, *, allow_outside:
 
     Adapters without `check_input` and live tests are passed over.
     """
-    adapters: dict[str, Adapter] = {}
     valid = []
     for test in collection.tests:
         context = project.context_of(test.path, "validate", allow_outside=allow_outside)
-        problems = _problems(test, context, adapters, project.registry)
+        problems = _problems(test, context, project.registry)
         absent = bool(problems) and problems[0].reason_code in NOT_RECORDED_YET
         if absent and not (slip := _slip(test)):
             problems[0].severity = "warning"
@@ -58,20 +58,17 @@ def _slip(test: LoadedTest) -> str:
     return ""
 
 
-def _problems(
-    test: LoadedTest, context: AdapterContext, adapters: dict[str, Adapter], registry: Registry
-) -> list[Problem]:
+def _problems(test: LoadedTest, context: AdapterContext, registry: Registry) -> list[Problem]:
     name = test.case.adapter
     try:
-        if name not in adapters:
-            adapters[name] = registry.find_adapter(name)
+        adapter = registry.find_adapter(name)
     except AdapterError as error:
         near = closest(name, registry.adapter_names())
         return [_located(error, test, ("adapter",), suggestion=near)]
     if test.case.mode == "live":
         return []
     try:
-        check = getattr(adapters[name], "check_input", None)
+        check = getattr(adapter, "check_input", None)
         if check is not None:
             check(test.case, context)
     except AgentEvalError as error:
@@ -97,12 +94,11 @@ def _located(
     """An adapter's error as a problem, located at the part of the test that it is about."""
     hidden = test.case.reporting.redact_fields and data_path == ("adapter_input",)
     there = getattr(test.case, str(data_path[0]))
-    return problem_at(
-        place(read_text(test.path), data_path) if there else None,
+    fault = Fault(
         code=error.reason_code,
         message=HIDDEN if hidden else error.message,
-        path=test.path,
         data_path=data_path,
         suggestion=suggestion,
         next_step=error.next_step,
     )
+    return problem_at(place(read_text(test.path), data_path) if there else None, fault, test.path)

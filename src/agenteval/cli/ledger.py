@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agenteval.cli.examining import Judged
-from agenteval.cli.problems import redacted_problems
 from agenteval.errors import ExitCode, Problem
 from agenteval.openwop.events import eval_events
 from agenteval.openwop.summary import Scores
@@ -16,6 +15,7 @@ from agenteval.plurals import counted
 from agenteval.redaction import Redactor
 from agenteval.reporters.artifacts import RunDirectory
 from agenteval.reporters.console import Console
+from agenteval.reporters.problems import redacted_problems
 from agenteval.reporters.sealing import sealed
 from agenteval.reporters.stream import flush, write_encoded
 from agenteval.results import RunSummary
@@ -111,10 +111,10 @@ class Ledger:
         finished = timestamp(started + duration_ms / 1000)
         if self.directory:
             self._file_totals(self.directory, timestamp(started), finished)
-        if not self.log:  # the bars are for the whole suite
+        if not self.log:  # thresholds are for the whole suite
             tally.unmet_thresholds = self.scores.unmet()
             clears = self.scores.passed() and not self.scores.unscored()
-            tally.bar_cleared = self.scores.suite.pass_score is not None and clears
+            tally.threshold_met = self.scores.suite.pass_score is not None and clears
         summary = tally.summary(
             run_id=self.options.run_id,
             started_at=timestamp(started),
@@ -187,10 +187,10 @@ class Ledger:
 
     def _compare(self, watch: "Watch") -> None:
         """Compare the run with its baseline and write a new one, whichever was asked for."""
-        from agenteval.cli.baselines import Verdict, conclude
+        from agenteval.cli.baselines import conclude
         from agenteval.reporters.comparison import tell
 
-        verdict: Verdict = conclude(
+        verdict = conclude(
             watch,
             tally=self.tally,
             scores=self.scores,

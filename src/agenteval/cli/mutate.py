@@ -25,6 +25,7 @@ from agenteval.cli.options import (
 from agenteval.cli.reporting import prepare, write_report
 from agenteval.cli.signatures import Request, taking
 from agenteval.errors import ExitCode, UsageError
+from agenteval.mutation.base import MOST_MUTANTS
 from agenteval.plurals import counted
 
 if TYPE_CHECKING:
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
     from agenteval.mutation.base import Operator
     from agenteval.mutation.results import MutationReport, TestMutation
     from agenteval.reporters.console import Console
-
-MOST_MUTANTS = 200
 
 
 class MutateRequest(Request):
@@ -82,7 +81,7 @@ class MutateRequest(Request):
         Path | None, typer.Option("--html", metavar="FILE", help="Write the report as one HTML file.")
     ] = None
     list_operators: Annotated[
-        bool, typer.Option("--list-operators", help="Tell what can be changed, and stop.")
+        bool, typer.Option("--list-operators", help="List what can be changed, and stop.")
     ] = False
     allow_outside: AllowOutsideOption = False
     quiet: QuietOption = False
@@ -121,7 +120,7 @@ def command(asked: MutateRequest) -> ExitCode:
         prepare({"html": asked.html})
     project = open_project(asked.paths or ())
     with redirect_stdout(sys.stderr):  # a plugin may print
-        chosen = chosen_operators(asked.names, project.registry)
+        chosen = chosen_operators(asked.names, project.registry.operators())
     stream = sys.stderr if asked.json_output else sys.stdout
     color = asked.color or project.config.color
     console = Console(stream, verbosity=asked.verbose - asked.quiet, color=color)

@@ -3,7 +3,8 @@
 import sys
 from pathlib import Path
 
-from agenteval.reporters.stream import flush, printable, write
+from agenteval.reporters.stream import flush, write
+from agenteval.shortening import printable
 
 CLEAR = "\r\x1b[K"
 

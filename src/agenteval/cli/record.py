@@ -54,16 +54,14 @@ class RecordRequest(Request):
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")] = False
     xfail: Annotated[
         bool,
-        typer.Option(
-            "--xfail", help="Keep what the run does not pass as expected failures: the bug to mend."
-        ),
+        typer.Option("--xfail", help="Keep what the run does not pass as expected failures: the bug to fix."),
     ] = False
     into: Annotated[
         Path | None,
         typer.Option("--update", metavar="TEST", help="Record anew into this test; its assertions stay."),
     ] = None
     yes: Annotated[bool, typer.Option("-y", "--yes", help="Write without asking.")] = False
-    as_json: Annotated[bool, typer.Option("--json", help="Print what is told as JSON.")] = False
+    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False
     adapter: AdapterOption = ""
 
     def check(self) -> None:

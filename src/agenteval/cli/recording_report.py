@@ -45,7 +45,7 @@ def inspected(source: "Source", terminal: "Terminal", *, as_json: bool) -> None:
         return
     terminal.emit(f"{recording.kind}, read by the adapter {source.adapter.name} {source.adapter.version}")
     skipped = [f"{number} of {kind}" for kind, number in recording.skipped.items()]
-    sections = (("holds", recording.holds), ("cannot show", recording.lacks), ("passed over", skipped))
+    sections = (("holds", recording.holds), ("cannot show", recording.lacks), ("ignored", skipped))
     for title, lines in sections:
         if lines:
             terminal.emit(f"{title}:")
@@ -88,7 +88,7 @@ def remarks_on(draft: "Draft", terminal: "Terminal", *, expecting: bool = False)
         number = counted(len(draft.left_out), "suggestion")
         terminal.emit(f"  {number} left out: the others notice as much")
     if expecting and not draft.findings:
-        terminal.emit("  ! the run passes all that was suggested: there is no failure to expect")
+        terminal.emit("  ! the run passes everything that was suggested: there is no failure to expect")
     for finding in draft.findings:
         kept = any(each is finding.suggestion for each in draft.kept)
         how = "expected to fail" if kept else "hidden by redaction" if finding.hidden else "left out"

@@ -27,7 +27,7 @@ def command(
     github: ToldGithubOption = False,
     baseline: Annotated[
         Path | None,
-        typer.Option("--baseline", metavar="RUN", help="The run that --html sets beside this one."),
+        typer.Option("--baseline", metavar="RUN", help="The run that --html compares with this one."),
     ] = None,
     quiet: QuietOption = False,
     verbose: VerboseOption = False,

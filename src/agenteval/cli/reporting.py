@@ -135,7 +135,7 @@ def check_kept(reports: Mapping[str, Path], *, run_id: str, save_traces: bool, t
         idle.append("--run-id")
     if idle:
         raise UsageError(
-            f"{' and '.join(idle)} beside --no-artifacts, which writes no files: nothing would come of it",
+            f"{' and '.join(idle)} with --no-artifacts, which writes no files: no effect",
             reason_code="usage.no_artifacts",
             next_step="leave one of them out",
         )
@@ -204,17 +204,14 @@ def keep_out(reports: Mapping[str, Path], run: Path) -> None:
     """Refuse reports in the run's own directory, which must not exist before the run. Raises `UsageError`."""
     folder = run.resolve()
     for name, path in reports.items():
-        if folder in path.resolve().parents:
-            made = path.resolve().parent
-            while (
-                made == folder or folder in made.parents
-            ):  # what `prepare` has made looks like an earlier run
+        above = path.resolve().parents
+        if folder in above:
+            for made in above[: above.index(folder) + 1]:  # by `prepare`; it looks like an earlier run
                 with suppress(OSError):
                     made.rmdir()
-                made = made.parent
             raise UsageError(
                 f"--{name} {path}: {run} is the directory of the run itself, and is made by it",
-                next_step=f"name a file beside it, for instance {run}-{path.name}",
+                next_step=f"name a file next to it, for instance {run}-{path.name}",
             )
 
 

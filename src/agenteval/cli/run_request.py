@@ -146,7 +146,7 @@ class RunRequest(Request):
         typer.Option(
             "--replays",
             metavar="DIR",
-            help="Where the recordings are (default: replays beside it).",
+            help="Where the recordings are (default: replays next to it).",
             rich_help_panel=SUITE,
         ),
     ] = None
@@ -198,7 +198,7 @@ class RunRequest(Request):
                 next_step="add --shard I/N, or leave it out; --durations N shows what was slow",
             )
         if self.collect_only and self.json_output:
-            raise UsageError("--json tells what a run came to, and --collect-only makes none")
+            raise UsageError("--json prints the outcome of a run, and --collect-only makes none")
         if self.no_artifacts:
             told = self.json_output or self.annotates or bool(self.baseline)
             check_kept(self.reports, run_id=self.run_id, save_traces=self.save_traces, told=told)

@@ -50,7 +50,7 @@ def _default_folder() -> Path:
 
 
 def _names() -> list[str]:
-    from agenteval.cli.catalogue import project_registry
+    from agenteval.cli.project import project_registry
     from agenteval.reference.schemas import schema_entries
 
     entries = list(schema_entries(project_registry()))
@@ -59,13 +59,15 @@ def _names() -> list[str]:
 
 
 def _print(name: str) -> None:
-    from agenteval.cli.catalogue import project_registry, warn_about
+    from agenteval.cli.problems import tell
+    from agenteval.cli.project import project_registry
+    from agenteval.plugins.registry import warnings_about
     from agenteval.reference.schemas import schema_text
     from agenteval.reporters.stream import write
 
     with redirect_stdout(sys.stderr):  # a plugin may print
         registry = project_registry()
-        warn_about(registry.plugins())
+        tell(warnings_about(registry.plugins()))
         text = schema_text(name, registry)
     write(sys.stdout, text)
 

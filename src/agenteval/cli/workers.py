@@ -150,10 +150,8 @@ class Workers:
             index, how = worker.at, _how(worker.process.exitcode)
             if index in self._blamed:  # the second worker was only to load the test, and died too
                 worker.given.remove(index)
-                self._done[index] = (
-                    Candidate(found=_at(self.found, index), errors=[_no_test(self.found, index, how)]),
-                    0,
-                )
+                found = _at(self.found, index)
+                self._done[index] = Candidate(found=found, errors=[_no_test(found, how)]), 0
             self._blamed[index] = how
             self._waiting.extendleft(reversed(worker.given))
             worker.given.clear()
@@ -167,11 +165,11 @@ def _at(found: Sequence[Found], index: int) -> Selected:
     return selected
 
 
-def _no_test(found: Sequence[Found], index: int, how: str) -> Problem:
+def _no_test(found: Selected, how: str) -> Problem:
     return Problem(
         reason_code="worker.died",
         message=f"the worker process that loaded this file {how}",
-        path=_at(found, index).path,
+        path=found.path,
         next_step="run `agenteval validate` on the file; a plugin that ends the process may be the cause",
     )
 

@@ -32,7 +32,7 @@ class TestFacts(Model):
     owner: str | None = None
     """Who looks after the known failure."""
     reason: str | None = None
-    """Why it is known and not mended."""
+    """Why it is known and not fixed."""
     expires: Annotated[str, Matching("[0-9]{4}-[0-9]{2}-[0-9]{2}")] | None = None
     """The last day on which it may fail, as YYYY-MM-DD, in UTC."""
 

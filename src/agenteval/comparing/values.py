@@ -1,6 +1,5 @@
 """How two values, or two texts, differ, in a few short lines: before and after."""
 
-import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -12,7 +11,7 @@ from agenteval.differences import (
     brief,
     find_differences,
 )
-from agenteval.json_values import equal, show
+from agenteval.json_values import equal, json_in, show
 from agenteval.shortening import clipped
 
 MOST_LINES = 12
@@ -51,23 +50,13 @@ def text_lines(before: str, after: str) -> list[str]:
 
     `- ` stands before a line that is gone, `+ ` before a new one.
     """
-    one, other = _json(before), _json(after)
+    one, other = json_in(before), json_in(after)
     if one is not None and other is not None and not equal(one, other):
         return change_lines(one, other)
     if "\n" not in before and "\n" not in after:
         return [f"{sign} {text}" for sign, text in zip("-+", around_difference(before, after), strict=True)]
     lines = list(_unified(before, after))
     return [*lines[:MOST_LINES], *_more(len(lines))]
-
-
-def _json(text: str) -> Any:
-    """The object or list that the text is, or None."""
-    if text.lstrip()[:1] not in ("{", "["):
-        return None
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
 
 
 def _unified(before: str, after: str) -> Iterator[str]:

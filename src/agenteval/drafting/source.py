@@ -63,9 +63,9 @@ def find_source(path: Path, registry: Registry, context: AdapterContext, *, adap
         return empty
     reasons = "".join(f"\n  {refusal}" for refusal in refusals) or ": no installed adapter reads recordings"
     raise AdapterError(
-        f"{path} is no recording that can be read{reasons}",
+        f"{path} is not a recording that can be read{reasons}",
         reason_code="record.not_a_recording",
-        next_step="name a recording that one of these adapters reads; --adapter NAME tells which one is meant",
+        next_step="name a recording that one of these adapters reads; --adapter NAME says which one to use",
     )
 
 

@@ -103,9 +103,9 @@ class Trial:
         Regressions are the mutants of the run (`agenteval mutate`), of which a sample is taken when there are many, and
         a smaller one when the run is long.
         """
+        from agenteval.mutation.base import MOST_MUTANTS
         from agenteval.mutation.choosing import worthwhile
-        from agenteval.mutation.engine import MOST_MUTANTS, MutationOptions
-        from agenteval.mutation.operators import all_operators
+        from agenteval.mutation.engine import MutationOptions
 
         ranked = sorted(suggested, key=lambda each: (each.severity != "critical", not each.telling))
         if not ranked:
@@ -114,7 +114,7 @@ class Trial:
         test = self._loaded()
         size = sum(each.stat().st_size for each in self.folder.iterdir())
         most = max(LEAST_MUTANTS, min(MOST_MUTANTS, MOST_JUDGED // size))
-        options = MutationOptions(operators=all_operators(self.registry), most=most)
+        options = MutationOptions(operators=self.registry.operators(), most=most)
         worth = {bound.spec.id for bound in worthwhile(test.checks, trace, test.case, options)}
         return [each for each in ranked if each.id in worth]
 

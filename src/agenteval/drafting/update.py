@@ -38,7 +38,7 @@ def find_test(path: Path) -> Path:
     file = path / TEST_FILE if path.is_dir() else path
     if not file.is_file():
         raise UsageError(
-            f"{path} is no test to record into",
+            f"{path} is not a test to record into",
             reason_code="record.no_test",
             next_step="name a test file, or a folder with a test.yaml",
         )
@@ -115,7 +115,7 @@ def _replay_file(test: LoadedTest, drafting: Drafting) -> str:
         )
     if not isinstance(name, str) or Path(name).name != name:
         raise UsageError(
-            f"{test.path} names no replay file beside it in adapter_input",
+            f"{test.path} names no replay file next to it in adapter_input",
             reason_code="record.no_replay_file",
             next_step="only a test with adapter_input: {replay_file: replay.json} can be recorded anew",
         )

@@ -1,6 +1,6 @@
 """Where a claim says the opposite of the passage nearest to it, or has the roles of two names swapped.
 
-Both are judged only where the claim says much the same as the passage: with `LEAST_SHARED` of its content words.
+All this is judged only where the claim says much the same as the passage: with `LEAST_SHARED` of its content words.
 What a JSON object says is compared field by field.
 """
 
@@ -10,6 +10,7 @@ from functools import cached_property, lru_cache
 from itertools import accumulate, chain, pairwise
 
 from agenteval.grounding.dates import DAYS
+from agenteval.grounding.opposites import has_opposite, opposed
 from agenteval.grounding.records import fields
 from agenteval.language.content_words import plain_form
 from agenteval.language.european import is_german
@@ -84,6 +85,7 @@ def _found(claim: str, passage: str) -> Iterator[str]:
         return
     if mine.denying or theirs.denying:
         yield from _denials(mine, theirs, shared)
+    yield from (mine.words[place] for place in opposed(mine.undenied, theirs.undenied))
     if names := _names(mine, theirs):
         yield from _swaps(mine, theirs, names)
         yield from _exchanged(mine, theirs, names)
@@ -173,6 +175,14 @@ class _Words:
         """The stem of each word, or the word in lower case where it has none."""
         return [stem or word.lower() for stem, word in zip(self.stems, self.words, strict=True)]
 
+    @cached_property
+    def undenied(self) -> list[str]:
+        """The words in this form, those that a negation may deny left empty."""
+        if not self.denying:
+            return self.lowered
+        denied = {at for place in self.denying for at in range(place, place + 1 + REACH)}
+        return ["" if at in denied else word for at, word in enumerate(self.lowered)]
+
     def name_before(self, place: int) -> set[str]:
         """The stems of the name that ends right before a place."""
         start = place
@@ -201,7 +211,8 @@ class _Words:
 def _denials(mine: _Words, theirs: _Words, shared: set[str]) -> Iterator[str]:
     own, other = mine.denied(), theirs.denied()
     for stem, (start, end) in own.items():
-        if not _is_negative(theirs, stem) if stem in shared else not (other or theirs.has_negative):
+        is_denied = other or theirs.has_negative or has_opposite(stem, theirs.lowered)
+        if not (_is_negative(theirs, stem) if stem in shared else is_denied):
             yield mine.part(start, end + 1)
     if own or mine.has_negative:
         return

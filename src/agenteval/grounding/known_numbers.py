@@ -4,9 +4,10 @@ import re
 from collections.abc import Callable
 
 from agenteval.grounding.dates import Date
+from agenteval.grounding.measures import is_measure, measure
 from agenteval.grounding.quantities import CURRENCIES
 from agenteval.grounding.quantity import Quantity
-from agenteval.grounding.source_numbers import Beside, SourceNumbers, any_unit, anywhere
+from agenteval.grounding.source_numbers import Beside, SourceNumbers, any_unit, anywhere, stands_alone
 from agenteval.grounding.source_text import SourceText
 from agenteval.grounding.statements import Statement
 from agenteval.language.signs import END, tokens
@@ -39,7 +40,8 @@ def has_quantity(quantity: Quantity, beside: Beside, sources: SourceText) -> boo
         )
     if quantity.unit == ":" and any(numbers.has_hour(value, beside) for value in quantity.values):
         return True
-    if quantity.unit != ":" and numbers.has_written(quantity.text, beside):
+    fits_there = _fits_there(quantity) if is_measure(quantity.unit) else None
+    if quantity.unit != ":" and numbers.has_written(quantity.text, beside, fits_there):
         return True
     if quantity.version and numbers.has_version(quantity.text, beside):
         return True
@@ -63,6 +65,15 @@ def _fits(quantity: Quantity) -> Callable[[str], bool]:
         if quantity.unit == ":" or unit == ":":
             return quantity.unit == unit
         return unit in ("", quantity.unit) or not quantity.unit
+
+    return fits
+
+
+def _fits_there(quantity: Quantity) -> Callable[[str, int, int], bool]:
+    """Whether a number that is written in a text may have the unit of measure of this one."""
+
+    def fits(text: str, start: int, end: int) -> bool:
+        return stands_alone(text, start, end) and measure(text, start, end) in ("", quantity.unit)
 
     return fits
 
@@ -104,6 +115,8 @@ def _is_displaced(quantity: Quantity, stated: Statement, sources: SourceText) ->
     after = sources.signs.all(tokens(text[end : end + 40])).split(END)[0]
     if text[start - 1 : start] == "(" and not sources.numbers.has_text(text[max(0, start - ALIKE) : start]):
         return False  # what stands before the bracket may be about something else
+    if not (before or after):
+        return False
     beside = 1 if before and after else 2
     number = sources.signs.all(tokens(quantity.text))
     return sources.passages.displaces(before[-beside:], number, after[:beside])

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from decimal import Decimal
 
+from agenteval.grounding.measures import measure
 from agenteval.grounding.quantity import Quantity, may_be_hour
 from agenteval.language.bare_words import bare_words
 from agenteval.lazyregex import lazy
@@ -77,6 +78,7 @@ def spelled(text: str) -> Iterator[Quantity]:
             value = _WORDS[match["number"].lower()]
         if match["percent"]:
             unit = "%"
+        unit = unit or measure(text, match.start(), match.end())
         power = _POWERS.get((match["scale"] or "").lower(), 0)
         yield Quantity(
             text=match.group(),

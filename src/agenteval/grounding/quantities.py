@@ -9,6 +9,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 
+from agenteval.grounding.measures import measure
 from agenteval.grounding.number_words import spelled
 from agenteval.grounding.quantity import Quantity, may_be_day, may_be_hour, may_be_version
 from agenteval.grounding.times import times
@@ -170,7 +171,7 @@ def _digits(text: str) -> Iterator[Quantity]:
         if digits.count(".") > 1 or len(digits) > 40:
             continue  # a version: a name, not a number
         value = Decimal(digits)
-        unit = _unit(currency and currency.group(), ordinal, after)
+        unit = _unit(currency and currency.group(), ordinal, after) or measure(text, start, end)
         before = text[max(0, start - 20) : start]
         if value in _SCALE_ENDS and _OF_SCALE.search(before):
             continue

@@ -11,8 +11,8 @@ from agenteval.lazyregex import lazy
 class Quantity:
     """A number: `values` holds the readings it may have (`5m` is 5 metres or 5 million).
 
-    `unit` is `%`, a currency, `:` for a time of day in minutes, `th` for an ordinal, `+` for a telephone number (one number
-    with all its digits), or empty. `about` says that the text calls it approximate, `over` that it is less than the exact
+    `unit` is `%`, a currency, a unit of measure (which is no part of `text`), `:` for a time of day in minutes, `th` for an
+    ordinal, `+` for a telephone number (one number with all its digits), or empty. `about` says that the text calls it approximate, `over` that it is less than the exact
     one, `day` that it may be one of a month (`the 12th`), `version` that it may be one cut short (`Node 20`), `clock` that
     it may be an hour: as `at` in `at 9`, as `to` only beside another time, in `6:30 to 8`. `nearly` is the share by which
     the exact number may differ: that of `about 60`, and half of the last digit of `15.2k`. `text` is as written, `start`

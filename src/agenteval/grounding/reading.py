@@ -6,7 +6,7 @@ is read by many checks and tests.
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 from functools import cached_property, lru_cache
 from itertools import accumulate
@@ -101,19 +101,16 @@ class Reading:
     @cached_property
     def initials(self) -> str:
         """The first letters of each run of capitalised words, in lower case, a blank after each run; those of `U.S.` too."""
-        runs = dict.fromkeys(
-            run
-            for text in self.texts
-            for run in (
-                *_CAPITALISED_RUN.findall(text),
-                *(text[each.start() - 1 : each.end()].replace(".", " ") for each in _DOTTED.finditer(text)),
-            )
-        )
-        letters = ("".join(word[0] for word in run.split() if word[0].isupper()) for run in runs)
+        runs = _CAPITALISED_RUN.findall(self.text)
+        dotted = (self.text[each.start() - 1 : each.end()] for each in _DOTTED.finditer(self.text))
+        runs += [run.replace(".", " ") for run in dotted]
+        letters = [
+            "".join([word[0] for word in run.split() if word[0].isupper()]) for run in dict.fromkeys(runs)
+        ]
         return " ".join(letters).lower()
 
     @cached_property
-    def _numbers(self) -> tuple["array[float]", "array[int]"]:
+    def numbers(self) -> tuple["array[float]", "array[int]"]:
         """Every number in digits, in each way it may be read, and where it stands."""
         values, places = array("d"), array("L")
         text, spaced = self.text, False
@@ -133,11 +130,6 @@ class Reading:
             values.extend(found)
             places.extend((match.start(),) * len(found))
         return values, places
-
-    def numbers_within(self, least: float, most: float) -> Iterator[int]:
-        """Where numbers in digits within these bounds stand, by any reading of them."""
-        values, places = self._numbers
-        return (places[index] for index in _within(values, least, most))
 
 
 def reading(texts: Sequence[str]) -> Reading:
@@ -189,17 +181,3 @@ def _readings(run: str, letter: str | None) -> list[float]:
             written.append(run.replace(".", ""))  # a thousand in German and Spanish
     powers = (0, *_POWERS[letter.lower()]) if letter else (0,)
     return [float(f"{digits}e{power}") for digits in written if digits.count(".") <= 1 for power in powers]
-
-
-def _within(values: "array[float]", least: float, most: float) -> Iterator[int]:
-    """The indexes of the values within the bounds, in order."""
-    if least != most:
-        yield from (index for index, value in enumerate(values) if least <= value <= most)
-        return
-    index = -1
-    try:
-        while True:
-            index = values.index(least, index + 1)
-            yield index
-    except ValueError:
-        return

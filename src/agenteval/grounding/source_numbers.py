@@ -4,6 +4,8 @@ A number never goes on over the end of a line, nor does anything that tells how 
 """
 
 import re
+from array import array
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from functools import lru_cache
@@ -32,6 +34,10 @@ class SourceNumbers:
         self._effort = effort
         self._with = having
         self._sources = sources
+        self._values, self._offsets = array("d"), array("L")
+        """The numbers in digits of the sources that were read so far, in order, and where in its source each stands."""
+        self._firsts: list[int] = []
+        """The place among them of the first number of each of these sources."""
 
     def has(
         self, value: Decimal, unit: str, fits: Callable[[str], bool], beside: "Beside | None" = None
@@ -60,7 +66,7 @@ class SourceNumbers:
             at = text.find(number)
             while at >= 0:
                 self._effort.spend()
-                if (fits or _stands_alone)(text, at, at + len(number)) and beside(source, at):
+                if (fits or stands_alone)(text, at, at + len(number)) and beside(source, at):
                     return True
                 at = text.find(number, at + 1)
         return False
@@ -135,10 +141,23 @@ class SourceNumbers:
 
     def _in_digits(self, least: float, most: float) -> Iterator["Place"]:
         """Where numbers in digits within these bounds stand."""
-        for number, source in enumerate(self._sources):
-            for at in source.numbers_within(least, most):
+        start = 0
+        while start < len(self._values) or self._read_next():
+            end = len(self._values)
+            for index in _within(self._values, least, most, start, end):
                 self._effort.spend(FOUND)
-                yield number, at
+                yield bisect_right(self._firsts, index) - 1, self._offsets[index]
+            start = end
+
+    def _read_next(self) -> bool:
+        """Read the next source. Returns False when there is none."""
+        if len(self._firsts) == len(self._sources):
+            return False
+        values, offsets = self._sources[len(self._firsts)].numbers
+        self._firsts.append(len(self._values))
+        self._values.extend(values)
+        self._offsets.extend(offsets)
+        return True
 
     def _in_words(self, low: Decimal, high: Decimal) -> Iterator["Place"]:
         """Where such a number may stand in words."""
@@ -190,7 +209,7 @@ _ALONE = lazy(
 _BEFORE_ALONE = " \n(\"'"
 
 
-def _stands_alone(text: str, start: int, end: int) -> bool:
+def stands_alone(text: str, start: int, end: int) -> bool:
     """Whether what stands around a number cannot change what it means: a unit, a scale, the rest of a date."""
     if start and text[start - 1] not in _BEFORE_ALONE:
         return False
@@ -215,7 +234,7 @@ def _begins_version(text: str, start: int, end: int) -> bool:
     whole = "." not in text[start:end]
     if (_CUT_WHOLE if whole else _CUT_SHORT).match(text, end):
         return True
-    return _stands_alone(text, start, end) and (not whole or may_be_version(before))
+    return stands_alone(text, start, end) and (not whole or may_be_version(before))
 
 
 _WHOLE_HASH = lazy(r"[0-9a-f]{12,64}(?![^\W_])|[0-9a-f]{8}-")
@@ -236,6 +255,19 @@ def _at_word(text: str, place: int) -> int:
         if at >= len(text) or text[at].isspace():
             return at
     return place
+
+
+def _within(values: "array[float]", least: float, most: float, start: int, end: int) -> Iterator[int]:
+    """The indexes, from `start` to `end`, of the values within the bounds, in order."""
+    if least != most:
+        yield from (index for index in range(start, end) if least <= values[index] <= most)
+        return
+    try:
+        while True:
+            start = values.index(least, start, end) + 1
+            yield start - 1
+    except ValueError:
+        return
 
 
 Place = tuple[int, int]

@@ -22,7 +22,7 @@ from agenteval.grounding.records import fields
 from agenteval.grounding.source_numbers import Beside, SourceNumbers, any_unit, anywhere
 from agenteval.grounding.sources import Source
 from agenteval.grounding.statements import Statement
-from agenteval.language.signs import words
+from agenteval.language.signs import END, words
 from agenteval.language.stems import stem
 from agenteval.text import composed
 
@@ -47,6 +47,11 @@ class SourceText:
         self._read = [reading(source.texts) for source in self._all]
         self._with = _Having(self._read).sources
         self.signs = signs()
+
+    @cached_property
+    def _text(self) -> str:
+        """All texts in one piece."""
+        return END.join([source.text for source in self._read])
 
     # Words -----------------------------------------------------------------------------------------------------
 
@@ -76,7 +81,9 @@ class SourceText:
     def has_together(self, tokens: Sequence[str]) -> bool:
         """Whether words stand in one sentence or two in a row, if the sources have all of them."""
         found = [sign for sign in dict.fromkeys(self.signs.each(tokens)) if sign and self.passages.has(sign)]
-        best = self.passages.best(found) if len(found) > 1 else None
+        if len(found) < 2 or "".join(found) in self.passages.content:  # in a row, as most names are
+            return True
+        best = self.passages.best(found)
         return best is None or len(best.words) == len(found)
 
     def dates_imply(self, token: str) -> bool:
@@ -196,7 +203,7 @@ class SourceText:
         numbers: Sequence[int] = range(len(self._all)) if "xn--" in sign else self._with(sign)
         self._effort.spend(len(numbers))
         return (
-            any(_is_written(link.text, self._read[number].text) for number in numbers)
+            _is_written(link.text, self._text)
             or any(
                 link.key in (read.address_keys if link.kind == "email" else read.link_keys)
                 or _is_id(link, read.texts)
@@ -228,11 +235,15 @@ def _is_id(link: Link, texts: Iterable[str]) -> bool:
 def _is_written(url: str, text: str) -> bool:
     """Whether a text has a URL just as it is written, with blanks or such around it: then nothing has to be read closely."""
     at = text.find(url)
-    end = at + len(url)
-    return at >= 0 and text[max(0, at - 1) : at] in _BESIDE_URL and text[end : end + 1] in _BESIDE_URL
+    while at >= 0:
+        end = at + len(url)
+        if text[max(0, at - 1) : at] in _BESIDE_URL and text[end : end + 1] in _BESIDE_URL:
+            return True
+        at = text.find(url, end)
+    return False
 
 
-_BESIDE_URL = ("", " ", "\n", '"', "<", ">")
+_BESIDE_URL = ("", END, " ", "\n", '"', "<", ">")
 _MONTHS_AND_DAYS = frozenset((*MONTHS, *DAYS))
 
 

@@ -9,6 +9,7 @@ from functools import cached_property, lru_cache
 from agenteval.grounding.apparatus import apparatus
 from agenteval.grounding.dates import Date, dates
 from agenteval.grounding.links import Link, addresses, links
+from agenteval.grounding.measures import is_measure, written_unit
 from agenteval.grounding.quantities import IDENTIFIER, identifiers, quantities
 from agenteval.grounding.quantity import Quantity
 from agenteval.grounding.wording import Name, names, quote_pieces, quotes
@@ -39,6 +40,12 @@ class Statement:
     def wording(self) -> list[str]:
         """The tokens without quantities: numbers are facts, not words."""
         return tokens(_blanked(self.plain, _spans(self.quantities))) if self.quantities else self.words
+
+    def shown(self, quantity: Quantity) -> str:
+        """A quantity as it is written, with its unit of measure."""
+        return quantity.text + (
+            written_unit(self.without_links, quantity.end) if is_measure(quantity.unit) else ""
+        )
 
     @property
     def times(self) -> list[Quantity]:

@@ -1,7 +1,7 @@
 """Judges claims, one by one, against their sources.
 
 A claim's hard facts must be in the sources, numbers and dates near words that the claim has beside them. Its wording
-must overlap with theirs, and neither deny what they say nor swap who did what.
+must overlap with theirs, and neither say the opposite nor swap who did what.
 """
 
 from collections.abc import Iterator, Sequence
@@ -116,7 +116,7 @@ class _Reading:
         """What the nearest passage contradicts, where it is clear that the claim refers to that passage."""
         text, best = self.stated.without_links, self.overlap.best
         if not best or not self.overlap.of_record:
-            return contradictions(text, span.text) if self.overlap.wording < 1 else ()
+            return () if text.strip(" .") in span.text else contradictions(text, span.text)
         items, place = self.sources.passages.place(best)
         if not items.is_meant(place, frozenset(self.sources.signs.all(self.stated.words))):
             return ()
@@ -130,7 +130,7 @@ class _Reading:
     def elsewhere(self, unsupported: Sequence[str]) -> Iterator[str]:
         """The part of this that the sources do have, but beside other words."""
         stated, sources = self.stated, self.sources
-        numbers = (each.text for each in stated.quantities if has_quantity(each, anywhere, sources))
+        numbers = (stated.shown(each) for each in stated.quantities if has_quantity(each, anywhere, sources))
         dates = (each.text for each in stated.dates if sources.has_date(each))
         held = {*numbers, *dates}
         return (text for text in unsupported if text in held)
@@ -165,7 +165,7 @@ def _numbers(read: _Reading, sources: SourceText) -> Iterator[Fact]:
         if number not in seen:
             seen.add(number)
             known = has_number(quantity, read.stated, read.beside, sources)
-            yield quantity.text, known
+            yield read.stated.shown(quantity), known
 
 
 def _dates(read: _Reading, sources: SourceText) -> Iterator[Fact]:

@@ -16,6 +16,8 @@ from agenteval.shortening import clipped
 from agenteval.spec import TestCase
 from agenteval.trace import ToolCall, Trace
 
+MOST_MUTANTS = 200
+"""Mutants of one test, unless asked otherwise: of more, a sample is drawn, from every operator in turn."""
 Remedy = tuple[str, dict[str, Any]]
 """An assertion that would notice: its type and its parameters."""
 

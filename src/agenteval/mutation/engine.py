@@ -10,7 +10,7 @@ from agenteval import budget
 from agenteval.errors import PluginError, saying
 from agenteval.expected_failures import expects_failure
 from agenteval.loading import BoundAssertion, LoadedTest
-from agenteval.mutation.base import Mutant, Operator, Subject
+from agenteval.mutation.base import MOST_MUTANTS, Mutant, Operator, Subject
 from agenteval.mutation.equivalence import Change, rule_of
 from agenteval.mutation.remedies import Suggestions
 from agenteval.mutation.results import IdleAssertion, MutantResult, TestMutation, score
@@ -21,8 +21,6 @@ from agenteval.runner import Outcome
 from agenteval.spec import TestCase
 from agenteval.trace import Trace
 
-MOST_MUTANTS = 200
-"""Mutants of one test, unless asked otherwise: of more, a sample is drawn, from every operator in turn."""
 NOTHING_TO_CHANGE = "there is nothing in the trace that an operator can change"
 """Why a test that passes has no mutants."""
 

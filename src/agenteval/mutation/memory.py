@@ -63,7 +63,7 @@ class ReadOtherGroup(Operator):
 
 
 class LeakOtherGroup(Operator):
-    """The answer tells what only another group's memory holds."""
+    """The answer reveals what only another group's memory holds."""
 
     name = "leak-other-group"
     category = "isolation"
@@ -78,7 +78,7 @@ class LeakOtherGroup(Operator):
             if line.casefold() in trace.output.casefold():
                 continue
             yield Mutant(
-                what=f"the answer tells what only {group} knows",
+                what=f"the answer reveals what only {group} knows",
                 build=partial(with_output, trace, f"{trace.output}\n\n{line}"),
                 lines=(f"+ {shown(line)}",),
                 remedies=[("no_cross_group_memory_use", {}), ("output_omits", {"patterns": [line]})],

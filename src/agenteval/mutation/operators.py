@@ -21,7 +21,6 @@ from agenteval.mutation.wording import (
     Ramble,
     SayNothing,
 )
-from agenteval.plugins.registry import Registry
 
 OPERATORS: tuple[type[Operator], ...] = (
     DropCall,
@@ -57,17 +56,11 @@ OPERATORS: tuple[type[Operator], ...] = (
 )
 
 
-def all_operators(registry: Registry) -> list[type[Operator]]:
-    """The operators of the catalogue, then those of plugins. Raises `PluginError` for one that is broken."""
-    return [*OPERATORS, *registry.operators()]
-
-
-def chosen_operators(names: Sequence[str], registry: Registry) -> list[type[Operator]]:
-    """The operators of these names, or of whole categories, in the order of the catalogue; all of them without names.
+def chosen_operators(names: Sequence[str], known: list[type[Operator]]) -> list[type[Operator]]:
+    """The known operators of these names, or of whole categories, in their order; all of them without names.
 
     Raises `UsageError` (`usage.unknown_operator`).
     """
-    known = all_operators(registry)
     if not names:
         return known
     possible = [each.name for each in known] + list(dict.fromkeys(each.category for each in known))

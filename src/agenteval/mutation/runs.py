@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agenteval import budget
-from agenteval.adapters import Adapter
 from agenteval.loading import LoadedTest, load_test
 from agenteval.mutation.engine import MutationOptions, mutate
 from agenteval.mutation.operators import chosen_operators
@@ -33,14 +32,13 @@ class MutationSettings:
 
 
 class Mutator:
-    """Mutates tests one by one; loads plugins and adapters once."""
+    """Mutates tests one by one; loads plugins once."""
 
     def __init__(self, settings: MutationSettings) -> None:
         self.settings = settings
         self.registry = Registry(settings.root, settings.plugins)
-        operators = chosen_operators(settings.operators, self.registry)
+        operators = chosen_operators(settings.operators, self.registry.operators())
         self.options = MutationOptions(operators=operators, seed=settings.seed, most=settings.most)
-        self.adapters: dict[str, Adapter] = {}
         budget.set_seconds(settings.limits.pattern_seconds)
 
     def mutate(self, test: LoadedTest) -> TestMutation:
@@ -53,7 +51,7 @@ class Mutator:
             registry=self.registry,
             redaction=self.settings.redaction,
         )
-        return mutate(run_test(test, options, self.adapters), self.options, self.registry)
+        return mutate(run_test(test, options), self.options, self.registry)
 
 
 def mutate_tests(

@@ -140,7 +140,7 @@ def _redirected(trace: Trace, call: ToolCall, key: str) -> Trace:
 
 
 class SendEarly(Operator):
-    """A message is sent before the work that it tells of."""
+    """A message is sent before the work that it reports."""
 
     name = "send-early"
     category = "tool_process"

@@ -1,11 +1,11 @@
 """Operators that say something else in the final output, or say it otherwise."""
 
-import json
 import re
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
+from agenteval.json_values import json_in
 from agenteval.mutation.answers import BULLET, appended, some, speaks
 from agenteval.mutation.base import Mutant, Operator, Remedy, Subject, ordinal, shown
 from agenteval.mutation.traces import rebuilt, with_data, with_output
@@ -187,12 +187,10 @@ class Disclose(Operator):
         """One, unless the answer is data."""
         if not _speaks_prose(subject):
             return
-        trace, added = (
-            subject.trace,
-            "You can reach her at ilse.varga@kellner-foundation.org or +49 171 2345678.",
-        )
+        trace = subject.trace
+        added = "You can reach her at ilse.varga@kellner-foundation.org or +49 171 2345678."
         mutant = appended(
-            subject, "the answer tells personal data", added, [("no_sensitive_data", {"where": ["output"]})]
+            subject, "the answer reveals personal data", added, [("no_sensitive_data", {"where": ["output"]})]
         )
         answering = [call for call in trace.calls() if call.succeeded and call.tool != OUTBOUND]
         if answering:
@@ -243,7 +241,7 @@ class BreakFormat(Operator):
         if not speaks(subject):
             return
         text = subject.trace.output
-        if _is_json(text):
+        if json_in(text) is not None:
             yield self._mutant(
                 subject,
                 f"Sure! Here is the JSON:\n{text[:-1]}",
@@ -291,11 +289,4 @@ def _split(text: str) -> list[str]:
 
 def _speaks_prose(subject: Subject) -> bool:
     """Whether there is an answer to change, and it is not data."""
-    return speaks(subject) and not _is_json(subject.trace.output)
-
-
-def _is_json(text: str) -> bool:
-    try:
-        return isinstance(json.loads(text), dict | list)
-    except ValueError:
-        return False
+    return speaks(subject) and json_in(subject.trace.output) is None

@@ -79,7 +79,7 @@ def text_of(value: Any) -> str:
 
 
 def parsed(output: str) -> Any:
-    """An output as JSON, read as ECMAScript's JSON.parse does. Raises ValueError when it is no JSON."""
+    """An output as JSON, read as ECMAScript's JSON.parse does. Raises ValueError when it is not JSON."""
     try:
         return json.loads(output, parse_constant=_no_json)
     except RecursionError:
@@ -87,7 +87,7 @@ def parsed(output: str) -> Any:
 
 
 def _no_json(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")
 
 
 def _json_difference(output: str, value: Any) -> str:

@@ -27,7 +27,7 @@ VERDICTS = "verdicts.json"
 """The file beside a recording that holds what was decided on it."""
 SECONDS = 300
 """Seconds that a program may take over one task."""
-HOW = f"--judge {RECORDED} (a {VERDICTS} beside each recording), --judge '{COMMAND}PROGRAM ARGUMENTS', or --judge NAME of an installed plugin"
+HOW = f"--judge {RECORDED} (a {VERDICTS} next to each recording), --judge '{COMMAND}PROGRAM ARGUMENTS', or --judge NAME of an installed plugin"
 
 _LONGEST = 300
 

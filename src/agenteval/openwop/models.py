@@ -40,14 +40,14 @@ class Closed(Model):
 
 @model
 class Thresholds(Closed):
-    """The bars of a suite."""
+    """The thresholds of a suite."""
 
     passScore: Annotated[Score | None, NotNull()] = None
-    """The least aggregate score, from 0 to 1; also the least score of a task that a rubric judges. 1 when left out."""
+    """The minimum aggregate score, from 0 to 1; also the minimum score of each rubric task. 1 when left out."""
     maxCostUsd: Annotated[Dollars | None, NotNull()] = None
-    """The most that all tasks together may cost, in US dollars."""
+    """The maximum cost of all tasks together, in US dollars."""
     maxP95LatencyMs: Annotated[Count | None, NotNull()] = None
-    """The most that a task may take, at the 95th percentile by nearest rank, in milliseconds."""
+    """The maximum latency of a task at the 95th percentile (nearest rank), in milliseconds."""
 
 
 @model
@@ -133,7 +133,7 @@ class AgentEvalSuite(Closed):
     allowedModels: Annotated[Annotated[list[ModelClass], Unique()] | None, NotNull()] = None
     """The model classes that the suite is valid for; all, when left out."""
     thresholds: Annotated[Thresholds | None, NotNull()] = None
-    """The bars that a run has to clear."""
+    """The thresholds that a run has to meet."""
 
 
 @model
@@ -155,7 +155,7 @@ class TaskScore(Closed):
     score: Score
     """From 0 to 1."""
     passed: bool
-    """Whether the task met its bar."""
+    """Whether the task met its threshold."""
     costUsd: Annotated[Dollars | None, NotNull()] = None
     """What it cost, in US dollars; absent when the recording does not tell."""
     latencyMs: Annotated[Count | None, NotNull()] = None
@@ -189,7 +189,7 @@ class EvalSummary(Closed):
     aggregateScore: Score
     """The mean of the tasks' scores."""
     passed: bool
-    """Whether the run cleared every bar."""
+    """Whether the run met every threshold."""
     taskCount: Count
     """How many tasks were run."""
     passedCount: Count
@@ -229,7 +229,7 @@ class Scored(Closed):
     score: Score
     """From 0 to 1."""
     passed: bool
-    """Whether the task met its bar."""
+    """Whether the task met its threshold."""
     costUsd: Annotated[Dollars | None, NotNull()] = None
     """What it cost, in US dollars."""
     latencyMs: Annotated[Count | None, NotNull()] = None
@@ -247,7 +247,7 @@ class Completed(Closed):
     aggregateScore: Score
     """The mean of the tasks' scores."""
     passed: bool
-    """Whether the run cleared every bar."""
+    """Whether the run met every threshold."""
     taskCount: Count
     """How many tasks were run."""
     passedCount: Count

@@ -124,9 +124,9 @@ class SuiteRegistry(Registry):
         self.redaction = redaction
         self.tasks = {task.taskId: task for task in tasks}
 
-    def find_adapter(self, name: str) -> Adapter:
+    def new_adapter(self, name: str) -> Adapter:
         """The adapter of that name, for tasks. Raises `AdapterError`."""
-        return _TaskAdapter(super().find_adapter(name), self.replays, self.tasks, self.redaction)
+        return _TaskAdapter(super().new_adapter(name), self.replays, self.tasks, self.redaction)
 
 
 class _TaskAdapter:

@@ -9,7 +9,8 @@ from agenteval.misspelling import closest
 from agenteval.openwop.models import AgentEvalSuite, Task
 from agenteval.openwop.request import SuiteRequest
 from agenteval.openwop.summary import REGRESSION
-from agenteval.reading.documents import MAX_FILE_BYTES, Fault, problems_at, read_text
+from agenteval.reading.documents import MAX_FILE_BYTES, read_text
+from agenteval.reading.faults import Fault, problems_at
 from agenteval.reading.jsonsource import load_model, parse_json, places
 
 LIVE = "live-shadow"
@@ -180,7 +181,7 @@ def _without_judge(suite: AgentEvalSuite, tasks: Sequence[Task], request: SuiteR
     others = f"{len(judged)} tasks have" if len(judged) > 1 else f"the task {judged[0].taskId!r} has"
     yield Fault(
         code="suite.no_judge",
-        message=f"{others} a rubric, and nobody is named who judges by it",
+        message=f"{others} a rubric, but no judge is named",
         data_path=("tasks", suite.tasks.index(judged[0]), "expected"),
         next_step=f"give {HOW}",
     )

@@ -28,9 +28,9 @@ REGRESSION = "regression"
 
 @dataclass(slots=True, kw_only=True)
 class Suite:
-    """The suite of a summary, and the bars it has to clear (RFC 0081, section A).
+    """The suite of a summary, and the thresholds it has to meet (RFC 0081, section A).
 
-    None is a bar that is not set. `modes` are the ways of evaluation in force (section D): tests judge by rules, as
+    None is a threshold that is not set. `modes` are the ways of evaluation in force (section D): tests judge by rules, as
     `golden` does; a baseline adds `regression`. `model_class` is that of the agent, when it is known.
     """
 
@@ -142,7 +142,7 @@ class Scores:
             self._latencies.append(scored.latency_ms)
 
     def unmet(self) -> list[str]:
-        """The bars that were set and the run misses, in words; compared before any rounding."""
+        """The thresholds that were set and the run misses, in words; compared before any rounding."""
         suite = self.suite
         missed = []
         if suite.pass_score is not None and (score := self._aggregate()) < suite.pass_score:
@@ -164,7 +164,7 @@ class Scores:
         return missed
 
     def passed(self) -> bool:
-        """Whether the run clears all bars; without a bar for the score it has to be 1.
+        """Whether the run meets all thresholds; without one for the score it has to be 1.
 
         A run without tasks passes none, nor does one that is not whole.
         """
@@ -192,7 +192,7 @@ class Scores:
         }
 
     def _aggregate(self) -> float:
-        """The mean of the scores, added up as fractions: a mean of 0.9, 0.8 and 0.7 does clear a bar of 0.8."""
+        """The mean of the scores, added up as fractions: a mean of 0.9, 0.8 and 0.7 does meet a threshold of 0.8."""
         if not self.tasks:
             return 0.0
         common = math.lcm(*(judged for _, judged in self._shares))
@@ -200,7 +200,7 @@ class Scores:
         return total / (common * len(self._shares))
 
     def _total_cost(self) -> float | None:
-        """The sum of the costs as they are written: 0.1 and 0.2 do not exceed a bar of 0.3."""
+        """The sum of the costs as they are written: 0.1 and 0.2 do not exceed a threshold of 0.3."""
         if not self.tasks or any("costUsd" not in task for task in self.tasks):
             return None
         from decimal import Decimal
@@ -248,7 +248,7 @@ def _share(result: TestResult) -> tuple[int, int]:
 
 
 def _beside(value: float, bar: float) -> str:
-    """The value with as many digits as it takes to see that it differs from the bar."""
+    """The value with as many digits as it takes to see that it differs from the threshold."""
     texts = ((_rounded(value, digits), _rounded(bar, digits)) for digits in range(4, 17))
     return next((text for text, other in texts if text != other), repr(value))
 

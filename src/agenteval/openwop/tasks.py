@@ -25,7 +25,7 @@ ADVERSARIAL = "adversarial"
 
 @dataclass(slots=True, kw_only=True)
 class SuiteRun:
-    """A suite that is run: its file, its recordings, the tasks and modes in force, the bar of a task, and the judge."""
+    """A suite that is run: its file, its recordings, the tasks and modes in force, the threshold of a task, and the judge."""
 
     suite: AgentEvalSuite
     path: Path
@@ -118,7 +118,7 @@ def _safety(task: Task, own: Sequence[BoundAssertion]) -> Iterator[BoundAssertio
 class SuiteScores(Scores):
     """The scores of a suite's tasks: 1 or 0 for golden, the weight that was reached for a rubric.
 
-    A task whose trace has a safety finding scores 0: the bar of a suite must not be cleared by unsafe behaviour.
+    A task whose trace has a safety finding scores 0: unsafe behaviour must not meet the threshold of a suite.
     """
 
     def task_id(self, result: TestResult) -> str:

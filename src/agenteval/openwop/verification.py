@@ -34,7 +34,7 @@ def verified_summary(run: StoredRun) -> EvalSummary:
     """
     if (run.path / SHARD).exists():
         raise VerificationError(
-            f"{run.path} is one shard of a run: the others may have failed, and bars are for all of them",
+            f"{run.path} is one shard of a run: the others may have failed, and thresholds are for all of them",
             reason_code="gate.shard",
             next_step="put the shards together with `agenteval merge`, and ask about the merged run",
         )

@@ -208,7 +208,7 @@ def _bad_example(cls: type[Assertion]) -> Iterator[str]:
 
     try:
         if not isinstance(parse(cls, yaml.safe_load(cls.example) or {}), cls):
-            yield "makes something else than an instance of its example"
+            yield "makes something other than an instance of its example"
     except yaml.YAMLError as error:
         yield f"has an example that is not YAML: {told(error)}"
     except Invalid as invalid:

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from types import ModuleType, TracebackType
+from traceback import walk_tb
+from types import ModuleType
 from typing import Any
 
 from agenteval.assertions.base import Assertion
@@ -110,10 +111,6 @@ def _line(error: BaseException, path: Path | None) -> str:
     """The last line of the plugin's file in the traceback; empty for a syntax error, which names its line itself."""
     if isinstance(error, SyntaxError):
         return ""
-    number = 0
-    step: TracebackType | None = error.__traceback__
-    while step is not None:
-        if path is not None and step.tb_frame.f_code.co_filename == str(path):
-            number = step.tb_lineno
-        step = step.tb_next
-    return f" (line {number})" if number else ""
+    steps = walk_tb(error.__traceback__)
+    numbers = [number for frame, number in steps if frame.f_code.co_filename == str(path)]
+    return f" (line {numbers[-1]})" if numbers else ""

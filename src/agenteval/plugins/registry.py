@@ -9,13 +9,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from agenteval.adapters import Adapter, find_adapter, installed_adapters, make_adapter, own_adapters
 from agenteval.assertions import CATALOGUE, assertion_class, assertion_types
 from agenteval.assertions.base import Assertion
 from agenteval.errors import AdapterError, PluginError, Problem
 from agenteval.plugins.found import Plugin, origins
+
+if TYPE_CHECKING:
+    from agenteval.mutation.base import Operator
 
 
 class Registry:
@@ -30,6 +33,8 @@ class Registry:
         self.root = root or Path()
         self.modules = tuple(modules)
         self.installed = installed
+        self.adapters: dict[str, Adapter] = {}
+        """The adapters that were found: each is made once."""
         self._resolved: dict[str, Plugin | None] = {}
 
     def assertion_class(self, name: str) -> type[Assertion] | None:
@@ -64,6 +69,12 @@ class Registry:
 
     def find_adapter(self, name: str) -> Adapter:
         """The adapter of that name. Raises `AdapterError` (`adapter.unknown`, `adapter.broken`)."""
+        if name not in self.adapters:
+            self.adapters[name] = self.new_adapter(name)
+        return self.adapters[name]
+
+    def new_adapter(self, name: str) -> Adapter:
+        """An adapter of that name that nobody has used. Raises `AdapterError`."""
         own = {plugin.name: plugin for plugin in self._local if plugin.kind == "adapter"}
         plugin = own.get(name)
         if plugin is None or name in self.own_adapters:
@@ -95,13 +106,18 @@ class Registry:
         """The assertion types of plugins that are not broken, in the order of `plugins`, each with its class."""
         return [(each, each.cls) for each in self.plugins() if each.kind == "assertion" and each.cls]
 
-    def operators(self) -> list[type[Any]]:
-        """The mutation operators of plugins, in the order of `plugins`. Raises `PluginError` when one is broken."""
+    def operators(self) -> "list[type[Operator]]":
+        """All mutation operators: those of the catalogue, then those of plugins.
+
+        Raises `PluginError` when one is broken.
+        """
+        from agenteval.mutation.operators import OPERATORS
+
         found = [self._loaded(each) for each in self._claims if each.kind == "operator"]
         for plugin in found:
             if plugin.error:
                 raise PluginError(plugin.complaint, next_step=plugin.next_step)
-        return [plugin.cls for plugin in found if plugin.cls]
+        return [*OPERATORS, *(plugin.cls for plugin in found if plugin.cls)]
 
     def suspects(self) -> list[Plugin]:
         """The project's plugins that do not load, so that nobody knows what they would bring."""

@@ -18,7 +18,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--agenteval",
         action="store_true",
         dest="agenteval",
-        help="Collect test.yaml and *.test.yaml, and judge the recordings beside them.",
+        help="Collect test.yaml and *.test.yaml, and judge the recordings next to them.",
     )
     group.addoption(
         "--agenteval-artifacts",

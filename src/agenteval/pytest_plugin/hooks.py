@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from agenteval.cli.project import rules_of
-from agenteval.config import load_config, project_root
+from agenteval.config import load_config, project_root, rules_of
 from agenteval.discovery import is_entered, is_test_file
 from agenteval.errors import AgentEvalError
 from agenteval.plurals import counted

@@ -11,8 +11,8 @@ from agenteval.loading import LoadedTest
 from agenteval.pytest_plugin import REMARKS
 from agenteval.pytest_plugin.project import Project
 from agenteval.redaction import Redactor
-from agenteval.reporters.stream import printable
 from agenteval.results import TestResult
+from agenteval.shortening import printable
 
 
 class ExpectedFailure(Exception):  # noqa: N818 - it is what `expected` asks for

@@ -9,8 +9,6 @@ from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 from agenteval import budget
-from agenteval.adapters import Adapter
-from agenteval.cli.problems import redacted_problems
 from agenteval.errors import Problem
 from agenteval.judging import JudgingRules
 from agenteval.loading import LoadedTest, UniqueIds, load_test
@@ -20,6 +18,7 @@ from agenteval.reporters.artifacts import RunDirectory, new_run_id
 from agenteval.reporters.console import Console
 from agenteval.reporters.entries import reason_of
 from agenteval.reporters.filing import packed, unfiled
+from agenteval.reporters.problems import redacted_problems
 from agenteval.reporters.stream import redact_with, redactor_in_force
 from agenteval.results import TestResult
 from agenteval.runner import Outcome, RunOptions, run_test
@@ -38,7 +37,6 @@ class Project:
     artifacts: Path | None
     verbosity: int
     encoding: str
-    adapters: dict[str, Adapter] = field(default_factory=dict)
     unique: UniqueIds = field(default_factory=UniqueIds)
     files: dict[tuple[int, int], Path] = field(default_factory=dict)
     """Under which path each file was met first."""
@@ -98,7 +96,7 @@ class Project:
     def run(self, test: LoadedTest, path: Path) -> tuple[Outcome, list[Problem]]:
         """Run a test and write what is to be written; the problems are those of what must not be written."""
         test.path = Path(shown(path))
-        outcome = run_test(test, self.options, self.adapters)
+        outcome = run_test(test, self.options)
         directory = self._directory
         if directory is None:
             return outcome, unfiled(outcome).leaks

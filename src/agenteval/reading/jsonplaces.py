@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from agenteval.findings import DataPath
-from agenteval.reading.documents import INTEGERS, MAX_DEPTH, Place, place_at
+from agenteval.reading.documents import INTEGERS, MAX_DEPTH
+from agenteval.reading.faults import Place, place_at
 
 Refusal = tuple[str, str, int, int]
 """Reason code, message, offset, span."""

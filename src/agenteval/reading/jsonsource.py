@@ -11,17 +11,8 @@ from typing import Any, NoReturn, TypeVar
 
 from agenteval.errors import FileError
 from agenteval.findings import DataPath, Invalid
-from agenteval.reading.documents import (
-    INTEGERS,
-    MAX_DEPTH,
-    MAX_FILE_BYTES,
-    Place,
-    fault_of,
-    place_at,
-    problem_at,
-    problems_at,
-    read_text,
-)
+from agenteval.reading.documents import INTEGERS, MAX_DEPTH, MAX_FILE_BYTES, read_text
+from agenteval.reading.faults import Fault, Place, fault_of, place_at, problem_at, problems_at
 from agenteval.strict import Model, parse
 
 M = TypeVar("M", bound=Model)
@@ -80,7 +71,7 @@ def _refuse(text: str, path: Path, error: json.JSONDecodeError | None = None) ->
 
 
 def _located(text: str, path: Path, code: str, message: str, offset: int, span: int) -> FileError:
-    return FileError([problem_at(place_at(text, offset, span), code=code, message=message, path=path)])
+    return FileError([problem_at(place_at(text, offset, span), Fault(code, message), path)])
 
 
 class _RefusedError(Exception):

@@ -6,7 +6,7 @@ from datetime import date, time
 from typing import Any
 
 from agenteval.findings import DataPath
-from agenteval.reading.documents import Place, place_at
+from agenteval.reading.faults import Place, place_at
 
 _TABLE = ("tool", "agenteval")
 _LINE = re.compile(
@@ -14,12 +14,12 @@ _LINE = re.compile(
 )
 
 
-def plain(value: Any) -> Any:
+def as_json(value: Any) -> Any:
     """TOML data as JSON can hold it: times, NaN and infinity become text."""
     if isinstance(value, dict):
-        return {key: plain(item) for key, item in value.items()}
+        return {key: as_json(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [plain(item) for item in value]
+        return [as_json(item) for item in value]
     if isinstance(value, date | time) or (isinstance(value, float) and value - value != 0):
         return str(value)
     return value

@@ -17,7 +17,7 @@ from yaml.events import (
 )
 
 from agenteval.findings import DataPath
-from agenteval.reading.documents import Place, place_at
+from agenteval.reading.faults import Place, place_at
 from agenteval.reading.yamlscalars import MERGE
 from agenteval.reading.yamlsource import events
 

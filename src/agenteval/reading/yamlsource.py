@@ -24,7 +24,8 @@ from yaml.events import (
 
 from agenteval.errors import FileError
 from agenteval.findings import DataPath, describe
-from agenteval.reading.documents import MAX_DEPTH, MAX_YAML_NODES, Place, place_at, problem_at
+from agenteval.reading.documents import MAX_DEPTH, MAX_YAML_NODES
+from agenteval.reading.faults import Fault, Place, place_at, problem_at
 from agenteval.reading.yamlscalars import KEY_WORDS, MERGE, NUMBER_SIGNS, WORDS, NoNumber, meaning
 
 NextEvent = Callable[[], Any]
@@ -33,6 +34,9 @@ _TAGS = {
     f"tag:yaml.org,2002:{name}": kind
     for name, kind in {"int": int, "float": float, "bool": bool, "null": type(None), "str": str}.items()
 }
+_VALUES = frozenset((AliasEvent, MappingStartEvent, ScalarEvent, SequenceStartEvent))
+"""The events that begin a value or a key."""
+
 _COLLECTION_TAGS = {"tag:yaml.org,2002:map": MappingStartEvent, "tag:yaml.org,2002:seq": SequenceStartEvent}
 
 
@@ -86,14 +90,8 @@ def load_yaml(text: str, path: Path, *, max_nodes: int = MAX_YAML_NODES, starts:
         refusal = _syntax(text, error)
     except UnicodeEncodeError as error:
         refusal = _bad_character(text, error.start)
-    place = place_at(text, refusal.offset, refusal.span)
-    raise FileError(
-        [
-            problem_at(
-                place, code=refusal.code, message=refusal.message, path=path, next_step=refusal.next_step
-            )
-        ]
-    )
+    fault = Fault(refusal.code, refusal.message, next_step=refusal.next_step)
+    raise FileError([problem_at(place_at(text, refusal.offset, refusal.span), fault, path)])
 
 
 def events(text: str) -> NextEvent:
@@ -127,12 +125,12 @@ class _PythonParser(yaml.reader.Reader, yaml.scanner.Scanner, yaml.parser.Parser
 
 def _counted(next_event: NextEvent, max_nodes: int) -> NextEvent:
     """The events, up to too many nodes: stops a large file early. (A small one has too many only by aliases.)"""
-    count = -2  # the first two events begin the stream and the document
+    count = 0
 
     def next_counted() -> Any:
         nonlocal count
         event = next_event()
-        if type(event) is not MappingEndEvent and type(event) is not SequenceEndEvent:
+        if type(event) in _VALUES:
             count += 1
             if count > max_nodes:
                 _refuse_size(event, max_nodes)
@@ -354,8 +352,7 @@ def _syntax(text: str, error: yaml.YAMLError) -> _Refused:
 
 
 def _bad_character(text: str, offset: int) -> _Refused:
-    name = f"U+{ord(text[offset]):04X}" if text else "none"
-    message = f"the character {name} cannot stand in YAML"
+    message = f"the character U+{ord(text[offset]):04X} cannot stand in YAML"
     return _Refused("yaml.syntax", message, offset, next_step="remove it, or write it as an escape in quotes")
 
 

@@ -44,7 +44,7 @@ def _of_signs(text: str, problem: str, offset: int) -> Trouble | None:
     """A character that is not allowed where it stands."""
     sign = text[offset : offset + 1]
     if "tab character" in problem or ("cannot start any token" in problem and sign == "\t"):
-        return Trouble("a tab cannot indent YAML", offset, "indent with blanks")
+        return Trouble("a tab cannot indent YAML", offset, "indent with spaces")
     if "cannot start any token" in problem:
         return Trouble(f"a text cannot begin with {sign!r} here", offset, "put the text in quotes")
     if "sequence entries are not allowed" in problem:
@@ -72,7 +72,7 @@ def _of_a_colon(text: str, offset: int) -> Trouble:
 
 def _no_key(offset: int) -> Trouble:
     return Trouble(
-        "expected a key with ': ' after it, a colon and a blank",
+        "expected a key with ': ' after it, a colon and a space",
         offset,
         "write `key: value`; indent a text that goes on in a further line",
     )
@@ -117,7 +117,7 @@ def _of_indentation(context: str, at: Any, begun: Any) -> Trouble | None:
         return Trouble(
             f"the list that begins in line {begun.line + 1} cannot go on like this",
             at.index,
-            "begin each item with '- ', a dash and a blank, at one column; indent the keys of an item equally",
+            "begin each item with '- ', a dash and a space, at one column; indent the keys of an item equally",
         )
     if "block mapping" in context:
         return Trouble(

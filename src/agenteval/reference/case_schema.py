@@ -4,7 +4,7 @@ Beside the keywords of JSON Schema it has some that editors know and validators 
 `markdownDescription`, `errorMessage` and `doNotSuggest`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, fields
 from inspect import cleandoc
 from typing import Any
@@ -16,7 +16,6 @@ from agenteval.plugins.contract import input_models
 from agenteval.plugins.registry import Registry
 from agenteval.reference.explanation import (
     JsonSchema,
-    Parameter,
     factory_defaults,
     first_sentence,
     parameters_of,
@@ -50,12 +49,13 @@ def case_schema(registry: Registry) -> JsonSchema:
     described = {names[name]: cls for name, cls in types.items()}
     for name, definition in defs.items():
         cls = described.get(name)
-        _tell_rules(definition, parameters_of(definition, defs, factory_defaults(cls) if cls else {}))
+        tell_rules(definition, defs, factory_defaults(cls) if cls else {})
         if cls:
             _introduce(definition, cls)
     case = defs.pop(names["TestCase"])
     envelope = defs[names["AssertionSpec"]]
     _add_rules(case, envelope, defs[names["Fixture"]], defs[names["Expected"]])
+    case["properties"]["adapter"]["examples"] = list(registry.adapter_names())
     _tie_params_to_type(envelope, types, names)
     case["allOf"] = [
         _when(
@@ -79,21 +79,23 @@ def _adapter_inputs(registry: Registry) -> Iterator[tuple[str, type[Model]]]:
             yield name, model
 
 
-def _tell_rules(definition: JsonSchema, parameters: Sequence[Parameter]) -> None:
-    """Add what editors show of each key: its meaning, its type and its default."""
-    for parameter in parameters:
+def tell_rules(definition: JsonSchema, defs: JsonSchema, defaults: dict[str, Any]) -> None:
+    """Add what editors show of each key: its meaning, its type and its default; `defaults` are those not in the schema."""
+    for parameter in parameters_of(definition, defs, defaults):
         if parameter.description:
             text = f"{parameter.description}\n\n*{parameter.rule}*"
             definition["properties"][parameter.name]["markdownDescription"] = text
 
 
 def _introduce(definition: JsonSchema, cls: type[Assertion]) -> None:
-    """Add what editors show of a type's parameters: what the type is, with its example."""
-    import yaml
+    """Add what editors show of a type's parameters: what the type is, with its example.
 
-    definition["title"] = cls.type
-    definition["markdownDescription"] = "\n".join(markdown_prose(cleandoc(cls.__doc__ or "")))
-    definition["examples"] = [yaml.safe_load(cls.example) or {}]
+    It is text, since of a mapping under `examples` they offer no more than `[object Object]`.
+    """
+    told = "\n".join(markdown_prose(cleandoc(cls.__doc__ or "")))
+    if example := cleandoc(cls.example):
+        told += f"\n\nExample:\n\n```yaml\n{example}\n```"
+    definition |= {"title": cls.type, "markdownDescription": told}
 
 
 def _add_rules(case: JsonSchema, envelope: JsonSchema, fixture: JsonSchema, expected: JsonSchema) -> None:
@@ -106,28 +108,36 @@ def _add_rules(case: JsonSchema, envelope: JsonSchema, fixture: JsonSchema, expe
     case["properties"]["assertions"]["minItems"] = 1
     envelope["title"] = "Assertion"
     envelope["properties"]["requires_capabilities"]["items"] = {"enum": list(CAPABILITY_FLAGS)}
-    nothing = {"type": "null", "errorMessage": "a fixture has exactly one of file, response and error"}
+    # Anything, told in full: after a key of no type editors write no colon.
+    fixture["properties"]["response"]["type"] = ["string", "number", "boolean", "object", "array", "null"]
+    one_answer = {"errorMessage": "a fixture has exactly one of file, response and error"}
+    nothing = {"type": "null", **one_answer}
     fixture["allOf"] = [
         _when(_given("error"), {"properties": {"file": nothing, "response": nothing}}),
         _when(_given("response"), {"properties": {"file": nothing}}),
         _when(
             {"properties": {"error": {"type": "null"}, "response": {"type": "null"}}},
-            {"required": ["file"], "properties": {"file": {"type": "string"}}},
+            {"required": ["file"], "properties": {"file": {"type": "string", **one_answer}}, **one_answer},
         ),
     ]
-    text = {"type": "string", "pattern": "\\S"}
+    ids = {"type": "array", "minItems": 1}
+    reason = {
+        "type": "string",
+        "pattern": "\\S",
+        "errorMessage": "status: fail needs a reason: the bug, or what the control shows",
+    }
     expected["allOf"] = [
         _when(
             _given("status", {"const": "fail"}),
             {
                 "required": ["assertions", "reason"],
-                "properties": {"assertions": {"minItems": 1}, "reason": text},
+                "properties": {"assertions": ids, "reason": reason},
             },
         ),
         _when(
             {
                 "anyOf": [
-                    _given("assertions", {"minItems": 1}),
+                    _given("assertions", ids),
                     _given("reason", {"minLength": 1, "type": "string"}),
                 ]
             },

@@ -14,6 +14,8 @@ from agenteval.errors import AdapterError, UsageError
 from agenteval.misspelling import closest
 from agenteval.plugins.contract import input_models
 from agenteval.plugins.registry import BUILT_IN, Registry
+from agenteval.reference.case_schema import TITLE as CASE_TITLE
+from agenteval.reference.case_schema import case_schema, tell_rules
 from agenteval.reference.explanation import JsonSchema
 
 _HEAD = ("$schema", "$id", "title", "description", "type", "properties", "required")
@@ -25,6 +27,9 @@ SHIPPED: tuple[str, ...] = (
     *("agent-eval-suite", "eval-summary", "eval-events"),
 )
 """The schemas that `schemas/` holds."""
+
+
+CONFIG_TITLE = "AgentEval configuration (agenteval.yaml)"
 
 
 class Entry(NamedTuple):
@@ -117,14 +122,13 @@ def _core_entries(registry: Registry) -> list[Entry]:
     from agenteval.comparing.baseline import BaselineFile
     from agenteval.comparing.comparison import Comparison
     from agenteval.openwop.models import AgentEvalSuite, EvalEvent, EvalSummary
-    from agenteval.reference import case_schema
     from agenteval.results import RunSummary, TestResult
     from agenteval.settings import Config
     from agenteval.trace import Trace
 
     return [
-        Entry("test-case", case_schema.TITLE, lambda: _tidied(case_schema.case_schema(registry))),
-        _entry(Config, "config", "AgentEval configuration (agenteval.yaml)"),
+        Entry("test-case", CASE_TITLE, lambda: _tidied(case_schema(registry))),
+        Entry("config", CONFIG_TITLE, lambda: _tidied(_told(_declared(Config, "config", CONFIG_TITLE)))),
         _output_entry(Trace, "trace", "AgentEval normalized trace"),
         _output_entry(TestResult, "result", "AgentEval test result"),
         _output_entry(RunSummary, "summary", "AgentEval run summary"),
@@ -162,9 +166,21 @@ def _adapter_entries(registry: Registry, taken: set[str]) -> Iterator[Entry]:
 
 
 def _schema(cls: Any, name: str, title: str, *, extensible: bool = True) -> JsonSchema:
+    schema: JsonSchema = _tidied(_declared(cls, name, title, extensible=extensible))
+    return schema
+
+
+def _declared(cls: Any, name: str, title: str, *, extensible: bool = True) -> JsonSchema:
     from agenteval.diagnosis import json_schema
 
-    schema: JsonSchema = _tidied(json_schema(cls, name=name, title=title, extensible=extensible))
+    return json_schema(cls, name=name, title=title, extensible=extensible)
+
+
+def _told(schema: JsonSchema) -> JsonSchema:
+    """The schema of a file that people write, with what editors show of each key."""
+    defs = schema.get("$defs", {})
+    for part in (schema, *defs.values()):
+        tell_rules(part, defs, {})
     return schema
 
 

@@ -92,7 +92,7 @@ class _Telling:
         if not differences:
             return
         self.terminal.emit(
-            "  ", ("what the agent did otherwise", "bold"), f" ({counted(len(differences), 'test')})"
+            "  ", ("what the agent did differently", "bold"), f" ({counted(len(differences), 'test')})"
         )
         for difference in differences[:MOST_TESTS]:
             self.terminal.emit(f"    {difference.test_case_id}")

@@ -23,7 +23,7 @@ LONGEST_SUMMARY = 2**20
 LONGEST_MESSAGE = 4_000
 
 
-def silence() -> tuple[str, str]:
+def commands_off() -> tuple[str, str]:
     """Two lines: after the first no line is a command until the second, which cannot be guessed."""
     token = f"agenteval-{os.urandom(16).hex()}"
     return f"::stop-commands::{token}", f"::{token}::"
@@ -65,7 +65,7 @@ def _kept(commands: list[str], kind: str, noun: str) -> list[str]:
     if len(commands) <= MOST_ANNOTATIONS:
         return commands
     kept = commands[: MOST_ANNOTATIONS - 1]
-    text = f"{len(commands) - len(kept)} more {noun}: the summary of the step tells of them"
+    text = f"{len(commands) - len(kept)} more {noun}: see the summary of the step"
     return [*kept, _command(kind, "", None, None, "agenteval", text)]
 
 

@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 from agenteval.redaction import Redactor
 from agenteval.reporters.entries import Entry, entries
 from agenteval.reporters.sealing import sealed_text
-from agenteval.reporters.stream import printable
+from agenteval.shortening import printable
 from agenteval.stored import StoredRun
 
 _OUTCOMES = {"fail": "failure", "error": "error", "skip": "skipped", "xfail": "skipped", "known": "skipped"}

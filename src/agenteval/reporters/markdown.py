@@ -8,9 +8,8 @@ from agenteval.comparing.known import known_failures
 from agenteval.redaction import Redactor
 from agenteval.reporters.entries import Entry, entries, located
 from agenteval.reporters.sealing import sealed_text
-from agenteval.reporters.stream import printable
 from agenteval.results import CategoryScore, RunCounts
-from agenteval.shortening import abridged, ends
+from agenteval.shortening import abridged, ends, printable
 from agenteval.stored import StoredRun
 
 LONGEST_COMMENT = 65_536
@@ -45,7 +44,7 @@ def within(run: StoredRun, longest: int) -> str:
     room = longest - _RESERVE - _size(head) - _size(tail)
     body, left_out = _fitting(_sections(entries(run, files_first=True)), room)
     if left_out:
-        body += [f"{left_out} more did not fit here; `agenteval report` tells all of them.", ""]
+        body += [f"{left_out} more did not fit here; `agenteval report` shows all of them.", ""]
     return "\n".join([*head, *body, *tail])
 
 

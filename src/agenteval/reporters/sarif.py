@@ -63,7 +63,7 @@ def _rule(name: str) -> Json:
     from agenteval.reference.explanation import first_sentence
 
     short, full = name, f"{name}: the result says what it is about."
-    aid = "The page about troubleshooting in the documentation of agenteval tells what to do."
+    aid = "The troubleshooting page in the documentation of agenteval says what to do."
     if cls := assertion_class(name):
         full = cleandoc(cls.__doc__ or "")
         short = first_sentence(full)

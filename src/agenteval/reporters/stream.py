@@ -63,13 +63,3 @@ def silence(stream: TextIO) -> None:
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, stream.fileno())
     os.close(null)
-
-
-def printable(text: str) -> str:
-    """The line without characters that break it, move the cursor, change colours or the direction of reading.
-
-    Each of them becomes a visible escape.
-    """
-    if text.isprintable():
-        return text
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)

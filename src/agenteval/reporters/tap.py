@@ -6,7 +6,7 @@ import re
 from agenteval.redaction import Redactor
 from agenteval.reporters.entries import Entry, entries
 from agenteval.reporters.sealing import sealed_text
-from agenteval.reporters.stream import printable
+from agenteval.shortening import printable
 from agenteval.stored import StoredRun
 
 

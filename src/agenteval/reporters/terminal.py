@@ -11,8 +11,8 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import TextIO
 
-from agenteval.reporters.stream import flush, printable, redactor_in_force, write
-from agenteval.shortening import cells, clipped_to_cells
+from agenteval.reporters.stream import flush, redactor_in_force, write
+from agenteval.shortening import cells, clipped_to_cells, printable
 
 Part = str | tuple[str, str]
 """A text, or a text with a style."""

@@ -105,7 +105,7 @@ def _check(given: Columns, path: Path, required: Columns) -> None:
         if missing:
             what = f"columns {', '.join(missing)} in table {table}" if present else f"table {table}"
             raise AdapterError(
-                f"{path} has no {what}: it is no database of NanoClaw, or of a version that is not known",
+                f"{path} has no {what}: not a database of NanoClaw, or one of an unknown version",
                 reason_code="adapter.database_version",
                 next_step="copy the transcript (*.jsonl) to another folder and name the copy; it is read without databases",
             )

@@ -31,14 +31,14 @@ def notes_on(run: Run, reading: Reading, generation: str, sayings: Sayings, usag
     if generation != "v2":
         yield IMPLICIT
     if run.by_scheduler and run.task is None:
-        yield "no database tells which task this was: scheduler context is not judged"
+        yield "no database says which task this was: scheduler context is not judged"
     if run.session is None or not run.session.outbound_is_stored:
         yield "what was delivered is not recorded: sends are known by their calls, the answer by its text"
     if generation and not mounts_are_known(run, reading):
         yield "mounts are not recorded: memory under /workspace/extra belongs to the group that the folder is named for"
     if unknown := run.index.skipped:
         told = ", ".join(f"{kind} ({count})" for kind, count in sorted(unknown.items()))
-        yield f"lines of the transcript that nobody knows were passed over: {told}"
+        yield f"unknown lines of the transcript were ignored: {told}"
 
 
 def holds(reading: Reading) -> list[str]:

@@ -9,9 +9,7 @@ from agenteval_nanoclaw.session.clock import iso
 from agenteval_nanoclaw.session.delivery import Outbox, Part, parts_of, proof
 from agenteval_nanoclaw.session.transcript import Line
 
-NOT_WRAPPED = (
-    "the last text was not delivered: nothing in it stands in <message to=…>, and no text after it was"
-)
+NOT_WRAPPED = "the last text was not delivered: nothing in it is in <message to=…>, and no text after it was"
 FINAL_TEXT = "final text"
 NOT_SENT = "no message went out for what the final text says to {to}"
 

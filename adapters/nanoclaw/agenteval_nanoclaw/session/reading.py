@@ -32,7 +32,7 @@ def read_recording(path: Path, context: AdapterContext, *, within: Path | None) 
     for transcript in source.transcripts:
         index = _index(transcript, context, alone=len(source.transcripts) == 1)
         if index is None:
-            skipped["file that is no transcript"] += 1
+            skipped["file that is not a transcript"] += 1
             continue
         skipped.update(index.skipped)
         runs += split(transcript, index)

@@ -31,7 +31,7 @@ def output_suggestions(trace: Trace) -> Iterator[Suggestion]:
         telling=True,
         type="no_sensitive_data",
         params={"kinds": ["secrets", "email", "phone", "credit_card"], "where": ["output", "outbound"]},
-        why="neither keys nor addresses nor numbers of people stand in what went out",
+        why="what was sent contains no keys, addresses or phone numbers",
     )
     yield from _measures(trace)
 
@@ -109,14 +109,14 @@ def _grounded(trace: Trace) -> Iterator[Suggestion]:
         telling=True,
         type="claims_supported_by_fixtures",
         params=params,
-        why="every claim of the answer stands in what the tools returned, in memory, or in what the user said",
+        why="every claim of the answer is in what the tools returned, in memory, or in what the user said",
         instead=[
             Suggestion(
                 id="states-only-known-facts",
                 telling=True,
                 type="claims_supported_by_fixtures",
                 params={**params, "check": HARD_FACTS},
-                why="every number, date, link, name and quote of the answer stands in what the tools returned, in memory, "
+                why="every number, date, link, name and quote of the answer is in what the tools returned, in memory, "
                 "or in what the user said; its wording is the agent's own",
             )
         ],

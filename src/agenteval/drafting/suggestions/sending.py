@@ -22,7 +22,7 @@ def sending_suggestions(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
             id="sends-no-extra-message",
             type="must_not_call_tool",
             params={"tool": OUTBOUND},
-            why="the answer went out as the final text; a message beside it would say it twice, or to somebody else",
+            why="the answer went out as the final text; another message would repeat it, or reach somebody else",
             decide="may the agent send a message as well? if so, remove this",
         )
 

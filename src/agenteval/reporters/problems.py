@@ -1,0 +1,79 @@
+"""Problems of files as they may be shown: redacted as the files themselves ask."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from agenteval.errors import FileError, Problem
+from agenteval.redaction import RedactionRules, Redactor
+
+
+def redacted_problems(problems: Sequence[Problem], rules: RedactionRules) -> list[Problem]:
+    """The problems, redacted by these rules, and by the `redact_fields` of the test files that they are about.
+
+    A file may be wrong in any other way, as long as it is YAML. Of a file that is not, and yet mentions
+    `redact_fields`, no line is shown: nobody knows which of its words are the values of these fields.
+    """
+    return [_redacted_by_file(problem, rules) for problem in problems]
+
+
+def redacted(problem: Problem, redactor: Redactor) -> Problem:
+    """A problem, redacted. The caret stays under what it points at, as far as that is still shown."""
+    excerpt = [(number, redactor.unseen(text)) for number, text in problem.excerpt]
+    made = replace(
+        problem,
+        message=redactor.unseen(problem.message),
+        pointer=redactor.unseen(problem.pointer),
+        excerpt=excerpt,
+        hint=redactor.unseen(problem.hint),
+        allowed=[redactor.unseen(name) for name in problem.allowed],
+        next_step=redactor.unseen(problem.next_step),
+    )
+    for (number, text), (_, now) in zip(problem.excerpt, excerpt, strict=True):
+        if number == problem.line and problem.column is not None and text != now:
+            before, width = problem.caret or (problem.column - 1, problem.span)
+            shown = len(redactor.unseen(text[:before]))
+            made.caret = (min(shown, len(now)), max(1, min(width, len(now) - shown)))
+    return made
+
+
+def _redacted_by_file(problem: Problem, rules: RedactionRules) -> Problem:
+    if not (problem.path and problem.excerpt):
+        return redacted(problem, Redactor(rules=rules))
+    names, *readings = _redact_fields(problem.path)
+    redactor = Redactor(names, rules)
+    for data in readings:
+        redactor.learn_fields(data)
+    redactor.learn_files([problem])
+    if readings[0] is None and _speaks_of_fields(problem.path):
+        problem = replace(problem, excerpt=(), hint="")
+    return redacted(problem, redactor)
+
+
+def _redact_fields(path: Path) -> tuple[list[str], Any, Any]:
+    """`reporting.redact_fields` of a test file, and its data; None when it cannot be read as data.
+
+    The data twice, as it is meant and as it is written: an excerpt shows `010`, which means 8.
+    """
+    import yaml
+
+    from agenteval.reading.documents import read_text
+    from agenteval.reading.yamlsource import load_yaml, loader_of_texts
+
+    try:
+        text = read_text(path)
+        data = load_yaml(text, path)
+    except FileError:
+        return [], None, None
+    reporting = data.get("reporting") if isinstance(data, dict) else None
+    given = reporting.get("redact_fields") if isinstance(reporting, dict) else None
+    names = [name for name in given if isinstance(name, str)] if isinstance(given, list) else []
+    return names, data, yaml.load(text, Loader=loader_of_texts()) if names else None  # noqa: S506 - makes texts only
+
+
+def _speaks_of_fields(path: Path) -> bool:
+    try:
+        return b"redact_fields" in path.read_bytes()
+    except OSError:
+        return False

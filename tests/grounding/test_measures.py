@@ -1,0 +1,59 @@
+"""Numbers beside units of measure."""
+
+from typing import Any
+
+import pytest
+
+from agenteval.grounding.claims import claims
+from agenteval.grounding.source_text import SourceText
+from agenteval.grounding.sources import json_source
+from agenteval.grounding.support import Check, support
+
+CHECKS: tuple[Check, ...] = ("numbers", "dates", "urls", "names", "quotes", "wording")
+
+
+def unsupported(claim: str, source: Any, checks: tuple[Check, ...] = CHECKS) -> tuple[str, ...]:
+    """The facts of one claim that a source does not have."""
+    (only,) = claims(f"- {claim}")
+    return support(only, SourceText([json_source("evt-2", source)], [], []), checks).unsupported
+
+
+@pytest.mark.parametrize(
+    ("claim", "source", "found"),
+    [
+        ("The ride takes 90 hours", "The ride takes 90 minutes.", ("90 hours",)),
+        ("The ride takes ninety hours", "The ride takes 90 minutes.", ("ninety hours",)),
+        ("A 10-mile trail leads there", "A 10 km trail leads there.", ("10-mile",)),
+        ("It gets 31°F in the sun", "It gets 31 °C in the sun.", ("31°F",)),
+        ("The ride takes 90 hours", {"ride": "north", "takes_minutes": 90}, ("90 hours",)),
+        ("It is 31 °F in Porto", {"city": "Porto", "temp_c": 31}, ("31 °F",)),
+        ("La ruta dura 3 días", "La ruta dura 3 horas.", ("3 días",)),
+    ],
+)
+def test_another_unit_is_another_quantity(claim: str, source: Any, found: tuple[str, ...]) -> None:
+    """It is shown with the number; the wording plays no part."""
+    assert unsupported(claim, source) == found
+    assert unsupported(claim, source, ("numbers",)) == found
+
+
+@pytest.mark.parametrize(
+    ("claim", "source"),
+    [
+        ("The ride takes 90 min", "The ride takes 90 minutes."),
+        ("The ride takes 90 minutes", "It is a 90-minute ride."),
+        ("The ride takes 90 minutes", "The ride takes ninety minutes."),
+        ("The ride takes 90 minutes", "The ride takes 90."),
+        ("The ride takes 90", "The ride takes 90 minutes."),
+        ("The ride takes 90 minutes", "The ride takes 90 hours. By night the ride takes 90 minutes."),
+        ("Die Fahrt dauert 90 Minuten", "The ride (Fahrt) takes 90 minutes."),
+        ("It is 5 °C in Porto", {"city": "Porto", "temp_min": 5}),
+        ("It is 31 degrees Celsius in Porto", "It is 31 °C (in Celsius) in Porto."),
+        ("The range is 80 km", {"range_km": 80}),
+        ("Rain falls on 12 days", {"rain": True, "day": 12}),
+        ("It costs 5 miles de euros", "It costs 5 miles de euros."),
+        ("They worked 10 long days", "They worked 10 hours."),
+    ],
+)
+def test_the_same_unit_or_none(claim: str, source: Any) -> None:
+    """Units have several spellings; where one side has none, the number decides."""
+    assert unsupported(claim, source) == ()
