@@ -140,15 +140,13 @@ def test_what_is_left_out_is_told_as_json(project: Logbooks, capsys: pytest.Capt
     assert len(made["left_out"]) == 7
 
 
-def test_a_run_that_came_to_no_good_end_is_told(
-    project: Logbooks, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_that_did_not_succeed_is_told(project: Logbooks, capsys: pytest.CaptureFixture[str]) -> None:
     """A test of a run that was cut off is written, and that it is one is said."""
     record(project.keep(run(*tool("c1", "bash", "ok"), output=None)), "--out", "evals")
-    told = "  ! the run came to no good end (partial): the test takes what it did for right"
+    told = "  ! the run did not succeed (status partial): the test expects what it did, no more"
     assert told in capsys.readouterr().out.splitlines()
     record(project.keep(NEWS), "--out", "other")
-    assert "no good end" not in capsys.readouterr().out
+    assert "did not succeed" not in capsys.readouterr().out
 
 
 def test_runs_fit_a_narrow_terminal(

@@ -90,7 +90,7 @@ def test_a_run_that_was_killed_is_told(project: Path, capsys: pytest.CaptureFixt
     assert main(["record", "v2-killed-mid-tool", "--out", "evals"]) == 0
     assert (
         "  nanoclaw.recovery.run-the-long-job.as-recorded: 1 assertion, which passes as expected\n"
-        "  ! the run came to no good end (partial): the test takes what it did for right\n"
+        "  ! the run did not succeed (status partial): the test expects what it did, no more\n"
     ) in capsys.readouterr().out
 
 

@@ -82,7 +82,7 @@ def remarks_on(draft: "Draft", terminal: "Terminal", *, expecting: bool = False)
     terminal.emit(f"  {draft.test_id}: {counted(len(draft.kept), 'assertion')}, {passing} as expected")
     if draft.status != "success":
         terminal.emit(
-            f"  ! the run came to no good end ({draft.status}): the test takes what it did for right"
+            f"  ! the run did not succeed (status {draft.status}): the test expects what it did, no more"
         )
     if draft.left_out:
         number = counted(len(draft.left_out), "suggestion")
