@@ -108,7 +108,7 @@ def test_a_recorded_test_passes_at_once(project: Logbooks, capsys: pytest.Captur
         "written  evals/what-is-new-in-ai/fx.web_search.news.json",
         "  logbook.web.what-is-new-in-ai.as-recorded: 6 assertions, all pass as expected",
         "  7 suggestions left out: the others notice as much",
-        "  3 lines marked `decide:` wait for a person",
+        "  4 lines marked `decide:` wait for a person",
         "next: agenteval run evals/what-is-new-in-ai",
     ]
     assert main(["validate", "evals"]) == 0
@@ -153,6 +153,31 @@ def test_the_file_begins_with_where_it_comes_from(project: Logbooks) -> None:
 # Not in the recording: costs
 schema_version:""")
     )
+
+
+def test_a_run_that_did_not_succeed_is_told(project: Logbooks, capsys: pytest.CaptureFixture[str]) -> None:
+    """A test of a run that was cut off is written, and that it is one is said."""
+    record(project.keep(run(*tool("c1", "bash", "ok"), output=None)), "--out", "evals")
+    told = "  ! the run did not succeed (status partial): the test expects what it did, no more"
+    assert told in capsys.readouterr().out.splitlines()
+    record(project.keep(NEWS), "--out", "other")
+    assert "did not succeed" not in capsys.readouterr().out
+
+
+def test_runs_fit_a_narrow_terminal(
+    project: Logbooks, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What does not fit in one line goes below the number of the run."""
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "80")
+    record(project.keep(NEWS), "--list")
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1:5] == [
+        "run",
+        "  time  group  trigger  first words  tools  status",
+        "1",
+        "  2026-11-21T20:53:01.527Z  main  user_message  What is new in AI?",
+    ]
 
 
 def test_each_assertion_says_why(project: Logbooks) -> None:
