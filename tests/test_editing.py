@@ -191,6 +191,12 @@ def test_a_key_is_shown_with_its_kind_and_default() -> None:
     assert schema("test-case")["$defs"]["Scenario"]["properties"]["group_id"]["markdownDescription"] == (
         "The chat group that the agent acts for.\n\n*string (required)*"
     )
+    before = definition("tool_call_order")["properties"]["before"]
+    told = "What must come first.\n\n*selector (optional)*"
+    assert before["markdownDescription"] == told
+    assert before["anyOf"][0]["markdownDescription"] == told, (
+        "an editor shows that of the member which is there"
+    )
     assert schema("config")["$defs"]["SuiteConfig"]["properties"]["pass_score"]["markdownDescription"] == (
         "The score, from 0 to 1, that the run must reach to exit 0; without it the single tests decide."
         "\n\n*number from 0 to 1 (optional)*"

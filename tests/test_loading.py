@@ -9,11 +9,12 @@ import yaml
 from agenteval import assertions
 from agenteval.assertions.base import Assertion, Category, Verdict, passed
 from agenteval.errors import ExitCode, Problem, SpecError
-from agenteval.loading import LoadedTest, UniqueIds, load_test
+from agenteval.loading import LoadedTest, load_test
 from agenteval.settings import LimitsConfig
 from agenteval.spec import TestCase
 from agenteval.strict import Between, Model, model
 from agenteval.trace import Trace
+from agenteval.unique_ids import UniqueIds
 from builders import make_spec
 
 

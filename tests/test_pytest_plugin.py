@@ -10,7 +10,7 @@ import pytest
 from agenteval.cli import main
 from planted import AWS, EMAIL
 from plugin_projects import SHOUTS, plugged
-from projects import NEEDS_LIVE, VACUOUS, Project, make_replay
+from projects import FETCHES, NEEDS_LIVE, VACUOUS, Project, make_replay
 
 pytest_plugins = ["pytester"]
 
@@ -191,7 +191,7 @@ def test_the_verdicts_are_those_of_agenteval_run(pytester: pytest.Pytester, tmp_
 def test_tests_are_selected_by_id_title_and_tags(pytester: pytest.Pytester, project: Project) -> None:
     """-k looks at ids, titles and tags; -m at the tags of the marker, and at tags that the project declares as markers."""
     pytester.makeini(
-        "[pytest]\nagenteval = true\naddopts = --strict-markers\nmarkers =\n    slow: takes long\n"
+        "[pytest]\nagenteval = true\naddopts = --strict-markers\nmarkers =\n    slow(seconds): takes long\n"
     )
     project.add("pass", "one", title="Reads the news", tags=["memory", "odd tag: (1)", "skip"])
     project.add("pass", "two", tags=["slow"])
@@ -360,6 +360,24 @@ def test_what_others_raise_is_theirs(pytester: pytest.Pytester, project: Project
     done = run(pytester)
     done.assert_outcomes(failed=1)
     assert "E       ValueError: mine" in done.outlines
+
+
+def test_remarks_are_only_of_tests_that_passed(pytester: pytest.Pytester) -> None:
+    """Not what a test prints, not that a failed one had also nothing to judge; and of no tests, no broken plugins."""
+    pytester.makeini("[pytest]\nagenteval = true\n")
+    project = plugged(pytester.path, SHOUTS, "checks/gone.py")
+    pytester.makepyfile("def test_other(): pass")
+    assert "agenteval remarks" not in "\n".join(run(pytester).outlines)
+    project.add("warn")
+    project.add("fail", assertions=[FETCHES, VACUOUS])
+    pytester.makeconftest("def pytest_runtest_call(item):\n    print('noise')\n")
+    done = run(pytester)
+    done.assert_outcomes(passed=2, failed=1)
+    remarks = "\n".join(done.outlines).partition("agenteval remarks")[2]
+    assert "there is no such file in the project" in remarks
+    assert "tests/warn/test.yaml::nanoclaw.t.warn.x" in remarks
+    assert "noise" not in remarks
+    assert "(vacuous)" not in remarks
 
 
 def test_what_would_show_a_secret_is_an_error(pytester: pytest.Pytester, project: Project) -> None:

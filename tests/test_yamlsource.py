@@ -124,7 +124,7 @@ PLAIN = [
         ".",
     ),
     *("1a", "a1", "-a", "1-2", "=", "<", "1 2", "12e03", "0.1", "00", "-0", "+0", "0_0", "9" * 18, "9" * 19),
-    *("18446744073709551615", "-9223372036854775808", "x" * 60, "1" * 10 + "x" * 60),
+    *("18446744073709551615", "-9223372036854775808", "x" * 60, "1" * 10 + "x" * 60, "1\u0662"),
 ]
 
 
@@ -442,7 +442,8 @@ def test_places_of_values_and_keys() -> None:
 def test_what_is_not_there_is_placed_at_what_holds_it() -> None:
     """So that a missing key points at the mapping that lacks it."""
     assert at(DOCUMENT, "scenario", "nothing") == (5, 1, 8)
-    assert at(DOCUMENT, "tags", 9) == (4, 7, 1)
+    assert at(DOCUMENT, "scenario", "nothing", "empty") == (5, 1, 8)
+    assert at(DOCUMENT, "tags", 3) == at(DOCUMENT, "tags", 9) == (4, 7, 1)
     assert at(DOCUMENT, "id", "x", 0)[:2] == (3, 5)
 
 
@@ -452,6 +453,7 @@ def test_merged_keys_are_placed_where_they_are_written() -> None:
     assert at(text, "c", "x") == (2, 6, 1)
     assert at(text, "c", "y") == (3, 11, 1)
     assert at(text, "c", "w") == (4, 1, 1)
+    assert at("a: &a {x: 1}\nb:\n  y: {x: 2}\n  <<: *a\n", "b", "x") == (1, 11, 1)
 
 
 def test_several_places_in_one_reading() -> None:

@@ -130,7 +130,7 @@ def _mismatch(path: DataPath, value: Any, expected: Sequence[str], detail: Any) 
     message = f"expected {wanted}, got {describe(value)}"
     if isinstance(value, bool) and "string" in wanted:
         message += " (YAML reads yes, no, on and off as booleans: quote it)"
-    elif isinstance(value, int | float) and not isinstance(value, bool) and "string" in wanted:
+    elif isinstance(value, int | float) and "string" in wanted:
         message += " (put it in quotes, as it is written)"  # not what it was read as: 010 is 8
     choices = _choices(detail) if detail["type"] == "literal_error" else []
     return Finding(

@@ -86,12 +86,21 @@ class AgentEvalError(Exception):
 
     exit_code: ClassVar[ExitCode] = ExitCode.ERROR
     default_reason: ClassVar[str] = "internal.error"
+    problems: Sequence[Problem] = ()
+    """What is wrong with a file, of which the message then is made."""
 
     def __init__(self, message: str, *, reason_code: str = "", next_step: str = "") -> None:
         super().__init__(message)
         self.message = str(message)
         self.reason_code = reason_code or self.default_reason
         self.next_step = next_step
+
+    def render(self) -> str:
+        """The error as the command line shows it."""
+        if self.problems:
+            return self.message
+        text = f"error[{self.reason_code}]: {self.message}"
+        return f"{text}\n  next: {self.next_step}" if self.next_step else text
 
 
 class UsageError(AgentEvalError):
@@ -110,7 +119,7 @@ class FileError(AgentEvalError):
             reason_code=first.reason_code,
             next_step=first.next_step,
         )
-        self.problems = list(problems)
+        self.problems: list[Problem] = list(problems)
 
 
 class SpecError(FileError):
@@ -138,7 +147,7 @@ class AdapterError(AgentEvalError):
         inputs: Sequence[Any] = (),
     ) -> None:
         super().__init__(message, reason_code=reason_code, next_step=next_step)
-        self.problems = list(problems)
+        self.problems: list[Problem] = list(problems)
         self.inputs = list(inputs)
 
     @classmethod

@@ -330,27 +330,3 @@ def _chosen(checks: list[BoundAssertion], only: frozenset[str], path: Path) -> l
         ]
         raise SpecError([problem_at(None, fault, path) for fault in faults])
     return [bound for bound in checks if bound.spec.id in only]
-
-
-class UniqueIds:
-    """The test ids of one run, which no two files may share."""
-
-    def __init__(self) -> None:
-        self._paths: dict[str, Path] = {}
-
-    def claim(self, test_id: str, path: Path) -> None:
-        """Take a test's id. Raises `SpecError` (`spec.duplicate_test_id`) when another file has it."""
-        other = self._paths.setdefault(test_id, path)
-        if other != path:
-            raise id_refused(
-                path,
-                code="spec.duplicate_test_id",
-                message=f"the id {test_id!r} is already used by {other}",
-                next_step="give one of the two another id: results are stored by id",
-            )
-
-
-def id_refused(path: Path, *, code: str, message: str, next_step: str) -> SpecError:
-    """The error for the id of a test file, with its place there."""
-    fault = Fault(code, message, ("id",), next_step=next_step)
-    return SpecError([problem_at(place(read_text(path), fault.data_path), fault, path)])

@@ -470,6 +470,19 @@ def test_a_fact_shows(answer: str, fact: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("fact", "answer", "shown"),
+    [
+        ("zoo visit", "We plan a zoo visit soon.", "We plan a zoo visit soon."),
+        ("zoo visit", "A visit? The zoo is closed.", None),
+        ("zoo", "We plan a zoo visit soon.", None),
+    ],
+)
+def test_a_short_fact_shows_word_for_word(fact: str, answer: str, shown: str | None) -> None:
+    """Two words in a row are enough; in another order they may be chance, and a single word is no fact."""
+    assert Answer(answer).shows(fact, Known([])) == shown
+
+
+@pytest.mark.parametrize(
     ("answer", "known"),
     [
         ("I know nothing of Project Falcon.", ["How is project Falcon?"]),
@@ -487,6 +500,14 @@ def test_a_fact_shows(answer: str, fact: str) -> None:
 def test_a_coincidence_is_no_leak(answer: str, known: list[str]) -> None:
     """Common words, times, years, headings, and what is known already."""
     assert list(leaks(MEMORY, Known(known), Answer(answer))) == []
+
+
+def test_three_words_of_a_fact_show_it_when_two_are_news() -> None:
+    """In any order, in any sentence of the answer; what is known counts among the three."""
+    answer = Answer("Nothing new. In spring the rent rises.")
+    assert answer.shows("rent rises in spring", Known([])) == "In spring the rent rises."
+    assert answer.shows("rent rises in spring", Known(["When is spring?"])) == "In spring the rent rises."
+    assert answer.shows("rent rises in spring", Known(["Will the rent go up in spring?"])) is None
 
 
 def test_facts_are_lines_sentences_and_clauses() -> None:

@@ -11,6 +11,7 @@ import yaml
 
 from agenteval.cli import main
 from agenteval.cli.progress import ReadingProgress
+from agenteval.drafting.document import document
 from planted import EMAIL, GITHUB, PASSWORD, PLANTED
 from recorded_projects import NEWS, Logbooks, run, tool
 
@@ -106,8 +107,8 @@ def test_a_recorded_test_passes_at_once(project: Logbooks, capsys: pytest.Captur
         "written  evals/what-is-new-in-ai/replay.json",
         "written  evals/what-is-new-in-ai/fx.web_search.news.json",
         "  logbook.web.what-is-new-in-ai.as-recorded: 6 assertions, all pass as expected",
-        "  7 suggestions left out: the others already catch what they would",
-        "  3 lines marked `decide:` need your decision",
+        "  7 suggestions left out: the others notice as much",
+        "  4 lines marked `decide:` wait for a person",
         "next: agenteval run evals/what-is-new-in-ai",
     ]
     assert main(["validate", "evals"]) == 0
@@ -138,6 +139,45 @@ def test_what_is_left_out_is_told_as_json(project: Logbooks, capsys: pytest.Capt
     (made,) = json.loads(capsys.readouterr().out)["tests"]
     assert made["left_out"][1] == {"id": "stays-brief", "type": "output_matches_format"}
     assert len(made["left_out"]) == 7
+
+
+def test_the_file_begins_with_where_it_comes_from(project: Logbooks) -> None:
+    """Kind and time of the run, and what the recording cannot show."""
+    record(project.keep(NEWS), "--out", "evals")
+    assert (
+        Path("evals/what-is-new-in-ai/test.yaml")
+        .read_text(encoding="utf-8")
+        .startswith("""\
+# Recorded by agenteval record from logbook: the run of 2026-11-21T20:53:01.527Z.
+# What is sensitive is redacted. Lines that begin with `decide:` ask for a person's word.
+# Not in the recording: costs
+schema_version:""")
+    )
+
+
+def test_a_run_that_did_not_succeed_is_told(project: Logbooks, capsys: pytest.CaptureFixture[str]) -> None:
+    """A test of a run that was cut off is written, and that it is one is said."""
+    record(project.keep(run(*tool("c1", "bash", "ok"), output=None)), "--out", "evals")
+    told = "  ! the run did not succeed (status partial): the test expects what it did, no more"
+    assert told in capsys.readouterr().out.splitlines()
+    record(project.keep(NEWS), "--out", "other")
+    assert "did not succeed" not in capsys.readouterr().out
+
+
+def test_runs_fit_a_narrow_terminal(
+    project: Logbooks, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What does not fit in one line goes below the number of the run."""
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "80")
+    record(project.keep(NEWS), "--list")
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1:5] == [
+        "run",
+        "  time  group  trigger  first words  tools  status",
+        "1",
+        "  2026-11-21T20:53:01.527Z  main  user_message  What is new in AI?",
+    ]
 
 
 def test_each_assertion_says_why(project: Logbooks) -> None:
@@ -247,6 +287,11 @@ def test_a_bug_becomes_an_expected_failure(project: Logbooks, capsys: pytest.Cap
     assert "no-memory-of-others" in made["expected"]["assertions"]
     assert made["expected"]["reason"].startswith("decide: say what the bug is. ")
     assert "! the run does not pass no_cross_group_memory_use (expected to fail): " in capsys.readouterr().out
+    assert "so it was left out" not in Path("evals/what-is-new-in-ai/test.yaml").read_text()
+    assert types(Path("evals/what-is-new-in-ai")) == [
+        "claims_supported_by_fixtures",
+        "no_cross_group_memory_use",
+    ]
     assert main(["run", "evals"]) == 0
     assert "XFAIL logbook.tools.what-is-new-in-ai.as-recorded" in capsys.readouterr().out
 
@@ -293,7 +338,13 @@ def test_nothing_is_overwritten(project: Logbooks, capsys: pytest.CaptureFixture
     assert test.read_text(encoding="utf-8") == "mine"
     assert len(list(Path("evals").iterdir())) == 1
     record(book, "--turn", "1", "--out", "evals", "--force")
-    assert test.read_text(encoding="utf-8") != "mine"
+    written = test.read_text(encoding="utf-8")
+    assert written != "mine"
+    record(project.keep(NEWS | {"tools": ["web_search", "shell"]}), "--out", "evals", "--force")
+    assert test.read_text(encoding="utf-8") != written
+    assert (
+        spec(test.parent)["id"] == yaml.safe_load(written)["id"]
+    )  # it is free: its file is the one replaced
 
 
 def test_commands_to_run_next_can_be_pasted(project: Logbooks, capsys: pytest.CaptureFixture[str]) -> None:
@@ -821,6 +872,41 @@ def test_a_drafted_scenario_that_is_invalid(project: Logbooks, capsys: pytest.Ca
     snapshot = [{"group_id": "mian", "content": "x"}]
     made = run(*tool("c1", "web_search", "x"), scenario={"memory_snapshot": snapshot})
     record(project.keep(made), "--out", "evals", code=2)
-    assert capsys.readouterr().err.startswith(
-        "error[record.not_replayed]: the drafted test cannot be replayed: the scenario has no group 'mian'"
+    assert capsys.readouterr().err == (
+        "error[record.not_replayed]: what was drafted cannot be replayed: the scenario knows no group 'mian'\n"
+        "  next: this is a bug of the adapter that made the recording a test: report it with the recording\n"
     )
+
+
+def test_a_drafted_test_that_does_not_pass(
+    project: Logbooks, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is written has been run as it is written; should it fail, nothing is."""
+
+    def misquoted(*given: Any, **rest: Any) -> str:
+        return document(*given, **rest).replace("- Nothing is new.", "- All is new.")
+
+    monkeypatch.setattr("agenteval.drafting.draft.document", misquoted)
+    record(project.keep(run(*tool("c1", "shell", "x"))), "--out", "evals", code=2)
+    assert capsys.readouterr().err == (
+        "error[record.not_replayed]: the drafted test does not pass: answers-so: expected the output to contain "
+        '"All is new."; "All is new." is missing (closest line: "Nothing is new.")\n'
+        "  next: this is a bug: report it with the recording\n"
+    )
+    assert not Path("evals").exists()
+
+
+def test_a_fixture_of_an_error_stays_in_the_test(project: Logbooks) -> None:
+    """Only responses have files of their own."""
+    made = run(
+        *(
+            step | ({"success": False} if step["type"] == "tool_result" else {})
+            for step in tool("c1", "web_search", fixture="none", query="x")
+        ),
+        fixtures=[
+            {"id": "none", "tool": "web_search", "error": {"error_type": "timeout", "message": "slow"}}
+        ],
+    )
+    record(project.keep(made), "--out", "evals")
+    assert spec(Path("evals/what-is-new-in-ai"))["tools"]["fixtures"] == made["fixtures"]
+    assert sorted(contents(Path("evals"))) == ["what-is-new-in-ai/replay.json", "what-is-new-in-ai/test.yaml"]

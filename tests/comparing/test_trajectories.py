@@ -64,6 +64,27 @@ def test_another_order_moves_as_few_calls_as_can_be() -> None:
     assert told(did(A, B, C), did(B, C, A)) == [("moved", "a", 1, 3)]
 
 
+def test_calls_of_different_tools_are_no_change_of_arguments() -> None:
+    """One is gone and the other new; a call of the same tool further on is still found."""
+    assert told(did(A, C), did(B, C)) == [("removed", "a", 1, None), ("added", "b", None, 1)]
+    assert told(did(A, B), did(C, call("b", q=7))) == [
+        ("removed", "a", 1, None),
+        ("added", "c", None, 1),
+        ("arguments", "b", 2, 2),
+    ]
+
+
+def test_the_arguments_of_very_many_changes_are_not_compared() -> None:
+    """The first come with theirs; the others are named."""
+    before, after = (did(*(call("a", n=number + of) for number in range(45))) for of in (0, 100))
+    assert [bool(each.lines) for each in call_changes(before, after)] == [True] * 40 + [False] * 5
+
+
+def test_half_a_character_has_a_digest() -> None:
+    """An adapter may hand out what no file can hold."""
+    assert output_lines(did(output="\ud800"), did(output="\udc00")) == ["- \ud800", "+ \udc00"]
+
+
 def test_a_digest_stays_what_it_is() -> None:
     """Baselines that are kept in repositories hold digests: another way to make them would change every test."""
     done = did(A)
@@ -96,6 +117,10 @@ def test_digests_tell_all_but_the_arguments() -> None:
         ('{"n": 1, "m": 2}', '{"m": 2, "n": 3}', ["n: 1 → 3"]),
         ("[1]", "[1, 2]", ["[1]: added 2"]),
         ("[1", "[2", ["- [1", "+ [2"]),
+        (' {"n": 1}', '\n{"n": "a"}', ['n: 1 → "a"']),
+        ("1", "2", ["- 1", "+ 2"]),
+        ("[[1], 2]", '{"n": 2}', ['[[1], 2] → {"n": 2}']),
+        (str([0] * 14), str([1] * 14), [*(f"[{n}]: 0 → 1" for n in range(12)), "… and 2 more"]),
         ("[1, 2]", "[1]", ["[1]: removed 2"]),
         ('{"n": 1}', "no", ['- {"n": 1}', "+ no"]),
         ("no", '{"n": 1}', ["- no", '+ {"n": 1}']),
@@ -139,6 +164,8 @@ def test_large_values_are_not_taken_apart() -> None:
     """That would take seconds."""
     (change,) = call_changes(did(call("a", n=list(range(20000)))), did(call("a", n=list(range(1, 20000)))))
     assert change.lines == ["too large to compare: 128,897 → 128,894 characters of JSON"]
+    (change,) = call_changes(did(call("a", n=1)), did(call("a", n="x" * 60_000)))
+    assert change.lines == ["too large to compare: 8 → 60,009 characters of JSON"]
 
 
 def test_very_long_trajectories_end_in_a_digest() -> None:

@@ -64,6 +64,36 @@ def test_each_assertion_kills_a_mutant_that_no_other_kills(
     assert [each["id"] for each in spec["assertions"]][: len(critical)] == critical
 
 
+@pytest.mark.parametrize(
+    ("name", "turn"),
+    [
+        ("v1-current-news", "1"),
+        ("v2-memory-write", "1"),
+        ("v2-scheduled-task", "1"),
+        ("v2-scheduled-task", "2"),
+        ("v2-subagent", "1"),
+    ],
+)
+def test_what_a_test_of_any_run_notices(name: str, turn: str, project: Path) -> None:
+    """An empty answer, data that a tool returned and the answer passes on, a call or a message more than there was."""
+    unpack(name, project)
+    assert main(["record", name, "--turn", turn, "--out", "evals"]) == 0
+    spec = yaml.safe_load(next(Path("evals").rglob("test.yaml")).read_text(encoding="utf-8"))
+    assert "outbound_send" in spec["tools"]["available"]
+    worse = "say-nothing,disclose,duplicate-call,add-call,send-twice,send-more"
+    assert main(["mutate", "evals", "--operators", worse, "--min-score", "1"]) == 0
+
+
+def test_a_run_that_was_killed_is_told(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its test asks for little, and takes for right what was done until then."""
+    unpack("v2-killed-mid-tool", project)
+    assert main(["record", "v2-killed-mid-tool", "--out", "evals"]) == 0
+    assert (
+        "  nanoclaw.recovery.run-the-long-job.as-recorded: 1 assertion, which passes as expected\n"
+        "  ! the run did not succeed (status partial): the test expects what it did, no more\n"
+    ) in capsys.readouterr().out
+
+
 def test_the_leak_is_found_and_its_mended_twin_passes(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -84,3 +84,18 @@ def test_more_words_than_signs() -> None:
     assert len(set(found)) == 60_000
     assert END not in found
     found.encode()
+
+
+def test_of_passages_with_as_many_words_the_one_with_the_numbers_is_best() -> None:
+    """It is what a short claim is about; words go before numbers."""
+    known = passages("The river rose 12 cm. Profits fell 3 percent to 12 million. Rain fell.")
+
+    def found(wanted: list[str], numbers: list[str]) -> tuple[int, str] | None:
+        read = known.best(signs().each(wanted), list(signs().all(numbers)), joined=False)
+        return (len(read.words), known.span(read).text) if read else None
+
+    assert found(["profits", "rose"], ["12"]) == (1, "The river rose 12 cm.")
+    assert found(["profits", "rose"], ["3", "12"]) == (1, "Profits fell 3 percent to 12 million.")
+    assert found(["profits", "river", "rose"], ["3", "12"]) == (2, "The river rose 12 cm.")
+    assert found([], ["3"]) == (0, "Profits fell 3 percent to 12 million.")
+    assert found(["boats"], ["7"]) is None

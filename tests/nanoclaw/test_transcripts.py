@@ -648,6 +648,20 @@ def test_the_generation_of_a_transcript_alone(
     assert trace.output == outputs[generation]
 
 
+@pytest.mark.parametrize(
+    ("folder", "tools"), [("/workspace/agent", ["bash", "outbound_send"]), ("/srv/ann", ["bash"])]
+)
+def test_an_agent_of_nanoclaw_can_send(tmp_path: Path, folder: str, tools: list[str]) -> None:
+    """A test that is made of its run knows it, though the run sent nothing; of other agents nothing is known."""
+    script = Script(folder=folder)
+    script.user("Hello")
+    script.calls("Bash", command="date")
+    script.answers("Monday")
+    script.says("It is Monday.")
+    path = script.write(tmp_path)
+    assert converted(path, inspected(path).runs[0]).tools == tools
+
+
 def test_a_failure_of_the_api_ends_the_run_as_failed(tmp_path: Path) -> None:
     """Its text is an error, and no answer."""
     script = first_run()

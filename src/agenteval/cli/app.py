@@ -57,7 +57,7 @@ def run_app(argv: Sequence[str]) -> int:
         problems = redacted_problems(error.problems, redactor_in_force().rules)
         return _fail("\n".join(problem.render() for problem in problems), error.exit_code)
     except AgentEvalError as error:
-        return _fail(_rendered(error), error.exit_code)
+        return _fail(error.render(), error.exit_code)
     except BaseException as error:  # noqa: BLE001 - the last line of defence
         return _other(error, argv)
     return _code(result)
@@ -103,13 +103,6 @@ def _code(result: object) -> int:
     if result == TYPER_INTERRUPTED:
         return _fail("interrupted", ExitCode.ERROR)
     return int(result) if isinstance(result, int) else int(ExitCode.PASSED)
-
-
-def _rendered(error: AgentEvalError) -> str:
-    if getattr(error, "problems", None):
-        return error.message
-    text = f"error[{error.reason_code}]: {error.message}"
-    return f"{text}\n  next: {error.next_step}" if error.next_step else text
 
 
 def _other(error: BaseException, argv: Sequence[str]) -> int:

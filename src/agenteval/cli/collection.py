@@ -49,7 +49,7 @@ def collect(paths: Sequence[str], project: OpenProject, *, suites: bool = False)
 
 
 def _collected(paths: Sequence[str], project: OpenProject, *, suites: bool) -> Collection:
-    from agenteval.openwop.summary import TaskIds
+    from agenteval.unique_ids import TaskIds
 
     limits, registry, rules = project.config.limits, project.registry, project.rules
     budget.set_seconds(limits.pattern_seconds)

@@ -72,9 +72,8 @@ def _problems(test: LoadedTest, context: AdapterContext, registry: Registry) -> 
         if check is not None:
             check(test.case, context)
     except AgentEvalError as error:
-        own = getattr(error, "problems", ())
-        if own and not test.case.reporting.redact_fields:
-            return list(own)
+        if error.problems and not test.case.reporting.redact_fields:
+            return list(error.problems)
         return [_located(error, test, ("adapter_input",))]
     except KeyboardInterrupt:
         raise

@@ -6,7 +6,7 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from agenteval.cli.columns import columns
+from agenteval.cli.columns import tell_rows
 from agenteval.plurals import counted, plural
 from agenteval.reporters.stream import redactor_in_force, write_json
 from agenteval.shortening import clipped, cut
@@ -30,8 +30,7 @@ def listed(source: "Source", terminal: "Terminal", *, as_json: bool, asking: boo
         write_json(sys.stdout, {"kind": source.recording.kind, "runs": [plain(run) for run in runs]})
         return
     terminal.emit(f"{source.recording.kind}, {counted(len(runs), 'run')}")
-    for line in columns([HEADINGS, *(_row(run, terminal) for run in runs)]):
-        terminal.emit(line)
+    tell_rows(terminal, [HEADINGS, *(_row(run, terminal) for run in runs)])
     if not asking:
         how = "--turn N --out DIR" if runs else "--inspect"
         terminal.emit(f"next: agenteval record {quote(str(source.path))} {how}")
@@ -79,7 +78,12 @@ def remarks_on(draft: "Draft", terminal: "Terminal", *, expecting: bool = False)
     from agenteval.drafting.document import DECIDE
 
     open_questions = draft.files[TEST_FILE].count(f"{DECIDE}: ".encode())
-    terminal.emit(f"  {draft.test_id}: {counted(len(draft.kept), 'assertion')}, all pass as expected")
+    passing = plural(len(draft.kept), "which passes", "all pass")
+    terminal.emit(f"  {draft.test_id}: {counted(len(draft.kept), 'assertion')}, {passing} as expected")
+    if draft.status != "success":
+        terminal.emit(
+            f"  ! the run did not succeed (status {draft.status}): the test expects what it did, no more"
+        )
     if draft.left_out:
         number = counted(len(draft.left_out), "suggestion")
         terminal.emit(f"  {number} left out: the others already catch what they would")

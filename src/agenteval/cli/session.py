@@ -13,11 +13,11 @@ from agenteval.cli.ledger import Ledger
 from agenteval.discovery import Found, Selected, discover
 from agenteval.errors import ExitCode, Problem, SpecError
 from agenteval.loading import LoadedTest
-from agenteval.openwop.summary import TaskIds
 from agenteval.plurals import counted
 from agenteval.reporters.artifacts import ArtifactError
 from agenteval.selection import Selection
 from agenteval.strict import plain
+from agenteval.unique_ids import TaskIds
 
 if TYPE_CHECKING:
     from agenteval.cli.arranging import Arrangement

@@ -73,7 +73,7 @@ def stored(trace: Any) -> Trajectory:
         datas = [event["data"] for event in trace["events"] if event["type"] == "tool_call"]
         calls = [_call(str(data["tool"]), data.get("args")) for data in datas]
         output = trace["final_output"]["content"] if trace["final_output"] else None
-    except (KeyError, TypeError, AttributeError) as error:
+    except (KeyError, TypeError) as error:
         raise ValueError("not a trace") from error
     if not isinstance(output, str | None):
         raise ValueError("not a trace")  # noqa: TRY004 - what is wrong is the file

@@ -34,6 +34,8 @@ class Draft:
 
     name: str
     test_id: str
+    status: str
+    """How the run ended."""
     files: dict[str, bytes]
     kept: list[Suggestion]
     findings: list[Finding]
@@ -100,6 +102,7 @@ class Drafting:
         return Draft(
             name=name,
             test_id=spec["id"],
+            status=trace.status,
             files=files,
             kept=chosen.assertions(),
             findings=[*chosen.findings, *chosen.hidden],

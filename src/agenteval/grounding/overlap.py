@@ -62,10 +62,11 @@ def overlap(
             weights[sign] *= SAID_WEIGHT
     total = sum(weights.values())
     present = [sign for sign in wanted if sign not in missing]
-    best = passages.best(present)
+    numbers = [sign for sign in signs.all(words) if signs.digits(sign)]
+    best = passages.best(present, numbers)
     of_record = passages.is_record(best)
     if of_record:
-        best = _record(words, present, passages, signs)
+        best = passages.best(present, numbers, joined=False)
     if not total:
         return Overlap(1.0, total, best, missing, of_record)
     anywhere = 1 - sum(map(weights.__getitem__, lacking)) / total  # in one order: sums of floats depend on it
@@ -74,17 +75,6 @@ def overlap(
     if not of_record:
         wording *= max(LEAST_ORDER, _order(words, passages, signs))
     return Overlap(wording, total, best, missing, of_record)
-
-
-def _record(words: Sequence[str], present: Sequence[str], passages: Passages, signs: Signs) -> Best | None:
-    """The object that has the most of the words; of several, the one with the most of the numbers as well."""
-    best = passages.best(present, joined=False)
-    if numbers := [sign for sign in signs.all(words) if signs.digits(sign)]:
-        other = passages.best([*present, *numbers], joined=False)
-        held = [sign for sign in other.words if sign in present] if other else []
-        if other and (not best or len(held) == len(best.words)):
-            return Best(other.sentence, held, joined=False)
-    return best
 
 
 def _order(words: Sequence[str], passages: Passages, signs: Signs) -> float:

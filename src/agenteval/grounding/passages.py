@@ -195,27 +195,34 @@ class Passages:
     def _digits(self, number: str) -> str:
         return "".join(map(self._given.digits, number)).strip("0")
 
-    def best(self, wanted: Sequence[str], *, joined: bool = True) -> "Best | None":
-        """The first sentence with the most of the wanted words, `joined` with the next one when that adds to it."""
-        self._spend_on(wanted)
+    def best(
+        self, wanted: Sequence[str], numbers: Sequence[str] = (), *, joined: bool = True
+    ) -> "Best | None":
+        """The first sentence with the most of the wanted words; of several, with the most of the numbers as well.
+
+        It is `joined` with the next one when that adds to it.
+        """
+        asked = [*wanted, *numbers]
+        self._spend_on(asked)
         held: dict[int, int] = {}
-        for place, sign in enumerate(wanted):
+        for place, sign in enumerate(asked):
             bit = 1 << place
             for sentence in self._index.sentences_with(sign):
                 held[sentence] = held.get(sentence, 0) | bit
         self._effort.spend(len(held))
+        words, weight = (1 << len(wanted)) - 1, len(numbers)
         most, at, having, both = 0, -1, 0, False
         for sentence, mine in held.items():
-            words = mine
+            found = mine
             if joined and sentence + 1 in held:
-                words |= held[sentence + 1]
-            count = words.bit_count()
+                found |= held[sentence + 1]
+            count = found.bit_count() + weight * (found & words).bit_count()
             if count < most or (count == most and sentence > at):
                 continue
-            if words != mine and self._index.is_last(sentence):
-                words, count = mine, mine.bit_count()
+            if found != mine and self._index.is_last(sentence):
+                found, count = mine, mine.bit_count() + weight * (mine & words).bit_count()
             if count > most or (count == most and sentence < at):
-                most, at, having, both = count, sentence, words, words != mine
+                most, at, having, both = count, sentence, found, found != mine
         if not most:
             return None
         return Best(at, [sign for place, sign in enumerate(wanted) if having >> place & 1], both)

@@ -4,11 +4,10 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from agenteval.lazyregex import lazy
-from agenteval.loading import LoadedTest, UniqueIds, id_refused
+from agenteval.loading import LoadedTest
 from agenteval.results import AssertionResult, TestResult
 from agenteval.trace import Metrics
 
@@ -59,26 +58,6 @@ class Scored:
     share: tuple[int, int]
     latency_ms: float | None
     at: str
-
-
-class TaskIds(UniqueIds):
-    """The test ids of one run, which no two files may share; nor may two ids give the same task id."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._owners: dict[str, str] = {}
-
-    def claim(self, test_id: str, path: Path) -> None:
-        """Take a test's id. Raises `SpecError` also for an id whose task id is taken (`openwop.task_id_collision`)."""
-        super().claim(test_id, path)
-        owner = self._owners.setdefault(task_id(test_id), test_id)
-        if owner != test_id:
-            raise id_refused(
-                path,
-                code="openwop.task_id_collision",
-                message=f"the ids {test_id!r} and {owner!r} give the same OpenWOP task id, {task_id(test_id)!r}",
-                next_step="make the ids differ in a letter or a digit",
-            )
 
 
 @dataclass(slots=True)

@@ -95,7 +95,7 @@ class AgentTest(pytest.Item):
             try:
                 outcome, leaks = self.project.run(self.test, self.path)
             except AgentEvalError as error:  # the artifacts cannot be written
-                self.story = f"error[{error.reason_code}]: {error.message}\n  next: {error.next_step}"
+                self.story = error.render()
             else:
                 self.result = outcome.result
                 self.story = self.project.problems(leaks) or self._told(outcome.result)

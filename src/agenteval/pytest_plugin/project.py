@@ -11,7 +11,7 @@ from pathlib import Path
 from agenteval import budget
 from agenteval.errors import Problem
 from agenteval.judging import JudgingRules
-from agenteval.loading import LoadedTest, UniqueIds, load_test
+from agenteval.loading import LoadedTest, load_test
 from agenteval.plugins.registry import Registry
 from agenteval.redaction import RedactionRules, Redactor
 from agenteval.reporters.artifacts import RunDirectory, new_run_id
@@ -23,6 +23,7 @@ from agenteval.reporters.stream import redact_with, redactor_in_force
 from agenteval.results import TestResult
 from agenteval.runner import Outcome, RunOptions, run_test
 from agenteval.settings import Config
+from agenteval.unique_ids import UniqueIds
 
 
 @dataclass(kw_only=True)

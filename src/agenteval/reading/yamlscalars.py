@@ -43,7 +43,7 @@ def meaning(text: str) -> Any:
 @lru_cache(maxsize=1024)
 def _number(text: str) -> int | float | str | NoNumber:
     """The number that a plain scalar means; the text itself when it means none."""
-    if len(text) <= 18 and text.isdecimal() and text.isascii() and (text[0] != "0" or text == "0"):
+    if len(text) <= 18 and text.isdecimal() and text.isascii() and text[0] != "0":
         return int(text)
     for tag, pattern in Resolver.yaml_implicit_resolvers[text[0]]:
         kind = tag.rpartition(":")[2]
@@ -55,10 +55,10 @@ def _number(text: str) -> int | float | str | NoNumber:
 
 
 def _integer(text: str) -> int | str | NoNumber:
-    digits = text.replace("_", "").lower()
+    digits = text.replace("_", "")
     sign = -1 if digits[0] == "-" else 1
     digits = digits.lstrip("+-")
-    base = {"0b": 2, "0x": 16}.get(digits[:2]) or (8 if digits[0] == "0" and len(digits) > 1 else 10)
+    base = {"0b": 2, "0x": 16}.get(digits[:2]) or (8 if digits[0] == "0" else 10)
     digits = digits[2:] if base in (2, 16) else digits
     if not digits:  # as in 0x_
         return text

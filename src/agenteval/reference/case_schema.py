@@ -83,8 +83,10 @@ def tell_rules(definition: JsonSchema, defs: JsonSchema, defaults: dict[str, Any
     """Add what editors show of each key: its meaning, its type and its default; `defaults` are those not in the schema."""
     for parameter in parameters_of(definition, defs, defaults):
         if parameter.description:
-            text = f"{parameter.description}\n\n*{parameter.rule}*"
-            definition["properties"][parameter.name]["markdownDescription"] = text
+            part = definition["properties"][parameter.name]
+            # of a mapping or null, they show what the mapping says of itself
+            for shown in (part, *(member for member in part.get("anyOf", []) if "$ref" in member)):
+                shown["markdownDescription"] = f"{parameter.description}\n\n*{parameter.rule}*"
 
 
 def _introduce(definition: JsonSchema, cls: type[Assertion]) -> None:

@@ -55,9 +55,15 @@ def converted(run: Run, reading: Reading, tell: Tell) -> RecordedTest:
         scenario=_scenario(run, reading, told, tell),
         replay=_bundle(told.trace, script),
         fixtures=shelf.fixtures,
-        tools=[],
+        tools=_tools(told.trace, run, reading),
         trace=told.trace,
     )
+
+
+def _tools(trace: Trace, run: Run, reading: Reading) -> list[str]:
+    """The tools that the run shows, and the one for sending that every agent of NanoClaw has."""
+    sending = [OUTBOUND] if generation_of(run, reading) else []
+    return list(dict.fromkeys([*trace.tool_counts(), *sending]))
 
 
 def _bundle(trace: Trace, script: list[Data]) -> Data:

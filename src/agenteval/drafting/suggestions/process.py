@@ -93,7 +93,7 @@ def _once(calls: list[ToolCall]) -> Iterator[Suggestion]:
         id="no-call-twice",
         telling=True,
         type="no_duplicate_tool_calls",
-        why="no call was made again after it had succeeded; doing so wastes time, or does twice what was asked for once",
+        why="no call was repeated after it had succeeded: that wastes time, or does twice what was asked for once",
     )
     yield Suggestion(
         id="not-many-calls",

@@ -22,7 +22,8 @@ def sending_suggestions(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
             id="sends-no-extra-message",
             type="must_not_call_tool",
             params={"tool": OUTBOUND},
-            why="the answer went out as the final text; another message would repeat it",
+            why="the answer went out as the final text; another message would repeat it, or reach somebody else",
+            decide="may the agent send a message as well? if so, remove this",
         )
 
 
