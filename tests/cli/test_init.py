@@ -215,8 +215,8 @@ def test_the_first_test_may_be_a_recorded_run(book: Path, capsys: pytest.Capture
         "created  .github/workflows/agenteval.yml",
         "updated  .gitignore",
         "  logbook.web.what-is-new-in-ai.as-recorded: 6 assertions, all pass as expected",
-        "  7 suggestions left out: the others notice as much",
-        "  4 lines marked `decide:` wait for a person",
+        "  7 suggestions left out: the others already catch what they would",
+        "  4 lines marked `decide:` need your decision",
         "next: agenteval run evals",
     ]
     assert main(["run", "evals", "--strict", "--fail-on-vacuous", "--strict-capabilities"]) == 0

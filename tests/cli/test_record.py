@@ -107,8 +107,8 @@ def test_a_recorded_test_passes_at_once(project: Logbooks, capsys: pytest.Captur
         "written  evals/what-is-new-in-ai/replay.json",
         "written  evals/what-is-new-in-ai/fx.web_search.news.json",
         "  logbook.web.what-is-new-in-ai.as-recorded: 6 assertions, all pass as expected",
-        "  7 suggestions left out: the others notice as much",
-        "  4 lines marked `decide:` wait for a person",
+        "  7 suggestions left out: the others already catch what they would",
+        "  4 lines marked `decide:` need your decision",
         "next: agenteval run evals/what-is-new-in-ai",
     ]
     assert main(["validate", "evals"]) == 0
