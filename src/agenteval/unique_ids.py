@@ -22,8 +22,8 @@ class UniqueIds:
             raise _refused(
                 path,
                 code="spec.duplicate_test_id",
-                message=f"the id {test_id!r} is taken by {other}",
-                next_step="give one of the two another id: results are filed under it",
+                message=f"the id {test_id!r} is already used by {other}",
+                next_step="give one of the two another id: results are stored by id",
             )
 
 
