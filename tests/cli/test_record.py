@@ -12,6 +12,7 @@ import yaml
 from agenteval.cli import main
 from agenteval.cli.progress import ReadingProgress
 from agenteval.drafting.document import document
+from agenteval.drafting.draft import Parts
 from planted import EMAIL, GITHUB, PASSWORD, PLANTED
 from recorded_projects import NEWS, Logbooks, run, tool
 
@@ -876,6 +877,23 @@ def test_a_drafted_scenario_that_is_invalid(project: Logbooks, capsys: pytest.Ca
         "error[record.not_replayed]: what was drafted cannot be replayed: the scenario knows no group 'mian'\n"
         "  next: this is a bug of the adapter that made the recording a test: report it with the recording\n"
     )
+
+
+def test_a_draft_that_cannot_be_replayed(
+    project: Logbooks, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What the adapter says of the files that would be written is told."""
+    monkeypatch.setattr(
+        "agenteval.drafting.draft.Parts", lambda **given: Parts(**{**given, "files": {"replay.json": b"[]"}})
+    )
+    record(project.keep(run(*tool("c1", "shell", "x"))), "--out", "evals", code=2)
+    said = capsys.readouterr().err
+    assert said.startswith("error[record.not_replayed]: what was drafted cannot be replayed: ")
+    assert "replay.json:1:1: error[bundle.wrong_type]: expected a mapping, got an empty list\n" in said
+    assert said.endswith(
+        "  next: this is a bug of the adapter that made the recording a test: report it with the recording\n"
+    )
+    assert not Path("evals").exists()
 
 
 def test_a_drafted_test_that_does_not_pass(
