@@ -28,17 +28,17 @@ def examples(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_it_opens_at_the_survivors(visit: Open, examples: Path) -> None:
     """Each with the difference and the assertion to add; what was noticed is folded away, a test without any is closed."""
     page = visit(examples)
-    assert page.title() == "98 % of mutants killed – agenteval"
-    expect(page.get_by_role("heading", level=1)).to_have_text("1 mutant survived")
-    expect(page.locator(".run span").first).to_have_text("score 98 %")
+    assert page.title() == "96 % of mutants killed – agenteval"
+    expect(page.get_by_role("heading", level=1)).to_have_text("2 mutants survived")
+    expect(page.locator(".run span").first).to_have_text("score 96 %")
     assert page.locator(".test .name").all_text_contents() == [
         "nanoclaw.news.current-news.sourced-bullets",
         "nanoclaw.recovery.graceful-failure.honest-answer",
     ]
     first, second = page.locator(".test").all()
-    expect(first.locator("h4")).to_contain_text("the answer begins with a preamble ramble, outcome")
-    expect(first.locator("ins")).to_have_text("+ Sure! Of course. Here is what I found for you:")
-    expect(first.locator(".mutant pre").last).to_contain_text("type: output_omits")
+    expect(first.locator("h4").first).to_contain_text("the answer begins with a preamble ramble, outcome")
+    expect(first.locator("ins").first).to_have_text("+ Sure! Of course. Here is what I found for you:")
+    expect(first.locator(".mutant").first.locator("pre").last).to_contain_text("type: output_omits")
     expect(second.locator(".body")).not_to_be_visible()
 
 
@@ -47,7 +47,7 @@ def test_what_was_noticed_says_by_what(visit: Open, examples: Path) -> None:
     page = visit(examples, java_script_enabled=False)
     second = page.locator(".test").last
     second.locator("summary").first.click()
-    second.get_by_text("25 mutants noticed or equivalent").click()
+    second.get_by_text("26 mutants noticed or equivalent").click()
     expect(second.locator("li").first).to_be_visible()
     assert "drop-call, equivalent: failed-attempt" in second.inner_text()
     assert "claim-success, killed by offers-a-next-step, admits-the-failure" in second.inner_text()
