@@ -150,7 +150,7 @@ def test_the_file_begins_with_where_it_comes_from(project: Logbooks) -> None:
         .read_text(encoding="utf-8")
         .startswith("""\
 # Recorded by agenteval record from logbook: the run of 2026-11-21T20:53:01.527Z.
-# What is sensitive is redacted. Lines that begin with `decide:` ask for a person's word.
+# Sensitive values are redacted. Lines that begin with `decide:` need your decision.
 # Not in the recording: costs
 schema_version:""")
     )
@@ -291,6 +291,8 @@ def test_a_bug_becomes_an_expected_failure(project: Logbooks, capsys: pytest.Cap
     assert "so it was left out" not in Path("evals/what-is-new-in-ai/test.yaml").read_text()
     assert types(Path("evals/what-is-new-in-ai")) == [
         "claims_supported_by_fixtures",
+        "no_sensitive_data",
+        "no_duplicate_tool_calls",
         "no_cross_group_memory_use",
     ]
     assert main(["run", "evals"]) == 0
@@ -874,8 +876,8 @@ def test_a_drafted_scenario_that_is_invalid(project: Logbooks, capsys: pytest.Ca
     made = run(*tool("c1", "web_search", "x"), scenario={"memory_snapshot": snapshot})
     record(project.keep(made), "--out", "evals", code=2)
     assert capsys.readouterr().err == (
-        "error[record.not_replayed]: what was drafted cannot be replayed: the scenario knows no group 'mian'\n"
-        "  next: this is a bug of the adapter that made the recording a test: report it with the recording\n"
+        "error[record.not_replayed]: the drafted test cannot be replayed: the scenario has no group 'mian'\n"
+        "  next: this is a bug in the adapter that turned the recording into a test: report it with the recording\n"
     )
 
 
@@ -888,10 +890,10 @@ def test_a_draft_that_cannot_be_replayed(
     )
     record(project.keep(run(*tool("c1", "shell", "x"))), "--out", "evals", code=2)
     said = capsys.readouterr().err
-    assert said.startswith("error[record.not_replayed]: what was drafted cannot be replayed: ")
+    assert said.startswith("error[record.not_replayed]: the drafted test cannot be replayed: ")
     assert "replay.json:1:1: error[bundle.wrong_type]: expected a mapping, got an empty list\n" in said
     assert said.endswith(
-        "  next: this is a bug of the adapter that made the recording a test: report it with the recording\n"
+        "  next: this is a bug in the adapter that turned the recording into a test: report it with the recording\n"
     )
     assert not Path("evals").exists()
 
