@@ -114,7 +114,7 @@ class TestToolCallOrder:
         assert not verdict.passed
         assert verdict.message == (
             "expected tool_call of outbound_send, then tool_call of outbound_send; "
-            "step 2 (tool_call of outbound_send) does not happen after evt-6; "
+            "step 2 (tool_call of outbound_send) did not happen after evt-6; "
             "the trace calls web_search×2 outbound_send×1"
         )
 

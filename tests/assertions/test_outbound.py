@@ -320,7 +320,7 @@ class TestDuplicates:
         verdict = self.sent(*steps, similarity=0.9)
         assert verdict.message == (
             "expected no message twice to the same destination, "
-            "got a message that is 99% alike to a: evt-3 (outbound_send) repeats evt-2 (outbound_send)"
+            "got a message that is 99% similar to a: evt-3 (outbound_send) repeats evt-2 (outbound_send)"
         )
         assert verdict.observed["repeated"] == [
             {"event_id": "evt-3", "same_as": "evt-2", "similarity": 0.993}

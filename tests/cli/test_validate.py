@@ -150,7 +150,7 @@ def test_a_recording_whose_name_is_misspelled(tmp_path: Path, capsys: pytest.Cap
     assert main(["validate", str(path)]) == 3
     out = " ".join(capsys.readouterr().out.split())
     assert f"{path}:22:1: error[adapter.replay_missing]: adapter_input.replay_file names" in out
-    assert " did you mean 'replay.json' by 'reply.json'? " in out
+    assert " did you mean 'replay.json' instead of 'reply.json'? " in out
     assert out.endswith(" 1 of 1 test file is invalid (1 problem)")
 
 

@@ -308,7 +308,7 @@ def test_choices_go_with_a_session(install: Path) -> None:
     case.adapter_input = {"replay_file": "replay.json", "turn": 1}
     with pytest.raises(AdapterError) as caught:
         NanoClawAdapter().trace(case, context_of(install))
-    assert caught.value.message == "adapter_input.turn goes with session, not with replay_file"
+    assert caught.value.message == "adapter_input.turn belongs with session, not with replay_file"
 
 
 def test_aliases_of_the_test_come_first(install: Path) -> None:

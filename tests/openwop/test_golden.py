@@ -98,20 +98,20 @@ _CUT = f'"{json.dumps("- one" + chr(10))[1:-1] * 50}'[:199] + "…"
             "exact",
             "READY",
             "READy!",
-            'expected exactly "READY", got "READy!", which differs from character 5 on',
+            'expected exactly "READY", got "READy!", which differs from character 5 onwards',
         ),
         (
             "exact",
             "READY",
             "READY!",
-            'expected exactly "READY", got "READY!", which differs from character 6 on',
+            'expected exactly "READY", got "READY!", which differs from character 6 onwards',
         ),
         (
             "exact",
             "- one\n" * 50 + "two",
             "- one\n" * 50 + "too",
             (
-                f"expected exactly {_CUT}, got {_CUT}, which differs from character 302 on: "
+                f"expected exactly {_CUT}, got {_CUT}, which differs from character 302 onwards: "
                 r'expected "…\n- one\n- one\n- one\ntwo", got "…\n- one\n- one\n- one\ntoo"'
             ),
         ),
@@ -172,7 +172,7 @@ def test_deep_nesting_is_no_json() -> None:
     """An output that nests without end fails, and breaks nothing."""
     passed, told = message("json-match", None, "[" * 200_000)
     assert not passed
-    assert told.endswith(", which is not JSON: it is nested too deep")
+    assert told.endswith(", which is not JSON: it is nested too deeply")
     with pytest.raises(ValueError, match="digits"):
         parsed("9" * 5000)
 

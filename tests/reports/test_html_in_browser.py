@@ -257,7 +257,7 @@ def test_a_megabyte_on_one_line_stays_in_its_place(visit: Open, folder: Path) ->
     assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
     answer = test_of(page, "long").locator(".final_output")
     expect(answer.locator(".left-out")).to_have_text(
-        "980,000 characters more are not in this report; the files of the run hold them."
+        "980,000 more characters not in this report: see the run's files."
     )
     answer.get_by_text("18,800 more characters").click()
     assert len(answer.locator(".value").inner_text()) > 20_000
