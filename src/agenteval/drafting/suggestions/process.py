@@ -14,7 +14,7 @@ from agenteval.trace import ToolCall, Trace, retries
 MOST_TOOLS = 3
 """Tools that get an assertion of their own: more would repeat what the course of calls says."""
 HARNESS_TOOLS = ("toolsearch", "todowrite")
-"""Tools with which an agent only sorts itself out: in small letters, without underscores."""
+"""Tools with which an agent only organises itself: in lower case, without underscores."""
 
 
 def process_suggestions(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
