@@ -49,6 +49,7 @@ def test_another_unit_is_another_quantity(claim: str, source: Any, found: tuple[
         ("It is 5 °C in Porto", {"city": "Porto", "temp_min": 5}),
         ("It is 31 degrees Celsius in Porto", "It is 31 °C (in Celsius) in Porto."),
         ("The range is 80 km", {"range_km": 80}),
+        ("The way takes 12 days", "The way takes the following. a: 9 b: 7 c: 12"),
         ("Rain falls on 12 days", {"rain": True, "day": 12}),
         ("It costs 5 miles de euros", "It costs 5 miles de euros."),
         ("They worked 10 long days", "They worked 10 hours."),

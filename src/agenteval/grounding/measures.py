@@ -45,11 +45,11 @@ mwh
 _UNIT_OF = {name: names.split()[0] for names in _UNITS.strip().splitlines() for name in names.split()}
 _AMBIGUOUS = frozenset("min h g l mi ha second day week month year hour foot".split())  # noqa: SIM905
 """Units that the name of a field means something else by: `temp_min`, `month`."""
-_OF_FIELD = {"c": "°c", "f": "°f"}
+_OF_FIELD = {"_c": "°c", "_f": "°f"}
 _AFTER = lazy(
-    r"[ \u00a0\u202f-]?(?:(?:degrees|grad|grados|degrés) )?(°[CF]|[^\W\d_]+(?:/h)?)(?![\w/²³]| de\b)", 0
+    r"[ \u00a0\u202f-]?(?:(?:degrees|grad|grados|degrés) )?(°[CF]|[^\W\d_]+(?:/h)?)(?![\w/²³]| de\b)"
 )
-_BEFORE = lazy(r"(?:^|[^\W_]*[_ (\"'])([^\W_]+)[\"')]{0,2}: ?[\"']?\Z")
+_BEFORE = lazy(r"(_?[^\W_]+)[\"')]{0,2}: ?[\"']?\Z")
 
 
 def is_measure(unit: str) -> bool:
@@ -70,4 +70,5 @@ def measure(text: str, start: int, end: int) -> str:
         return unit
     before = _BEFORE.search(text, max(0, start - 40), start)
     name = before[1].lower() if before else ""
-    return "" if name in _AMBIGUOUS else _OF_FIELD.get(name) or _UNIT_OF.get(name, "")
+    word = name.removeprefix("_")
+    return _OF_FIELD.get(name) or ("" if word in _AMBIGUOUS else _UNIT_OF.get(word, ""))
