@@ -5,12 +5,12 @@ strings and numbers. A string that holds JSON is read as JSON. Each text keeps i
 event, which goes on inside such a string.
 """
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from agenteval.grounding.records import is_field, records, row
+from agenteval.json_values import json_in
 from agenteval.selectors import is_event_of
 from agenteval.spec import TestCase, memory_text
 from agenteval.trace import Event, Trace
@@ -118,7 +118,7 @@ def _placed(value: Any, root: Path) -> Iterator[tuple[str, Path, bool]]:
     while pending:
         item, path = pending.pop()
         name = path[1] if path and path is not root else ""
-        if isinstance(item, str) and (inner := _inner_json(item)) is not None:
+        if isinstance(item, str) and (inner := json_in(item)) is not None:
             item, name = inner, ""
         if isinstance(item, str):
             yield item, path, False
@@ -140,14 +140,3 @@ def _unescaped(text: str) -> str:
     from html import unescape
 
     return unescape(text)
-
-
-def _inner_json(text: str) -> Any:
-    """The object or list that a string holds as JSON, or None."""
-    if text.lstrip()[:1] not in ("{", "["):
-        return None
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict | list) else None
