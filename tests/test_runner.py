@@ -126,6 +126,14 @@ def test_a_result_holds_all_that_the_spec_names() -> None:
     assert made.error is None
 
 
+def test_a_call_of_a_tool_that_the_agent_has_not_is_a_warning() -> None:
+    made = run_one(make_test(YES), make_trace(call("bash"))).result
+    assert made.status == "pass"
+    assert [warning.partition(":")[0] for warning in made.warnings] == [
+        "bash is called, but not in tools.available"
+    ]
+
+
 def test_timestamps_are_utc_with_milliseconds() -> None:
     """A time reads the same wherever it was written."""
     assert timestamp(0.0125) == "1970-01-01T00:00:00.012Z"
