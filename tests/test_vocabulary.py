@@ -315,14 +315,13 @@ def test_an_expected_failure_names_an_assertion_of_the_file(tmp_path: Path) -> N
 
 def test_a_tool_that_the_agent_has_not_is_told() -> None:
     trace = make_trace(call("bash"), call("web_search"), call("bash"), call("WebFetch"))
-    assert undeclared_tools(make_case(), trace) == [
+    (warning,) = undeclared_tools(make_case(), trace)
+    assert warning == (
         "bash and WebFetch are called, but not in tools.available: add what the agent has; "
         "an assertion of the type tools_within_policy fails when it calls anything else"
-    ]
-    assert undeclared_tools(make_case(tools={"available": ["bash", "web_*"]}), trace) == [
-        "WebFetch is called, but not in tools.available: add what the agent has; "
-        "an assertion of the type tools_within_policy fails when it calls anything else"
-    ]
+    )
+    (warning,) = undeclared_tools(make_case(tools={"available": ["bash", "web_*"]}), trace)
+    assert warning.startswith("WebFetch is called, but not in tools.available: ")
 
 
 @pytest.mark.parametrize(

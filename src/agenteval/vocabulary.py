@@ -77,11 +77,11 @@ def undeclared_tools(case: TestCase, trace: Trace) -> list[str]:
     missing = dict.fromkeys(call.tool for call in trace.calls() if not is_any_of(available, call))
     if not missing:
         return []
-    one = len(missing) == 1
-    return [
-        f"{' and '.join(missing)} {'is' if one else 'are'} called, but not in tools.available: add what the agent has; "
-        "an assertion of the type tools_within_policy fails when it calls anything else"
-    ]
+    called = (
+        f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} called, but not in tools.available"
+    )
+    advice = "add what the agent has; an assertion of the type tools_within_policy fails when it calls anything else"
+    return [f"{called}: {advice}"]
 
 
 def _groups(case: TestCase, named: Sequence[Named]) -> Iterator[Fault]:
