@@ -51,7 +51,8 @@ class ClaimsSupportedByFixtures(Assertion):
     it needs no source. Wording gets a score from 0 to 1: the share of the claim's content words that the
     sources have, a fifth of it in the best single passage, reduced by up to 30% if they are not in the order
     of the sources. A word that only the user said counts half. A claim that denies what the nearest passage
-    says, has the opposite of one of its words ("rose" for "fell"), or swaps who did what, is not supported.
+    says, has the opposite of one of its words ("rose" for "fell"), a temperature on the other side of zero, or
+    swaps who did what, is not supported.
     What the agent says about its own work ("I searched …", "Report sent.") and what introduces a list are
     judged only by their hard facts.
 

@@ -107,6 +107,8 @@ _NEGATIVE = lazy(
 )
 
 
+_OF_DEGREES = lazy(r"° ?[CF]\b")
+"""The letter would be taken for a name."""
 _PARTS = lazy(r"[;:()\n]|,(?! (?:who|whose|which)\b)")
 _DAYS = frozenset(map(plain_form, DAYS))
 _ANSWERS = ("no,", "no.", "no:", "no!", "no;", "no -", "no \u2013", "no \u2014")
@@ -121,7 +123,7 @@ class _Words:
     """The words of a text, the stem of each (empty for a function word), and which deny what follows."""
 
     def __init__(self, text: str) -> None:
-        self._text = text
+        self._text = text = _OF_DEGREES.sub("°", text)
         self.words = words(text)
         self.stems = list(map(plain_form, self.words))
         for place in [at for at, word in enumerate(self.words) if len(word) == 1]:

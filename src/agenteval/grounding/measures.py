@@ -35,8 +35,8 @@ litre litres liter liters l litern litro litros
 gallon gallons
 °c celsius
 °f fahrenheit
-km/h kmh kph
-mph
+km/h kmh kph kilometres/h kilometers/h kilometer/h kilómetros/h kilomètres/h stundenkilometer stundenkilometern
+mph miles/h mile/h mi/h
 hectare hectares ha hektar hectáreas
 acre acres
 kwh
@@ -47,8 +47,12 @@ _AMBIGUOUS = frozenset("min h g l mi ha second day week month year hour foot".sp
 """Units that the name of a field means something else by: `temp_min`, `month`."""
 _OF_FIELD = {"_c": "°c", "_f": "°f"}
 _AFTER = lazy(
-    r"[ \u00a0\u202f-]?(?:(?:degrees|grad|grados|degrés) )?(°[CF]|[^\W\d_]+(?:/h)?)(?![\w/²³]| de\b)"
+    r"(?i)[ \u00a0\u202f-]?(?:(?:degrees?|grad|grados?|degrés?) )?(°[cf]|[^\W\d_]+(?:/h)?)"
+    r"( (?:per|an|pro|por|par) (?:hour|stunde|hora|heure)| à l.heure)?(?![\w/²³]| de\b)"
 )
+_DEGREES = lazy(r"(?i)[ \u00a0\u202f-]?(?:°|degrees?\b|grad\b|grados?\b|degrés?\b)")
+_BELOW = lazy(r"(?i) (?:below|under|unter|bajo|sous) (?:zero|freezing|null|cero|zéro)\b")
+_MINUS = lazy(r"(?i)\b(?:minus|negative|menos|moins) ?\Z")
 _BEFORE = lazy(r"(_?[^\W_]+)[\"')]{0,2}: ?[\"']?\Z")
 
 
@@ -57,18 +61,43 @@ def is_measure(unit: str) -> bool:
     return unit in _UNIT_OF
 
 
-def written_unit(text: str, end: int) -> str:
-    """What stands after the number that ends here, if it is a unit: " hours", "km"."""
-    after = _AFTER.match(text, end)
-    return after.group() if after and after[1].lower() in _UNIT_OF else ""
+def unit_end(text: str, end: int) -> int:
+    """Where the unit ends that is written after the number that ends here: " hours", "km", "degrees below zero"; there, if none is."""
+    unit, at = _written(text, end)
+    if not unit:
+        degrees = _DEGREES.match(text, end)
+        at = degrees.end() if degrees else end
+    below = _BELOW.match(text, at)
+    return below.end() if below else at
+
+
+def is_degrees(text: str, end: int) -> bool:
+    """Whether the number that ends here is a temperature, or another number of degrees."""
+    return _written(text, end)[0] in ("°c", "°f") or bool(_DEGREES.match(text, end))
+
+
+def sign_start(text: str, start: int) -> int:
+    """Where a minus in words begins that stands before the number that begins here; there, if none does."""
+    minus = _MINUS.search(text, max(0, start - 10), start)
+    return minus.start() if minus else start
 
 
 def measure(text: str, start: int, end: int) -> str:
     """The unit of the number at these offsets: that written after it, or in the name of the field whose value it is; or empty."""
-    after = _AFTER.match(text, end)
-    if after and (unit := _UNIT_OF.get(after[1].lower())):
+    if unit := _written(text, end)[0]:
         return unit
     before = _BEFORE.search(text, max(0, start - 40), start)
     name = before[1].lower() if before else ""
     word = name.removeprefix("_")
     return _OF_FIELD.get(name) or ("" if word in _AMBIGUOUS else _UNIT_OF.get(word, ""))
+
+
+def _written(text: str, end: int) -> tuple[str, int]:
+    """The unit that is written after a number, and where it ends; or an empty one."""
+    after = _AFTER.match(text, end)
+    if not after:
+        return "", end
+    name = after[1].lower()
+    if after[2] and (unit := _UNIT_OF.get(f"{name}/h")):
+        return unit, after.end()
+    return _UNIT_OF.get(name, ""), after.end(1)

@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache
 from agenteval.grounding.apparatus import apparatus
 from agenteval.grounding.dates import Date, dates
 from agenteval.grounding.links import Link, addresses, links
-from agenteval.grounding.measures import is_measure, written_unit
+from agenteval.grounding.measures import is_measure, sign_start, unit_end
 from agenteval.grounding.quantities import IDENTIFIER, identifiers, quantities
 from agenteval.grounding.quantity import Quantity
 from agenteval.grounding.wording import Name, names, quote_pieces, quotes
@@ -41,11 +41,19 @@ class Statement:
         """The tokens without quantities: numbers are facts, not words."""
         return tokens(_blanked(self.plain, _spans(self.quantities))) if self.quantities else self.words
 
+    @cached_property
+    def measuring(self) -> frozenset[str]:
+        """The tokens that say what quantities are measured in, or that one is negative: `minus` and `degrees`."""
+        text = self.without_links
+        around = [(sign_start(text, each.start), each, unit_end(text, each.end)) for each in self.quantities]
+        return frozenset(
+            tokens(" ".join(f"{text[a : each.start]} {text[each.end : b]}" for a, each, b in around))
+        )
+
     def shown(self, quantity: Quantity) -> str:
         """A quantity as it is written, with its unit of measure."""
-        return quantity.text + (
-            written_unit(self.without_links, quantity.end) if is_measure(quantity.unit) else ""
-        )
+        end = unit_end(self.without_links, quantity.end) if is_measure(quantity.unit) else quantity.end
+        return quantity.text + self.without_links[quantity.end : end]
 
     @property
     def times(self) -> list[Quantity]:

@@ -21,6 +21,7 @@ from agenteval.grounding.quantity import counts_what_follows, is_weak
 from agenteval.grounding.source_numbers import Beside, anywhere
 from agenteval.grounding.source_text import SourceText
 from agenteval.grounding.statements import statement
+from agenteval.grounding.temperatures import misplaced
 from agenteval.language.signs import END
 from agenteval.text import fold
 
@@ -98,25 +99,28 @@ class _Reading:
     def _wanted(self, sources: SourceText) -> list[str]:
         """The signs of the content words that the sources should have, each once.
 
-        Words that the sources have in another form only are not asked for: AMD spelled out, the weekday of a date.
+        Words that the sources have in another form only are not asked for: AMD spelled out, the weekday of a date, and
+        `degrees` for `°C`.
         """
         words = self.stated.wording
         for sign, word in zip(sources.signs.each(words), words, strict=True):
             if sign and sign != END and not word[0].isdigit():
                 self._written.setdefault(sign, word)
-        held, said = sources.passages.content, sources.said
+        held, said, units = sources.passages.content, sources.said, self.stated.measuring
         sources.passages.spend(len(self._written))
         return [
             sign
             for sign, word in self._written.items()
-            if sign in held or sign in said or not has_other_form(fold(word), sources)
+            if sign in held or sign in said or not (word in units or has_other_form(fold(word), sources))
         ]
 
     def contradicted(self, span: Span) -> Sequence[str]:
         """What the nearest passage contradicts, where it is clear that the claim refers to that passage."""
         text, best = self.stated.without_links, self.overlap.best
         if not best or not self.overlap.of_record:
-            return () if text.strip(" .") in span.text else contradictions(text, span.text)
+            if text.strip(" .") in span.text:
+                return ()
+            return (*contradictions(text, span.text), *misplaced(self.stated, span.text))
         items, place = self.sources.passages.place(best)
         if not items.is_meant(place, frozenset(self.sources.signs.all(self.stated.words))):
             return ()
@@ -124,6 +128,7 @@ class _Reading:
         return (
             *against_record(text, span.text),
             *mislabelled(self.stated, span.text),
+            *misplaced(self.stated, span.text),
             *(" ".join(map(self._written.__getitem__, each)) for each in others),
         )
 

@@ -37,7 +37,7 @@ _CAPITALISED_ANYWHERE = lazy(rf"{_CAPITAL_FIRST}|(?<![a-z])[a-z]{{1,12}}[A-Z]\w*
 _INITIALS = lazy(r"(?:[A-Z]\.){2,}")
 _CAPITAL_INSIDE = lazy(r"[a-z][A-Z]")
 _TITLES = frozenset(["mr", "mrs", "ms", "dr", "prof", "sir", "herr", "herrn", "frau", "mme", "sra"])
-_OF_NUMBERS = ("UTC", "GMT", "AM", "PM", "USD", "EUR", "GBP", "JPY")
+_OF_NUMBERS = ("UTC", "GMT", "AM", "PM", "USD", "EUR", "GBP", "JPY", "Celsius", "Fahrenheit")
 """What stands beside times and amounts."""
 _OPENERS = frozenset(
     re.findall(
