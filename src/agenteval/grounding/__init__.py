@@ -1,5 +1,12 @@
 """Whether what an output says is in its sources: hard facts, wording, citations. By rules, without a model.
 
-`quantities` and `links` read numbers, dates and references out of a text; `wording` reads names, quotes and
-content words; `sources` is what the tools returned; `claims` and `citations` judge an output against it.
+What a text states: `quantities` (each a `quantity`, with the help of `number_words`, `times` and `measures`), `dates`,
+`links`, and in `wording` names and quotes; `statements` puts them together, without the `apparatus`.
+
+What the sources have: `sources` is what the tools returned, with `records` and `items` for JSON; `reading` finds what
+stands in one of them, `source_text` and `source_numbers` answer for all of them, `passages` finds the nearest one.
+
+The two beside each other: `claims` takes an output apart, and `support` judges a claim, by `known_numbers` and
+`known_names`, the `overlap` of its words, and what speaks against it: `contradictions`, with `opposites`, `temperatures`
+and `labels`. `citations` judges references, `marking` shows what is wrong, `effort` bounds the search.
 """
