@@ -164,6 +164,32 @@ def test_a_schedule_that_was_set_suggests_its_hours(hours: str) -> None:
         assert "tool_args_match" not in suggested(call("say", text=text), result("say"))
 
 
+@pytest.mark.parametrize(
+    ("tool", "moment", "hour"),
+    [
+        ("schedule_task", "2026-11-24T09:00:00", "T09:00"),
+        ("mcp__calendar__create_reminder", "2026-11-24 17:30", " 17:30"),
+        ("set_alarm", "2026-11-24T07:15:00.000+01:00", "T07:15"),
+    ],
+)
+def test_a_reminder_that_was_set_suggests_its_hour(tool: str, moment: str, hour: str) -> None:
+    """Its day depends on that of the recording."""
+    steps = (call(tool, prompt="Water the plants", at=moment), result(tool))
+    made = suggested(*steps)["tool_args_match"]
+    assert made.params == {"tool": tool, "match": {"regex": {"at": hour}}}
+    assert made.why == f"{tool} was called with at: {moment}"
+    assert "tool_args_match" not in suggested(steps[0], error(tool))
+
+
+def test_a_moment_is_no_hour_that_was_asked_for_everywhere() -> None:
+    """To read a calendar is no reminder; of a task with hours of its own, the first time says less."""
+    read = suggested(call("list_events", since="2026-11-24T09:00:00"), result("list_events"))
+    assert "tool_args_match" not in read
+    both = {"processAfter": "2026-11-24T09:00:00", "recurrence": "0 9 * * *"}
+    made = suggested(call("schedule_task", **both), result("schedule_task"))["tool_args_match"]
+    assert made.params["match"] == {"args_equal": {"recurrence": "0 9 * * *"}}
+
+
 def test_a_schedule_that_was_set_right_is_the_one_suggested() -> None:
     """The last one: the agent may have seen its own slip."""
     first = (call("schedule_task", recurrence="0 9 * * *"), result("schedule_task"))

@@ -272,6 +272,21 @@ def test_a_suggestion_that_is_redacted_says_so() -> None:
 
 
 @pytest.mark.parametrize(
+    ("moment", "later"),
+    [
+        ("2026-11-24T09:00:00", "2026-11-24T10:00:00"),
+        ("2026-11-24 23:30", "2026-11-24 00:30"),
+        ("2026-11-24", "2027-11-24"),
+    ],
+)
+def test_of_a_moment_the_hour_is_changed(moment: str, later: str) -> None:
+    """That is what goes wrong: by a time zone, or by noon."""
+    trace = make_trace(call("schedule_task", at=moment), output="Set.")
+    (mutant,) = mutated(trace, "change-argument", BLIND).mutants
+    assert mutant.difference == [f"- schedule_task at: {moment}", f"+ schedule_task at: {later}"]
+
+
+@pytest.mark.parametrize(
     ("operator", "what"),
     [
         ("change-argument", "url of the 2nd call of web_fetch is changed"),

@@ -13,6 +13,7 @@ from agenteval.outbound import DESTINATION_KEYS, OUTBOUND
 from agenteval.trace import ToolCall, Trace
 
 _NUMBER = re.compile(r"\d+")
+_HOUR = re.compile(r"(?<=\d{4}-\d\d-\d\d[T ])\d\d(?=:\d\d)")
 _SHORT = 80
 _OTHER_WORDS = ("yesterday", "Ostrava", "tax returns", "llamas")
 
@@ -40,7 +41,7 @@ def _remedies(trace: Trace, call: ToolCall, match: dict[str, Any], as_recorded: 
 
 
 class ChangeArgument(Operator):
-    """One argument gets another value: a number in it is raised, a boolean is flipped, a text asks for something else.
+    """One argument gets another value: a number in it is raised (the hour of a moment), a boolean is flipped, a text asks for something else.
 
     A message's destination is left to `send-elsewhere`.
     """
@@ -82,6 +83,8 @@ def _other(value: Any, subject: Subject) -> Any:
         return value + 1
     if not isinstance(value, str) or not value.strip():
         return None
+    if match := _HOUR.search(value):
+        return f"{value[: match.start()]}{(int(match[0]) + 1) % 24:02}{value[match.end() :]}"
     if match := _NUMBER.search(value):
         return f"{value[: match.start()]}{int(match[0]) + 1}{value[match.end() :]}"
     words = value.split(" ")

@@ -73,17 +73,35 @@ _CRON = lazy(rf"(?:[\d*/,-]+ ){{2,3}}(?:{_NAMED} ){{2}}{_NAMED}")
 """Seconds, which some schedulers have, minutes, hours, days, months and days of the week."""
 
 
+_MOMENT = lazy(r"\d{4}-\d\d-\d\d(?P<hour>[T ]\d\d:\d\d)(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?")
+_SETS_A_TIME = lazy(r"(?i)schedul|remind|alarm|timer|task")
+"""Tools that do something later. To others, a moment says what to look for."""
+
+
 def _scheduled(calls: list[ToolCall]) -> Iterator[Suggestion]:
-    """The hours and days of the last schedule that a call set: an agent that gets them wrong often says them right."""
+    """The hours of the last schedule, or of the last reminder: an agent that gets them wrong often says them right."""
     for call in reversed(calls):
-        for name, value in call.args.items() if call.succeeded else ():
-            if isinstance(value, str) and _CRON.fullmatch(value):
+        texts = {name: value for name, value in call.args.items() if isinstance(value, str)}
+        if not call.succeeded:
+            continue
+        for name, value in texts.items():
+            if _CRON.fullmatch(value):
                 yield Suggestion(
                     id="schedules-as-asked",
                     type="tool_args_match",
                     params={"tool": call.tool, "match": {"args_equal": {name: value}}},
                     why=f"{call.tool} was called with {name}: {value}",
                     decide="are these the hours and days that were asked for?",
+                )
+                return
+        for name, value in texts.items() if _SETS_A_TIME.search(call.tool) else ():
+            if moment := _MOMENT.fullmatch(value):
+                yield Suggestion(
+                    id="at-the-hour-asked",
+                    type="tool_args_match",
+                    params={"tool": call.tool, "match": {"regex": {name: moment["hour"]}}},
+                    why=f"{call.tool} was called with {name}: {value}",
+                    decide="was this hour asked for? one counted from now differs in each recording: then remove this",
                 )
                 return
 
