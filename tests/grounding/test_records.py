@@ -44,6 +44,41 @@ PLACES = [
     {"name": "Sakura", "outdoor_seating": "No", "takes_reservations": "Yes", "rating": "4.3"},
 ]
 MAIL = [{"from": "Jonas", "unread": False, "size": 7}, {"from": "Nadia", "unread": True, "size": 9}]
+ISSUES = {
+    "items": [
+        {"number": 1, "title": "Crash on start", "status": "closed"},
+        {"number": 2, "title": "Dark mode", "status": "open"},
+    ]
+}
+BILLS = {
+    "B-081": {"client": "Bakkerij Smit", "amount": 1240, "status": "paid", "paid_on": "2026-10-28"},
+    "B-086": {"client": "Studio Noord", "amount": 3675, "status": "overdue", "paid_on": None},
+}
+FLIGHT = {
+    "flight": "KL1234",
+    "status": {"code": "DELAYED", "onTime": False},
+    "departure": {"gate": "A18", "terminal": "5"},
+    "arrival": {"gate": "D24", "terminal": None},
+}
+ORDERED = {
+    "orders": [
+        {"id": "A-432", "client": "Mika", "shipped": True, "items": [{"sku": "KET-02", "name": "Kettle"}]},
+        {
+            "id": "A-477",
+            "client": "Mika",
+            "shipped": False,
+            "items": [{"sku": "LMP-30", "name": "Brass arc floor lamp with a shade"}],
+        },
+    ]
+}
+INVITED = {
+    "title": "Roof consult",
+    "invitees": [
+        {"name": "Mika Berg", "response": "accepted"},
+        {"name": "Yara Amrani", "response": "declined"},
+        {"name": "Rob", "response": "no_response"},
+    ],
+}
 NAMES = [f"{chr(ord('a') + n // 10)}{chr(ord('a') + n % 10)}" for n in range(60)]
 
 
@@ -167,6 +202,17 @@ def test_the_evidence_of_a_record() -> None:
         ({"cliente": "Ferrer", "importe": 59.9}, "Cliente Ferrer, importe 59,90"),
         ({"AAPL": {"quote": {"price": 241.37}}}, "AAPL has a price of 241.37."),
         ({"cost": 25, "total_cost_eur": 30}, "The total cost is 30."),
+        (ISSUES, "Issue 2 Dark mode is not closed."),
+        (ISSUES, "Issue 2 Dark mode isn't closed yet."),
+        (BILLS, "Studio Noord has not paid invoice B-086."),
+        (BILLS, "Bakkerij Smit has paid invoice B-081."),
+        (FLIGHT, "KL1234 is not on time and leaves from gate A18 of terminal 5."),
+        (FLIGHT, "KL1234 leaves from gate A18 of terminal 5 with a delay."),
+        (FLIGHT, "KL1234 has gate D24 for the arrival."),
+        (INVITED, "Mika Berg accepted the roof consult."),
+        (INVITED, "Mika Berg accepted and Yara Amrani declined the roof consult."),
+        (INVITED, "Mika accepted the roof consult, Yara Amrani declined."),
+        (INVITED, "Yara Amrani was invited too, and Mika accepted the roof consult."),
     ],
 )
 def test_honest_answers_pass(source: Any, output: str) -> None:
@@ -206,6 +252,16 @@ def test_honest_answers_pass(source: Any, output: str) -> None:
         ({"range_km": 112, "limit": 80}, "The range is 80 km.", 'the source says otherwise: "80"'),
         ({"total": 60, "price": 30, "fee": 30}, "The total is 30.", 'the source says otherwise: "30"'),
         ({"AAPL": {"quote": {"price": 241.37}}}, "MSFT has a price of 241.37.", "no source has MSFT"),
+        (ISSUES, "Issue 2 Dark mode is closed.", 'the source says otherwise: "closed"'),
+        (BILLS, "Studio Noord has paid invoice B-086.", 'the source says otherwise: "paid"'),
+        (FLIGHT, "KL1234 is on time and leaves from gate A18.", 'the source says otherwise: "time"'),
+        (
+            ORDERED,
+            "Order A-477 of Mika, a brass arc floor lamp with a shade, was shipped.",
+            'the source says otherwise: "shipped"',
+        ),
+        (INVITED, "Yara Amrani accepted the roof consult.", 'the source says otherwise: "accepted"'),
+        (INVITED, "Rob accepted the roof consult.", 'the source says otherwise: "accepted"'),
     ],
 )
 def test_wrong_answers_fail(source: Any, output: str, reason: str | None) -> None:
@@ -214,6 +270,22 @@ def test_wrong_answers_fail(source: Any, output: str, reason: str | None) -> Non
     assert not verdict.passed
     [claim] = verdict.observed["claims"]
     assert reason is None or claim["reasons"][0] == reason
+
+
+def test_a_state_of_something_else_contradicts_nothing() -> None:
+    """What wraps a result has no value that the claim is about; and two that tell it have to agree."""
+    wrapped = {
+        "content": [{"name": "Backup", "size": "3 GB"}, {"name": "Index", "size": "1 GB"}],
+        "isError": False,
+    }
+    assert read(wrapped, "Backup: 3 GB, the error of the name is gone.", min_support=0).passed
+    villa = {"place": "Villa", "owner": "Mika"}
+    off = {"house": "Villa", "heater_on": False}
+    loft = {"house": "Villa", "area": 12, "doors": 1}
+    claim = "Place Villa of the owner Mika has its heater on."
+    assert read({**villa, "hall": off, "loft": {**loft, "heater_on": True}}, claim).passed
+    assert read({**villa, "heater_on": True, "hall": off}, claim).passed
+    assert not read({**villa, "hall": off, "loft": {**loft, "heater_on": False}}, claim).passed
 
 
 def test_an_object_that_is_not_told_from_others_contradicts_nothing() -> None:

@@ -4,7 +4,7 @@ All this is judged only where the claim says much the same as the passage: with 
 What a JSON object says is compared field by field.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import accumulate, chain, pairwise
@@ -32,11 +32,29 @@ def contradictions(claim: str, passage: str) -> tuple[str, ...]:
     return _kept(claim[:LONGEST], passage[:LONGEST])
 
 
-def against_record(claim: str, record: str) -> tuple[str, ...]:
-    """The same against what a JSON object says, whose fields have nothing to do with each other."""
+def against_record(claim: str, record: str, beside: Iterable[str] = ()) -> tuple[str, ...]:
+    """The same against what a JSON object says, whose fields have nothing to do with each other.
+
+    What is so, or not, may be told by others `beside` it: they contradict the claim if all of them do that tell it.
+    """
     mine = _words(claim[:LONGEST])
-    said = (_against_field(mine, name, value) for name, value in fields(record[:LONGEST]))
-    return tuple(chain.from_iterable(said))
+    told = list(fields(record[:LONGEST]))
+    found = [part for name, value in told for part in _against_field(mine, name, value)]
+    own = {_words(value).state for name, value in told if not name}
+    others: dict[tuple[str, ...], list[list[str]]] = {}
+    for value in (value for each in beside for name, value in fields(each[:LONGEST]) if not name):
+        theirs = _words(value)
+        if theirs.state not in own and not value.startswith("no "):
+            others.setdefault(theirs.state, []).append(list(_against_state(mine, theirs)))
+    return (*found, *chain.from_iterable(each[0] for each in others.values() if all(each)))
+
+
+def denied(claim: str) -> frozenset[str]:
+    """The words of a claim, in lower case, that a negation in it may deny."""
+    said = _words(claim[:LONGEST])
+    return frozenset(
+        word.lower() for place in said.denying for word in said.words[place + 1 : place + 1 + REACH]
+    )
 
 
 def _against_field(mine: "_Words", name: str, value: str) -> Iterator[str]:
@@ -160,6 +178,11 @@ class _Words:
                     found.setdefault(self.stems[at], (place, at))
                     break
         return found
+
+    @cached_property
+    def state(self) -> tuple[str, ...]:
+        """The stems of what is so, or not: the name of a boolean field."""
+        return tuple(filter(None, self.stems))
 
     @cached_property
     def has_negative(self) -> bool:

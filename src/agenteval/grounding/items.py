@@ -6,9 +6,15 @@ from functools import cached_property
 from agenteval.grounding.effort import Effort
 from agenteval.grounding.records import fields
 from agenteval.grounding.sources import Path, Source
+from agenteval.lazyregex import lazy
 
 LEAST_ALIKE = 0.5
 """The share of their fields that objects have in common when they are of one kind."""
+MOST_COMPARED = 50
+"""Records of one item, and items of an inner list, that are compared with each other."""
+
+_NOTHING = lazy(r"(?:\A|(?<=[;>] ))no [^;:]+(?:; |\Z)")
+"""A field without a value: its name says nothing of the item."""
 
 Field = tuple[str | int, ...]
 """The keys that lead from an item to a field."""
@@ -35,6 +41,12 @@ class Items:
                     name for name, _ in fields(source.texts[number]) if name
                 )
         self._lists = {these: list(items) for these, items in lists.items() if _are_alike([*items.values()])}
+        parents = {id(path[0]): path[0][0] for path in source.paths if path and path[0]}
+        self._held: dict[int, list[int]] = {}
+        """The lists of each object, which goes by the `id` of its path too."""
+        for these in self._lists:
+            if parent := parents.get(these):
+                self._held.setdefault(id(parent), []).append(these)
         self._of_list = {item: these for these, items in self._lists.items() for item in items}
         self._asked: dict[int, tuple[frozenset[str], dict[int, frozenset[str]], frozenset[str]]] = {}
 
@@ -62,14 +74,78 @@ class Items:
         return all(own for own, _ in self._told_apart(text, words))
 
     def of_others(self, text: int, words: frozenset[str]) -> Iterator[str]:
-        """The values among words that other items have, in fields of which the item that a text is in has others."""
-        for item, _ in self._around(text):
+        """The values among words that other items have, in fields of which the item that is meant has others.
+
+        A text in no item may be about one in a list of its object.
+        """
+        around = [item for item, _ in self._around(text)]
+        for item in around:
             others = words.difference(self._words[item])
             for field, own in self._fields[item].items() if others else ():
                 if words.isdisjoint(own):
                     for value in self._values[self._of_list[item]].get(field, ()):
                         if words.issuperset(value) and not others.isdisjoint(value):
                             yield value
+        for these in () if around else self._held.get(id(self._source.paths[text]), ()):
+            if len(self._lists[these]) <= MOST_COMPARED:
+                yield from self._exchanged(these, words)
+
+    def _exchanged(self, these: int, words: frozenset[str]) -> Iterator[str]:
+        """The values among words in fields of which the item that they name, by a field before, has others."""
+        items = [self._fields[item] for item in self._lists[these]]
+        self._effort.spend(len(items))
+        for own in items:
+            name = next((each for each, value in own.items() if value and words.issuperset(value)), None)
+            if name is None:
+                continue
+            for field in list(own)[list(own).index(name) + 1 :]:
+                if not own[field] or not words.isdisjoint(own[field]):
+                    continue
+                having = [each for each in items if each.get(field) and words.issuperset(each[field])]
+                if having and all(words.isdisjoint(each.get(name, "")) for each in having):
+                    yield having[0][field]
+
+    def beside(self, text: int, words: frozenset[str]) -> Iterator[str]:
+        """What else says what is so, or not, in the item that a text is in, or where there is no item.
+
+        Words are among its values, or among those of what holds it: it may be about something else otherwise.
+        """
+        numbers = self._stating.get(self._innermost(text), ())
+        for number in numbers if len(numbers) <= MOST_COMPARED else ():
+            if number != text and self._is_about(number, words):
+                yield self._source.texts[number]
+
+    def _innermost(self, text: int) -> int | None:
+        return next((item for item, _ in self._around(text)), None)
+
+    def _is_about(self, text: int, words: frozenset[str]) -> bool:
+        path: Path = self._source.paths[text]
+        while path:
+            for number in self._at.get(id(path), ()):
+                told = "; ".join(value for name, value in fields(self._source.texts[number]) if name)
+                if not words.isdisjoint(self._content(told)):
+                    return True
+            path = path[0]
+        return False
+
+    @cached_property
+    def _stating(self) -> dict[int | None, list[int]]:
+        """The records that say what is so, or not, by the innermost item that they are in."""
+        found: dict[int | None, list[int]] = {}
+        for number in sorted(self._source.records):
+            if any(
+                not name and not value.startswith("no ") for name, value in fields(self._source.texts[number])
+            ):
+                found.setdefault(self._innermost(number), []).append(number)
+        return found
+
+    @cached_property
+    def _at(self) -> dict[int, list[int]]:
+        """The records of each object, which goes by the `id` of its path."""
+        found: dict[int, list[int]] = {}
+        for number in sorted(self._source.records):
+            found.setdefault(id(self._source.paths[number]), []).append(number)
+        return found
 
     def _told_apart(
         self, text: int, words: frozenset[str]
@@ -103,8 +179,9 @@ class Items:
         """The signs of the content words of each item."""
         found: dict[int, list[str]] = {item: [] for item in self._of_list}
         for number, text in enumerate(self._source.texts):
+            told = _NOTHING.sub("", text) if number in self._source.records else text
             for item, _ in self._around(number):
-                found[item].append(self._content(text))
+                found[item].append(self._content(told))
         return {item: "".join(words) for item, words in found.items()}
 
     @cached_property

@@ -11,7 +11,8 @@ from itertools import chain
 from typing import Literal
 
 from agenteval.grounding.claims import Claim
-from agenteval.grounding.contradictions import against_record, contradictions
+from agenteval.grounding.contradictions import against_record, contradictions, denied
+from agenteval.grounding.directions import reversed_changes
 from agenteval.grounding.known_names import has_identifier, has_name, has_other_form
 from agenteval.grounding.known_numbers import has_number, has_quantity
 from agenteval.grounding.labels import mislabelled
@@ -122,13 +123,18 @@ class _Reading:
                 return ()
             return (*contradictions(text, span.text), *misplaced(self.stated, span.text))
         items, place = self.sources.passages.place(best)
-        if not items.is_meant(place, frozenset(self.sources.signs.all(self.stated.words))):
+        said = frozenset(self.sources.signs.all(self.stated.words))
+        if not items.is_meant(place, said):
             return ()
-        others = items.of_others(place, frozenset(self._written))
+        without = denied(text)
+        others = items.of_others(
+            place, frozenset(sign for sign, word in self._written.items() if word.lower() not in without)
+        )
         return (
-            *against_record(text, span.text),
+            *against_record(text, span.text, items.beside(place, said)),
             *mislabelled(self.stated, span.text),
             *misplaced(self.stated, span.text),
+            *reversed_changes(self.stated, span.text),
             *(" ".join(map(self._written.__getitem__, each)) for each in others),
         )
 

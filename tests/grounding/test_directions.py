@@ -1,0 +1,70 @@
+"""Changes in the direction that a JSON object tells by a sign."""
+
+from typing import Any
+
+import pytest
+
+from agenteval.grounding.claims import claims
+from agenteval.grounding.source_text import SourceText
+from agenteval.grounding.sources import json_source
+from agenteval.grounding.support import Check, support
+
+CHECKS: tuple[Check, ...] = ("numbers", "dates", "urls", "names", "quotes", "wording")
+QUOTES = {
+    "quotes": [
+        {"symbol": "NVDA", "price": 187.65, "change": -3.29, "changePercent": "-1.72"},
+        {"symbol": "MSFT", "price": 512.04, "change": 4.11, "changePercent": "0.81"},
+    ]
+}
+
+
+def contradicted(claim: str, source: Any = QUOTES) -> tuple[str, ...]:
+    """What a source says otherwise."""
+    (only,) = claims(f"- {claim}")
+    return support(only, SourceText([json_source("evt-2", source)], [], []), CHECKS).contradicted
+
+
+@pytest.mark.parametrize(
+    ("claim", "found"),
+    [
+        ("NVDA is up 1.72% at $187.65", "up 1.72%"),
+        ("NVDA gained 1.72% to $187.65", "gained 1.72%"),
+        ("NVDA: $187.65 (+1.72%)", "+1.72%"),
+        ("NVDA: $187.65, 3.29 higher", "3.29 higher"),
+        ("NVDA is at $187.65, up about 1.7%", "up about 1.7%"),
+        ("MSFT fell 0.81% to $512.04", "fell 0.81%"),
+        ("MSFT: $512.04 (\u22124.11)", "\u22124.11"),
+    ],
+)
+def test_the_other_direction_is_a_contradiction(claim: str, found: str) -> None:
+    assert contradicted(claim) == (found,)
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "NVDA is down 1.72% at $187.65",
+        "NVDA: $187.65 (-1.72%)",
+        "NVDA: $187.65, change -3.29",
+        "NVDA did not rise by 1.72%",
+        "MSFT rose 0.81% to $512.04",
+        "MSFT is at $512.04, up 4.11",
+        "MSFT is at $512.04, 0.81%",
+        "NVDA is at $187.65 after it rose a lot last year and was the first of them all to do so",
+    ],
+)
+def test_the_same_direction_and_none(claim: str) -> None:
+    assert contradicted(claim) == ()
+
+
+@pytest.mark.parametrize(
+    ("claim", "source"),
+    [
+        ("The balance is up by 120", {"account": "main", "balance": -120}),
+        ("The index rose 2 points", {"index": "AEX", "change": 2, "change_before": -2}),
+        ("The index fell 0 points", {"index": "AEX", "change": 0}),
+    ],
+)
+def test_only_a_change_has_a_direction(claim: str, source: Any) -> None:
+    """And only where all of that size go the same way."""
+    assert contradicted(claim, source) == ()
