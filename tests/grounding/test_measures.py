@@ -79,3 +79,9 @@ def test_a_unit_in_words_is_no_wording_that_a_source_would_have_to_have(claim: s
     (only,) = claims(f"- {claim}")
     found = support(only, SourceText([json_source("evt-2", source)], [], []), CHECKS)
     assert (found.missing, found.holds(0.66)) == ((), True)
+
+
+def test_a_unit_is_told_with_its_number_only() -> None:
+    """Though what no source knows looks like a name."""
+    assert unsupported("The backup has 150 GB", "The backup has 90 MB.") == ("150 GB",)
+    assert unsupported("The backup has 90 GB", "The backup has 90 MB.") == ("GB",)

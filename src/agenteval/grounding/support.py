@@ -67,7 +67,7 @@ def support(claim: Claim, sources: SourceText, checks: Sequence[Check]) -> Suppo
     has_wording = "wording" in checks and claim.worded and bool(read.wanted)
     counted = [known for check in ("numbers", "dates") for _, known in found.get(check, ())]
     score = round(read.overlap.score(counted), 2) if has_wording else 1.0
-    unsupported = tuple(dict.fromkeys(text for text, known in facts if not known))
+    unsupported = tuple(_each_once([text for text, known in facts if not known]))
     return Support(
         claim=claim,
         score=score,
@@ -78,6 +78,13 @@ def support(claim: Claim, sources: SourceText, checks: Sequence[Check]) -> Suppo
         missing=read.missing if has_wording else (),
         judged=bool(facts) or has_wording,
     )
+
+
+def _each_once(texts: Sequence[str]) -> Iterator[str]:
+    """Texts without repetitions, also of the end of another one: GB after 150 GB."""
+    for text in dict.fromkeys(texts):
+        if not any(each.endswith(f" {text}") for each in texts):
+            yield text
 
 
 def score(judged: Sequence[Support]) -> float:
