@@ -6,7 +6,7 @@ from agenteval.trace import AdapterInfo, Trace
 from agenteval_nanoclaw.contradictions import situation_differs
 from agenteval_nanoclaw.files import find_recording
 from agenteval_nanoclaw.session.choosing import ALIASES, check_options, choose
-from agenteval_nanoclaw.session.mapping import tell
+from agenteval_nanoclaw.session.mapping import Teller
 from agenteval_nanoclaw.session.reading import read_recording
 
 
@@ -20,14 +20,9 @@ def trace_of_session(case: TestCase, context: AdapterContext, adapter: AdapterIn
     path = find_recording(given["session"], context)
     reading = read_recording(path, context, within=None if context.allow_outside else context.root)
     run = choose(reading.runs, given)
-    told = tell(
-        run,
-        reading,
-        aliases=given.get(ALIASES, {}),
-        ids=(case.id, context.run_id),
-        adapter=adapter,
-        default_group=case.scenario.group_id,
-    )
-    for warning in situation_differs(case, told.trace.scenario, told.trace.input_messages):
+    aliases, group = given.get(ALIASES, {}), case.scenario.group_id
+    teller = Teller(run, reading, aliases=aliases, adapter=adapter, default_group=group)
+    trace = teller.told(case.id, context.run_id).trace
+    for warning in situation_differs(case, trace.scenario, trace.input_messages):
         context.warn(warning)
-    return told.trace
+    return trace
