@@ -4,6 +4,7 @@ import heapq
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -52,6 +53,11 @@ class Ledger:
     """Test files of which only some assertions are judged."""
     summary: RunSummary | None = None
     tally: Tally = field(default_factory=Tally)
+
+    @cached_property
+    def redactor(self) -> Redactor:
+        """For what belongs to the run as a whole."""
+        return Redactor(rules=self.options.redaction)
 
     @property
     def folder(self) -> str | None:
@@ -156,7 +162,7 @@ class Ledger:
     def print_summary(self) -> None:
         """The run's summary as JSON, on stdout."""
         if self.summary:
-            write_encoded(sys.stdout, sealed(self.summary, Redactor(rules=self.options.redaction)).decode())
+            write_encoded(sys.stdout, sealed(self.summary, self.redactor).decode())
             flush(sys.stdout)
 
     def _note(self, problems: Sequence[Problem], *, invalid: bool) -> None:
@@ -214,6 +220,5 @@ class Ledger:
             from agenteval.cli.lastrun import remember
 
             timed = self.log is None  # or the other shards would be divided otherwise
-            tally, redactor = self.tally, Redactor(rules=self.options.redaction)
-            root = self.options.root
-            remember(root, tally.rows, tally.problems, parts=self.parts, timed=timed, redactor=redactor)
+            root, tally = self.options.root, self.tally
+            remember(root, tally.rows, tally.problems, parts=self.parts, timed=timed, redactor=self.redactor)

@@ -86,7 +86,7 @@ class Reporting:
             yield
 
     def add(self, written: Path) -> None:
-        """Add a test that has ended to the stream; `written` is the file of its result."""
+        """Add a test that has ended to the stream, if there is one; `written` is the file of its result."""
         if self.stream:
             from agenteval.stored import load_result
 
