@@ -26,9 +26,8 @@ def entry() -> None:
     try:
         sys.stdout.flush()
         sys.stderr.flush()
-    except (OSError, ValueError, AttributeError):  # a plugin may have closed it
+    finally:  # whatever a plugin made of them
         os._exit(code)
-    os._exit(code)
 
 
 def main(argv: Sequence[str]) -> int:
