@@ -16,6 +16,7 @@ the conversation itself
     nothing names, since send tools without a destination answer where they were asked.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -195,20 +196,15 @@ def similarity(one: str, other: str) -> float:
     if one == other:
         return 1.0
     first, second = _triples(one[:MOST_COMPARED]), _triples(other[:MOST_COMPARED])
-    total = sum(first.values()) + sum(second.values())
-    common = sum(min(count, second[triple]) for triple, count in first.items() if triple in second)
-    return 2 * common / total if total else 0.0
+    total = first.total() + second.total()
+    return 2 * (first & second).total() / total if total else 0.0
 
 
 MOST_COMPARED = 4_000
 
 
-def _triples(text: str) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for at in range(len(text) - 2):
-        triple = text[at : at + 3]
-        counts[triple] = counts.get(triple, 0) + 1
-    return counts
+def _triples(text: str) -> Counter[tuple[str, str, str]]:
+    return Counter(zip(text, text[1:], text[2:], strict=False))
 
 
 def repeated(sent: Sequence[Message], least: float) -> Iterator[tuple[Message, Message, float]]:
