@@ -21,7 +21,7 @@ from agenteval_nanoclaw.session.reading import Reading
 from agenteval_nanoclaw.session.remembering import Call, MemoryTelling
 from agenteval_nanoclaw.session.results import result_text, whole_text
 from agenteval_nanoclaw.session.runs import Run
-from agenteval_nanoclaw.session.saying import MAIN, Place, Said, read_sayings
+from agenteval_nanoclaw.session.saying import MAIN_AGENT, Place, Said, read_sayings
 from agenteval_nanoclaw.session.tools import canonical, fitting
 from agenteval_nanoclaw.session.transcript import prompt_of
 from agenteval_nanoclaw.session.usage import Usage
@@ -112,7 +112,7 @@ class Teller:
             self._system(said)
         else:
             self.ending.hears(said)
-            if said.agent == MAIN:
+            if said.agent == MAIN_AGENT:
                 self._messages(said)
             for block in said.blocks("tool_result"):
                 self._result(said, block)
