@@ -4,9 +4,9 @@ Equal values stay equal, so a cleaned test is about the same things as the run; 
 """
 
 import re
-from hashlib import sha256
 from typing import Any
 
+from agenteval.digests import sha256
 from agenteval.lazyregex import lazy
 from agenteval.recordings import RecordedTest
 from agenteval.redaction import RedactionRules, Redactor
@@ -95,7 +95,7 @@ def scrubbed_text(text: str) -> str:
 
 
 def _blob(kind: str, data: str) -> str:
-    return f"[{kind} {sha256(data.encode(errors='replace')).hexdigest()[:8]}]"
+    return f"[{kind} {sha256(data.encode(errors='replace'))[:8]}]"
 
 
 def _blob_or_word(match: re.Match[str]) -> str:
