@@ -92,19 +92,11 @@ def _retold(shards: "Sequence[StoredShard]", ledger: "Ledger") -> ExitCode:
     """Enter the results of the shards, and close the run: from the start of the first to the end of the last."""
     from datetime import datetime
 
-    from agenteval.cli.examining import Examiner
     from agenteval.cli.shards import Told, merged
     from agenteval.selection import Selection
 
-    examiner = Examiner(
-        options=ledger.options,
-        selection=Selection(),
-        scores=ledger.scores,
-        console=ledger.console,
-        folder=ledger.folder,
-    )
     ledger.tally.counts.deselected = shards[0].record.deselected
-    for part in merged(shards, ledger.options.run_id, ledger.redactor, examiner):
+    for part in merged(shards, ledger.options.run_id, ledger.redactor, ledger.examiner(Selection())):
         if not isinstance(part, Told):
             ledger.enter(part)
         elif part.invalid:
