@@ -51,6 +51,7 @@ def test_questions(output: str, asked: list[str]) -> None:
         "How can I help you further?",
         "Do you have any other questions?",
         "Hi, how are you?",
+        "**Does that help?**",
     ],
 )
 def test_courtesies_ask_nothing(courtesy: str) -> None:

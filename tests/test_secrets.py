@@ -284,6 +284,7 @@ def test_what_is_no_secret_is_left_alone(text: str) -> None:
         (f"password=x-{AWS}-x", [(CREDENTIAL, f"x-{AWS}-x")]),
         (f"{AWS} {GITHUB}", [("aws-access-key", AWS), ("github-token", GITHUB)]),
         (f"x{PRIVATE_KEY}\n{PRIVATE_KEY}", [("private-key", PRIVATE_KEY)] * 2),
+        (f"password: x{PRIVATE_KEY}", [(CREDENTIAL, f"x{PRIVATE_KEY}")]),
         (PRIVATE_KEY[:60] + " and so on", [("private-key", PRIVATE_KEY[:60] + " and so on")]),
         (PRIVATE_KEY.replace("\n", "\\n"), [("private-key", PRIVATE_KEY.replace("\n", "\\n"))]),
         (f"{JWT}.", [("jwt", JWT)]),
