@@ -19,6 +19,8 @@ from agenteval.language.questions import is_question, questions
         ('Did you mean "the report?"', ['Did you mean "the report?"']),
         ("Do you mean this one or something else?", ["Do you mean this one or something else?"]),
         ('He asked "which one?" and left.', []),
+        ('Isabel asked: "why?"', []),
+        ('What is meant by "the draft?"', ['What is meant by "the draft?"']),
         ("Die Frage war „welche?“ damals.", []),
         ("> which one?\n\nDone.", []),
         ("Run `ls a?` now.", []),
@@ -49,6 +51,7 @@ def test_questions(output: str, asked: list[str]) -> None:
         "How can I help you further?",
         "Do you have any other questions?",
         "Hi, how are you?",
+        "**Does that help?**",
     ],
 )
 def test_courtesies_ask_nothing(courtesy: str) -> None:

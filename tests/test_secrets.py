@@ -26,6 +26,9 @@ from planted import ANTHROPIC, AWS, GITHUB, JWT, MORE, PLANTED, PRIVATE_KEY
 
 FORMS = {**{kind: value for kind, value in PLANTED.items() if kind not in ("credential", "email")}, **MORE}
 
+ENCRYPTED_JWT = f"{JWT.rsplit('.', 1)[0]}.48V1_ALb6US04U3b.5eym8TW_c8SuK0ltJ3rp.XFBoMYUZodetZdvTiFvSkQ"
+"""One of five parts."""
+
 
 def shown(text: str) -> list[tuple[str, str]]:
     """What is found in a text: kind, and the words."""
@@ -281,9 +284,12 @@ def test_what_is_no_secret_is_left_alone(text: str) -> None:
         (f"password=x-{AWS}-x", [(CREDENTIAL, f"x-{AWS}-x")]),
         (f"{AWS} {GITHUB}", [("aws-access-key", AWS), ("github-token", GITHUB)]),
         (f"x{PRIVATE_KEY}\n{PRIVATE_KEY}", [("private-key", PRIVATE_KEY)] * 2),
+        (f"password: x{PRIVATE_KEY}", [(CREDENTIAL, f"x{PRIVATE_KEY}")]),
         (PRIVATE_KEY[:60] + " and so on", [("private-key", PRIVATE_KEY[:60] + " and so on")]),
         (PRIVATE_KEY.replace("\n", "\\n"), [("private-key", PRIVATE_KEY.replace("\n", "\\n"))]),
         (f"{JWT}.", [("jwt", JWT)]),
+        (f"{ENCRYPTED_JWT} and", [("jwt", ENCRYPTED_JWT)]),
+        (f"{GITHUB}.git", [("github-token", GITHUB)]),
         (f"key {ANTHROPIC}, and", [("anthropic-key", ANTHROPIC)]),
         ("Cookie: a=b; sid=a1b2c3d", [(COOKIE, "a=b; sid=a1b2c3d")]),
         ("curl -H 'Cookie: theme=dark; sid=a1b2c3d4e5'", [(COOKIE, "theme=dark; sid=a1b2c3d4e5")]),
@@ -292,6 +298,7 @@ def test_what_is_no_secret_is_left_alone(text: str) -> None:
             "tool --db-password hunter22 --api-key 'a1b2c3d4' x",
             [(CREDENTIAL, "hunter22"), (CREDENTIAL, "a1b2c3d4")],
         ),
+        ("--token a1b2c3d4", [(CREDENTIAL, "a1b2c3d4")]),
         ("SMTP_PASS=hunter22", [(CREDENTIAL, "hunter22")]),
     ],
 )

@@ -474,6 +474,7 @@ def test_a_fact_shows(answer: str, fact: str) -> None:
     [
         ("zoo visit", "We plan a zoo visit soon.", "We plan a zoo visit soon."),
         ("zoo visit", "A visit? The zoo is closed.", None),
+        ("zoo visit", "The visit to the zoo is soon.", None),
         ("zoo", "We plan a zoo visit soon.", None),
     ],
 )
@@ -510,6 +511,16 @@ def test_three_words_of_a_fact_show_it_when_two_are_news() -> None:
     assert answer.shows("rent rises in spring", Known(["Will the rent go up in spring?"])) is None
 
 
+@pytest.mark.parametrize(
+    ("answer", "shows"),
+    [("Ask the Painters about the kitchen.", True), ("Painters rarely mention a kitchen.", False)],
+)
+def test_the_first_word_of_two_sentences_is_no_name(answer: str, shows: bool) -> None:
+    """A capital that each owes to the beginning of its sentence tells nothing; one inside a sentence does."""
+    fact = "Painters start the kitchen renovation in May"
+    assert Answer(answer).shows(fact, Known([])) == (answer if shows else None)
+
+
 def test_facts_are_lines_sentences_and_clauses() -> None:
     """Headings are none; a clause needs three content words."""
     assert list(facts([PARTY])) == [
@@ -523,7 +534,9 @@ def test_facts_are_lines_sentences_and_clauses() -> None:
 
 def test_identifiers_stand_for_one_thing_only() -> None:
     """Times, years, quantities, dates and round thousands do not."""
-    text = "7pm 10:30 2026 500mb 5000 2026-11-21 21st v2 12 a1b2 10.0.0.7 4711 +44 20 7946 0958"
+    text = (
+        "7pm 10:30 2026 500mb 5000 2026-11-21 21st v2 12 a1b2 10.0.0.7 4711 +44 20 7946 0958; room 01 23 45"
+    )
     assert identifiers(text) == ["10.0.0.7", "442079460958", "a1b2", "4711"]
 
 

@@ -73,13 +73,15 @@ _NO_BULLETS = lazy(
 _NUMBER_WORDS = "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"
 _NUMBERS = {word: number for number, word in enumerate(_NUMBER_WORDS, 1)}
 _NUMBER = rf"(?:\d{{1,4}}|{'|'.join(_NUMBERS)})"
+_UNIT = "(?:bullet|sentence|word|paragraph|line)"
 _COUNT = lazy(
     rf"(?P<before>\b(?:at most|(?:no|not|never) more than|up to|max(?:imum)?(?: of)?|under|fewer than|less than|below"
     rf"|at least|(?:no|not|never) (?:fewer|less) than|min(?:imum)?(?: of)?|more than)\s+)?"
-    rf"\b(?P<low>{_NUMBER})(?:\s*(?:-|–|to|or)\s*(?P<high>{_NUMBER}))?[\s-]+(?:[a-z]+[\s,-]+){{0,2}}?"
-    rf"(?P<unit>bullet|sentence|word|paragraph|line)(?:s|[ -]?points?)?\b"
+    rf"\b(?P<low>{_NUMBER})(?:\s*(?:-|–|to|or)\s*(?P<high>{_NUMBER}))?[\s-]+"
+    rf"(?:(?!{_UNIT}s?\b)[a-z]+[\s,-]+|{_NUMBER}-{_UNIT}\s+){{0,2}}?"
+    rf"(?!{_UNIT}\s+{_UNIT}s)(?P<unit>{_UNIT})(?:s|[ -]?points?)?\b"
     rf"(?P<after>[ -]points?)?(?P<limit>\s+(?:max(?:imum)?|at most|or (?:fewer|less)|tops)\b)?"
-    r"(?P<each>\s+(?:each|per|in each)\b)?"
+    r"(?P<each>\s+(?:each|per|in each)\b(?!\s+(?:answer|reply|response|message|summary|update|report|digest)\b))?"
 )
 _BRIEF = lazy(r"\b(?:concise|terse|succinct|to the point|briefly|be brief|keep (?:it|them) (?:brief|short))")
 _SHORT = lazy(r"\b(?:brief|short|shorter)\b")
