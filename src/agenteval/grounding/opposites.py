@@ -72,7 +72,7 @@ _PASSED_OVER = frozenset(
 def _opposites() -> Mapping[str, Sequence[tuple[frozenset[str], frozenset[str]]]]:
     """By word: those that mean much the same, itself among them, and their opposites. `lose` has two of each."""
     found: dict[str, list[tuple[frozenset[str], frozenset[str]]]] = {}
-    for line in _PAIRS.strip().splitlines():
+    for line in _PAIRS.splitlines():
         one, _, other = (
             frozenset(plain_form(word) or word for word in side.split()) for side in line.partition("|")
         )
