@@ -43,6 +43,13 @@ NOW = {"city": "Oslo", "conditions": "light snow", "temp_c": -5, "feels_like_c":
         ("On Friday Oslo expects light snow and 5 °C", "-5 °C and light snow on Friday in Oslo.", "5 °C"),
         ("On Friday Oslo expects light snow and 5 °F", "Oslo expects light snow and -5 °F on Friday.", "5 °F"),
         ("On Friday it is minus 5 °C in Oslo", "On Friday it is 5 °C in Oslo.", "minus 5 °C"),
+        ("Minus 5 °C is what Oslo expects", "5 °C is what Oslo expects.", "Minus 5 °C"),
+        ("On Friday Oslo expects light snow and 5 Celsius", OSLO, "5 Celsius"),
+        (
+            "On Friday Oslo expects light snow and 5 Fahrenheit",
+            "Oslo expects light snow and -5 °F on Friday.",
+            "5 Fahrenheit",
+        ),
         ("-5 °C is what Oslo expects", "5 °C is what Oslo expects.", "-5 °C"),
     ],
 )

@@ -92,11 +92,9 @@ def opposed(own: Sequence[str], other: Sequence[str]) -> Iterator[int]:
 
     Words are stems, or in lower case where they have none; an empty one is like no other.
     """
-    held, said = frozenset(other), frozenset(own)
+    said = frozenset(own)
     for place, word in enumerate(own):
         for same, opposite in _opposites().get(word, ()):
-            if held.isdisjoint(opposite):
-                continue
             there = [at for at, each in enumerate(other) if each in opposite]
             meant = [at for at, each in enumerate(other) if each in same]
             if any(_is_elliptical(other, at) or _is_about_same(own, place, other, at) for at in meant):
@@ -109,7 +107,7 @@ def opposed(own: Sequence[str], other: Sequence[str]) -> Iterator[int]:
 
 def _is_elliptical(words: Sequence[str], at: int) -> bool:
     """Whether a word leaves out what it is about: "the last one", "the last at 23:45"."""
-    after = next(iter(words[at + 1 : at + 2]), "")
+    after = next(iter(words[at + 1 :]), "")
     return after == "one" or after in _PASSED_OVER
 
 
