@@ -54,6 +54,8 @@ def test_two_words_agree_where_the_passage_has_both_of_a_pair(claim: str, passag
         ("Wages rose sharply in May", "Wages of all rose, prices fell sharply."),
         ("Wages rose last year", "Wages of all rose, prices fell this year."),
         ("Food prices rose sharply, and wages fell", "Wages fell sharply."),
+        ("More people came", "Less bread was there, and more wine."),
+        ("Prices of food rose", "Once food was cheap wages fell."),
     ],
 )
 def test_one_word_that_agrees_is_not_enough_where_a_text_has_both_of_a_pair(claim: str, passage: str) -> None:
