@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from agenteval.cli import main
 from agenteval.errors import AdapterError, FileError
-from agenteval.recordings import NOT_THIS_KIND
 from agenteval.reading.containment import STAY_INSIDE
+from agenteval.recordings import NOT_THIS_KIND
 from agenteval.trace import Capabilities
 from agenteval_otel import OtelAdapter
 from agenteval_otel.recorder import OtelRecorder
@@ -596,8 +596,10 @@ def test_spans_of_something_else(tmp_path: Path) -> None:
     refused = refusal(path)
     assert (refused.reason_code, refused.next_step) == (
         "adapter.otlp_no_run",
-        "instrument the agent with an OpenTelemetry GenAI instrumentation, and export its spans again; "
-        "`agenteval record FILE --inspect` shows what these are",
+        (
+            "instrument the agent with an OpenTelemetry GenAI instrumentation, and export its spans again; "
+            "`agenteval record FILE --inspect` shows what these are"
+        ),
     )
     assert OtelRecorder().inspect(path, context_of(tmp_path)).skipped == {
         "spans that are not about generative AI": 1

@@ -218,9 +218,7 @@ def test_an_answer_asked_for_a_tool_that_has_no_span(tmp_path: Path) -> None:
     """What hands on to an agent has none in some frameworks: where answers are not captured, a note counts them."""
     asking: dict[str, Any] = {"response__finish_reasons": ["tool_calls"]}
     first = [agent(), chat(10, 20, **asking), tool(21, 25, "weather"), chat(30, 40, **asking)]
-    note = (
-        "1 answer, not captured, asked for tools, and no execute_tool span follows: calls are missing"
-    )
+    note = "1 answer, not captured, asked for tools, and no execute_tool span follows: calls are missing"
     assert note in trace_of(write(tmp_path, *first, chat(50, 60))).notes
     expert = [agent(22, 30, parent="invoke_agent@0"), chat(23, 24, parent="invoke_agent@22")]
     later = [chat(50, 60, **asking), *expert, tool(61, 65, "weather")]
