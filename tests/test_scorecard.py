@@ -6,7 +6,16 @@ import pytest
 
 from agenteval import __version__
 from agenteval.errors import ExitCode, Problem
-from agenteval.results import Artifacts, CategoryScore, Coverage, InvalidSpec, RunCounts, RunSummary, TestRow
+from agenteval.results import (
+    Artifacts,
+    AssertionStatus,
+    CategoryScore,
+    Coverage,
+    InvalidSpec,
+    RunCounts,
+    RunSummary,
+    TestRow,
+)
 from agenteval.scorecard import CATEGORIES, Tally, tallied
 from run_builders import judged, make_result
 
@@ -101,7 +110,7 @@ def test_assertions_are_counted_by_category() -> None:
 
 
 @pytest.mark.parametrize("state", ["pass", "fail", "warn", "skip"])
-def test_a_category_occurs_whatever_came_of_it(state: str) -> None:
+def test_a_category_occurs_whatever_came_of_it(state: AssertionStatus) -> None:
     made = Tally()
     made.add(tallied(make_result("pass", judged(state, category="memory"))))
     assert [score.category for score in made.scorecard()] == ["memory"]
