@@ -432,7 +432,8 @@ def test_the_group_is_that_of_the_test(tmp_path: Path) -> None:
 
 def test_agents_without_a_name_that_alone_tell_what_they_were_asked(tmp_path: Path) -> None:
     """What the inner one was asked is no message of a user."""
-    inner = agent(10, 90, parent="invoke_agent@0", input__messages=[says("user", "Find the weather.")])
+    asked = [says("user", "How warm is it?"), says("user", "Find the weather.")]
+    inner = agent(10, 90, parent="invoke_agent@0", input__messages=asked)
     path = write(tmp_path, agent(input__messages=[says("user", "How warm is it?")]), inner)
     assert told(trace_of(path)) == [("message_received", "How warm is it?")]
 
@@ -761,6 +762,13 @@ def test_spans_outside_the_project_where_that_is_allowed(tmp_path: Path) -> None
     context.allow_outside = True
     case = make_case(adapter="otel", adapter_input={"replay_file": "../spans.json"})
     assert len(OtelAdapter().trace(case, context).calls()) == 1
+
+
+def test_a_circle_of_spans_of_something_else(tmp_path: Path) -> None:
+    """What is in it is read all the same."""
+    around = [{**span("GET", at, 90, parent=f"GET@{3 - at}"), "attributes": []} for at in (1, 2)]
+    made = chat(10, 20, parent="GET@1", answered=[says("assistant", "It is 7 degrees.")])
+    assert trace_of(write(tmp_path, *around, made)).output == "It is 7 degrees."
 
 
 def test_a_circle_of_parents(tmp_path: Path) -> None:

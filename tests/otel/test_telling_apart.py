@@ -108,6 +108,19 @@ def test_three_calls_of_one_id(tmp_path: Path) -> None:
         assert results(trace_of(write(tmp_path, *run))) == expected
 
 
+def test_a_tool_that_nobody_asked_for_with_the_arguments_of_another(tmp_path: Path) -> None:
+    """It is no execution of the call that was asked for."""
+    run = [
+        agent(),
+        chat(10, 20, asked=[ASKED], answered=[asks_for("w0", "find", city="Bremen")]),
+        tool(30, 40, "weather", tool__call__arguments='{"city": "Bremen"}', tool__call__result="7"),
+    ]
+    assert results(trace_of(write(tmp_path, *run))) == [
+        ("find", {"city": "Bremen"}, None),
+        ("weather", {"city": "Bremen"}, "7"),
+    ]
+
+
 def test_a_call_that_nothing_answers(tmp_path: Path) -> None:
     """It does not get the response of the one before that has its number."""
     first, second = asks_for("w0", "weather", city="Bremen"), asks_for("w0", "transfer")
