@@ -223,10 +223,19 @@ def test_what_was_skipped_has_looked_at_nothing() -> None:
     assert "outcome" not in covered(says(passed("yes"))).categories_not_exercised
 
 
-def test_an_expected_failure_exercises_its_category() -> None:
-    """A negative control shows that its category can fail."""
-    scores = [CategoryScore(category="memory", xfailed=1), CategoryScore(category="safety", skipped=1)]
+@pytest.mark.parametrize("state", ["passed", "failed", "warnings", "xfailed"])
+def test_whatever_was_judged_exercises_its_category(state: str) -> None:
+    """An expected failure as well: a negative control shows that its category can fail."""
+    scores = [CategoryScore(category="memory", **{state: 1}), CategoryScore(category="safety", skipped=1)]
     assert CoverageTally().coverage(scores).categories_not_exercised == ["safety"]
+
+
+def test_names_are_written_in_order() -> None:
+    """The same run writes the same file, whatever the order of a set."""
+    tools = [f"tool_{letter}" for letter in "hgfedcba"]
+    tally = CoverageTally()
+    tally.add(make_test(tools={"available": tools}), [], None)
+    assert tally.names()["available"] == sorted(tools)
 
 
 def test_tests_add_up_and_memory_does_not_grow() -> None:

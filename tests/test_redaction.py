@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agenteval.errors import Problem
-from agenteval.hiding import PIECE, SHORTEST_PIECE, token
+from agenteval.hiding import PIECE, SHORTEST_PIECE, KnownValues, token
 from agenteval.redaction import RedactionRules, Redactor
 from agenteval.strict import plain
 from agenteval.trace import AdapterInfo
@@ -568,3 +568,20 @@ def test_what_still_shows_is_found_among_any_number(number: int) -> None:
     redactor.learn({"passwords": [{"password": f"{each:03}-hush"} for each in range(number)]})
     assert redactor.leaks(f"it said {number - 1:03}-HUSH", ()) == ["credential"]
     assert redactor.leaks("it said 999-hush", ()) == []
+
+
+@pytest.mark.parametrize(
+    ("value", "before", "spelt", "after"),
+    [
+        ("Open Sesame!", "runs/", "open_sesame", ".json"),
+        (" Öpen Sesame ", "?q=", "%C3%96pen+Sesame", "&n=1"),
+        ('<a> said "no"', "<p>", '&lt;a&gt; said "no"', "</p>"),
+        ('<a> said "no"', "<p>", "&lt;a&gt; said &quot;no&quot;", "</p>"),
+        ("Öpen\nSesame", "as b64 ", "w5ZwZW4KU2VzYW1l", "=="),
+    ],
+)
+def test_a_value_is_found_in_names_and_encodings(value: str, before: str, spelt: str, after: str) -> None:
+    """Without the blanks and signs around it."""
+    known = KnownValues()
+    known.add(value, "field")
+    assert known.hide(before + spelt + after) == before + token(value) + after

@@ -6,7 +6,16 @@ import pytest
 
 from agenteval import __version__
 from agenteval.errors import ExitCode, Problem
-from agenteval.results import Artifacts, CategoryScore, Coverage, InvalidSpec, RunCounts, RunSummary, TestRow
+from agenteval.results import (
+    Artifacts,
+    AssertionStatus,
+    CategoryScore,
+    Coverage,
+    InvalidSpec,
+    RunCounts,
+    RunSummary,
+    TestRow,
+)
 from agenteval.scorecard import CATEGORIES, Tally, tallied
 from run_builders import judged, make_result
 
@@ -53,7 +62,24 @@ def test_a_path_without_tests_is_no_invalid_spec() -> None:
     """When all that is wrong is the path, the reason says that there was nothing to run."""
     made = Tally()
     made.add_invalid([Problem(reason_code="select.nothing_found", message="no test file in this directory")])
+    made.add_problems([Problem(reason_code="spec.odd", message="odd", severity="warning")])
     assert made.exit() == (ExitCode.INVALID, "nothing to run")
+
+
+@pytest.mark.parametrize("statuses", [[], ["pass"]])
+def test_a_path_without_tests_beside_a_file_or_a_test(statuses: list[str]) -> None:
+    """Then there was something to run."""
+    made = tally(*statuses, invalid=0 if statuses else 1)
+    made.add_invalid([Problem(reason_code="select.nothing_found", message="no test file in this directory")])
+    assert made.exit()[1] == f"{made.counts.invalid} invalid test spec{'' if statuses else 's'}"
+
+
+def test_files_that_would_show_a_secret_are_listed() -> None:
+    """They are errors of the run, and each is told."""
+    made = tally("pass")
+    made.add_leaks([Problem(reason_code="redaction.leak", message="would show a secret")])
+    assert made.exit() == (ExitCode.ERROR, "redaction.leak: redaction failed for 1 file")
+    assert [each.message for each in made.problems] == ["would show a secret"]
 
 
 def test_tests_are_counted_by_status() -> None:
@@ -81,6 +107,13 @@ def test_assertions_are_counted_by_category() -> None:
         CategoryScore(category="memory", failed=1),
         CategoryScore(category="scheduler", skipped=1),
     ]
+
+
+@pytest.mark.parametrize("state", ["pass", "fail", "warn", "skip"])
+def test_a_category_occurs_whatever_came_of_it(state: AssertionStatus) -> None:
+    made = Tally()
+    made.add(tallied(make_result("pass", judged(state, category="memory"))))
+    assert [score.category for score in made.scorecard()] == ["memory"]
 
 
 def test_the_summary_holds_a_row_per_test_and_every_problem() -> None:

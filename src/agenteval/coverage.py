@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from agenteval.assertions.looks import ANY_TOOL
 from agenteval.loading import LoadedTest
 from agenteval.patterns import name_matches
 from agenteval.results import AssertionResult, CategoryScore, Coverage
@@ -61,8 +60,6 @@ class CoverageTally:
         )
 
     def _is_looked_at(self, tool: str) -> bool:
-        if tool in self._tools or ANY_TOOL in self._tools:
-            return True
         return any(name_matches(seen, tool) or name_matches(tool, seen) for seen in self._tools)
 
 

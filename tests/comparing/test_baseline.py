@@ -104,6 +104,9 @@ def test_nothing_there_is_no_empty_baseline(tmp_path: Path) -> None:
         error.value.message
         == f"no run or baseline at {tmp_path / 'absent.json'}: there is no such directory or file"
     )
+    assert error.value.next_step == (
+        "name the directory of a run, or a file that `agenteval run --update-baseline` has written"
+    )
 
 
 def test_a_baseline_is_called_by_what_it_says(tmp_path: Path) -> None:

@@ -34,6 +34,8 @@ def contradicted(claim: str, source: Any = QUOTES) -> tuple[str, ...]:
         ("NVDA is at $187.65, up about 1.7%", "up about 1.7%"),
         ("MSFT fell 0.81% to $512.04", "fell 0.81%"),
         ("MSFT: $512.04 (\u22124.11)", "\u22124.11"),
+        ("Up 1.72%, NVDA is at $187.65", "Up 1.72%"),
+        ("NVDA is at $187.65, up about 2%", "up about 2%"),
     ],
 )
 def test_the_other_direction_is_a_contradiction(claim: str, found: str) -> None:
@@ -58,11 +60,36 @@ def test_the_same_direction_and_none(claim: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("claim", "source", "found"),
+    [
+        ("The index fell 2 points", {"index": "AEX", "change": "+2"}, "fell 2"),
+        ("The index rose 2 points", {"index": "AEX", "points_change": -2}, "rose 2"),
+        ("Profits rose by 5m", {"company": "ASM", "profits_change": -5_000_000}, "rose by 5m"),
+    ],
+)
+def test_ways_to_write_a_change(claim: str, source: Any, found: str) -> None:
+    """With a plus, under a longer name, in full where the claim is short."""
+    assert contradicted(claim, source) == (found,)
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "The index, which rose for most of the last ten years, is another by 2 points",
+        "The index is another by 2 points in a session without trades, while gold rose",
+    ],
+)
+def test_a_direction_far_from_the_number_is_that_of_something_else(claim: str) -> None:
+    assert contradicted(claim, {"index": "AEX", "change": -2}) == ()
+
+
+@pytest.mark.parametrize(
     ("claim", "source"),
     [
         ("The balance is up by 120", {"account": "main", "balance": -120}),
         ("The index rose 2 points", {"index": "AEX", "change": 2, "change_before": -2}),
         ("The index fell 0 points", {"index": "AEX", "change": 0}),
+        ("The index rose 2 points", {"index": "AEX", "change": "+2"}),
     ],
 )
 def test_only_a_change_has_a_direction(claim: str, source: Any) -> None:

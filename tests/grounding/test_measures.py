@@ -27,6 +27,8 @@ def unsupported(claim: str, source: Any, checks: tuple[Check, ...] = CHECKS) -> 
         ("It gets 31°F in the sun", "It gets 31 °C in the sun.", ("31°F",)),
         ("The ride takes 90 hours", {"ride": "north", "takes_minutes": 90}, ("90 hours",)),
         ("It is 31 °F in Porto", {"city": "Porto", "temp_c": 31}, ("31 °F",)),
+        ("It is 31 °C in Porto", {"city": "Porto", "temp_f": 31}, ("31 °C",)),
+        ("The ride takes 90 hours", {"Minutes": 90}, ("90 hours",)),
         ("La ruta dura 3 días", "La ruta dura 3 horas.", ("3 días",)),
         ("The limit is 60 kilometres per hour", "The limit is 60 mph.", ("60 kilometres per hour",)),
         ("The limit is 60 km/h", {"limit_mph": 60}, ("60 km/h",)),

@@ -30,11 +30,45 @@ def test_an_opposite_in_the_same_place_is_found(claim: str, passage: str, found:
 
 
 @pytest.mark.parametrize(
+    ("claim", "passage", "found"),
+    [
+        ("Bread sales rose last summer", "Bread sales fell again; wages rose quickly.", "rose"),
+        ("Sales rose sharply", "Sales fell sharply while wages rose quickly.", "rose"),
+        ("It rose by ten points", "The index fell by ten points, gold rose quickly.", "rose"),
+        ("Profits rose last year", "Costs fell in May, and profits fell last year.", "rose"),
+        (
+            "The last train leaves at 06:10",
+            "The first train leaves at 06:10, the last ferry at 7.",
+            "last",
+        ),
+    ],
+)
+def test_two_words_agree_where_the_passage_has_both_of_a_pair(claim: str, passage: str, found: str) -> None:
+    """Before it, after it, or around it."""
+    assert contradictions(claim, passage)[0] == found
+
+
+@pytest.mark.parametrize(
+    ("claim", "passage"),
+    [
+        ("Wages rose sharply in May", "Wages of all rose, prices fell sharply."),
+        ("Wages rose last year", "Wages of all rose, prices fell this year."),
+        ("Food prices rose sharply, and wages fell", "Wages fell sharply."),
+        ("More people came", "Less bread was there, and more wine."),
+        ("Prices of food rose", "Once food was cheap wages fell."),
+    ],
+)
+def test_one_word_that_agrees_is_not_enough_where_a_text_has_both_of_a_pair(claim: str, passage: str) -> None:
+    assert contradictions(claim, passage) == ()
+
+
+@pytest.mark.parametrize(
     ("claim", "passage"),
     [
         ("Profits rose last year", "Profits increased last year."),
         ("Profits did not rise last year", "Profits fell last year."),
         ("Profits rose last year", "Profits did not fall last year."),
+        ("The club did not lose the game", "The club won the game."),
         ("Sales rose while costs fell", "Costs fell while sales rose."),
         ("Sales rose in May", "Sales fell in April and rose in May."),
         ("The last train leaves at 11:45", "The first train leaves at 06:10, the last one at 11:45."),

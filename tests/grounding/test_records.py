@@ -79,6 +79,22 @@ INVITED = {
         {"name": "Rob", "response": "no_response"},
     ],
 }
+ANSWERED = {
+    "title": "Roof consult",
+    "invitees": [
+        {"name": "Mika Berg", "response": "accepted"},
+        {"name": "Yara Amrani", "response": "declined"},
+        {"name": "Rob", "response": "declined"},
+        {"name": "Sanne", "response": None},
+        {"name": None, "response": "tentative"},
+    ],
+}
+ROOMS = {
+    "days": [
+        {"day": day, "slots": [{"room": "Aster", "from": aster}, {"room": "Birch", "from": birch}]}
+        for day, aster, birch in (("Monday", 400, 500), ("Tuesday", 600, 700))
+    ]
+}
 NAMES = [f"{chr(ord('a') + n // 10)}{chr(ord('a') + n % 10)}" for n in range(60)]
 
 
@@ -213,6 +229,11 @@ def test_the_evidence_of_a_record() -> None:
         (INVITED, "Mika Berg accepted and Yara Amrani declined the roof consult."),
         (INVITED, "Mika accepted the roof consult, Yara Amrani declined."),
         (INVITED, "Yara Amrani was invited too, and Mika accepted the roof consult."),
+        (ANSWERED, "The roof consult was declined."),
+        (ANSWERED, "Mika Berg accepted the roof consult, another declined."),
+        (ANSWERED, "Mika Berg was asked, and Yara Amrani declined the roof consult."),
+        (ANSWERED, "Sanne declined the roof consult."),
+        (ROOMS, "Room Aster is booked from 400."),
     ],
 )
 def test_honest_answers_pass(source: Any, output: str) -> None:
@@ -262,6 +283,7 @@ def test_honest_answers_pass(source: Any, output: str) -> None:
         ),
         (INVITED, "Yara Amrani accepted the roof consult.", 'the source says otherwise: "accepted"'),
         (INVITED, "Rob accepted the roof consult.", 'the source says otherwise: "accepted"'),
+        (ROOMS, "Room Birch is booked from 400.", None),
     ],
 )
 def test_wrong_answers_fail(source: Any, output: str, reason: str | None) -> None:

@@ -40,6 +40,21 @@ NOW = {"city": "Oslo", "conditions": "light snow", "temp_c": -5, "feels_like_c":
             "Store the samples in the freezer at \u201320 °C.",
             "20 °C",
         ),
+        ("On Friday Oslo expects light snow and 5 °C", "-5 °C and light snow on Friday in Oslo.", "5 °C"),
+        (
+            "On Friday Oslo expects light snow and 5 °F",
+            "Oslo expects light snow and -5 °F on Friday.",
+            "5 °F",
+        ),
+        ("On Friday it is minus 5 °C in Oslo", "On Friday it is 5 °C in Oslo.", "minus 5 °C"),
+        ("Minus 5 °C is what Oslo expects", "5 °C is what Oslo expects.", "Minus 5 °C"),
+        ("On Friday Oslo expects light snow and 5 Celsius", OSLO, "5 Celsius"),
+        (
+            "On Friday Oslo expects light snow and 5 Fahrenheit",
+            "Oslo expects light snow and -5 °F on Friday.",
+            "5 Fahrenheit",
+        ),
+        ("-5 °C is what Oslo expects", "5 °C is what Oslo expects.", "-5 °C"),
     ],
 )
 def test_the_wrong_side_of_zero_is_a_contradiction(claim: str, source: Any, found: str) -> None:
@@ -65,6 +80,11 @@ def test_the_wrong_side_of_zero_is_a_contradiction(claim: str, source: Any, foun
         ("Oslo has light snow at -5 °C and feels like minus 11 degrees", NOW),
         ("Hoy Oslo tiene nieve y menos 5 grados", "Hoy Oslo tiene -5 °C y nieve."),
         ("Hoy Oslo tiene nieve y 5 grados bajo cero", "Hoy Oslo tiene -5 °C y nieve."),
+        (
+            "On Friday Oslo expects light snow and -5 °C",
+            "Oslo expects light snow and 5 °C below zero on Friday.",
+        ),
+        ("Keep the vaccine at 8 °C in the fridge", "2-8 °C in the fridge is where to keep the vaccine."),
         ("Turn the valve by 90 degrees to the right", "Turn the valve 90° to the right."),
     ],
 )

@@ -96,6 +96,15 @@ def test_messages_as_the_api_of_a_model_has_them(tmp_path: Path, messages: tuple
     assert trace.notes == [ASSUMED]
 
 
+def test_calls_without_an_id_and_messages_that_are_none(tmp_path: Path) -> None:
+    """A call gets an id of its own; what is no message, or no call, is passed over."""
+    unnamed = {"type": "function", "function": {"name": "search", "arguments": "{}"}}
+    calling = {**OPENAI_CALL, "tool_calls": [None, unnamed]}
+    made = asking(10, 100, ["What is new?", ASKED], [calling, None])
+    trace = trace_of(write(tmp_path, agent(), made))
+    assert told(trace) == [("message_received", "What is new?"), ("tool_call", "chat@10.1")]
+
+
 @pytest.mark.parametrize(
     "part",
     [

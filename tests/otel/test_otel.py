@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from agenteval.cli import main
 from agenteval.errors import AdapterError, FileError
+from agenteval.reading.containment import STAY_INSIDE
 from agenteval.recordings import NOT_THIS_KIND
 from agenteval.trace import Capabilities
 from agenteval_otel import OtelAdapter
@@ -421,6 +422,22 @@ def refusal(path: Path, **given: Any) -> AdapterError:
     return caught.value
 
 
+def test_the_group_is_that_of_the_test(tmp_path: Path) -> None:
+    """Spans do not tell it."""
+    path = write(tmp_path, agent())
+    scenario = {"trigger": "user_message", "group_id": "family"}
+    case = make_case(adapter="otel", adapter_input={"replay_file": path.name}, scenario=scenario)
+    assert OtelAdapter().trace(case, context_of(tmp_path)).scenario.group_id == "family"
+
+
+def test_agents_without_a_name_that_alone_tell_what_they_were_asked(tmp_path: Path) -> None:
+    """What the inner one was asked is no message of a user."""
+    asked = [says("user", "How warm is it?"), says("user", "Find the weather.")]
+    inner = agent(10, 90, parent="invoke_agent@0", input__messages=asked)
+    path = write(tmp_path, agent(input__messages=[says("user", "How warm is it?")]), inner)
+    assert told(trace_of(path)) == [("message_received", "How warm is it?")]
+
+
 @pytest.mark.parametrize(
     ("broken", "message"),
     [
@@ -577,7 +594,14 @@ def test_spans_of_something_else(tmp_path: Path) -> None:
     other = span("GET /", 0, 10)
     other["attributes"] = []
     path = write(tmp_path, other)
-    assert refusal(path).reason_code == "adapter.otlp_no_run"
+    refused = refusal(path)
+    assert (refused.reason_code, refused.next_step) == (
+        "adapter.otlp_no_run",
+        (
+            "instrument the agent with an OpenTelemetry GenAI instrumentation, and export its spans again; "
+            "`agenteval record FILE --inspect` shows what these are"
+        ),
+    )
     assert OtelRecorder().inspect(path, context_of(tmp_path)).skipped == {
         "spans that are not about generative AI": 1
     }
@@ -625,6 +649,11 @@ def test_a_file_of_several_traces_asks_for_one() -> None:
             "adapter_input.replay_file must be the name of a file, got '\\x00'",
         ),
         (
+            {"replay_file": "x" * 300},
+            "adapter.invalid_input",
+            f"adapter_input.replay_file must be the name of a file, got '{'x' * 300}'",
+        ),
+        (
             {"zzz": "x"},
             "adapter.unknown_input",
             "unknown key 'zzz' in adapter_input (allowed: replay_file, trace_id)",
@@ -653,6 +682,15 @@ def test_input_that_names_no_file(given: dict[str, Any], code: str, message: str
         with pytest.raises(AdapterError) as caught:
             read(case, context_of(tmp_path))
         assert (caught.value.reason_code, caught.value.message) == (code, message.format(root=tmp_path))
+        assert caught.value.next_step == {
+            "adapter.input_missing": "name the file next to the test: adapter_input: {replay_file: spans.json}",
+            "adapter.unknown_input": "correct the key in the test; keys that begin with x- are your own",
+            "adapter.invalid_input": (
+                "give adapter_input.replay_file the path of a file, relative to the test"
+            ),
+            "adapter.outside_root": STAY_INSIDE,
+            "adapter.replay_missing": "correct adapter_input.replay_file in the test, or put the spans there",
+        }.get(code)
 
 
 def test_a_file_that_is_too_large(tmp_path: Path) -> None:
@@ -724,6 +762,13 @@ def test_spans_outside_the_project_where_that_is_allowed(tmp_path: Path) -> None
     context.allow_outside = True
     case = make_case(adapter="otel", adapter_input={"replay_file": "../spans.json"})
     assert len(OtelAdapter().trace(case, context).calls()) == 1
+
+
+def test_a_circle_of_spans_of_something_else(tmp_path: Path) -> None:
+    """What is in it is read all the same."""
+    around = [{**span("GET", at, 90, parent=f"GET@{3 - at}"), "attributes": []} for at in (1, 2)]
+    made = chat(10, 20, parent="GET@1", answered=[says("assistant", "It is 7 degrees.")])
+    assert trace_of(write(tmp_path, *around, made)).output == "It is 7 degrees."
 
 
 def test_a_circle_of_parents(tmp_path: Path) -> None:

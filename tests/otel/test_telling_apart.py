@@ -94,6 +94,33 @@ def test_an_id_that_calls_of_two_tools_have(tmp_path: Path) -> None:
     assert results(trace_of(write(tmp_path, *run, again))) == [*expected, ("weather", {}, "8")]
 
 
+def test_three_calls_of_one_id(tmp_path: Path) -> None:
+    """Each gets its own response, also when the last question repeats all of them in one message."""
+    cities = ("Bremen", "Oslo", "Porto")
+    calls = [asks_for("w0", "weather", city=city) for city in cities]
+    responses = [responds("w0", f"in {city}") for city in cities]
+    expected = [("weather", {"city": city}, f"in {city}") for city in cities]
+    asked = [chat(10 * at, 10 * at + 5, asked=[ASKED], answered=[call]) for at, call in enumerate(calls, 1)]
+    in_turn = [message for pair in zip(calls, responses, strict=True) for message in pair]
+    at_once = {"role": "tool", "parts": [each["parts"][0] for each in responses]}
+    for repeated in (in_turn, [*calls, at_once]):
+        run = [agent(), *asked, chat(50, 60, asked=[ASKED, *repeated], answered=[WARM])]
+        assert results(trace_of(write(tmp_path, *run))) == expected
+
+
+def test_a_tool_that_nobody_asked_for_with_the_arguments_of_another(tmp_path: Path) -> None:
+    """It is no execution of the call that was asked for."""
+    run = [
+        agent(),
+        chat(10, 20, asked=[ASKED], answered=[asks_for("w0", "find", city="Bremen")]),
+        tool(30, 40, "weather", tool__call__arguments='{"city": "Bremen"}', tool__call__result="7"),
+    ]
+    assert results(trace_of(write(tmp_path, *run))) == [
+        ("find", {"city": "Bremen"}, None),
+        ("weather", {"city": "Bremen"}, "7"),
+    ]
+
+
 def test_a_call_that_nothing_answers(tmp_path: Path) -> None:
     """It does not get the response of the one before that has its number."""
     first, second = asks_for("w0", "weather", city="Bremen"), asks_for("w0", "transfer")
@@ -204,9 +231,7 @@ def test_an_answer_asked_for_a_tool_that_has_no_span(tmp_path: Path) -> None:
     """What hands on to an agent has none in some frameworks: where answers are not captured, a note counts them."""
     asking: dict[str, Any] = {"response__finish_reasons": ["tool_calls"]}
     first = [agent(), chat(10, 20, **asking), tool(21, 25, "weather"), chat(30, 40, **asking)]
-    note = (
-        "1 answer that were not captured asked for tools, and no execute_tool span follows: calls are missing"
-    )
+    note = "1 answer, not captured, asked for tools, and no execute_tool span follows: calls are missing"
     assert note in trace_of(write(tmp_path, *first, chat(50, 60))).notes
     expert = [agent(22, 30, parent="invoke_agent@0"), chat(23, 24, parent="invoke_agent@22")]
     later = [chat(50, 60, **asking), *expert, tool(61, 65, "weather")]

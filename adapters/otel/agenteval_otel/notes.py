@@ -117,7 +117,7 @@ def _calls(run: Run, calls: list[Call]) -> Iterator[str]:
     if guessed := sum(call.guessed for call in calls):
         yield f"which of several calls of the same tool was executed when is not recorded for {counted(guessed, 'tool call')}: their results may be mixed up"
     if lost := len(_not_executed(run)):
-        yield f"{counted(lost, 'answer')} that were not captured asked for tools, and no execute_tool span follows: calls are missing"
+        yield f"{counted(lost, 'answer')}, not captured, asked for tools, and no execute_tool span follows: calls are missing"
     executed = {span.span_id for span in run.tools}
     within = [
         span for span in run.spans if gen_ai.operation(span) == gen_ai.TOOL and span.span_id not in executed

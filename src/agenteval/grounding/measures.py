@@ -42,7 +42,7 @@ acre acres
 kwh
 mwh
 """
-_UNIT_OF = {name: names.split()[0] for names in _UNITS.strip().splitlines() for name in names.split()}
+_UNIT_OF = {name: names.split()[0] for names in _UNITS.splitlines() for name in names.split()}
 _AMBIGUOUS = frozenset("min h g l mi ha second day week month year hour foot".split())  # noqa: SIM905
 """Units that the name of a field means something else by: `temp_min`, `month`."""
 _OF_FIELD = {"_c": "°c", "_f": "°f"}

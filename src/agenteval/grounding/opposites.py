@@ -72,7 +72,7 @@ _PASSED_OVER = frozenset(
 def _opposites() -> Mapping[str, Sequence[tuple[frozenset[str], frozenset[str]]]]:
     """By word: those that mean much the same, itself among them, and their opposites. `lose` has two of each."""
     found: dict[str, list[tuple[frozenset[str], frozenset[str]]]] = {}
-    for line in _PAIRS.strip().splitlines():
+    for line in _PAIRS.splitlines():
         one, _, other = (
             frozenset(plain_form(word) or word for word in side.split()) for side in line.partition("|")
         )
@@ -92,11 +92,9 @@ def opposed(own: Sequence[str], other: Sequence[str]) -> Iterator[int]:
 
     Words are stems, or in lower case where they have none; an empty one is like no other.
     """
-    held, said = frozenset(other), frozenset(own)
+    said = frozenset(own)
     for place, word in enumerate(own):
         for same, opposite in _opposites().get(word, ()):
-            if held.isdisjoint(opposite):
-                continue
             there = [at for at, each in enumerate(other) if each in opposite]
             meant = [at for at, each in enumerate(other) if each in same]
             if any(_is_elliptical(other, at) or _is_about_same(own, place, other, at) for at in meant):
@@ -109,7 +107,7 @@ def opposed(own: Sequence[str], other: Sequence[str]) -> Iterator[int]:
 
 def _is_elliptical(words: Sequence[str], at: int) -> bool:
     """Whether a word leaves out what it is about: "the last one", "the last at 23:45"."""
-    after = next(iter(words[at + 1 : at + 2]), "")
+    after = next(iter(words[at + 1 :]), "")
     return after == "one" or after in _PASSED_OVER
 
 
