@@ -106,13 +106,13 @@ class Items:
                     yield having[0][field]
 
     def beside(self, text: int, words: frozenset[str]) -> Iterator[str]:
-        """What else says what is so, or not, in the item that a text is in, or where there is no item.
+        """What says what is so, or not, in the item that a text is in, or where there is no item.
 
         Words are among its values, or among those of what holds it: it may be about something else otherwise.
         """
         numbers = self._stating.get(self._innermost(text), ())
         for number in numbers if len(numbers) <= MOST_COMPARED else ():
-            if number != text and self._is_about(number, words):
+            if self._is_about(number, words):
                 yield self._source.texts[number]
 
     def _innermost(self, text: int) -> int | None:
@@ -133,9 +133,7 @@ class Items:
         """The records that say what is so, or not, by the innermost item that they are in."""
         found: dict[int | None, list[int]] = {}
         for number in sorted(self._source.records):
-            if any(
-                not name and not value.startswith("no ") for name, value in fields(self._source.texts[number])
-            ):
+            if any(not name for name, _ in fields(self._source.texts[number])):
                 found.setdefault(self._innermost(number), []).append(number)
         return found
 
