@@ -51,9 +51,12 @@ def test_exit_code_and_reason(
 
 def test_a_path_without_tests_is_no_invalid_spec() -> None:
     """When all that is wrong is the path, the reason says that there was nothing to run."""
-    made = Tally()
-    made.add_invalid([Problem(reason_code="select.nothing_found", message="no test file in this directory")])
-    assert made.exit() == (ExitCode.INVALID, "nothing to run")
+    for code in ("select.nothing_found", "file.missing"):
+        made = Tally()
+        made.add_invalid([Problem(reason_code=code, message="there is none")])
+        assert made.exit() == (ExitCode.INVALID, "nothing to run")
+        made.add(tallied(make_result("pass")))
+        assert made.exit() == (ExitCode.INVALID, "not every path has a test to run")
 
 
 def test_tests_are_counted_by_status() -> None:
