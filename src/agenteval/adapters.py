@@ -150,17 +150,18 @@ def _own_entry_points() -> dict[str, str]:
                 lines = file.read().splitlines()
         except OSError:
             continue
-        return _section(lines, GROUP)
+        return _announced(lines)
     return {}
 
 
-def _section(lines: list[str], wanted: str) -> dict[str, str]:
+def _announced(lines: list[str]) -> dict[str, str]:
+    """The entry points of adapters among those of a package."""
     found: dict[str, str] = {}
     section = ""
     for line in lines:
         if line.startswith("["):
             section = line.strip("[] ")
-        elif section == wanted and "=" in line:
+        elif section == GROUP and "=" in line:
             name, _, target = line.partition("=")
             found[name.strip()] = target.strip()
     return found

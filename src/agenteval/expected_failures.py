@@ -22,7 +22,7 @@ def not_selected(test: LoadedTest) -> list[str]:
     if not missing:
         return []
     verb = "is" if len(missing) == 1 else "are"
-    return [f"the expected failure cannot be judged: {_listed(missing)} {verb} not selected"]
+    return [f"the expected failure cannot be judged: {' and '.join(missing)} {verb} not selected"]
 
 
 def _left_out(test: LoadedTest) -> list[str]:
@@ -51,7 +51,7 @@ def unexpected(
     others = [each.id for each in judged if each.id not in ids and each.status in failing(strict=strict)]
     said = []
     if others:
-        said.append(f"{_listed(others)} failed unexpectedly: read the evidence")
+        said.append(f"{' and '.join(others)} failed unexpectedly: read the evidence")
     if unmet:
         told = " and ".join(f"{each.id} {_instead(each)}" for each in unmet)
         it = "it" if len(unmet) == 1 else "them"
@@ -62,10 +62,6 @@ def unexpected(
     if not said:
         return None, None
     return "xfail.other_failure" if others else "xfail.unexpected_pass", "; ".join(said)
-
-
-def _listed(ids: Sequence[str]) -> str:
-    return " and ".join(ids)
 
 
 def _instead(result: AssertionResult) -> str:

@@ -1,4 +1,4 @@
-"""Turns verdicts into assertion results: capability gates, severities, vacuity, crashes, evidence (SPEC 11, 17)."""
+"""Turns verdicts into assertion results: capability gates, severities, vacuity, crashes, evidence, lines (SPEC 11, 17)."""
 
 import traceback
 from collections.abc import Iterator, Sequence
@@ -9,6 +9,7 @@ from agenteval.assertions.base import Verdict
 from agenteval.assertions.telling import listed
 from agenteval.errors import AssertionCrashError, saying
 from agenteval.loading import BoundAssertion, LoadedTest
+from agenteval.reading.faults import place_at
 from agenteval.redaction import Redactor
 from agenteval.results import AssertionResult, AssertionStatus, CapabilityCheck, Evidence
 from agenteval.strict import plain
@@ -179,3 +180,17 @@ def said_no(judged: Sequence[AssertionResult]) -> Evidence:
     refs = dict.fromkeys(ref for each in evidences for ref in each.event_refs)
     shown = {excerpt.event_id: excerpt for each in evidences for excerpt in each.excerpts}
     return Evidence(event_refs=list(refs), excerpts=list(shown.values()))
+
+
+def locate(test: LoadedTest, judged: Sequence[AssertionResult]) -> None:
+    """Set `line` and `column` of every assertion that failed, warned, or crashed.
+
+    They refer to the file as it was loaded. The checks of a suite's task stand in no test file, and get none.
+    """
+    wanted = [each for each in judged if each.status in ("fail", "warn") or each.crashed]
+    if not wanted or test.written is None:
+        return
+    ids = [spec.id for spec in test.case.assertions]
+    for each in wanted:
+        place = place_at(test.written.text, test.written.starts[ids.index(each.id)])
+        each.line, each.column = place.line, place.column

@@ -106,7 +106,8 @@ def load_test(
         raise SpecError([_recording(path)])
     with budget.fresh():
         checks = loader.checks(case)
-    loader.check_ids()
+    loader.check_unique("assertion", "assertions")
+    loader.check_unique("fixture", "tools", "fixtures")
     if case is not None:
         loader.faults += misspelt_names(case, loader.placed)
     if case is None or loader.faults:
@@ -258,11 +259,6 @@ class _Loader:
                 self.fault(
                     "spec.unknown_capability", message, *path, suggestion=near, allowed=CAPABILITY_FLAGS
                 )
-
-    def check_ids(self) -> None:
-        """Find ids that are used twice."""
-        self.check_unique("assertion", "assertions")
-        self.check_unique("fixture", "tools", "fixtures")
 
     def check_unique(self, what: str, *path: str) -> None:
         """Find ids that occur twice in one list."""

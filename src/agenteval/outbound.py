@@ -16,7 +16,7 @@ the conversation itself
     nothing names, since send tools without a destination answer where they were asked.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -185,68 +185,3 @@ def _text(value: Any) -> str:
 
 def _folded(text: str) -> str:
     return " ".join(composed(text).split())
-
-
-def similarity(one: str, other: str) -> float:
-    """How alike two texts are, from 0 to 1: the share of letter triples, of all they have, that both have.
-
-    Only the first 4,000 characters of each are compared. The time is linear in them.
-    """
-    if one == other:
-        return 1.0
-    first, second = _triples(one[:MOST_COMPARED]), _triples(other[:MOST_COMPARED])
-    total = sum(first.values()) + sum(second.values())
-    common = sum(min(count, second[triple]) for triple, count in first.items() if triple in second)
-    return 2 * common / total if total else 0.0
-
-
-MOST_COMPARED = 4_000
-
-
-def _triples(text: str) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for at in range(len(text) - 2):
-        triple = text[at : at + 3]
-        counts[triple] = counts.get(triple, 0) + 1
-    return counts
-
-
-def repeated(sent: Sequence[Message], least: float) -> Iterator[tuple[Message, Message, float]]:
-    """The messages that went to an address before, each with the first alike one and how alike they are.
-
-    With `least` below 1, a message is compared with the 100 latest different ones to each of its addresses, unless the
-    lengths of the texts alone rule it out.
-    """
-    exact: dict[tuple[str, str, str], Message] = {}
-    recent: dict[str, list[Message]] = {}
-    for message in sent:
-        keys = [(address, message.text, message.attached) for address in message.addresses]
-        before = [exact[key] for key in keys if key in exact]
-        if before:
-            yield message, min(before, key=lambda each: each.event.seq), 1.0
-        elif least < 1 and (near := _nearest(message, recent, least)):
-            yield message, *near
-        for key in keys:
-            exact.setdefault(key, message)
-        if least < 1 and not before:
-            for address in message.addresses:
-                recent[address] = [*recent.get(address, ())[-MOST_RECENT + 1 :], message]
-
-
-MOST_RECENT = 100
-
-
-def _nearest(
-    message: Message, recent: dict[str, list[Message]], least: float
-) -> tuple[Message, float] | None:
-    best: tuple[Message, float] | None = None
-    candidates = {id(each): each for address in message.addresses for each in recent.get(address, ())}
-    for each in candidates.values():
-        longer = max(len(each.text), len(message.text))
-        shorter = min(len(each.text), len(message.text))
-        if each.attached != message.attached or 2 * shorter < least * (longer + shorter) - 4:
-            continue
-        share = similarity(each.text, message.text)
-        if share >= least and (best is None or share > best[1]):
-            best = each, share
-    return best

@@ -9,9 +9,8 @@ from pathlib import Path
 from agenteval.adapters import Adapter, AdapterContext
 from agenteval.errors import AdapterError, AgentEvalError, saying
 from agenteval.expected_failures import expects_failure, not_selected, unexpected
-from agenteval.judging import Failure, JudgingRules, judge_all, said_no
+from agenteval.judging import Failure, JudgingRules, judge_all, locate, said_no
 from agenteval.loading import BoundAssertion, LoadedTest
-from agenteval.locations import locate
 from agenteval.plugins.registry import BUILT_IN, Registry
 from agenteval.redaction import DEFAULT_RULES, RedactionRules, Redactor
 from agenteval.results import (

@@ -30,6 +30,7 @@ turn
 """
 
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -212,12 +213,8 @@ class Trace:
         return {call.event.event_id: call for call in self._calls}
 
     @cached_property
-    def _tool_counts(self) -> dict[str, int]:
-        counts: dict[str, int] = {}
-        for call in self._calls:
-            tool = call.tool
-            counts[tool] = counts.get(tool, 0) + 1
-        return counts
+    def _tool_counts(self) -> Counter[str]:
+        return Counter(call.tool for call in self._calls)
 
     def calls(self) -> Sequence[ToolCall]:
         """All tool calls in order, each with its results and errors."""
@@ -248,7 +245,7 @@ class Trace:
 
     def tool_counts(self) -> dict[str, int]:
         """Calls by tool, in order of first use."""
-        return self._tool_counts.copy()
+        return dict(self._tool_counts)
 
 
 def link_calls(events: Iterable[Event]) -> list[ToolCall]:

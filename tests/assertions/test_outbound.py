@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agenteval import outbound
-from agenteval.assertions import assertion_class
+from agenteval.assertions import assertion_class, outbound
 from agenteval.assertions.base import Verdict
-from agenteval.outbound import similarity
+from agenteval.assertions.outbound import likeness
 from builders import Step, call, error, judge, make_trace, result
 from verdicts import refs, refused
 
@@ -389,13 +388,13 @@ class TestDuplicates:
     )
     def test_similarity_counts_letter_triples(self, one: str, other: str, share: float) -> None:
         """Each as often as it occurs, of the first 4,000 characters."""
-        assert similarity(one, other) == share
+        assert likeness(one, other) == share
 
     @given(st.text(max_size=40), st.text(max_size=40))
     def test_similarity_is_symmetric_and_bounded(self, one: str, other: str) -> None:
         """A text is wholly like itself, and nothing is more alike than that."""
-        assert similarity(one, one) == 1
-        assert 0 <= similarity(one, other) == similarity(other, one) <= 1
+        assert likeness(one, one) == 1
+        assert 0 <= likeness(one, other) == likeness(other, one) <= 1
 
     @given(
         st.lists(

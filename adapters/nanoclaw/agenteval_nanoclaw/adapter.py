@@ -104,9 +104,28 @@ def _trace_of_bundle(case: TestCase, context: AdapterContext) -> Trace:
 
 
 def _trace_of_session(case: TestCase, context: AdapterContext) -> Trace:
-    from agenteval_nanoclaw.session.replaying import trace_of_session
+    from agenteval_nanoclaw.contradictions import situation_differs
+    from agenteval_nanoclaw.files import find_recording
+    from agenteval_nanoclaw.session.choosing import ALIASES, check_options, choose
+    from agenteval_nanoclaw.session.mapping import Teller
+    from agenteval_nanoclaw.session.reading import read_recording
 
-    return trace_of_session(case, context, AdapterInfo(name=NAME, version=VERSION))
+    given = case.adapter_input
+    check_options(given)
+    path = find_recording(given["session"], context)
+    reading = read_recording(path, context, within=None if context.allow_outside else context.root)
+    run = choose(reading.runs, given)
+    teller = Teller(
+        run,
+        reading,
+        aliases=given.get(ALIASES, {}),
+        adapter=AdapterInfo(name=NAME, version=VERSION),
+        default_group=case.scenario.group_id,
+    )
+    trace = teller.told(case.id, context.run_id).trace
+    for warning in situation_differs(case, trace.scenario, trace.input_messages):
+        context.warn(warning)
+    return trace
 
 
 INPUTS: dict[str, Callable[[TestCase, AdapterContext], Trace]] = {

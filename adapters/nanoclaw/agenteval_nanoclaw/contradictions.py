@@ -1,11 +1,12 @@
 """Where a recording contradicts itself, or the test that replays it. Neither changes a verdict by itself."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from agenteval.shortening import clipped
 from agenteval.spec import TestCase
 from agenteval.trace import Trace, TraceMessage, TraceScenario
-from agenteval_nanoclaw.bundle import FinalOutputStep, RecordedMessage, ReplayBundle
+from agenteval_nanoclaw.bundle import FinalOutputStep, RecordedMessage, RecordedScenario, ReplayBundle
 
 EVENTS_OF_FLAG = {
     "supports_tool_trace": ("tool_call", "tool_result"),
@@ -17,19 +18,14 @@ NOT_JUDGED = "assertions that need it are not judged"
 
 def warnings_about(bundle: ReplayBundle, case: TestCase) -> Iterator[str]:
     """Where the recording shows another situation than the test describes. The recording's is judged."""
-    recorded = bundle.scenario
-    scenario = TraceScenario(
-        trigger=recorded.trigger,
-        group_id=recorded.group_id,
-        session_id=recorded.session_id,
-        task_id=task_id_of(bundle),
-        scheduler_context=recorded.scheduler_context,
-    )
-    yield from situation_differs(case, scenario, bundle.input_messages)
+    recorded = replace(bundle.scenario, task_id=task_id_of(bundle))
+    return situation_differs(case, recorded, bundle.input_messages)
 
 
 def situation_differs(
-    case: TestCase, recorded: TraceScenario, messages: Sequence[RecordedMessage | TraceMessage]
+    case: TestCase,
+    recorded: RecordedScenario | TraceScenario,
+    messages: Sequence[RecordedMessage | TraceMessage],
 ) -> Iterator[str]:
     """Where what is recorded is another situation than the test describes."""
     told = case.scenario

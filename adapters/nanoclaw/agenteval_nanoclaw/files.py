@@ -50,7 +50,7 @@ def find_recording(name: Any, context: AdapterContext) -> Path:
         raise _no_name(name, setting, "a file or folder")
     path = context.base_dir / name
     try:
-        inside = context.allow_outside or _is_or_is_in(path, context.root)
+        inside = context.allow_outside or is_inside(path / "_", context.root)  # or the root itself
         found = inside and path.exists()
     except (OSError, RuntimeError, ValueError) as error:
         raise _not_looked_up(name, setting, error) from error
@@ -89,10 +89,6 @@ def _outside(name: str, setting: str, root: Path) -> AdapterError:
     )
 
 
-def _is_or_is_in(path: Path, folder: Path) -> bool:
-    return is_inside(path / "_", folder)
-
-
 def _looked_up(folder: str, name: str) -> tuple[str, os.stat_result | None]:
     """The path without symbolic links, and what kind of thing is there, when that is known already.
 
@@ -114,8 +110,5 @@ def _looked_up(folder: str, name: str) -> tuple[str, os.stat_result | None]:
 def _last_folders(folder: str, where: str) -> str:  # noqa: ARG001 - what a relative path depends on
     """The folder without symbolic links, with a separator at its end; that of a test, and the one it stands in."""
     above, name = os.path.split(folder)
-    return _joined(_looked_up(above, name)[0] if name else os.path.realpath(folder))
-
-
-def _joined(folder: str) -> str:
-    return os.path.join(folder, "")  # noqa: PTH118
+    real = _looked_up(above, name)[0] if name else os.path.realpath(folder)
+    return os.path.join(real, "")  # noqa: PTH118

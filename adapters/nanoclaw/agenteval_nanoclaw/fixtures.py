@@ -14,11 +14,12 @@ from agenteval.adapters import AdapterContext
 from agenteval.errors import AdapterError, FileError, Problem
 from agenteval.json_values import equal
 from agenteval.misspelling import closest
+from agenteval.reading.faults import Fault
 from agenteval.selectors import ArgsMatch
 from agenteval.spec import Fixture, FixtureError, TestCase
 from agenteval_nanoclaw.bundle import ErrorStep, ReplayBundle, ToolCallStep, ToolResultStep
 from agenteval_nanoclaw.files import find_file
-from agenteval_nanoclaw.rules import Broken, bundle_error
+from agenteval_nanoclaw.rules import bundle_error
 
 ERROR_FIELDS = ("error_type", "message", "retryable")
 CORRECT_THE_FIXTURE = "correct the file: it holds what the tool answered, as JSON"
@@ -75,7 +76,7 @@ class _Shelf:
 
     def __init__(self, fixtures: list[Fixture], context: AdapterContext) -> None:
         self.context = context
-        self.broken: list[Broken] = []
+        self.broken: list[Fault] = []
         self.unreadable: list[Problem] = []
         self.contents: dict[str, Any] = {}
         self.by_id: dict[str, Fixture] = {}
@@ -117,11 +118,11 @@ class _Shelf:
 
     def _unknown(self, index: int, step: ToolResultStep) -> None:
         near = closest(str(step.fixture_id), self.by_id)
-        meant = f"did you mean {near!r}?" if near else ""
         if step.result is not None:
+            meant = f", did you mean {near!r}?" if near else ""
             self.context.warn(
                 f"step /script/{index} names the fixture {step.fixture_id!r}, which the test does not have"
-                f"{', ' * bool(meant)}{meant}; the result it recorded is used"
+                f"{meant}; the result it recorded is used"
             )
             return
         self._report(
@@ -129,7 +130,7 @@ class _Shelf:
             "adapter.unknown_fixture",
             f"the test has no fixture {step.fixture_id!r} to take the result from",
             "add the fixture to tools.fixtures of the test, or record the result in the step",
-            hint=meant,
+            suggestion=near,
             allowed=tuple(self.by_id),
         )
 
@@ -190,17 +191,17 @@ class _Shelf:
     def _report(
         self,
         where: tuple[int, str],
-        reason_code: str,
+        code: str,
         message: str,
         next_step: str,
         *,
-        hint: str = "",
+        suggestion: str | None = None,
         allowed: tuple[str, ...] = (),
     ) -> None:
-        problem = Problem(
-            reason_code=reason_code, message=message, next_step=next_step, hint=hint, allowed=allowed
+        data_path = ("script", *where)
+        self.broken.append(
+            Fault(code, message, data_path, suggestion=suggestion, allowed=allowed, next_step=next_step)
         )
-        self.broken.append((("script", *where), problem))
 
 
 def _answer(fixture: Fixture, content: Any, step: ToolResultStep, error: ErrorStep | None) -> Answer:

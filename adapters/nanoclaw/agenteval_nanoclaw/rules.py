@@ -12,9 +12,7 @@ from typing import Any
 from agenteval.errors import AdapterError, Problem
 from agenteval.findings import DataPath
 from agenteval.misspelling import closest
-
-Broken = tuple[DataPath, Problem]
-"""Where in the data a problem is, and the problem, which is not located in the file yet."""
+from agenteval.reading.faults import MAX_PROBLEMS, Fault, problem_at
 
 CORRECT_THE_FILE = (
     "correct the file, or record the run again; `agenteval schema replay` shows the format of a recording"
@@ -27,7 +25,7 @@ NEAREST_CALLS = 200
 """Among how many of the calls before it."""
 
 
-def broken_rules(bundle: Any) -> list[Broken]:
+def broken_rules(bundle: Any) -> list[Fault]:
     """What breaks a rule, in a `ReplayBundle` or in the raw JSON of one."""
     script = _get(bundle, "script")
     steps = script if isinstance(script, list) else None
@@ -39,7 +37,7 @@ def broken_rules(bundle: Any) -> list[Broken]:
 
 def bundle_error(
     path: Path,
-    broken: Sequence[Broken],
+    broken: Sequence[Fault],
     *,
     max_bytes: int,
     others: Iterable[Problem] = (),
@@ -51,18 +49,12 @@ def bundle_error(
     messages may quote.
     """
     from agenteval.reading.documents import read_text
-    from agenteval.reading.faults import MAX_PROBLEMS, pointer
     from agenteval.reading.jsonsource import parse_json, places
 
     text = read_text(path, max_bytes=max_bytes)
     told = broken[:MAX_PROBLEMS]
-    problems = [*others]
-    found = places(text, [(data_path, False) for data_path, _ in told])
-    for (data_path, problem), place in zip(told, found, strict=True):
-        problem.path, problem.pointer = path, pointer(data_path)
-        problem.line, problem.column, problem.span = place.line, place.column, place.span
-        problem.excerpt, problem.caret = place.excerpt, place.caret
-        problems.append(problem)
+    found = places(text, [(fault.data_path, fault.at_key) for fault in told])
+    problems = [*others, *(problem_at(place, fault, path) for place, fault in zip(found, told, strict=True))]
     problems.sort(key=lambda problem: (problem.path != path, problem.line or inf, problem.column or 0))
     if len(broken) > len(told):
         message = f"{len(broken)} broken rules in all; the first {len(told)} are shown"
@@ -83,43 +75,37 @@ def _get(node: Any, name: str) -> Any:
     return node.get(name) if isinstance(node, dict) else getattr(node, name, None)
 
 
-def _scenario(scenario: Any) -> Iterator[Broken]:
+def _scenario(scenario: Any) -> Iterator[Fault]:
     if _get(scenario, "trigger") == "scheduler" and _get(scenario, "scheduler_context") is None:
-        yield (
-            ("scenario", "trigger"),
-            Problem(
-                reason_code="bundle.no_scheduler_context",
-                message="the trigger is scheduler, but the scenario has no scheduler_context",
-                next_step="add scenario.scheduler_context with what the scheduler knew, such as task_id",
-            ),
+        yield Fault(
+            code="bundle.no_scheduler_context",
+            message="the trigger is scheduler, but the scenario has no scheduler_context",
+            data_path=("scenario", "trigger"),
+            next_step="add scenario.scheduler_context with what the scheduler knew, such as task_id",
         )
 
 
-def _output(bundle: Any, steps: list[Any]) -> Iterator[Broken]:
+def _output(bundle: Any, steps: list[Any]) -> Iterator[Fault]:
     if _get(bundle, "final_output") is not None:
         return
     if not steps:
-        yield (
-            ("script",),
-            Problem(
-                reason_code="bundle.nothing_recorded",
-                message="the script is empty and there is no final_output: nothing was recorded",
-                next_step="record the run again",
-            ),
+        yield Fault(
+            code="bundle.nothing_recorded",
+            message="the script is empty and there is no final_output: nothing was recorded",
+            data_path=("script",),
+            next_step="record the run again",
         )
     elif _get(bundle, "status") == "success" and all(_get(step, "type") != "final_output" for step in steps):
-        yield (
-            ("status",),
-            Problem(
-                reason_code="bundle.no_output",
-                message="the status is success, but there is no output: "
-                "neither final_output nor a final_output step",
-                next_step="add final_output, or the status that the run really ended with",
-            ),
+        yield Fault(
+            code="bundle.no_output",
+            message="the status is success, but there is no output: "
+            "neither final_output nor a final_output step",
+            data_path=("status",),
+            next_step="add final_output, or the status that the run really ended with",
         )
 
 
-def _messages(bundle: Any, steps: list[Any]) -> Iterator[Broken]:
+def _messages(bundle: Any, steps: list[Any]) -> Iterator[Fault]:
     messages = _get(bundle, "input_messages")
     known = len(messages) if isinstance(messages, list) else 0
     received = 0
@@ -128,18 +114,16 @@ def _messages(bundle: Any, steps: list[Any]) -> Iterator[Broken]:
             continue
         received += 1
         if _get(step, "content") is None and received > known:
-            yield (
-                ("script", index),
-                Problem(
-                    reason_code="bundle.message_without_content",
-                    message=f"message_received step {received} has no content, "
-                    f"and input_messages has only {known}",
-                    next_step="give the step its content, or add the message to input_messages",
-                ),
+            yield Fault(
+                code="bundle.message_without_content",
+                message=f"message_received step {received} has no content, "
+                f"and input_messages has only {known}",
+                data_path=("script", index),
+                next_step="give the step its content, or add the message to input_messages",
             )
 
 
-def _call_ids(steps: list[Any]) -> Iterator[Broken]:
+def _call_ids(steps: list[Any]) -> Iterator[Fault]:
     calls: dict[str, int] = {}
     unknown: list[tuple[int, DataPath, str]] = []
     for index, step in enumerate(steps):
@@ -154,21 +138,23 @@ def _call_ids(steps: list[Any]) -> Iterator[Broken]:
         elif call_id not in calls:  # a step of an unknown type may be a call with its type misspelt
             calls[call_id] = index
         elif kind == "tool_call":
-            yield ("script", index, "call_id"), _duplicate(call_id, calls[call_id])
+            yield Fault(
+                code="bundle.duplicate_call_id",
+                message=f"two calls have the call_id {call_id!r}; the first is /script/{calls[call_id]}",
+                data_path=("script", index, "call_id"),
+                next_step="give every call a call_id of its own",
+            )
     names = list(calls)
     for number, (index, place, call_id) in enumerate(unknown):
-        problem = Problem(
-            reason_code="bundle.unknown_call",
-            message=f"no earlier tool_call has the call_id {call_id!r}",
+        later = f"; the one that has it, /script/{calls[call_id]}, comes later" if call_id in calls else ""
+        guessed = not later and number < MOST_GUESSES
+        yield Fault(
+            code="bundle.unknown_call",
+            message=f"no earlier tool_call has the call_id {call_id!r}{later}",
+            data_path=("script", index, *place),
+            suggestion=closest(call_id, _calls_before(index, names, calls)) if guessed else None,
             next_step="put the step after its call, and give it the call_id of that call",
         )
-        if call_id in calls:
-            problem.message += f"; the one that has it, /script/{calls[call_id]}, comes later"
-        elif number < MOST_GUESSES:
-            earlier = _calls_before(index, names, calls)
-            near = closest(call_id, earlier)
-            problem.hint = f"did you mean {near!r}?" if near else ""
-        yield ("script", index, *place), problem
 
 
 def _references(step: Any) -> Iterator[tuple[DataPath, str]]:
@@ -179,14 +165,6 @@ def _references(step: Any) -> Iterator[tuple[DataPath, str]]:
     for number, name in enumerate(sent_by if isinstance(sent_by, list) else ()):
         if isinstance(name, str):
             yield ("sent_by", number), name
-
-
-def _duplicate(call_id: str, first: int) -> Problem:
-    return Problem(
-        reason_code="bundle.duplicate_call_id",
-        message=f"two calls have the call_id {call_id!r}; the first is /script/{first}",
-        next_step="give every call a call_id of its own",
-    )
 
 
 def _calls_before(index: int, names: list[str], calls: dict[str, int]) -> list[str]:

@@ -1,11 +1,12 @@
 """Where messages go, and whether one goes out twice. What a destination and a message is stands in `agenteval.outbound`."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, ClassVar
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
 from agenteval.assertions.telling import first_of, in_order
-from agenteval.outbound import DESTINATION_KEYS, OUTBOUND, Message, destinations, messages, repeated
+from agenteval.outbound import DESTINATION_KEYS, OUTBOUND, Message, destinations, messages
 from agenteval.patterns import name_matches
 from agenteval.plurals import counted
 from agenteval.selectors import calls_of
@@ -14,6 +15,11 @@ from agenteval.spec import Name, TestCase
 from agenteval.strict import Between, NotEmpty, model
 from agenteval.text import composed
 from agenteval.trace import ToolCall, Trace
+
+MOST_COMPARED = 4_000
+"""Characters of a message that are compared with those of another."""
+MOST_RECENT = 100
+"""Messages to one address with which a later one is compared."""
 
 
 @model
@@ -157,3 +163,56 @@ def _told(late: Message, first: Message, share: float) -> str:
     return (
         f"{what} to {place}: {late.event.event_id} ({late.how}) repeats {first.event.event_id} ({first.how})"
     )
+
+
+def likeness(one: str, other: str) -> float:
+    """How alike two texts are, from 0 to 1: the share of letter triples, of all they have, that both have.
+
+    Only the first `MOST_COMPARED` characters of each are compared. The time is linear in them.
+    """
+    if one == other:
+        return 1.0
+    first, second = _triples(one[:MOST_COMPARED]), _triples(other[:MOST_COMPARED])
+    total = first.total() + second.total()
+    return 2 * (first & second).total() / total if total else 0.0
+
+
+def _triples(text: str) -> Counter[tuple[str, str, str]]:
+    return Counter(zip(text, text[1:], text[2:], strict=False))
+
+
+def repeated(sent: Sequence[Message], least: float) -> Iterator[tuple[Message, Message, float]]:
+    """The messages that went to an address before, each with the first alike one and how alike they are.
+
+    With `least` below 1, a message is compared with the `MOST_RECENT` latest different ones to each of its addresses,
+    unless the lengths of the texts alone rule it out.
+    """
+    exact: dict[tuple[str, str, str], Message] = {}
+    recent: dict[str, list[Message]] = {}
+    for message in sent:
+        keys = [(address, message.text, message.attached) for address in message.addresses]
+        before = [exact[key] for key in keys if key in exact]
+        if before:
+            yield message, min(before, key=lambda each: each.event.seq), 1.0
+        elif least < 1 and (near := _nearest(message, recent, least)):
+            yield message, *near
+        for key in keys:
+            exact.setdefault(key, message)
+        if least < 1 and not before:
+            for address in message.addresses:
+                recent[address] = [*recent.get(address, ())[-MOST_RECENT + 1 :], message]
+
+
+def _nearest(
+    message: Message, recent: dict[str, list[Message]], least: float
+) -> tuple[Message, float] | None:
+    best: tuple[Message, float] | None = None
+    candidates = {id(each): each for address in message.addresses for each in recent.get(address, ())}
+    for each in candidates.values():
+        sizes = len(each.text), len(message.text)
+        if each.attached != message.attached or 2 * min(sizes) < least * sum(sizes) - 4:
+            continue
+        share = likeness(each.text, message.text)
+        if share >= least and (best is None or share > best[1]):
+            best = each, share
+    return best

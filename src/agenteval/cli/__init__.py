@@ -3,7 +3,7 @@
 `app` parses; each command has a module with its function `command`. In the order of a run, those of `run` are
 `run_request` (its options), `session`, `arranging` (which tests, in which order), `examining` and `workers` (one file
 after the other, or side by side), `ledger` (what the run comes to), `reporting`, `baselines` and `lastrun`. Several
-commands share `options`, `signatures`, `project`, `collection`, `problems`, `columns` and `github`.
+commands share `options`, `signatures`, `project`, `collection`, `problems` and `github`.
 """
 
 import sys
@@ -26,9 +26,8 @@ def entry() -> None:
     try:
         sys.stdout.flush()
         sys.stderr.flush()
-    except (OSError, ValueError, AttributeError):  # a plugin may have closed it
+    finally:  # whatever a plugin made of them
         os._exit(code)
-    os._exit(code)
 
 
 def main(argv: Sequence[str]) -> int:

@@ -47,8 +47,6 @@ def run_app(argv: Sequence[str]) -> int:
         app = _app([wanted] if wanted in COMMANDS else list(COMMANDS))
         result = app(args=list(argv), prog_name="agenteval", standalone_mode=False)
         _flush()
-    except typer.Exit as exit_:
-        return _code(exit_.exit_code)
     except (typer.Abort, KeyboardInterrupt):
         return _fail("interrupted", ExitCode.ERROR)
     except BrokenPipeError:

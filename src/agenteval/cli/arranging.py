@@ -14,6 +14,7 @@ from agenteval.errors import FileError, Problem, SpecError
 from agenteval.plurals import counted
 from agenteval.reading.documents import read_text
 from agenteval.redaction import Redactor
+from agenteval.runner import RunOptions
 from agenteval.sharding import Shard, divided
 
 
@@ -36,22 +37,21 @@ class Arrangement:
     problems: list[Problem] = field(default_factory=list)
 
 
-def arranged(
-    found: Iterable[Found], flow: Flow, *, root: Path, examiner: Examiner, settings: Any
-) -> Arrangement:
+def arranged(found: Iterable[Found], flow: Flow, *, examiner: Examiner, settings: Any) -> Arrangement:
     """The files that the options ask for. `settings` is plain data: everything else that results depend on."""
     all_found = list(found)
     made = Arrangement(found=all_found, positions=list(range(len(all_found))), total=len(all_found))
     if flow.last_failed or flow.failed_first:
-        _failed(made, root, Redactor(rules=examiner.options.redaction), only=flow.last_failed)
+        _failed(made, examiner.options, only=flow.last_failed)
     if flow.shard:
-        _shard(made, flow.shard, flow.durations_from, root=root, examiner=examiner, settings=settings)
+        _shard(made, flow.shard, flow.durations_from, examiner=examiner, settings=settings)
     return made
 
 
-def _failed(made: Arrangement, root: Path, redactor: Redactor, *, only: bool) -> None:
+def _failed(made: Arrangement, options: RunOptions, *, only: bool) -> None:
     """Keep only, or put first, the tests that failed last time. The cache knows them by their redacted paths."""
-    key, failed = keys(root), recall(root).failed
+    key, failed = keys(options.root), recall(options.root).failed
+    redactor = Redactor(rules=options.redaction)
     option = "--lf" if only else "--ff"
     wanted = {
         index
@@ -85,11 +85,11 @@ def _shard(
     shard: Shard,
     durations_from: Path | None,
     *,
-    root: Path,
     examiner: Examiner,
     settings: Any,
 ) -> None:
     """Keep only the tests of one shard. Only selected tests are divided, so that no shard is empty without need."""
+    root = examiner.options.root
     key = keys(root)
     if examiner.selection.everything:
         made.wanted = sum(isinstance(each, Selected) for each in made.found)

@@ -4,6 +4,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agenteval.comparing.baseline import BaselineFile, load_baseline, write_baseline
 from agenteval.comparing.comparison import ComparedSide, Comparison
@@ -14,9 +15,10 @@ from agenteval.openwop.summary import Baseline, Scores
 from agenteval.plurals import counted
 from agenteval.redaction import RedactionRules, Redactor
 from agenteval.reporters.sealing import LeakError, sealed
-from agenteval.runner import RunOptions
-from agenteval.scorecard import Tally
 from agenteval.stored import is_run
+
+if TYPE_CHECKING:
+    from agenteval.cli.ledger import Ledger
 
 
 def today() -> str:
@@ -90,19 +92,18 @@ class Verdict:
     lines: list[str] = field(default_factory=list)
 
 
-def conclude(
-    watch: Watch, *, tally: Tally, scores: Scores, options: RunOptions, stopped: bool, folder: str
-) -> Verdict:
-    """Compare what was watched, let `tally` judge by it, and write the new baseline. Raises `BaselineError`."""
+def conclude(ledger: "Ledger", watch: Watch) -> Verdict:
+    """Compare what was watched, let the tally judge by it, and write the new baseline. Raises `BaselineError`."""
+    options, scores, tally = ledger.options, ledger.scores, ledger.tally
     after = ComparedSide(
-        label=folder or options.run_id,
+        label=ledger.folder or options.run_id,
         run_id=options.run_id,
         suite_id=scores.suite.id,
         suite_version=scores.suite.version,
         score=scores.summary()["aggregateScore"],
     )
     counts = tally.counts
-    comparison = watch.close(after, complete=not stopped and not counts.invalid)
+    comparison = watch.close(after, complete=not ledger.partial and not counts.invalid)
     verdict = Verdict(comparison=comparison)
     if comparison:
         label = comparison.before.label

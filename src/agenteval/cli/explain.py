@@ -71,12 +71,12 @@ def _all(registry: "Registry", room: int, *, as_json: bool, markdown: bool, plug
     from agenteval.cli.problems import tell
     from agenteval.plugins.registry import warnings_about
     from agenteval.reference.explanation import explain_all
-    from agenteval.reference.markdown import plugins_markdown, reference_markdown
+    from agenteval.reference.markdown import reference_markdown
 
     tell(warnings_about(registry.plugins()))
     everything = [item for item in explain_all(registry) if item.plugin or not plugins]
     if markdown:
-        return plugins_markdown(everything) if plugins else reference_markdown()
+        return reference_markdown(everything, plugins=plugins)
     return _json([item.as_json() for item in everything]) if as_json else _catalogue(everything, room)
 
 

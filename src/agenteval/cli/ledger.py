@@ -4,10 +4,11 @@ import heapq
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agenteval.cli.examining import Judged
+from agenteval.cli.examining import Examiner, Judged
 from agenteval.errors import ExitCode, Problem
 from agenteval.openwop.events import eval_events
 from agenteval.openwop.summary import Scores
@@ -22,6 +23,7 @@ from agenteval.results import RunSummary
 from agenteval.run_files import COMPARISON, SHARD, SUMMARY
 from agenteval.runner import RunOptions, timestamp
 from agenteval.scorecard import Tally
+from agenteval.selection import Selection
 from agenteval.strict import plain
 
 if TYPE_CHECKING:
@@ -53,6 +55,11 @@ class Ledger:
     summary: RunSummary | None = None
     tally: Tally = field(default_factory=Tally)
 
+    @cached_property
+    def redactor(self) -> Redactor:
+        """For what belongs to the run as a whole."""
+        return Redactor(rules=self.options.redaction)
+
     @property
     def folder(self) -> str | None:
         """Where a person finds the run's files; None when there are none to find."""
@@ -63,6 +70,19 @@ class Ledger:
         """Tests that failed or ended in an error, but for failures that a baseline knows."""
         known = self.watch.known_failures if self.watch else 0
         return self.tally.counts.failed + self.tally.counts.errors - known
+
+    def examiner(self, selection: Selection, *, save_traces: bool = False) -> Examiner:
+        """What makes the results that are entered here."""
+        return Examiner(
+            options=self.options,
+            selection=selection,
+            scores=self.scores,
+            console=self.console,
+            folder=self.folder,
+            max_bytes=self.directory.max_bytes if self.directory else 0,
+            save_traces=save_traces,
+            compares=self.watch is not None,
+        )
 
     def enter(self, judged: Judged) -> None:
         """Write the files of a test, count it, print its lines."""
@@ -156,7 +176,7 @@ class Ledger:
     def print_summary(self) -> None:
         """The run's summary as JSON, on stdout."""
         if self.summary:
-            write_encoded(sys.stdout, sealed(self.summary, Redactor(rules=self.options.redaction)).decode())
+            write_encoded(sys.stdout, sealed(self.summary, self.redactor).decode())
             flush(sys.stdout)
 
     def _note(self, problems: Sequence[Problem], *, invalid: bool) -> None:
@@ -190,14 +210,7 @@ class Ledger:
         from agenteval.cli.baselines import conclude
         from agenteval.reporters.comparison import tell
 
-        verdict = conclude(
-            watch,
-            tally=self.tally,
-            scores=self.scores,
-            options=self.options,
-            stopped=self.partial,
-            folder=self.folder or "",
-        )
+        verdict = conclude(self, watch)
         if verdict.comparison:
             if self.directory:
                 before = len(self.directory.leaks)
@@ -214,6 +227,5 @@ class Ledger:
             from agenteval.cli.lastrun import remember
 
             timed = self.log is None  # or the other shards would be divided otherwise
-            tally, redactor = self.tally, Redactor(rules=self.options.redaction)
-            root = self.options.root
-            remember(root, tally.rows, tally.problems, parts=self.parts, timed=timed, redactor=redactor)
+            root, tally = self.options.root, self.tally
+            remember(root, tally.rows, tally.problems, parts=self.parts, timed=timed, redactor=self.redactor)

@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 
 from agenteval.cli.collection import Collection, collect
-from agenteval.cli.columns import tell_rows
 from agenteval.cli.options import ExcludeTagOption, ExpressionOption, PathsArgument, TagOption
 from agenteval.cli.problems import problem_as_json, tell
 from agenteval.cli.project import open_project
@@ -50,7 +49,7 @@ def _print(tests: Sequence[LoadedTest], collection: Collection, rules: Redaction
 
     tell(collection.problems)
     terminal = Terminal(sys.stdout)
-    tell_rows(terminal, [_row(test, rules) for test in tests])
+    terminal.rows([_row(test, rules) for test in tests])
     deselected = len(collection.tests) - len(tests)
     terminal.emit(counted(len(tests), "test") + (f", {deselected} deselected" if deselected else ""))
     terminal.flush()

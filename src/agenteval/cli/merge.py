@@ -23,7 +23,6 @@ from agenteval.errors import ExitCode
 if TYPE_CHECKING:
     from agenteval.cli.ledger import Ledger
     from agenteval.cli.shards import StoredShard
-    from agenteval.redaction import Redactor
 
 IF_MERGED = "remove that run, or give the merged one another --run-id"
 """What to do when a run of that name exists: most often the shards were merged before."""
@@ -63,7 +62,6 @@ def command(
     from agenteval.cli.project import open_project
     from agenteval.cli.shards import read_shards
     from agenteval.openwop.summary import Scores, Suite
-    from agenteval.redaction import Redactor
     from agenteval.reporters.artifacts import RunDirectory, new_run_id
     from agenteval.reporters.console import Console
     from agenteval.runner import RunOptions
@@ -73,47 +71,32 @@ def command(
     shards = read_shards(folders)
     first = shards[0].record
     run_id = run_id or first.run_id or new_run_id()
-    redactor = Redactor(rules=project.rules)
     parent = artifacts_dir or project.runs
     keep_out(reports, parent / run_id)
-    ledger = Ledger(
-        options=RunOptions(run_id=run_id, root=project.root, redaction=project.rules),
-        console=Console(
-            sys.stderr if json_output else sys.stdout,
-            verbosity=verbose - quiet,
-            color=color or project.config.color,
-        ),
-        scores=Scores(Suite(**first.suite)),
-    )
-    ledger.tally.counts.deselected = first.deselected
-    reporting = Reporting(reports, github=github, redactor=redactor, terminal=ledger.console)
+    stream = sys.stderr if json_output else sys.stdout
+    console = Console(stream, verbosity=verbose - quiet, color=color or project.config.color)
+    options = RunOptions(run_id=run_id, root=project.root, redaction=project.rules)
+    ledger = Ledger(options=options, console=console, scores=Scores(Suite(**first.suite)))
+    reporting = Reporting(reports, github=github, redactor=ledger.redactor, terminal=console)
     with reporting.during(run_id, parent):
-        ledger.directory = RunDirectory(parent, run_id, redactor=redactor, if_taken=IF_MERGED)
-        if reporting.stream:
-            ledger.on_result = reporting.add
-        with no_commands(ledger.console, when=in_github_actions() and not github):
-            code = _retold(shards, ledger, redactor)
+        ledger.directory = RunDirectory(parent, run_id, redactor=ledger.redactor, if_taken=IF_MERGED)
+        ledger.on_result = reporting.add
+        with no_commands(console, when=in_github_actions() and not github):
+            code = _retold(shards, ledger)
     if json_output:
         ledger.print_summary()
     return code
 
 
-def _retold(shards: "Sequence[StoredShard]", ledger: "Ledger", redactor: "Redactor") -> ExitCode:
+def _retold(shards: "Sequence[StoredShard]", ledger: "Ledger") -> ExitCode:
     """Enter the results of the shards, and close the run: from the start of the first to the end of the last."""
     from datetime import datetime
 
-    from agenteval.cli.examining import Examiner
     from agenteval.cli.shards import Told, merged
     from agenteval.selection import Selection
 
-    examiner = Examiner(
-        options=ledger.options,
-        selection=Selection(),
-        scores=ledger.scores,
-        console=ledger.console,
-        folder=ledger.folder,
-    )
-    for part in merged(shards, ledger.options.run_id, redactor, examiner):
+    ledger.tally.counts.deselected = shards[0].record.deselected
+    for part in merged(shards, ledger.options.run_id, ledger.redactor, ledger.examiner(Selection())):
         if not isinstance(part, Told):
             ledger.enter(part)
         elif part.invalid:

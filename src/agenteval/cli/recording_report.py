@@ -6,7 +6,6 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from agenteval.cli.columns import tell_rows
 from agenteval.plurals import counted, plural
 from agenteval.reporters.stream import redactor_in_force, write_json
 from agenteval.shortening import clipped, cut
@@ -30,7 +29,7 @@ def listed(source: "Source", terminal: "Terminal", *, as_json: bool, asking: boo
         write_json(sys.stdout, {"kind": source.recording.kind, "runs": [plain(run) for run in runs]})
         return
     terminal.emit(f"{source.recording.kind}, {counted(len(runs), 'run')}")
-    tell_rows(terminal, [HEADINGS, *(_row(run, terminal) for run in runs)])
+    terminal.rows([HEADINGS, *(_row(run, terminal) for run in runs)])
     if not asking:
         how = "--turn N --out DIR" if runs else "--inspect"
         terminal.emit(f"next: agenteval record {quote(str(source.path))} {how}")

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,27 +28,20 @@ class ReportError(AgentEvalError):
     default_reason = "report.unwritable"
 
 
+@dataclass(slots=True)
 class Reporting:
     """The reports of one run: files by format, and annotations for GitHub Actions when `github` is set.
 
     `baseline` is the run that a comparing report (HTML) shows beside this one.
     """
 
-    def __init__(
-        self,
-        reports: Mapping[str, Path],
-        *,
-        github: bool,
-        redactor: Redactor,
-        terminal: Terminal,
-        baseline: "StoredRun | None" = None,
-    ) -> None:
-        self.reports = reports
-        self.github = github
-        self.redactor = redactor
-        self.terminal = terminal
-        self.baseline = baseline
-        self.stream: Stream | None = None
+    reports: Mapping[str, Path]
+    _: KW_ONLY
+    github: bool
+    redactor: Redactor
+    terminal: Terminal
+    baseline: "StoredRun | None" = None
+    stream: "Stream | None" = None
 
     @contextmanager
     def during(self, run_id: str, artifacts: Path | None) -> Iterator[Path | None]:
@@ -86,7 +80,7 @@ class Reporting:
             yield
 
     def add(self, written: Path) -> None:
-        """Add a test that has ended to the stream; `written` is the file of its result."""
+        """Add a test that has ended to the stream, if there is one; `written` is the file of its result."""
         if self.stream:
             from agenteval.stored import load_result
 

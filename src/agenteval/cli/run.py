@@ -18,7 +18,6 @@ from agenteval.config import from_here
 from agenteval.errors import ExitCode, UsageError
 from agenteval.judging import JudgingRules
 from agenteval.openwop.summary import Scores, Suite, default_suite_id
-from agenteval.redaction import Redactor
 from agenteval.reporters.artifacts import RunDirectory, new_run_id
 from agenteval.reporters.console import Console
 from agenteval.runner import RunOptions
@@ -163,12 +162,12 @@ def _baseline(asked: RunRequest, project: OpenProject, artifacts: Path, scores: 
 def _reported(session: Session, asked: RunRequest, project: OpenProject, artifacts: Path) -> ExitCode:
     """Run the session, with its directory and the reports that were asked for."""
     ledger = session.ledger
-    run_id, redactor = ledger.options.run_id, Redactor(rules=project.rules)
+    run_id = ledger.options.run_id
     beside = run_beside(asked.baseline, artifacts) if asked.baseline and compares(asked.reports) else None
     reporting = Reporting(
         asked.reports,
         github=asked.annotates,
-        redactor=redactor,
+        redactor=ledger.redactor,
         terminal=ledger.console,
         baseline=beside,
     )
@@ -177,8 +176,7 @@ def _reported(session: Session, asked: RunRequest, project: OpenProject, artifac
     with reporting.during(run_id, None if asked.no_artifacts else artifacts) as parent:
         if parent:
             limit = project.config.limits.max_result_bytes
-            ledger.directory = RunDirectory(parent, run_id, max_bytes=limit, redactor=redactor)
-        if reporting.stream:
-            ledger.on_result = reporting.add
+            ledger.directory = RunDirectory(parent, run_id, max_bytes=limit, redactor=ledger.redactor)
+        ledger.on_result = reporting.add
         with redirect_stdout(sys.stderr) if asked.json_output else nullcontext():  # a plugin may print
             return session.run(asked.paths, maxfail=asked.most_failures, durations=asked.durations)

@@ -45,17 +45,7 @@ class Session:
     @cached_property
     def examiner(self) -> Examiner:
         """Loads and judges one file after the other."""
-        ledger = self.ledger
-        return Examiner(
-            options=ledger.options,
-            selection=self.selection,
-            scores=ledger.scores,
-            console=ledger.console,
-            folder=ledger.folder,
-            max_bytes=ledger.directory.max_bytes if ledger.directory else 0,
-            save_traces=self.save_traces,
-            compares=ledger.watch is not None,
-        )
+        return self.ledger.examiner(self.selection, save_traces=self.save_traces)
 
     def collect(self, paths: list[str]) -> ExitCode:
         """List what would run (`--collect-only`)."""
@@ -130,9 +120,7 @@ class Session:
 
         ledger, options = self.ledger, self.ledger.options
         settings = plain([__version__, options.strict, options.rules, ledger.scores.suite])
-        made = self.arrangement = arranged(
-            found, self.flow, root=options.root, examiner=self.examiner, settings=settings
-        )
+        made = self.arrangement = arranged(found, self.flow, examiner=self.examiner, settings=settings)
         ledger.partial = made.deselected > 0  # files left out by --lf are not even loaded
         ledger.tally.counts.deselected += made.deselected
         for line in made.said if ledger.console.verbosity >= 0 else ():

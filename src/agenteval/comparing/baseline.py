@@ -6,7 +6,6 @@ It holds no content and no times.
 import os
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import fields
 from math import fsum
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -15,7 +14,7 @@ from agenteval.comparing.comparison import ComparedSide
 from agenteval.comparing.facts import TestFacts
 from agenteval.errors import AgentEvalError
 from agenteval.reading.jsonsource import load_model
-from agenteval.strict import Between, Model, model
+from agenteval.strict import Between, Model, model, plain
 
 
 class BaselineError(AgentEvalError):
@@ -48,25 +47,16 @@ class BaselineFile(Model):
 
     def data(self) -> dict[str, Any]:
         """The file as plain data: in a fixed order, without unknown values."""
-        head = {
-            name: getattr(self, name) for name in ("schema_version", "suite_id", "suite_version", "score")
-        }
-        tests = sorted(self.tests, key=lambda test: test.test_case_id)
-        return {**head, "tests": [_known(test) for test in tests]}
+        data: dict[str, Any] = plain(self)
+        tests = sorted(data["tests"], key=lambda test: test["test_case_id"])
+        known = [{name: value for name, value in test.items() if value is not None} for test in tests]
+        return {**data, "tests": known}
 
     def encoded(self) -> bytes:
         """The file as bytes, equal for equal content."""
         import json
 
         return json.dumps(self.data()).encode()
-
-
-_FIELDS: tuple[str, ...] = tuple(each.name for each in fields(TestFacts))
-
-
-def _known(test: TestFacts) -> dict[str, Any]:
-    values = ((name, getattr(test, name)) for name in _FIELDS)
-    return {name: value for name, value in values if value is not None}
 
 
 def load_baseline(path: Path) -> BaselineFile:

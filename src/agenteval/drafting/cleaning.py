@@ -4,10 +4,10 @@ Equal values stay equal, so a cleaned test is about the same things as the run; 
 """
 
 import re
-from functools import cache
-from hashlib import sha256
 from typing import Any
 
+from agenteval.digests import sha256
+from agenteval.lazyregex import lazy
 from agenteval.recordings import RecordedTest
 from agenteval.redaction import RedactionRules, Redactor
 
@@ -25,6 +25,11 @@ HOME = "~"
 """What stands for a person's home folder."""
 SHORTEST_BLOB = 256
 """Characters of base64 in a row that are a picture or a file: keys and hashes are shorter."""
+
+_DATA_URL = lazy(r"data:(?P<kind>[\w.+-]+/[\w.+-]+)(?:;[\w=.+-]+)*;base64,(?P<data>[A-Za-z0-9+/=_-]+)")
+_BASE64 = lazy(rf"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{{{SHORTEST_BLOB},}}={{0,2}}")
+_NAME = r"[^/\\\s\"'`:;,()<>|*?]+"
+_HOME = lazy(rf"(?<![\w.~/-])(?:/(?:home|Users)/{_NAME}|[A-Za-z]:\\{{1,2}}Users\\{{1,2}}{_NAME})")
 
 
 class Cleaner:
@@ -82,15 +87,15 @@ def scrubbed_text(text: str) -> str:
     if "</" in text:
         text = _without_harness(text)
     if len(text) >= SHORTEST_BLOB or ";base64," in text:
-        text = _data_url().sub(lambda match: _blob(match["kind"], match["data"]), text)
-        text = _base64().sub(_blob_or_word, text)
+        text = _DATA_URL.sub(lambda match: _blob(match["kind"], match["data"]), text)
+        text = _BASE64.sub(_blob_or_word, text)
     if "home" in text or "Users" in text:
-        text = _home().sub(HOME, text)
+        text = _HOME.sub(HOME, text)
     return text
 
 
 def _blob(kind: str, data: str) -> str:
-    return f"[{kind} {sha256(data.encode(errors='replace')).hexdigest()[:8]}]"
+    return f"[{kind} {sha256(data.encode(errors='replace'))[:8]}]"
 
 
 def _blob_or_word(match: re.Match[str]) -> str:
@@ -110,19 +115,3 @@ def _without_harness(text: str) -> str:
             at = end + len(closing)
         text = "".join((*kept, text[at:]))
     return text
-
-
-@cache
-def _data_url() -> re.Pattern[str]:
-    return re.compile(r"data:(?P<kind>[\w.+-]+/[\w.+-]+)(?:;[\w=.+-]+)*;base64,(?P<data>[A-Za-z0-9+/=_-]+)")
-
-
-@cache
-def _base64() -> re.Pattern[str]:
-    return re.compile(rf"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{{{SHORTEST_BLOB},}}={{0,2}}")
-
-
-@cache
-def _home() -> re.Pattern[str]:
-    name = r"[^/\\\s\"'`:;,()<>|*?]+"
-    return re.compile(rf"(?<![\w.~/-])(?:/(?:home|Users)/{name}|[A-Za-z]:\\{{1,2}}Users\\{{1,2}}{name})")

@@ -69,7 +69,7 @@ def find_source(path: Path, registry: Registry, context: AdapterContext, *, adap
     )
 
 
-def replay_reader(path: Path, registry: Registry, *, adapter: str = "") -> Adapter | None:
+def replay_reader(path: Path, registry: Registry, *, adapter: str) -> Adapter | None:
     """The adapter that reads a file as what a test names in `adapter_input.replay_file`; None when there is none.
 
     Raises `FileError` (`file.missing`).
@@ -90,7 +90,7 @@ def context_for(
     *,
     max_file_bytes: int,
     run_id: str = "record",
-    progress: Callable[[Path, int, int], None] | None = None,
+    progress: Callable[[Path, int, int], None],
 ) -> AdapterContext:
     """What an adapter may read of a recording that a person named: all that is in its folder."""
     folder = path if path.is_dir() else path.parent

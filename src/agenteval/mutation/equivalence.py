@@ -61,18 +61,11 @@ def same_text(change: Change) -> bool:
 
 def said_elsewhere(change: Change) -> bool:
     """What was removed from the answer still occurs elsewhere in it."""
-    part = change.mutant.dropped
-    return (
-        change.operator.name == "drop-part"
-        and isinstance(part, str)
-        and _bare(part) in _bare(change.changed.output)
-    )
+    return _bare(change.mutant.dropped) in _bare(change.changed.output)
 
 
 def side_by_side(change: Change) -> bool:
     """Calls that were made before any of them was answered have no order."""
-    if change.operator.name != "reorder-calls":
-        return False
     first, second = change.mutant.calls
     answers = [*first.results, *first.errors]
     return bool(answers) and all(answer.seq > second.event.seq for answer in answers)
@@ -80,8 +73,6 @@ def side_by_side(change: Change) -> bool:
 
 def independent_reads(change: Change) -> bool:
     """Two calls of one read-only tool have no order when the later uses nothing that the earlier returned."""
-    if change.operator.name != "reorder-calls":
-        return False
     first, second = change.mutant.calls
     if first.tool != second.tool or first.tool not in READING:
         return False
@@ -92,21 +83,16 @@ def independent_reads(change: Change) -> bool:
 
 def empty_argument(change: Change) -> bool:
     """An argument that is missing was null or empty: tools treat these as not given."""
-    return change.operator.name == "drop-argument" and change.mutant.dropped in (None, "", [], {})
+    return change.mutant.dropped in (None, "", [], {})
 
 
 def failed_attempt(change: Change) -> bool:
     """The missing call had failed and was made again: the outcome is the same."""
-    if change.operator.name != "drop-call" or len(change.mutant.calls) != 1:
-        return False
-    (call,) = change.mutant.calls
-    return call.failed and any(_same_later(change.original, call))
+    return any(call.failed and any(_same_later(change.original, call)) for call in change.mutant.calls)
 
 
 def mended(change: Change) -> bool:
     """The call that now fails is made again and succeeds: the agent has what it needs."""
-    if change.operator.name != "fail-result":
-        return False
     (call,) = change.mutant.calls
     return any(later.succeeded for later in _same_later(change.original, call))
 
@@ -124,8 +110,6 @@ def _same_later(trace: Trace, call: ToolCall) -> Iterator[ToolCall]:
 
 def read_again(change: Change) -> bool:
     """The memory that is not read is read once more elsewhere in the run."""
-    if change.operator.name != "skip-memory-read" or not isinstance(change.mutant.dropped, dict):
-        return False
     place = {key: change.mutant.dropped.get(key) for key in ("group_id", "path", "content")}
     reads = change.changed.of_type("memory_read")
     return any(place == {key: event.data.get(key) for key in place} for event in reads)
@@ -133,40 +117,37 @@ def read_again(change: Change) -> bool:
 
 def read_before(change: Change) -> bool:
     """The memory of the other group that is read once more was read by the recorded run already."""
-    if change.operator.name != "read-other-group":
-        return False
     group = change.mutant.added["group_id"]
     return any(event.data.get("group_id") == group for event in change.original.of_type("memory_read"))
 
 
 def told_before(change: Change) -> bool:
     """What the answer reveals of another group's memory was already in the recorded answer."""
-    if change.operator.name != "leak-other-group":
-        return False
     from agenteval.language.leaks import Answer, Known, leaks
 
     return any(leaks([change.mutant.added], Known([]), Answer(change.original.output)))
 
 
-RULES: dict[str, Callable[[Change], bool]] = {
-    "same-behaviour": same_behaviour,
-    "same-text": same_text,
-    "said-elsewhere": said_elsewhere,
-    "side-by-side": side_by_side,
-    "independent-reads": independent_reads,
-    "empty-argument": empty_argument,
-    "failed-attempt": failed_attempt,
-    "mended": mended,
-    "read-again": read_again,
-    "read-before": read_before,
-    "told-before": told_before,
+RULES: dict[str, tuple[str, Callable[[Change], bool]]] = {
+    "same-behaviour": ("", same_behaviour),
+    "same-text": ("", same_text),
+    "said-elsewhere": ("drop-part", said_elsewhere),
+    "side-by-side": ("reorder-calls", side_by_side),
+    "independent-reads": ("reorder-calls", independent_reads),
+    "empty-argument": ("drop-argument", empty_argument),
+    "failed-attempt": ("drop-call", failed_attempt),
+    "mended": ("fail-result", mended),
+    "read-again": ("skip-memory-read", read_again),
+    "read-before": ("read-other-group", read_before),
+    "told-before": ("leak-other-group", told_before),
 }
-"""Every rule by its name."""
+"""Every rule by its name, each with the operator whose mutants it is about; empty for those of all."""
 
 
 def rule_of(change: Change) -> str | None:
     """The name of the first rule by which a mutant is equivalent, or None."""
-    return next((name for name, holds in RULES.items() if holds(change)), None)
+    about = ("", change.operator.name)
+    return next((name for name, (of, holds) in RULES.items() if of in about and holds(change)), None)
 
 
 def _bare(text: str) -> str:

@@ -16,7 +16,7 @@ from agenteval.loading import BoundAssertion, LoadedTest
 from agenteval.openwop.summary import TASK_ID, task_id
 from agenteval.plugins.registry import Registry
 from agenteval.redaction import RedactionRules, Redactor
-from agenteval.spec import Message, TestCase
+from agenteval.spec import TestCase
 from agenteval.trace import Trace
 
 
@@ -97,11 +97,7 @@ def _input(case: TestCase) -> Any:
     messages = case.scenario.input_messages
     if len(messages) == 1 and messages[0].role == "user":
         return messages[0].content
-    return {"messages": [_message(message) for message in messages]}
-
-
-def _message(message: Message) -> dict[str, str]:
-    return {"role": message.role, "content": message.content}
+    return {"messages": [{"role": message.role, "content": message.content} for message in messages]}
 
 
 def _fixtures(case: TestCase, trace: Trace) -> dict[str, Any]:

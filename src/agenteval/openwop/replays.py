@@ -4,7 +4,7 @@ The recording of a task is the folder `<replays>/<taskId>`: a `replay.json`, or,
 `test.yaml` that names adapter, input and situation. Of its assertions only those of safety types are run.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -126,19 +126,15 @@ class SuiteRegistry(Registry):
 
     def new_adapter(self, name: str) -> Adapter:
         """The adapter of that name, for tasks. Raises `AdapterError`."""
-        return _TaskAdapter(super().new_adapter(name), self.replays, self.tasks, self.redaction)
+        return _TaskAdapter(super().new_adapter(name), self)
 
 
 class _TaskAdapter:
     """An adapter that reads the folder of a task, and checks the recording against the suite's tool responses."""
 
-    def __init__(
-        self, adapter: Adapter, replays: Replays, tasks: Mapping[str, Task], redaction: RedactionRules
-    ) -> None:
-        self.redaction = redaction
+    def __init__(self, adapter: Adapter, suite: SuiteRegistry) -> None:
         self.adapter = adapter
-        self.replays = replays
-        self.tasks = tasks
+        self.suite = suite
         self.name = adapter.name
         self.version = adapter.version
         self.supports_live_run = adapter.supports_live_run
@@ -146,18 +142,19 @@ class _TaskAdapter:
     def trace(self, case: TestCase, context: AdapterContext) -> Trace:
         """The trace of a task. Raises `AdapterError`."""
         self._must_be_recorded(case)
-        own = self.replays.context(case.id, run_id=context.run_id)
+        own = self.suite.replays.context(case.id, run_id=context.run_id)
         own.warnings = context.warnings
         trace = self.adapter.trace(case, own)
-        redactor = Redactor(case.reporting.redact_fields, self.redaction)
-        _check_tool_responses(self.tasks[case.id], trace, context, redactor)
+        redactor = Redactor(case.reporting.redact_fields, self.suite.redaction)
+        _check_tool_responses(self.suite.tasks[case.id], trace, context, redactor)
         return trace
 
     def _must_be_recorded(self, case: TestCase) -> None:
-        folder = self.replays.folder / case.id
+        replays = self.suite.replays.folder
+        folder = replays / case.id
         if (folder / TEST_FILE).is_file() or (folder / REPLAY_FILE).is_file():
             return
-        near = closest(case.id, [each.name for each in self.replays.folder.iterdir() if each.is_dir()])
+        near = closest(case.id, [each.name for each in replays.iterdir() if each.is_dir()])
         meant = f"; did you mean the folder {near!r}?" if near and near != case.id else ""
         raise AdapterError(
             f"the task {case.id!r} has no recording: neither {folder / REPLAY_FILE} nor a {TEST_FILE} is there{meant}",

@@ -9,7 +9,7 @@ from agenteval.misspelling import closest
 from agenteval.openwop.models import AgentEvalSuite, Task
 from agenteval.openwop.request import SuiteRequest
 from agenteval.openwop.summary import REGRESSION
-from agenteval.reading.documents import MAX_FILE_BYTES, read_text
+from agenteval.reading.documents import read_text
 from agenteval.reading.faults import Fault, problems_at
 from agenteval.reading.jsonsource import load_model, parse_json, places
 
@@ -29,7 +29,7 @@ def is_suite(path: Path) -> bool:
     return isinstance(data, dict) and ("suiteId" in data or ("tasks" in data and "assertions" not in data))
 
 
-def load_suite(path: Path, *, max_bytes: int = MAX_FILE_BYTES) -> AgentEvalSuite:
+def load_suite(path: Path, *, max_bytes: int) -> AgentEvalSuite:
     """The suite in a file.
 
     Raises `SpecError` with everything that is wrong: what `jsonsource.load_model` raises, and

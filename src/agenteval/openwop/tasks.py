@@ -33,7 +33,7 @@ class SuiteRun:
     tasks: Sequence[Task]
     modes: Sequence[str]
     pass_score: float
-    judge: Judge | None = None
+    judge: Judge | None
 
     def tests(self, registry: Registry) -> Iterator[LoadedTest | SpecError]:
         """The tasks as tests, in order of the suite; an error for one whose `test.yaml` is broken."""

@@ -2,7 +2,7 @@
 
 import re
 
-from agenteval.reference.explanation import Explanation, Parameter, by_category, explain_all
+from agenteval.reference.explanation import Explanation, Parameter, by_category
 
 _WRAPPED_WIDTH = 100
 _ITEM = re.compile(r"`\w+`:|\(\d\) ")
@@ -22,19 +22,10 @@ Every assertion type that the project's plugins bring, with its parameters and a
 """
 
 
-def reference_markdown() -> str:
-    """docs/assertions.md: every type, by category."""
-    return _page(_REFERENCE_HEAD, explain_all())
-
-
-def plugins_markdown(explanations: list[Explanation]) -> str:
-    """The same page about types of plugins."""
-    return _page(_PLUGINS_HEAD, explanations)
-
-
-def _page(head: str, explanations: list[Explanation]) -> str:
+def reference_markdown(explanations: list[Explanation], *, plugins: bool = False) -> str:
+    """docs/assertions.md: every type, by category; or the same page about types of `plugins`."""
     groups = by_category(explanations)
-    lines = [head, "| category | types |", "| --- | --- |"]
+    lines = [_PLUGINS_HEAD if plugins else _REFERENCE_HEAD, "| category | types |", "| --- | --- |"]
     for category, items in groups.items():
         lines.append(f"| {category} | {', '.join(f'[`{item.type}`](#{item.type})' for item in items)} |")
     for category, items in groups.items():

@@ -119,6 +119,22 @@ class Terminal:
             self.emit(*first)
             self.emit(" " * indent, second)
 
+    def rows(self, rows: Sequence[Sequence[str]]) -> None:
+        """Write rows in aligned columns; on a terminal that is too narrow, the other cells of a row go below its first."""
+        widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
+        padded = [
+            [cell + " " * (width - cells(cell)) for cell, width in zip(row, widths, strict=True)]
+            for row in rows
+        ]
+        lines = ["  ".join(row).rstrip() for row in padded]
+        if all(cells(line) <= self.room for line in lines):
+            for line in lines:
+                self.emit(line)
+            return
+        for first, *others in rows:
+            self.emit(first)
+            self.paragraph("  ".join(others), indent=2)
+
     def dotted(self, facts: Iterable[str]) -> str:
         """The facts on one line, separated by dots."""
         return f" {self.signs['dot']} ".join(facts)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from agenteval_nanoclaw.session.saying import MAIN, Said
+from agenteval_nanoclaw.session.saying import MAIN_AGENT, Said
 from agenteval_nanoclaw.session.transcript import Line
 from agenteval_nanoclaw.session.values import text_of
 
@@ -27,7 +27,7 @@ def final_answers(lines: Iterable[Said]) -> list[Answer]:
     parts: dict[str, list[str]] = {}
     calling: set[str] = set()
     for said in lines:
-        if said.agent != MAIN or said.is_made_up:
+        if said.agent != MAIN_AGENT or said.is_made_up:
             continue
         name = text_of(said.message.get("id")) or text_of(said.record.get("uuid"))
         reason = text_of(said.message.get("stop_reason"))

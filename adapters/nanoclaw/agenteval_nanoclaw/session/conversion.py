@@ -15,7 +15,7 @@ from agenteval_nanoclaw.session.mapping import Told
 from agenteval_nanoclaw.session.memory import LOCAL, MAIN, OWN_FOLDERS, SHARED
 from agenteval_nanoclaw.session.reading import Reading
 from agenteval_nanoclaw.session.runs import Run
-from agenteval_nanoclaw.session.saying import MAIN as MAIN_AGENT
+from agenteval_nanoclaw.session.saying import MAIN_AGENT
 from agenteval_nanoclaw.session.tools import OWN_SERVER
 
 Tell = Callable[[Run, Reading], Told]
@@ -204,12 +204,9 @@ def _own_files(run: Run, reading: Reading, own: str) -> Iterator[tuple[str, str]
 
 
 def _written_later(run: Run, reading: Reading, tell: Tell) -> set[str]:
-    later = [each for each in reading.runs if each.number > run.number and _same_group(each, run, reading)]
+    group = group_of(run, reading)
+    later = [each for each in reading.runs if each.number > run.number and group_of(each, reading) is group]
     return {path for each in later for path in tell(each, reading).written}
-
-
-def _same_group(one: Run, other: Run, reading: Reading) -> bool:
-    return group_of(one, reading) is group_of(other, reading)
 
 
 def _others(run: Run, reading: Reading, told: Told) -> list[Data]:

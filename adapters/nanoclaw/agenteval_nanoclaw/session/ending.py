@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from agenteval.trace import TraceStatus
 from agenteval_nanoclaw.session.answers import CUT_OFF, Answer
 from agenteval_nanoclaw.session.runs import Run
-from agenteval_nanoclaw.session.saying import MAIN, Said
+from agenteval_nanoclaw.session.saying import MAIN_AGENT, Said
 from agenteval_nanoclaw.session.transcript import is_interruption
 
 REFUSAL = "refusal"
@@ -24,17 +24,17 @@ class Ending:
 
     def hears(self, said: Said) -> None:
         """Take in a line of a user."""
-        if said.agent == MAIN and is_interruption(said.record):
+        if said.agent == MAIN_AGENT and is_interruption(said.record):
             self.stopped = True
 
     def goes_on(self, said: Said) -> None:
         """Take in a line of a model."""
-        if said.agent == MAIN:
+        if said.agent == MAIN_AGENT:
             self.failure, self.stopped, self.working = "", False, any(said.blocks("tool_use"))
 
     def fails(self, said: Said, failure: str) -> None:
         """Take in that a model failed, or refused."""
-        if said.agent == MAIN:
+        if said.agent == MAIN_AGENT:
             self.failure = failure
 
     def status(self, run: Run, final: Answer | None, unanswered: list[int]) -> TraceStatus:

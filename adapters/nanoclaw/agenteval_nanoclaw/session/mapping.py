@@ -21,7 +21,7 @@ from agenteval_nanoclaw.session.reading import Reading
 from agenteval_nanoclaw.session.remembering import Call, MemoryTelling
 from agenteval_nanoclaw.session.results import result_text, whole_text
 from agenteval_nanoclaw.session.runs import Run
-from agenteval_nanoclaw.session.saying import MAIN, Place, Said, read_sayings
+from agenteval_nanoclaw.session.saying import MAIN_AGENT, Place, Said, read_sayings
 from agenteval_nanoclaw.session.tools import canonical, fitting
 from agenteval_nanoclaw.session.transcript import prompt_of
 from agenteval_nanoclaw.session.usage import Usage
@@ -42,27 +42,17 @@ class Told:
     """The paths of the memory files that it wrote."""
 
 
-def tell(
-    run: Run,
-    reading: Reading,
-    *,
-    aliases: Mapping[str, str],
-    ids: tuple[str, str],
-    adapter: AdapterInfo,
-    default_group: str = "",
-) -> Told:
-    """The trace of a run. `ids` are those of the test case and of the test run.
-
-    `default_group` is the group where the recording does not tell.
-    """
-    return _Teller(run, reading, aliases, adapter, default_group).told(*ids)
-
-
-class _Teller:
-    """Turns the lines of a run into events, one after the other."""
+class Teller:
+    """Turns the lines of a run into events, one after the other. `default_group` is the group where none is recorded."""
 
     def __init__(
-        self, run: Run, reading: Reading, aliases: Mapping[str, str], adapter: AdapterInfo, default_group: str
+        self,
+        run: Run,
+        reading: Reading,
+        *,
+        aliases: Mapping[str, str],
+        adapter: AdapterInfo,
+        default_group: str,
     ) -> None:
         self.run = run
         self.reading = reading
@@ -91,12 +81,11 @@ class _Teller:
         self.notes: list[str] = []
 
     def told(self, case_id: str, run_id: str) -> Told:
-        """All of it."""
+        """The trace of the run, under the ids of the test case and of the test run."""
         for said in self.sayings:
             self._line(said)
         self._unanswered()
         self._runtime_errors()
-        output = self.outgoing.output
         unanswered = [call.time for call in self.calls.values() if not call.answered]
         status = self.ending.status(self.run, self.outgoing.final, unanswered)
         self._flags()
@@ -106,7 +95,7 @@ class _Teller:
             input_messages=[
                 TraceMessage(role="user", content=each.message.text) for each in self.run.received
             ],
-            final_output=output,
+            final_output=self.outgoing.output,
             status=status,
             timing_ms_total=self.run.ended - self.run.started,
             token_usage=self.usage.total(),
@@ -123,7 +112,7 @@ class _Teller:
             self._system(said)
         else:
             self.ending.hears(said)
-            if said.agent == MAIN:
+            if said.agent == MAIN_AGENT:
                 self._messages(said)
             for block in said.blocks("tool_result"):
                 self._result(said, block)

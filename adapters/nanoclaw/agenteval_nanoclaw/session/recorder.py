@@ -9,7 +9,7 @@ from agenteval.trace import AdapterInfo, Trace
 from agenteval_nanoclaw.session.choosing import choose, first_words
 from agenteval_nanoclaw.session.clock import iso
 from agenteval_nanoclaw.session.evidence import holds, lacks
-from agenteval_nanoclaw.session.mapping import Told, tell
+from agenteval_nanoclaw.session.mapping import Teller, Told
 from agenteval_nanoclaw.session.reading import Reading, read_recording
 from agenteval_nanoclaw.session.runs import Run
 
@@ -49,8 +49,8 @@ class SessionRecorder:
         return converted(choose(reading.runs, run.choice), reading, self._tell)
 
     def _tell(self, run: Run, reading: Reading) -> Told:
-        ids = ("recording", "record")
-        return tell(run, reading, aliases={}, ids=ids, adapter=self.adapter, default_group=UNKNOWN_GROUP)
+        teller = Teller(run, reading, aliases={}, adapter=self.adapter, default_group=UNKNOWN_GROUP)
+        return teller.told("recording", "record")
 
 
 def _told(run: Run, trace: Trace) -> RecordedRun:

@@ -18,7 +18,8 @@ SPAWNS = ("Agent", "Task")
 """The tool that starts a subagent, by its names."""
 RESUMES = "SendMessage"
 """The tool that lets a subagent go on, named in `to`."""
-MAIN = "main"
+MAIN_AGENT = "main"
+"""The agent itself, by the name that its lines have in a trace."""
 UNNAMED = "subagent"
 """A subagent whose lines do not name it."""
 MOST_KEPT = 4 << 20
@@ -31,7 +32,7 @@ class Said:
 
     line: Line
     record: Record
-    agent: str = MAIN
+    agent: str = MAIN_AGENT
     spawn: str = ""
 
     @property
@@ -153,12 +154,12 @@ def read_sayings(run: Run, source: Source, *, max_line: int) -> Sayings:
             sayings.damaged.append(agent)
         lines = _taken(index, spawn, run.ended + CLOCK_SLACK)
         waiting += _spawned(sayings.read(index.path, lines, agent, spawn.call), files)
-    sayings.places.sort(key=lambda place: (place.line.time, place.agent != MAIN, place.line.number))
+    sayings.places.sort(key=lambda place: (place.line.time, place.agent != MAIN_AGENT, place.line.number))
     return sayings
 
 
 def _agent_of(record: Record) -> str:
-    return (text_of(record.get("agentId")) or UNNAMED) if record.get("isSidechain") else MAIN
+    return (text_of(record.get("agentId")) or UNNAMED) if record.get("isSidechain") else MAIN_AGENT
 
 
 def _taken(index: Index, spawn: _Spawn, end: int) -> list[Line]:
