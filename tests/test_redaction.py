@@ -448,6 +448,23 @@ def test_the_end_of_a_text_after_an_ellipsis_is_found(text: str, expected: str) 
     assert redactor("x", learned={"x": "the-long-secret-7-end"}).text(text) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("say marmalade->>77<<, >>95%<<", f"say {token('marmalade-77')}, 95%"),
+        ("say >>marmalade-77<<", f"say >>{token('marmalade-77')}<<"),
+        ("say marmalade-77, >>95%<<", f"say {token('marmalade-77')}, >>95%<<"),
+        ("…lade->>77<<", f"…{PIECE}"),
+        ("only >>77<<", "only >>77<<"),
+    ],
+)
+def test_marks_do_not_hide_a_value(text: str, expected: str) -> None:
+    """A message may mark a number in the middle of a value: the value goes, and the marks with it."""
+    hide = redactor("x", learned={"x": "marmalade-77"})
+    assert hide.text(text) == expected
+    assert hide.leaks([text], [text]) == (["field"] if "marmalade" in text else [])
+
+
 def test_tokens_are_left_alone() -> None:
     """A value that looks like a part of a token does not break one."""
     hide = redactor("x", learned={"x": ["redacted", "credential", "0123", "part"]})

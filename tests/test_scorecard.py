@@ -60,18 +60,20 @@ def test_exit_code_and_reason(
 
 def test_a_path_without_tests_is_no_invalid_spec() -> None:
     """When all that is wrong is the path, the reason says that there was nothing to run."""
-    made = Tally()
-    made.add_invalid([Problem(reason_code="select.nothing_found", message="no test file in this directory")])
-    made.add_problems([Problem(reason_code="spec.odd", message="odd", severity="warning")])
-    assert made.exit() == (ExitCode.INVALID, "nothing to run")
+    for code in ("select.nothing_found", "file.missing"):
+        made = Tally()
+        made.add_invalid([Problem(reason_code=code, message="there is none")])
+        made.add_problems([Problem(reason_code="spec.odd", message="odd", severity="warning")])
+        assert made.exit() == (ExitCode.INVALID, "nothing to run")
+        made.add(tallied(make_result("pass")))
+        assert made.exit() == (ExitCode.INVALID, "not every path has a test to run")
 
 
-@pytest.mark.parametrize("statuses", [[], ["pass"]])
-def test_a_path_without_tests_beside_a_file_or_a_test(statuses: list[str]) -> None:
+def test_a_path_without_tests_beside_an_invalid_file() -> None:
     """Then there was something to run."""
-    made = tally(*statuses, invalid=0 if statuses else 1)
+    made = tally(invalid=1)
     made.add_invalid([Problem(reason_code="select.nothing_found", message="no test file in this directory")])
-    assert made.exit()[1] == f"{made.counts.invalid} invalid test spec{'' if statuses else 's'}"
+    assert made.exit() == (ExitCode.INVALID, "2 invalid test specs")
 
 
 def test_files_that_would_show_a_secret_are_listed() -> None:

@@ -2,6 +2,7 @@
 
 A value is found in any case, on one line, line by line, escaped as in Python or JSON, encoded, and in names made of
 it. A piece of a value is found anywhere if it has `SHORTEST_PIECE` characters, and a shorter one beside an ellipsis.
+Marks inside a value do not hide it: they go with it, and with them all marks of the text.
 """
 
 import json
@@ -9,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from agenteval.digests import sha256
-from agenteval.text import lowered
+from agenteval.text import OPEN, lowered, unmarked
 
 SHORTEST_TEXT = 4
 """A value this long is also replaced where it stands inside other texts; a shorter one only as a value."""
@@ -86,6 +87,12 @@ class KnownValues:
         """The text without the values. Tokens in it are left alone."""
         if not self._texts:
             return text
+        hidden = self._hide_between_tokens(text)
+        if OPEN in text and (bare := self._hide_between_tokens(unmarked(text))) != unmarked(hidden):
+            return bare
+        return hidden
+
+    def _hide_between_tokens(self, text: str) -> str:
         kept, at = [], 0
         for start, end in tokens_in(text):
             kept += [self._hide(text[at:start]), text[start:end]]
@@ -95,6 +102,8 @@ class KnownValues:
     def kind_in(self, text: str) -> str | None:
         """The kind of a value that stands whole in the text, or None. Does not search as `hide` does, to check it."""
         folded = _folded(re.sub(_REDACTED, " ", text))
+        if OPEN in folded:
+            folded += f"\n{unmarked(folded)}"
         heads: Iterable[str] = self._texts
         if len(self._texts) > _MANY:
             heads = sorted(

@@ -126,15 +126,14 @@ class Tally:
 
     def _nothing_found(self) -> bool:
         """Whether all errors are about what was asked for, none about a file that was found."""
-        return all(
-            each.reason_code.startswith("select.") for each in self.problems if each.severity == "error"
-        )
+        errors = [each.reason_code for each in self.problems if each.severity == "error"]
+        return all(code.startswith("select.") or code == "file.missing" for code in errors)
 
     def exit(self) -> tuple[ExitCode, str]:
         """The exit code and its reason: of all that occurred, the highest."""
         counts = self.counts
-        if counts.invalid and counts.total == 0 and self._nothing_found():
-            return ExitCode.INVALID, "nothing to run"
+        if counts.invalid and self._nothing_found():
+            return ExitCode.INVALID, "not every path has a test to run" if counts.total else "nothing to run"
         if counts.invalid:
             return ExitCode.INVALID, counted(counts.invalid, "invalid test spec")
         if counts.total == 0:

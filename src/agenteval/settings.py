@@ -19,7 +19,7 @@ Version = Annotated[str, Matching(r"[0-9]+\.[0-9]+\.[0-9]+")]
 
 @model
 class SuiteConfig(Model):
-    """The suite that a run's results are scored as (openwop)."""
+    """The suite that a run's results are scored as (OpenWOP)."""
 
     id: SuiteId | None = None
     """The suite's id, `<scope>.<org>.evals.<name>`."""
@@ -107,6 +107,6 @@ class Config(Model):
     redaction: RedactionConfig = field(default_factory=RedactionConfig)
     """What is redacted without being named."""
     suite: SuiteConfig = field(default_factory=SuiteConfig)
-    """The openwop suite."""
+    """The OpenWOP suite."""
     limits: LimitsConfig = field(default_factory=LimitsConfig)
     """Bounds on what is read."""

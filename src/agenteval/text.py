@@ -31,6 +31,9 @@ from typing import Any, Literal
 
 from agenteval.lazyregex import lazy
 
+OPEN, CLOSE = ">>", "<<"
+"""What marks a part of a text that a message quotes."""
+
 BlockKind = Literal["heading", "bullet", "number", "paragraph", "quote", "table", "code", "rule"]
 
 
@@ -44,6 +47,11 @@ class Block:
     kind: BlockKind
     text: str
     line: int
+
+
+def unmarked(text: str) -> str:
+    """The text without marks."""
+    return text.replace(OPEN, "").replace(CLOSE, "")
 
 
 def fold(text: str, *, case_sensitive: bool = False) -> str:

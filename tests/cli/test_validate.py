@@ -9,6 +9,7 @@ import yaml
 
 from agenteval.cli import main
 from builders import make_spec
+from planted import PLANTED
 from projects import make_replay
 
 
@@ -202,6 +203,22 @@ def test_what_is_wrong_with_a_recording(tmp_path: Path, capsys: pytest.CaptureFi
     assert (
         f"{replay}:33:12: error[bundle.wrong_value]: status: expected one of success, partial, failed" in out
     )
+
+
+def test_no_part_of_a_secret_in_a_recording_is_shown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An excerpt shows a part of a long line, and so may cut a key that stands in it."""
+    path = write(tmp_path / "test.yaml")
+    key = PLANTED["aws-access-key"]
+    text = json.dumps({**make_replay(), "stats": 1, "x-note": "the key " + key})
+    (tmp_path / "replay.json").write_text(text, encoding="utf-8")
+    assert main(["validate", str(path)]) == 3
+    out = capsys.readouterr().out
+    assert "unknown key 'stats'" in out
+    assert '"x-note": "the key [redacted:part]…' in out
+    assert main(["validate", "--json", str(path)]) == 3
+    assert key[:8] not in out + capsys.readouterr().out
 
 
 def test_what_the_adapter_remarks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,6 +14,7 @@ from agenteval.plugins.registry import Registry
 from agenteval.reading.documents import read_text
 from agenteval.reading.faults import Fault, problem_at
 from agenteval.reading.yamlsource import place
+from agenteval.reporters.problems import redacted_problems
 
 NOT_RECORDED_YET = ("adapter.replay_missing", "adapter.fixture_missing")
 """A test may be written before its recording: a missing file is a warning, unless its name looks misspelt."""
@@ -29,7 +30,7 @@ def check_inputs(collection: Collection, project: OpenProject, *, allow_outside:
     valid = []
     for test in collection.tests:
         context = project.context_of(test.path, "validate", allow_outside=allow_outside)
-        problems = _problems(test, context, project.registry)
+        problems = redacted_problems(_problems(test, context, project.registry), project.rules)
         absent = bool(problems) and problems[0].reason_code in NOT_RECORDED_YET
         if absent and not (slip := _slip(test)):
             problems[0].severity = "warning"

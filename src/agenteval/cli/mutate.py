@@ -200,7 +200,8 @@ def _verdict(
 ) -> tuple[ExitCode, str]:
     """How the command ends, and why."""
     if wanted.collection.errors:
-        return ExitCode.INVALID, "a test file is invalid"
+        broken = wanted.collection.invalid
+        return ExitCode.INVALID, "a test file is invalid" if broken else "not every path has a test file"
     if wanted.collection.tests and not wanted.selected:
         every = counted(len(wanted.collection.tests), "test")
         return ExitCode.INVALID, f"the selection leaves none of {every}"

@@ -3,8 +3,7 @@
 from collections.abc import Iterable
 
 from agenteval.shortening import around
-
-OPEN, CLOSE = ">>", "<<"
+from agenteval.text import CLOSE, OPEN
 
 
 def marked(text: str, parts: Iterable[str], limit: int) -> str:
