@@ -491,6 +491,9 @@ def test_quiet_leaves_out_warnings_about_specs() -> None:
     """With `-q` only what keeps a test from running is shown."""
     assert shown(lambda console: console.problem(problem("warning"))) == PROBLEM.format("warning")
     assert shown(lambda console: console.problem(problem("warning")), verbosity=-1) == ""
+    misspelt = Problem(reason_code="select.unknown_tag", message="no test has this tag", severity="warning")
+    told = shown(lambda console: console.problem(misspelt), verbosity=-1)
+    assert told == "warning[select.unknown_tag]: no test has this tag\n\n"
 
 
 def test_colour_adds_nothing_but_colour() -> None:

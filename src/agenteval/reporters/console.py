@@ -53,8 +53,9 @@ class Console(Terminal):
         """The options of a suite's run, each after a blank; None where they are unknown."""
 
     def problem(self, problem: Problem) -> None:
-        """A spec error or warning, with its excerpt."""
-        if self.verbosity < 0 and problem.severity == "warning":
+        """A spec error or warning, with its excerpt. Quiet, only a warning about what is not run."""
+        is_about_file = problem.severity == "warning" and not problem.reason_code.startswith("select.")
+        if self.verbosity < 0 and is_about_file:
             return
         first, *rest = problem.render().split("\n")
         self.paragraph(first, style="red" if problem.severity == "error" else "yellow")
