@@ -10,10 +10,12 @@ from typing import Any, Literal, NamedTuple, get_args, get_origin
 from agenteval.errors import FileError, Problem, SpecError, UsageError
 from agenteval.findings import DataPath, Invalid
 from agenteval.hiding import SHORTEST_TEXT
+from agenteval.lazyregex import lazy
 from agenteval.misspelling import closest
 from agenteval.reading.documents import read_text
 from agenteval.reading.faults import Fault, Places, fault_of, problem_at, problems_at
 from agenteval.redaction import RedactionRules
+from agenteval.secrets import detect
 from agenteval.settings import SETTINGS_FILE, Config
 from agenteval.strict import Model, parse
 
@@ -97,11 +99,22 @@ def _values(names: Sequence[str], *, lenient: bool) -> Iterator[str]:
                 next_step=f"use a longer value, or remove {name} from --secret and from `secrets` in the configuration",
             )
         elif not lenient:
+            named = _is_plainly_a_name(name)
             raise UsageError(
-                f"the environment variable {name} is not set, so its value cannot be redacted",
+                f"the environment variable {name if named else f'{name[:3]}…'} is not set, so its value cannot be redacted",
                 reason_code="usage.secret_unset",
-                next_step=f"set {name}, or remove it from --secret and from `secrets` in the configuration",
+                next_step=f"set {name}, or remove it from --secret and from `secrets` in the configuration"
+                if named
+                else 'give the name of a variable (MY_KEY), not its value ("$MY_KEY")',
             )
+
+
+def _is_plainly_a_name(name: str) -> bool:
+    """Whether a name may be shown: anything else may be the value itself, given by mistake."""
+    return bool(_NAME.fullmatch(name)) and not detect(name)
+
+
+_NAME = lazy(r"[A-Z_][A-Z0-9_]*")
 
 
 def config_files(root: Path) -> list[Path]:

@@ -424,6 +424,18 @@ SHORT = (
 )
 
 
+@pytest.mark.parametrize("value", ["sk-ant-api03-AbCdEf", "hunter2hunter2", "AKIAZ7Q4XN2PLM5RTVWB", ""])
+def test_a_value_given_for_the_name_of_its_variable_is_not_shown(
+    value: str, project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A shell puts it in the place of `$MY_KEY`."""
+    assert main(["run", "tests", "--secret", value]) == 2
+    assert capsys.readouterr().err == (
+        f"error[usage.secret_unset]: the environment variable {value[:3]}… is not set, so its value cannot be redacted\n"
+        '  next: give the name of a variable (MY_KEY), not its value ("$MY_KEY")\n'
+    )
+
+
 @pytest.mark.parametrize(
     ("value", "message"), [(None, UNSET), ("", UNSET), ("abc", SHORT)], ids=["not set", "empty", "short"]
 )
