@@ -21,8 +21,8 @@ def has_number(quantity: Quantity, stated: Statement, beside: Beside, sources: S
     if has_quantity(quantity, beside, sources) and not _is_displaced(quantity, stated, sources):
         return True
     numbers, fits = sources.numbers, _fits(quantity)
-    nearly = quantity.nearly
-    if nearly and any(numbers.has_near(value, nearly, beside, fits, finer=2) for value in quantity.values):
+    nearly, finer = quantity.nearly, 1 if quantity.measured else 2
+    if nearly and any(numbers.has_near(value, nearly, beside, fits, finer=finer) for value in quantity.values):
         return True
     may_be_hour = quantity.clock == "at" or (quantity.clock and stated.times)
     return bool(may_be_hour) and _has_hour(quantity, numbers, beside)
