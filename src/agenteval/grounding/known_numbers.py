@@ -22,7 +22,7 @@ def has_number(quantity: Quantity, stated: Statement, beside: Beside, sources: S
         return True
     numbers, fits = sources.numbers, _fits(quantity)
     nearly, finer = quantity.nearly, 1 if quantity.measured else 2
-    if nearly and any(numbers.has_near(value, nearly, beside, fits, finer=finer) for value in quantity.values):
+    if nearly and any(numbers.has_near(each, nearly, beside, fits, finer=finer) for each in quantity.values):
         return True
     may_be_hour = quantity.clock == "at" or (quantity.clock and stated.times)
     return bool(may_be_hour) and _has_hour(quantity, numbers, beside)
