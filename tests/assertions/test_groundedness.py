@@ -200,6 +200,7 @@ def test_a_failure_points_to_the_closest_span() -> None:
         ("It was 30.6 °C in Athens.", "It was 31 °C in Athens."),
         ({"city": "Athens", "temp_c": 30.6}, "In Athens it is 31 degrees."),
         ("The index fell by 1.72 percent.", "The index fell by 1.7 percent."),
+        ("The project has 1,520 stars.", "The project has 1.5k stars."),
     ],
 )
 def test_facts_are_compared_after_normalisation(source: Any, claim: str) -> None:
@@ -217,6 +218,7 @@ def test_facts_are_compared_after_normalisation(source: Any, claim: str) -> None
         ("It was 30.6 °C in Athens.", "It was 30 °C in Athens.", ["30 °C"]),
         ("The index fell by 1.72 percent.", "The index fell by 1.8 percent.", ["1.8 percent"]),
         ("The index fell by 1.72 percent.", "The index fell by 2 percent.", ["2 percent"]),
+        ("The project has 1,570 stars.", "The project has 1.5k stars.", ["1.5k"]),
         ("A ticket is $19.6 now.", "A ticket is $20 now.", ["$20"]),
         ("There are 2 of them.", "There are 2M of them.", ["2M"]),
         ("Held on 2026-11-21.", "Held on November 22.", ["November 22"]),

@@ -21,7 +21,8 @@ def has_number(quantity: Quantity, stated: Statement, beside: Beside, sources: S
     if has_quantity(quantity, beside, sources) and not _is_displaced(quantity, stated, sources):
         return True
     numbers, fits = sources.numbers, _fits(quantity)
-    nearly, finer = quantity.nearly, 1 if quantity.measured else 2
+    nearly = quantity.nearly
+    finer = 1 if quantity.measured or "." in quantity.text else 2  # `1.5k` says how exact it is
     if nearly and any(numbers.has_near(each, nearly, beside, fits, finer=finer) for each in quantity.values):
         return True
     may_be_hour = quantity.clock == "at" or (quantity.clock and stated.times)
