@@ -50,16 +50,40 @@ class Items:
         self._of_list = {item: these for these, items in self._lists.items() for item in items}
         self._asked: dict[int, tuple[frozenset[str], dict[int, frozenset[str]], frozenset[str]]] = {}
 
-    def is_other(self, text: int, words: frozenset[str], moments: Callable[[], Iterable[Having]]) -> bool:
+    def is_other(
+        self,
+        text: int,
+        words: frozenset[str],
+        parts: Sequence[frozenset[str]],
+        moments: Callable[[], Iterable[Having]],
+    ) -> bool:
         """Whether a text is in an item, but what tells it from the items beside it is in those only.
 
-        Words tell it, or else moments do: dates and times, for each of which it is known which items have it.
+        Words tell it, or else moments do: dates and times, for each of which it is known which items have it. `parts` are
+        those words in each part of a claim, the first up to its first fact, the last with the fact in question.
         """
         told = list(self._told_apart(text, words))
         if any(telling for _, telling in told):
-            return any(telling and not own for own, telling in told)
+            return any(telling and not own for own, telling in told) or self._has_rival(text, parts)
         around = [(item, self._of_list[item]) for item, _ in self._around(text)]
         return any(item not in having.get(these, (item,)) for having in moments() for item, these in around)
+
+    def _has_rival(self, text: int, parts: Sequence[frozenset[str]]) -> bool:
+        """Whether the last part that tells items apart tells one beside that of a text, which has as many of all words.
+
+        "8, 9 and 7 °C in Bremen, Hamburg and Kiel" has nothing before the first number: its parts name no items.
+        """
+        for item, _ in self._around(text) if parts else ():
+            _, having, telling = self._asked[self._of_list[item]]
+            named = [part & telling for part in parts]
+            part = next(filter(None, reversed(named)), None)
+            if not named[0] or part is None or not part.isdisjoint(having[item]):
+                continue
+            self._effort.spend(len(having))
+            least = len(having[item] & telling)
+            if any(len(own & telling) >= least and not part.isdisjoint(own) for own in having.values()):
+                return True
+        return False
 
     def having(self, texts: Iterable[int]) -> Having:
         """The items that texts are in."""

@@ -94,12 +94,16 @@ class SourceText:
             return any(date.month == MONTHS.index(token) + 1 for date in self._dates)
         return any(_weekday(date) == token for date in self._dates)
 
-    def beside(self, signs: frozenset[str], least: int, stated: Statement) -> Beside:
+    def beside(
+        self, signs: frozenset[str], least: int, stated: Statement, parts: Sequence[str] = ()
+    ) -> Beside:
         """Whether so many of these words, given as signs, stand near a place in a source, or the source is what the user said.
 
         Of several objects of one kind, a place in one is not near words, or what else a claim states, that is in the others.
+        `parts` are those of the claim, up to that with the fact in question.
         """
         telling = signs.union(self.signs.content(words(" ".join(stated.identifiers))))
+        told = [telling.intersection(self.signs.content(words(part))) for part in parts]
         moments = cache(lambda number: list(self._moments(number, stated)))
 
         def stand(number: int, offset: int) -> bool:
@@ -111,7 +115,7 @@ class SourceText:
             if not self._own[number].records:
                 return True
             text = self._read[number].text_at(offset)
-            return not self.passages.items(number).is_other(text, telling, lambda: moments(number))
+            return not self.passages.items(number).is_other(text, telling, told, lambda: moments(number))
 
         return stand
 

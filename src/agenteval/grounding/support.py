@@ -4,32 +4,38 @@ A claim's hard facts must be in the sources, numbers and dates near words that t
 must overlap with theirs, and neither say the opposite nor swap who did what.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Literal
 
 from agenteval.grounding.claims import Claim
 from agenteval.grounding.contradictions import against_record, contradictions, denied
+from agenteval.grounding.dates import Date
 from agenteval.grounding.directions import reversed_changes
 from agenteval.grounding.known_names import has_identifier, has_name, has_other_form
 from agenteval.grounding.known_numbers import has_number, has_quantity
 from agenteval.grounding.labels import mislabelled
 from agenteval.grounding.overlap import overlap
 from agenteval.grounding.passages import Span
-from agenteval.grounding.quantity import counts_what_follows, is_weak
+from agenteval.grounding.quantity import Quantity, counts_what_follows, is_weak
 from agenteval.grounding.source_numbers import Beside, anywhere
 from agenteval.grounding.source_text import SourceText
 from agenteval.grounding.statements import statement
 from agenteval.grounding.temperatures import misplaced
 from agenteval.language.signs import END
+from agenteval.lazyregex import lazy
 from agenteval.text import fold
 
 MOST_BESIDE = 3
 """How many words of a claim at most have to stand near its numbers."""
 REFUTED = 0.5
 """What is left of the score of a claim with a fact that the sources do not have, or say otherwise."""
+
+_PART_END = lazy(r"[,;] |\b(?:while|whereas|but)\b")
+"""Where a part of a claim ends: "bread costs 2.49, milk 3.98"."""
 
 Check = Literal["numbers", "dates", "urls", "names", "quotes", "wording"]
 
@@ -161,10 +167,30 @@ class _Reading:
     @cached_property
     def beside(self) -> Beside:
         """Whether enough words of the claim stand near a place in the sources."""
+        return self._beside(())
+
+    def beside_part(self, fact: Quantity | Date) -> Beside:
+        """The same of a number or a date, which may be in a part of the claim that names an object of its own."""
+        if not (self.overlap.of_record and self._parts):
+            return self.beside
+        return self._beside([part for start, part in self._parts if start <= fact.start])
+
+    @cached_property
+    def _parts(self) -> list[tuple[int, str]]:
+        """The parts of a claim that states numbers or dates in several, and where each starts: all up to the first, and the others."""
+        text = self.stated.without_links
+        starts = [0, *(match.end() for match in _PART_END.finditer(text))]
+        facts = (fact.start for fact in (*self.stated.quantities, *self.stated.dates))
+        stating = {bisect_right(starts, start) for start in facts}
+        starts = [0, *starts[min(stating) :]] if len(stating) > 1 else []
+        return [(start, text[start:end]) for start, end in pairwise([*starts, len(text)])]
+
+    def _beside(self, parts: Sequence[str]) -> Beside:
         if not (best := self.overlap.best):
             return anywhere
         least = min(MOST_BESIDE, (len(best.words) + 2) // 3)
-        return self.sources.beside(frozenset(self.wanted) - self.overlap.missing, least, self.stated)
+        wanted = frozenset(self.wanted) - self.overlap.missing
+        return self.sources.beside(wanted, least, self.stated, parts)
 
 
 Fact = tuple[str, bool]
@@ -182,13 +208,13 @@ def _numbers(read: _Reading, sources: SourceText) -> Iterator[Fact]:
         number = (quantity.text, quantity.values, quantity.unit, quantity.about)
         if number not in seen:
             seen.add(number)
-            known = has_number(quantity, read.stated, read.beside, sources)
+            known = has_number(quantity, read.stated, read.beside_part(quantity), sources)
             yield read.stated.shown(quantity), known
 
 
 def _dates(read: _Reading, sources: SourceText) -> Iterator[Fact]:
     stated = {(date.text, date.year, date.month, date.day, date.other): date for date in read.stated.dates}
-    return ((date.text, sources.has_date(date, read.beside)) for date in stated.values())
+    return ((date.text, sources.has_date(date, read.beside_part(date))) for date in stated.values())
 
 
 def _urls(read: _Reading, sources: SourceText) -> Iterator[Fact]:
