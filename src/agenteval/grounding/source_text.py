@@ -24,6 +24,7 @@ from agenteval.grounding.sources import Source
 from agenteval.grounding.statements import Statement
 from agenteval.language.signs import END, words
 from agenteval.language.stems import stem
+from agenteval.lazyregex import lazy
 from agenteval.text import composed
 
 NEAR = 250
@@ -127,6 +128,14 @@ class SourceText:
             return self._read[number].text_at(offset) in records and beside(number, offset)
 
         return stand
+
+    def in_fields(self, beside: Beside) -> Beside:
+        """The same of places right after the name of a field: what stands around a value is another field."""
+        in_records = self.in_records(beside)
+        return lambda number, offset: (
+            _AFTER_NAME.search(self._read[number].text, max(0, offset - 4), offset) is not None
+            and in_records(number, offset)
+        )
 
     def _moments(self, number: int, stated: Statement) -> Iterator[Having]:
         """Which items of a source have one of the dates of a claim, and which one of its times."""
@@ -247,6 +256,7 @@ def _is_written(url: str, text: str) -> bool:
     return False
 
 
+_AFTER_NAME = lazy(r": ?[$€£¥-]?\Z")
 _BESIDE_URL = ("", END, " ", "\n", '"', "<", ">")
 _MONTHS_AND_DAYS = frozenset((*MONTHS, *DAYS))
 

@@ -34,7 +34,7 @@ MOST_BESIDE = 3
 REFUTED = 0.5
 """What is left of the score of a claim with a fact that the sources do not have, or say otherwise."""
 
-_PART_END = lazy(r"[,;] |\b(?:while|whereas|but)\b")
+_PART_END = lazy(r"[,;] |\b(?:and|und|y|et|while|whereas|but)\b")
 """Where a part of a claim ends: "bread costs 2.49, milk 3.98"."""
 
 Check = Literal["numbers", "dates", "urls", "names", "quotes", "wording"]
@@ -180,8 +180,8 @@ class _Reading:
         """The parts of a claim that states numbers or dates in several, and where each starts: all up to the first, and the others."""
         text = self.stated.without_links
         starts = [0, *(match.end() for match in _PART_END.finditer(text))]
-        facts = (fact.start for fact in (*self.stated.quantities, *self.stated.dates))
-        stating = {bisect_right(starts, start) for start in facts}
+        facts: list[Quantity | Date] = [*self.stated.quantities, *self.stated.dates]
+        stating = {bisect_right(starts, fact.start) for fact in facts}
         starts = [0, *starts[min(stating) :]] if len(stating) > 1 else []
         return [(start, text[start:end]) for start, end in pairwise([*starts, len(text)])]
 
