@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 
 from agenteval.grounding.effort import Effort
+from agenteval.grounding.exchanges import Field, exchanged, going_through
 from agenteval.grounding.records import fields
 from agenteval.grounding.sources import Path, Source
 from agenteval.lazyregex import lazy
@@ -16,8 +17,6 @@ MOST_COMPARED = 50
 _NOTHING = lazy(r"(?:\A|(?<=[;>] ))no [^;:]+(?:; |\Z)")
 """A field without a value: its name says nothing of the item."""
 
-Field = tuple[str | int, ...]
-"""The keys that lead from an item to a field."""
 Having = dict[int, set[int]]
 """The items of each list that have something."""
 
@@ -97,10 +96,10 @@ class Items:
         """Whether words tell the items that a text is in, if any, from those beside them."""
         return all(own for own, _ in self._told_apart(text, words))
 
-    def of_others(self, text: int, words: frozenset[str]) -> Iterator[str]:
+    def of_others(self, text: int, words: frozenset[str], parts: Sequence[frozenset[str]]) -> Iterator[str]:
         """The values among words that other items have, in fields of which the item that is meant has others.
 
-        A text in no item may be about one in a list of its object.
+        A text in no item may be about one in a list of its object, and each part of a claim about one of its own.
         """
         around = [item for item, _ in self._around(text)]
         for item in around:
@@ -110,24 +109,13 @@ class Items:
                     for value in self._values[self._of_list[item]].get(field, ()):
                         if words.issuperset(value) and not others.isdisjoint(value):
                             yield value
-        for these in () if around else self._held.get(id(self._source.paths[text]), ()):
-            if len(self._lists[these]) <= MOST_COMPARED:
-                yield from self._exchanged(these, words)
-
-    def _exchanged(self, these: int, words: frozenset[str]) -> Iterator[str]:
-        """The values among words in fields of which the item that they name, by a field before, has others."""
-        items = [self._fields[item] for item in self._lists[these]]
-        self._effort.spend(len(items))
-        for own in items:
-            name = next((each for each, value in own.items() if value and words.issuperset(value)), None)
-            if name is None:
-                continue
-            for field in list(own)[list(own).index(name) + 1 :]:
-                if not own[field] or not words.isdisjoint(own[field]):
-                    continue
-                having = [each for each in items if each.get(field) and words.issuperset(each[field])]
-                if having and all(words.isdisjoint(each.get(name, "")) for each in having):
-                    yield having[0][field]
+        lists = [self._of_list[item] for item in around]
+        for these in lists or self._held.get(id(self._source.paths[text]), []):
+            items = [self._fields[item] for item in self._lists[these]]
+            if len(items) <= MOST_COMPARED:
+                self._effort.spend(len(items) * (1 + len(parts)))
+                for each in [*(() if around else (words,)), *going_through(items, parts)]:
+                    yield from exchanged(items, each)
 
     def beside(self, text: int, words: frozenset[str]) -> Iterator[str]:
         """What says what is so, or not, in the item that a text is in, or where there is no item.

@@ -25,7 +25,7 @@ from agenteval.grounding.source_numbers import Beside, anywhere
 from agenteval.grounding.source_text import SourceText
 from agenteval.grounding.statements import statement
 from agenteval.grounding.temperatures import misplaced
-from agenteval.language.signs import END
+from agenteval.language.signs import END, words
 from agenteval.lazyregex import lazy
 from agenteval.text import fold
 
@@ -140,9 +140,9 @@ class _Reading:
         if not items.is_meant(place, said):
             return ()
         without = denied(text)
-        others = items.of_others(
-            place, frozenset(sign for sign, word in self._written.items() if word.lower() not in without)
-        )
+        stated = frozenset(sign for sign, word in self._written.items() if word.lower() not in without)
+        parts = [stated.intersection(self.sources.signs.content(words(part))) for _, part in self._parts]
+        others = items.of_others(place, stated, parts if len(parts) > 1 else ())
         return (
             *against_record(text, span.text, items.beside(place, said)),
             *mislabelled(self.stated, span.text),
@@ -171,19 +171,27 @@ class _Reading:
 
     def beside_part(self, fact: Quantity | Date) -> Beside:
         """The same of a number or a date, which may be in a part of the claim that names an object of its own."""
-        if not (self.overlap.of_record and self._parts):
+        if not (self.overlap.of_record and self._stating):
             return self.beside
-        return self._beside([part for start, part in self._parts if start <= fact.start])
+        return self._beside([part for start, part in self._stating if start <= fact.start])
 
     @cached_property
     def _parts(self) -> list[tuple[int, str]]:
-        """The parts of a claim that states numbers or dates in several, and where each starts: all up to the first, and the others."""
+        """The parts of the claim, and where each starts."""
         text = self.stated.without_links
-        starts = [0, *(match.end() for match in _PART_END.finditer(text))]
+        starts = [0, *(match.end() for match in _PART_END.finditer(text)), len(text)]
+        return [(start, text[start:end]) for start, end in pairwise(starts)]
+
+    @cached_property
+    def _stating(self) -> list[tuple[int, str]]:
+        """The same, with all up to the first number or date in one, if several parts state any."""
+        starts = [start for start, _ in self._parts]
         facts: list[Quantity | Date] = [*self.stated.quantities, *self.stated.dates]
         stating = {bisect_right(starts, fact.start) for fact in facts}
-        starts = [0, *starts[min(stating) :]] if len(stating) > 1 else []
-        return [(start, text[start:end]) for start, end in pairwise([*starts, len(text)])]
+        if len(stating) < 2:
+            return []
+        first = min(stating)
+        return [(0, "".join(part for _, part in self._parts[:first])), *self._parts[first:]]
 
     def _beside(self, parts: Sequence[str]) -> Beside:
         if not (best := self.overlap.best):
