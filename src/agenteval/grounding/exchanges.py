@@ -1,6 +1,10 @@
-"""Values that objects of one kind have exchanged in a claim: "Ada is the engineer, Ben the designer", where it is the other way round."""
+"""What is exchanged in a claim of several parts: "Ada is the engineer, Ben the designer", where it is the other way round."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from agenteval.grounding.dates import Date
+from agenteval.grounding.quantity import Quantity
+from agenteval.grounding.statements import Statement
 
 Field = tuple[str | int, ...]
 """The keys that lead from an item to a field."""
@@ -45,3 +49,41 @@ def _name(own: Item, items: Sequence[Item], words: frozenset[str]) -> Field | No
         if value and words.issuperset(value) and sum(each.get(field) == value for each in items) == 1:
             return field
     return None
+
+
+def exchanged_facts(
+    stated: Statement, told: Statement, content: Callable[[str], frozenset[str]]
+) -> Iterator[str]:
+    """The numbers and dates in a part of a claim that a passage tells of what only another part is about.
+
+    `content` gives the content words of a text. The passage has words that only the part with the fact has, too, but
+    not beside the fact.
+    """
+    if len(stated.stating) < 2 or len(told.stating) < 2:
+        return
+    parts = [content(part.text) for part in stated.stating]
+    there = [content(part.text) for part in told.stating]
+    passage = frozenset().union(*there)
+    for number, part in enumerate(stated.stating):
+        others = frozenset().union(*(words for each, words in enumerate(parts) if each != number))
+        own = (parts[number] - others) & passage
+        for fact in part.facts if own else ():
+            if len(_having(fact, stated)) == 1 and len(places := _having(fact, told)) == 1:
+                beside = there[places[0]]
+                if beside.isdisjoint(own) and not beside.isdisjoint(others - parts[number]):
+                    yield fact.text
+
+
+def _having(fact: Quantity | Date, text: Statement) -> list[int]:
+    """The numbers of the parts of a text that state this."""
+    return [
+        number for number, part in enumerate(text.stating) if any(_same(fact, each) for each in part.facts)
+    ]
+
+
+def _same(fact: Quantity | Date, other: Quantity | Date) -> bool:
+    if isinstance(fact, Date) or isinstance(other, Date):
+        return isinstance(fact, Date) and isinstance(other, Date) and fact.agrees(other)
+    return not fact.values.isdisjoint(other.values) and (
+        fact.unit == other.unit or not (fact.unit and other.unit)
+    )

@@ -5,6 +5,8 @@ Statements are kept: an output is judged again with each of its mutants, and man
 
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
+from itertools import pairwise
+from typing import NamedTuple
 
 from agenteval.grounding.apparatus import apparatus
 from agenteval.grounding.dates import Date, dates
@@ -14,9 +16,21 @@ from agenteval.grounding.quantities import IDENTIFIER, identifiers, quantities
 from agenteval.grounding.quantity import Quantity
 from agenteval.grounding.wording import Name, names, quote_pieces, quotes
 from agenteval.language.signs import BREAK, tokens
+from agenteval.lazyregex import lazy
 
 LONGEST_KEPT = 2_000
 """Characters of the claims that are kept as they were read: memory stays bounded."""
+
+
+_PART_END = lazy(r"[,;] |\b(?:and|und|y|et|while|whereas|but)\b")
+"""Where a part of a sentence ends that may be about something else than the next one: "bread costs 2.49, milk 3.98"."""
+
+
+class Part(NamedTuple):
+    """A part of a text, up to what it states in numbers and dates."""
+
+    text: str
+    facts: list[Quantity | Date]
 
 
 class Statement:
@@ -54,6 +68,25 @@ class Statement:
         """A quantity as it is written, with its unit of measure."""
         end = unit_end(self.without_links, quantity.end) if is_measure(quantity.unit) else quantity.end
         return quantity.text + self.without_links[quantity.end : end]
+
+    @cached_property
+    def parts(self) -> list[str]:
+        """The parts of the text."""
+        ends = [match.end() for match in _PART_END.finditer(self.without_links)]
+        return [self.without_links[start:end] for start, end in pairwise([0, *ends, len(self.without_links)])]
+
+    @cached_property
+    def stating(self) -> list[Part]:
+        """The parts that state numbers or dates, each with those before it that state none."""
+        facts: list[Quantity | Date] = sorted([*self.quantities, *self.dates], key=lambda fact: fact.start)
+        found, text, end = [], "", 0
+        for part in self.parts:
+            text, end = text + part, end + len(part)
+            own = [fact for fact in facts if end - len(part) <= fact.start < end]
+            if own:
+                found.append(Part(text, own))
+                text = ""
+        return found
 
     @property
     def times(self) -> list[Quantity]:

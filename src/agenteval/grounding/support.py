@@ -4,38 +4,35 @@ A claim's hard facts must be in the sources, numbers and dates near words that t
 must overlap with theirs, and neither say the opposite nor swap who did what.
 """
 
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, pairwise
+from itertools import chain
 from typing import Literal
 
 from agenteval.grounding.claims import Claim
 from agenteval.grounding.contradictions import against_record, contradictions, denied
 from agenteval.grounding.dates import Date
 from agenteval.grounding.directions import reversed_changes
+from agenteval.grounding.exchanges import exchanged_facts
 from agenteval.grounding.known_names import has_identifier, has_name, has_other_form
 from agenteval.grounding.known_numbers import has_number, has_quantity
 from agenteval.grounding.labels import mislabelled
 from agenteval.grounding.overlap import overlap
 from agenteval.grounding.passages import Span
 from agenteval.grounding.quantity import Quantity, counts_what_follows, is_weak
+from agenteval.grounding.records import fields
 from agenteval.grounding.source_numbers import Beside, anywhere
 from agenteval.grounding.source_text import SourceText
 from agenteval.grounding.statements import statement
 from agenteval.grounding.temperatures import misplaced
 from agenteval.language.signs import END, words
-from agenteval.lazyregex import lazy
 from agenteval.text import fold
 
 MOST_BESIDE = 3
 """How many words of a claim at most have to stand near its numbers."""
 REFUTED = 0.5
 """What is left of the score of a claim with a fact that the sources do not have, or say otherwise."""
-
-_PART_END = lazy(r"[,;] |\b(?:and|und|y|et|while|whereas|but)\b")
-"""Where a part of a claim ends: "bread costs 2.49, milk 3.98"."""
 
 Check = Literal["numbers", "dates", "urls", "names", "quotes", "wording"]
 
@@ -134,21 +131,37 @@ class _Reading:
         if not best or not self.overlap.of_record:
             if text.strip(" .") in span.text:
                 return ()
-            return (*contradictions(text, span.text), *misplaced(self.stated, span.text))
+            return (
+                *contradictions(text, span.text),
+                *misplaced(self.stated, span.text),
+                *exchanged_facts(self.stated, statement(span.text), self._content),
+            )
         items, place = self.sources.passages.place(best)
         said = frozenset(self.sources.signs.all(self.stated.words))
         if not items.is_meant(place, said):
             return ()
+        # what an item says in one field is no part of what it says in the next
+        told = [value for _, value in fields(span.text)] if items.is_item(place) else [span.text]
         without = denied(text)
         stated = frozenset(sign for sign, word in self._written.items() if word.lower() not in without)
-        parts = [stated.intersection(self.sources.signs.content(words(part))) for _, part in self._parts]
+        parts = [stated & self._content(part) for part in self.stated.parts]
         others = items.of_others(place, stated, parts if len(parts) > 1 else ())
         return (
             *against_record(text, span.text, items.beside(place, said)),
             *mislabelled(self.stated, span.text),
             *misplaced(self.stated, span.text),
             *reversed_changes(self.stated, span.text),
+            *chain.from_iterable(
+                exchanged_facts(self.stated, statement(each), self._content) for each in told
+            ),
             *(" ".join(map(self._written.__getitem__, each)) for each in others),
+        )
+
+    def _content(self, text: str) -> frozenset[str]:
+        """The signs of the content words of a text, without numbers."""
+        signs = self.sources.signs
+        return frozenset(
+            sign for sign in signs.content(words(text)) if sign != END and not signs.digits(sign)
         )
 
     def elsewhere(self, unsupported: Sequence[str]) -> Iterator[str]:
@@ -171,27 +184,11 @@ class _Reading:
 
     def beside_part(self, fact: Quantity | Date) -> Beside:
         """The same of a number or a date, which may be in a part of the claim that names an object of its own."""
-        if not (self.overlap.of_record and self._stating):
+        parts = self.stated.stating
+        if not self.overlap.of_record or len(parts) < 2:
             return self.beside
-        return self._beside([part for start, part in self._stating if start <= fact.start])
-
-    @cached_property
-    def _parts(self) -> list[tuple[int, str]]:
-        """The parts of the claim, and where each starts."""
-        text = self.stated.without_links
-        starts = [0, *(match.end() for match in _PART_END.finditer(text)), len(text)]
-        return [(start, text[start:end]) for start, end in pairwise(starts)]
-
-    @cached_property
-    def _stating(self) -> list[tuple[int, str]]:
-        """The same, with all up to the first number or date in one, if several parts state any."""
-        starts = [start for start, _ in self._parts]
-        facts: list[Quantity | Date] = [*self.stated.quantities, *self.stated.dates]
-        stating = {bisect_right(starts, fact.start) for fact in facts}
-        if len(stating) < 2:
-            return []
-        first = min(stating)
-        return [(0, "".join(part for _, part in self._parts[:first])), *self._parts[first:]]
+        own = next(number for number, part in enumerate(parts, 1) if fact in part.facts)
+        return self._beside([part.text for part in parts[:own]])
 
     def _beside(self, parts: Sequence[str]) -> Beside:
         if not (best := self.overlap.best):
