@@ -49,6 +49,10 @@ MESSAGES = [
     {"state": "closed", "user": "jyoti", "reviewer": "benwu", "title": "Mode"},
     {"state": "open", "user": "tessa", "reviewer": "jyoti", "title": "Docs"},
 ]
+REPOS = [
+    {"name": "tidepool", "stars": 1520, "open_issues": 47},
+    {"name": "sandglass", "stars": 389, "open_issues": 12},
+]
 QUOTES = {"AAPL": {"price": 241.37, "trend": "up"}, "NVDA": {"price": 187.65, "trend": "down"}}
 HOME = {"front_door": {"locked": True, "battery_pct": 34, "wasOpened": False, "on_time": False}}
 ROWS = {"columns": ["name", "team", "salary"], "rows": [["Ada", "Finance", 58200], ["Ben", "Support", 51000]]}
@@ -257,6 +261,8 @@ def test_the_evidence_of_a_record() -> None:
         (ANSWERED, "Mika Berg was asked, and Yara Amrani declined the roof consult."),
         (ANSWERED, "Sanne declined the roof consult."),
         (ROOMS, "Room Aster is booked from 400."),
+        (REPOS, "tidepool has 1,520 stars and 47 open issues."),
+        (REPOS, "tidepool has 47 open issues, and 1,520 stars."),
         (MEMBERS, "Ada is a designer in Oslo, Ben an engineer in Turin and Cleo a manager in Porto."),
         (MEMBERS, "Ada, Ben and Cleo are designer, engineer and manager."),
         (MEMBERS, "Ada has members: Ben, the engineer from Turin, and Cleo from Porto."),

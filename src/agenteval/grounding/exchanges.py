@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from agenteval.grounding.dates import Date
 from agenteval.grounding.quantity import Quantity
-from agenteval.grounding.statements import Statement
+from agenteval.grounding.statements import Statement, statement
 
 Field = tuple[str | int, ...]
 """The keys that lead from an item to a field."""
@@ -52,21 +52,22 @@ def _name(own: Item, items: Sequence[Item], words: frozenset[str]) -> Field | No
 
 
 def exchanged_facts(
-    stated: Statement, told: Statement, content: Callable[[str], frozenset[str]]
+    stated: Statement, passage: str, content: Callable[[str], frozenset[str]]
 ) -> Iterator[str]:
     """The numbers and dates in a part of a claim that a passage tells of what only another part is about.
 
     `content` gives the content words of a text. The passage has words that only the part with the fact has, too, but
     not beside the fact.
     """
-    if len(stated.stating) < 2 or len(told.stating) < 2:
+    if len(stated.stating) < 2:
         return
+    told = statement(passage)
     parts = [content(part.text) for part in stated.stating]
     there = [content(part.text) for part in told.stating]
-    passage = frozenset().union(*there)
+    known = frozenset().union(*there)
     for number, part in enumerate(stated.stating):
         others = frozenset().union(*(words for each, words in enumerate(parts) if each != number))
-        own = (parts[number] - others) & passage
+        own = (parts[number] - others) & known
         for fact in part.facts if own else ():
             if len(_having(fact, stated)) == 1 and len(places := _having(fact, told)) == 1:
                 beside = there[places[0]]

@@ -92,9 +92,9 @@ class Items:
                 found.setdefault(self._of_list[item], set()).add(item)
         return found
 
-    def is_item(self, text: int) -> bool:
-        """Whether a text is in an item."""
-        return self._innermost(text) is not None
+    def is_alone(self, text: int, words: frozenset[str]) -> bool:
+        """Whether words tell no other items than those that a text is in, if any."""
+        return all(own == telling for own, telling in self._told_apart(text, words))
 
     def is_meant(self, text: int, words: frozenset[str]) -> bool:
         """Whether words tell the items that a text is in, if any, from those beside them."""

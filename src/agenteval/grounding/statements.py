@@ -27,7 +27,7 @@ _PART_END = lazy(r"[,;] |\b(?:and|und|y|et|while|whereas|but)\b")
 
 
 class Part(NamedTuple):
-    """A part of a text, up to what it states in numbers and dates."""
+    """The words of a part of a text, and the numbers and dates that stand in it."""
 
     text: str
     facts: list[Quantity | Date]
@@ -53,7 +53,12 @@ class Statement:
     @cached_property
     def wording(self) -> list[str]:
         """The tokens without quantities: numbers are facts, not words."""
-        return tokens(_blanked(self.plain, _spans(self.quantities))) if self.quantities else self.words
+        return tokens(self._without_facts) if self.quantities else self.words
+
+    @cached_property
+    def _without_facts(self) -> str:
+        """The text without links, dates and quantities."""
+        return _blanked(self.plain, _spans(self.quantities))
 
     @cached_property
     def measuring(self) -> frozenset[str]:
@@ -71,9 +76,10 @@ class Statement:
 
     @cached_property
     def parts(self) -> list[str]:
-        """The parts of the text."""
-        ends = [match.end() for match in _PART_END.finditer(self.without_links)]
-        return [self.without_links[start:end] for start, end in pairwise([0, *ends, len(self.without_links)])]
+        """The parts of the text, without links, dates and quantities."""
+        text = self._without_facts
+        ends = [0, *(match.end() for match in _PART_END.finditer(text)), len(text)]
+        return [text[start:end] for start, end in pairwise(ends)]
 
     @cached_property
     def stating(self) -> list[Part]:

@@ -134,14 +134,14 @@ class _Reading:
             return (
                 *contradictions(text, span.text),
                 *misplaced(self.stated, span.text),
-                *exchanged_facts(self.stated, statement(span.text), self._content),
+                *exchanged_facts(self.stated, span.text, self._content),
             )
         items, place = self.sources.passages.place(best)
         said = frozenset(self.sources.signs.all(self.stated.words))
         if not items.is_meant(place, said):
             return ()
-        # what an item says in one field is no part of what it says in the next
-        told = [value for _, value in fields(span.text)] if items.is_item(place) else [span.text]
+        # beside what others say, what an item says in one field is no part of what it says in the next
+        told = [span.text] if items.is_alone(place, said) else [value for _, value in fields(span.text)]
         without = denied(text)
         stated = frozenset(sign for sign, word in self._written.items() if word.lower() not in without)
         parts = [stated & self._content(part) for part in self.stated.parts]
@@ -151,9 +151,7 @@ class _Reading:
             *mislabelled(self.stated, span.text),
             *misplaced(self.stated, span.text),
             *reversed_changes(self.stated, span.text),
-            *chain.from_iterable(
-                exchanged_facts(self.stated, statement(each), self._content) for each in told
-            ),
+            *chain.from_iterable(exchanged_facts(self.stated, each, self._content) for each in told),
             *(" ".join(map(self._written.__getitem__, each)) for each in others),
         )
 
