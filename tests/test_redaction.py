@@ -103,6 +103,18 @@ def test_half_a_surrogate_pair_is_hidden_like_anything_else() -> None:
     assert redactor("token").data({"token": "\ud800"}) == {"token": token("\ud800")}
 
 
+@pytest.mark.parametrize("value", [None, True])
+def test_what_is_no_text_and_no_number_stays(value: Any) -> None:
+    """Though Python would write it as a text that is hidden."""
+    assert redactor("token", learned={"token": str(value)}).data({"on": value}) == {"on": value}
+
+
+def test_a_secret_that_is_no_text_is_no_reason_to_crash() -> None:
+    """A list of variables may have numbers, and nothing."""
+    data = [{"name": "DB_PASSWORD", "value": value} for value in (4711, None)]
+    assert redactor(learned=data).swept(data) == data
+
+
 def test_nothing_is_touched_without_names() -> None:
     """Without redacted fields, and without secrets, the data is handed back as it is."""
     data = {"word": SECRET}
@@ -564,6 +576,14 @@ def test_a_long_text_is_redacted_in_no_time() -> None:
     start = time.process_time()
     assert hide.text(text).endswith(PIECE)
     assert time.process_time() - start < 2.0
+
+
+@pytest.mark.parametrize("before", [0, (1 << 20) - 5, 1 << 20, 3 << 20])
+def test_a_long_text_is_suspected_wherever_its_secret_stands(before: int) -> None:
+    """It is searched part by part, and a secret may stand where two parts meet."""
+    rules = RedactionRules()
+    assert rules.suspects(b" " * before + b"password: hunter2" + b" " * (1 << 20))
+    assert not rules.suspects(b" " * (before + (1 << 20)))
 
 
 @pytest.mark.parametrize("number", [1, 64, 65, 500])

@@ -26,7 +26,9 @@ from planted import ANTHROPIC, AWS, GITHUB, JWT, MORE, PLANTED, PRIVATE_KEY
 
 FORMS = {**{kind: value for kind, value in PLANTED.items() if kind not in ("credential", "email")}, **MORE}
 
-ENCRYPTED_JWT = f"{JWT.rsplit('.', 1)[0]}.48V1_ALb6US04U3b.5eym8TW_c8SuK0ltJ3rp.XFBoMYUZodetZdvTiFvSkQ"
+UNSIGNED_JWT = JWT.rsplit(".", 1)[0]
+"""One of two parts."""
+ENCRYPTED_JWT = f"{UNSIGNED_JWT}.48V1_ALb6US04U3b.5eym8TW_c8SuK0ltJ3rp.XFBoMYUZodetZdvTiFvSkQ"
 """One of five parts."""
 
 
@@ -140,6 +142,7 @@ def test_a_password_in_an_address_is_suspected() -> None:
         ("Authorization: Basic dXNlcjpwYXNz", "dXNlcjpwYXNz"),
         ("aws_secret_access_key=wJalrXUtnFEMI/K7MDENG", "wJalrXUtnFEMI/K7MDENG"),
         ('"password": "cut off he', "cut off he"),
+        ('"password": "hunter2!"', "hunter2!"),
         ("The wifi password is Sunny-2024.", "Sunny-2024"),
         ("Your **password** is now: **hunter22**!", "hunter22"),
         ("the passphrase was “correct9horse”", "correct9horse"),
@@ -147,6 +150,7 @@ def test_a_password_in_an_address_is_suspected() -> None:
         ("vercel --prod --token a1b2c3d4e5", "a1b2c3d4e5"),
         ("deploy --github-token 'a1b2c3d4e5'", "a1b2c3d4e5"),
         ("aws configure --secret-key a1b2c3d4e5", "a1b2c3d4e5"),
+        (f"tool --{'a' * 32}encryption-key a1b2c3d4e5", "a1b2c3d4e5"),
         ("export DB_PASSWORD=a1(b2)c3,d4&e5;f6\r\nDEBUG=1", "a1(b2)c3,d4&e5;f6"),
         ("DB_PASSWORD=p4&w0rd  # of the test system", "p4&w0rd"),
         ('{"content": "DEBUG=1\\nDB_PASSWORD=a1(b2)c3\\nPORT=1"}', "a1(b2)c3"),
@@ -258,6 +262,7 @@ def test_everyday_texts_pass_the_sieve(text: str) -> None:
         "token: [a1, b2]",
         "api_key=os.environ['API_KEY']",
         "password: process.env.DB_PASSWORD",
+        "password=process.env.DB_PASSWORD1",
         "--password TEXT  what you know",
         "--token must be given",
         "a cookie: chocolate=yes",
@@ -288,6 +293,7 @@ def test_what_is_no_secret_is_left_alone(text: str) -> None:
         (PRIVATE_KEY[:60] + " and so on", [("private-key", PRIVATE_KEY[:60] + " and so on")]),
         (PRIVATE_KEY.replace("\n", "\\n"), [("private-key", PRIVATE_KEY.replace("\n", "\\n"))]),
         (f"{JWT}.", [("jwt", JWT)]),
+        (f"{UNSIGNED_JWT}.", [("jwt", UNSIGNED_JWT)]),
         (f"{ENCRYPTED_JWT} and", [("jwt", ENCRYPTED_JWT)]),
         (f"{GITHUB}.git", [("github-token", GITHUB)]),
         (f"key {ANTHROPIC}, and", [("anthropic-key", ANTHROPIC)]),
