@@ -26,6 +26,7 @@ from planted import ANTHROPIC, AWS, GITHUB, JWT, MORE, PLANTED, PRIVATE_KEY
 
 FORMS = {**{kind: value for kind, value in PLANTED.items() if kind not in ("credential", "email")}, **MORE}
 
+TWICE_BEGUN = f"{PRIVATE_KEY.splitlines()[0]}\n{PRIVATE_KEY}"
 UNSIGNED_JWT = JWT.rsplit(".", 1)[0]
 """One of two parts."""
 ENCRYPTED_JWT = f"{UNSIGNED_JWT}.48V1_ALb6US04U3b.5eym8TW_c8SuK0ltJ3rp.XFBoMYUZodetZdvTiFvSkQ"
@@ -106,6 +107,39 @@ def test_other_ways_in_which_keys_begin(kind: str, begins: str, around: str) -> 
         else text[text.index(begins) :][: len(begins) + 40],
     )
     assert might_hold(text.encode())
+
+
+BODY = "a1B2c3D4e5F6g7H8i9J0" * 4
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        *(
+            ("gitlab-token", f"{begins}{BODY[:size]}")
+            for begins, size in (
+                *(("gldt-", 20), ("glft-", 20), ("glsoat-", 20), ("glrt-", 20), ("GR1348941", 20)),
+                *(("glcbt-", 20), ("glcbt-64_", 20), ("glimt-", 25), ("glptt-", 40), ("glagent-", 50)),
+                ("gloas-", 64),
+            )
+        ),
+        *(
+            ("private-key", f"-----BEGIN {what}-----\n{BODY}\n-----END {what}-----")
+            for what in (
+                *(f"{sort} PRIVATE KEY" for sort in ("DSA", "EC", "OPENSSH", "SSH2 ENCRYPTED")),
+                *("PRIVATE KEY", "PGP PRIVATE KEY BLOCK"),
+            )
+        ),
+        ("private-key", f"PuTTY-User-Key-File-2: ssh-rsa\nEncryption: none\nPublic-Lines: 6\n{BODY}"),
+        ("pypi-token", f"pypi-AgENdGVzdC5weXBpLm9yZw{BODY}"),
+        ("slack-token", f"https://hooks.slack.com/services/T{BODY[:8]}/B{BODY[:8]}/{BODY[:24]}"),
+        ("twilio-key", f"SK{BODY[:32].lower()}"),
+    ],
+)
+def test_each_pattern_of_the_library_finds_its_form(kind: str, value: str) -> None:
+    """Several plugins have more than one; and the sieve lets each form through."""
+    assert shown(f"it is\n{value}") == [(kind, value)]
+    assert might_hold(value.encode())
 
 
 @pytest.mark.parametrize("end", ["C", "d", "5", "_", "-", "=="])
@@ -289,6 +323,7 @@ def test_what_is_no_secret_is_left_alone(text: str) -> None:
         (f"password=x-{AWS}-x", [(CREDENTIAL, f"x-{AWS}-x")]),
         (f"{AWS} {GITHUB}", [("aws-access-key", AWS), ("github-token", GITHUB)]),
         (f"x{PRIVATE_KEY}\n{PRIVATE_KEY}", [("private-key", PRIVATE_KEY)] * 2),
+        (f"{TWICE_BEGUN}\n{PRIVATE_KEY}", [("private-key", TWICE_BEGUN), ("private-key", PRIVATE_KEY)]),
         (f"password: x{PRIVATE_KEY}", [(CREDENTIAL, f"x{PRIVATE_KEY}")]),
         (PRIVATE_KEY[:60] + " and so on", [("private-key", PRIVATE_KEY[:60] + " and so on")]),
         (PRIVATE_KEY.replace("\n", "\\n"), [("private-key", PRIVATE_KEY.replace("\n", "\\n"))]),
