@@ -50,6 +50,7 @@ def redactor(*names: str, learned: Any = None) -> Redactor:
         ),
         ("list", {"list": [["a"], {"b": 1}]}, {"list": token('[["a"], {"b": 1}]')}),
         ("user.email", {"user.email": 1}, {"user.email": token("1")}),
+        ("map", {"map": {"b": 1, "a": 2}}, {"map": token('{"a": 2, "b": 1}')}),
         ("gone", {"gone": None, "on": True}, {"gone": token("null"), "on": True}),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
@@ -248,7 +249,7 @@ def test_the_value_of_a_named_variable_is_learned(label: str) -> None:
 def test_data_that_is_no_json_is_looked_through_too() -> None:
     """A number of more than 64 bits, a key that is no text, half a surrogate pair: beside each a secret is learned."""
     key = PLANTED["aws-access-key"]
-    for odd in ({"n": 2**70, "note": key}, {1: key}, {"note": "\ud800 " + key}):
+    for odd in ({"n": 2**70, "note": key}, {1: key}, {"note": "\ud800 " + key}, "\ud800 " + key):
         assert redactor(learned=odd).text(f"got {key}") == f"got {token(key, 'aws-access-key')}"
     assert redactor().unseen("\ud800 " + key) == "\ud800 " + token(key, "aws-access-key")
 
@@ -402,6 +403,15 @@ def test_an_everyday_word_is_hidden_under_its_name_only() -> None:
     shown = hide.data({"token": "cats", "password": "kittens", "x": "cats and kittens"})
     cats, kittens = token("cats", "credential"), token("kittens", "credential")
     assert shown == {"token": cats, "password": kittens, "x": f"cats and {kittens}"}
+    assert redactor(learned={"token": "cats"}).data({"token": "cats"}) == {"token": cats}
+
+
+def test_a_password_in_a_text_is_hidden_wherever_it_stands() -> None:
+    """Also where no name stands beside it; and as a number."""
+    hide = redactor(learned={"note": "password: 471112"})
+    hidden = token("471112", "credential")
+    assert hide.text("try 471112") == f"try {hidden}"
+    assert hide.data({"pin": 471112}) == {"pin": hidden}
 
 
 def test_ids_keep_words_of_redacted_fields_but_no_secrets() -> None:
