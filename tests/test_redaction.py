@@ -621,6 +621,7 @@ def test_what_still_shows_is_found_among_any_number(number: int) -> None:
     ("value", "before", "spelt", "after"),
     [
         ("Open Sesame!", "runs/", "open_sesame", ".json"),
+        ("Ab cd ef", "runs/", "ab_cd_ef", ".json"),
         (" Öpen Sesame ", "?q=", "%C3%96pen+Sesame", "&n=1"),
         ('<a> said "no"', "<p>", '&lt;a&gt; said "no"', "</p>"),
         ('<a> said "no"', "<p>", "&lt;a&gt; said &quot;no&quot;", "</p>"),
@@ -632,3 +633,10 @@ def test_a_value_is_found_in_names_and_encodings(value: str, before: str, spelt:
     known = KnownValues()
     known.add(value, "field")
     assert known.hide(before + spelt + after) == before + token(value) + after
+
+
+def test_a_short_name_made_of_a_value_is_none() -> None:
+    """Seven characters may be any other name."""
+    known = KnownValues()
+    known.add("Ab cd e", "field")
+    assert known.hide("runs/ab_cd_e.json") == "runs/ab_cd_e.json"
