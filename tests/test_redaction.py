@@ -626,6 +626,7 @@ def test_what_still_shows_is_found_among_any_number(number: int) -> None:
         ('<a> said "no"', "<p>", '&lt;a&gt; said "no"', "</p>"),
         ('<a> said "no"', "<p>", "&lt;a&gt; said &quot;no&quot;", "</p>"),
         ("Öpen\nSesame", "as b64 ", "w5ZwZW4KU2VzYW1l", "=="),
+        ("Open Sesame!1", "as b64 ", "T3BlbiBTZXNhbWUhMQ", "=="),
     ],
 )
 def test_a_value_is_found_in_names_and_encodings(value: str, before: str, spelt: str, after: str) -> None:
