@@ -579,6 +579,13 @@ def test_no_cut_leaves_a_piece(secret: str, start: int, size: int, ellipsis: str
         assert hide.text(f"got {head}{ellipsis}") == f"got {PIECE}{ellipsis}"
 
 
+def test_an_ellipsis_marks_a_cut_only_of_what_was_learned() -> None:
+    """One inside a value is a part of it, and other words with the same beginning are none of it."""
+    hide = redactor("x", learned={"x": ["wait... for the green door", "go… then stop"]})
+    assert hide.text("got wait... for the green") == f"got {PIECE}"
+    assert hide.text("got waiting… go… on") == "got waiting… go… on"
+
+
 def test_a_long_text_is_redacted_in_no_time() -> None:
     """A megabyte with many places where a value might begin takes less than a second."""
     hide = redactor("x", learned={"x": ["user-4711-secret-name", "user-4712", "z" * 5000]})
