@@ -633,6 +633,8 @@ def test_what_still_shows_is_found_among_any_number(number: int) -> None:
         ('<a> said "no"', "<p>", '&lt;a&gt; said "no"', "</p>"),
         ('<a> said "no"', "<p>", "&lt;a&gt; said &quot;no&quot;", "</p>"),
         ("Öpen\nSesame", "as b64 ", "w5ZwZW4KU2VzYW1l", "=="),
+        ('say "no" now', 'x: "', 'say \\\\\\"no\\\\\\" now', '"'),
+        ("aaaab", "aaa", "aaaab", "b"),
         ("Open Sesame!1", "as b64 ", "T3BlbiBTZXNhbWUhMQ", "=="),
     ],
 )
