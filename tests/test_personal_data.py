@@ -20,6 +20,7 @@ def found(text: str) -> list[tuple[str, str]]:
         ("email", "dana@example.com"),
         ("email", "dana.m+news_1%x@mail.co.example.org"),
         ("email", "dana\uff20example.com"),
+        ("email", "dana@mail4you.example.de"),
         ("email", "D-M@Mail-2.3M.Example"),
         ("email", "a" * 64 + "@" + ("b" * 63 + ".") * 8 + "c" * 24),
         ("phone", "+49\u00a0171\u202f2345678"),
@@ -34,6 +35,8 @@ def found(text: str) -> list[tuple[str, str]]:
         ("phone", "+1 (555) 223-4567"),
         ("phone", "0049 171 2345678"),
         ("phone", "00 1-555-223-4567"),
+        ("phone", "0049 123456"),
+        ("phone", "001 123456789012"),
         ("phone", "00353/1/(234)56.78"),
         ("phone", "0171 2345678"),
         ("phone", "030/1234567"),
@@ -98,6 +101,13 @@ def test_what_is_found(kind: str, value: str, around: str) -> None:
 def test_what_stands_right_beside(text: str, data: list[tuple[str, str]]) -> None:
     """Scripts without blanks and marks of italics touch what they stand beside; names of files hold no number."""
     assert found(text) == data
+
+
+@pytest.mark.parametrize("number", ["4111111111111111", "8.8.8.8"])
+@pytest.mark.parametrize("around", ["a{}", "Z{}", "_{}", ".{}", "{}a", "{}Z", "{}_"])
+def test_what_stands_beside_a_card_or_an_address_may_make_it_another(around: str, number: str) -> None:
+    """It is a part of a name then."""
+    assert found(around.format(number)) == []
 
 
 @pytest.mark.parametrize("before", ["a", "Z", "3", "+", ".", "/", "-", "3:", "3 ", "x_"])

@@ -50,6 +50,7 @@ def redactor(*names: str, learned: Any = None) -> Redactor:
         ),
         ("list", {"list": [["a"], {"b": 1}]}, {"list": token('[["a"], {"b": 1}]')}),
         ("user.email", {"user.email": 1}, {"user.email": token("1")}),
+        ("map", {"map": {"b": 1, "a": 2}}, {"map": token('{"a": 2, "b": 1}')}),
         ("gone", {"gone": None, "on": True}, {"gone": token("null"), "on": True}),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
@@ -101,6 +102,18 @@ def test_a_name_of_many_globs_takes_no_time() -> None:
 def test_half_a_surrogate_pair_is_hidden_like_anything_else() -> None:
     """JSON can hold text that is not UTF-8; it has a token too."""
     assert redactor("token").data({"token": "\ud800"}) == {"token": token("\ud800")}
+
+
+@pytest.mark.parametrize("value", [None, True])
+def test_what_is_no_text_and_no_number_stays(value: Any) -> None:
+    """Though Python would write it as a text that is hidden."""
+    assert redactor("token", learned={"token": str(value)}).data({"on": value}) == {"on": value}
+
+
+def test_a_secret_that_is_no_text_is_no_reason_to_crash() -> None:
+    """A list of variables may have numbers, and nothing."""
+    data = [{"name": "DB_PASSWORD", "value": value} for value in (4711, None)]
+    assert redactor(learned=data).swept(data) == data
 
 
 def test_nothing_is_touched_without_names() -> None:
@@ -236,7 +249,7 @@ def test_the_value_of_a_named_variable_is_learned(label: str) -> None:
 def test_data_that_is_no_json_is_looked_through_too() -> None:
     """A number of more than 64 bits, a key that is no text, half a surrogate pair: beside each a secret is learned."""
     key = PLANTED["aws-access-key"]
-    for odd in ({"n": 2**70, "note": key}, {1: key}, {"note": "\ud800 " + key}):
+    for odd in ({"n": 2**70, "note": key}, {1: key}, {"note": "\ud800 " + key}, "\ud800 " + key):
         assert redactor(learned=odd).text(f"got {key}") == f"got {token(key, 'aws-access-key')}"
     assert redactor().unseen("\ud800 " + key) == "\ud800 " + token(key, "aws-access-key")
 
@@ -390,6 +403,15 @@ def test_an_everyday_word_is_hidden_under_its_name_only() -> None:
     shown = hide.data({"token": "cats", "password": "kittens", "x": "cats and kittens"})
     cats, kittens = token("cats", "credential"), token("kittens", "credential")
     assert shown == {"token": cats, "password": kittens, "x": f"cats and {kittens}"}
+    assert redactor(learned={"token": "cats"}).data({"token": "cats"}) == {"token": cats}
+
+
+def test_a_password_in_a_text_is_hidden_wherever_it_stands() -> None:
+    """Also where no name stands beside it; and as a number."""
+    hide = redactor(learned={"note": "password: 471112"})
+    hidden = token("471112", "credential")
+    assert hide.text("try 471112") == f"try {hidden}"
+    assert hide.data({"pin": 471112}) == {"pin": hidden}
 
 
 def test_ids_keep_words_of_redacted_fields_but_no_secrets() -> None:
@@ -557,6 +579,13 @@ def test_no_cut_leaves_a_piece(secret: str, start: int, size: int, ellipsis: str
         assert hide.text(f"got {head}{ellipsis}") == f"got {PIECE}{ellipsis}"
 
 
+def test_an_ellipsis_marks_a_cut_only_of_what_was_learned() -> None:
+    """One inside a value is a part of it, and other words with the same beginning are none of it."""
+    hide = redactor("x", learned={"x": ["wait... for the green door", "go… then stop"]})
+    assert hide.text("got wait... for the green") == f"got {PIECE}"
+    assert hide.text("got waiting… go… on") == "got waiting… go… on"
+
+
 def test_a_long_text_is_redacted_in_no_time() -> None:
     """A megabyte with many places where a value might begin takes less than a second."""
     hide = redactor("x", learned={"x": ["user-4711-secret-name", "user-4712", "z" * 5000]})
@@ -564,6 +593,14 @@ def test_a_long_text_is_redacted_in_no_time() -> None:
     start = time.process_time()
     assert hide.text(text).endswith(PIECE)
     assert time.process_time() - start < 2.0
+
+
+@pytest.mark.parametrize("before", [0, (1 << 20) - 5, 1 << 20, 3 << 20])
+def test_a_long_text_is_suspected_wherever_its_secret_stands(before: int) -> None:
+    """It is searched part by part, and a secret may stand where two parts meet."""
+    rules = RedactionRules()
+    assert rules.suspects(b" " * before + b"password: hunter2" + b" " * (1 << 20))
+    assert not rules.suspects(b" " * (before + (1 << 20)))
 
 
 @pytest.mark.parametrize("number", [1, 64, 65, 500])
@@ -591,10 +628,14 @@ def test_what_still_shows_is_found_among_any_number(number: int) -> None:
     ("value", "before", "spelt", "after"),
     [
         ("Open Sesame!", "runs/", "open_sesame", ".json"),
+        ("Ab cd ef", "runs/", "ab_cd_ef", ".json"),
         (" Öpen Sesame ", "?q=", "%C3%96pen+Sesame", "&n=1"),
         ('<a> said "no"', "<p>", '&lt;a&gt; said "no"', "</p>"),
         ('<a> said "no"', "<p>", "&lt;a&gt; said &quot;no&quot;", "</p>"),
         ("Öpen\nSesame", "as b64 ", "w5ZwZW4KU2VzYW1l", "=="),
+        ('say "no" now', 'x: "', 'say \\\\\\"no\\\\\\" now', '"'),
+        ("aaaab", "aaa", "aaaab", "b"),
+        ("Open Sesame!1", "as b64 ", "T3BlbiBTZXNhbWUhMQ", "=="),
     ],
 )
 def test_a_value_is_found_in_names_and_encodings(value: str, before: str, spelt: str, after: str) -> None:
@@ -602,3 +643,10 @@ def test_a_value_is_found_in_names_and_encodings(value: str, before: str, spelt:
     known = KnownValues()
     known.add(value, "field")
     assert known.hide(before + spelt + after) == before + token(value) + after
+
+
+def test_a_short_name_made_of_a_value_is_none() -> None:
+    """Seven characters may be any other name."""
+    known = KnownValues()
+    known.add("Ab cd e", "field")
+    assert known.hide("runs/ab_cd_e.json") == "runs/ab_cd_e.json"

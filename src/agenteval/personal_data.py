@@ -94,7 +94,7 @@ def _phones(text: str) -> Iterator[Span]:
 
 _DIGIT_GROUPS = re.compile(r"(?<![A-Za-z0-9_.])[0-9]+(?:[ -][0-9]+)*(?![A-Za-z0-9_])")
 _DIGITS = re.compile(r"[0-9]+")
-_FEWEST_CARD_DIGITS, _MOST_CARD_DIGITS = 13, 19
+_MOST_CARD_DIGITS = 19
 _ISSUERS = (
     (re.compile(r"4"), (13, 16, 19)),  # Visa
     (re.compile(r"5[1-5]|222[1-9]|22[3-9]|2[3-6]|27[01]|2720"), (16,)),  # Mastercard
@@ -125,7 +125,7 @@ def _card_from(text: str, groups: list[Span], first: int) -> int | None:
         number += text[start : min(end, start + _MOST_CARD_DIGITS + 1)]
         if len(number) > _MOST_CARD_DIGITS:
             return None
-        if len(number) >= _FEWEST_CARD_DIGITS and _is_card(number):
+        if _is_card(number):
             return last
         if not 3 <= end - start <= 7:
             return None

@@ -97,7 +97,7 @@ class Redactor:
     def __init__(self, names: Iterable[str] = (), rules: RedactionRules = DEFAULT_RULES) -> None:
         self.names = [tuple(name.split(".")) for name in names]
         self.rules = rules
-        self._secrets = rules.known.copy() if rules.known else KnownValues()
+        self._secrets = rules.known.copy()
         self._fields = KnownValues()
         self._credentials = False
 
@@ -163,13 +163,8 @@ class Redactor:
         if is_telling(name, text) and text not in self._fields.tokens and not self.rules.found(text):
             self._secrets.add(text, CREDENTIAL)
 
-    def _is_credential(self, key: str, value: Any) -> bool:
-        return (
-            isinstance(value, str)
-            and SECRETS in self.rules.kinds
-            and names_secret(key)
-            and is_value(value, key)
-        )
+    def _is_credential(self, key: str, text: str) -> bool:
+        return SECRETS in self.rules.kinds and names_secret(key) and is_value(text, key)
 
     def text(self, text: str) -> str:
         """The text, without what was learned."""

@@ -162,7 +162,7 @@ def detect(text: str) -> list[Found]:
             *_entries(text),
             *_cookies(text),
         )
-    return list(_joined(found)) if found else found
+    return list(_joined(found))
 
 
 def might_hold(data: bytes) -> bool:

@@ -247,16 +247,18 @@ class TestDuplicates:
         assert self.sent(send(content=DIGEST, channel="family", to="eve"), output=DIGEST).passed
 
     def test_the_result_may_tell_the_destination(self) -> None:
-        """Where the arguments do not."""
-        steps = (send("c1", text=DIGEST), result(SEND, "c1", {"channel": "ops"}))
-        assert self.sent(*steps, output=DIGEST).passed
-        assert not self.sent(*steps, send(channel="ops", text=DIGEST)).passed
+        """Where the arguments do not, or leave it empty."""
+        for args in ({}, {"to": ""}):
+            steps = (send("c1", text=DIGEST, **args), result(SEND, "c1", {"channel": "ops"}))
+            assert self.sent(*steps, output=DIGEST).passed
+            assert not self.sent(*steps, send(channel="ops", text=DIGEST)).passed
 
     def test_two_final_outputs_are_messages(self) -> None:
         """The same answer twice is a duplicate too, without any send."""
         answer = Step("final_output", {"role": "assistant", "content": "Done."})
         blank = Step("final_output", {"role": "assistant", "content": " "})
-        assert self.sent(blank, blank).passed
+        none = Step("final_output", {"role": "assistant", "content": None})
+        assert self.sent(blank, blank, none, none).passed
         verdict = self.sent(answer, answer)
         assert verdict.message.endswith("evt-3 (the final output) repeats evt-2 (the final output)")
 

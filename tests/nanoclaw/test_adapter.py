@@ -122,6 +122,12 @@ def test_a_missing_recording(tmp_path: Path) -> None:
     assert error.next_step == "correct adapter_input.replay_file in the test, or put the recording there"
 
 
+def test_a_recording_below_a_file(tmp_path: Path) -> None:
+    """Is one that is not there."""
+    (tmp_path / "replay.json").touch()
+    assert refusal(tmp_path, {"replay_file": "replay.json/x"}).reason_code == "adapter.replay_missing"
+
+
 def test_a_directory_is_no_recording(tmp_path: Path) -> None:
     """Says so."""
     (tmp_path / "replay.json").mkdir()

@@ -260,21 +260,18 @@ def test_a_choice_that_several_runs_fit(tmp_path: Path, count: int, last: str, l
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"turn": 0}, "turn must be a number, 1 or more, got 0"),
-        ({"turn": "2"}, "turn must be a number, 1 or more, got '2'"),
-        ({"turn": True}, "turn must be a number, 1 or more, got True"),
-        ({"message": ""}, "message must be the id or the number of a message, got ''"),
-        ({"message": [2]}, "message must be the id or the number of a message, got [2]"),
-        ({"task_id": 7}, "task_id must be the id of a task, got 7"),
+        ({"turn": 0}, "turn: expected at least 1, got the number 0"),
+        ({"turn": "2"}, "turn: expected an integer, got '2'"),
+        ({"turn": True}, "turn: expected an integer, got the boolean true"),
+        ({"message": ""}, "message: expected a non-empty value, got ''"),
+        ({"message": [2]}, "message: expected a string or an integer, got a list"),
+        ({"task_id": 7}, "task_id: expected a string, got the number 7 (put it in quotes, as it is written)"),
+        ({"time": "noon"}, "time: expected a date and time such as '2026-01-31T08:00:00Z', got 'noon'"),
+        ({"tool_aliases": ["a"]}, "tool_aliases: expected a mapping, got a list"),
         (
-            {"time": "noon"},
-            "time must be a string with an ISO 8601 date and time, such as '2026-01-31T08:00:00Z', got 'noon'",
+            {"tool_aliases": {"a": 1}},
+            "tool_aliases.a: expected a string, got the number 1 (put it in quotes, as it is written)",
         ),
-        (
-            {"tool_aliases": ["a"]},
-            "tool_aliases must be a mapping from recorded names of tools to canonical ones, got ['a']",
-        ),
-        ({"tool_aliases": {"a": 1}}, "tool_aliases must map names to names, got 'a': 1"),
     ],
 )
 def test_choices_of_a_wrong_type(install: Path, given: dict[str, Any], message: str) -> None:
@@ -318,12 +315,19 @@ def test_aliases_of_the_test_come_first(install: Path) -> None:
     assert trace.tool_counts() == {"news": 1, "say": 1}
 
 
-@pytest.mark.parametrize("name", ["", None, 7])
-def test_session_must_be_a_name(install: Path, name: Any) -> None:
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("", "a non-empty value, got ''"),
+        (None, "a string, got nothing (null)"),
+        (["."], "a string, got a list"),
+    ],
+)
+def test_session_must_be_a_name(install: Path, name: Any, expected: str) -> None:
     """Of a file or a folder."""
     error = refused(install, name)
     assert error.reason_code == "adapter.invalid_input"
-    assert error.message == f"adapter_input.session must be the name of a file or folder, got {name!r}"
+    assert error.message == f"adapter_input.session: expected {expected}"
 
 
 def test_a_recording_that_is_not_there(install: Path) -> None:

@@ -326,11 +326,31 @@ def test_a_run_with_a_line_that_cannot_be_read_is_partial(tmp_path: Path, broken
     )
 
 
+@pytest.mark.parametrize(
+    ("count", "named"), [(10, "1, 2, 3, 4, 5, 6, 7, 8, 9, 10"), (11, "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, …")]
+)
+def test_of_many_partial_runs_the_first_are_named(tmp_path: Path, count: int, named: str) -> None:
+    """Ten of them."""
+    script = Script()
+    for seq in range(count):
+        script.chat("Again", seq=seq)
+        script.sends("Done.")
+    path = script.write(tmp_path)
+    path.write_text(path.read_text(encoding="utf-8").replace("\n", "\n{broken\n"), encoding="utf-8")
+    lacks = NanoClawAdapter().recorder.inspect(path, context_of(tmp_path)).lacks
+    assert lacks[-1].startswith(
+        f"all that the agent and its subagents did in run {named}: lines or transcripts"
+    )
+
+
 def test_empty_lines_are_none(tmp_path: Path) -> None:
     """Nothing is missing where they are."""
     script = first_run()
     script.sends("Done.")
-    (tmp_path / "s-1.jsonl").write_text(script.text().replace("\n", "\n\n \n"), encoding="utf-8")
+    path = tmp_path / "s-1.jsonl"
+    path.write_text(script.text().replace("\n", "\n\n \n"), encoding="utf-8")
+    lacks = NanoClawAdapter().recorder.inspect(path, context_of(tmp_path)).lacks
+    assert not any("missing or damaged" in each for each in lacks)
     trace = replayed(tmp_path, "s-1.jsonl")
     assert trace.status == "success"
     assert not [note for note in trace.notes if "line" in note]

@@ -644,14 +644,9 @@ def test_a_file_of_several_traces_asks_for_one() -> None:
             "adapter_input.replay_file must be the name of a file, got 1",
         ),
         (
-            {"replay_file": "\0"},
+            {"replay_file": ""},
             "adapter.invalid_input",
-            "adapter_input.replay_file must be the name of a file, got '\\x00'",
-        ),
-        (
-            {"replay_file": "x" * 300},
-            "adapter.invalid_input",
-            f"adapter_input.replay_file must be the name of a file, got '{'x' * 300}'",
+            "adapter_input.replay_file must be the name of a file, got ''",
         ),
         (
             {"zzz": "x"},

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from agenteval.adapters import AdapterContext
 from agenteval.errors import AdapterError
-from agenteval.misspelling import closest
 from agenteval.spec import TestCase
 from agenteval.strict import EXTENSION_PREFIX, Model
 from agenteval.trace import AdapterInfo, Trace
@@ -86,8 +85,8 @@ def looks_like_bundle(path: Path) -> bool:
 
 
 def _trace_of_bundle(case: TestCase, context: AdapterContext) -> Trace:
+    from agenteval.adapter_input import find_file
     from agenteval_nanoclaw.bundle import load_bundle
-    from agenteval_nanoclaw.files import find_file
     from agenteval_nanoclaw.fixtures import answers_of
     from agenteval_nanoclaw.normalize import normalize
 
@@ -104,15 +103,22 @@ def _trace_of_bundle(case: TestCase, context: AdapterContext) -> Trace:
 
 
 def _trace_of_session(case: TestCase, context: AdapterContext) -> Trace:
+    from agenteval.adapter_input import find_file
     from agenteval_nanoclaw.contradictions import situation_differs
-    from agenteval_nanoclaw.files import find_recording
     from agenteval_nanoclaw.session.choosing import ALIASES, check_options, choose
     from agenteval_nanoclaw.session.mapping import Teller
     from agenteval_nanoclaw.session.reading import read_recording
 
     given = case.adapter_input
     check_options(given)
-    path = find_recording(given["session"], context)
+    path = find_file(
+        given["session"],
+        context,
+        setting="adapter_input.session",
+        missing="adapter.replay_missing",
+        next_step="correct adapter_input.session in the test, or put the recording there",
+        folders=True,
+    )
     reading = read_recording(path, context, within=None if context.allow_outside else context.root)
     run = choose(reading.runs, given)
     teller = Teller(
@@ -141,6 +147,8 @@ OPTIONS: dict[str, tuple[str, ...]] = {
 
 
 def _unknown_input(key: str, given: list[str]) -> AdapterError:
+    from agenteval.adapter_input import unknown_key
+
     for name, options in OPTIONS.items():
         if key in options and given:
             return AdapterError(
@@ -149,10 +157,4 @@ def _unknown_input(key: str, given: list[str]) -> AdapterError:
                 next_step=f"remove {key}, or name the recording as {name}",
             )
     allowed = [*INPUTS, *(option for name in given or INPUTS for option in OPTIONS[name])]
-    near = closest(key, allowed)
-    meant = f", did you mean {near!r}?" if near else ""
-    return AdapterError(
-        f"unknown key {key!r} in adapter_input{meant} (allowed: {', '.join(allowed)})",
-        reason_code="adapter.unknown_input",
-        next_step="correct the key in the test; keys that begin with x- are your own",
-    )
+    return unknown_key(key, allowed)

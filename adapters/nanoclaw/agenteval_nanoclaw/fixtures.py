@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from agenteval.adapter_input import find_file
 from agenteval.adapters import AdapterContext
 from agenteval.errors import AdapterError, FileError, Problem
 from agenteval.json_values import equal
@@ -18,7 +19,6 @@ from agenteval.reading.faults import Fault
 from agenteval.selectors import ArgsMatch
 from agenteval.spec import Fixture, FixtureError, TestCase
 from agenteval_nanoclaw.bundle import ErrorStep, ReplayBundle, ToolCallStep, ToolResultStep
-from agenteval_nanoclaw.files import find_file
 from agenteval_nanoclaw.rules import bundle_error
 
 ERROR_FIELDS = ("error_type", "message", "retryable")

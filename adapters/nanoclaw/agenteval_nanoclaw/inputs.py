@@ -1,4 +1,4 @@
-"""What `adapter_input` of a test may say, told for editors; the readers check it, with what they know of the recording."""
+"""What `adapter_input` of a test may say, told for editors; what goes with a session is held to it."""
 
 from typing import Annotated
 

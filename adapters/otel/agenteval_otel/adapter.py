@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from agenteval.adapters import AdapterContext
 from agenteval.errors import AdapterError
-from agenteval.misspelling import closest
-from agenteval.reading.containment import STAY_INSIDE, is_inside
 from agenteval.shortening import cut
 from agenteval.spec import Scenario, TestCase
 from agenteval.strict import EXTENSION_PREFIX, Model
@@ -113,42 +111,21 @@ def chosen(runs: Sequence["Run"], trace_id: Any, path: Path) -> "Run":
 
 def _file(given: dict[str, Any], context: AdapterContext) -> Path:
     """The file that a test names, inside the project. Raises `AdapterError`."""
+    from agenteval.adapter_input import find_file, unknown_key
+
     for key in given:
         if key not in INPUTS and not key.startswith(EXTENSION_PREFIX):
-            near = closest(key, INPUTS)
-            meant = f", did you mean {near!r}?" if near else ""
-            raise AdapterError(
-                f"unknown key {key!r} in adapter_input{meant} (allowed: {', '.join(INPUTS)})",
-                reason_code="adapter.unknown_input",
-                next_step="correct the key in the test; keys that begin with x- are your own",
-            )
-    name = given.get(REPLAY_FILE)
-    if name is None:
+            raise unknown_key(key, INPUTS)
+    if given.get(REPLAY_FILE) is None:
         raise AdapterError(
             "adapter_input names no spans: replay_file is missing",
             reason_code="adapter.input_missing",
             next_step="name the file next to the test: adapter_input: {replay_file: spans.json}",
         )
-    try:
-        path: Path = context.base_dir / name
-        inside = context.allow_outside or is_inside(path, context.root)
-        there = path.is_file()
-    except (TypeError, ValueError, OSError) as error:
-        raise AdapterError(
-            f"adapter_input.replay_file must be the name of a file, got {name!r}",
-            reason_code="adapter.invalid_input",
-            next_step="give adapter_input.replay_file the path of a file, relative to the test",
-        ) from error
-    if not inside:
-        raise AdapterError(
-            f"adapter_input.replay_file names {name!r}, which is outside the project root {context.root}",
-            reason_code="adapter.outside_root",
-            next_step=STAY_INSIDE,
-        )
-    if not there:
-        raise AdapterError(
-            f"adapter_input.replay_file names {name!r}, but {path} is not there",
-            reason_code="adapter.replay_missing",
-            next_step="correct adapter_input.replay_file in the test, or put the spans there",
-        )
-    return path
+    return find_file(
+        given[REPLAY_FILE],
+        context,
+        setting="adapter_input.replay_file",
+        missing="adapter.replay_missing",
+        next_step="correct adapter_input.replay_file in the test, or put the spans there",
+    )

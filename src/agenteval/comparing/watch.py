@@ -41,7 +41,6 @@ class Watch:
     def __init__(
         self, *, before: Side | None, today: str, target: Path | None, old: BaselineFile | None
     ) -> None:
-        self.before = before
         self.target = target
         self.known_failures = 0
         """Failed tests whose failures the baseline all knows, and accepts today."""

@@ -4,7 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agenteval.errors import AdapterError
+from agenteval.findings import Invalid
 from agenteval.shortening import cut
+from agenteval.strict import parse
+from agenteval_nanoclaw.inputs import NanoClawInput
 from agenteval_nanoclaw.session.clock import iso, milliseconds
 from agenteval_nanoclaw.session.runs import Run
 
@@ -18,36 +21,20 @@ NEXT = (
 
 
 def check_options(given: Mapping[str, Any]) -> None:
-    """Refuse a chooser, or aliases, of a wrong type. Raises `AdapterError` (`adapter.invalid_input`)."""
+    """Refuse what `NanoClawInput` does not take, and a time that is none. Raises `AdapterError`."""
     wrong = ""
-    turn, message, time = given.get("turn"), given.get("message"), given.get("time")
-    if "turn" in given and (not isinstance(turn, int) or isinstance(turn, bool) or turn < 1):
-        wrong = f"turn must be a number, 1 or more, got {turn!r}"
-    elif "message" in given and (
-        not isinstance(message, str | int) or isinstance(message, bool) or message == ""
-    ):
-        wrong = f"message must be the id or the number of a message, got {message!r}"
-    elif "task_id" in given and (not isinstance(given["task_id"], str) or not given["task_id"]):
-        wrong = f"task_id must be the id of a task, got {given['task_id']!r}"
-    elif "time" in given and milliseconds(time) is None:
-        wrong = f"time must be a string with an ISO 8601 date and time, such as '2026-01-31T08:00:00Z', got {time!r}"
-    elif ALIASES in given:
-        wrong = _wrong_aliases(given[ALIASES])
+    try:
+        parse(NanoClawInput, given)
+    except Invalid as error:
+        wrong = error.findings[0].sentence
+    if not wrong and "time" in given and milliseconds(given["time"]) is None:
+        wrong = f"time: expected a date and time such as '2026-01-31T08:00:00Z', got {given['time']!r}"
     if wrong:
         raise AdapterError(
             f"adapter_input.{wrong}",
             reason_code="adapter.invalid_input",
             next_step="correct the value in the test",
         )
-
-
-def _wrong_aliases(aliases: Any) -> str:
-    if not isinstance(aliases, dict):
-        return f"{ALIASES} must be a mapping from recorded names of tools to canonical ones, got {aliases!r}"
-    for name, value in aliases.items():
-        if not isinstance(value, str) or not value or not isinstance(name, str) or not name:
-            return f"{ALIASES} must map names to names, got {name!r}: {value!r}"
-    return ""
 
 
 def choose(runs: Sequence[Run], given: Mapping[str, Any]) -> Run:

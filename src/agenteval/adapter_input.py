@@ -1,0 +1,92 @@
+"""What a test may say in `adapter_input`: the keys that its adapter knows, and files inside the project."""
+
+import os
+import stat
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from agenteval.adapters import AdapterContext
+from agenteval.errors import AdapterError
+from agenteval.misspelling import closest
+from agenteval.reading.containment import STAY_INSIDE, real_folder
+
+
+def unknown_key(key: str, allowed: Sequence[str]) -> AdapterError:
+    """The error of a key that the adapter does not know, with the one that was probably meant."""
+    near = closest(key, allowed)
+    meant = f", did you mean {near!r}?" if near else ""
+    return AdapterError(
+        f"unknown key {key!r} in adapter_input{meant} (allowed: {', '.join(allowed)})",
+        reason_code="adapter.unknown_input",
+        next_step="correct the key in the test; keys that begin with x- are your own",
+    )
+
+
+def find_file(
+    name: Any, context: AdapterContext, *, setting: str, missing: str, next_step: str, folders: bool = False
+) -> Path:
+    """The file called `name`, relative to the test's directory, as a path to show and to open.
+
+    `setting` is where the test names it; `missing` and `next_step` are for a file that is not there; `folders` says
+    that it may be a folder. Symbolic links are followed before it is judged whether a file is inside the project root,
+    as it must be unless the context allows files outside. Raises `AdapterError` (`adapter.invalid_input`,
+    `adapter.outside_root`, or `missing`).
+    """
+    if not isinstance(name, str) or not name:
+        raise AdapterError(
+            f"{setting} must be the name of a file, got {name!r}",
+            reason_code="adapter.invalid_input",
+            next_step=f"give {setting} the path of a file, relative to the test",
+        )
+    path = context.base_dir / name
+    try:
+        real, status = _looked_up(str(context.base_dir), name)
+        inside = context.allow_outside or os.path.join(real, "").startswith(real_folder(str(context.root)))  # noqa: PTH118
+        found = inside and (stat.S_ISREG((status or os.stat(real)).st_mode) or folders)  # noqa: PTH116 - once per file of a test
+    except (FileNotFoundError, NotADirectoryError):
+        found = False
+    except (OSError, ValueError) as error:  # a loop of links, a name no file can have
+        raise AdapterError(
+            f"{setting} names {name!r}, which cannot be looked up: {error}",
+            reason_code="adapter.invalid_input",
+            next_step=f"give {setting} a path, relative to the test",
+        ) from error
+    if not inside:
+        raise AdapterError(
+            f"{setting} names {name!r}, which is outside the project root {context.root}",
+            reason_code="adapter.outside_root",
+            next_step=STAY_INSIDE,
+        )
+    if not found:
+        what = "a directory" if path.is_dir() else "not there"
+        raise AdapterError(
+            f"{setting} names {name!r}, but {path} is {what}", reason_code=missing, next_step=next_step
+        )
+    return path
+
+
+def _looked_up(folder: str, name: str) -> tuple[str, os.stat_result | None]:
+    """The path without symbolic links, and what kind of thing is there, when that is known already.
+
+    Most files lie beside the test, and most tests side by side: then only the file and the folder of the test are
+    looked up, and what is above them once for all.
+    """
+    if os.path.basename(name) == name and name not in (os.curdir, os.pardir):  # noqa: PTH119
+        beside = _last_folders(folder, "" if os.path.isabs(folder) else os.getcwd()) + name  # noqa: PTH109, PTH117
+        try:
+            status = os.lstat(beside)
+        except OSError:
+            return beside, None
+        if not stat.S_ISLNK(status.st_mode):
+            return beside, status
+    return os.path.realpath(os.path.join(folder, name)), None  # noqa: PTH118
+
+
+@lru_cache(maxsize=2)
+def _last_folders(folder: str, where: str) -> str:  # noqa: ARG001 - what a relative path depends on
+    """The folder without symbolic links, with a separator at its end; that of a test, and the one it stands in."""
+    above, name = os.path.split(folder)
+    real = _looked_up(above, name)[0] if name else os.path.realpath(folder)
+    return os.path.join(real, "")  # noqa: PTH118
