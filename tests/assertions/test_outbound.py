@@ -284,6 +284,19 @@ class TestDuplicates:
             send(channel="sms", to="a", text="x"), send(channel="sms", to="a", text="x")
         ).passed
 
+    def test_each_recipient_gets_the_message(self) -> None:
+        """Whatever key names it, beside what else tells where; the order of keys does not matter."""
+        copied = send(to=["a", "b"], cc="c", text="x")
+        assert "the same message to c:" in self.sent(copied, send(to="c", text="x")).message
+        assert "the same message to a:" in self.sent(copied, send(bcc="d", to="a", text="x")).message
+        assert self.sent(copied, send(to="d", text="x")).passed
+        texted = send(channel="sms", to=["a", "b"], text="x")
+        again = self.sent(texted, send(to="b", channel="sms", text="x"))
+        assert "the same message to sms / b:" in again.message
+        assert self.sent(texted, send(to="b", channel="mail", text="x")).passed
+        chats = (send(platform_id="p", chat_id="c", text="x"), send(chat_id="c", platform_id="p", text="x"))
+        assert "the same message to c / p:" in self.sent(*chats).message
+
     def test_attachments_tell_messages_apart(self) -> None:
         """Two files under one text are two messages; cards without text are compared themselves."""
         assert self.sent(send(path="a.png", text="Here"), send(path="b.png", text="Here")).passed
