@@ -183,6 +183,7 @@ class TestSensitiveData:
         verdict = self.judged(call("list_tasks"), output=None)
         assert (verdict.passed, verdict.exercised) == (True, False)
         assert verdict.reason == "no text in output or tool_args or outbound"
+        assert not self.judged(output=" \n").exercised
 
     def test_arguments_are_not_judged_without_a_tool_trace(self) -> None:
         """The output is, and the message says what was left out; without it the assertion is skipped."""

@@ -186,7 +186,7 @@ def _inside(event: Event, path: DataPath, value: Any, key: str = "") -> Iterator
     elif isinstance(value, list):
         for index, item in enumerate(value):
             yield from _inside(event, (*path, index), item, key)
-    elif text := _spelled(value):
+    elif (text := _spelled(value)) and text.strip():
         yield _Text(event, path, text, key)
 
 
