@@ -136,7 +136,7 @@ def messages(trace: Trace, calls: Iterable[ToolCall]) -> list[Message]:
     ]
     own = frozenset({CONVERSATION})
     for event in outputs:
-        content = event.data.get("content")
+        content = (event is outputs[-1] and trace.output) or event.data.get("content")
         if isinstance(content, str) and content.strip() and not event.data.get("sent_by"):
             found.append(Message(event, "the final output", own, _folded(content), ""))
     return sorted(found, key=lambda message: message.event.seq)

@@ -257,8 +257,14 @@ class TestDuplicates:
         answer = Step("final_output", {"role": "assistant", "content": "Done."})
         blank = Step("final_output", {"role": "assistant", "content": " "})
         assert self.sent(blank, blank).passed
-        verdict = self.sent(answer, answer)
+        verdict = self.sent(answer, answer, output="Done.")
         assert verdict.message.endswith("evt-3 (the final output) repeats evt-2 (the final output)")
+
+    def test_the_final_output_that_is_judged_counts(self) -> None:
+        """A recording may give another one than its last event of an output."""
+        step = Step("final_output", {"role": "assistant", "content": "On it."})
+        assert not self.sent(send(text=DIGEST), step, output=DIGEST).passed
+        assert self.sent(send(text="On it."), step, output=DIGEST).passed
 
     def test_a_send_that_failed_sent_nothing(self) -> None:
         """Trying again is no duplicate; a third time after success is."""
