@@ -22,7 +22,8 @@ def has_number(quantity: Quantity, stated: Statement, beside: Beside, sources: S
         return True
     numbers, fits = sources.numbers, _fits(quantity)
     nearly = quantity.nearly
-    if nearly and any(numbers.has_near(value, nearly, beside, fits, finer=2) for value in quantity.values):
+    finer = 1 if quantity.measured or "." in quantity.text else 2  # `1.5k` says how exact it is
+    if nearly and any(numbers.has_near(each, nearly, beside, fits, finer=finer) for each in quantity.values):
         return True
     may_be_hour = quantity.clock == "at" or (quantity.clock and stated.times)
     return bool(may_be_hour) and _has_hour(quantity, numbers, beside)

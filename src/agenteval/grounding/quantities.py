@@ -9,7 +9,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 
-from agenteval.grounding.measures import measure
+from agenteval.grounding.measures import is_degrees, is_measure, measure
 from agenteval.grounding.number_words import spelled
 from agenteval.grounding.quantity import Quantity, may_be_day, may_be_hour, may_be_version
 from agenteval.grounding.times import times
@@ -176,6 +176,7 @@ def _digits(text: str) -> Iterator[Quantity]:
         if value in _SCALE_ENDS and _OF_SCALE.search(before):
             continue
         about = _ends_in(before, _ABOUT)
+        measured = unit == "%" or is_measure(unit) or is_degrees(text, end)
         values = frozenset(_readings(value, scale or "", unit))
         if size:
             values |= {value.scaleb(_SCALES_OF_DATA[size]).normalize()}
@@ -186,7 +187,8 @@ def _digits(text: str) -> Iterator[Quantity]:
             values=values,
             unit=unit,
             about=about,
-            nearly=_nearly(digits, value, about=about, scaled=bool(scale)),
+            nearly=_nearly(digits, value, about=about, scaled=bool(scale), measured=measured),
+            measured=measured,
             over=about and _ends_in(before, _OVER),
             start=start,
             end=end,
@@ -204,11 +206,11 @@ _GROUPED = lazy(r"[1-9]\d{0,2}\.\d{3}")
 _SCALES_OF_DATA = {"k": 3, "K": 3, "M": 6, "G": 9, "T": 12, "P": 15}
 
 
-def _nearly(digits: str, value: Decimal, *, about: bool, scaled: bool) -> Decimal:
-    """By what share a number rounds: to its last digit in `15.2k` and `about 7`, and in `about 60` by as much as that allows."""
+def _nearly(digits: str, value: Decimal, *, about: bool, scaled: bool, measured: bool) -> Decimal:
+    """By what share a number rounds: to its last digit in `15.2k`, `31 °C` and `about 7`, and in `about 60` by as much as that allows."""
     last = Decimal("0.5").scaleb(-len(digits.partition(".")[2])) / value if value else Decimal(0)
-    rounds = last if (scaled and last <= NEARLY) or (about and not scaled and value < 10) else Decimal(0)
-    return max(rounds, NEARLY) if about else rounds
+    rounds = ((scaled or measured) and last <= NEARLY) or (about and not scaled and value < 10)
+    return max(last * rounds, NEARLY * about)
 
 
 def in_digits(number: str) -> str:

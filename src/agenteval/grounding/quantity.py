@@ -15,7 +15,8 @@ class Quantity:
     ordinal, `+` for a telephone number (one number with all its digits), or empty. `about` says that the text calls it approximate, `over` that it is less than the exact
     one, `day` that it may be one of a month (`the 12th`), `version` that it may be one cut short (`Node 20`), `clock` that
     it may be an hour: as `at` in `at 9`, as `to` only beside another time, in `6:30 to 8`. `nearly` is the share by which
-    the exact number may differ: that of `about 60`, and half of the last digit of `15.2k`. `text` is as written, `start`
+    the exact number may differ: that of `about 60`, and half of the last digit of `15.2k` and `31 °C`; what is `measured`, and
+    percentages, are often told with a digit less. `text` is as written, `start`
     and `end` are offsets.
     """
 
@@ -26,6 +27,7 @@ class Quantity:
     start: int
     end: int
     nearly: Decimal = Decimal(0)
+    measured: bool = False
     over: bool = False
     clock: str = ""
     day: bool = False
