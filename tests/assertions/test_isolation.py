@@ -532,6 +532,15 @@ def test_facts_are_lines_sentences_and_clauses() -> None:
     ]
 
 
+def test_identifiers_stand_apart_from_words_without_blanks() -> None:
+    """As in Chinese and Japanese."""
+    assert identifiers("总预算为45200元，代码PRJ7731，邮箱bob@example.com请联系") == [
+        "bob@example.com",
+        "45200",
+        "prj7731",
+    ]
+
+
 def test_identifiers_stand_for_one_thing_only() -> None:
     """Times, years, quantities, dates and round thousands do not."""
     text = (

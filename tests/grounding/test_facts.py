@@ -169,6 +169,8 @@ def test_equal_urls(written: str) -> None:
         ("https://arxiv.org/abs/2301.12345", [("arxiv", "2301.12345")]),
         ("bob@example.com wrote Node.js, README.md, e.g. in the U.S. today.It", []),
         ("https://[broken and http://", []),
+        ("详见a.example网站、https://x.example/a、谢谢", [("domain", "a.example"), ("url", "x.example/a")]),
+        ("https://x.example/北京", [("url", "x.example/%E5%8C%97%E4%BA%AC")]),
     ],
 )
 def test_references(text: str, found: list[tuple[str, str]]) -> None:
