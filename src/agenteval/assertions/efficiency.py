@@ -50,8 +50,8 @@ class EfficiencyWithin(Assertion):
     Passes if every given limit is kept; at least one is required. Time, tokens and cost are those that the
     recording states, tokens as `input_tokens`, `output_tokens` or `total_tokens`; those of a prompt cache
     count as input. A turn is one stretch of agent activity up to a final output. A retry is a call that is
-    repeated with equal arguments after it failed. A limit for which the trace has no measure is not judged,
-    and `observed` says so; if that is so for every limit, the assertion is skipped.
+    repeated with equal arguments after it failed. A limit for which the trace has no measure (0 ms
+    is none) is not judged, and `observed` says so; if that is so for every limit, the assertion is skipped.
     """
 
     type: ClassVar[str] = "efficiency_within"
