@@ -147,6 +147,7 @@ class TestToolCalls:
         "args",
         [
             {"command": "cat groups/'work'/CLAUDE.md"},
+            {"command": 'cat groups/w""ork/CLAUDE.md'},
             {"command": 'cat "groups"/"work"/CLAUDE.md'},
             {"command": "cat groups/$'work'/CLAUDE.md"},
             {"command": "cat groups/w'or'k/CLAUDE.md"},
