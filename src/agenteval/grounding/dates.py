@@ -58,8 +58,8 @@ _MONTH_NAMES = tuple(
 _NUMBERS = {name: number for names in _MONTH_NAMES for number, name in enumerate(names, 1)}
 _BEGINNINGS = tuple(dict.fromkeys(name[:3] for name in _NUMBERS))
 _ASCII_BEGINNINGS = tuple(filter(str.isascii, _BEGINNINGS))
-_MONTH = r"(?P<month>[^\W\d_]{3,10})\b\.?"
-"""Any word: which one is a month is told by `_NUMBERS`."""
+_MONTH = r"(?P<month>[^\W\d_]{3,10})\b(?:\.(?=,? ?(?:del? )?\d))?"
+"""Any word: which one is a month is told by `_NUMBERS`. A point that ends a sentence is not part of it."""
 _YEAR = r"(?P<year>[12]\d{3})\b"
 _DAY = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th|er)?"
 _NUMERIC = [

@@ -18,7 +18,10 @@ ALIKE = 6
 
 def has_number(quantity: Quantity, stated: Statement, beside: Beside, sources: SourceText) -> bool:
     """Whether the sources have it, or the exact number that it rounds, or the hour that it may be."""
-    if has_quantity(quantity, beside, sources) and not _is_displaced(quantity, stated, sources):
+    if has_quantity(quantity, beside, sources) and (
+        not _is_displaced(quantity, stated, sources)
+        or has_quantity(quantity, sources.in_fields(beside), sources)
+    ):
         return True
     numbers, fits = sources.numbers, _fits(quantity)
     nearly = quantity.nearly

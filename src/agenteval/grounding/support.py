@@ -4,32 +4,38 @@ A claim's hard facts must be in the sources, numbers and dates near words that t
 must overlap with theirs, and neither say the opposite nor swap who did what.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Literal
 
 from agenteval.grounding.claims import Claim
 from agenteval.grounding.contradictions import against_record, contradictions, denied
+from agenteval.grounding.dates import Date
 from agenteval.grounding.directions import reversed_changes
 from agenteval.grounding.known_names import has_identifier, has_name, has_other_form
 from agenteval.grounding.known_numbers import has_number, has_quantity
 from agenteval.grounding.labels import mislabelled
 from agenteval.grounding.overlap import overlap
 from agenteval.grounding.passages import Span
-from agenteval.grounding.quantity import counts_what_follows, is_weak
+from agenteval.grounding.quantity import Quantity, counts_what_follows, is_weak
 from agenteval.grounding.source_numbers import Beside, anywhere
 from agenteval.grounding.source_text import SourceText
 from agenteval.grounding.statements import statement
 from agenteval.grounding.temperatures import misplaced
-from agenteval.language.signs import END
+from agenteval.language.signs import END, words
+from agenteval.lazyregex import lazy
 from agenteval.text import fold
 
 MOST_BESIDE = 3
 """How many words of a claim at most have to stand near its numbers."""
 REFUTED = 0.5
 """What is left of the score of a claim with a fact that the sources do not have, or say otherwise."""
+
+_PART_END = lazy(r"[,;] |\b(?:and|und|y|et|while|whereas|but)\b")
+"""Where a part of a claim ends: "bread costs 2.49, milk 3.98"."""
 
 Check = Literal["numbers", "dates", "urls", "names", "quotes", "wording"]
 
@@ -134,9 +140,9 @@ class _Reading:
         if not items.is_meant(place, said):
             return ()
         without = denied(text)
-        others = items.of_others(
-            place, frozenset(sign for sign, word in self._written.items() if word.lower() not in without)
-        )
+        stated = frozenset(sign for sign, word in self._written.items() if word.lower() not in without)
+        parts = [stated.intersection(self.sources.signs.content(words(part))) for _, part in self._parts]
+        others = items.of_others(place, stated, parts if len(parts) > 1 else ())
         return (
             *against_record(text, span.text, items.beside(place, said)),
             *mislabelled(self.stated, span.text),
@@ -161,10 +167,38 @@ class _Reading:
     @cached_property
     def beside(self) -> Beside:
         """Whether enough words of the claim stand near a place in the sources."""
+        return self._beside(())
+
+    def beside_part(self, fact: Quantity | Date) -> Beside:
+        """The same of a number or a date, which may be in a part of the claim that names an object of its own."""
+        if not (self.overlap.of_record and self._stating):
+            return self.beside
+        return self._beside([part for start, part in self._stating if start <= fact.start])
+
+    @cached_property
+    def _parts(self) -> list[tuple[int, str]]:
+        """The parts of the claim, and where each starts."""
+        text = self.stated.without_links
+        starts = [0, *(match.end() for match in _PART_END.finditer(text)), len(text)]
+        return [(start, text[start:end]) for start, end in pairwise(starts)]
+
+    @cached_property
+    def _stating(self) -> list[tuple[int, str]]:
+        """The same, with all up to the first number or date in one, if several parts state any."""
+        starts = [start for start, _ in self._parts]
+        facts: list[Quantity | Date] = [*self.stated.quantities, *self.stated.dates]
+        stating = {bisect_right(starts, fact.start) for fact in facts}
+        if len(stating) < 2:
+            return []
+        first = min(stating)
+        return [(0, "".join(part for _, part in self._parts[:first])), *self._parts[first:]]
+
+    def _beside(self, parts: Sequence[str]) -> Beside:
         if not (best := self.overlap.best):
             return anywhere
         least = min(MOST_BESIDE, (len(best.words) + 2) // 3)
-        return self.sources.beside(frozenset(self.wanted) - self.overlap.missing, least, self.stated)
+        wanted = frozenset(self.wanted) - self.overlap.missing
+        return self.sources.beside(wanted, least, self.stated, parts)
 
 
 Fact = tuple[str, bool]
@@ -182,13 +216,13 @@ def _numbers(read: _Reading, sources: SourceText) -> Iterator[Fact]:
         number = (quantity.text, quantity.values, quantity.unit, quantity.about)
         if number not in seen:
             seen.add(number)
-            known = has_number(quantity, read.stated, read.beside, sources)
+            known = has_number(quantity, read.stated, read.beside_part(quantity), sources)
             yield read.stated.shown(quantity), known
 
 
 def _dates(read: _Reading, sources: SourceText) -> Iterator[Fact]:
     stated = {(date.text, date.year, date.month, date.day, date.other): date for date in read.stated.dates}
-    return ((date.text, sources.has_date(date, read.beside)) for date in stated.values())
+    return ((date.text, sources.has_date(date, read.beside_part(date))) for date in stated.values())
 
 
 def _urls(read: _Reading, sources: SourceText) -> Iterator[Fact]:
