@@ -66,6 +66,10 @@ _NUMERIC = [
     lazy(r"(?<![\d.])(?P<year>[12]\d{3})[-/.](?P<month>[01]?\d)[-/.](?P<day>[0-3]?\d)(?![\d])"),
     lazy(r"(?<![\d.])(?P<first>[0-3]?\d)([/.])(?P<second>[0-3]?\d)\2(?P<year>[12]\d{3})(?!\d)"),
     lazy(
+        r"(?<!\d)(?:(?P<year>[12]\d{3}) ?[年년] ?)?(?P<month>[01]?\d) ?[月월] ?(?P<day>[0-3]?\d) ?[日号號일]"
+    ),
+    lazy(r"(?<!\d)(?P<year>[12]\d{3}) ?[年년] ?(?P<month>[01]?\d) ?[月월]"),
+    lazy(
         r"(?:(?<=\b(?:am|ab) )|(?<=\b(?:zum|vom|bis|den|dem) )|(?<=(?:tag|och), ))"
         r"(?P<day>[0-3]?\d)\.(?P<month>[01]?\d)\.(?!\d)",
         re.IGNORECASE,
@@ -76,7 +80,9 @@ _NAMED = [
     lazy(rf"\b{_MONTH} {_DAY}\b(?!:)(?:,? {_YEAR})?", re.IGNORECASE),
     lazy(rf"\b{_MONTH},? (?:of |del? )?{_YEAR}", re.IGNORECASE),
 ]
-_NUMERIC_SIGN = lazy(r"\d[-/.][0-3]?\d(?:[-/.]\d|\.(?!\w))")
+_NUMERIC_SIGN = lazy(r"\d[-/.][0-3]?\d(?:[-/.]\d|\.(?!\w))|\d ?[月월]")
+MONTH_SIGNS, DAY_SIGNS = ("月", "월"), ("日", "号", "號", "일")
+"""What makes the number before it a month or a day, in Chinese, Japanese and Korean."""
 _BEFORE, _AFTER = 12, 24
 """How far a date can reach before and after the sign of it: a month's name, or digits with marks between."""
 

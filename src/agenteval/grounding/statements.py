@@ -13,7 +13,7 @@ from agenteval.grounding.dates import Date, dates
 from agenteval.grounding.links import Link, addresses, links
 from agenteval.grounding.measures import is_measure, sign_start, unit_end
 from agenteval.grounding.quantities import IDENTIFIER, identifiers, quantities
-from agenteval.grounding.quantity import Quantity
+from agenteval.grounding.quantity import Quantity, apart
 from agenteval.grounding.wording import Name, names, quote_pieces, quotes
 from agenteval.language.signs import BREAK, tokens
 from agenteval.lazyregex import lazy
@@ -103,14 +103,15 @@ class Statement:
     def identifiers(self) -> list[str]:
         """The names with digits in them, each once."""
         after_dates = {date.end for date in self.dates}  # the T20 of 2026-11-21T20:55 is no name
-        found = (match for match in identifiers(self.plain) if match.start() not in after_dates)
+        found = (match for match in identifiers(apart(self.plain)) if match.start() not in after_dates)
         return list(dict.fromkeys(match.group() for match in found))
 
     @cached_property
     def names(self) -> list[Name]:
         """The names without digits in them, each once."""
-        has_identifiers = any(True for _ in identifiers(self.plain))
-        return list(dict.fromkeys(names(IDENTIFIER.sub(" ", self.plain) if has_identifiers else self.plain)))
+        text = apart(self.plain)
+        has_identifiers = any(True for _ in identifiers(text))
+        return list(dict.fromkeys(names(IDENTIFIER.sub(" ", text) if has_identifiers else text)))
 
     @cached_property
     def quotes(self) -> dict[str, list[list[str]]]:
