@@ -273,7 +273,7 @@ _SYMMETRIC = frozenset(
 )
 
 
-_JOINING = frozenset("and or with to the a an of for from near as both".split())  # noqa: SIM905
+_JOINING = frozenset("and or with the a an of for from near as both".split())  # noqa: SIM905
 
 
 @dataclass(frozen=True, slots=True)
