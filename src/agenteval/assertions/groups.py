@@ -46,7 +46,14 @@ class Groups:
         if place is None and any(map(_BASE.search, given)):
             entered = [f"{folder}/" for text in given for folder in _ENTERED.findall(text)]
             place = next(filter(self._begins_in, paths + entered), None)
+        if place is None and (self.named or self.others):
+            place = next((match[1] for text in given for match in _SEARCHED.finditer(text)), None)
         return None if place is None else cut(place)
+
+    def searched(self, path: Any) -> str | None:
+        """The path of a search through all that is below it, if that is where the groups are, or None."""
+        given = isinstance(path, str) and (self.named or self.others) and re.fullmatch(_ALL_GROUPS, path)
+        return path if given else None
 
     def _begins_in(self, path: str) -> bool:
         """Whether a path leads into a forbidden group's folder from where the groups are; `*` matches no group."""
@@ -80,6 +87,13 @@ _BASE = lazy(
 """Where the groups are, as an argument or as the folder that a shell command changes to."""
 _ENTERED = lazy(r"\b(?:cd|pushd)\s+[\"']?([^\s\"';&|/]+)")
 """A folder that a shell command changes to from where it is."""
+_ALL_GROUPS = r"(?:(?:\./|(?:\.\./)+|/workspace/project/)(?:groups|data/sessions|data/ipc)|groups(?=/)|/workspace/extra|\.\.)/?"
+"""The folder of all groups, as seen from where an agent works."""
+_SEARCHED = lazy(
+    r"(?:\A|[;&|(\n])[ \t]{0,8}(?:rg|ag|ack|rsync|tar(?= -?[a-zA-Z]*f\b)|(?:[ef]?grep|cp|scp|zip)(?=[^;&|\n]* -(?:\w*[rRa]|-recursive|-archive)))\b"
+    rf"[^;&|\n]* [\"']?({_ALL_GROUPS})[\"']?(?=[\s;&|)]|\Z)"
+)
+"""A shell command that reads all that is below the folder of all groups."""
 _INNER_QUOTE = lazy(r"(?<=[\w./*-])\$?[\"']+(?=[\w./*?-])")
 """Quotes within a path: to a shell, `groups/'work'/x` and `groups/w""ork/x` are `groups/work/x`."""
 _OF_WINDOWS = lazy(r"\b[A-Za-z]:\\|(?:groups|extra|sessions|ipc|\.\.)\\[\w.-]+(?:\\|[\s\"']|\Z)")
