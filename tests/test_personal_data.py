@@ -89,6 +89,7 @@ def test_what_is_found(kind: str, value: str, around: str) -> None:
         ("地址8.8.8.8。", [("ip", "8.8.8.8")]),
         ("the server 8.8.8.8 is down", [("ip", "8.8.8.8")]),
         ("2026:11:21 2001:db8::1", [("ip", "2001:db8::1")]),
+        ("服务器2001:db8::1上", [("ip", "2001:db8::1")]),
         ("<dana@example.com联系>", [("email", "dana@example.com")]),
         (
             "_+49 171 2345678_ or _dana@example.com_",

@@ -224,7 +224,8 @@ TRACE = make_trace(
         ({"event_type": "tool_call", "success": True}, ["evt-5"]),
         ({"event_type": "tool_call", "success": False}, ["evt-3", "evt-7"]),
         ({"event_type": "error"}, ["evt-4"]),
-        ({"success": False}, ["evt-3", "evt-4", "evt-7", "evt-8"]),
+        ({"success": False}, ["evt-4", "evt-8"]),
+        ({"tool": "web_search", "success": True}, ["evt-6"]),
         ({"event_type": "tool_result", "args": {"args_contains": {"query": "ai"}}}, ["evt-6"]),
         ({"args": {"args_contains": {"content": "HI"}}}, ["evt-9"]),
         ({"event_type": "memory_read"}, ["evt-2"]),
@@ -235,7 +236,8 @@ TRACE = make_trace(
 def test_a_selector_finds_the_events_that_hold_all_its_conditions(
     selector: dict[str, Any], found: list[str]
 ) -> None:
-    """A call without an outcome neither succeeded nor failed; results are matched by the arguments of their call.
+    """A call without an outcome neither succeeded nor failed, and one with an outcome only when calls are asked for;
+    results are matched by the arguments of their call.
 
     Any tool is not no tool: a message is no event of a tool.
     """

@@ -68,6 +68,8 @@ def test_underlined_headings() -> None:
         ("Mr. Smith met Dr. J. R. Jones, e.g. in the U.S. Senate, at 5 p.m. on Monday.", 1),
         ("It starts at 5 p.m. Doors open earlier.", 2),
         ("See Fig. 3 and No. 5, cf. p. 7 vs. the rest.", 1),
+        ("Dentist, Bahnhofstr. 5, Tel. 030 1234, ext. 12.", 1),
+        ("They set up a str. It worked.", 2),
         ("Acme Inc. rose. The rest fell at Acme Inc. The end.", 3),
         ("Meet on Nov. 21 at Main St. 5 sharp.", 1),
         ("Wait... what?! Really.", 2),

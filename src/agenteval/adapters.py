@@ -93,6 +93,16 @@ def find_adapter(name: str, *, also: Sequence[str] = ()) -> Adapter:
     )
 
 
+def check_mode(adapter: Adapter, case: TestCase) -> None:
+    """Refuse a test that asks for a live run of an adapter that makes none: `adapter.live_unsupported`."""
+    if case.mode == "live" and not adapter.supports_live_run:
+        raise AdapterError(
+            f"adapter {adapter.name} {adapter.version} cannot run an agent live; the test asks for mode: live",
+            reason_code="adapter.live_unsupported",
+            next_step="record a run and set mode: replay",
+        )
+
+
 def installed_adapters() -> list[str]:
     """The names of all installed adapters, sorted."""
     return sorted(_all_entry_points())

@@ -74,6 +74,7 @@ def _plain(key: str) -> str:
 
 
 _DESTINATIONS = frozenset(map(_plain, DESTINATION_KEYS))
+_RECIPIENTS = ("to", "recipient", "recipients", "cc", "bcc")
 _CONTENTS = frozenset(map(_plain, CONTENT_KEYS))
 _ATTACHMENTS = frozenset(map(_plain, ATTACHMENT_KEYS))
 
@@ -135,23 +136,26 @@ def messages(trace: Trace, calls: Iterable[ToolCall]) -> list[Message]:
     ]
     own = frozenset({CONVERSATION})
     for event in outputs:
-        content = event.data.get("content")
+        content = (event is outputs[-1] and trace.output) or event.data.get("content")
         if isinstance(content, str) and content.strip() and not event.data.get("sent_by"):
             found.append(Message(event, "the final output", own, _folded(content), ""))
     return sorted(found, key=lambda message: message.event.seq)
 
 
 def _addresses(call: ToolCall, scenario: TraceScenario, own_names: frozenset[str]) -> frozenset[str]:
-    """Each name under a single key is an address; several keys, such as a platform and a chat, make one address."""
+    """Each recipient is an address; what else tells where, such as a platform beside a chat, is part of each of them."""
 
     def is_own(name: str) -> bool:
         return name in own_names or _is_own(name, scenario)
 
     asked = _by_key(call.args)
     if len(asked) > 1:
-        names = [name for each in asked.values() for name in each]
-        own = all(map(is_own, names))
-        return frozenset({CONVERSATION if own else " / ".join(names)})
+        recipients = [name for key in _RECIPIENTS for name in asked.pop(key, ())]
+        place = [name for key in sorted(asked) for name in asked[key]]
+        addresses = [[*place, name] for name in recipients] or [place]
+        return frozenset(
+            CONVERSATION if all(map(is_own, names)) else " / ".join(names) for names in addresses
+        )
     names = destinations(call)
     return frozenset(CONVERSATION if is_own(name) else name for name in names or [CONVERSATION])
 

@@ -141,7 +141,7 @@ def _is_card(number: str) -> bool:
 
 _IPV4 = re.compile(r"(?<![A-Za-z0-9_.])[0-9]{1,3}(?:\.[0-9]{1,3}){3}(?![A-Za-z0-9_]|\.[0-9])")
 _VERSION = re.compile(r"(?:version|release|build|(?<![a-z])ver\.?)\s{1,3}$", re.IGNORECASE)
-_IPV6 = re.compile(r"(?<![\w:.])[0-9A-Fa-f]{4}:[0-9A-Fa-f:]{2,34}(?![\w:])")
+_IPV6 = re.compile(r"(?<![A-Za-z0-9_:.])[0-9A-Fa-f]{4}:[0-9A-Fa-f:]{2,34}(?![A-Za-z0-9_:])")
 
 
 def _addresses(text: str) -> Iterator[Span]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from agenteval.adapters import Adapter, AdapterContext
+from agenteval.adapters import Adapter, AdapterContext, check_mode
 from agenteval.errors import AdapterError, AgentEvalError, saying
 from agenteval.expected_failures import expects_failure, not_selected, unexpected
 from agenteval.judging import Failure, JudgingRules, judge_all, locate, said_no
@@ -193,12 +193,7 @@ def timestamp(seconds: float) -> str:
 
 
 def _trace(adapter: Adapter, test: LoadedTest, context: AdapterContext, options: RunOptions) -> Trace:
-    if test.case.mode == "live" and not adapter.supports_live_run:
-        raise AdapterError(
-            f"adapter {adapter.name} {adapter.version} cannot run an agent live; the test asks for mode: live",
-            reason_code="adapter.live_unsupported",
-            next_step="record a run and set mode: replay",
-        )
+    check_mode(adapter, test.case)
     try:
         trace = adapter.trace(test.case, context)
         if test.case.adapter not in options.registry.own_adapters:

@@ -95,7 +95,7 @@ class Selector(Model):
     call_id: str | None = None
     """One particular call."""
     success: bool | None = None
-    """For results: whether it succeeded. For calls: whether the call did."""
+    """For results: whether it succeeded. For calls: whether the call did. Without `event_type`, calls are not meant."""
     args: ArgsMatch | None = None
     """For calls, and results of calls: what the arguments must be."""
 
@@ -122,9 +122,14 @@ class Selector(Model):
             return False
         if self.call_id is not None and _call_id(event, trace) != self.call_id:
             return False
-        if self.success is not None and _success(event, trace) is not self.success:
+        if self.success is not None and not self._has_success(event, trace):
             return False
         return self.args is None or self._args_differences(event, trace) == []
+
+    def _has_success(self, event: Event, trace: Trace) -> bool:
+        """Whether the event succeeded, or failed, as is asked. When it was made, a call had come to nothing yet."""
+        told = event.type != "tool_call" or self.event_type is not None
+        return told and _success(event, trace) is self.success
 
     def _args_differences(self, event: Event, trace: Trace) -> list[str]:
         assert self.args is not None

@@ -258,7 +258,7 @@ _TITLES = _set(
     " bzw evtl ggf inkl sog vgl sra"
 )
 _BEFORE_DIGITS = _set(
-    "no nos nr fig figs eq vol pp p sec ch art ca c approx jan feb mar apr jun jul aug sep sept oct nov dec"
+    "no nos nr fig figs eq vol pp p sec ch art abs ca c approx max tel ext apt ste jan feb mar apr jun jul aug sep sept oct nov dec"
 )
 _MAY_END = _set("inc ltd corp co llc jr sr bros al dept est govt univ assn ave blvd rd st mt ft")
 _ENDS_BEFORE_CAPITAL = _set("etc a.m p.m")
@@ -316,7 +316,7 @@ def _is_abbreviation(before: str, after: str, *, first: bool) -> bool:
         return True  # the number of an item that stands inside a line
     if word in _TITLES:
         return True
-    if word in _BEFORE_DIGITS and after[0].isdigit():
+    if after[0].isdigit() and (word in _BEFORE_DIGITS or word.endswith("str")):  # Bahnhofstr. 5
         return True
     if word in _ENDS_BEFORE_CAPITAL:
         return not after[0].isupper() or after.isupper() or after[:3].casefold() in _DAYS_AND_MONTHS

@@ -149,9 +149,20 @@ def test_a_turn_ends_with_a_final_output() -> None:
         ({"total_tokens": 8}, {"total": 8}),
         ({"input_tokens": 5}, {"input": 5}),
         ({"input_tokens": 5, "output_tokens": 3, "total_tokens": 1}, {"input": 5, "output": 3, "total": 8}),
+        ({"input_tokens": 5.0, "output_tokens": 3.5, "total_tokens": float("inf")}, {"input": 5}),
         ({"input_tokens": "5", "output_tokens": True, "total_tokens": -1}, {}),
     ],
-    ids=["plain", "cached", "prompt", "camel", "total-only", "input-only", "total-too-small", "no-counts"],
+    ids=[
+        "plain",
+        "cached",
+        "prompt",
+        "camel",
+        "total-only",
+        "input-only",
+        "total-too-small",
+        "floats",
+        "no-counts",
+    ],
 )
 def test_tokens_in_common_spellings(usage: dict[str, Any], expected: dict[str, int]) -> None:
     """Cached tokens count as input; the larger of a stated and an added total counts."""
@@ -184,9 +195,13 @@ def test_what_the_trace_lacks_is_not_judged() -> None:
 @pytest.mark.parametrize(
     ("usage", "told"),
     [
-        ({"input": 9, "output": 3}, "no tokens are recorded: token_usage has only input, output"),
-        ({"output_tokens": 3}, "no tokens are recorded: token_usage has only output_tokens"),
-        (dict.fromkeys("abcdef", 1), "no tokens are recorded: token_usage has only a, b, c, d, e"),
+        ({"input": 9, "output": 3}, "no tokens are recorded: token_usage has only input: 9, output: 3"),
+        ({"output_tokens": 3}, "no tokens are recorded: token_usage has only output_tokens: 3"),
+        ({"total_tokens": "12"}, 'no tokens are recorded: token_usage has only total_tokens: "12"'),
+        (
+            dict.fromkeys("abcdef", 1),
+            "no tokens are recorded: token_usage has only a: 1, b: 1, c: 1, d: 1, e: 1",
+        ),
         ({}, "no tokens are recorded"),
     ],
 )

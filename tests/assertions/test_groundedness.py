@@ -197,6 +197,13 @@ def test_a_failure_points_to_the_closest_span() -> None:
         ("Every weekday at 21 it is sent.", "Every weekday at 9 p.m. it is sent."),
         ("It is sent at 9 weekdays, at 8 sharp on Sundays.", "It is sent at 9:00 weekdays."),
         ("The crew of twelve left in 2019.", "12"),
+        ("It was 30.6 °C in Athens.", "It was 31 °C in Athens."),
+        ({"city": "Athens", "temp_c": 30.6}, "In Athens it is 31 degrees."),
+        ("The index fell by 1.72 percent.", "The index fell by 1.7 percent."),
+        ("The project has 1,520 stars.", "The project has 1.5k stars."),
+        ("会议于2026-03-12 15:00举行，占41%的份额。", "会议于2026年3月12日3点举行，占41%的份额。"),
+        ("会议于3月12日举行，金额为$58 billion。", "会议于12日举行，金额为580亿。"),
+        ("我们使用GPT-4模型，支持H100显卡，CPU占用80%。", "GPT-4模型支持H100显卡，CPU占用80%。"),
     ],
 )
 def test_facts_are_compared_after_normalisation(source: Any, claim: str) -> None:
@@ -211,6 +218,11 @@ def test_facts_are_compared_after_normalisation(source: Any, claim: str) -> None
         ("Revenue rose 41%.", "Revenue rose 14%.", ["14%"]),
         ("Revenue rose $41.", "Revenue rose 41%.", ["41%"]),
         ("Revenue was 58.4 billion.", "Revenue was 58 billion.", ["58 billion"]),
+        ("It was 30.6 °C in Athens.", "It was 30 °C in Athens.", ["30 °C"]),
+        ("The index fell by 1.72 percent.", "The index fell by 1.8 percent.", ["1.8 percent"]),
+        ("The index fell by 1.72 percent.", "The index fell by 2 percent.", ["2 percent"]),
+        ("The project has 1,570 stars.", "The project has 1.5k stars.", ["1.5k"]),
+        ("A ticket is $19.6 now.", "A ticket is $20 now.", ["$20"]),
         ("There are 2 of them.", "There are 2M of them.", ["2M"]),
         ("Held on 2026-11-21.", "Held on November 22.", ["November 22"]),
         ("Held on 2026-11-21.", "Held on 21 November 2025.", ["21 November 2025"]),
@@ -228,6 +240,9 @@ def test_facts_are_compared_after_normalisation(source: Any, claim: str) -> None
         ("The stand-up is at 9:00.", "The stand-up is at 9 degrees.", ["9"]),
         ("Sales began at 5 stores.", "Sales began at 5:00.", ["5:00"]),
         ("Yields are at 9% now.", "Yields are at 9:00 now.", ["9:00"]),
+        ("北京有2100万人口。", "北京有2200万人口。", ["2200万"]),
+        ("会議は3月12日15時に始まる。", "会議は3月13日16時に始まる。", ["16", "3月13日"]),
+        ("我们使用GPT-4模型。", "我们使用GPT-5模型。", ["GPT-5"]),
     ],
 )
 def test_facts_that_differ_are_unsupported(source: str, claim: str, facts: list[str]) -> None:

@@ -147,6 +147,7 @@ class TestToolCalls:
         "args",
         [
             {"command": "cat groups/'work'/CLAUDE.md"},
+            {"command": 'cat groups/w""ork/CLAUDE.md'},
             {"command": 'cat "groups"/"work"/CLAUDE.md'},
             {"command": "cat groups/$'work'/CLAUDE.md"},
             {"command": "cat groups/w'or'k/CLAUDE.md"},
@@ -529,6 +530,15 @@ def test_facts_are_lines_sentences_and_clauses() -> None:
         "Saturday 7pm at Luigi's.",
         "Do NOT tell Dana.",
         "Leo is allergic to peanuts",
+    ]
+
+
+def test_identifiers_stand_apart_from_words_without_blanks() -> None:
+    """As in Chinese and Japanese."""
+    assert identifiers("总预算为45200元，代码PRJ7731，邮箱bob@example.com请联系") == [
+        "bob@example.com",
+        "45200",
+        "prj7731",
     ]
 
 

@@ -34,6 +34,15 @@ class TestToolCallOrder:
         )
         assert refs(verdict) == ["evt-2", "evt-6"]
 
+    def test_a_success_came_with_its_result(self) -> None:
+        """A message sent while the search still ran was not sent after a successful one."""
+        trace = make_trace(call("web_search", "c1"), call("outbound_send"), result("web_search", "c1"))
+        searched = {"tool": "web_search", "success": True}
+        verdict = judge("tool_call_order", {"before": searched, "after": CALL_SEND}, trace)
+        assert verdict.message == (
+            "expected event of web_search that succeeded before tool_call of outbound_send, got evt-3 before evt-4"
+        )
+
     def test_every_lists_all_that_came_too_early(self) -> None:
         """Not only the first match of after."""
         verdict = judge(

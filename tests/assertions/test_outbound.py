@@ -259,8 +259,14 @@ class TestDuplicates:
         blank = Step("final_output", {"role": "assistant", "content": " "})
         none = Step("final_output", {"role": "assistant", "content": None})
         assert self.sent(blank, blank, none, none).passed
-        verdict = self.sent(answer, answer)
+        verdict = self.sent(answer, answer, output="Done.")
         assert verdict.message.endswith("evt-3 (the final output) repeats evt-2 (the final output)")
+
+    def test_the_final_output_that_is_judged_counts(self) -> None:
+        """A recording may give another one than its last event of an output."""
+        step = Step("final_output", {"role": "assistant", "content": "On it."})
+        assert not self.sent(send(text=DIGEST), step, output=DIGEST).passed
+        assert self.sent(send(text="On it."), step, output=DIGEST).passed
 
     def test_a_send_that_failed_sent_nothing(self) -> None:
         """Trying again is no duplicate; a third time after success is."""
@@ -285,6 +291,19 @@ class TestDuplicates:
         assert not self.sent(
             send(channel="sms", to="a", text="x"), send(channel="sms", to="a", text="x")
         ).passed
+
+    def test_each_recipient_gets_the_message(self) -> None:
+        """Whatever key names it, beside what else tells where; the order of keys does not matter."""
+        copied = send(to=["a", "b"], cc="c", text="x")
+        assert "the same message to c:" in self.sent(copied, send(to="c", text="x")).message
+        assert "the same message to a:" in self.sent(copied, send(bcc="d", to="a", text="x")).message
+        assert self.sent(copied, send(to="d", text="x")).passed
+        texted = send(channel="sms", to=["a", "b"], text="x")
+        again = self.sent(texted, send(to="b", channel="sms", text="x"))
+        assert "the same message to sms / b:" in again.message
+        assert self.sent(texted, send(to="b", channel="mail", text="x")).passed
+        chats = (send(platform_id="p", chat_id="c", text="x"), send(chat_id="c", platform_id="p", text="x"))
+        assert "the same message to c / p:" in self.sent(*chats).message
 
     def test_attachments_tell_messages_apart(self) -> None:
         """Two files under one text are two messages; cards without text are compared themselves."""

@@ -131,7 +131,13 @@ class TestRetryPolicy:
         untold = make_trace(
             call("web_search", "a"), result("web_search", "a", success=False), call("web_search", "b")
         )
-        assert policy(untold, retry_on_error_types=["timeout"]).passed
+        verdict = policy(untold, retry_on_error_types=["timeout"])
+        assert verdict.passed
+        assert verdict.message == (
+            "1 failure of web_search, 1 retry, at most 1 for each allowed; "
+            "the reason of evt-4 was not judged: the failure has no type"
+        )
+        assert policy(untold).message == "1 failure of web_search, 1 retry, at most 1 for each allowed"
 
     def test_calls_side_by_side_are_no_retries(self) -> None:
         """The failure was not known when the second was made."""
@@ -194,20 +200,23 @@ class TestRetryPolicy:
         assert verdict.passed
         assert verdict.message == (
             "1 failure of web_search, 1 retry, at most 1 for each allowed; "
-            "the pause was not judged: the recording has no times"
+            "the pause before evt-4 was not judged: the recording has no times"
         )
         assert verdict.observed["backoff_ms"] == {"evt-4": None}
         unretried = policy(make_trace(*attempts("timeout")), min_backoff_ms=1000)
         assert unretried.message == "1 failure of web_search, 0 retries, at most 1 for each allowed"
 
     def test_each_pause_is_judged_by_itself(self) -> None:
-        """One of two times is not enough; what other retries lack is no word about those that were judged."""
+        """One of two times is not enough; a pass says which pauses it does not judge."""
         trace = make_trace(*attempts("timeout", "timeout", "ok"))
         for event, second in zip(trace.events[1:5], range(4), strict=True):
             event.ts = f"2026-11-23T08:00:0{second}Z"
         verdict = policy(trace, max_retries=2, min_backoff_ms=1000)
         assert verdict.observed["backoff_ms"] == {"evt-4": 1000.0, "evt-6": None}
-        assert verdict.message == "2 failures of web_search, 2 retries, at most 2 for each allowed"
+        assert verdict.message == (
+            "2 failures of web_search, 2 retries, at most 2 for each allowed; "
+            "the pause before evt-6 was not judged: the recording has no times"
+        )
 
     def test_the_pause_begins_at_the_failure_that_was_known(self) -> None:
         """What is told of it later, once more, begins nothing, and its type is one."""

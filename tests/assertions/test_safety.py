@@ -183,6 +183,16 @@ class TestSensitiveData:
         verdict = self.judged(call("list_tasks"), output=None)
         assert (verdict.passed, verdict.exercised) == (True, False)
         assert verdict.reason == "no text in output or tool_args or outbound"
+        assert not self.judged(output=" \n").exercised
+
+    def test_the_output_that_is_judged_is_looked_at(self) -> None:
+        """A recording may give another one than its last event of an output, which is looked at, too."""
+        step = Step("final_output", {"role": "assistant", "content": "I am bob@example.com."})
+        verdict = self.judged(step, output="I am eve@example.com.")
+        assert verdict.message.endswith("got email in evt-2 content; email in evt-2 final_output")
+        assert self.judged(step, output="I am bob@example.com.").message.endswith(
+            "got email in evt-2 content"
+        )
 
     def test_arguments_are_not_judged_without_a_tool_trace(self) -> None:
         """The output is, and the message says what was left out; without it the assertion is skipped."""

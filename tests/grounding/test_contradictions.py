@@ -59,6 +59,7 @@ def test_what_is_no_contradiction(claim: str, passage: str) -> None:
         ),
         ("Dana is allergic to nuts.", "Leo is allergic to nuts; Dana is not.", ["Dana is allergic"]),
         ("France is in Lyon.", "We learn that Lyon is in France.", ["France is in Lyon"]),
+        ("It goes from Oslo to Rome.", "A train from Rome to Oslo.", ["Oslo to Rome"]),
         ("Ann Berg led Jo Hall.", "On Monday Jo Hall led Ann Berg.", ["Ann Berg led Jo Hall"]),
     ],
 )
@@ -73,6 +74,8 @@ def test_roles(claim: str, passage: str, parts: list[str]) -> None:
         ("Beta was bought by Alpha.", "On Monday Alpha bought Beta for cash."),
         ("Alpha bought Beta.", "Beta was bought by Alpha on Monday."),
         ("Beta and Alpha grew.", "Alpha and Beta grew."),
+        ("It goes from Oslo to Rome.", "A train from Rome to Oslo, a bus from Oslo to Rome."),
+        ("It has 8 rooms in Rome, 9 with a view in Oslo.", "Oslo has 9 with a view, Rome 8 rooms."),
         ("Beta met Alpha.", "Alpha met Beta."),
         ("Beta led Alpha, Beta said.", "Beta led Alpha, Beta said again."),
         ("Sales rose sharply, said Beta.", "Beta said sales rose sharply."),

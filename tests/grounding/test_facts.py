@@ -35,6 +35,12 @@ from agenteval.grounding.wording import names, quotes, tokens
         ("5 pm", "17:00"),
         ("5:30 p.m.", "17:30:00"),
         ("-5 points", "5 points"),
+        ("共2100万人", "21 million"),
+        ("共5.8千万人", "58,000,000"),
+        ("共580亿人", "58 billion"),
+        ("約２千人", "2000"),
+        ("下午3点半", "15:30"),
+        ("15時30分に", "15:30"),
     ],
 )
 def test_equal_quantities(one: str, other: str) -> None:
@@ -55,6 +61,10 @@ def test_equal_quantities(one: str, other: str) -> None:
         ("mid-2025", ["2025"]),
         ("59,90 and 1,234,567", ["59,90", "1,234,567"]),
         ("10,20,30", ["10", "20", "30"]),
+        ("北京有2100万人口，占41%的份额", ["2100万", "41%"]),
+        ("会議は3時間で、12日も3時に", ["3", "12", "3"]),
+        ("使用GPT-4模型，版本为1.2.3，支持H100显卡", []),
+        ("3月，2026年3月12日", []),
         ("nothing", []),
     ],
 )
@@ -89,6 +99,9 @@ def test_approximate_numbers_are_marked() -> None:
         "Nov. 21 2026",
         "21.11.2026",
         "11/21/2026",
+        "2026年11月21日",
+        "2026 年 11 月 21 日",
+        "2026년 11월 21일",
     ],
 )
 def test_equal_dates(text: str) -> None:
@@ -107,12 +120,17 @@ def test_partial_dates() -> None:
     assert either.agrees(full)
     assert not full.covers(month)
     assert month.covers(full)
+    assert dates("会议在4月3日")[0].agrees(full)
+    [chinese] = dates("2026年4月")
+    assert (chinese.month, chinese.day) == (4, None)
     [wrong] = dates("April 5")
     assert not wrong.agrees(full)
     assert not wrong.agrees(either)
 
 
-@pytest.mark.parametrize("text", ["November", "in 2026", "13/13/2026", "2026-13-01", "Marching 5", "32 May"])
+@pytest.mark.parametrize(
+    "text", ["November", "in 2026", "13/13/2026", "2026-13-01", "Marching 5", "32 May", "3月", "3个月"]
+)
 def test_what_is_no_date(text: str) -> None:
     """A month or a year alone, and what the calendar does not have."""
     assert dates(text) == []
@@ -151,6 +169,8 @@ def test_equal_urls(written: str) -> None:
         ("https://arxiv.org/abs/2301.12345", [("arxiv", "2301.12345")]),
         ("bob@example.com wrote Node.js, README.md, e.g. in the U.S. today.It", []),
         ("https://[broken and http://", []),
+        ("详见a.example网站、https://x.example/a、谢谢", [("domain", "a.example"), ("url", "x.example/a")]),
+        ("https://x.example/北京", [("url", "x.example/%E5%8C%97%E4%BA%AC")]),
     ],
 )
 def test_references(text: str, found: list[tuple[str, str]]) -> None:

@@ -26,6 +26,33 @@ CALENDAR = [
     {"title": "Standup", "start": "2026-11-23T09:00", "host": {"name": "Dana"}},
     {"title": "Dentist", "start": "2026-11-23T11:30", "host": {"name": "Dr. Peters"}},
 ]
+WEATHER = {
+    "daily": [
+        {"city": "Bremen", "temp_c": 8, "rain_pct": 80},
+        {"city": "Hamburg", "temp_c": 9, "rain_pct": 60},
+        {"city": "Kiel", "temp_c": 7, "rain_pct": 20},
+    ]
+}
+TASKS = [
+    {"id": 1, "title": "Renew passport", "due": "2026-12-01", "open_issues": 47},
+    {"id": 2, "title": "Send tax letter", "due": "2026-11-12", "open_issues": 12},
+]
+MEMBERS = {
+    "members": [
+        {"name": "Ada", "role": "designer", "city": "Oslo"},
+        {"name": "Ben", "role": "engineer", "city": "Turin"},
+        {"name": "Cleo", "role": "manager", "city": "Porto"},
+    ]
+}
+MESSAGES = [
+    {"state": "open", "user": "benwu", "reviewer": "mkowalski", "title": "Leak"},
+    {"state": "closed", "user": "jyoti", "reviewer": "benwu", "title": "Mode"},
+    {"state": "open", "user": "tessa", "reviewer": "jyoti", "title": "Docs"},
+]
+REPOS = [
+    {"name": "tidepool", "stars": 1520, "open_issues": 47},
+    {"name": "sandglass", "stars": 389, "open_issues": 12},
+]
 QUOTES = {"AAPL": {"price": 241.37, "trend": "up"}, "NVDA": {"price": 187.65, "trend": "down"}}
 HOME = {"front_door": {"locked": True, "battery_pct": 34, "wasOpened": False, "on_time": False}}
 ROWS = {"columns": ["name", "team", "salary"], "rows": [["Ada", "Finance", 58200], ["Ben", "Support", 51000]]}
@@ -234,6 +261,21 @@ def test_the_evidence_of_a_record() -> None:
         (ANSWERED, "Mika Berg was asked, and Yara Amrani declined the roof consult."),
         (ANSWERED, "Sanne declined the roof consult."),
         (ROOMS, "Room Aster is booked from 400."),
+        (REPOS, "tidepool has 1,520 stars and 47 open issues."),
+        (REPOS, "tidepool has 47 open issues, and 1,520 stars."),
+        (MEMBERS, "Ada is a designer in Oslo, Ben an engineer in Turin and Cleo a manager in Porto."),
+        (MEMBERS, "Ada, Ben and Cleo are designer, engineer and manager."),
+        (MEMBERS, "Ada has members: Ben, the engineer from Turin, and Cleo from Porto."),
+        (MESSAGES, "User benwu has an open leak, with title and reviewer."),
+        (MESSAGES, "It is open, by user benwu, and has a reviewer."),
+        (WEATHER, "Bremen: 8 °C, Hamburg: 9 °C, Kiel: 7 °C."),
+        (WEATHER, "In Bremen it is 8 °C and 80 %, in Hamburg 9 °C and 60 %."),
+        (WEATHER, "The temp is 8, 9 and 7 °C in Bremen, Hamburg and Kiel."),
+        (WEATHER, "In Bremen and Kiel it is 8 and 7 °C, in Hamburg 9 °C."),
+        (WEATHER, "Bremen, with 80 %, is rainier than Kiel, where it is 20 %."),
+        (TASKS, "The tax letter was due on 12 November, so do it before the passport, due 1 December."),
+        (TASKS, "Task 1, due on 1 December, is to renew the passport, with 47 open issues."),
+        (TASKS, "Passport: due 1 December, 47 open issues; tax letter: due 12 November, 12 open issues."),
     ],
 )
 def test_honest_answers_pass(source: Any, output: str) -> None:
@@ -284,6 +326,29 @@ def test_honest_answers_pass(source: Any, output: str) -> None:
         (INVITED, "Yara Amrani accepted the roof consult.", 'the source says otherwise: "accepted"'),
         (INVITED, "Rob accepted the roof consult.", 'the source says otherwise: "accepted"'),
         (ROOMS, "Room Birch is booked from 400.", None),
+        (
+            MEMBERS,
+            "Ada is an engineer in Turin, Ben a designer in Oslo and Cleo a manager in Porto.",
+            'the source says otherwise: "engineer"',
+        ),
+        (
+            MEMBERS,
+            "The designer Ben and the engineer Ada are members.",
+            'the source says otherwise: "designer"',
+        ),
+        (WEATHER, "Bremen: 9 °C, Hamburg: 8 °C, Kiel: 7 °C.", "no source says this about 9 °C, 8 °C"),
+        (WEATHER, "It is 9 °C in Bremen and 8 °C in Hamburg.", "no source says this about 9 °C, 8 °C"),
+        (
+            WEATHER,
+            "Bremen, with 80 %, is rainier than Kiel, where it is 60 %.",
+            "no source says this about 60 %",
+        ),
+        (CALENDAR, "The dentist is at 9:00, Standup at 11:30.", "no source says this about 9:00, 11:30"),
+        (
+            TASKS,
+            "The passport is due on 12 November, the tax letter on 1 December.",
+            "no source says this about 1 December",
+        ),
     ],
 )
 def test_wrong_answers_fail(source: Any, output: str, reason: str | None) -> None:

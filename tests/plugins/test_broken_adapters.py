@@ -198,6 +198,14 @@ def test_a_check_of_the_input_that_crashes(
     assert f"error[adapter.crashed]: adapter canned crashed: {error} " in out
 
 
+def test_a_live_run_has_no_input_to_check(tmp_path: Path) -> None:
+    """What an adapter would say of a recording is not asked of a test without one."""
+    text = having("    def check_input(self, case, context):\n        sys.exit(0)")
+    project = plugged(tmp_path, text.replace("supports_live_run = False", "supports_live_run = True"))
+    path = project.add("a", adapter="canned", mode="live", assertions=asserting("tools_within_policy"))
+    assert main(["validate", str(path)]) == 0
+
+
 RUN = (
     "RecordedRun(number=1, choice={}, started_at='2026-01-01T00:00:00Z', group_id='g', trigger='user_message', "
     "first_words='hi', tools={}, status='success')"

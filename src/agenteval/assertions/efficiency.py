@@ -25,6 +25,7 @@ from agenteval.assertions.base import (
     passed,
     unsupported,
 )
+from agenteval.json_values import show
 from agenteval.spec import TestCase
 from agenteval.strict import Between, model
 from agenteval.trace import Event, Trace, retries
@@ -49,8 +50,8 @@ class EfficiencyWithin(Assertion):
     Passes if every given limit is kept; at least one is required. Time, tokens and cost are those that the
     recording states, tokens as `input_tokens`, `output_tokens` or `total_tokens`; those of a prompt cache
     count as input. A turn is one stretch of agent activity up to a final output. A retry is a call that is
-    repeated with equal arguments after it failed. A limit for which the trace has no measure is not judged,
-    and `observed` says so; if that is so for every limit, the assertion is skipped.
+    repeated with equal arguments after it failed. A limit for which the trace has no measure (0 ms
+    is none) is not judged, and `observed` says so; if that is so for every limit, the assertion is skipped.
     """
 
     type: ClassVar[str] = "efficiency_within"
@@ -172,7 +173,8 @@ def _tokens(name: str, usage: dict[str, Any]) -> Measure:
     if value is not None:
         return Measure(value)
     lacking = f"no {UNITS[name].removesuffix(' in all')} are recorded"
-    return Measure(None, f"{lacking}: token_usage has only {', '.join([*usage][:5])}" if usage else lacking)
+    held = ", ".join(f"{key}: {show(value)}" for key, value in [*usage.items()][:5])
+    return Measure(None, f"{lacking}: token_usage has only {held}" if usage else lacking)
 
 
 def _input_tokens(usage: dict[str, Any]) -> int | None:
@@ -189,6 +191,8 @@ def _stated(usage: dict[str, Any], *keys: str) -> int | None:
         first, *others = key.split("_")
         for spelling in (key, first + "".join(map(str.title, others))):
             count = usage.get(spelling)
+            if isinstance(count, float) and count.is_integer():
+                count = int(count)
             if isinstance(count, int) and not isinstance(count, bool) and count >= 0:
                 return count
     return None

@@ -80,8 +80,8 @@ _BASE = lazy(
 """Where the groups are, as an argument or as the folder that a shell command changes to."""
 _ENTERED = lazy(r"\b(?:cd|pushd)\s+[\"']?([^\s\"';&|/]+)")
 """A folder that a shell command changes to from where it is."""
-_INNER_QUOTE = lazy(r"(?<=[\w./*-])\$?[\"'](?=[\w./*?-])")
-"""A quote within a path: to a shell, `groups/'work'/x` is `groups/work/x`."""
+_INNER_QUOTE = lazy(r"(?<=[\w./*-])\$?[\"']+(?=[\w./*?-])")
+"""Quotes within a path: to a shell, `groups/'work'/x` and `groups/w""ork/x` are `groups/work/x`."""
 _OF_WINDOWS = lazy(r"\b[A-Za-z]:\\|(?:groups|extra|sessions|ipc|\.\.)\\[\w.-]+(?:\\|[\s\"']|\Z)")
 _DOMAIN = lazy(r"[\w-]+(?:\.[\w-]+)+/")
 

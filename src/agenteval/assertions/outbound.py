@@ -105,7 +105,7 @@ class NoDuplicateOutbound(Assertion):
     A message is a call of `tool` that did not fail, or a final output. Two messages are the same if their
     texts are equal, apart from white space, and their attachments are the same; with `similarity` below 1, if
     the share of letter triples that both texts have is at least that. Destinations are those of
-    `outbound_destinations`. The final output goes to the conversation itself, and so does a send that names
+    `outbound_destinations`, each recipient by itself. The final output goes to the conversation itself, and so does a send that names
     no destination, or that names the id of the scenario's group or session, also after `group-`, `group:`,
     `#` or `@`: sending a text there and then answering with it is a duplicate. A failed send sent nothing, so
     trying again is not a duplicate. Vacuous if nothing but one final output was sent.

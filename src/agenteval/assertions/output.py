@@ -41,7 +41,7 @@ class OutputContains(Assertion):
     Passes if all given conditions hold: at least one phrase of `any_of`, every phrase of `all_of`, and a
     match of every pattern of `regex`. At least one of the three is required. Phrases are found anywhere in
     the text, even inside words. Case is ignored unless `case_sensitive` is set; spaces and line breaks must
-    match exactly. In patterns, `^` and `$` match at every line. Fails if there is no final output.
+    match exactly. In patterns, `^` and `$` match at every line. Fails if the final output is missing or blank.
     """
 
     type: ClassVar[str] = "output_contains"
@@ -145,7 +145,7 @@ class OutputOmits(Assertion):
 
     Passes if none of `patterns` occurs. They are phrases, found anywhere in the text, even inside words. With
     `regex: true` they are regular expressions, in which `^` and `$` match at every line. Case is ignored
-    unless `case_sensitive` is set. Vacuous if there is no final output.
+    unless `case_sensitive` is set. Vacuous if the final output is missing or blank.
     """
 
     type: ClassVar[str] = "output_omits"

@@ -48,7 +48,7 @@ class OutputMatchesFormat(Assertion):
     `NaN`, no duplicate keys.
     `max_length`: characters, words or lines, not counting white space at the start and the end.
 
-    Fails if there is no final output. Vacuous if any number is allowed (a minimum of 0 and no maximum),
+    Fails if the final output is missing or blank. Vacuous if any number is allowed (a minimum of 0 and no maximum),
     unless there are items whose sentences are limited.
     """
 

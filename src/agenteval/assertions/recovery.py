@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
 from agenteval.assertions.final_output import check_phrases, has_output, no_output, output_events
-from agenteval.assertions.telling import called, in_order
+from agenteval.assertions.telling import called, in_order, listed
 from agenteval.language.success_claims import SUCCESS_PHRASES, success_claims
 from agenteval.lazyregex import lazy
 from agenteval.plurals import counted
@@ -72,17 +72,17 @@ min_backoff_ms: 1000
         if not failures and not errors:
             return self._no_error(trace, calls, observed)
         if self.min_backoff_ms is not None:
-            observed |= _backoff(again)
+            observed["backoff_ms"] = {retry.call.event.event_id: _pause_ms(retry) for retry in again}
         wrong = [*self._too_many(again), *self._wrong_type(again), *self._too_soon(again, observed)]
         if wrong:
             message = "; ".join(dict.fromkeys(text for text, _ in wrong))
             events = [event for _, retry in wrong for event in (retry.call.event, *retry.after.failures())]
             return failed(message, events=in_order(events), **observed)
         failed_times = counted(len(failures) or len(errors), "failure")
-        note = f"; {observed['backoff']}" if "backoff" in observed else ""
+        allowed = f"at most {self.max_retries} for each allowed"
         return passed(
-            f"{failed_times} of {self.tool}, {counted(len(again), 'retry', 'retries')}, "
-            f"at most {self.max_retries} for each allowed{note}",
+            f"{failed_times} of {self.tool}, {counted(len(again), 'retry', 'retries')}, {allowed}"
+            + "".join(self._not_judged(again, observed)),
             events=[*(call.event for call in failures), *(retry.call.event for retry in again)],
             **observed,
         )
@@ -126,13 +126,16 @@ min_backoff_ms: 1000
             if pause is not None and pause < self.min_backoff_ms:
                 yield f"expected a pause of {least}, got {pause:g} ms before {name}", retry
 
-
-def _backoff(again: Sequence[Retry]) -> dict[str, Any]:
-    """The pause before each retry in milliseconds, and a word about it where the recording has no times."""
-    pauses = {retry.call.event.event_id: _pause_ms(retry) for retry in again}
-    if pauses and all(pause is None for pause in pauses.values()):
-        return {"backoff_ms": pauses, "backoff": "the pause was not judged: the recording has no times"}
-    return {"backoff_ms": pauses}
+    def _not_judged(self, again: Sequence[Retry], observed: dict[str, Any]) -> Iterator[str]:
+        """What a pass does not say about which retries, since the recording lacks it."""
+        pauses = observed.get("backoff_ms", {})
+        if untimed := [
+            retry.call.event for retry in again if pauses.get(retry.call.event.event_id, 0) is None
+        ]:
+            yield f"; the pause before {listed(untimed)} was not judged: the recording has no times"
+        untyped = [retry.call.event for retry in again if not _error_types(retry.after)]
+        if untyped and self.retry_on_error_types is not None:
+            yield f"; the reason of {listed(untyped)} was not judged: the failure has no type"
 
 
 def _error_types(call: ToolCall) -> list[str]:

@@ -171,8 +171,11 @@ class _Text:
 
 def _texts(trace: Trace, places: Sequence[Place]) -> Iterator[_Text]:
     if "output" in places:
-        for event in trace.of_type("final_output"):
+        outputs = trace.of_type("final_output")
+        for event in outputs:
             yield from _inside(event, ("content",), event.data.get("content"))
+        if trace.final_output and all(event.data.get("content") != trace.output for event in outputs):
+            yield from _inside(outputs[-1], ("final_output",), trace.output)
     for call in trace.calls():
         if "tool_args" in places or ("outbound" in places and call.tool == OUTBOUND):
             yield from _inside(call.event, ("args",), call.args or call.event.data.get("args"))
@@ -186,7 +189,7 @@ def _inside(event: Event, path: DataPath, value: Any, key: str = "") -> Iterator
     elif isinstance(value, list):
         for index, item in enumerate(value):
             yield from _inside(event, (*path, index), item, key)
-    elif text := _spelled(value):
+    elif (text := _spelled(value)) and text.strip():
         yield _Text(event, path, text, key)
 
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from agenteval.adapters import AdapterContext
+from agenteval.adapters import AdapterContext, check_mode
 from agenteval.cli.collection import Collection
 from agenteval.cli.problems import remarks_of
 from agenteval.cli.project import OpenProject
@@ -25,7 +25,7 @@ HIDDEN = "the recording that adapter_input names cannot be used; details are lef
 def check_inputs(collection: Collection, project: OpenProject, *, allow_outside: bool) -> None:
     """Have its adapter check every test of the collection; a test that it refuses becomes invalid.
 
-    Adapters without `check_input` and live tests are passed over.
+    Of a test that runs live there is nothing to read yet; adapters without `check_input` are passed over.
     """
     valid = []
     for test in collection.tests:
@@ -66,6 +66,10 @@ def _problems(test: LoadedTest, context: AdapterContext, registry: Registry) -> 
     except AdapterError as error:
         near = closest(name, registry.adapter_names())
         return [_located(error, test, ("adapter",), suggestion=near)]
+    try:
+        check_mode(adapter, test.case)
+    except AdapterError as error:
+        return [_located(error, test, ("mode",))]
     if test.case.mode == "live":
         return []
     try:

@@ -8,6 +8,6 @@ stands in one of them, `source_text` and `source_numbers` answer for all of them
 
 The two beside each other: `claims` takes an output apart, and `support` judges a claim, by `known_numbers` and
 `known_names`, the `overlap` of its words, and what speaks against it: `contradictions` and `opposites`, in data also
-`labels` and `directions`, and `temperatures`. `citations` judges references, `marking` shows what is wrong, `effort`
+`labels`, `directions` and `exchanges`, and `temperatures`. `citations` judges references, `marking` shows what is wrong, `effort`
 bounds the search.
 """

@@ -273,7 +273,7 @@ _SYMMETRIC = frozenset(
 )
 
 
-_JOINING = frozenset("and or with to the a an of for from near as both".split())  # noqa: SIM905
+_JOINING = frozenset("and or with the a an of for from near as both".split())  # noqa: SIM905
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,8 +287,8 @@ def _swaps(mine: _Words, theirs: _Words, names: Sequence["_Name"]) -> Iterator[s
     """Two names whose relation is reversed in the passage."""
     for one, two in pairwise(names):
         relation = _Relation(mine, one.end, two.start)
-        if not relation.tells:
-            continue
+        if not relation.tells or not mine.breaks.isdisjoint(range(one.end - 1, two.start)):
+            continue  # "the Greens got 21 percent, the Liberals 14"
         ways = set(_ways(theirs, one.stems, two.stems, relation))
         if ways and all(forward == (relation.passive != passive) for forward, passive in ways):
             yield mine.part(one.start, two.end)

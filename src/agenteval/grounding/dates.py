@@ -58,13 +58,17 @@ _MONTH_NAMES = tuple(
 _NUMBERS = {name: number for names in _MONTH_NAMES for number, name in enumerate(names, 1)}
 _BEGINNINGS = tuple(dict.fromkeys(name[:3] for name in _NUMBERS))
 _ASCII_BEGINNINGS = tuple(filter(str.isascii, _BEGINNINGS))
-_MONTH = r"(?P<month>[^\W\d_]{3,10})\b\.?"
-"""Any word: which one is a month is told by `_NUMBERS`."""
+_MONTH = r"(?P<month>[^\W\d_]{3,10})\b(?:\.(?=,? ?(?:del? )?\d))?"
+"""Any word: which one is a month is told by `_NUMBERS`. A point that ends a sentence is not part of it."""
 _YEAR = r"(?P<year>[12]\d{3})\b"
 _DAY = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th|er)?"
 _NUMERIC = [
     lazy(r"(?<![\d.])(?P<year>[12]\d{3})[-/.](?P<month>[01]?\d)[-/.](?P<day>[0-3]?\d)(?![\d])"),
     lazy(r"(?<![\d.])(?P<first>[0-3]?\d)([/.])(?P<second>[0-3]?\d)\2(?P<year>[12]\d{3})(?!\d)"),
+    lazy(
+        r"(?<!\d)(?:(?P<year>[12]\d{3}) ?[年년] ?)?(?P<month>[01]?\d) ?[月월] ?(?P<day>[0-3]?\d) ?[日号號일]"
+    ),
+    lazy(r"(?<!\d)(?P<year>[12]\d{3}) ?[年년] ?(?P<month>[01]?\d) ?[月월]"),
     lazy(
         r"(?:(?<=\b(?:am|ab) )|(?<=\b(?:zum|vom|bis|den|dem) )|(?<=(?:tag|och), ))"
         r"(?P<day>[0-3]?\d)\.(?P<month>[01]?\d)\.(?!\d)",
@@ -76,7 +80,9 @@ _NAMED = [
     lazy(rf"\b{_MONTH} {_DAY}\b(?!:)(?:,? {_YEAR})?", re.IGNORECASE),
     lazy(rf"\b{_MONTH},? (?:of |del? )?{_YEAR}", re.IGNORECASE),
 ]
-_NUMERIC_SIGN = lazy(r"\d[-/.][0-3]?\d(?:[-/.]\d|\.(?!\w))")
+_NUMERIC_SIGN = lazy(r"\d[-/.][0-3]?\d(?:[-/.]\d|\.(?!\w))|\d ?[月월]")
+MONTH_SIGNS, DAY_SIGNS = ("月", "월"), ("日", "号", "號", "일")
+"""What makes the number before it a month or a day, in Chinese, Japanese and Korean."""
 _BEFORE, _AFTER = 12, 24
 """How far a date can reach before and after the sign of it: a month's name, or digits with marks between."""
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 
 from agenteval.grounding.effort import Effort
+from agenteval.grounding.exchanges import Field, exchanged, going_through
 from agenteval.grounding.records import fields
 from agenteval.grounding.sources import Path, Source
 from agenteval.lazyregex import lazy
@@ -16,8 +17,6 @@ MOST_COMPARED = 50
 _NOTHING = lazy(r"(?:\A|(?<=[;>] ))no [^;:]+(?:; |\Z)")
 """A field without a value: its name says nothing of the item."""
 
-Field = tuple[str | int, ...]
-"""The keys that lead from an item to a field."""
 Having = dict[int, set[int]]
 """The items of each list that have something."""
 
@@ -50,16 +49,40 @@ class Items:
         self._of_list = {item: these for these, items in self._lists.items() for item in items}
         self._asked: dict[int, tuple[frozenset[str], dict[int, frozenset[str]], frozenset[str]]] = {}
 
-    def is_other(self, text: int, words: frozenset[str], moments: Callable[[], Iterable[Having]]) -> bool:
+    def is_other(
+        self,
+        text: int,
+        words: frozenset[str],
+        parts: Sequence[frozenset[str]],
+        moments: Callable[[], Iterable[Having]],
+    ) -> bool:
         """Whether a text is in an item, but what tells it from the items beside it is in those only.
 
-        Words tell it, or else moments do: dates and times, for each of which it is known which items have it.
+        Words tell it, or else moments do: dates and times, for each of which it is known which items have it. `parts` are
+        those words in each part of a claim, the first up to its first fact, the last with the fact in question.
         """
         told = list(self._told_apart(text, words))
         if any(telling for _, telling in told):
-            return any(telling and not own for own, telling in told)
+            return any(telling and not own for own, telling in told) or self._has_rival(text, parts)
         around = [(item, self._of_list[item]) for item, _ in self._around(text)]
         return any(item not in having.get(these, (item,)) for having in moments() for item, these in around)
+
+    def _has_rival(self, text: int, parts: Sequence[frozenset[str]]) -> bool:
+        """Whether the last part that tells items apart tells one beside that of a text, which has as many of all words.
+
+        "8, 9 and 7 °C in Bremen, Hamburg and Kiel" has nothing before the first number: its parts name no items.
+        """
+        for item, _ in self._around(text) if parts else ():
+            _, having, telling = self._asked[self._of_list[item]]
+            named = [part & telling for part in parts]
+            part = next(filter(None, reversed(named)), None)
+            if not named[0] or part is None or not part.isdisjoint(having[item]):
+                continue
+            self._effort.spend(len(having))
+            least = len(having[item] & telling)
+            if any(len(own & telling) >= least and not part.isdisjoint(own) for own in having.values()):
+                return True
+        return False
 
     def having(self, texts: Iterable[int]) -> Having:
         """The items that texts are in."""
@@ -69,14 +92,18 @@ class Items:
                 found.setdefault(self._of_list[item], set()).add(item)
         return found
 
+    def is_alone(self, text: int, words: frozenset[str]) -> bool:
+        """Whether words tell no other items than those that a text is in, if any."""
+        return all(own == telling for own, telling in self._told_apart(text, words))
+
     def is_meant(self, text: int, words: frozenset[str]) -> bool:
         """Whether words tell the items that a text is in, if any, from those beside them."""
         return all(own for own, _ in self._told_apart(text, words))
 
-    def of_others(self, text: int, words: frozenset[str]) -> Iterator[str]:
+    def of_others(self, text: int, words: frozenset[str], parts: Sequence[frozenset[str]]) -> Iterator[str]:
         """The values among words that other items have, in fields of which the item that is meant has others.
 
-        A text in no item may be about one in a list of its object.
+        A text in no item may be about one in a list of its object, and each part of a claim about one of its own.
         """
         around = [item for item, _ in self._around(text)]
         for item in around:
@@ -86,24 +113,13 @@ class Items:
                     for value in self._values[self._of_list[item]].get(field, ()):
                         if words.issuperset(value) and not others.isdisjoint(value):
                             yield value
-        for these in () if around else self._held.get(id(self._source.paths[text]), ()):
-            if len(self._lists[these]) <= MOST_COMPARED:
-                yield from self._exchanged(these, words)
-
-    def _exchanged(self, these: int, words: frozenset[str]) -> Iterator[str]:
-        """The values among words in fields of which the item that they name, by a field before, has others."""
-        items = [self._fields[item] for item in self._lists[these]]
-        self._effort.spend(len(items))
-        for own in items:
-            name = next((each for each, value in own.items() if value and words.issuperset(value)), None)
-            if name is None:
-                continue
-            for field in list(own)[list(own).index(name) + 1 :]:
-                if not own[field] or not words.isdisjoint(own[field]):
-                    continue
-                having = [each for each in items if each.get(field) and words.issuperset(each[field])]
-                if having and all(words.isdisjoint(each.get(name, "")) for each in having):
-                    yield having[0][field]
+        lists = [self._of_list[item] for item in around]
+        for these in lists or self._held.get(id(self._source.paths[text]), []):
+            items = [self._fields[item] for item in self._lists[these]]
+            if len(items) <= MOST_COMPARED:
+                self._effort.spend(len(items) * (1 + len(parts)))
+                for each in [*(() if around else (words,)), *going_through(items, parts)]:
+                    yield from exchanged(items, each)
 
     def beside(self, text: int, words: frozenset[str]) -> Iterator[str]:
         """What says what is so, or not, in the item that a text is in, or where there is no item.

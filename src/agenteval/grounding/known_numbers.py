@@ -18,11 +18,15 @@ ALIKE = 6
 
 def has_number(quantity: Quantity, stated: Statement, beside: Beside, sources: SourceText) -> bool:
     """Whether the sources have it, or the exact number that it rounds, or the hour that it may be."""
-    if has_quantity(quantity, beside, sources) and not _is_displaced(quantity, stated, sources):
+    if has_quantity(quantity, beside, sources) and (
+        not _is_displaced(quantity, stated, sources)
+        or has_quantity(quantity, sources.in_fields(beside), sources)
+    ):
         return True
     numbers, fits = sources.numbers, _fits(quantity)
     nearly = quantity.nearly
-    if nearly and any(numbers.has_near(value, nearly, beside, fits, finer=2) for value in quantity.values):
+    finer = 1 if quantity.measured or "." in quantity.text else 2  # `1.5k` says how exact it is
+    if nearly and any(numbers.has_near(each, nearly, beside, fits, finer=finer) for each in quantity.values):
         return True
     may_be_hour = quantity.clock == "at" or (quantity.clock and stated.times)
     return bool(may_be_hour) and _has_hour(quantity, numbers, beside)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
+from agenteval.grounding.quantity import apart
 from agenteval.lazyregex import lazy
 from agenteval.text import fold
 
@@ -26,7 +27,10 @@ class Link:
     end: int
 
 
-_URL = lazy(r"https?://[^\s<>\"'`|\\^{}\u201c\u201d\u300c\u300d\uff08\uff09\u3002\uff0c]+", re.IGNORECASE)
+_URL = lazy(
+    r"https?://[^\s<>\"'`|\\^{}\u201c\u201d\u3001-\u3003\u3008-\u3011\uff01\uff08\uff09\uff0c\uff1a\uff1b\uff1f]+",
+    re.IGNORECASE,
+)
 _DOI = lazy(r"\b10\.\d{4,9}/[^\s\"<>`|\\^{}]+")
 _ARXIV = lazy(
     r"\barxiv(?:\.org/(?:abs|pdf)/|[:\s]\s?)(?P<id>\d{4}\.\d{4,5}|[a-z-]{2,20}(?:\.[A-Z]{2})?/\d{7})",
@@ -94,8 +98,7 @@ def _others(text: str) -> Iterator[Link]:
         yield from _dois(text)
     if "arxiv" in text.lower():
         yield from _arxiv_ids(text)
-    if _DOMAIN_SIGN.search(text):
-        yield from _domains(text)
+    yield from _domains(text)
 
 
 _DOMAIN_SIGN = lazy(rf"\.(?:{_TOP_LEVEL})\b")
@@ -140,14 +143,15 @@ def _arxiv_ids(text: str) -> Iterator[Link]:
 def _domains(text: str) -> Iterator[Link]:
     """Domains by their top level: only what stands around one is read, as a domain begins where a word does."""
     end = 0
-    for sign in _DOMAIN_SIGN.finditer(text):
+    words = apart(text)
+    for sign in _DOMAIN_SIGN.finditer(words):
         at = sign.start()
-        before = text[max(end, at - _LONGEST_HOST) : at]
-        match = _DOMAIN.match(text, at - len(before) + len(before.rstrip(_OF_HOST))) if at >= end else None
+        before = words[max(end, at - _LONGEST_HOST) : at]
+        match = _DOMAIN.match(words, at - len(before) + len(before.rstrip(_OF_HOST))) if at >= end else None
         if not match:
             continue
         end = match.end()
-        start, written = match.start(), trim(match.group())
+        start, written = match.start(), trim(text[match.start() : end])
         key, host = _normal("https://" + written)
         kind: Literal["url", "domain"] = "url" if "/" in written.rstrip("/") else "domain"
         if host:

@@ -9,10 +9,12 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 
-from agenteval.grounding.measures import measure
+from agenteval.grounding.dates import DAY_SIGNS, MONTH_SIGNS
+from agenteval.grounding.measures import is_degrees, is_measure, measure
 from agenteval.grounding.number_words import spelled
-from agenteval.grounding.quantity import Quantity, may_be_day, may_be_hour, may_be_version
+from agenteval.grounding.quantity import Quantity, apart, may_be_day, may_be_hour, may_be_version
 from agenteval.grounding.times import times
+from agenteval.language.content_words import UNSPACED_SIGN
 from agenteval.lazyregex import lazy
 
 NEARLY = Decimal("0.05")
@@ -44,6 +46,16 @@ _SCALES = {
     "trillion": 12,
     "tn": 12,
     "t": 12,
+    "百": 2,
+    "千": 3,
+    "万": 4,
+    "萬": 4,
+    "百万": 6,
+    "百萬": 6,
+    "千万": 7,
+    "千萬": 7,
+    "亿": 8,
+    "億": 8,
 }
 _CURRENCIES = {"$": "$", "usd": "$", "dollar": "$", "€": "€", "eur": "€", "euro": "€", "£": "£", "gbp": "£"}
 _CURRENCIES |= {"pound": "£", "¥": "¥", "yen": "¥", "jpy": "¥"}
@@ -53,7 +65,7 @@ _NUMBER = lazy(
     r"(?P<digits>\d{1,3}(?:[,\u00a0\u202f'\u2019]\d{3})+(?:\.\d+)?(?!\d)"
     r"|(?<!,)\d+(?:[.\u00a0\u202f]\d{3})*,\d\d?(?![\d,])|\d+(?:\.\d+)*)"
     r"(?:(?P<ordinal>st|nd|rd|th)\b|[ \u00a0\u202f-]?(?P<scale>hundred|thousand|million|billion|trillion|mio|bn|mn|mm|tn|[kKmMbBT]"
-    r"|[Mm]ill(?:ion(?:s|en)|ones|ón|iard(?:s|en?)?)|M(?:io|rd)\b\.?)(?![\w])|[ \u00a0\u202f]?(?P<size>[kKMGTP])i?B\b)?"
+    r"|[Mm]ill(?:ion(?:s|en)|ones|ón|iard(?:s|en?)?)|M(?:io|rd)\b\.?|[百千]?[万萬]|[百千亿億])(?![\w])|[ \u00a0\u202f]?(?P<size>[kKMGTP])i?B\b)?"
     r"(?:[ \u00a0\u202f-]?(?:d['\u2019]|de )?(?P<after>[%$€£¥]|percentage points?|percent|per cent|pct|US dollars?|dollars?|[Ee]uros?|pounds?|yen|USD|EUR|GBP"
     r"|Prozent|por ciento|pour cent)(?!\w))?"
 )
@@ -119,6 +131,7 @@ def quantities(text: str, skip: Sequence[tuple[int, int]] = ()) -> list[Quantity
     """The numbers of a text, in order, without those inside the spans to skip. Part of a name is none: H100."""
     if not _DIGITS.search(text) and "half " not in text:  # as in most texts
         return [q for q in spelled(text) if not _Spans(skip).hit(q.start, q.end)]
+    text = apart(text)
     clock = [*times(text), *(_phones(text) if "+" in text else ())]
     names = (match.span() for match in identifiers(text))
     blocked = _Spans([*skip, *names, *((quantity.start, quantity.end) for quantity in clock)])
@@ -160,7 +173,7 @@ def _digits(text: str) -> Iterator[Quantity]:
         if start < end:
             continue
         currency = _CURRENCY.search(text, max(end, start - _LONGEST_CURRENCY), start)
-        if not currency and start and (text[start - 1] in "._" or text[start - 1].isalnum()):
+        if not currency and start and _goes_on(text[start - 1]):
             continue
         match = _NUMBER.match(text, start)
         if not match:
@@ -170,12 +183,15 @@ def _digits(text: str) -> Iterator[Quantity]:
         digits = written if written.isdigit() else in_digits(written)
         if digits.count(".") > 1 or len(digits) > 40:
             continue  # a version: a name, not a number
+        if text.startswith(MONTH_SIGNS, end):
+            continue  # a month: by itself it is no date, nor a number
         value = Decimal(digits)
         unit = _unit(currency and currency.group(), ordinal, after) or measure(text, start, end)
         before = text[max(0, start - 20) : start]
         if value in _SCALE_ENDS and _OF_SCALE.search(before):
             continue
         about = _ends_in(before, _ABOUT)
+        measured = unit == "%" or is_measure(unit) or is_degrees(text, end)
         values = frozenset(_readings(value, scale or "", unit))
         if size:
             values |= {value.scaleb(_SCALES_OF_DATA[size]).normalize()}
@@ -186,16 +202,23 @@ def _digits(text: str) -> Iterator[Quantity]:
             values=values,
             unit=unit,
             about=about,
-            nearly=_nearly(digits, value, about=about, scaled=bool(scale)),
+            nearly=_nearly(digits, value, about=about, scaled=bool(scale), measured=measured),
+            measured=measured,
             over=about and _ends_in(before, _OVER),
             start=start,
             end=end,
             clock=may_be_hour(before, text[end : end + 10])
             if written.isdigit() and not unit and max(values) <= 24
             else "",
-            day=bool(ordinal) and may_be_day(before, text[end : end + 10]),
+            day=(bool(ordinal) and may_be_day(before, text[end : end + 10]))
+            or text.startswith(DAY_SIGNS, end),
             version=not unit and not scale and ("." in written or may_be_version(before)),
         )
+
+
+def _goes_on(sign: str) -> bool:
+    """Whether what ends in this sign goes on in the digits after it: a word or a number, where blanks part words."""
+    return sign in "._" or (sign.isalnum() and not UNSPACED_SIGN.match(sign))
 
 
 _GROUPS = lazy(r"\d{1,3}(?:\.\d{3}){2,}")
@@ -204,11 +227,11 @@ _GROUPED = lazy(r"[1-9]\d{0,2}\.\d{3}")
 _SCALES_OF_DATA = {"k": 3, "K": 3, "M": 6, "G": 9, "T": 12, "P": 15}
 
 
-def _nearly(digits: str, value: Decimal, *, about: bool, scaled: bool) -> Decimal:
-    """By what share a number rounds: to its last digit in `15.2k` and `about 7`, and in `about 60` by as much as that allows."""
+def _nearly(digits: str, value: Decimal, *, about: bool, scaled: bool, measured: bool) -> Decimal:
+    """By what share a number rounds: to its last digit in `15.2k`, `31 °C` and `about 7`, and in `about 60` by as much as that allows."""
     last = Decimal("0.5").scaleb(-len(digits.partition(".")[2])) / value if value else Decimal(0)
-    rounds = last if (scaled and last <= NEARLY) or (about and not scaled and value < 10) else Decimal(0)
-    return max(rounds, NEARLY) if about else rounds
+    rounds = ((scaled or measured) and last <= NEARLY) or (about and not scaled and value < 10)
+    return max(last * rounds, NEARLY * about)
 
 
 def in_digits(number: str) -> str:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from decimal import Decimal
 
-from agenteval.language.content_words import carries_content
+from agenteval.language.content_words import UNSPACED, carries_content
 from agenteval.lazyregex import lazy
 
 
@@ -15,7 +15,8 @@ class Quantity:
     ordinal, `+` for a telephone number (one number with all its digits), or empty. `about` says that the text calls it approximate, `over` that it is less than the exact
     one, `day` that it may be one of a month (`the 12th`), `version` that it may be one cut short (`Node 20`), `clock` that
     it may be an hour: as `at` in `at 9`, as `to` only beside another time, in `6:30 to 8`. `nearly` is the share by which
-    the exact number may differ: that of `about 60`, and half of the last digit of `15.2k`. `text` is as written, `start`
+    the exact number may differ: that of `about 60`, and half of the last digit of `15.2k` and `31 °C`; what is `measured`, and
+    percentages, are often told with a digit less. `text` is as written, `start`
     and `end` are offsets.
     """
 
@@ -26,10 +27,25 @@ class Quantity:
     start: int
     end: int
     nearly: Decimal = Decimal(0)
+    measured: bool = False
     over: bool = False
     clock: str = ""
     day: bool = False
     version: bool = False
+
+
+HOUR_SIGNS = ("点", "點", "时", "時")
+_UNSPACED = lazy(
+    rf"[{UNSPACED}](?<!\d[百千万萬亿億月日号號])(?<!\d[百千][万萬])(?<!\d[点點时時](?!间|間))(?<!\d[点點时時]半)"
+)
+
+
+def apart(text: str) -> str:
+    """The text with marks in the place of what is written without blanks, as Chinese is: numbers are no parts of words there.
+
+    What tells the meaning of the number before it stays: a scale, or what makes it part of a date or an hour.
+    """
+    return text if text.isascii() else _UNSPACED.sub("、", text)
 
 
 _LISTED = lazy(r"(?: [\w'-]{1,30}){1,4}[*_]{0,2}:(?!\d)")
@@ -65,6 +81,8 @@ _GOES_ON = lazy(r"[ -]?(?:\w{0,3}\d|°)|[ -](?:degrees|dollars?|euros?|points?)\
 
 def may_be_hour(before: str, after: str) -> str:
     """Whether a small number between these texts may be an hour without its minutes: `at`, `to` or empty."""
+    if after.startswith(HOUR_SIGNS):
+        return "at"
     words = before.split()
     last = words[-1].lower().lstrip("(*_") if words else ""
     if _GOES_ON.match(after):

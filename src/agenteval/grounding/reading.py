@@ -14,6 +14,7 @@ from itertools import accumulate
 from agenteval.grounding.dates import Date, dates
 from agenteval.grounding.links import Link, addresses, links, spelled_out
 from agenteval.grounding.quantities import IDENTIFIER, in_digits
+from agenteval.grounding.quantity import apart
 from agenteval.grounding.times import times
 from agenteval.grounding.wording import tokens
 from agenteval.lazyregex import lazy
@@ -83,7 +84,7 @@ class Reading:
     def texts_by_time(self) -> dict[Decimal, set[int]]:
         """The times of day, in minutes, each with the numbers of the texts that state it."""
         found: dict[Decimal, set[int]] = {}
-        for time in times(self.text):
+        for time in times(apart(self.text)):
             for value in time.values:
                 found.setdefault(value, set()).add(self.text_at(time.start))
         return found
@@ -93,7 +94,7 @@ class Reading:
         """The names with digits in them, squashed; `LH 454` may be one."""
         return frozenset(
             squash(match.group())
-            for text in self.texts
+            for text in map(apart, self.texts)
             for pattern in (IDENTIFIER, _APART)
             for match in pattern.finditer(text)
         )
@@ -155,7 +156,7 @@ _CAPITALISED_RUN = lazy(
     r"[A-Z](?<!\w[A-Z])[\w'-]{1,30}+(?: (?:of |for |and |the )?[A-Z](?<!\w[A-Z])[\w'-]{1,30}+){1,5}+"
 )
 _RUN = lazy(
-    r"(\d\d*(?:[,.\u00a0\u202f'\u2019]\d+)*)(?:[ -]?([hkmbtHKMBT])(?=[nm]?\b|undred|housand|r?ill[ioó]|(?:io|rd)\b))?"
+    r"(\d\d*(?:[,.\u00a0\u202f'\u2019]\d+)*)(?:[ -]?([hkmbtHKMBT百千万萬亿億])(?=[nm]?\b|undred|housand|r?ill[ioó]|(?:io|rd)\b|(?<=[百千万萬亿億])))?"
 )
 """A number in digits, and the first letter of the scale that may follow. What begins in `\\d\\d*` is found quicker than `\\d+`."""
 _GOES_ON = lazy(r",? \d{3}(?!\d)|\. \d")
@@ -165,6 +166,7 @@ SPACED = lazy(
 """A number with blanks, which may be two numbers as well: `13 000`, and `13, 000` and `98. 7` of a tokenizer."""
 _SEPARATOR = lazy(r"[,.\u00a0\u202f'\u2019]+")
 _POWERS = {"h": (2,), "k": (3,), "t": (3, 12), "m": (6, 9), "b": (9,)}
+_POWERS |= {"百": (2, 6), "千": (3, 7), "万": (4,), "萬": (4,), "亿": (8,), "億": (8,)}
 
 
 def _readings(run: str, letter: str | None) -> list[float]:

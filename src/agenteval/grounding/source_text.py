@@ -24,6 +24,7 @@ from agenteval.grounding.sources import Source
 from agenteval.grounding.statements import Statement
 from agenteval.language.signs import END, words
 from agenteval.language.stems import stem
+from agenteval.lazyregex import lazy
 from agenteval.text import composed
 
 NEAR = 250
@@ -94,12 +95,16 @@ class SourceText:
             return any(date.month == MONTHS.index(token) + 1 for date in self._dates)
         return any(_weekday(date) == token for date in self._dates)
 
-    def beside(self, signs: frozenset[str], least: int, stated: Statement) -> Beside:
+    def beside(
+        self, signs: frozenset[str], least: int, stated: Statement, parts: Sequence[str] = ()
+    ) -> Beside:
         """Whether so many of these words, given as signs, stand near a place in a source, or the source is what the user said.
 
         Of several objects of one kind, a place in one is not near words, or what else a claim states, that is in the others.
+        `parts` are those of the claim, up to that with the fact in question.
         """
         telling = signs.union(self.signs.content(words(" ".join(stated.identifiers))))
+        told = [telling.intersection(self.signs.content(words(part))) for part in parts]
         moments = cache(lambda number: list(self._moments(number, stated)))
 
         def stand(number: int, offset: int) -> bool:
@@ -111,7 +116,7 @@ class SourceText:
             if not self._own[number].records:
                 return True
             text = self._read[number].text_at(offset)
-            return not self.passages.items(number).is_other(text, telling, lambda: moments(number))
+            return not self.passages.items(number).is_other(text, telling, told, lambda: moments(number))
 
         return stand
 
@@ -123,6 +128,14 @@ class SourceText:
             return self._read[number].text_at(offset) in records and beside(number, offset)
 
         return stand
+
+    def in_fields(self, beside: Beside) -> Beside:
+        """The same of places right after the name of a field: what stands around a value is another field."""
+        in_records = self.in_records(beside)
+        return lambda number, offset: (
+            _AFTER_NAME.search(self._read[number].text, max(0, offset - 4), offset) is not None
+            and in_records(number, offset)
+        )
 
     def _moments(self, number: int, stated: Statement) -> Iterator[Having]:
         """Which items of a source have one of the dates of a claim, and which one of its times."""
@@ -243,6 +256,7 @@ def _is_written(url: str, text: str) -> bool:
     return False
 
 
+_AFTER_NAME = lazy(r": ?[$€£¥-]?\Z")
 _BESIDE_URL = ("", END, " ", "\n", '"', "<", ">")
 _MONTHS_AND_DAYS = frozenset((*MONTHS, *DAYS))
 

@@ -5,18 +5,32 @@ Statements are kept: an output is judged again with each of its mutants, and man
 
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
+from itertools import pairwise
+from typing import NamedTuple
 
 from agenteval.grounding.apparatus import apparatus
 from agenteval.grounding.dates import Date, dates
 from agenteval.grounding.links import Link, addresses, links
 from agenteval.grounding.measures import is_measure, sign_start, unit_end
 from agenteval.grounding.quantities import IDENTIFIER, identifiers, quantities
-from agenteval.grounding.quantity import Quantity
+from agenteval.grounding.quantity import Quantity, apart
 from agenteval.grounding.wording import Name, names, quote_pieces, quotes
 from agenteval.language.signs import BREAK, tokens
+from agenteval.lazyregex import lazy
 
 LONGEST_KEPT = 2_000
 """Characters of the claims that are kept as they were read: memory stays bounded."""
+
+
+_PART_END = lazy(r"[,;] |\b(?:and|und|y|et|while|whereas|but)\b")
+"""Where a part of a sentence ends that may be about something else than the next one: "bread costs 2.49, milk 3.98"."""
+
+
+class Part(NamedTuple):
+    """The words of a part of a text, and the numbers and dates that stand in it."""
+
+    text: str
+    facts: list[Quantity | Date]
 
 
 class Statement:
@@ -39,7 +53,12 @@ class Statement:
     @cached_property
     def wording(self) -> list[str]:
         """The tokens without quantities: numbers are facts, not words."""
-        return tokens(_blanked(self.plain, _spans(self.quantities))) if self.quantities else self.words
+        return tokens(self._without_facts) if self.quantities else self.words
+
+    @cached_property
+    def _without_facts(self) -> str:
+        """The text without links, dates and quantities."""
+        return _blanked(self.plain, _spans(self.quantities))
 
     @cached_property
     def measuring(self) -> frozenset[str]:
@@ -55,6 +74,26 @@ class Statement:
         end = unit_end(self.without_links, quantity.end) if is_measure(quantity.unit) else quantity.end
         return quantity.text + self.without_links[quantity.end : end]
 
+    @cached_property
+    def parts(self) -> list[str]:
+        """The parts of the text, without links, dates and quantities."""
+        text = self._without_facts
+        ends = [0, *(match.end() for match in _PART_END.finditer(text)), len(text)]
+        return [text[start:end] for start, end in pairwise(ends)]
+
+    @cached_property
+    def stating(self) -> list[Part]:
+        """The parts that state numbers or dates, each with those before it that state none."""
+        facts: list[Quantity | Date] = sorted([*self.quantities, *self.dates], key=lambda fact: fact.start)
+        found, text, end = [], "", 0
+        for part in self.parts:
+            text, end = text + part, end + len(part)
+            own = [fact for fact in facts if end - len(part) <= fact.start < end]
+            if own:
+                found.append(Part(text, own))
+                text = ""
+        return found
+
     @property
     def times(self) -> list[Quantity]:
         """The quantities that are times of day."""
@@ -64,14 +103,15 @@ class Statement:
     def identifiers(self) -> list[str]:
         """The names with digits in them, each once."""
         after_dates = {date.end for date in self.dates}  # the T20 of 2026-11-21T20:55 is no name
-        found = (match for match in identifiers(self.plain) if match.start() not in after_dates)
+        found = (match for match in identifiers(apart(self.plain)) if match.start() not in after_dates)
         return list(dict.fromkeys(match.group() for match in found))
 
     @cached_property
     def names(self) -> list[Name]:
         """The names without digits in them, each once."""
-        has_identifiers = any(True for _ in identifiers(self.plain))
-        return list(dict.fromkeys(names(IDENTIFIER.sub(" ", self.plain) if has_identifiers else self.plain)))
+        text = apart(self.plain)
+        has_identifiers = any(True for _ in identifiers(text))
+        return list(dict.fromkeys(names(IDENTIFIER.sub(" ", text) if has_identifiers else text)))
 
     @cached_property
     def quotes(self) -> dict[str, list[list[str]]]:

@@ -12,18 +12,21 @@ from typing import Literal
 
 from agenteval.grounding.claims import Claim
 from agenteval.grounding.contradictions import against_record, contradictions, denied
+from agenteval.grounding.dates import Date
 from agenteval.grounding.directions import reversed_changes
+from agenteval.grounding.exchanges import exchanged_facts
 from agenteval.grounding.known_names import has_identifier, has_name, has_other_form
 from agenteval.grounding.known_numbers import has_number, has_quantity
 from agenteval.grounding.labels import mislabelled
 from agenteval.grounding.overlap import overlap
 from agenteval.grounding.passages import Span
-from agenteval.grounding.quantity import counts_what_follows, is_weak
+from agenteval.grounding.quantity import Quantity, counts_what_follows, is_weak
+from agenteval.grounding.records import fields
 from agenteval.grounding.source_numbers import Beside, anywhere
 from agenteval.grounding.source_text import SourceText
 from agenteval.grounding.statements import statement
 from agenteval.grounding.temperatures import misplaced
-from agenteval.language.signs import END
+from agenteval.language.signs import END, words
 from agenteval.text import fold
 
 MOST_BESIDE = 3
@@ -128,21 +131,35 @@ class _Reading:
         if not best or not self.overlap.of_record:
             if text.strip(" .") in span.text:
                 return ()
-            return (*contradictions(text, span.text), *misplaced(self.stated, span.text))
+            return (
+                *contradictions(text, span.text),
+                *misplaced(self.stated, span.text),
+                *exchanged_facts(self.stated, span.text, self._content),
+            )
         items, place = self.sources.passages.place(best)
         said = frozenset(self.sources.signs.all(self.stated.words))
         if not items.is_meant(place, said):
             return ()
+        # beside what others say, what an item says in one field is no part of what it says in the next
+        told = [span.text] if items.is_alone(place, said) else [value for _, value in fields(span.text)]
         without = denied(text)
-        others = items.of_others(
-            place, frozenset(sign for sign, word in self._written.items() if word.lower() not in without)
-        )
+        stated = frozenset(sign for sign, word in self._written.items() if word.lower() not in without)
+        parts = [stated & self._content(part) for part in self.stated.parts]
+        others = items.of_others(place, stated, parts if len(parts) > 1 else ())
         return (
             *against_record(text, span.text, items.beside(place, said)),
             *mislabelled(self.stated, span.text),
             *misplaced(self.stated, span.text),
             *reversed_changes(self.stated, span.text),
+            *chain.from_iterable(exchanged_facts(self.stated, each, self._content) for each in told),
             *(" ".join(map(self._written.__getitem__, each)) for each in others),
+        )
+
+    def _content(self, text: str) -> frozenset[str]:
+        """The signs of the content words of a text, without numbers."""
+        signs = self.sources.signs
+        return frozenset(
+            sign for sign in signs.content(words(text)) if sign != END and not signs.digits(sign)
         )
 
     def elsewhere(self, unsupported: Sequence[str]) -> Iterator[str]:
@@ -161,10 +178,22 @@ class _Reading:
     @cached_property
     def beside(self) -> Beside:
         """Whether enough words of the claim stand near a place in the sources."""
+        return self._beside(())
+
+    def beside_part(self, fact: Quantity | Date) -> Beside:
+        """The same of a number or a date, which may be in a part of the claim that names an object of its own."""
+        parts = self.stated.stating
+        if not self.overlap.of_record or len(parts) < 2:
+            return self.beside
+        own = next(number for number, part in enumerate(parts, 1) if fact in part.facts)
+        return self._beside([part.text for part in parts[:own]])
+
+    def _beside(self, parts: Sequence[str]) -> Beside:
         if not (best := self.overlap.best):
             return anywhere
         least = min(MOST_BESIDE, (len(best.words) + 2) // 3)
-        return self.sources.beside(frozenset(self.wanted) - self.overlap.missing, least, self.stated)
+        wanted = frozenset(self.wanted) - self.overlap.missing
+        return self.sources.beside(wanted, least, self.stated, parts)
 
 
 Fact = tuple[str, bool]
@@ -182,13 +211,13 @@ def _numbers(read: _Reading, sources: SourceText) -> Iterator[Fact]:
         number = (quantity.text, quantity.values, quantity.unit, quantity.about)
         if number not in seen:
             seen.add(number)
-            known = has_number(quantity, read.stated, read.beside, sources)
+            known = has_number(quantity, read.stated, read.beside_part(quantity), sources)
             yield read.stated.shown(quantity), known
 
 
 def _dates(read: _Reading, sources: SourceText) -> Iterator[Fact]:
     stated = {(date.text, date.year, date.month, date.day, date.other): date for date in read.stated.dates}
-    return ((date.text, sources.has_date(date, read.beside)) for date in stated.values())
+    return ((date.text, sources.has_date(date, read.beside_part(date))) for date in stated.values())
 
 
 def _urls(read: _Reading, sources: SourceText) -> Iterator[Fact]:

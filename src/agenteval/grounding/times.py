@@ -6,7 +6,7 @@ from decimal import Decimal
 from itertools import chain
 
 from agenteval.grounding.number_words import SMALL
-from agenteval.grounding.quantity import Quantity
+from agenteval.grounding.quantity import HOUR_SIGNS, Quantity
 from agenteval.lazyregex import lazy
 
 _SIGN = lazy(r"\d(?::\d| ?[ap]\.?m)", re.IGNORECASE)
@@ -23,6 +23,11 @@ _FURTHER = lazy(
     re.IGNORECASE,
 )
 """Other ways to tell one: `17 Uhr`, the 2 of `2-4 pm`, `17h30`, `à 17 h`."""
+_EAST_ASIAN = (
+    lazy(r"(?<![\d:.])(?P<hour>[012]?\d)[点點时時](?P<minute>[0-5]?\d)(?!\d)"),
+    lazy(r"(?<![\d:.])(?P<hour>[012]?\d)[点點时時]半"),
+)
+"""Chinese and Japanese hours with minutes: `15時30分`, `3点半`."""
 _HALF_PAST = lazy(r"\bhalf (?:past )?(?P<hour>1?\d\b|[a-z]{3,6}\b)", re.IGNORECASE)
 
 
@@ -37,6 +42,8 @@ def times(text: str) -> Iterator[Quantity]:
         found.append(_FURTHER.finditer(text))
     if "half " in text:
         found.append(_HALF_PAST.finditer(text))
+    if not text.isascii() and any(sign in text for sign in HOUR_SIGNS):
+        found += [pattern.finditer(text) for pattern in _EAST_ASIAN]
     return filter(None, map(_time, chain.from_iterable(found)))
 
 

@@ -176,7 +176,7 @@ def _count(words: set[str]) -> int:
 
 def identifiers(text: str) -> list[str]:
     """Identifiers in a text, folded, without the separators inside numbers."""
-    text = _with_plain_hyphens(text)
+    text = _UNSPACED_RUN.sub(" ", _with_plain_hyphens(text))
     if "@" not in text and "://" not in text and not any(map(str.isdigit, text)):
         return []
     found = [fold(match).rstrip(".,;:/") for match in _ADDRESS.findall(text)]

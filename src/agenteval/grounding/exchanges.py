@@ -1,0 +1,90 @@
+"""What is exchanged in a claim of several parts: "Ada is the engineer, Ben the designer", where it is the other way round."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from agenteval.grounding.dates import Date
+from agenteval.grounding.quantity import Quantity
+from agenteval.grounding.statements import Statement, statement
+
+Field = tuple[str | int, ...]
+"""The keys that lead from an item to a field."""
+Item = Mapping[Field, str]
+"""The signs of the content words of each field of an item."""
+
+
+def going_through(items: Sequence[Item], parts: Sequence[frozenset[str]]) -> Sequence[frozenset[str]]:
+    """The words of the parts of a claim that goes from item to item; none, if the first that has any value has but one.
+
+    "Ada, Ben and Cleo are designer, engineer and manager" has them in lists.
+    """
+    values = {(field, value) for item in items for field, value in item.items() if value}
+    fields = ({field for field, value in values if part.issuperset(value)} for part in parts)
+    return parts if len(next(filter(None, fields), ())) > 1 else ()
+
+
+def exchanged(items: Sequence[Item], words: frozenset[str]) -> Iterator[str]:
+    """The values among words in fields of which the item that they name has others.
+
+    Words name an item by a value that no other has in that field; the exchanged one is in a field after it.
+    """
+    for own in items:
+        name = _name(own, items, words)
+        if name is None:
+            continue
+        others = words.difference(*own.values())
+        rivals = [each for each in items if frozenset(own[name]).isdisjoint("".join(each.values()))]
+        fields = list(own)
+        for field in fields[fields.index(name) + 1 :]:
+            if not own[field] or not words.isdisjoint(own[field]):
+                continue
+            told = [each for each in rivals if not others.isdisjoint(each.get(field, ""))]
+            having = [each for each in told if words.issuperset(each[field])]
+            if having and all(words.isdisjoint(each.get(name, "")) for each in having):
+                yield having[0][field]
+
+
+def _name(own: Item, items: Sequence[Item], words: frozenset[str]) -> Field | None:
+    """The first field of an item whose value is among words, and no other item's."""
+    for field, value in own.items():
+        if value and words.issuperset(value) and sum(each.get(field) == value for each in items) == 1:
+            return field
+    return None
+
+
+def exchanged_facts(
+    stated: Statement, passage: str, content: Callable[[str], frozenset[str]]
+) -> Iterator[str]:
+    """The numbers and dates in a part of a claim that a passage tells of what only another part is about.
+
+    `content` gives the content words of a text. The passage has words that only the part with the fact has, too, but
+    not beside the fact.
+    """
+    if len(stated.stating) < 2:
+        return
+    told = statement(passage)
+    parts = [content(part.text) for part in stated.stating]
+    there = [content(part.text) for part in told.stating]
+    known = frozenset().union(*there)
+    for number, part in enumerate(stated.stating):
+        others = frozenset().union(*(words for each, words in enumerate(parts) if each != number))
+        own = (parts[number] - others) & known
+        for fact in part.facts if own else ():
+            if len(_having(fact, stated)) == 1 and len(places := _having(fact, told)) == 1:
+                beside = there[places[0]]
+                if beside.isdisjoint(own) and not beside.isdisjoint(others - parts[number]):
+                    yield fact.text
+
+
+def _having(fact: Quantity | Date, text: Statement) -> list[int]:
+    """The numbers of the parts of a text that state this."""
+    return [
+        number for number, part in enumerate(text.stating) if any(_same(fact, each) for each in part.facts)
+    ]
+
+
+def _same(fact: Quantity | Date, other: Quantity | Date) -> bool:
+    if isinstance(fact, Date) or isinstance(other, Date):
+        return isinstance(fact, Date) and isinstance(other, Date) and fact.agrees(other)
+    return not fact.values.isdisjoint(other.values) and (
+        fact.unit == other.unit or not (fact.unit and other.unit)
+    )

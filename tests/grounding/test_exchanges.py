@@ -1,0 +1,63 @@
+"""Values exchanged between two parts of a claim, in prose. tests/grounding/test_records.py has those in JSON."""
+
+import pytest
+from benchmarks.groundedness import CASE, CHECK, trace_of
+
+FORECAST = "Forecast for Tuesday: Bremen 8 °C with rain, Hamburg 9 °C and cloudy, Kiel 7 °C and windy."
+FLIGHT = "Flight LH2034 Munich to Hamburg, departs 14:25, arrives 15:40, gate K12, delayed by 35 minutes."
+POLL = "In the poll, the Greens got 21 percent, the Liberals 14 percent and the Conservatives 33 percent."
+SALES = "Sales rose to 41 million euros in the first quarter and fell to 38 million in the second quarter."
+DATES = "The dates in the plan: office audit on 2 March 2026, depot audit on 9 April 2026."
+
+
+def reasons(source: str, output: str) -> list[str]:
+    """What speaks against the only claim of an output."""
+    [claim] = CHECK.judge(trace_of({"source": source, "output": output}), CASE).observed["claims"]
+    return list(claim.get("reasons", ()))
+
+
+@pytest.mark.parametrize(
+    ("source", "output"),
+    [
+        (FORECAST, "Bremen 8 °C, Hamburg 9 °C, Kiel 7 °C."),
+        (FORECAST, "On Tuesday it is 9 °C in Hamburg, 8 °C with rain in Bremen."),
+        (FORECAST, "Forecast for Tuesday: 8, 9 and 7 °C in Bremen, Hamburg and Kiel."),
+        (FLIGHT, "LH2034 departs at 14:25 and arrives at 15:40."),
+        (FLIGHT, "LH2034 arrives at 15:40, delayed by 35 minutes, and departs at 14:25."),
+        (POLL, "Conservatives 33 percent, Greens 21 percent, Liberals 14 percent."),
+        (SALES, "Sales fell to 38 million euros in the second quarter, and rose to 41 million in the first."),
+        (DATES, "The depot audit is on 9 April, the office audit on 2 March."),
+    ],
+)
+def test_values_in_another_order_are_not_exchanged(source: str, output: str) -> None:
+    assert reasons(source, output) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "output", "found"),
+    [
+        (FORECAST, "Bremen 9 °C, Hamburg 8 °C, Kiel 7 °C.", ["9", "8"]),
+        (FORECAST, "On Tuesday it is 8 °C in Hamburg, 9 °C with rain in Bremen.", ["9"]),
+        (FLIGHT, "LH2034 departs at 15:40 and arrives at 14:25.", ["15:40", "14:25"]),
+        (
+            POLL,
+            "In the poll, the Liberals got 21 percent, the Greens 14 percent.",
+            ["Liberals got 21", "Greens 14 percent", "14 percent"],
+        ),
+        (
+            SALES,
+            "Sales rose to 38 million in the first quarter and fell to 41 million in the second.",
+            ["41 million"],
+        ),
+        (
+            DATES,
+            "The depot audit is on 2 March, the office audit on 9 April.",
+            ["2 March", "9 April"],
+        ),
+    ],
+)
+def test_exchanged_values_are_found(source: str, output: str, found: list[str]) -> None:
+    told = reasons(source, output)
+    assert [reason for reason in told if "otherwise" in reason] == [
+        f'the source says otherwise: "{each}"' for each in found
+    ]
