@@ -231,6 +231,20 @@ def test_a_summary_of_another_run_is_refused(project: Project, capsys: pytest.Ca
             "nanoclaw-t-t1-x scores 1, and its assertions give 0.5; aggregateScore is 0.75, and the mean of the scores 1",
         ),
         (
+            lambda data: (data["tasks"][1].update(passed=True, score=1.0), data.update(passedCount=2)),
+            (
+                "nanoclaw-t-t1-x passed is true, and the test is fail; nanoclaw-t-t1-x scores 1, and its assertions "
+                "give 0.5; aggregateScore is 0.75, and the mean of the scores 1"
+            ),
+        ),
+        (
+            lambda data: data["tasks"][1].update(passed=True, score=1.0),
+            (
+                "nanoclaw-t-t1-x passed is true, and the test is fail; nanoclaw-t-t1-x scores 1, and its assertions "
+                "give 0.5; passedCount is 1, and 2 tasks passed; and 1 more"
+            ),
+        ),
+        (
             lambda data: data.update(aggregateScore=1.0),
             "aggregateScore is 1, and the mean of the scores 0.75",
         ),
@@ -239,6 +253,10 @@ def test_a_summary_of_another_run_is_refused(project: Project, capsys: pytest.Ca
         (
             lambda data: data.update(totalCostUsd=0.5),
             "totalCostUsd is 0.5, and the costs of the tasks add up to 0",
+        ),
+        (
+            lambda data: data.update(totalCostUsd=0),  # it is not known what the tasks cost
+            "totalCostUsd is 0, and the costs of the tasks add up to 0",
         ),
         (lambda data: data["tasks"].pop(), "2 tests were scored, and it has 1 tasks"),
         (

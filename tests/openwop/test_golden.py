@@ -78,13 +78,14 @@ def test_no_output_matches_nothing(strategy: str, value: Any) -> None:
 
 
 def test_an_empty_text_is_contained_vacuously() -> None:
-    """Every output contains the empty text: that is no proof of anything."""
+    """Every output contains the empty text: that is no proof of anything. Not every output is empty."""
     verdict = GoldenMatch(strategy="contains", value="").check(make_trace(), make_case())
     assert (verdict.passed, verdict.exercised, verdict.reason) == (
         True,
         False,
         "every output contains the empty text",
     )
+    assert GoldenMatch(strategy="exact", value="").check(make_trace(output=""), make_case()).exercised
 
 
 _CUT = f'"{json.dumps("- one" + chr(10))[1:-1] * 50}'[:199] + "…"

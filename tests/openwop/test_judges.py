@@ -80,6 +80,10 @@ def test_what_a_rubric_says(suite: SuiteProject) -> None:
             {"criterion": "c2", "met": False, "reason": "r2"},
         ],
     }
+    suite.decide("judged", True, True)
+    assert suite.run("--judge", "recorded", run_id="run-2") == 0
+    (check,) = suite.result("judged", "run-2")["assertions"]
+    assert check["message"] == "score 1: 2 of 2 criteria met"
 
 
 @pytest.mark.parametrize(("number", "more"), [(5, ""), (6, " and 1 more")])

@@ -105,6 +105,12 @@ def test_a_suite_that_is_no_json(suite: SuiteProject, capsys: pytest.CaptureFixt
         ),
         (
             ["golden"],
+            ["--modes", "live-shadow"],
+            "error[suite.mode_not_declared]: --modes asks for 'live-shadow', which the suite does not declare",
+            "   next: ask for modes of the suite, or declare it there",
+        ),
+        (
+            ["golden"],
             ["--baseline", "run-0"],
             (
                 "error[suite.mode_not_declared]: --baseline asks for the mode 'regression', "
