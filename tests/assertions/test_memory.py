@@ -288,6 +288,8 @@ def test_what_a_fact_asks_of_an_answer(fact: str, wanted: list[str]) -> None:
         ("Launches happen on Fridays", "We launched it on Friday.", True),
         ("東京に住んでいる", "あなたは東京に住んでいるので、", True),
         ("東京に住んでいる", "わかりません", False),
+        ("妹は素食レストランが好き", "近くの素食レストランはこちらです。", True),
+        ("妹は素食レストランが好き", "近くのステーキ店はこちらです。", False),
     ],
 )
 def test_whether_an_answer_honours_a_fact(fact: str, answer: str, met: bool) -> None:

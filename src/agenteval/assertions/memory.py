@@ -52,7 +52,8 @@ class MemoryRecallSameGroup(Assertion):
     `output`: the final output honours the fact. If there is an `output` block, it decides. Otherwise the fact
     does: if it states a form (bullets, their number, sentences, words, brevity, no preamble), the output must
     have that form, where brief means at most 120 words; for any other fact, the output must contain half of
-    its content words, not counting those in the messages being answered, unless all are in them.
+    its content words, not counting those in the messages being answered, unless all are in them; where words are
+    not separated by spaces, as in Chinese, every two characters in a row count as a word.
     `both`: both of these.
     `auto`: `event` if the adapter supports memory events, plus the `output` block if given; otherwise
     `output`.

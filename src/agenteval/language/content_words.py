@@ -123,6 +123,21 @@ def _end_of_row(text: str, at: int, parts: Sequence[str]) -> int:
 UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 """The characters of Chinese, Japanese, Thai and other scripts without blanks between words, for a pattern."""
 UNSPACED_SIGN = lazy(f"[{UNSPACED}]")
+UNSPACED_RUN = lazy(f"[{UNSPACED}]+")
+
+
+def words_or_pairs(text: str) -> list[str]:
+    """The words of a text as they are written; where no blanks divide them, each two characters in a row."""
+    if text.isascii() or not UNSPACED_SIGN.search(text):
+        return raw_words(text)
+    runs = UNSPACED_RUN.sub(lambda run: f" {run.group()} ", text)
+    return [pair for word in raw_words(runs) for pair in _pairs(word)]
+
+
+def _pairs(word: str) -> list[str]:
+    if len(word) < 3 or not UNSPACED_SIGN.match(word):
+        return [word]
+    return [word[at : at + 2] for at in range(len(word) - 1)]
 
 
 def _is_whole(text: str, start: int, end: int) -> bool:

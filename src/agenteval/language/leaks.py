@@ -22,7 +22,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil
 
-from agenteval.language.content_words import UNSPACED, UNSPACED_SIGN, plain_form, raw_words
+from agenteval.language.content_words import (
+    UNSPACED_RUN,
+    UNSPACED_SIGN,
+    plain_form,
+    raw_words,
+    words_or_pairs,
+)
 from agenteval.lazyregex import lazy
 from agenteval.shortening import around_words, cut
 from agenteval.text import blocks, fold, sentences
@@ -140,28 +146,12 @@ _CLAUSE = lazy(r"[,;:()–—|]\s+|\s+[–—-]\s+|[、，；：（）]")
 
 
 def _words(text: str) -> list[str]:
-    """The words of a text as they are written; where no blanks divide them, each two characters in a row."""
-    if text.isascii():
-        return raw_words(text)
-    text = _with_plain_hyphens(text)
-    if not UNSPACED_SIGN.search(text):
-        return raw_words(text)
-    runs = _UNSPACED_RUN.sub(lambda run: f" {run.group()} ", text)
-    return [pair for word in raw_words(runs) for pair in _pairs(word)]
+    return words_or_pairs(_with_plain_hyphens(text))
 
 
 def _with_plain_hyphens(text: str) -> str:
     """Typography has hyphens that keep a code such as XK-4471 on one line."""
     return text.replace("\u2010", "-").replace("\u2011", "-")
-
-
-_UNSPACED_RUN = lazy(f"[{UNSPACED}]+")
-
-
-def _pairs(word: str) -> list[str]:
-    if len(word) < 3 or not UNSPACED_SIGN.match(word):
-        return [word]
-    return [word[at : at + 2] for at in range(len(word) - 1)]
 
 
 def _content_words(text: str) -> set[str]:
@@ -176,7 +166,7 @@ def _count(words: set[str]) -> int:
 
 def identifiers(text: str) -> list[str]:
     """Identifiers in a text, folded, without the separators inside numbers."""
-    text = _UNSPACED_RUN.sub(" ", _with_plain_hyphens(text))
+    text = UNSPACED_RUN.sub(" ", _with_plain_hyphens(text))
     if "@" not in text and "://" not in text and not any(map(str.isdigit, text)):
         return []
     found = [fold(match).rstrip(".,;:/") for match in _ADDRESS.findall(text)]

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from agenteval.language.content_words import content_words, plain_form, raw_words
+from agenteval.language.content_words import content_words, plain_form, words_or_pairs
 from agenteval.lazyregex import lazy
 from agenteval.text import blocks, bullets, numbered_items, paragraphs, sentences, words
 
@@ -153,13 +153,13 @@ def _no_preamble(answer: str, *, bulleted: bool) -> Request:
 
 
 def _of_content(fact: str, answer: str, asked: Sequence[str]) -> list[Request]:
-    said = {word for message in asked for word in content_words(message)}
-    every = {plain: word for word in raw_words(fact) if (plain := plain_form(word))}
+    said = {word for message in asked for word in _content(message)}
+    every = {plain: word for word in words_or_pairs(fact) if (plain := plain_form(word))}
     telling = {plain: word for plain, word in every.items() if plain not in _ABOUT_FACTS}
     wanted = {plain: word for plain, word in telling.items() if plain not in said} or telling
     if not wanted:
         return []
-    got = set(content_words(answer))
+    got = _content(answer)
     folded = answer.casefold()
     present = [word for plain, word in wanted.items() if plain in got or _occurs(plain, folded)]
     needed = (len(wanted) + 1) // 2
@@ -170,6 +170,10 @@ def _of_content(fact: str, answer: str, asked: Sequence[str]) -> list[Request]:
             len(present) >= needed,
         )
     ]
+
+
+def _content(text: str) -> set[str]:
+    return set(map(plain_form, words_or_pairs(text)))
 
 
 def _occurs(word: str, folded: str) -> bool:
