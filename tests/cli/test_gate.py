@@ -204,6 +204,17 @@ def test_a_summary_that_is_not_valid_is_refused(
     assert capsys.readouterr().err.startswith("artifacts/r1/eval-summary.json:")
 
 
+def test_a_summary_that_is_not_valid_is_refused(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is told where, and what to do."""
+    stored(project, "pass")
+    EVAL_SUMMARY.write_text("{", encoding="utf-8")
+    capsys.readouterr()
+    assert gate() == 2
+    told = capsys.readouterr().err
+    assert told.startswith("artifacts/r1/eval-summary.json:1:2: error[json.syntax]: ")
+    assert told.endswith("   next: run the tests again\n")
+
+
 def test_a_summary_of_another_run_is_refused(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     """A good summary does not make a bad run pass."""
     stored(project, "pass", "fail")
