@@ -258,14 +258,20 @@ def test_collect_only(project: Project, capsys: pytest.CaptureFixture[str]) -> N
     assert main(["run", "tests", "--collect-only", "-k", "nothing"]) == 3
 
 
-def test_collecting_has_no_summary(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
-    """An empty stdout would be no JSON: the two options are refused together."""
+@pytest.mark.parametrize("option", [["--json"], ["--junit-xml", "kept"], ["--update-baseline"]])
+def test_collecting_has_no_outcome(
+    option: list[str], project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What would not be written is refused, not forgotten; a report of an earlier run stays."""
     project.add("pass")
-    assert main(["run", "tests", "--collect-only", "--json"]) == 2
+    Path("kept").touch()
+    assert main(["run", "tests", "--collect-only", *option]) == 2
     assert capsys.readouterr() == (
         "",
-        "error[usage.invalid]: --json prints the outcome of a run, and --collect-only makes none\n",
+        f"error[usage.invalid]: {option[0]} writes the outcome of a run, and --collect-only makes none\n"
+        "  next: use one or the other\n",
     )
+    assert Path("kept").exists()
 
 
 def test_durations(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
