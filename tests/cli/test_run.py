@@ -268,8 +268,10 @@ def test_collecting_has_no_outcome(
     assert main(["run", "tests", "--collect-only", *option]) == 2
     assert capsys.readouterr() == (
         "",
-        f"error[usage.invalid]: {option[0]} writes the outcome of a run, and --collect-only makes none\n"
-        "  next: use one or the other\n",
+        (
+            f"error[usage.invalid]: {option[0]} writes the outcome of a run, and --collect-only makes none\n"
+            "  next: use one or the other\n"
+        ),
     )
     assert Path("kept").exists()
 
