@@ -5,7 +5,7 @@ a stable `reason_code`, what a person should do next, and where it is.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -120,6 +120,10 @@ class FileError(AgentEvalError):
             next_step=first.next_step,
         )
         self.problems: list[Problem] = list(problems)
+
+    def advising(self, step: str) -> "FileError":
+        """The same error, with this next step for problems that have none."""
+        return type(self)([replace(each, next_step=each.next_step or step) for each in self.problems])
 
 
 class SpecError(FileError):

@@ -7,8 +7,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agenteval.errors import AgentEvalError, Problem
-from agenteval.reading.jsonsource import load_json, load_model
+from agenteval.errors import AgentEvalError, FileError, Problem
+from agenteval.reading.jsonsource import M, load_json, load_model
 from agenteval.results import RESULT_SCHEMA_VERSION, InvalidSpec, RunSummary, TestResult, TestRow
 from agenteval.run_files import COMPARISON, EVAL_SUMMARY, SUMMARY
 
@@ -49,7 +49,7 @@ class StoredRun:
                 reason_code="run.incomplete",
                 next_step="name the directory of one run that finished",
             )
-        self.summary = load_model(RunSummary, self.path / SUMMARY, max_bytes=_ANY_SIZE)
+        self.summary = _written(RunSummary, self.path / SUMMARY)
         if self.summary.schema_version != RESULT_SCHEMA_VERSION:
             raise StoredRunError(
                 f"the run in {self.path} uses version {self.summary.schema_version!r} of the format, "
@@ -87,13 +87,13 @@ class StoredRun:
             return None
         from agenteval.comparing.comparison import Comparison
 
-        return load_model(Comparison, path, max_bytes=_ANY_SIZE)
+        return _written(Comparison, path)
 
     def eval_summary(self) -> "EvalSummary":
         """The run's EvalSummary. Raises `StoredRunError` when there is none, `FileError` when it is not valid."""
         from agenteval.openwop.models import EvalSummary
 
-        return load_model(EvalSummary, self._file(EVAL_SUMMARY), max_bytes=_ANY_SIZE)
+        return _written(EvalSummary, self._file(EVAL_SUMMARY))
 
     def _file(self, name: str) -> Path:
         """A file of the run; its summary may name only files beside it."""
@@ -113,9 +113,17 @@ class StoredRun:
         return path
 
 
+def _written(cls: type[M], path: Path) -> M:
+    """A model from a file that a run has written. Raises `FileError`."""
+    try:
+        return load_model(cls, path, max_bytes=_ANY_SIZE)
+    except FileError as error:
+        raise error.advising("run the tests again") from None
+
+
 def load_result(path: Path) -> TestResult:
     """The result in a file that a run has written. Raises `FileError`."""
-    return load_model(TestResult, path, max_bytes=_ANY_SIZE)
+    return _written(TestResult, path)
 
 
 def stored_problem(stored: InvalidSpec) -> Problem:

@@ -654,9 +654,24 @@ def test_a_damaged_side_is_an_error(project: Project, capsys: pytest.CaptureFixt
     )
     Path("artifacts/r1/eval-summary.json").write_text("{}")
     assert main(["compare", "artifacts/r1", "artifacts/r2"]) == 2
-    assert capsys.readouterr().err.startswith(
+    told = capsys.readouterr().err
+    assert told.startswith(
         "artifacts/r1/eval-summary.json:1:1: error[json.missing_key]: missing required key 'suiteId'\n"
     )
+    assert told.endswith("   next: run the tests again\n")
+
+
+def test_a_damaged_baseline_is_an_error(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is told where, and what to do."""
+    project.add("pass")
+    Path("b.json").write_text("{")
+    assert run("r1", "--baseline", "b.json") == 2
+    told = capsys.readouterr()
+    assert told.err.startswith("b.json:1:2: error[json.syntax]: ")
+    assert told.err.endswith(
+        "   next: restore it from version control, or write it again with --update-baseline\n"
+    )
+    assert told.out == ""
 
 
 def test_a_run_without_a_baseline_does_not_pay_for_one(project: Project) -> None:

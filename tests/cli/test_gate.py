@@ -196,12 +196,14 @@ def test_nothing_scored_is_no_pass(project: Project, capsys: pytest.CaptureFixtu
 def test_a_summary_that_is_not_valid_is_refused(
     project: Project, edit: Callable[[Any], object], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Exit 2, with its place; also when the digest fits."""
+    """Exit 2, with its place and what to do; also when the digest fits."""
     stored(project, "pass")
     forge(edit)
     capsys.readouterr()
     assert gate() == 2
-    assert capsys.readouterr().err.startswith("artifacts/r1/eval-summary.json:")
+    told = capsys.readouterr().err
+    assert told.startswith("artifacts/r1/eval-summary.json:")
+    assert told.endswith("   next: run the tests again\n")
 
 
 def test_a_summary_of_another_run_is_refused(project: Project, capsys: pytest.CaptureFixture[str]) -> None:

@@ -482,6 +482,22 @@ def test_a_person_is_asked(
     assert "next: agenteval record" not in out
 
 
+@pytest.mark.parametrize(("answers", "options"), [("7\nevals\n", []), ("evals\n", ["--turn", "7"])])
+def test_an_unknown_run_is_refused_before_the_next_question(
+    answers: str,
+    options: list[str],
+    project: Logbooks,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Nobody is asked for a folder that nothing is written to."""
+    type_in(monkeypatch, answers)
+    assert main(["record", str(project.keep(NEWS, ASKED)), *options]) == 2
+    told = capsys.readouterr()
+    assert "which folder" not in told.out
+    assert "error[record.unknown_run]: " in told.err
+
+
 def test_runs_that_begin_alike_get_ids_of_their_own(project: Logbooks, tmp_path: Path) -> None:
     """Recorded into one folder of the project or folders in it, they are one valid suite; again gives the same bytes."""
     first = project.keep(NEWS)

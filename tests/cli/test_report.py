@@ -232,10 +232,14 @@ def test_a_disk_that_is_full_is_told(project: Project, capsys: pytest.CaptureFix
     if not full.exists():
         pytest.skip("this system has no /dev/full")
     assert main(["run", "tests/pass", "--tap", "/dev/full"]) == 2
-    assert problem(capsys) == (
+    told = capsys.readouterr()
+    assert told.err == (
         "error[report.unwritable]: cannot write /dev/full: No space left on device\n"
         "  next: free some space, or name another file\n"
     )
+    endings = [line for line in told.out.splitlines() if line.startswith("exit ")]
+    assert endings == ["exit 2: report.unwritable"]
+    assert told.out.endswith("exit 2: report.unwritable\n")
 
 
 def test_events_that_the_disk_has_no_room_for(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
@@ -318,15 +322,15 @@ def test_a_report_of_no_run_is_refused(project: Project, capsys: pytest.CaptureF
 def test_github_is_told_by_itself(
     project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """In Actions, commands are off while the run tells of itself; then come the annotations, and the summary."""
+    """In Actions, commands are off while the run tells of itself; then come the annotations, and the last line."""
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", "summary.md")
     assert main(["run", "tests/fail", "--no-artifacts"]) == 1
     first, *lines = capsys.readouterr().out.splitlines()
     word = first.removeprefix("::stop-commands::")
     end = lines.index(f"::{word}::")
-    assert lines[end - 1] == "exit 1: 1 test failed"
-    (annotation,) = lines[end + 1 :]
+    annotation, last = lines[end + 1 :]
+    assert last == "exit 1: 1 test failed"
     assert annotation.startswith(
         "::error file=tests/fail/test.yaml,line=22,col=3,title=nanoclaw.t.fail.x::"
         "tests/fail/test.yaml:22:3: fetches (must_call_tool) failed%0A"
@@ -337,7 +341,7 @@ def test_github_is_told_by_itself(
 def test_commands_are_no_lines_of_the_story(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     """A quiet run begins with its first line also when commands are switched off before it."""
     assert main(["run", "tests/pass", "--no-artifacts", "-q", "--github"]) == 0
-    off, count, end, on = capsys.readouterr().out.splitlines()
+    off, count, on, end = capsys.readouterr().out.splitlines()
     assert re.fullmatch(r"1 passed in \d+\.\d\d s", count)
     assert end == "exit 0: all tests passed"
     assert on == f"::{off.removeprefix('::stop-commands::')}::"
@@ -366,7 +370,9 @@ def test_words_of_an_agent_are_no_commands(
     main(["run", "tests/forged", "tests/error", "-v"])
     first, *lines = capsys.readouterr().out.splitlines()
     end = lines.index(f"::{first.removeprefix('::stop-commands::')}::")
-    assert all(line.lstrip().startswith(("::error ", "::warning ")) for line in lines[end + 1 :])
+    *annotations, last = lines[end + 1 :]
+    assert all(line.lstrip().startswith(("::error ", "::warning ")) for line in annotations)
+    assert last.startswith("exit 2: ")
     assert any("::add-mask::" in line for line in lines[:end])
 
 
@@ -408,7 +414,7 @@ def test_a_summary_that_cannot_be_written_fails_nothing(
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", "absent/summary.md")
     assert main(["run", "tests/pass", "--no-artifacts"]) == 0
     assert capsys.readouterr().out.endswith(
-        "\ncannot write the step summary: No such file or directory: absent/summary.md\n"
+        "\ncannot write the step summary: No such file or directory: absent/summary.md\nexit 0: all tests passed\n"
     )
 
 

@@ -258,14 +258,22 @@ def test_collect_only(project: Project, capsys: pytest.CaptureFixture[str]) -> N
     assert main(["run", "tests", "--collect-only", "-k", "nothing"]) == 3
 
 
-def test_collecting_has_no_summary(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
-    """An empty stdout would be no JSON: the two options are refused together."""
+@pytest.mark.parametrize("option", [["--json"], ["--junit-xml", "kept"], ["--update-baseline"]])
+def test_collecting_has_no_outcome(
+    option: list[str], project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What would not be written is refused, not forgotten; a report of an earlier run stays."""
     project.add("pass")
-    assert main(["run", "tests", "--collect-only", "--json"]) == 2
+    Path("kept").touch()
+    assert main(["run", "tests", "--collect-only", *option]) == 2
     assert capsys.readouterr() == (
         "",
-        "error[usage.invalid]: --json prints the outcome of a run, and --collect-only makes none\n",
+        (
+            f"error[usage.invalid]: {option[0]} writes the outcome of a run, and --collect-only makes none\n"
+            "  next: use one or the other\n"
+        ),
     )
+    assert Path("kept").exists()
 
 
 def test_durations(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
@@ -683,8 +691,10 @@ def test_a_poor_encoding_is_no_error(encoding: str, project: Project) -> None:
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGINT") or os.name == "nt", reason="signals are POSIX's")
-def test_ctrl_c_for_real(project: Project) -> None:
-    """SIGINT in the middle of a run of many tests: exit 2, says so, results are there, no `summary.json`."""
+@pytest.mark.parametrize("workers", ["1", "2"])
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_ctrl_c_for_real(name: str, workers: str, project: Project) -> None:
+    """A signal in the middle of a run of many tests: exit 2, says so, results are there, no `summary.json`."""
     replay = make_replay(final_output={"content": "a" * 60})
     slow = {"id": "slow", "type": "output_contains", "params": {"regex": ["^(a|a|aa)+$"]}}
     (project.root / "agenteval.yaml").write_text("limits: {pattern_seconds: 0.2}\n", encoding="utf-8")
@@ -693,13 +703,13 @@ def test_ctrl_c_for_real(project: Project) -> None:
         project.add("pass", f"{number:03}", assertions=[{**slow}], replay=replay)
     # a process in the background of a script ignores SIGINT, and so would what it starts
     listening = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.default_int_handler)}
-    process = agenteval("run", "tests", "--run-id", "run-1", "--color", "never", **listening)
+    process = agenteval("run", "tests", "--run-id", "run-1", "--color", "never", "-n", workers, **listening)
     folder = project.root / "artifacts" / "run-1"
     deadline = time.monotonic() + 60
     # the last may be half of a file, which goes
     while len(list(folder.glob("*.result.json"))) < 3 and time.monotonic() < deadline:
         time.sleep(0.02)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(signal.Signals[name])
     out, err = process.communicate(timeout=60)
     assert process.returncode == 2
     assert err == ""

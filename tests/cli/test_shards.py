@@ -403,9 +403,9 @@ def test_merging_annotates_only_when_asked(
     capsys.readouterr()
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     assert main(["merge", *folders(2)]) == 3
-    off, *told, on = (
-        capsys.readouterr().out.splitlines()
-    )  # the words of an agent are no commands all the same
+    # the words of an agent are no commands all the same
+    off, *told, on, last = capsys.readouterr().out.splitlines()
+    assert last == "exit 3: 1 invalid test spec"
     assert on == f"::{off.removeprefix('::stop-commands::')}::"
     assert "::" not in "".join(told)
 

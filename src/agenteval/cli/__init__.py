@@ -16,12 +16,14 @@ def entry() -> None:
     """The `agenteval` script. Leaves without the interpreter's clean-up, which takes longer than a test."""
     import gc
     import os
+    import signal
 
     # what is imported and recorded stays alive: looking for garbage in it costs a tenth of a run
     gc.set_threshold(200_000, 10, 10)
     if sys.stdout is None or sys.stderr is None:  # started without them: `agenteval run tests >&-`
         nowhere = open(os.devnull, "w")  # noqa: PTH123, SIM115 - as long as the process
         sys.stdout, sys.stderr = sys.stdout or nowhere, sys.stderr or nowhere
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # to be ended by CI is to be interrupted
     code = main(sys.argv[1:])
     try:
         sys.stdout.flush()

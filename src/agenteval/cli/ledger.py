@@ -156,7 +156,7 @@ class Ledger:
         return ExitCode(summary.exit_code)
 
     def interrupted(self, started: float) -> ExitCode:
-        """Close a run that Ctrl-C ended: its events are written, what was finished is counted and printed."""
+        """Close a run that Ctrl-C or SIGTERM ended: its events are written, what was finished is counted and printed."""
         if self.directory:
             self.directory.log(eval_events(self.scores, timestamp(started), None))
         self.broken_off("interrupted")
@@ -173,11 +173,14 @@ class Ledger:
         self.console.emit((f"{how}: {done} finished{where}", "red bold"))
         self.console.flush()
 
-    def print_summary(self) -> None:
-        """The run's summary as JSON, on stdout."""
+    def end(self, *, as_json: bool) -> None:
+        """The last line of a run that was closed, once all its files are written; before it, the summary on stdout."""
         if self.summary:
-            write_encoded(sys.stdout, sealed(self.summary, self.redactor).decode())
-            flush(sys.stdout)
+            if as_json:
+                write_encoded(sys.stdout, sealed(self.summary, self.redactor).decode())
+                flush(sys.stdout)
+            self.console.ending(self.summary.exit_code, self.summary.exit_reason)
+            self.console.flush()
 
     def _note(self, problems: Sequence[Problem], *, invalid: bool) -> None:
         """Print problems that were just added up, and keep them for merging."""

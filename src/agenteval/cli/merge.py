@@ -83,8 +83,7 @@ def command(
         ledger.on_result = reporting.add
         with no_commands(console, when=in_github_actions() and not github):
             code = _retold(shards, ledger)
-    if json_output:
-        ledger.print_summary()
+    ledger.end(as_json=json_output)
     return code
 
 

@@ -109,6 +109,7 @@ def command(asked: RecordRequest) -> ExitCode:
     Exit codes: 0, 2 the recording cannot be read or the test cannot be written, 3 a test file is invalid.
     """
     from agenteval.cli.recording_report import inspected, listed
+    from agenteval.drafting.source import chosen_runs
 
     asked.check()
     chosen, out, as_json = list(asked.turns or ()), asked.out, asked.as_json
@@ -130,6 +131,7 @@ def command(asked: RecordRequest) -> ExitCode:
         chosen = chosen or _asked_for_runs(recording)
         if not chosen:
             return ExitCode.PASSED
+        chosen_runs(source, chosen)  # an unknown number is refused before the next question
         out = Path(_answer(terminal, "write the tests to which folder? [evals] ") or "evals")
     return recording.record(chosen, out, asked.name, force=asked.force)
 

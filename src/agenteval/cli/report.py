@@ -73,4 +73,5 @@ def _tell(run: StoredRun, console: Console) -> None:
 
         tell(console, run.comparison)
     console.summary(run.summary, summary_path=f"{run.path}/{SUMMARY}")
+    console.ending(run.summary.exit_code, run.summary.exit_reason)
     console.flush()

@@ -64,9 +64,14 @@ class Reporting:
             with no_commands(self.terminal, when=self.github):
                 yield parent
             if is_run(parent / run_id):
-                run = StoredRun(parent / run_id)
-                self.write(run)
-                self.annotate(run)
+                try:
+                    run = StoredRun(parent / run_id)
+                    self.write(run)
+                    self.annotate(run)
+                except AgentEvalError as error:
+                    self.terminal.ending(error.exit_code, error.reason_code)
+                    self.terminal.flush()
+                    raise
 
     @contextmanager
     def _streaming(self, path: Path, run_id: str) -> Iterator[None]:

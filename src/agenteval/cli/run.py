@@ -60,8 +60,7 @@ def command(asked: RunRequest) -> ExitCode:
         ledger.watch = _baseline(asked, project, artifacts, ledger.scores)
     ledger.leave_out(parts.left_out)
     code = _reported(session, asked, project, artifacts)
-    if asked.json_output:
-        ledger.print_summary()
+    ledger.end(as_json=asked.json_output)
     return code
 
 

@@ -204,8 +204,14 @@ class RunRequest(Request):
                 "--durations-from balances shards, but there is no --shard",
                 next_step="add --shard I/N, or leave it out; --durations N shows what was slow",
             )
-        if self.collect_only and self.json_output:
-            raise UsageError("--json prints the outcome of a run, and --collect-only makes none")
+        if self.collect_only:
+            outcomes = [f"--{name}" for name in self.reports]
+            outcomes += ["--json"] * self.json_output + ["--update-baseline"] * self.update_baseline
+            if outcomes:
+                raise UsageError(
+                    f"{outcomes[0]} writes the outcome of a run, and --collect-only makes none",
+                    next_step="use one or the other",
+                )
         if self.no_artifacts:
             told = self.json_output or self.annotates or bool(self.baseline)
             check_kept(self.reports, run_id=self.run_id, save_traces=self.save_traces, told=told)

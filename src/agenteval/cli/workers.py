@@ -187,7 +187,8 @@ def _work(
     conduit: Conduit, others: Sequence[Conduit], mark: mmap, found: Sequence[Found], examiner: Examiner
 ) -> None:
     """The life of a worker: examine what it is given until its conduit closes."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that reports
+    for ending in (signal.SIGINT, signal.SIGTERM):  # they are for the process that reports
+        signal.signal(ending, signal.SIG_IGN)
     for other in others:  # else these copies would keep conduits open after that process has gone
         other.close()
     with suppress(EOFError, OSError):

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 from agenteval.comparing.comparison import ComparedSide
 from agenteval.comparing.facts import TestFacts
-from agenteval.errors import AgentEvalError
+from agenteval.errors import AgentEvalError, FileError
 from agenteval.reading.jsonsource import load_model
 from agenteval.strict import Between, Model, model, plain
 
@@ -61,7 +61,12 @@ class BaselineFile(Model):
 
 def load_baseline(path: Path) -> BaselineFile:
     """A baseline from its file. Raises `FileError`."""
-    return load_model(BaselineFile, path)
+    try:
+        return load_model(BaselineFile, path)
+    except FileError as error:
+        raise error.advising(
+            "restore it from version control, or write it again with --update-baseline"
+        ) from None
 
 
 def renewed(

@@ -204,7 +204,7 @@ class Console(Terminal):
     def summary(
         self, summary: RunSummary, *, slowest: Iterable[tuple[str, float]] = (), summary_path: str | None
     ) -> None:
-        """Totals, scorecard, slowest tests, and why the run ends with its exit code."""
+        """Totals, scorecard and slowest tests; `ending` has the last word."""
         counts = summary.counts
         if summary.scorecard and self.verbosity >= 0:
             self.gap()
@@ -225,7 +225,6 @@ class Console(Terminal):
         self.emit(*(_counted(counts) or ["no tests"]), f" in {summary.duration_ms / 1000:.2f} s")
         if summary_path:
             self.emit((summary_path, "dim"))
-        self.ending(summary.exit_code, summary.exit_reason)
 
     def so_far(self, counts: RunCounts, rows: Sequence[TestRow]) -> None:
         """The totals of a run that was broken off."""
