@@ -357,12 +357,11 @@ slowest 2
 
 1 passed, 1 failed, 1 error, 1 skipped, 1 invalid, 2 deselected, 2 vacuous passes, 1 warning in 1.23 s
 artifacts/run-1/summary.json
-exit 3: 1 invalid test spec
 """
 
 
 def test_the_summary() -> None:
-    """Totals, scorecard by category, slowest tests, where the summary is, and why the run ends as it does."""
+    """Totals, scorecard by category, slowest tests, and where the summary is."""
     slowest = [("slow.test", 1500.0), ("fast.test", 12.34)]
     text = shown(
         lambda c: c.summary(make_summary(), slowest=slowest, summary_path="artifacts/run-1/summary.json")
@@ -379,7 +378,6 @@ FAIL b  t/b.yaml
 ERROR c  adapter.x  t/c.yaml
 
 1 passed, 1 failed, 1 error, 1 skipped, 1 invalid, 2 deselected, 2 vacuous passes, 1 warning in 1.23 s
-exit 3: 1 invalid test spec
 """
     )
 
@@ -449,14 +447,17 @@ def test_a_long_run_names_the_invalid_files_again() -> None:
     )
 
 
+def test_the_last_line() -> None:
+    """The exit code and why, after all else that a run has to tell."""
+    assert shown(lambda c: c.ending(3, "1 invalid test spec")) == "exit 3: 1 invalid test spec\n"
+
+
 def test_a_summary_of_nothing() -> None:
     """A run of no tests says so."""
     empty = make_summary(
         counts=RunCounts(), scorecard=[], tests=[], exit_reason="no test to run", duration_ms=0
     )
-    assert shown(lambda c: c.summary(empty, summary_path=None)) == (
-        "no tests in 0.00 s\nexit 3: no test to run\n"
-    )
+    assert shown(lambda c: c.summary(empty, summary_path=None)) == "no tests in 0.00 s\n"
 
 
 def problem(severity: Any = "error") -> Problem:
