@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 
 from agenteval.grounding.dates import Date
+from agenteval.grounding.durations import DURATION, bounds
 from agenteval.grounding.measures import is_measure, measure
 from agenteval.grounding.quantities import CURRENCIES
 from agenteval.grounding.quantity import Quantity
@@ -29,12 +30,16 @@ def has_number(quantity: Quantity, stated: Statement, beside: Beside, sources: S
     if nearly and any(numbers.has_near(each, nearly, beside, fits, finer=finer) for each in quantity.values):
         return True
     may_be_hour = quantity.clock == "at" or (quantity.clock and stated.times)
-    return bool(may_be_hour) and _has_hour(quantity, numbers, beside)
+    if may_be_hour and _has_hour(quantity, numbers, beside):
+        return True
+    return quantity.unit != DURATION and _has_duration(quantity, numbers, beside)
 
 
 def has_quantity(quantity: Quantity, beside: Beside, sources: SourceText) -> bool:
     """Whether the sources have its value in some spelling, beside such words."""
     numbers, fits = sources.numbers, _fits(quantity)
+    if quantity.unit == DURATION:
+        return _has_duration(quantity, numbers, beside)
     if quantity.unit == "+":  # no other item's number: only objects of one kind have to be distinguished
         in_records = sources.in_records(anywhere)
         digits = re.findall(r"\d+", quantity.text)
@@ -66,7 +71,7 @@ def _fits(quantity: Quantity) -> Callable[[str], bool]:
     """Whether a unit may be that of a number: none may be any but a time of day."""
 
     def fits(unit: str) -> bool:
-        if quantity.unit == ":" or unit == ":":
+        if {":", DURATION} & {quantity.unit, unit}:
             return quantity.unit == unit
         return unit in ("", quantity.unit) or not quantity.unit
 
@@ -85,6 +90,16 @@ def _fits_there(quantity: Quantity) -> Callable[[str, int, int], bool]:
 _POWERS_OF_DATA = {"%": -2, **dict.fromkeys(CURRENCIES, 2)}
 """How data may have a number with a unit, without one: a percentage as a fraction, and an object an amount of money in
 cents; in prose a year would do for it."""
+
+
+def _has_duration(quantity: Quantity, numbers: SourceNumbers, beside: Beside) -> bool:
+    """Whether the sources have the length of time that it is, in other units or not, or that it rounds."""
+    if any(numbers.has_duration(least, most, beside) for least, most in bounds(quantity)):
+        return True
+    if quantity.unit != DURATION:
+        return False
+    ways = [way for value in quantity.values for way in (value, value / 60)]  # 3:45 in minutes, or in hours
+    return any(numbers.has(way, ":", _is_time, beside) for way in ways)
 
 
 def _has_hour(quantity: Quantity, numbers: SourceNumbers, beside: Beside) -> bool:
@@ -109,7 +124,7 @@ def _is_bare(unit: str) -> bool:
 
 def _is_displaced(quantity: Quantity, stated: Statement, sources: SourceText) -> bool:
     """Whether the sources have another number in the very place: the words before and after it are the same."""
-    if quantity.about or quantity.unit in (":", "+") or not any(map(str.isdigit, quantity.text)):
+    if quantity.about or quantity.unit in (":", "+", DURATION) or not any(map(str.isdigit, quantity.text)):
         return False
     text = stated.without_links
     start, end = quantity.start, quantity.end

@@ -45,7 +45,7 @@ mwh
 _UNIT_OF = {name: names.split()[0] for names in _UNITS.splitlines() for name in names.split()}
 _AMBIGUOUS = frozenset("min h g l mi ha second day week month year hour foot".split())  # noqa: SIM905
 """Units that the name of a field means something else by: `temp_min`, `month`."""
-_OF_FIELD = {"_c": "°c", "_f": "°f"}
+_OF_FIELD = {"_c": "°c", "_f": "°f", "_s": "second"}
 _AFTER = lazy(
     r"(?i)[ \u00a0\u202f-]?(?:(?:degrees?|grad|grados?|degrés?) )?(°[cf]|[^\W\d_]+(?:/h)?)"
     r"( (?:per|an|pro|por|par) (?:hour|stunde|hora|heure)| à l.heure)?(?![\w/²³]| de\b)"
@@ -54,6 +54,11 @@ _DEGREES = lazy(r"(?i)[ \u00a0\u202f-]?(?:°|degrees?\b|grad\b|grados?\b|degrés
 _BELOW = lazy(r"(?i) (?:below|under|unter|bajo|sous) (?:zero|freezing|null|cero|zéro)\b")
 _MINUS = lazy(r"(?i)\b(?:minus|negative|menos|moins) ?\Z")
 _BEFORE = lazy(r"(_?[^\W_]+)[\"')]{0,2}: ?[\"']?\Z")
+
+
+def names_of(unit: str) -> list[str]:
+    """All the names of a unit, in lower case."""
+    return [name for name, each in _UNIT_OF.items() if each == unit]
 
 
 def is_measure(unit: str) -> bool:
@@ -100,4 +105,6 @@ def _written(text: str, end: int) -> tuple[str, int]:
     name = after[1].lower()
     if after[2] and (unit := _UNIT_OF.get(f"{name}/h")):
         return unit, after.end()
+    if name == "s" and (text[end - 1 : end + 1] != "0s"):  # no 1980s, no 90s
+        return "second", after.end(1)
     return _UNIT_OF.get(name, ""), after.end(1)

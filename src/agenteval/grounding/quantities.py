@@ -10,9 +10,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 
 from agenteval.grounding.dates import DAY_SIGNS, MONTH_SIGNS
+from agenteval.grounding.durations import durations
 from agenteval.grounding.measures import is_degrees, is_measure, measure
 from agenteval.grounding.number_words import spelled
-from agenteval.grounding.quantity import Quantity, apart, may_be_day, may_be_hour, may_be_version
+from agenteval.grounding.quantity import (
+    Quantity,
+    apart,
+    is_about,
+    is_over,
+    may_be_day,
+    may_be_hour,
+    may_be_version,
+)
 from agenteval.grounding.times import times
 from agenteval.language.content_words import UNSPACED_SIGN
 from agenteval.lazyregex import lazy
@@ -79,47 +88,6 @@ _IDENTIFIER_SIGN = lazy(r"\d(?:(?<=[A-Za-z]\d)|(?<=[A-Za-z]-\d)|\.\d)")
 _DIGITS = lazy(r"\d+")
 _PHONE = lazy(r"\+\d{1,3}[ ()/-]{1,2}\d[\d ()/-]{4,16}\d")
 _SEPARATORS = lazy(r"[,\u00a0\u202f'\u2019]")
-_ABOUT = (
-    *"about around roughly approximately approx. some nearly almost over under circa ca. ~ ≈".split(),  # noqa: SIM905
-    *("more than", "less than", "up to", "at least"),
-    *[
-        " rund",
-        " etwa",
-        "ungefähr",
-        " knapp",
-        " fast",
-        " über",
-        "mehr als",
-        "weniger als",
-        "bis zu",
-        "mindestens",
-    ],
-    *[
-        " unos",
-        " unas",
-        " casi",
-        "más de",
-        "menos de",
-        "cerca de",
-        "alrededor de",
-        "aproximadamente",
-        "al menos",
-    ],
-    *["environ", "près de", "plus de", "moins de", "presque", "jusqu'à", "au moins"],
-)
-"""In English, German, Spanish and French."""
-_OVER = (
-    *["over", ">"],
-    "more than",
-    "at least",
-    " über",
-    "mehr als",
-    "mindestens",
-    "más de",
-    "al menos",
-    "plus de",
-    "au moins",
-)
 _OF_SCALE = lazy(r"\d[.,]\d\d? ?(?:/|out of|von|sobre|de|sur) ?\Z")
 _SCALE_ENDS = (5, 10, 100)
 """Where scales of ratings end: nothing is counted by `4.3 out of 5`."""
@@ -129,14 +97,19 @@ CURRENCIES = ("$", "€", "£", "¥")
 
 def quantities(text: str, skip: Sequence[tuple[int, int]] = ()) -> list[Quantity]:
     """The numbers of a text, in order, without those inside the spans to skip. Part of a name is none: H100."""
-    if not _DIGITS.search(text) and "half " not in text:  # as in most texts
+    if not _DIGITS.search(text) and "half" not in text and "quarter" not in text:  # as in most texts
         return [q for q in spelled(text) if not _Spans(skip).hit(q.start, q.end)]
     text = apart(text)
-    clock = [*times(text), *(_phones(text) if "+" in text else ())]
+    lasting = [*durations(text)]
+    within = _Spans([(quantity.start, quantity.end) for quantity in lasting])
+    clock = [
+        q for q in (*times(text), *(_phones(text) if "+" in text else ())) if not within.hit(q.start, q.end)
+    ]
+    whole = [*clock, *lasting]
     names = (match.span() for match in identifiers(text))
-    blocked = _Spans([*skip, *names, *((quantity.start, quantity.end) for quantity in clock)])
+    blocked = _Spans([*skip, *names, *((quantity.start, quantity.end) for quantity in whole)])
     others = (q for q in (*_digits(text), *spelled(text)) if not blocked.hit(q.start, q.end))
-    told = (time for time in clock if not _Spans(skip).hit(time.start, time.end))
+    told = (q for q in whole if not _Spans(skip).hit(q.start, q.end))
     return sorted([*told, *others], key=lambda quantity: quantity.start)
 
 
@@ -190,7 +163,7 @@ def _digits(text: str) -> Iterator[Quantity]:
         before = text[max(0, start - 20) : start]
         if value in _SCALE_ENDS and _OF_SCALE.search(before):
             continue
-        about = _ends_in(before, _ABOUT)
+        about = is_about(before)
         measured = unit == "%" or is_measure(unit) or is_degrees(text, end)
         values = frozenset(_readings(value, scale or "", unit))
         if size:
@@ -204,7 +177,7 @@ def _digits(text: str) -> Iterator[Quantity]:
             about=about,
             nearly=_nearly(digits, value, about=about, scaled=bool(scale), measured=measured),
             measured=measured,
-            over=about and _ends_in(before, _OVER),
+            over=about and is_over(before),
             start=start,
             end=end,
             clock=may_be_hour(before, text[end : end + 10])
@@ -246,11 +219,6 @@ def in_digits(number: str) -> str:
 def identifiers(text: str) -> Iterable[re.Match[str]]:
     """The names with digits in them; most texts have no sign of one."""
     return IDENTIFIER.finditer(text) if _IDENTIFIER_SIGN.search(text) else ()
-
-
-def _ends_in(before: str, words: tuple[str, ...]) -> bool:
-    """Whether the text before a number ends in one of these."""
-    return before.rstrip().casefold().endswith(words)
 
 
 def _unit(before: str | None, ordinal: str | None, after: str | None) -> str:

@@ -12,6 +12,7 @@ from functools import lru_cache
 from itertools import chain
 
 from agenteval.grounding.dates import MONTHS, dates
+from agenteval.grounding.durations import LENGTHS
 from agenteval.grounding.effort import FOUND, Effort
 from agenteval.grounding.number_words import spellings
 from agenteval.grounding.quantities import ROUND, quantities
@@ -74,6 +75,18 @@ class SourceNumbers:
     def has_version(self, number: str, beside: "Beside") -> bool:
         """Whether a text has a version that is this number, or begins with it: the 3.11 of `3.11.7`, the 20 of `v20.11`."""
         return self.has_written(number, beside, _begins_version)
+
+    def has_duration(self, least: Decimal, most: Decimal, beside: "Beside") -> bool:
+        """Whether a text has a length of time within these bounds, in seconds, whatever its units."""
+        for number, source in enumerate(self._sources):
+            for seconds, at in self._effort.spent_on(source.durations):
+                if least <= seconds <= most and beside(number, at):
+                    return True
+        bounds = ((unit, least / length, most / length) for unit, length in LENGTHS.items())
+        return any(
+            self._number_at((float(low), float(high)), low, high, unit.__eq__, beside)
+            for unit, low, high in bounds
+        )
 
     def has_hash(self, start: str) -> bool:
         """Whether a text has a hash of twelve digits or more, or a UUID, that begins so: a shorter one is another name."""

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from agenteval.grounding.apparatus import apparatus
 from agenteval.grounding.dates import Date, dates
+from agenteval.grounding.durations import idioms
 from agenteval.grounding.links import Link, addresses, links
 from agenteval.grounding.measures import is_measure, sign_start, unit_end
 from agenteval.grounding.quantities import IDENTIFIER, identifiers, quantities
@@ -93,6 +94,11 @@ class Statement:
                 found.append(Part(text, own))
                 text = ""
         return found
+
+    @cached_property
+    def idioms(self) -> list[Quantity]:
+        """The lengths of time without a number: they are words, unless the sources have them."""
+        return list(idioms(self.without_links))
 
     @property
     def times(self) -> list[Quantity]:
