@@ -1,6 +1,6 @@
 """Lengths of time in several units: `1 h 30 min`, `6m12s` and `PT1H55M` are one quantity each, in seconds.
 
-`90 minutes` is a number with a unit of measure. Units shorter than a month have a fixed length, and are converted.
+`90 minutes` is a number with a unit of measure.
 """
 
 import re
@@ -11,23 +11,15 @@ from operator import mul
 
 from agenteval.grounding.measures import names_of
 from agenteval.grounding.number_words import SMALL
-from agenteval.grounding.quantity import Quantity, is_about
+from agenteval.grounding.quantity import Quantity, is_about, rounding
 from agenteval.lazyregex import lazy
 
 DURATION = "duration"
 """The unit of a length of time in several units: its value is in seconds."""
-LENGTHS = {
-    "millisecond": Decimal("0.001"),
-    "second": Decimal(1),
-    "minute": Decimal(60),
-    "hour": Decimal(3600),
-    "day": Decimal(86_400),
-    "week": Decimal(604_800),
+_LENGTHS = {
+    unit: Decimal(seconds)
+    for unit, seconds in (("second", 1), ("minute", 60), ("hour", 3600), ("day", 86_400), ("week", 604_800))
 }
-"""The seconds of each unit of measure of a fixed length."""
-NEARLY = Decimal("0.05")
-"""How far a length in coarser units may be from the exact one, as a share: `6 minutes` for 372 seconds."""
-
 MOST_AFTER = 3
 """How many times of day after another one in its line may be the end of what begins then."""
 _DAY = 24 * 60
@@ -80,7 +72,7 @@ def durations(text: str) -> Iterator[Quantity]:
             steps = zip(match.groups(), "dhms", strict=True)
             told.append((match, [(number, unit) for number, unit in steps if number]))
     for match, parts in told:
-        lengths = [LENGTHS[_UNIT_OF[unit.lower()]] for _, unit in parts]
+        lengths = [_LENGTHS[_UNIT_OF[unit.lower()]] for _, unit in parts]
         if all(longer > shorter for longer, shorter in pairwise(lengths)):
             numbers = [Decimal(number) for number, _ in parts]
             yield _quantity(match, Decimal(sum(map(mul, numbers, lengths))), lengths[-1])
@@ -100,7 +92,7 @@ def _in_halves(text: str, *, idioms: bool) -> Iterator[Quantity]:
             quarters = 6 if match["whole"] else 3 if match["three"] else 2 if match["half"] else 1
             if number := match["number"]:
                 quarters = 4 * (int(number) if number.isdigit() else SMALL[number.lower()]) + 2
-            unit = LENGTHS[(match["of"] or match["unit"] or match["units"]).lower()]
+            unit = _LENGTHS[(match["of"] or match["unit"] or match["units"]).lower()]
             yield _quantity(match, unit * quarters / 4, unit / (2 if quarters % 2 == 0 else 4))
 
 
@@ -121,34 +113,13 @@ def _quantity(match: re.Match[str], seconds: Decimal, step: Decimal) -> Quantity
         values=frozenset([value]),
         unit=DURATION,
         about=is_about(match.string[max(0, match.start() - 20) : match.start()]),
-        nearly=_rounding(value, step),
+        nearly=rounding(value, step),
         start=match.start(),
         end=match.end(),
     )
 
 
-def _rounding(value: Decimal, step: Decimal) -> Decimal:
-    """By what share a length of time rounds that is told in steps of this size."""
-    return min(step / 2 / value, NEARLY) if value else Decimal(0)
-
-
-def bounds(quantity: Quantity) -> list[tuple[Decimal, Decimal]]:
-    """Within which seconds the length of time is that a quantity may round; none, if it is no length of time."""
-    if quantity.unit == ":":
-        return [(each, each) for each in _of_clock(quantity.text)]
-    length = Decimal(1) if quantity.unit == DURATION else LENGTHS.get(quantity.unit)
-    if length is None:
-        return []
-    found = []
-    for value in quantity.values:
-        last = Decimal(1).scaleb(min(0, int(value.normalize().as_tuple().exponent)))
-        share = quantity.nearly if quantity.unit == DURATION else _rounding(value, last)
-        share = NEARLY if quantity.about else share
-        found.append((length * value * (1 - share), length * value * (1 + share)))
-    return found
-
-
-def _of_clock(text: str) -> Iterator[Decimal]:
+def seconds_of_clock(text: str) -> Iterator[Decimal]:
     """The seconds of what looks like a time of day: `3:45` may be minutes and seconds, `1h30` hours and minutes."""
     match = _CLOCK.fullmatch(text)
     if match:

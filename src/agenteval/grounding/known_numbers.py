@@ -3,11 +3,12 @@
 import re
 from collections.abc import Callable
 
+from agenteval.grounding.conversions import converted, in_seconds
 from agenteval.grounding.dates import Date
-from agenteval.grounding.durations import DURATION, bounds
+from agenteval.grounding.durations import DURATION
 from agenteval.grounding.measures import is_measure, measure
 from agenteval.grounding.quantities import CURRENCIES
-from agenteval.grounding.quantity import Quantity
+from agenteval.grounding.quantity import METRES, Quantity
 from agenteval.grounding.source_numbers import Beside, SourceNumbers, any_unit, anywhere, stands_alone
 from agenteval.grounding.source_text import SourceText
 from agenteval.grounding.statements import Statement
@@ -32,14 +33,14 @@ def has_number(quantity: Quantity, stated: Statement, beside: Beside, sources: S
     may_be_hour = quantity.clock == "at" or (quantity.clock and stated.times)
     if may_be_hour and _has_hour(quantity, numbers, beside):
         return True
-    return quantity.unit != DURATION and _has_duration(quantity, numbers, beside)
+    return quantity.unit != DURATION and _has_converted(quantity, numbers, beside)
 
 
 def has_quantity(quantity: Quantity, beside: Beside, sources: SourceText) -> bool:
     """Whether the sources have its value in some spelling, beside such words."""
     numbers, fits = sources.numbers, _fits(quantity)
     if quantity.unit == DURATION:
-        return _has_duration(quantity, numbers, beside)
+        return _has_converted(quantity, numbers, beside)
     if quantity.unit == "+":  # no other item's number: only objects of one kind have to be distinguished
         in_records = sources.in_records(anywhere)
         digits = re.findall(r"\d+", quantity.text)
@@ -73,7 +74,7 @@ def _fits(quantity: Quantity) -> Callable[[str], bool]:
     def fits(unit: str) -> bool:
         if {":", DURATION} & {quantity.unit, unit}:
             return quantity.unit == unit
-        return unit in ("", quantity.unit) or not quantity.unit
+        return unit in ("", METRES, quantity.unit) or quantity.unit in ("", METRES)
 
     return fits
 
@@ -92,9 +93,11 @@ _POWERS_OF_DATA = {"%": -2, **dict.fromkeys(CURRENCIES, 2)}
 cents; in prose a year would do for it."""
 
 
-def _has_duration(quantity: Quantity, numbers: SourceNumbers, beside: Beside) -> bool:
-    """Whether the sources have the length of time that it is, in other units or not, or that it rounds."""
-    if any(numbers.has_duration(least, most, beside) for least, most in bounds(quantity)):
+def _has_converted(quantity: Quantity, numbers: SourceNumbers, beside: Beside) -> bool:
+    """Whether the sources have it in other units of measure, or what it rounds."""
+    if any(numbers.has_duration(least, most, beside) for least, most in in_seconds(quantity)):
+        return True
+    if any(numbers.has_measure(unit, least, most, beside) for unit, least, most in converted(quantity)):
         return True
     if quantity.unit != DURATION:
         return False

@@ -14,6 +14,8 @@ from agenteval.grounding.durations import durations
 from agenteval.grounding.measures import is_degrees, is_measure, measure
 from agenteval.grounding.number_words import spelled
 from agenteval.grounding.quantity import (
+    METRES,
+    NEARLY,
     Quantity,
     apart,
     is_about,
@@ -26,8 +28,6 @@ from agenteval.grounding.times import times
 from agenteval.language.content_words import UNSPACED_SIGN
 from agenteval.lazyregex import lazy
 
-NEARLY = Decimal("0.05")
-"""How far an approximate number ("about 60") may be from the exact one, as a share."""
 ROUND = 1000
 """From which number on it may be twice as far, upwards, when only its first digit is no zero: `over 2,000` for 2,187."""
 
@@ -74,7 +74,7 @@ _NUMBER = lazy(
     r"(?P<digits>\d{1,3}(?:[,\u00a0\u202f'\u2019]\d{3})+(?:\.\d+)?(?!\d)"
     r"|(?<!,)\d+(?:[.\u00a0\u202f]\d{3})*,\d\d?(?![\d,])|\d+(?:\.\d+)*)"
     r"(?:(?P<ordinal>st|nd|rd|th)\b|[ \u00a0\u202f-]?(?P<scale>hundred|thousand|million|billion|trillion|mio|bn|mn|mm|tn|[kKmMbBT]"
-    r"|[Mm]ill(?:ion(?:s|en)|ones|ón|iard(?:s|en?)?)|M(?:io|rd)\b\.?|[百千]?[万萬]|[百千亿億])(?![\w])|[ \u00a0\u202f]?(?P<size>[kKMGTP])i?B\b)?"
+    r"|[Mm]ill(?:ion(?:s|en)|ones|ón|iard(?:s|en?)?)|M(?:io|rd)\b\.?|[百千]?[万萬]|[百千亿億])(?!\w|/[hs]\b))?"
     r"(?:[ \u00a0\u202f-]?(?:d['\u2019]|de )?(?P<after>[%$€£¥]|percentage points?|percent|per cent|pct|US dollars?|dollars?|[Ee]uros?|pounds?|yen|USD|EUR|GBP"
     r"|Prozent|por ciento|pour cent)(?!\w))?"
 )
@@ -152,7 +152,7 @@ def _digits(text: str) -> Iterator[Quantity]:
         if not match:
             continue
         start, end = currency.start() if currency else start, match.end()
-        written, ordinal, scale, size, after = match.groups()
+        written, ordinal, scale, after = match.groups()
         digits = written if written.isdigit() else in_digits(written)
         if digits.count(".") > 1 or len(digits) > 40:
             continue  # a version: a name, not a number
@@ -166,14 +166,12 @@ def _digits(text: str) -> Iterator[Quantity]:
         about = is_about(before)
         measured = unit == "%" or is_measure(unit) or is_degrees(text, end)
         values = frozenset(_readings(value, scale or "", unit))
-        if size:
-            values |= {value.scaleb(_SCALES_OF_DATA[size]).normalize()}
         if _GROUPED.fullmatch(written):
             values |= {each * 1000 for each in values}
         yield Quantity(
             text=text[start:end],
             values=values,
-            unit=unit,
+            unit=unit or (METRES if scale == "m" else ""),
             about=about,
             nearly=_nearly(digits, value, about=about, scaled=bool(scale), measured=measured),
             measured=measured,
@@ -197,7 +195,6 @@ def _goes_on(sign: str) -> bool:
 _GROUPS = lazy(r"\d{1,3}(?:\.\d{3}){2,}")
 _GROUPED = lazy(r"[1-9]\d{0,2}\.\d{3}")
 """A number that a comma of English would part: `1.200` in German and Spanish, though it may be 1.2."""
-_SCALES_OF_DATA = {"k": 3, "K": 3, "M": 6, "G": 9, "T": 12, "P": 15}
 
 
 def _nearly(digits: str, value: Decimal, *, about: bool, scaled: bool, measured: bool) -> Decimal:
