@@ -67,6 +67,7 @@ def test_the_same_in_another_unit(claim: str, source: Any) -> None:
         ("Oslo: temp 90 °F", OSLO, "90 °F"),
         ("Oslo: distance 60 miles", OSLO, "60 miles"),
         ("a.zip: size 1.5 GB", {"file": "a.zip", "size_bytes": 1_572_864}, "1.5 GB"),
+        ("a.zip is 1.46 GB", "a.zip is 1.5 GB", "1.46 GB"),
         ("a.zip is 24 TB", "a.zip is 24G", "24 TB"),
         ("a.zip is 505 GB", "a.zip is 505M", "505 GB"),
         ("The job took 5 ms", {"job_took_mb": 5}, "5 ms"),

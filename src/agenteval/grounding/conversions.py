@@ -31,7 +31,8 @@ def _units(kind: str) -> Iterator[tuple[str, Decimal]]:
 _FACTORS: dict[str, list[tuple[str, Decimal, Decimal]]] = {}
 for _kind in _KINDS.splitlines():
     for (_unit, _one), (_other, _another) in product(_units(_kind), repeat=2):
-        _FACTORS.setdefault(_unit, []).append((_other, _one, _another))
+        if _unit != _other or _one == _another:  # who tells both in GB means the same by it
+            _FACTORS.setdefault(_unit, []).append((_other, _one, _another))
 """The units that each unit may be converted to, itself included, and how many of the kind's unit both are."""
 _FACTORS[METRES] = _FACTORS["metre"]
 _FREEZING, _STEPS = Decimal(32), Decimal("1.8")
