@@ -23,7 +23,7 @@ LONGEST_KEPT = 2_000
 """Characters of the claims that are kept as they were read: memory stays bounded."""
 
 
-_PART_END = lazy(r"[,;] |\b(?:and|und|y|et|while|whereas|but)\b")
+_PART_END = lazy(r"[,;.!?] |\b(?:and|und|y|et|while|whereas|but)\b")
 """Where a part of a sentence ends that may be about something else than the next one: "bread costs 2.49, milk 3.98"."""
 
 
