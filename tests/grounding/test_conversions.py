@@ -93,9 +93,9 @@ def test_there_and_back(number: int, unit: str) -> None:
     """What is converted to another unit is the number that it was, when it is converted back."""
     (quantity,) = quantities(f"{number} {unit}")
     found = list(converted(quantity))
-    assert len(found) > 1
+    assert found
     for other, least, most in found:
-        if other == "mm":  # it is millions, too
+        if other in ("mm", quantity.unit):  # mm are millions, too
             continue
         there = (least + most) / 2
         text = f"{there:.9f} {other}"

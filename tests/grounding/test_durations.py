@@ -139,6 +139,7 @@ def test_the_same_length_of_time(claim: str, source: Any) -> None:
         ("The job ran 6 min 21 s", "The job ran 372 s.", "6 min 21 s"),
         ("The job ran 6 minutes", "The job ran 380 seconds.", "6 minutes"),
         ("The job ran 6 minutes", "The job ran 341 seconds.", "6 minutes"),
+        ("The job ran 6 minutes", "The job ran 6.2 minutes.", "6 minutes"),
         ("The job ran 12 seconds", "The job ran 6m12s.", "12 seconds"),
         ("The trip takes 1 h 30 min", "The trip takes 89 minutes.", "1 h 30 min"),
         ("The course takes 3 weeks", "The course takes 14 days.", "3 weeks"),

@@ -31,7 +31,7 @@ def _units(kind: str) -> Iterator[tuple[str, Decimal]]:
 _FACTORS: dict[str, list[tuple[str, Decimal, Decimal]]] = {}
 for _kind in _KINDS.splitlines():
     for (_unit, _one), (_other, _another) in product(_units(_kind), repeat=2):
-        if _unit != _other or _one == _another:  # who tells both in GB means the same by it
+        if _unit != _other or _one == _another:  # GB are by 1000 or by 1024 in all places alike
             _FACTORS.setdefault(_unit, []).append((_other, _one, _another))
 """The units that each unit may be converted to, itself included, and how many of the kind's unit both are."""
 _FACTORS[METRES] = _FACTORS["metre"]
@@ -39,7 +39,7 @@ _FREEZING, _STEPS = Decimal(32), Decimal("1.8")
 
 
 def converted(quantity: Quantity) -> Iterator[tuple[str, Decimal, Decimal]]:
-    """The units in which a quantity may be told, each with the bounds of the number there."""
+    """The other units in which a quantity may be told, each with the bounds of the number there."""
     for least, most in _bounds(quantity):
         if quantity.unit in (DURATION, ":"):
             yield from _in_units("second", least, most)
@@ -50,12 +50,15 @@ def converted(quantity: Quantity) -> Iterator[tuple[str, Decimal, Decimal]]:
             for low, high in ((least, most), (-most, -least)):
                 yield "°c", *_unsigned((low - _FREEZING) / _STEPS, (high - _FREEZING) / _STEPS)
         else:
-            yield from _in_units(quantity.unit, least, most)
+            found = _in_units(quantity.unit, least, most)
+            yield from (each for each in found if each[0] != quantity.unit)
 
 
 def in_seconds(quantity: Quantity) -> list[tuple[Decimal, Decimal]]:
     """The bounds of a length of time in seconds; none, if a quantity is no such."""
-    return [(least, most) for unit, least, most in converted(quantity) if unit == "second"]
+    unit = "second" if quantity.unit in (DURATION, ":") else quantity.unit
+    found = (each for bounds in _bounds(quantity) for each in _in_units(unit, *bounds))
+    return [(least, most) for unit, least, most in found if unit == "second"]
 
 
 def _in_units(unit: str, least: Decimal, most: Decimal) -> Iterator[tuple[str, Decimal, Decimal]]:

@@ -189,7 +189,7 @@ class _Reading:
     def beside_part(self, fact: Quantity | Date) -> Beside:
         """The same of a number or a date, which may be in a part of the claim that names an object of its own."""
         parts = self.stated.stating
-        if not self.overlap.of_record or len(parts) < 2:
+        if len(parts) < 2:
             return self.beside
         own = next(number for number, part in enumerate(parts, 1) if fact in part.facts)
         return self._beside([part.text for part in parts[:own]])
