@@ -81,7 +81,7 @@ def unsupported(output: str, source: str) -> list[str]:
         ("It used 24 GB.", "used 24G", "It used 24 Acme.", "Acme"),
         ("Installations set a record last year (6,930).", "Installations set a record. 6,930 of them last year, 14% more.",
          "Installations set a record last year (6,931).", "6,931"),
-        ("It has 505 MB.", "It has 505M, or 505 MB.", "It has 505 GB.", "GB"),
+        ("It has 505 MB.", "It has 505M, or 505 MB.", "It has 505 GB.", "505 GB"),
         ("It runs at 3.2 GHz.", "It runs at 3.2GHz.", "It runs at 3.2 MHz.", "MHz"),
         ("Over 3,000 came.", "3,190 came.", "Over 4,000 came.", "4,000"),
         ("Nearly 3,000 came.", "2,950 or 3,190 came.", "Nearly 3,500 came.", "3,500"),
@@ -341,9 +341,9 @@ def test_words_that_are_no_numbers(text: str, values: Sequence[Sequence[str]]) -
 @pytest.mark.parametrize(
     ("params", "dev", "held"),
     [
-        ({}, (0.988, 0.962), (1.0, 0.934)),
-        ({"min_support": 0}, (0.207, 0.564), (0.371, 0.632)),
-        ({"check": FACTS.check}, (0.158, 0.487), (0.323, 0.526)),
+        ({}, (0.988, 0.962), (1.0, 0.947)),
+        ({"min_support": 0}, (0.207, 0.590), (0.371, 0.645)),
+        ({"check": FACTS.check}, (0.158, 0.513), (0.323, 0.539)),
     ],
 )
 def test_figures_of_answers_in_prose(

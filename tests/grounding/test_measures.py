@@ -85,5 +85,6 @@ def test_a_unit_in_words_is_no_wording_that_a_source_would_have_to_have(claim: s
 
 def test_a_unit_is_told_with_its_number_only() -> None:
     """Though what no source knows looks like a name."""
+    assert unsupported("The disk takes 150 MW", "The disk takes 90 W.") == ("150", "MW")
     assert unsupported("The backup has 150 GB", "The backup has 90 MB.") == ("150 GB",)
-    assert unsupported("The backup has 90 GB", "The backup has 90 MB.") == ("GB",)
+    assert unsupported("The backup has 90 GB", "The backup has 90 MB.") == ("90 GB",)

@@ -7,7 +7,7 @@ import pytest
 
 from agenteval.grounding.dates import dates
 from agenteval.grounding.links import links
-from agenteval.grounding.quantities import NEARLY
+from agenteval.grounding.quantity import NEARLY
 from agenteval.grounding.source_numbers import any_unit, anywhere
 from agenteval.grounding.source_text import SourceText
 from agenteval.grounding.sources import Source

@@ -3,10 +3,12 @@
 import re
 from collections.abc import Callable
 
+from agenteval.grounding.conversions import converted, in_seconds
 from agenteval.grounding.dates import Date
+from agenteval.grounding.durations import DURATION
 from agenteval.grounding.measures import is_measure, measure
 from agenteval.grounding.quantities import CURRENCIES
-from agenteval.grounding.quantity import Quantity
+from agenteval.grounding.quantity import METRES, Quantity
 from agenteval.grounding.source_numbers import Beside, SourceNumbers, any_unit, anywhere, stands_alone
 from agenteval.grounding.source_text import SourceText
 from agenteval.grounding.statements import Statement
@@ -29,12 +31,16 @@ def has_number(quantity: Quantity, stated: Statement, beside: Beside, sources: S
     if nearly and any(numbers.has_near(each, nearly, beside, fits, finer=finer) for each in quantity.values):
         return True
     may_be_hour = quantity.clock == "at" or (quantity.clock and stated.times)
-    return bool(may_be_hour) and _has_hour(quantity, numbers, beside)
+    if may_be_hour and _has_hour(quantity, numbers, beside):
+        return True
+    return quantity.unit != DURATION and _has_converted(quantity, numbers, beside)
 
 
 def has_quantity(quantity: Quantity, beside: Beside, sources: SourceText) -> bool:
     """Whether the sources have its value in some spelling, beside such words."""
     numbers, fits = sources.numbers, _fits(quantity)
+    if quantity.unit == DURATION:
+        return _has_converted(quantity, numbers, beside)
     if quantity.unit == "+":  # no other item's number: only objects of one kind have to be distinguished
         in_records = sources.in_records(anywhere)
         digits = re.findall(r"\d+", quantity.text)
@@ -66,9 +72,9 @@ def _fits(quantity: Quantity) -> Callable[[str], bool]:
     """Whether a unit may be that of a number: none may be any but a time of day."""
 
     def fits(unit: str) -> bool:
-        if quantity.unit == ":" or unit == ":":
+        if {":", DURATION} & {quantity.unit, unit}:
             return quantity.unit == unit
-        return unit in ("", quantity.unit) or not quantity.unit
+        return unit in ("", METRES, quantity.unit) or quantity.unit in ("", METRES)
 
     return fits
 
@@ -85,6 +91,18 @@ def _fits_there(quantity: Quantity) -> Callable[[str, int, int], bool]:
 _POWERS_OF_DATA = {"%": -2, **dict.fromkeys(CURRENCIES, 2)}
 """How data may have a number with a unit, without one: a percentage as a fraction, and an object an amount of money in
 cents; in prose a year would do for it."""
+
+
+def _has_converted(quantity: Quantity, numbers: SourceNumbers, beside: Beside) -> bool:
+    """Whether the sources have it in other units of measure, or what it rounds."""
+    if any(numbers.has_duration(least, most, beside) for least, most in in_seconds(quantity)):
+        return True
+    if any(numbers.has_measure(unit, least, most, beside) for unit, least, most in converted(quantity)):
+        return True
+    if quantity.unit != DURATION:
+        return False
+    ways = [way for value in quantity.values for way in (value, value / 60)]  # 3:45 in minutes, or in hours
+    return any(numbers.has(way, ":", _is_time, beside) for way in ways)
 
 
 def _has_hour(quantity: Quantity, numbers: SourceNumbers, beside: Beside) -> bool:
@@ -109,7 +127,7 @@ def _is_bare(unit: str) -> bool:
 
 def _is_displaced(quantity: Quantity, stated: Statement, sources: SourceText) -> bool:
     """Whether the sources have another number in the very place: the words before and after it are the same."""
-    if quantity.about or quantity.unit in (":", "+") or not any(map(str.isdigit, quantity.text)):
+    if quantity.about or quantity.unit in (":", "+", DURATION) or not any(map(str.isdigit, quantity.text)):
         return False
     text = stated.without_links
     start, end = quantity.start, quantity.end

@@ -4,6 +4,7 @@ Units of one spelling in English, German, Spanish and French are one unit. Lette
 may be millions, `temp_min` is no time.
 """
 
+from agenteval.grounding.quantity import METRES
 from agenteval.lazyregex import lazy
 
 _UNITS = """
@@ -37,23 +38,36 @@ gallon gallons
 °f fahrenheit
 km/h kmh kph kilometres/h kilometers/h kilometer/h kilómetros/h kilomètres/h stundenkilometer stundenkilometern
 mph miles/h mile/h mi/h
+m/s mps metres/s meters/s
 hectare hectares ha hektar hectáreas
 acre acres
 kwh
 mwh
+byte bytes
+kb kib kilobyte kilobytes
+mb mib megabyte megabytes
+gb gib gigabyte gigabytes
+tb tib terabyte terabytes
 """
 _UNIT_OF = {name: names.split()[0] for names in _UNITS.splitlines() for name in names.split()}
 _AMBIGUOUS = frozenset("min h g l mi ha second day week month year hour foot".split())  # noqa: SIM905
 """Units that the name of a field means something else by: `temp_min`, `month`."""
-_OF_FIELD = {"_c": "°c", "_f": "°f"}
+_OF_FIELD = {"_c": "°c", "_f": "°f", "_s": "second", "_m": METRES}
 _AFTER = lazy(
-    r"(?i)[ \u00a0\u202f-]?(?:(?:degrees?|grad|grados?|degrés?) )?(°[cf]|[^\W\d_]+(?:/h)?)"
+    r"(?i)[ \u00a0\u202f-]?(?:(?:degrees?|grad|grados?|degrés?) )?(°[cf]|[^\W\d_]+(?:/[hs])?)"
     r"( (?:per|an|pro|por|par) (?:hour|stunde|hora|heure)| à l.heure)?(?![\w/²³]| de\b)"
 )
 _DEGREES = lazy(r"(?i)[ \u00a0\u202f-]?(?:°|degrees?\b|grad\b|grados?\b|degrés?\b)")
 _BELOW = lazy(r"(?i) (?:below|under|unter|bajo|sous) (?:zero|freezing|null|cero|zéro)\b")
 _MINUS = lazy(r"(?i)\b(?:minus|negative|menos|moins) ?\Z")
+_SPEED_MS = lazy(r"(?i)(?:wind|speed|gusts?|velocity)\w*?[_ ]ms[\"')]{0,2}: ?[\"']?\Z")
+"""The name of a field in metres per second: of others `ms` are milliseconds."""
 _BEFORE = lazy(r"(_?[^\W_]+)[\"')]{0,2}: ?[\"']?\Z")
+
+
+def names_of(unit: str) -> list[str]:
+    """All the names of a unit, in lower case."""
+    return [name for name, each in _UNIT_OF.items() if each == unit]
 
 
 def is_measure(unit: str) -> bool:
@@ -89,6 +103,8 @@ def measure(text: str, start: int, end: int) -> str:
     before = _BEFORE.search(text, max(0, start - 40), start)
     name = before[1].lower() if before else ""
     word = name.removeprefix("_")
+    if word == "ms" and _SPEED_MS.search(text, max(0, start - 40), start):
+        return "m/s"
     return _OF_FIELD.get(name) or ("" if word in _AMBIGUOUS else _UNIT_OF.get(word, ""))
 
 
@@ -100,4 +116,8 @@ def _written(text: str, end: int) -> tuple[str, int]:
     name = after[1].lower()
     if after[2] and (unit := _UNIT_OF.get(f"{name}/h")):
         return unit, after.end()
+    if name == "s" and (text[end - 1 : end + 1] != "0s"):  # no 1980s, no 90s
+        return "second", after.end(1)
+    if text[end : after.end(1)] == "G":  # no gram: `24G`
+        return "gb", after.end(1)
     return _UNIT_OF.get(name, ""), after.end(1)

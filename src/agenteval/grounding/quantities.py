@@ -10,15 +10,24 @@ from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 
 from agenteval.grounding.dates import DAY_SIGNS, MONTH_SIGNS
+from agenteval.grounding.durations import durations
 from agenteval.grounding.measures import is_degrees, is_measure, measure
 from agenteval.grounding.number_words import spelled
-from agenteval.grounding.quantity import Quantity, apart, may_be_day, may_be_hour, may_be_version
+from agenteval.grounding.quantity import (
+    METRES,
+    NEARLY,
+    Quantity,
+    apart,
+    is_about,
+    is_over,
+    may_be_day,
+    may_be_hour,
+    may_be_version,
+)
 from agenteval.grounding.times import times
 from agenteval.language.content_words import UNSPACED_SIGN
 from agenteval.lazyregex import lazy
 
-NEARLY = Decimal("0.05")
-"""How far an approximate number ("about 60") may be from the exact one, as a share."""
 ROUND = 1000
 """From which number on it may be twice as far, upwards, when only its first digit is no zero: `over 2,000` for 2,187."""
 
@@ -65,7 +74,7 @@ _NUMBER = lazy(
     r"(?P<digits>\d{1,3}(?:[,\u00a0\u202f'\u2019]\d{3})+(?:\.\d+)?(?!\d)"
     r"|(?<!,)\d+(?:[.\u00a0\u202f]\d{3})*,\d\d?(?![\d,])|\d+(?:\.\d+)*)"
     r"(?:(?P<ordinal>st|nd|rd|th)\b|[ \u00a0\u202f-]?(?P<scale>hundred|thousand|million|billion|trillion|mio|bn|mn|mm|tn|[kKmMbBT]"
-    r"|[Mm]ill(?:ion(?:s|en)|ones|ón|iard(?:s|en?)?)|M(?:io|rd)\b\.?|[百千]?[万萬]|[百千亿億])(?![\w])|[ \u00a0\u202f]?(?P<size>[kKMGTP])i?B\b)?"
+    r"|[Mm]ill(?:ion(?:s|en)|ones|ón|iard(?:s|en?)?)|M(?:io|rd)\b\.?|[百千]?[万萬]|[百千亿億])(?!\w|/[hs]\b))?"
     r"(?:[ \u00a0\u202f-]?(?:d['\u2019]|de )?(?P<after>[%$€£¥]|percentage points?|percent|per cent|pct|US dollars?|dollars?|[Ee]uros?|pounds?|yen|USD|EUR|GBP"
     r"|Prozent|por ciento|pour cent)(?!\w))?"
 )
@@ -79,47 +88,6 @@ _IDENTIFIER_SIGN = lazy(r"\d(?:(?<=[A-Za-z]\d)|(?<=[A-Za-z]-\d)|\.\d)")
 _DIGITS = lazy(r"\d+")
 _PHONE = lazy(r"\+\d{1,3}[ ()/-]{1,2}\d[\d ()/-]{4,16}\d")
 _SEPARATORS = lazy(r"[,\u00a0\u202f'\u2019]")
-_ABOUT = (
-    *"about around roughly approximately approx. some nearly almost over under circa ca. ~ ≈".split(),  # noqa: SIM905
-    *("more than", "less than", "up to", "at least"),
-    *[
-        " rund",
-        " etwa",
-        "ungefähr",
-        " knapp",
-        " fast",
-        " über",
-        "mehr als",
-        "weniger als",
-        "bis zu",
-        "mindestens",
-    ],
-    *[
-        " unos",
-        " unas",
-        " casi",
-        "más de",
-        "menos de",
-        "cerca de",
-        "alrededor de",
-        "aproximadamente",
-        "al menos",
-    ],
-    *["environ", "près de", "plus de", "moins de", "presque", "jusqu'à", "au moins"],
-)
-"""In English, German, Spanish and French."""
-_OVER = (
-    *["over", ">"],
-    "more than",
-    "at least",
-    " über",
-    "mehr als",
-    "mindestens",
-    "más de",
-    "al menos",
-    "plus de",
-    "au moins",
-)
 _OF_SCALE = lazy(r"\d[.,]\d\d? ?(?:/|out of|von|sobre|de|sur) ?\Z")
 _SCALE_ENDS = (5, 10, 100)
 """Where scales of ratings end: nothing is counted by `4.3 out of 5`."""
@@ -129,14 +97,19 @@ CURRENCIES = ("$", "€", "£", "¥")
 
 def quantities(text: str, skip: Sequence[tuple[int, int]] = ()) -> list[Quantity]:
     """The numbers of a text, in order, without those inside the spans to skip. Part of a name is none: H100."""
-    if not _DIGITS.search(text) and "half " not in text:  # as in most texts
+    if not _DIGITS.search(text) and "half" not in text and "quarter" not in text:  # as in most texts
         return [q for q in spelled(text) if not _Spans(skip).hit(q.start, q.end)]
     text = apart(text)
-    clock = [*times(text), *(_phones(text) if "+" in text else ())]
+    lasting = [*durations(text)]
+    within = _Spans([(quantity.start, quantity.end) for quantity in lasting])
+    clock = [
+        q for q in (*times(text), *(_phones(text) if "+" in text else ())) if not within.hit(q.start, q.end)
+    ]
+    whole = [*clock, *lasting]
     names = (match.span() for match in identifiers(text))
-    blocked = _Spans([*skip, *names, *((quantity.start, quantity.end) for quantity in clock)])
+    blocked = _Spans([*skip, *names, *((quantity.start, quantity.end) for quantity in whole)])
     others = (q for q in (*_digits(text), *spelled(text)) if not blocked.hit(q.start, q.end))
-    told = (time for time in clock if not _Spans(skip).hit(time.start, time.end))
+    told = (q for q in whole if not _Spans(skip).hit(q.start, q.end))
     return sorted([*told, *others], key=lambda quantity: quantity.start)
 
 
@@ -179,7 +152,7 @@ def _digits(text: str) -> Iterator[Quantity]:
         if not match:
             continue
         start, end = currency.start() if currency else start, match.end()
-        written, ordinal, scale, size, after = match.groups()
+        written, ordinal, scale, after = match.groups()
         digits = written if written.isdigit() else in_digits(written)
         if digits.count(".") > 1 or len(digits) > 40:
             continue  # a version: a name, not a number
@@ -190,21 +163,19 @@ def _digits(text: str) -> Iterator[Quantity]:
         before = text[max(0, start - 20) : start]
         if value in _SCALE_ENDS and _OF_SCALE.search(before):
             continue
-        about = _ends_in(before, _ABOUT)
+        about = is_about(before)
         measured = unit == "%" or is_measure(unit) or is_degrees(text, end)
         values = frozenset(_readings(value, scale or "", unit))
-        if size:
-            values |= {value.scaleb(_SCALES_OF_DATA[size]).normalize()}
         if _GROUPED.fullmatch(written):
             values |= {each * 1000 for each in values}
         yield Quantity(
             text=text[start:end],
             values=values,
-            unit=unit,
+            unit=unit or (METRES if scale == "m" else ""),
             about=about,
             nearly=_nearly(digits, value, about=about, scaled=bool(scale), measured=measured),
             measured=measured,
-            over=about and _ends_in(before, _OVER),
+            over=about and is_over(before),
             start=start,
             end=end,
             clock=may_be_hour(before, text[end : end + 10])
@@ -224,7 +195,6 @@ def _goes_on(sign: str) -> bool:
 _GROUPS = lazy(r"\d{1,3}(?:\.\d{3}){2,}")
 _GROUPED = lazy(r"[1-9]\d{0,2}\.\d{3}")
 """A number that a comma of English would part: `1.200` in German and Spanish, though it may be 1.2."""
-_SCALES_OF_DATA = {"k": 3, "K": 3, "M": 6, "G": 9, "T": 12, "P": 15}
 
 
 def _nearly(digits: str, value: Decimal, *, about: bool, scaled: bool, measured: bool) -> Decimal:
@@ -246,11 +216,6 @@ def in_digits(number: str) -> str:
 def identifiers(text: str) -> Iterable[re.Match[str]]:
     """The names with digits in them; most texts have no sign of one."""
     return IDENTIFIER.finditer(text) if _IDENTIFIER_SIGN.search(text) else ()
-
-
-def _ends_in(before: str, words: tuple[str, ...]) -> bool:
-    """Whether the text before a number ends in one of these."""
-    return before.rstrip().casefold().endswith(words)
 
 
 def _unit(before: str | None, ordinal: str | None, after: str | None) -> str:

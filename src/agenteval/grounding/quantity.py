@@ -6,13 +6,16 @@ from decimal import Decimal
 from agenteval.language.content_words import UNSPACED, carries_content
 from agenteval.lazyregex import lazy
 
+NEARLY = Decimal("0.05")
+"""How far an approximate number ("about 60") may be from the exact one, as a share."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quantity:
     """A number: `values` holds the readings it may have (`5m` is 5 metres or 5 million).
 
-    `unit` is `%`, a currency, a unit of measure (which is no part of `text`), `:` for a time of day in minutes, `th` for an
-    ordinal, `+` for a telephone number (one number with all its digits), or empty. `about` says that the text calls it approximate, `over` that it is less than the exact
+    `unit` is `%`, a currency, a unit of measure (which is no part of `text`), `:` for a time of day in minutes, `duration` for a length of time in seconds, `th` for an
+    ordinal, `+` for a telephone number (one number with all its digits), `m` for metres or millions, or empty. `about` says that the text calls it approximate, `over` that it is less than the exact
     one, `day` that it may be one of a month (`the 12th`), `version` that it may be one cut short (`Node 20`), `clock` that
     it may be an hour: as `at` in `at 9`, as `to` only beside another time, in `6:30 to 8`. `nearly` is the share by which
     the exact number may differ: that of `about 60`, and half of the last digit of `15.2k` and `31 °C`; what is `measured`, and
@@ -34,6 +37,13 @@ class Quantity:
     version: bool = False
 
 
+def rounding(value: Decimal, step: Decimal) -> Decimal:
+    """By what share a number rounds that is told in steps of this size."""
+    return min(step / 2 / value, NEARLY) if value else Decimal(0)
+
+
+METRES = "m"
+"""The unit of what may be metres as well as millions: it fits what has no unit."""
 HOUR_SIGNS = ("点", "點", "时", "時")
 _UNSPACED = lazy(
     rf"[{UNSPACED}](?<!\d[百千万萬亿億月日号號])(?<!\d[百千][万萬])(?<!\d[点點时時](?!间|間))(?<!\d[点點时時]半)"
@@ -107,3 +117,61 @@ def may_be_version(before: str) -> bool:
     word = (before.split() or [""])[-1].strip("*_`(")
     named = word[:1].isupper() and carries_content(word.lower())
     return word[-1:].isalnum() and (named or word == "version")
+
+
+_ABOUT = (
+    *"about around roughly approximately approx. some nearly almost over under circa ca. ~ ≈".split(),  # noqa: SIM905
+    *("more than", "less than", "up to", "at least"),
+    *[
+        " rund",
+        " etwa",
+        "ungefähr",
+        " knapp",
+        " fast",
+        " über",
+        "mehr als",
+        "weniger als",
+        "bis zu",
+        "mindestens",
+    ],
+    *[
+        " unos",
+        " unas",
+        " casi",
+        "más de",
+        "menos de",
+        "cerca de",
+        "alrededor de",
+        "aproximadamente",
+        "al menos",
+    ],
+    *["environ", "près de", "plus de", "moins de", "presque", "jusqu'à", "au moins"],
+)
+"""In English, German, Spanish and French."""
+_OVER = (
+    *["over", ">"],
+    "more than",
+    "at least",
+    " über",
+    "mehr als",
+    "mindestens",
+    "más de",
+    "al menos",
+    "plus de",
+    "au moins",
+)
+
+
+def is_about(before: str) -> bool:
+    """Whether the text before a number calls it approximate."""
+    return _ends_in(before, _ABOUT)
+
+
+def is_over(before: str) -> bool:
+    """Whether the text before a number says that the exact one is greater."""
+    return _ends_in(before, _OVER)
+
+
+def _ends_in(before: str, words: tuple[str, ...]) -> bool:
+    """Whether the text before a number ends in one of these."""
+    return before.rstrip().casefold().endswith(words)

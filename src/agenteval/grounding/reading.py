@@ -12,9 +12,10 @@ from functools import cached_property, lru_cache
 from itertools import accumulate
 
 from agenteval.grounding.dates import Date, dates
+from agenteval.grounding.durations import between, durations, idioms
 from agenteval.grounding.links import Link, addresses, links, spelled_out
 from agenteval.grounding.quantities import IDENTIFIER, in_digits
-from agenteval.grounding.quantity import apart
+from agenteval.grounding.quantity import Quantity, apart
 from agenteval.grounding.times import times
 from agenteval.grounding.wording import tokens
 from agenteval.lazyregex import lazy
@@ -81,13 +82,25 @@ class Reading:
         return list(found.values())
 
     @cached_property
+    def _times(self) -> list[Quantity]:
+        """The times of day, in order."""
+        return sorted(times(apart(self.text)), key=lambda time: time.start)
+
+    @cached_property
     def texts_by_time(self) -> dict[Decimal, set[int]]:
         """The times of day, in minutes, each with the numbers of the texts that state it."""
         found: dict[Decimal, set[int]] = {}
-        for time in times(apart(self.text)):
+        for time in self._times:
             for value in time.values:
                 found.setdefault(value, set()).add(self.text_at(time.start))
         return found
+
+    @cached_property
+    def durations(self) -> list[tuple[Decimal, int]]:
+        """The lengths of time however they are told, and those between two times, in seconds, and where each stands in `text`."""
+        text = apart(self.text)
+        told = ((value, each.start) for each in (*durations(text), *idioms(text)) for value in each.values)
+        return [*told, *between(self._times, self.text)]
 
     @cached_property
     def identifiers(self) -> frozenset[str]:

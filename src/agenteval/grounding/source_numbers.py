@@ -15,10 +15,12 @@ from agenteval.grounding.dates import MONTHS, dates
 from agenteval.grounding.effort import FOUND, Effort
 from agenteval.grounding.number_words import spellings
 from agenteval.grounding.quantities import ROUND, quantities
-from agenteval.grounding.quantity import may_be_version
+from agenteval.grounding.quantity import METRES, may_be_version
 from agenteval.grounding.reading import SPACED, Reading
 from agenteval.lazyregex import lazy
 
+_ALSO = {"byte": ("",), "metre": (METRES,)}
+"""How a unit of measure may be told in another way."""
 MOST_KEPT = 1000
 """Lines whose numbers are kept: near one number there are others, and other checks read the same fixture."""
 AROUND = 60
@@ -74,6 +76,19 @@ class SourceNumbers:
     def has_version(self, number: str, beside: "Beside") -> bool:
         """Whether a text has a version that is this number, or begins with it: the 3.11 of `3.11.7`, the 20 of `v20.11`."""
         return self.has_written(number, beside, _begins_version)
+
+    def has_duration(self, least: Decimal, most: Decimal, beside: "Beside") -> bool:
+        """Whether a text has a length of time within these bounds, in seconds, whatever its units."""
+        for number, source in enumerate(self._sources):
+            for seconds, at in self._effort.spent_on(source.durations):
+                if least <= seconds <= most and beside(number, at):
+                    return True
+        return False
+
+    def has_measure(self, unit: str, least: Decimal, most: Decimal, beside: "Beside") -> bool:
+        """Whether a text has a number within these bounds with this unit of measure; of bytes, without any, too."""
+        units = (unit, *_ALSO.get(unit, ()))
+        return self._number_at((float(least), float(most)), least, most, units.__contains__, beside)
 
     def has_hash(self, start: str) -> bool:
         """Whether a text has a hash of twelve digits or more, or a UUID, that begins so: a shorter one is another name."""

@@ -19,6 +19,7 @@ from agenteval.grounding.links import Link, addresses, links
 from agenteval.grounding.passages import Passages, encoded, signs
 from agenteval.grounding.reading import Reading, reading
 from agenteval.grounding.records import fields
+from agenteval.grounding.siblings import is_said_of_other
 from agenteval.grounding.source_numbers import Beside, SourceNumbers, any_unit, anywhere
 from agenteval.grounding.sources import Source
 from agenteval.grounding.statements import Statement
@@ -105,6 +106,7 @@ class SourceText:
         """
         telling = signs.union(self.signs.content(words(" ".join(stated.identifiers))))
         told = [telling.intersection(self.signs.content(words(part))) for part in parts]
+        about = parts[-1] if parts else stated.plain
         moments = cache(lambda number: list(self._moments(number, stated)))
 
         def stand(number: int, offset: int) -> bool:
@@ -114,7 +116,7 @@ class SourceText:
             if len(signs.intersection(self.signs.content(words(near)))) < least:
                 return False
             if not self._own[number].records:
-                return True
+                return not is_said_of_other(self._read[number].text, offset, about)
             text = self._read[number].text_at(offset)
             return not self.passages.items(number).is_other(text, telling, told, lambda: moments(number))
 

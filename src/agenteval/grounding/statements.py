@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from agenteval.grounding.apparatus import apparatus
 from agenteval.grounding.dates import Date, dates
+from agenteval.grounding.durations import idioms
 from agenteval.grounding.links import Link, addresses, links
 from agenteval.grounding.measures import is_measure, sign_start, unit_end
 from agenteval.grounding.quantities import IDENTIFIER, identifiers, quantities
@@ -22,7 +23,7 @@ LONGEST_KEPT = 2_000
 """Characters of the claims that are kept as they were read: memory stays bounded."""
 
 
-_PART_END = lazy(r"[,;] |\b(?:and|und|y|et|while|whereas|but)\b")
+_PART_END = lazy(r"[,;.!?] |\b(?:and|und|y|et|while|whereas|but)\b")
 """Where a part of a sentence ends that may be about something else than the next one: "bread costs 2.49, milk 3.98"."""
 
 
@@ -93,6 +94,11 @@ class Statement:
                 found.append(Part(text, own))
                 text = ""
         return found
+
+    @cached_property
+    def idioms(self) -> list[Quantity]:
+        """The lengths of time without a number: they are words, unless the sources have them."""
+        return list(idioms(self.without_links))
 
     @property
     def times(self) -> list[Quantity]:

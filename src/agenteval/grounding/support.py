@@ -26,7 +26,7 @@ from agenteval.grounding.source_numbers import Beside, anywhere
 from agenteval.grounding.source_text import SourceText
 from agenteval.grounding.statements import statement
 from agenteval.grounding.temperatures import misplaced
-from agenteval.language.signs import END, words
+from agenteval.language.signs import END, tokens, words
 from agenteval.text import fold
 
 MOST_BESIDE = 3
@@ -118,6 +118,12 @@ class _Reading:
             if sign and sign != END and not word[0].isdigit():
                 self._written.setdefault(sign, word)
         held, said, units = sources.passages.content, sources.said, self.stated.measuring
+        units |= frozenset(
+            word
+            for each in self.stated.idioms
+            if has_quantity(each, anywhere, sources)
+            for word in tokens(each.text)
+        )
         sources.passages.spend(len(self._written))
         return [
             sign
@@ -183,7 +189,7 @@ class _Reading:
     def beside_part(self, fact: Quantity | Date) -> Beside:
         """The same of a number or a date, which may be in a part of the claim that names an object of its own."""
         parts = self.stated.stating
-        if not self.overlap.of_record or len(parts) < 2:
+        if len(parts) < 2:
             return self.beside
         own = next(number for number, part in enumerate(parts, 1) if fact in part.facts)
         return self._beside([part.text for part in parts[:own]])

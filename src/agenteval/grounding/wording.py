@@ -85,7 +85,9 @@ _COMPOUND = lazy(r"-[a-z]\w+")
 """What is said of a name in one word with it: `MIT-licensed`."""
 _SCALES = ("K", "M", "B", "T")
 """Letters after a number that its value tells."""
-_UNITS = lazy(r"(?:[KMGTP]i?)?(?:B|[Bb]it|Hz|W|Wh|V|A|Pa|J|N|L|C|F)|G")
+_OF_VALUE = lazy(r"[KMBT]|[kKMGT]i?B|G")
+"""A scale, or a unit of data: what a number means, and no name."""
+_UNITS = lazy(r"(?:[kKMGTP]i?)?(?:B|[Bb]it|Hz|W|Wh|V|A|Pa|J|N|L|C|F)|G")
 _COUNT = lazy(r"\d[\d.,]* ?\Z")
 _COUNTED = lazy(r"(?:\d|\b(?:zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|einer?)) \Z")
 
@@ -111,7 +113,7 @@ def _runs(text: str) -> Iterator[list[re.Match[str]]]:
         if before and (before.isalnum() or before in "_@/.#-'’°"):
             continue
         number = _number_before(match, text)
-        if number and match.group() in _SCALES:
+        if number and _OF_VALUE.fullmatch(match.group()):
             continue
         if run and (
             run[-1].group().endswith(".")

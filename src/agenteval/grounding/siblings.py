@@ -1,0 +1,91 @@
+"""Parts of prose that are told alike, "Alice: 12 points, Bob: 9 points" or rows of a table: what is said of one is not said of the next."""
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+from agenteval.grounding.quantities import identifiers
+from agenteval.language.content_words import plain_form
+from agenteval.language.signs import words
+from agenteval.lazyregex import lazy
+
+AROUND = 250
+"""How many characters before and after a part are looked through for others like it."""
+
+SHORTEST = 3
+"""Letters of a name that is cut short, at least."""
+
+_END = lazy(r"[,;.!?] +|\n\s*| (?:and|und|y|et) ")
+_TOKEN = lazy(
+    r"(?P<time>\d{1,2}:\d\d)|(?P<number>[A-Z]*-?\d[\w.,:]*)|(?P<name>[^\W\d_a-zß-ÿ][\w'-]*)|[^\W\d_][\w'-]*"
+)
+_COMPARED = lazy(r"(?i)\b(?:than|unlike|versus|vs\.?|compared (?:to|with)|instead of|als|que)\b[^,;:]*")
+"""What a claim names beside what it is about: "easier than in Berlin: 2.8 %"."""
+_MARKS = {"time": ":", "number": "#", "name": "N"}
+_VALUES = frozenset((":", "#"))
+
+
+def is_said_of_other(text: str, offset: int, claim: str) -> bool:
+    """Whether a claim, or a part of one, names what another part of a text is about, and nothing that is only in the part at an offset."""
+    start = max(0, offset - AROUND)
+    part, others = _siblings(text[start : offset + AROUND], offset - start)
+    if not others:
+        return False
+    own, named = _names(part), _names(_COMPARED.sub("", claim))
+    for other in others:
+        theirs = _names(other)
+        if own - theirs and _has(named, theirs - own) and not _has(named, own - theirs):
+            return True
+    return False
+
+
+@lru_cache(maxsize=256)
+def _siblings(text: str, offset: int) -> tuple[str, list[str]]:
+    """The part of a text that is at an offset, and those that are told like it, each with a value of its own."""
+    ends = [match.span() for match in _END.finditer(text)]
+    starts, stops = [0, *(end for _, end in ends)], [*(start for start, _ in ends), len(text)]
+    parts = [text[a:b] for a, b in zip(starts, stops, strict=True)]
+    at = bisect_right(starts, offset) - 1
+    shape = _shape(parts[at])
+    return parts[at], [
+        part for number, part in enumerate(parts) if number != at and _are_alike(shape, _shape(part))
+    ]
+
+
+def _are_alike(one: Sequence[str], other: Sequence[str]) -> bool:
+    """Whether two parts are told with the same words and kinds of values but for one word, or a name."""
+    if len(one) != len(other) or _VALUES.isdisjoint(one):
+        return False
+    pairs = [(mine, theirs) for mine, theirs in zip(one, other, strict=True) if mine != theirs]
+    return not pairs or (len(pairs) == 1 and _VALUES.isdisjoint(pairs[0]))
+
+
+def _shape(part: str) -> list[str]:
+    """The words of a part, with marks in the place of numbers, times and names."""
+    return list(_tokens(part))
+
+
+def _tokens(part: str) -> Iterator[str]:
+    last = ""
+    for match in _TOKEN.finditer(part):
+        kind = _MARKS.get(match.lastgroup or "", match.group())
+        if kind != "N" or last != "N":
+            yield kind
+        last = kind
+
+
+def _names(part: str) -> frozenset[str]:
+    """The words of a part that carry meaning, as written and as compared, and its names with digits; numbers aside."""
+    found = {
+        each
+        for word in words(part)
+        if not word.isdigit() and (form := plain_form(word))
+        for each in (form, word.lower())
+    }
+    return frozenset(found | {match.group().lower() for match in identifiers(part)})
+
+
+def _has(named: frozenset[str], names: frozenset[str]) -> bool:
+    """Whether one of these names is among others, in full or cut short: `Sat` for `Saturdays`."""
+    short = tuple(name for name in names if len(name) >= SHORTEST)
+    return not named.isdisjoint(names) or any(name.startswith(short) for name in named)
