@@ -9,7 +9,9 @@ from agenteval.grounding.sources import json_source
 from agenteval.grounding.support import support
 
 WEATHER = "Bremen: 9 °C, rain\nHamburg: 8 °C, sun\nKiel: 7 °C, wind"
-TABLE = "| Team | Points | Wins |\n|---|---|---|\n| Lions | 42 | 13 |\n| Tigers | 38 | 12 |\n| Bears | 31 | 9 |"
+TABLE = (
+    "| Team | Points | Wins |\n|---|---|---|\n| Lions | 42 | 13 |\n| Tigers | 38 | 12 |\n| Bears | 31 | 9 |"
+)
 FLIGHT = "departs 14:25, arrives 15:40, gate 12"
 GOALS = "Anna Weber scored 3 goals on Sunday. Tom Krause scored 2 goals on Saturday."
 PRICES = "Apples cost 2.49 per kilo, pears cost 3.98 per kilo and plums cost 4.20 per kilo."
