@@ -17,6 +17,8 @@ GOALS = "Anna Weber scored 3 goals on Sunday. Tom Krause scored 2 goals on Satur
 PRICES = "Apples cost 2.49 per kilo, pears cost 3.98 per kilo and plums cost 4.20 per kilo."
 HOURS = "Open Mon-Fri 9:00-18:00, Sat 10:00-14:00, closed Sunday."
 INVOICES = "Invoice INV-88 from Nordwind over 1,240.50 EUR is due now. Invoice INV-91 from Kaiser over 310.00 EUR is due now."
+BILLS = "- Rent: due 1 December, 950 EUR\n- Power: due 15 December, 82.40 EUR\n- Internet: due 20 December, 39.99 EUR"
+ROOMS = "Living room: 21.5 °C, heating off\nBedroom: 18.0 °C, heating on\nKitchen: 20.0 °C, heating off"
 
 
 def unsupported(claim: str, source: str) -> tuple[str, ...]:
@@ -40,6 +42,8 @@ def unsupported(claim: str, source: str) -> tuple[str, ...]:
         ("Plums cost 2.49 per kilo", PRICES, "2.49"),
         ("On Saturday it closes at 18:00", HOURS, "18:00"),
         ("INV-91 over 1,240.50 EUR is due now", INVOICES, "1,240.50 EUR"),
+        ("Rent (82.40 EUR) is due on 1 December", BILLS, "82.40 EUR"),
+        ("The bedroom has 21.5 °C", ROOMS, "21.5 °C"),
         ("Bob has 12 points", "Alice: 12 points, Bob: 9 points, Carol: 15 points.", "12"),
     ],
 )
@@ -64,6 +68,11 @@ def test_a_number_of_another(claim: str, source: str, number: str) -> None:
         ("On Saturdays it is open from 10:00 to 14:00", HOURS),
         ("It opens at 9:00 on weekdays", HOURS),
         ("INV-91 over 310.00 EUR is due now", INVOICES),
+        ("Rent (950 EUR) is due on 1 December", BILLS),
+        ("Internet: 39.99 EUR, due 20 December", BILLS),
+        ("The power bill of 82.40 EUR is due on 15 December", BILLS),
+        ("The living room has 21.5 °C", ROOMS),
+        ("The bedroom has 18.0 °C and the heating is on", ROOMS),
         ("Bob had 12 points", "Bob, who scored 9 for Turin last week, had 12 points against Porto."),
         ("The museum drew 5,000 visitors", "The museum opened in 1998, and drew 5,000 visitors in 2019."),
     ],
@@ -87,6 +96,11 @@ def test_a_number_of_its_own(claim: str, source: str) -> None:
         ("5, 6", "5", "Bo has it", False),
         ("Ada got 5 points. Bo won 6 games.", "5", "Bo got it", False),
         ("on a bus at 5, on a train at 6", "5", "the train", True),
+        ("in 5, bus 6", "5", "the bus", False),
+        ("Ada five, Bo six", "five", "Bo has it", True),
+        ("Ada: 1, 5\nBo: 2, 6", "5", "Bo has it", True),
+        ("Ada the first: 1, 5\nBo: 2, 6", "5", "Bo has it", True),
+        ("Ada: 1, 5\nBo: 2", "5", "Bo has it", False),
         (f"Ada 5,{' x' * 130}, Bo 6", "5", "Bo has it", False),
     ],
 )

@@ -1,5 +1,6 @@
 """Parts of prose that are told alike, "Alice: 12 points, Bob: 9 points" or rows of a table: what is said of one is not said of the next."""
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -15,7 +16,9 @@ AROUND = 250
 SHORTEST = 3
 """Letters of a name that is cut short, at least."""
 
-_END = lazy(r"[,;.!?] +|\n\s*| (?:and|und|y|et) ")
+_LINE_END = lazy(r"\n\s*")
+_PART_END = lazy(r"[,;.!?] +|\n\s*| (?:and|und|y|et) ")
+_LABEL = lazy(r"[^:,;.!?\n]{1,40}:(?= )")
 _TOKEN = lazy(
     r"(?P<time>\d{1,2}:\d\d)|(?P<number>[A-Z]*-?\d[\w.,:]*)|(?P<name>[^\W\d_a-zß-ÿ][\w'-]*)|[^\W\d_][\w'-]*"
 )
@@ -28,21 +31,25 @@ _VALUES = frozenset((":", "#"))
 def is_said_of_other(text: str, offset: int, claim: str) -> bool:
     """Whether a claim, or a part of one, names what another part of a text is about, and nothing that is only in the part at an offset."""
     start = max(0, offset - AROUND)
-    part, others = _siblings(text[start : offset + AROUND], offset - start)
-    if not others:
-        return False
-    own, named = _names(part), _names(_COMPARED.sub("", claim))
-    for other in others:
-        theirs = _names(other)
-        if own - theirs and _has(named, theirs - own) and not _has(named, own - theirs):
-            return True
-    return False
+    pairs = _pairs(text[start : offset + AROUND], offset - start)
+    named = _names(_COMPARED.sub("", claim)) if pairs else frozenset()
+    return any(own and _has(named, theirs) and not _has(named, own) for own, theirs in pairs)
 
 
 @lru_cache(maxsize=256)
-def _siblings(text: str, offset: int) -> tuple[str, list[str]]:
+def _pairs(text: str, offset: int) -> list[tuple[frozenset[str], frozenset[str]]]:
+    """What is only in the line, or the part of it, at an offset, and what is only in another one that is told like it, for each."""
+    found = []
+    for end in (_LINE_END, _PART_END):
+        part, others = _siblings(text, offset, end)
+        own = _names(part) if others else frozenset()
+        found += [(own - theirs, theirs - own) for theirs in map(_names, others)]
+    return found
+
+
+def _siblings(text: str, offset: int, end: re.Pattern[str]) -> tuple[str, list[str]]:
     """The part of a text that is at an offset, and those that are told like it, each with a value of its own."""
-    ends = [match.span() for match in _END.finditer(text)]
+    ends = [match.span() for match in end.finditer(text)]
     starts, stops = [0, *(end for _, end in ends)], [*(start for start, _ in ends), len(text)]
     parts = [text[a:b] for a, b in zip(starts, stops, strict=True)]
     at = bisect_right(starts, offset) - 1
@@ -54,15 +61,16 @@ def _siblings(text: str, offset: int) -> tuple[str, list[str]]:
 
 def _are_alike(one: Sequence[str], other: Sequence[str]) -> bool:
     """Whether two parts are told with the same words and kinds of values but for one word, or a name."""
-    if len(one) != len(other) or _VALUES.isdisjoint(one):
+    if len(one) != len(other):
         return False
     pairs = [(mine, theirs) for mine, theirs in zip(one, other, strict=True) if mine != theirs]
     return not pairs or (len(pairs) == 1 and _VALUES.isdisjoint(pairs[0]))
 
 
 def _shape(part: str) -> list[str]:
-    """The words of a part, with marks in the place of numbers, times and names."""
-    return list(_tokens(part))
+    """The words of a part, with marks in the place of numbers, times, names, and a label before a colon."""
+    label = _LABEL.match(part)
+    return ["N", *_tokens(part[label.end() :])] if label else list(_tokens(part))
 
 
 def _tokens(part: str) -> Iterator[str]:
