@@ -1,4 +1,4 @@
-"""A number or a time of day that a text states, and what small ones may stand for: an hour, a day, a count of what follows."""
+"""A number or a time of day that a text states, and what the words around it make of it: an hour, a day, a count, an approximation."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -6,21 +6,25 @@ from decimal import Decimal
 from agenteval.language.content_words import UNSPACED, carries_content
 from agenteval.lazyregex import lazy
 
+METRES = "m"
+"""The unit of what may be metres as well as millions: it fits what has no unit."""
 NEARLY = Decimal("0.05")
 """How far an approximate number ("about 60") may be from the exact one, as a share."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quantity:
-    """A number: `values` holds the readings it may have (`5m` is 5 metres or 5 million).
+    """A number: `values` holds the readings it may have (`5m` is 5 metres or 5 million); `start` and `end` are offsets.
 
-    `unit` is `%`, a currency, a unit of measure (which is no part of `text`), `:` for a time of day in minutes, `duration` for a length of time in seconds, `th` for an
-    ordinal, `+` for a telephone number (one number with all its digits), `m` for metres or millions, or empty. `about` says that the text calls it approximate, `over` that it is less than the exact
-    one, `day` that it may be one of a month (`the 12th`), `version` that it may be one cut short (`Node 20`), `clock` that
-    it may be an hour: as `at` in `at 9`, as `to` only beside another time, in `6:30 to 8`. `nearly` is the share by which
-    the exact number may differ: that of `about 60`, and half of the last digit of `15.2k` and `31 °C`; what is `measured`, and
-    percentages, are often told with a digit less. `text` is as written, `start`
-    and `end` are offsets.
+    `unit` is `%`, a currency, a unit of measure (which is no part of `text`), `m` for metres or millions, `duration` for
+    a length of time in seconds, `:` for a time of day in minutes, `th` for an ordinal, `+` for a telephone number (one
+    number with all its digits), or empty.
+
+    `about` says that the text calls it approximate, `over` that it is less than the exact one. `nearly` is the share by
+    which the exact number may differ: that of `about 60`, and half of the last digit of `15.2k` and `31 °C`; what is
+    `measured`, and percentages, are often told with a digit less. `clock` says that it may be an hour: `at`, as in
+    `at 9`, or `to`, only beside another time, as in `6:30 to 8`. As a `day` it may be one of a month, `the 12th`, as a `version`
+    one cut short, `Node 20`.
     """
 
     text: str
@@ -42,8 +46,6 @@ def rounding(value: Decimal, step: Decimal) -> Decimal:
     return min(step / 2 / value, NEARLY) if value else Decimal(0)
 
 
-METRES = "m"
-"""The unit of what may be metres as well as millions: it fits what has no unit."""
 HOUR_SIGNS = ("点", "點", "时", "時")
 _UNSPACED = lazy(
     rf"[{UNSPACED}](?<!\d[百千万萬亿億月日号號])(?<!\d[百千][万萬])(?<!\d[点點时時](?!间|間))(?<!\d[点點时時]半)"
