@@ -37,6 +37,25 @@ TASKS = [
     {"id": 1, "title": "Renew passport", "due": "2026-12-01", "open_issues": 47},
     {"id": 2, "title": "Send tax letter", "due": "2026-11-12", "open_issues": 12},
 ]
+BUILD = {
+    "workflow": "build-and-test",
+    "conclusion": "failure",
+    "jobs": [
+        {"job": "lint", "conclusion": "success"},
+        {"job": "unit-tests", "conclusion": "success"},
+        {"job": "e2e-tests", "conclusion": "failure"},
+    ],
+}
+WINDOWS = [
+    {"room": "bedroom", "window_open": True, "light_on": False},
+    {"room": "living room", "window_open": False, "light_on": True},
+    {"room": "kitchen", "window_open": False, "light_on": False},
+]
+MACHINES = [
+    {"name": "Brewmaster", "rating": 4.4, "in_stock": True, "delivery_days": 1},
+    {"name": "Velluto", "rating": 3.9, "in_stock": False, "delivery_days": None},
+    {"name": "ProSteam", "rating": 4.8, "in_stock": True, "delivery_days": 3},
+]
 MEMBERS = {
     "members": [
         {"name": "Ada", "role": "designer", "city": "Oslo"},
@@ -252,6 +271,12 @@ def test_the_evidence_of_a_record() -> None:
         (FLIGHT, "KL1234 is not on time and leaves from gate A18 of terminal 5."),
         (FLIGHT, "KL1234 leaves from gate A18 of terminal 5 with a delay."),
         (FLIGHT, "KL1234 has gate D24 for the arrival."),
+        (BUILD, "- unit-tests: success"),
+        (BUILD, "- e2e-tests: failure"),
+        (WINDOWS, "The bedroom window is open, the living room window is not open."),
+        (WINDOWS, "In the bedroom the window is open and in the kitchen it is not open."),
+        (MACHINES, "It's in stock and delivered in 3 days."),
+        (MACHINES, "Brewmaster is in stock and has more stars than Velluto, which is not in stock."),
         (INVITED, "Mika Berg accepted the roof consult."),
         (INVITED, "Mika Berg accepted and Yara Amrani declined the roof consult."),
         (INVITED, "Mika accepted the roof consult, Yara Amrani declined."),
@@ -326,6 +351,13 @@ def test_honest_answers_pass(source: Any, output: str) -> None:
         (INVITED, "Yara Amrani accepted the roof consult.", 'the source says otherwise: "accepted"'),
         (INVITED, "Rob accepted the roof consult.", 'the source says otherwise: "accepted"'),
         (ROOMS, "Room Birch is booked from 400.", None),
+        (BUILD, "- unit-tests: failure", 'the source says otherwise: "failure"'),
+        (
+            WINDOWS,
+            "The bedroom window is not open; that of the kitchen is open.",
+            'the source says otherwise: "window"',
+        ),
+        (MACHINES, "Velluto is in stock, ProSteam is not in stock.", 'the source says otherwise: "stock"'),
         (
             MEMBERS,
             "Ada is an engineer in Turin, Ben a designer in Oslo and Cleo a manager in Porto.",

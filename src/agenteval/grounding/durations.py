@@ -93,7 +93,7 @@ def _in_halves(text: str, *, idioms: bool) -> Iterator[Quantity]:
             if number := match["number"]:
                 quarters = 4 * (int(number) if number.isdigit() else SMALL[number.lower()]) + 2
             unit = _LENGTHS[(match["of"] or match["unit"] or match["units"]).lower()]
-            yield _quantity(match, unit * quarters / 4, unit / (2 if quarters % 2 == 0 else 4))
+            yield _quantity(match, unit * quarters / 4, unit / 2)
 
 
 def between(times: Sequence[Quantity], text: str) -> Iterator[tuple[Decimal, int]]:

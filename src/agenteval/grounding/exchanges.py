@@ -32,14 +32,15 @@ def exchanged(items: Sequence[Item], words: frozenset[str]) -> Iterator[str]:
         if name is None:
             continue
         others = words.difference(*own.values())
-        rivals = [each for each in items if frozenset(own[name]).isdisjoint("".join(each.values()))]
+        telling = words.difference(own[name])
+        rivals = [each for each in items if not frozenset(own[name]).issubset("".join(each.values()))]
         fields = list(own)
         for field in fields[fields.index(name) + 1 :]:
             if not own[field] or not words.isdisjoint(own[field]):
                 continue
             told = [each for each in rivals if not others.isdisjoint(each.get(field, ""))]
             having = [each for each in told if words.issuperset(each[field])]
-            if having and all(words.isdisjoint(each.get(name, "")) for each in having):
+            if having and all(telling.isdisjoint(each.get(name, "")) for each in having):
                 yield having[0][field]
 
 

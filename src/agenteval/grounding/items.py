@@ -17,6 +17,8 @@ MOST_COMPARED = 50
 _NOTHING = lazy(r"(?:\A|(?<=[;>] ))no [^;:]+(?:; |\Z)")
 """A field without a value: its name says nothing of the item."""
 
+_MARK = lazy(r"(?<=\d)[.,](?=\d)")
+
 Having = dict[int, set[int]]
 """The items of each list that have something."""
 
@@ -99,6 +101,17 @@ class Items:
     def is_meant(self, text: int, words: frozenset[str]) -> bool:
         """Whether words tell the items that a text is in, if any, from those beside them."""
         return all(own for own, _ in self._told_apart(text, words))
+
+    def about(self, text: int, parts: Iterable[tuple[str, frozenset[str]]]) -> list[str]:
+        """The parts of a claim, given with their words, that are about the items a text is in: until words tell another one."""
+        found, is_meant = [], True
+        for part, words in parts:
+            told = [(own, telling) for own, telling in self._told_apart(text, words) if telling]
+            if told:
+                is_meant = all(own for own, _ in told)
+            if is_meant:
+                found.append(part)
+        return found
 
     def of_others(self, text: int, words: frozenset[str], parts: Sequence[frozenset[str]]) -> Iterator[str]:
         """The values among words that other items have, in fields of which the item that is meant has others.
@@ -195,7 +208,7 @@ class Items:
         for number, text in enumerate(self._source.texts):
             told = _NOTHING.sub("", text) if number in self._source.records else text
             for item, _ in self._around(number):
-                found[item].append(self._content(told))
+                found[item].append(self._content(in_one(told)))
         return {item: "".join(words) for item, words in found.items()}
 
     @cached_property
@@ -218,6 +231,11 @@ class Items:
                 if value:
                     found[self._of_list[item]].setdefault(field, {})[value] = None
         return found
+
+
+def in_one(text: str) -> str:
+    """The text with the digits of each number in one piece, as a word: the 3 of `3.9` is no word of an item."""
+    return _MARK.sub("", text)
 
 
 def _are_alike(items: Sequence[set[str]]) -> bool:

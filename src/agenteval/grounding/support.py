@@ -15,6 +15,7 @@ from agenteval.grounding.contradictions import against_record, contradictions, d
 from agenteval.grounding.dates import Date
 from agenteval.grounding.directions import reversed_changes
 from agenteval.grounding.exchanges import exchanged_facts
+from agenteval.grounding.items import in_one
 from agenteval.grounding.known_names import has_identifier, has_name, has_other_form
 from agenteval.grounding.known_numbers import has_number, has_quantity
 from agenteval.grounding.labels import mislabelled
@@ -143,7 +144,7 @@ class _Reading:
                 *exchanged_facts(self.stated, span.text, self._content),
             )
         items, place = self.sources.passages.place(best)
-        said = frozenset(self.sources.signs.all(self.stated.words))
+        said = frozenset(self.sources.signs.all(words(in_one(self.stated.plain))))
         if not items.is_meant(place, said):
             return ()
         # beside what others say, what an item says in one field is no part of what it says in the next
@@ -152,8 +153,11 @@ class _Reading:
         stated = frozenset(sign for sign, word in self._written.items() if word.lower() not in without)
         parts = [stated & self._content(part) for part in self.stated.parts]
         others = items.of_others(place, stated, parts if len(parts) > 1 else ())
+        own = items.about(place, [(part, self._content(part)) for part in self.stated.parts])
         return (
-            *against_record(text, span.text, items.beside(place, said)),
+            *against_record(
+                "".join(own) if len(own) < len(parts) else text, span.text, items.beside(place, said)
+            ),
             *mislabelled(self.stated, span.text),
             *misplaced(self.stated, span.text),
             *reversed_changes(self.stated, span.text),
