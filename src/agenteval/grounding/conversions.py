@@ -76,11 +76,12 @@ def _bounds(quantity: Quantity) -> Iterator[tuple[Decimal, Decimal]]:
         return
     for value in quantity.values:
         last = Decimal(1).scaleb(min(0, int(value.normalize().as_tuple().exponent)))
-        share = quantity.nearly if quantity.unit == DURATION else rounding(value, last)
         if quantity.unit in ("°c", "°f"):
-            share = last / 2 / value if value else Decimal(0)
-        share = max(share, NEARLY * quantity.about)
-        yield value * (1 - share), value * (1 + share)
+            nearly = last / 2
+        else:
+            nearly = value * (quantity.nearly if quantity.unit == DURATION else rounding(value, last))
+        nearly = max(nearly, value * NEARLY * quantity.about)
+        yield value - nearly, value + nearly
 
 
 def _unsigned(least: Decimal, most: Decimal) -> tuple[Decimal, Decimal]:
