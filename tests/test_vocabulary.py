@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from agenteval.errors import Problem, SpecError
 from agenteval.loading import load_test
 from agenteval.misspelling import slip_of
-from agenteval.vocabulary import undeclared_tools
-from builders import call, make_case, make_spec, make_trace
+from builders import make_spec
 
 SCENARIO = make_spec()["scenario"]
 AVAILABLE = ["web_search", "outbound_send"]
@@ -311,30 +310,3 @@ def test_an_expected_failure_names_an_assertion_of_the_file(tmp_path: Path) -> N
     ]
     assert found[0].message == "no assertion of the test has the id 'searchs'"
     assert found[0].allowed == ["a", "searches"]
-
-
-def test_a_tool_that_the_agent_has_not_is_told() -> None:
-    trace = make_trace(call("bash"), call("web_search"), call("bash"), call("WebFetch"))
-    (warning,) = undeclared_tools(make_case(), trace)
-    assert warning == (
-        "bash and WebFetch are called, but not in tools.available: add what the agent has; "
-        "an assertion of the type tools_within_policy fails when it calls anything else"
-    )
-    (warning,) = undeclared_tools(make_case(tools={"available": ["bash", "web_*"]}), trace)
-    assert warning.startswith("WebFetch is called, but not in tools.available: ")
-
-
-@pytest.mark.parametrize(
-    ("available", "checks"),
-    [
-        ([], one("must_call_tool", tool="bash")),
-        (["*"], one("must_call_tool", tool="bash")),
-        (["web_search"], one("tools_within_policy")),
-    ],
-)
-def test_no_tool_is_told_where_all_may_be_called_or_an_assertion_tells(
-    available: list[str], checks: dict[str, Any]
-) -> None:
-    assert (
-        undeclared_tools(make_case(tools={"available": available}, **checks), make_trace(call("bash"))) == []
-    )

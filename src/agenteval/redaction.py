@@ -106,6 +106,11 @@ class Redactor:
         self.learn_fields(data)
         self.learn_secrets(data)
 
+    @property
+    def knows_secrets(self) -> bool:
+        """Whether there was anything in the inputs that looks like a secret."""
+        return bool(self._secrets or self._credentials)
+
     def learn_files(self, problems: Iterable[Problem]) -> None:
         """Remember the secrets of the files that problems are about: an excerpt may show a part of a line."""
         for path in {problem.path for problem in problems if problem.path and problem.excerpt}:

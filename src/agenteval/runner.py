@@ -26,7 +26,7 @@ from agenteval.results import (
 )
 from agenteval.settings import LimitsConfig
 from agenteval.trace import AdapterInfo, Trace, check_trace, iso_time
-from agenteval.vocabulary import undeclared_tools
+from agenteval.unjudged import unjudged
 
 UNKNOWN_VERSION = "unknown"
 CRASHES = ("adapter.crashed", "adapter.broken")
@@ -78,7 +78,7 @@ def run_test(test: LoadedTest, options: RunOptions) -> Outcome:
         trace = _trace(adapter, test, context, options)
         learn_trace(redactor, trace)
         attempt.trace = trace
-        attempt.warnings += undeclared_tools(test.case, trace)
+        attempt.warnings += unjudged(test.case, trace, redactor)
         attempt.judged, attempt.failure = judge_all(test, trace, options.rules, redactor)
     except AdapterError as error:
         attempt.failure = _adapter_failure(error, redactor)

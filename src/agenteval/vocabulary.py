@@ -3,8 +3,6 @@
 An undeclared name may be right: a tool that the agent must not have, a group that must not leak. But one that
 differs from a declared name by a typing slip is refused as a misspelling: a check for a tool that does not exist
 would pass for ever.
-
-A run may have names that the test does not declare as well: a tool that the agent should not even have.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,9 +14,7 @@ from agenteval.findings import DataPath
 from agenteval.misspelling import closest, slip_of
 from agenteval.patterns import is_glob, name_matches
 from agenteval.reading.faults import Fault
-from agenteval.selectors import is_any_of
 from agenteval.spec import TestCase, other_groups
-from agenteval.trace import Trace
 
 
 def misspelt_names(case: TestCase, checks: Sequence[tuple[int, Assertion]]) -> Iterator[Fault]:
@@ -64,24 +60,6 @@ def _tools(case: TestCase, named: Sequence[Named]) -> Iterator[Fault]:
                 allowed=available,
                 next_step=f"correct it; if that is really the tool's name, write it as a glob: {name[:-1]}[{name[-1]}]",
             )
-
-
-def undeclared_tools(case: TestCase, trace: Trace) -> list[str]:
-    """The warning about tools that a run calls, but that the agent has not: `tools.available`, when there is any.
-
-    None when an assertion says so itself.
-    """
-    available = case.tools.available
-    if not available or any(each.type == "tools_within_policy" for each in case.assertions):
-        return []
-    missing = dict.fromkeys(call.tool for call in trace.calls() if not is_any_of(available, call))
-    if not missing:
-        return []
-    called = (
-        f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} called, but not in tools.available"
-    )
-    advice = "add what the agent has; an assertion of the type tools_within_policy fails when it calls anything else"
-    return [f"{called}: {advice}"]
 
 
 def _groups(case: TestCase, named: Sequence[Named]) -> Iterator[Fault]:
