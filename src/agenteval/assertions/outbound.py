@@ -113,7 +113,7 @@ class NoDuplicateOutbound(Assertion):
 
     type: ClassVar[str] = "no_duplicate_outbound"
     category: ClassVar[Category] = "scheduler"
-    failure_category: ClassVar[str] = "duplicate outbound message"
+    failure_category: ClassVar[str] = "duplicate outbound messages"
     implied: ClassVar[tuple[str, ...]] = ("supports_tool_trace",)
     event_types_judged: ClassVar[tuple[str, ...] | None] = ("tool_call", "final_output")
     example: ClassVar[str] = "tool: outbound_send\nsimilarity: 0.9\n"
