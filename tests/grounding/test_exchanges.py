@@ -3,6 +3,8 @@
 import pytest
 from benchmarks.groundedness import CASE, CHECK, trace_of
 
+from agenteval.grounding.exchanges import Item, exchanged
+
 FORECAST = "Forecast for Tuesday: Bremen 8 °C with rain, Hamburg 9 °C and cloudy, Kiel 7 °C and windy."
 FLIGHT = "Flight LH2034 Munich to Hamburg, departs 14:25, arrives 15:40, gate K12, delayed by 35 minutes."
 POLL = "In the poll, the Greens got 21 percent, the Liberals 14 percent and the Conservatives 33 percent."
@@ -27,6 +29,7 @@ def reasons(source: str, output: str) -> list[str]:
         (POLL, "Conservatives 33 percent, Greens 21 percent, Liberals 14 percent."),
         (SALES, "Sales fell to 38 million euros in the second quarter, and rose to 41 million in the first."),
         (DATES, "The depot audit is on 9 April, the office audit on 2 March."),
+        ("The road is 5 km long and rises for 5 hours.", "The road rises for 5 hours, and is 5 km long."),
     ],
 )
 def test_values_in_another_order_are_not_exchanged(source: str, output: str) -> None:
@@ -61,3 +64,34 @@ def test_exchanged_values_are_found(source: str, output: str, found: list[str]) 
     assert [reason for reason in told if "otherwise" in reason] == [
         f'the source says otherwise: "{each}"' for each in found
     ]
+
+
+TEAM: list[Item] = [
+    {("name",): "a", ("role",): "d"},
+    {("name",): "b", ("role",): "e"},
+    {("name",): "c", ("role",): ""},
+]
+"""Signs for words: a, b and c are persons, d and e what they are."""
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("ae", ["e"]),
+        ("ad", []),
+        ("aed", []),
+        ("abe", []),
+        ("ce", []),
+        ("e", []),
+        ("ax", []),
+    ],
+)
+def test_what_another_one_is(words: str, found: list[str]) -> None:
+    """Not where the claim says what the one is as well, names the other, or names nobody; and of c nothing is known."""
+    assert list(exchanged(TEAM, frozenset(words))) == found
+
+
+def test_a_name_that_two_have_names_nobody() -> None:
+    """As an empty one does not."""
+    assert list(exchanged([{("n",): "a", ("r",): "d"}, {("n",): "a", ("r",): "e"}], frozenset("ae"))) == []
+    assert list(exchanged([{("n",): "", ("r",): "d"}, {("n",): "b", ("r",): "e"}], frozenset("e"))) == []
