@@ -1,12 +1,15 @@
 """The pytest plugin: test files as pytest's own tests, in runs of pytest as users start them."""
 
 import json
+from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
 from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
 
+import agenteval
 from agenteval.cli import main
 from planted import AWS, EMAIL
 from plugin_projects import SHOUTS, plugged
@@ -66,6 +69,14 @@ XFAIL tests/known/test.yaml::nanoclaw.t.known.x - it does not read what it finds
 """What a run of all kinds of tests shows."""
 SILENT = make_replay({"type": "final_output", "content": "x"})
 """A recording in which no tool is called."""
+
+
+@pytest.fixture(autouse=True, scope="module")
+def every_module() -> None:
+    """Pytester forgets what is imported while it is there: later tests would find classes without their module."""
+    for module in walk_packages(agenteval.__path__, "agenteval."):
+        if not module.name.endswith("__main__"):
+            import_module(module.name)
 
 
 @pytest.fixture(autouse=True)
