@@ -54,9 +54,7 @@ def _siblings(text: str, offset: int, end: re.Pattern[str]) -> tuple[str, list[s
     parts = [text[a:b] for a, b in zip(starts, stops, strict=True)]
     at = bisect_right(starts, offset) - 1
     shape = _shape(parts[at])
-    return parts[at], [
-        part for number, part in enumerate(parts) if number != at and _are_alike(shape, _shape(part))
-    ]
+    return parts[at], [part for part in parts if part != parts[at] and _are_alike(shape, _shape(part))]
 
 
 def _are_alike(one: Sequence[str], other: Sequence[str]) -> bool:
