@@ -163,7 +163,9 @@ class TestFiles:
         """An error for that path; the others run."""
         make("a.yaml")
         assert found("b.yaml", "a.yaml") == ["file.missing b.yaml", "a.yaml"]
-        assert only_problem(["b"]).render() == "b: error[file.missing]: no such file or directory"
+        assert only_problem(["b"]).render() == (
+            "b: error[file.missing]: no such file or directory\n   next: name a test file, or a directory that has some"
+        )
 
     def test_a_file_comes_once(self) -> None:
         """Whatever leads to it: its name, another name, its directory, a link."""
@@ -189,6 +191,7 @@ class TestFiles:
         assert found(".") == ["test.yaml"]
 
 
+NAME_ONE = "   next: name a test file, or a directory that has some"
 FILE = "evals/umbrella/test.yaml"
 HOLDS_A_TEST = "schema_version: '0.1'\nadapter: nanoclaw\nassertions:\n  - id: a\n"
 
@@ -291,10 +294,10 @@ class TestMissing:
         [
             ("eval", "   did you mean 'evals'?"),
             ("evals/umbrela", "   did you mean 'evals/umbrella'?"),
-            ("evals/xyz", ""),
-            ("nowhere/umbrella", ""),
+            ("evals/xyz", NAME_ONE),
+            ("nowhere/umbrella", NAME_ONE),
             (FILE + "l", f"   did you mean {FILE!r}?"),
-            ("nowhere:12:3", ""),
+            ("nowhere:12:3", NAME_ONE),
             (FILE + ":12:3", f"   next: name the file alone, {FILE}, or one of its assertions, {FILE}::ID"),
             (
                 FILE + ":sent-once",

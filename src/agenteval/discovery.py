@@ -225,12 +225,14 @@ def _missing(path: str) -> SpecError:
     near = None
     with suppress(OSError):
         near = closest(Path(path).name, os.listdir(Path(path).parent))  # noqa: PTH208 - names
+    hint = f"did you mean {str(Path(path).with_name(near))!r}?" if near and not file else ""
+    step = "" if hint else "name a test file, or a directory that has some"
     problem = Problem(
         reason_code="file.missing",
         message="no such file or directory",
         path=Path(path),
-        hint=f"did you mean {str(Path(path).with_name(near))!r}?" if near and not file else "",
-        next_step=f"name the file alone, {file}, or one of its assertions, {file}::ID" if file else "",
+        hint=hint,
+        next_step=f"name the file alone, {file}, or one of its assertions, {file}::ID" if file else step,
     )
     return SpecError([problem])
 

@@ -437,7 +437,10 @@ def test_what_is_no_recording(project: Logbooks, capsys: pytest.CaptureFixture[s
     assert "\n  otel: not a .json or .jsonl file with resourceSpans (" in told
     assert "or a v1 install root (with store/messages.db))\n" in told
     record("nowhere", code=2)
-    assert capsys.readouterr().err == "nowhere: error[file.missing]: no such file or directory\n"
+    assert capsys.readouterr().err == (
+        "nowhere: error[file.missing]: no such file or directory\n"
+        "   next: name a recording: an install root, a session folder, a transcript or spans\n"
+    )
     record("notes.txt", "--adapter", "logbook", code=2)
     assert capsys.readouterr().err == "error[adapter.no_recording]: not a logbook\n"
 

@@ -115,7 +115,10 @@ def test_neither_home_folders_nor_files_in_base64_are_told(
 
 def test_what_cannot_be_read(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     """Exit 2 with the reason; a test file that is invalid is 3, as everywhere."""
-    assert refused(capsys, 2, "nowhere") == "nowhere: error[file.missing]: no such file or directory\n"
+    assert refused(capsys, 2, "nowhere") == (
+        "nowhere: error[file.missing]: no such file or directory\n"
+        "   next: name a recording: an install root, a session folder, a transcript or spans\n"
+    )
     Path("notes.txt").write_text("hello", encoding="utf-8")
     assert "error[record.not_a_recording]: notes.txt is not a recording that can be read\n" in refused(
         capsys, 2, "notes.txt"

@@ -89,7 +89,7 @@ def test_missing_path_beside_a_valid_file(tmp_path: Path, capsys: pytest.Capture
     missing = tmp_path / "nosuch"
     assert main(["validate", str(path), str(missing)]) == 3
     assert capsys.readouterr().out == (
-        f"{missing}: error[file.missing]: no such file or directory\n"
+        f"{missing}: error[file.missing]: no such file or directory\n   next: name a test file, or a directory that has some\n"
         "\n"
         "1 test file valid, but not every path has one (1 problem)\n"
     )

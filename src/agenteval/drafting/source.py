@@ -155,7 +155,16 @@ def _crashes_told(name: str) -> Iterator[None]:
 def _must_exist(path: Path) -> None:
     if not path.exists():
         what = "a symbolic link to nothing" if path.is_symlink() else "no such file or directory"
-        raise FileError([Problem(reason_code="file.missing", message=what, path=path)])
+        raise FileError(
+            [
+                Problem(
+                    reason_code="file.missing",
+                    message=what,
+                    path=path,
+                    next_step="name a recording: an install root, a session folder, a transcript or spans",
+                )
+            ]
+        )
 
 
 def _adapters(registry: Registry, name: str) -> Iterator[Adapter]:
