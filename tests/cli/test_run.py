@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -150,6 +151,28 @@ def test_a_path_that_is_not_there(project: Project, capsys: pytest.CaptureFixtur
     """A misspelled path is named."""
     assert main(["run", "tset", "--no-artifacts"]) == 3
     assert capsys.readouterr().out.startswith("tset: error[file.missing]: no such file or directory\n")
+
+
+@pytest.mark.parametrize("flags", [[], ["-n", "2"]])
+def test_a_warning_about_a_file_is_told_once(
+    project: Project, capsys: pytest.CaptureFixture[str], flags: list[str]
+) -> None:
+    """With its place, before the test; a test that passes stays on one line. What a run did is told with the test."""
+    project.add("pass", "odd", id="odd")
+    calls = {"type": "tool_call", "tool": "bash", "call_id": "c1", "args": {}}
+    project.add(
+        "pass", "more", id="more", replay=make_replay(calls), assertions=[{**SEARCHES, "severity": "warning"}]
+    )
+    assert run(*flags) == 0
+    out = capsys.readouterr().out
+    assert out.count("the id 'odd' is not of the form") == out.count("the id 'more' is not of the form") == 1
+    assert re.search(r"\nPASS odd   \d+ ms · nanoclaw \S+ · replay\n\n", out)
+    assert "\n  warning: bash is called, but not in tools.available: " in out
+    assert main(["report", next(Path("artifacts").iterdir()).as_posix()]) == 0
+    again = capsys.readouterr().out
+    assert (
+        again.count("the id 'odd' is not of the form") == again.count("the id 'more' is not of the form") == 1
+    )
 
 
 @pytest.mark.parametrize(

@@ -108,6 +108,23 @@ def test_the_headline_counts_all_that_went_wrong(tmp_path: Path) -> None:
     assert '<p class="says">bad</p><p class="next"><b>Next:</b> mend</p>' in page
 
 
+def test_many_warnings_do_not_stand_before_the_tests(tmp_path: Path) -> None:
+    """Errors do. Up to three warnings are shown as well; more are folded."""
+
+    def problems(count: int) -> list[Problem]:
+        said = [("error", "bad"), *(("warning", f"odd {number}") for number in range(count))]
+        return [
+            Problem(reason_code="spec.x", message=message, path=Path("test.yaml"), severity=severity)  # type: ignore[arg-type]
+            for severity, message in reversed(said)
+        ]
+
+    few = html(stored_run(tmp_path / "few", outcome("a", SEARCHES), problems=problems(3)))
+    many = html(stored_run(tmp_path / "many", outcome("a", SEARCHES), problems=problems(4)))
+    folded = '<details class="more"><summary>4 warnings</summary>'
+    says = [re.findall(r'<p class="says">(.*?)</p>', page) for page in (few, *many.split(folded))]
+    assert says == [["bad", "odd 2", "odd 1", "odd 0"], ["bad"], ["odd 3", "odd 2", "odd 1", "odd 0"]]
+
+
 def test_without_traces_there_is_the_evidence(tmp_path: Path) -> None:
     """And the report says that it is all there is."""
     page = html(stored_run(tmp_path, outcome("a", FETCHES), traces=False))

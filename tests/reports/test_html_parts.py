@@ -140,10 +140,16 @@ def test_the_most_urgent_assertion_comes_first() -> None:
 def test_what_was_expected_and_what_came_stand_apart() -> None:
     """A message of the usual form is split; of one on several lines the rest stays."""
     (usual,) = check(judged("fail", message="expected at most 3 bullets, got 4\n  one\n  two"))
-    assert (usual.expected, usual.got) == ("at most 3 bullets", "4")
+    assert usual.against == [("at most 3 bullets", "4")]
     assert whole(usual.message) == "  one\n  two"
+    (both,) = check(
+        judged("fail", message="expected at most 9 words, got 20; expected at most 1 line, got 2")
+    )
+    assert both.against == [("at most 9 words", "20"), ("at most 1 line", "2")]
+    (half,) = check(judged("fail", message="expected at most 9 words, got 20; expected a table"))
+    assert half.against == []
     (other,) = check(judged("fail", message="no such thing"))
-    assert (other.expected, other.got, whole(other.message)) == ("", "", "no such thing")
+    assert (other.against, whole(other.message)) == ([], "no such thing")
 
 
 def test_words_of_an_agent_part_nothing() -> None:
@@ -153,7 +159,9 @@ def test_words_of_an_agent_part_nothing() -> None:
         'expected the arguments to match, 1 of 1 does not; evt-4: to: expected "a", got "b"',
     ):
         (made,) = check(judged("fail", message=said))
-        assert (made.expected, made.got, whole(made.message)) == ("", "", said)
+        assert (made.against, whole(made.message)) == ([], said)
+    (quoting,) = check(judged("fail", message='expected a, got "b; expected c, got d"'))
+    assert quoting.against == [("a", '"b; expected c, got d"')]
 
 
 def test_a_long_reason_on_the_line_of_a_test_is_cut_visibly() -> None:

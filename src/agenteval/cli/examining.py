@@ -116,9 +116,10 @@ class Examiner:
         test: LoadedTest | None = None,
     ) -> Judged:
         """What a run keeps of a result that is filed as `filed`."""
+        told = result.warnings[: len(test.warnings)] if test else ()
         return Judged(
             filed=filed,
-            story=self.console.story(result, self.folder),
+            story=self.console.story(result, self.folder, told=told),
             tallied=tallied(result),
             scored=self.scores.scored(result, metrics, test),
             metrics=metrics,

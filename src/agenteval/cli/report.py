@@ -64,10 +64,12 @@ def command(
 
 def _tell(run: StoredRun, console: Console) -> None:
     """Print all that the run itself printed, but for excerpts of files, which may have changed since."""
+    told: dict[str, list[str]] = {}
     for problem in run.summary.problems:
         console.problem(stored_problem(problem))
+        told.setdefault(problem.path, []).append(problem.message)
     for result in run.results():
-        console.tell(console.story(result, str(run.path)))
+        console.tell(console.story(result, str(run.path), told=told.get(result.path, ())))
     if run.comparison:
         from agenteval.reporters.comparison import tell
 

@@ -1,6 +1,6 @@
 """The console: what a person reads about tests and runs, at a terminal or in a CI log."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from shlex import quote
 from typing import TextIO
 
@@ -63,14 +63,15 @@ class Console(Terminal):
             self.paragraph(line, indent=0 if line.startswith(" ") else 2)
         self.gap()
 
-    def story(self, result: TestResult, run_dir: str | None) -> list[str]:
-        """The lines about a test, to be printed by `tell`."""
-        return [] if self.verbosity < 0 else self.lines_of(lambda: self._test(result, run_dir))
+    def story(self, result: TestResult, run_dir: str | None, *, told: Collection[str] = ()) -> list[str]:
+        """The lines about a test, to be printed by `tell`, without the warnings that were told as problems of its file."""
+        return [] if self.verbosity < 0 else self.lines_of(lambda: self._test(result, run_dir, told))
 
-    def _test(self, result: TestResult, run_dir: str | None) -> None:
+    def _test(self, result: TestResult, run_dir: str | None, told: Collection[str]) -> None:
         self._headline(result)
-        if self.verbosity > 0 or result.status != "pass" or result.warnings or result.summary.warnings:
-            self.evidence(result, run_dir)
+        warns = result.summary.warnings or any(warning not in told for warning in result.warnings)
+        if self.verbosity > 0 or result.status != "pass" or warns:
+            self.evidence(result, run_dir, told=told)
             self.gap()
 
     def _headline(self, result: TestResult) -> None:
@@ -94,7 +95,9 @@ class Console(Terminal):
             self.emit(*head)
             self.paragraph(text, indent=2, style="dim")
 
-    def evidence(self, result: TestResult, run_dir: str | None, *, reason: str = "") -> None:
+    def evidence(
+        self, result: TestResult, run_dir: str | None, *, reason: str = "", told: Collection[str] = ()
+    ) -> None:
         """All that is shown of a test after its headline, or after `reason` in its place."""
         if reason and result.error:
             self._error(result, indent=0)
@@ -111,7 +114,8 @@ class Console(Terminal):
         if counted:
             self._tally_line(counted, result.error)
         for warning in result.warnings:
-            self.paragraph(f"warning: {warning}", indent=2)
+            if warning not in told:
+                self.paragraph(f"warning: {warning}", indent=2)
         if result.failure_categories:
             self.paragraph(f"failure categories: {', '.join(result.failure_categories)}", indent=2)
         if result.expected_failure_categories and result.status == "fail":

@@ -14,6 +14,7 @@ _DIFFERENCE = re.compile(r"(?s)(\S+): expected (.*), got (.*)")
 _NEXT_DIFFERENCE = re.compile(r"; (?=\S+: expected )")
 _SAYS = re.compile(r"expected ([^;]+?)(?:, got:? |, but )(.+)")
 """With a semicolon before `got`, a message lists places or quotes the agent: it is not taken apart."""
+_NEXT_SAYS = re.compile(r"; (?=expected )")
 
 
 @dataclass(slots=True, frozen=True)
@@ -27,13 +28,12 @@ class Difference:
 
 @dataclass(slots=True, kw_only=True)
 class Check:
-    """One assertion result. `message` is all but `expected` and `got`; `before` its kind in the baseline, if any."""
+    """One assertion result. `message` is all but what was expected, and what was got; `before` its kind in the baseline, if any."""
 
     result: AssertionResult
     kind: str
     anchor: str
-    expected: str
-    got: str
+    against: list[tuple[str, str]]
     message: Text
     asked: list[tuple[str, Text]]
     observed: list[tuple[str, Text]]
@@ -59,20 +59,28 @@ def checks(results: Sequence[AssertionResult], before: Sequence[AssertionResult]
 def _check(result: AssertionResult, before: str, anchor: str) -> Check:
     kind = result.state
     first, _, rest = result.message.partition("\n")
-    says = _SAYS.fullmatch(first) if kind in ("fail", "warn", "xfail") else None
-    expected, got = says.groups() if says else ("", "")
+    against = _against(first) if kind in ("fail", "warn", "xfail") else []
     return Check(
         result=result,
         kind=kind,
         anchor=anchor,
-        expected=expected,
-        got=got,
-        message=text(rest if says else result.message),
+        against=against,
+        message=text(rest if against else result.message),
         asked=named_values(result.params),
         observed=named_values(result.observed),
         differences={each.event_id: differences(each.note) for each in result.evidence.excerpts if each.note},
         before=before,
     )
+
+
+def _against(message: str) -> list[tuple[str, str]]:
+    """What was expected, and what was got, for each thing that a message tells so; none, if it has other parts.
+
+    A message that quotes tells of one thing: what is quoted may have any form.
+    """
+    told = [message] if '"' in message else _NEXT_SAYS.split(message)
+    says = list(map(_SAYS.fullmatch, told))
+    return [(found[1], found[2]) for found in says if found] if all(says) else []
 
 
 def differences(note: str) -> list[Difference]:

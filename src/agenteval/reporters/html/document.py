@@ -9,7 +9,7 @@ from typing import Any
 from agenteval.mutation.results import MutationReport, percent
 from agenteval.plurals import grouped
 from agenteval.redaction import Redactor
-from agenteval.reporters.html.page import CHANGES, CHECK_WORDS, KINDS, Page
+from agenteval.reporters.html.page import CHANGES, CHECK_WORDS, KINDS, SHOWN_REMARKS, Page
 from agenteval.reporters.html.texts import shortened, visible
 from agenteval.reporters.sealing import sealed_text
 from agenteval.stored import StoredRun
@@ -60,7 +60,9 @@ def _environment(redactor: Redactor) -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals.update(KINDS=KINDS, CHANGES=CHANGES, CHECK_WORDS=CHECK_WORDS)
+    environment.globals.update(
+        KINDS=KINDS, CHANGES=CHANGES, CHECK_WORDS=CHECK_WORDS, SHOWN_REMARKS=SHOWN_REMARKS
+    )
     environment.filters.update(count=grouped, percent=percent, shortened=shortened)
     return environment
 

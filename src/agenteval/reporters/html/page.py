@@ -13,6 +13,8 @@ from agenteval.reporters.html.timeline import Timeline, timeline
 from agenteval.results import RunSummary, TestResult, TestRow
 from agenteval.stored import StoredRun
 
+SHOWN_REMARKS = 3
+"""Warnings about files at most that are shown at once, above the tests."""
 KINDS = {
     "fail": "Failed",
     "error": "Error",
