@@ -183,6 +183,12 @@ def test_lengths_of_time_of_two_things_are_not_exchanged() -> None:
     assert found.contradicted == ("1 hour 55 minutes", "2 hours 10 minutes")
 
 
+def test_many_times_of_day_are_not_too_many() -> None:
+    """Only lengths within the bounds are looked at."""
+    source = "9:00 10:00 11:00 12:00 " * 20_000
+    assert judged("The drive takes 47 minutes", source).unsupported == ("47 minutes",)
+
+
 def test_a_length_of_time_in_words_is_wording() -> None:
     """Nothing is missed by it: its words are not those of the source."""
     found = judged("The meeting lasts an hour and a half", "The meeting lasts 30 minutes.")

@@ -100,7 +100,7 @@ class Reading:
         """The lengths of time however they are told, and those between two times, in seconds, and where each stands in `text`."""
         text = apart(self.text)
         told = ((value, each.start) for each in (*durations(text), *idioms(text)) for value in each.values)
-        return [*told, *between(self._times, self.text)]
+        return sorted([*told, *between(self._times, self.text)])
 
     @cached_property
     def identifiers(self) -> frozenset[str]:

@@ -5,11 +5,11 @@ A number never goes on over the end of a line, nor does anything that tells how 
 
 import re
 from array import array
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, islice
 
 from agenteval.grounding.dates import MONTHS, dates
 from agenteval.grounding.effort import FOUND, Effort
@@ -80,8 +80,12 @@ class SourceNumbers:
     def has_duration(self, least: Decimal, most: Decimal, beside: "Beside") -> bool:
         """Whether a text has a length of time within these bounds, in seconds, whatever its units."""
         for number, source in enumerate(self._sources):
-            for seconds, at in self._effort.spent_on(source.durations):
-                if least <= seconds <= most and beside(number, at):
+            start = bisect_left(source.durations, (least, 0))
+            for seconds, at in islice(source.durations, start, None):
+                if seconds > most:
+                    break
+                self._effort.spend(FOUND)
+                if beside(number, at):
                     return True
         return False
 
