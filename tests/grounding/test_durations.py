@@ -116,6 +116,8 @@ def test_what_is_no_length_of_time_in_several_units(text: str) -> None:
         ("The flight takes 1 hour 55 minutes", "The flight takes PT1H55M."),
         ("The length is 3 minutes 45 seconds", "The length is 3:45."),
         ("The length is 3 hours 45 minutes", "The length is 3:45."),
+        ("The run took 58 minutes and 30 seconds", "The run took 58:30."),
+        ("The run took 2 h 4 min", "The run took 124:00."),
         ("The route A9 takes 1 h 32 min", ROUTE),
         ("The route A9 takes about 1.5 hours", ROUTE),
         ("The route A9 takes about an hour and a half", ROUTE),
@@ -149,6 +151,8 @@ def test_the_same_length_of_time(claim: str, source: Any) -> None:
         ("The job ran 6 minutes", "The job ran 6.2 minutes.", "6 minutes"),
         ("The job ran 12 seconds", "The job ran 6m12s.", "12 seconds"),
         ("The trip takes 1 h 30 min", "The trip takes 89 minutes.", "1 h 30 min"),
+        ("The run took 58 minutes and 30 seconds", "The run took 23:58:30.", "58 minutes and 30 seconds"),
+        ("The run took 20 minutes and 30 seconds", "The run took 20:31.", "20 minutes and 30 seconds"),
         ("The course takes 3 weeks", "The course takes 14 days.", "3 weeks"),
         ("The route A9 takes 1 h 23 min", ROUTE, "1 h 23 min"),
         ("The route A9 takes 2 hours", ROUTE, "2 hours"),
@@ -181,6 +185,12 @@ def test_lengths_of_time_of_two_things_are_not_exchanged() -> None:
     """Each belongs to what it stands beside."""
     found = judged("Rome: 1 hour 55 minutes; Oslo: 2 hours 10 minutes", FLIGHTS)
     assert found.contradicted == ("1 hour 55 minutes", "2 hours 10 minutes")
+
+
+def test_a_length_of_time_of_another_thing() -> None:
+    """The source has it, in other units, but says it of something else."""
+    found = judged("Prep takes 70 minutes", "Prep takes 25 min, cooking takes 1 h 10 min.")
+    assert (found.unsupported, found.elsewhere) == (("70 minutes",), ("70 minutes",))
 
 
 def test_many_times_of_day_are_not_too_many() -> None:

@@ -18,6 +18,8 @@ PRICES = "Apples cost 2.49 per kilo, pears cost 3.98 per kilo and plums cost 4.2
 HOURS = "Open Mon-Fri 9:00-18:00, Sat 10:00-14:00, closed Sunday."
 INVOICES = "Invoice INV-88 from Nordwind over 1,240.50 EUR is due now. Invoice INV-91 from Kaiser over 310.00 EUR is due now."
 BILLS = "- Rent: due 1 December, 950 EUR\n- Power: due 15 December, 82.40 EUR\n- Internet: due 20 December, 39.99 EUR"
+TRAINS = "RE 7 to Hamburg departs 10:04 from platform 3, arrives 11:38. RE 8 to Bremen departs 10:15 from platform 7, arrives 11:22."
+RECIPE = "Prep time 25 min, cooking time 1 h 10 min, serves 6."
 ROOMS = "Living room: 21.5 °C, heating off\nBedroom: 18.0 °C, heating on\nKitchen: 20.0 °C, heating off"
 
 
@@ -44,6 +46,9 @@ def unsupported(claim: str, source: str) -> tuple[str, ...]:
         ("INV-91 over 1,240.50 EUR is due now", INVOICES, "1,240.50 EUR"),
         ("Rent (82.40 EUR) is due on 1 December", BILLS, "82.40 EUR"),
         ("The bedroom has 21.5 °C", ROOMS, "21.5 °C"),
+        ("RE 8 to Bremen departs at 10:04", TRAINS, "10:04"),
+        ("Cooking time is 25 min", RECIPE, "25 min"),
+        ("Prep time is 70 min", RECIPE, "70 min"),
         ("Bob has 12 points", "Alice: 12 points, Bob: 9 points, Carol: 15 points.", "12"),
     ],
 )
@@ -73,6 +78,8 @@ def test_a_number_of_another(claim: str, source: str, number: str) -> None:
         ("The power bill of 82.40 EUR is due on 15 December", BILLS),
         ("The living room has 21.5 °C", ROOMS),
         ("The bedroom has 18.0 °C and the heating is on", ROOMS),
+        ("RE 8 to Bremen departs at 10:15 from platform 7", TRAINS),
+        ("Cooking takes 70 minutes", RECIPE),
         ("Bob had 12 points", "Bob, who scored 9 for Turin last week, had 12 points against Porto."),
         ("The museum drew 5,000 visitors", "The museum opened in 1998, and drew 5,000 visitors in 2019."),
     ],
@@ -97,6 +104,10 @@ def test_a_number_of_its_own(claim: str, source: str) -> None:
         ("Ada got 5 points. Bo won 6 games.", "5", "Bo got it", False),
         ("on a bus at 5, on a train at 6", "5", "the train", True),
         ("in 5, bus 6", "5", "the bus", False),
+        ("Ada 5 km, Bo 6", "5", "Bo has it", True),
+        ("Ada 5 km 3 h, Bo 6 km", "5", "Bo has it", True),
+        ("Ada 5 cats, Bo 6", "5", "Bo has it", False),
+        ("Ada 5 3, Bo 6", "5", "Bo has it", False),
         ("Ada five, Bo six", "five", "Bo has it", True),
         ("Ada: 1, 5\nBo: 2, 6", "5", "Bo has it", True),
         ("Ada the first: 1, 5\nBo: 2, 6", "5", "Bo has it", True),

@@ -58,6 +58,9 @@ _HALVES = lazy(
     re.IGNORECASE,
 )
 _CLOCK = lazy(r"(\d{1,2})[:h](\d\d)(?::(\d\d))?")
+_MINUTES = lazy(r"(?<![\w:.])(\d{2,3}):([0-5]\d)(?![\w:])")
+_HOURS = 24
+"""From which number on what stands before a colon are minutes."""
 
 
 def durations(text: str) -> Iterator[Quantity]:
@@ -94,6 +97,13 @@ def _in_halves(text: str, *, idioms: bool) -> Iterator[Quantity]:
                 quarters = 4 * (int(number) if number.isdigit() else SMALL[number.lower()]) + 2
             unit = _LENGTHS[(match["of"] or match["unit"] or match["units"]).lower()]
             yield _quantity(match, unit * quarters / 4, unit / 2)
+
+
+def in_minutes(text: str) -> Iterator[tuple[Decimal, int]]:
+    """The lengths of time that are told in minutes and seconds, in seconds, and where each is: 3510 of `58:30`."""
+    for match in _MINUTES.finditer(text):
+        if int(match[1]) >= _HOURS:
+            yield Decimal(60 * int(match[1]) + int(match[2])), match.start()
 
 
 def between(times: Sequence[Quantity], text: str) -> Iterator[tuple[Decimal, int]]:

@@ -33,14 +33,14 @@ def has_number(quantity: Quantity, stated: Statement, beside: Beside, sources: S
     may_be_hour = quantity.clock == "at" or (quantity.clock and stated.times)
     if may_be_hour and _has_hour(quantity, numbers, beside):
         return True
-    return quantity.unit != DURATION and _has_converted(quantity, numbers, beside)
+    return quantity.unit != DURATION and has_converted(quantity, beside, sources)
 
 
 def has_quantity(quantity: Quantity, beside: Beside, sources: SourceText) -> bool:
     """Whether the sources have its value in some spelling, beside such words."""
     numbers, fits = sources.numbers, _fits(quantity)
     if quantity.unit == DURATION:
-        return _has_converted(quantity, numbers, beside)
+        return has_converted(quantity, beside, sources)
     if quantity.unit == "+":  # no other item's number: only objects of one kind have to be distinguished
         in_records = sources.in_records(anywhere)
         digits = re.findall(r"\d+", quantity.text)
@@ -93,8 +93,9 @@ _POWERS_OF_DATA = {"%": -2, **dict.fromkeys(CURRENCIES, 2)}
 cents; in prose a year would do for it."""
 
 
-def _has_converted(quantity: Quantity, numbers: SourceNumbers, beside: Beside) -> bool:
+def has_converted(quantity: Quantity, beside: Beside, sources: SourceText) -> bool:
     """Whether the sources have it in other units of measure, or what it rounds."""
+    numbers = sources.numbers
     if any(numbers.has_duration(least, most, beside) for least, most in in_seconds(quantity)):
         return True
     if any(numbers.has_measure(unit, least, most, beside) for unit, least, most in converted(quantity)):

@@ -70,6 +70,11 @@ def names_of(unit: str) -> list[str]:
     return [name for name, each in _UNIT_OF.items() if each == unit]
 
 
+def is_unit(word: str) -> bool:
+    """Whether a word is the name of a unit."""
+    return word.lower() in _UNIT_OF
+
+
 def is_measure(unit: str) -> bool:
     """Whether a unit of a number is one of these."""
     return unit in _UNIT_OF

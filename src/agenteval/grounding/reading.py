@@ -12,7 +12,7 @@ from functools import cached_property, lru_cache
 from itertools import accumulate
 
 from agenteval.grounding.dates import Date, dates
-from agenteval.grounding.durations import between, durations, idioms
+from agenteval.grounding.durations import between, durations, idioms, in_minutes
 from agenteval.grounding.links import Link, addresses, links, spelled_out
 from agenteval.grounding.quantities import IDENTIFIER, in_digits
 from agenteval.grounding.quantity import Quantity, apart
@@ -100,7 +100,7 @@ class Reading:
         """The lengths of time however they are told, and those between two times, in seconds, and where each stands in `text`."""
         text = apart(self.text)
         told = ((value, each.start) for each in (*durations(text), *idioms(text)) for value in each.values)
-        return sorted([*told, *between(self._times, self.text)])
+        return sorted([*told, *in_minutes(text), *between(self._times, self.text)])
 
     @cached_property
     def identifiers(self) -> frozenset[str]:

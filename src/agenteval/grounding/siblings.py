@@ -5,6 +5,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
+from agenteval.grounding.measures import is_unit
 from agenteval.grounding.quantities import identifiers
 from agenteval.language.content_words import plain_form
 from agenteval.language.signs import words
@@ -72,12 +73,15 @@ def _shape(part: str) -> list[str]:
 
 
 def _tokens(part: str) -> Iterator[str]:
-    last = ""
+    last, unit = "", False
     for match in _TOKEN.finditer(part):
         kind = _MARKS.get(match.lastgroup or "", match.group())
+        if last == "#" and (is_unit(kind) or (unit and kind == "#")):  # `1 h 30 min` is one number
+            unit = kind != "#"
+            continue
         if kind != "N" or last != "N":
             yield kind
-        last = kind
+        last, unit = kind, False
 
 
 def _names(part: str) -> frozenset[str]:

@@ -15,7 +15,7 @@ from agenteval.grounding.dates import MONTHS, dates
 from agenteval.grounding.effort import FOUND, Effort
 from agenteval.grounding.number_words import spellings
 from agenteval.grounding.quantities import ROUND, quantities
-from agenteval.grounding.quantity import METRES, may_be_version
+from agenteval.grounding.quantity import METRES, Quantity, may_be_version
 from agenteval.grounding.reading import SPACED, Reading
 from agenteval.lazyregex import lazy
 
@@ -150,12 +150,9 @@ class SourceNumbers:
     ) -> bool:
         """Whether such a number stands at one of the places where it could."""
         return any(
-            any(
-                low <= value <= high and fits(unit) and counts(value)
-                for value, unit in self._numbers_at(number, offset)
-            )
-            and beside(number, offset)
+            low <= value <= high and fits(unit) and counts(value) and beside(number, place)
             for number, offset in chain(self._in_digits(*run), self._in_words(low, high))
+            for value, unit, place in self._numbers_at(number, offset)
         )
 
     def _in_digits(self, least: float, most: float) -> Iterator["Place"]:
@@ -191,26 +188,29 @@ class SourceNumbers:
                         yield number, at
                     at = text.find(word, end)
 
-    def _numbers_at(self, number: int, offset: int) -> list[tuple[Decimal, str]]:
-        """The numbers around a place, of its line; the years of its dates are numbers, their days are not."""
+    def _numbers_at(self, number: int, offset: int) -> Iterator[tuple[Decimal, str, int]]:
+        """The numbers around a place, of its line, each with its own place; the years of its dates are numbers, their days are not."""
         text = self._sources[number].text
         start, end = max(0, offset - AROUND), min(len(text), offset + AROUND)
         start = max(start, text.rfind("\n", start, offset) + 1)
         stop = text.find("\n", offset, end)
-        line = text[_at_word(text, start) : stop if stop >= 0 else _at_word(text, end)]
-        return _numbers_in(line)
+        start = _at_word(text, start)
+        line = text[start : stop if stop >= 0 else _at_word(text, end)]
+        return ((value, unit, offset if at is None else start + at) for value, unit, at in _numbers_in(line))
 
 
 @lru_cache(maxsize=MOST_KEPT)
-def _numbers_in(line: str) -> list[tuple[Decimal, str]]:
-    """The numbers of a line, each in all its readings and with its unit."""
+def _numbers_in(line: str) -> list[tuple[Decimal, str, int | None]]:
+    """The numbers of a line, each in all its readings and with its unit, and where it stands, if that is known."""
     stated = dates(line)
-    found = quantities(line, [(date.start, date.end) for date in stated])
+    spans = [(date.start, date.end) for date in stated]
+    found: list[tuple[Quantity, int | None]] = [(each, each.start) for each in quantities(line, spans)]
     joined = SPACED.sub(lambda match: match.group().replace(" ", ""), line)
     if joined != line:
-        found += quantities(joined, [(date.start, date.end) for date in dates(joined)])
-    numbers = [(value, quantity.unit) for quantity in found for value in quantity.values]
-    return numbers + [(Decimal(date.year), "") for date in stated if date.year]
+        spans = [(date.start, date.end) for date in dates(joined)]
+        found += [(each, None) for each in quantities(joined, spans)]
+    numbers = [(value, quantity.unit, at) for quantity, at in found for value in quantity.values]
+    return numbers + [(Decimal(date.year), "", date.start) for date in stated if date.year]
 
 
 _AT = lazy(r"(?i)\bat \Z")

@@ -17,7 +17,7 @@ from agenteval.grounding.directions import reversed_changes
 from agenteval.grounding.exchanges import exchanged_facts
 from agenteval.grounding.items import in_one
 from agenteval.grounding.known_names import has_identifier, has_name, has_other_form
-from agenteval.grounding.known_numbers import has_number, has_quantity
+from agenteval.grounding.known_numbers import has_converted, has_number, has_quantity
 from agenteval.grounding.labels import mislabelled
 from agenteval.grounding.overlap import overlap
 from agenteval.grounding.passages import Span
@@ -175,7 +175,11 @@ class _Reading:
     def elsewhere(self, unsupported: Sequence[str]) -> Iterator[str]:
         """The part of this that the sources do have, but beside other words."""
         stated, sources = self.stated, self.sources
-        numbers = (stated.shown(each) for each in stated.quantities if has_quantity(each, anywhere, sources))
+        numbers = (
+            stated.shown(each)
+            for each in stated.quantities
+            if has_quantity(each, anywhere, sources) or has_converted(each, anywhere, sources)
+        )
         dates = (each.text for each in stated.dates if sources.has_date(each))
         held = {*numbers, *dates}
         return (text for text in unsupported if text in held)
