@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from functools import lru_cache
 from itertools import chain, islice
+from typing import NamedTuple
 
 from agenteval.grounding.dates import MONTHS, dates
 from agenteval.grounding.effort import FOUND, Effort
 from agenteval.grounding.number_words import spellings
 from agenteval.grounding.quantities import ROUND, quantities
-from agenteval.grounding.quantity import METRES, Quantity, may_be_version
+from agenteval.grounding.quantity import METRES, may_be_version
 from agenteval.grounding.reading import SPACED, Reading
 from agenteval.lazyregex import lazy
 
@@ -150,9 +151,12 @@ class SourceNumbers:
     ) -> bool:
         """Whether such a number stands at one of the places where it could."""
         return any(
-            low <= value <= high and fits(unit) and counts(value) and beside(number, place)
+            any(
+                low <= value <= high and fits(unit) and counts(value)
+                for value, unit in self._numbers_at(number, offset)
+            )
+            and beside(number, offset)
             for number, offset in chain(self._in_digits(*run), self._in_words(low, high))
-            for value, unit, place in self._numbers_at(number, offset)
         )
 
     def _in_digits(self, least: float, most: float) -> Iterator["Place"]:
@@ -188,29 +192,50 @@ class SourceNumbers:
                         yield number, at
                     at = text.find(word, end)
 
-    def _numbers_at(self, number: int, offset: int) -> Iterator[tuple[Decimal, str, int]]:
-        """The numbers around a place, of its line, each with its own place; the years of its dates are numbers, their days are not."""
+    def _numbers_at(self, number: int, offset: int) -> Iterator[tuple[Decimal, str]]:
+        """The numbers that may be at a place, by what is around it in its line; the years of its dates are numbers, their days are not."""
         text = self._sources[number].text
         start, end = max(0, offset - AROUND), min(len(text), offset + AROUND)
         start = max(start, text.rfind("\n", start, offset) + 1)
         stop = text.find("\n", offset, end)
         start = _at_word(text, start)
-        line = text[start : stop if stop >= 0 else _at_word(text, end)]
-        return ((value, unit, offset if at is None else start + at) for value, unit, at in _numbers_in(line))
+        run = _RUN.match(text, offset)
+        first, last = offset - start, (run.end() - 1 if run else offset) - start
+        found = _numbers_in(text[start : stop if stop >= 0 else _at_word(text, end)])
+        return ((each.value, each.unit) for each in found if each.start <= last and each.end > first)
+
+
+_RUN = lazy(r"\d+(?:[.,'\u2019\u00a0\u202f]\d+)*")
+"""Digits that may be several numbers: `2010,2011`."""
+
+
+class _Told(NamedTuple):
+    """A number of a line in one of its readings, and from where to where it may stand."""
+
+    value: Decimal
+    unit: str
+    start: int
+    end: int
 
 
 @lru_cache(maxsize=MOST_KEPT)
-def _numbers_in(line: str) -> list[tuple[Decimal, str, int | None]]:
-    """The numbers of a line, each in all its readings and with its unit, and where it stands, if that is known."""
+def _numbers_in(line: str) -> list[_Told]:
+    """The numbers of a line, each in all its readings."""
     stated = dates(line)
-    spans = [(date.start, date.end) for date in stated]
-    found: list[tuple[Quantity, int | None]] = [(each, each.start) for each in quantities(line, spans)]
+    found = [
+        _Told(value, each.unit, each.start, each.end)
+        for each in quantities(line, [(date.start, date.end) for date in stated])
+        for value in each.values
+    ]
     joined = SPACED.sub(lambda match: match.group().replace(" ", ""), line)
     if joined != line:
         spans = [(date.start, date.end) for date in dates(joined)]
-        found += [(each, None) for each in quantities(joined, spans)]
-    numbers = [(value, quantity.unit, at) for quantity, at in found for value in quantity.values]
-    return numbers + [(Decimal(date.year), "", date.start) for date in stated if date.year]
+        found += [
+            _Told(value, each.unit, 0, len(line))
+            for each in quantities(joined, spans)
+            for value in each.values
+        ]
+    return found + [_Told(Decimal(date.year), "", date.start, date.end) for date in stated if date.year]
 
 
 _AT = lazy(r"(?i)\bat \Z")
