@@ -1,6 +1,6 @@
 """What is exchanged in a claim of several parts: "Ada is the engineer, Ben the designer", where it is the other way round."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from agenteval.grounding.dates import Date
 from agenteval.grounding.quantity import Quantity
@@ -22,14 +22,17 @@ def going_through(items: Sequence[Item], parts: Sequence[frozenset[str]]) -> Seq
     return parts if len(next(filter(None, fields), ())) > 1 else ()
 
 
-def exchanged(items: Sequence[Item], words: frozenset[str]) -> Iterator[str]:
+def exchanged(
+    items: Sequence[Item], words: frozenset[str], naming: Collection[Field] | None = None
+) -> Iterator[str]:
     """The values among words in fields of which the item that they name has others.
 
-    Words name an item by a value that no other has in that field; the exchanged one is in a field after it.
+    Words name an item by a value that no other has in that field, which is one of `naming`, if that is given; the
+    exchanged one is in a field after it.
     """
     for own in items:
         name = _name(own, items, words)
-        if name is None:
+        if name is None or (naming and name not in naming):
             continue
         others = words.difference(*own.values())
         telling = words.difference(own[name])

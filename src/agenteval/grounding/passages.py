@@ -247,6 +247,11 @@ class Passages:
         source, text = self._index.text_of(best.sentence)
         return self.items(source), text
 
+    def written(self, best: Best) -> tuple[str, str]:
+        """The text that a passage is of, and the sentence that it begins with."""
+        source, text = self._index.text_of(best.sentence)
+        return self._sources[source].texts[text], self._index.written(best.sentence)
+
     def is_record(self, best: Best | None) -> bool:
         """Whether a passage is what a JSON object says; with none, whether any source has such."""
         if best is None:

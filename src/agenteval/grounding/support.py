@@ -14,7 +14,7 @@ from agenteval.grounding.claims import Claim
 from agenteval.grounding.contradictions import against_record, contradictions, denied
 from agenteval.grounding.dates import Date
 from agenteval.grounding.directions import reversed_changes
-from agenteval.grounding.exchanges import exchanged_facts
+from agenteval.grounding.exchanges import exchanged, exchanged_facts
 from agenteval.grounding.items import in_one
 from agenteval.grounding.known_names import has_identifier, has_name, has_other_form
 from agenteval.grounding.known_numbers import has_converted, has_number, has_quantity
@@ -23,6 +23,7 @@ from agenteval.grounding.overlap import overlap
 from agenteval.grounding.passages import Span
 from agenteval.grounding.quantity import Quantity, counts_what_follows, is_weak
 from agenteval.grounding.records import fields
+from agenteval.grounding.rows import LABEL, as_items, rows_around
 from agenteval.grounding.source_numbers import Beside, anywhere
 from agenteval.grounding.source_text import SourceText
 from agenteval.grounding.statements import statement
@@ -142,6 +143,7 @@ class _Reading:
                 *contradictions(text, span.text),
                 *misplaced(self.stated, span.text),
                 *exchanged_facts(self.stated, span.text, self._content),
+                *(self._of_other_rows(*self.sources.passages.written(best)) if best else ()),
             )
         items, place = self.sources.passages.place(best)
         said = frozenset(self.sources.signs.all(words(in_one(self.stated.plain))))
@@ -149,8 +151,7 @@ class _Reading:
             return ()
         # beside what others say, what an item says in one field is no part of what it says in the next
         told = [span.text] if items.is_alone(place, said) else [value for _, value in fields(span.text)]
-        without = denied(text)
-        stated = frozenset(sign for sign, word in self._written.items() if word.lower() not in without)
+        stated = self._affirmed(text)
         parts = [stated & self._content(part) for part in self.stated.parts]
         others = items.of_others(place, stated, parts if len(parts) > 1 else ())
         own = items.about(place, [(part, self._content(part)) for part in self.stated.parts])
@@ -164,6 +165,26 @@ class _Reading:
             *chain.from_iterable(exchanged_facts(self.stated, each, self._content) for each in told),
             *(" ".join(map(self._written.__getitem__, each)) for each in others),
         )
+
+    def _affirmed(self, text: str) -> frozenset[str]:
+        """The signs of the words that a claim does not deny."""
+        without = denied(text)
+        return frozenset(sign for sign, word in self._written.items() if word.lower() not in without)
+
+    def _of_other_rows(self, text: str, sentence: str) -> Iterator[str]:
+        """What rows beside that of a sentence say, of what a row says otherwise that the claim names."""
+        rows = rows_around(text, sentence)
+        self.sources.passages.spend(len(rows))
+        if not rows:
+            return
+        content = self.sources.signs.content
+        said = self._affirmed(self.stated.without_links).union(  # `web-2` has a number in its name
+            filter(self.sources.signs.digits, content(words(self.stated.without_links)))
+        )
+        items = as_items(rows, lambda cell: content(words(cell)))
+        for value in exchanged(items, said, [LABEL]):
+            if all(sign in self._written for sign in value):
+                yield " ".join(map(self._written.__getitem__, value))
 
     def _content(self, text: str) -> frozenset[str]:
         """The signs of the content words of a text, without numbers."""
