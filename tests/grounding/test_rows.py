@@ -85,6 +85,8 @@ def test_what_its_row_says(claim: str, source: str) -> None:
         ("a  b\nc  b\nd", "d", []),
         ("a\tb\nc\tb", "a\tb", [["a", "b"], ["c", "b"]]),
         ("It is so. It is not: so.", "It is so.", []),
+        (f"a: 1\nb: 1{'x' * 400}", "b: 1", []),
+        (f"a: 1\nb: 1\n{'x: ' * 2000}", "b: 1", [["a", "1"], ["b", "1"]]),
         (JOBS, "not there", []),
         ("", "", []),
     ],

@@ -10,6 +10,8 @@ LABEL: Field = (0,)
 """The cell that tells a row from others: its label, or the first one."""
 AROUND = 4000
 """How many characters before and after a line are looked through for other rows."""
+LONGEST_ROW = 400
+"""Characters of a row at most; longer lines are prose."""
 
 _LABELLED = lazy(r"\s*(?:[-*•]\s+|\d+[.)]\s+)?([^\s:|][^:|]{0,60}):\s+(\S.*)")
 _RULE = lazy(r"[\s|:+=-]+")
@@ -21,12 +23,13 @@ def rows_around(text: str, sentence: str) -> list[list[str]]:
     at = text.find(sentence)
     if at < 0:
         return []
-    start = text.rfind("\n", 0, at) + 1
-    after = text[start : start + AROUND].split("\n")
-    before = text[max(0, start - AROUND) : start].split("\n")[:-1]
-    kind, width = _shape(after[0])
+    start, end = text.rfind("\n", 0, at) + 1, text.find("\n", at)
+    line = text[start : end if end >= 0 else None]
+    kind, width = _shape(line)
     if not width:
         return []
+    after = text[start : start + AROUND].split("\n")
+    before = text[max(0, start - AROUND) : start].split("\n")[:-1]
     above = takewhile(lambda line: _shape(line) == (kind, width), reversed(before))
     below = takewhile(lambda line: _shape(line) == (kind, width), after)
     lines = [*reversed(list(above)), *below]
@@ -48,9 +51,14 @@ def _cells(line: str) -> list[str]:
 
 def _shape(line: str) -> tuple[str, int]:
     """Of what kind of table a line is a row, and with how many cells, labelled ones aside; no cells, where it is none."""
-    cells = len(_cells(line))
-    kind = "|" if "|" in line else ":" if _LABELLED.fullmatch(line) else " "
-    return kind, 0 if cells < 2 else 2 if kind == ":" else cells
+    if len(line) > LONGEST_ROW:
+        return "", 0
+    if "|" in line:
+        return "|", len(_cells(line))
+    if ": " in line and _LABELLED.fullmatch(line):
+        return ":", 2
+    cells = len(_cells(line)) if "  " in line or "\t" in line else 1
+    return " ", cells if cells > 1 else 0
 
 
 def _are_alike(rows: Sequence[Sequence[str]]) -> bool:
