@@ -526,7 +526,7 @@ def claims_judged(run: Run, params: Json) -> Found:
         if result["success"]
     ]
     sources = [json_source(each["event_id"], each.get("result")) for each in results]
-    said = [Source("input", [message["content"]]) for message in run.replay["input_messages"]]
+    said = [Source("input", (message["content"],)) for message in run.replay["input_messages"]]
     known = SourceText(sources, said, [])
     judged = [support(claim, known, params.get("check", CHECKED)) for claim in claims(run.output)]
     least = params.get("min_support", 0.66)

@@ -86,7 +86,7 @@ def test_what_agrees_is_left_alone(claim: str, passage: str) -> None:
 
 def test_the_claim_fails() -> None:
     """Every content word of it may be in the sources."""
-    source = Source("evt-2", ["The market opens before sunrise. The cafe is open after sunrise, too."])
+    source = Source("evt-2", ("The market opens before sunrise. The cafe is open after sunrise, too.",))
     (claim,) = claims("- The market opens after sunrise")
     judged = support(claim, SourceText([source], [], []), CHECKS)
     assert (judged.contradicted, judged.unsupported, judged.holds(0.66)) == (("after",), (), False)

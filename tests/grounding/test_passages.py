@@ -11,7 +11,7 @@ from agenteval.language.signs import END, Signs
 def passages(*texts: str) -> Passages:
     """One source per text, called evt-1, evt-2 and so on."""
     sources = [
-        Source(f"evt-{number}", [text], [(((), "data"), "result")]) for number, text in enumerate(texts, 1)
+        Source(f"evt-{number}", (text,), ((((), "data"), "result"),)) for number, text in enumerate(texts, 1)
     ]
     return Passages(sources, signs(), Effort())
 

@@ -82,7 +82,7 @@ def test_what_was_kept_costs_as_many_looks() -> None:
     looks = []
     for _ in range(2):
         effort, given = Effort(), signs()
-        passages = Passages([Source("e", ["The river is low. Boats wait at the old mill."])], given, effort)
+        passages = Passages([Source("e", ("The river is low. Boats wait at the old mill.",))], given, effort)
         passages.best(given.each(["river", "mill", "zebra"]))
         passages.best(given.each(["river", "boats"]))
         looks.append(effort.looks)

@@ -146,7 +146,7 @@ NAMES = [f"{chr(ord('a') + n // 10)}{chr(ord('a') + n % 10)}" for n in range(60)
 
 def texts(value: Any) -> list[str]:
     """What a JSON value says."""
-    return json_source("evt-1", value).texts
+    return list(json_source("evt-1", value).texts)
 
 
 def read(content: Any, output: str, **params: Any) -> Verdict:

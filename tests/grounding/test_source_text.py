@@ -15,7 +15,7 @@ from agenteval.grounding.sources import Source
 
 def sources(*texts: str) -> SourceText:
     """One source per text, called evt-1, evt-2 and so on."""
-    return SourceText([Source(f"evt-{number}", [text]) for number, text in enumerate(texts, 1)])
+    return SourceText([Source(f"evt-{number}", (text,)) for number, text in enumerate(texts, 1)])
 
 
 def has_number(text: str, value: str, unit: str = "") -> bool:

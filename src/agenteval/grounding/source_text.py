@@ -296,13 +296,13 @@ def _with_text(sources: Iterable[Source]) -> list[Source]:
 
 def _readable(source: Source) -> Source:
     """A source in Unicode NFC, without texts that say nothing. What a record says is never blank."""
-    texts = list(map(composed, source.texts))
+    texts = tuple(map(composed, source.texts))
     kept = [number for number, text in enumerate(texts) if text and not text.isspace()]
     if len(kept) == len(texts):
         return Source(source.event_id, texts, source.paths, source.records)
-    paths = [source.paths[number] for number in kept] if source.paths else []
-    records = {place for place, number in enumerate(kept) if number in source.records}
-    return Source(source.event_id, [texts[number] for number in kept], paths, records)
+    paths = tuple(source.paths[number] for number in kept) if source.paths else ()
+    records = frozenset(place for place, number in enumerate(kept) if number in source.records)
+    return Source(source.event_id, tuple(texts[number] for number in kept), paths, records)
 
 
 def _texts(sources: Iterable[Source]) -> Iterator[str]:

@@ -6,7 +6,7 @@ event, which goes on inside such a string.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from agenteval.grounding.records import is_field, records, row
@@ -24,7 +24,7 @@ Path = tuple["Path", str | int] | tuple[()]
 """The way to a value inside JSON: the way to what holds it, and its key or index there."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Source:
     """What claims may rest on: the texts of an event. `paths` has the place of each, where they are known.
 
@@ -32,9 +32,9 @@ class Source:
     """
 
     event_id: str
-    texts: list[str] = field(default_factory=list)
-    paths: list[Path] = field(default_factory=list)
-    records: set[int] = field(default_factory=set)
+    texts: tuple[str, ...] = ()
+    paths: tuple[Path, ...] = ()
+    records: frozenset[int] = frozenset()
 
     def pointer(self, number: int) -> str | None:
         """The JSON pointer (RFC 6901) to one of the texts, from the event on; None when it is in no event."""
@@ -55,13 +55,13 @@ def source_of(event: Event, key: str) -> Source:
 
 def json_source(event_id: str, value: Any, path: Path = ()) -> Source:
     """What a JSON value says that stands at a place of an event."""
-    source = Source(event_id)
-    for text, place, is_record in _placed(value, path):
-        if is_record:
-            source.records.add(len(source.texts))
-        source.texts.append(_unescaped(text) if "&" in text else text)
-        source.paths.append(place)
-    return source
+    placed = list(_placed(value, path))
+    return Source(
+        event_id,
+        tuple([_unescaped(text) if "&" in text else text for text, _, _ in placed]),
+        tuple([place for _, place, _ in placed]),
+        frozenset([number for number, (_, _, is_record) in enumerate(placed) if is_record]),
+    )
 
 
 def successful_results(trace: Trace, allowed: Sequence[str]) -> list[Event]:
@@ -83,19 +83,19 @@ def call_sources(events: Iterable[Event], trace: Trace) -> Iterator[Source]:
     """The arguments of the calls that the results answer."""
     for event in events:
         if call := trace.call_of(event):
-            yield Source(call.event.event_id, texts_of(call.args))
+            yield json_source(call.event.event_id, call.args)
 
 
 def input_sources(trace: Trace) -> list[Source]:
     """What the user said."""
     received = [event for event in trace.of_type("message_received") if event.data.get("role") != "assistant"]
-    sources = [Source(event.event_id, [str(event.data.get("content") or "")]) for event in received]
+    sources = [Source(event.event_id, (str(event.data.get("content") or ""),)) for event in received]
     known = {text for source in sources for text in source.texts}
-    others = [
+    others = tuple(
         message.content
         for message in trace.input_messages
         if message.role != "assistant" and message.content not in known
-    ]
+    )
     return [*sources, Source(PRIOR_INPUT, others)] if others else sources
 
 
@@ -103,11 +103,11 @@ def memory_sources(trace: Trace, case: TestCase) -> list[Source]:
     """What memory held: what was read, and what the scenario states."""
     sources = [source_of(event, "content") for event in trace.of_type("memory_read")]
     if snapshot := memory_text(case.scenario.memory_snapshot):
-        sources.append(Source(MEMORY_SNAPSHOT, snapshot))
+        sources.append(Source(MEMORY_SNAPSHOT, tuple(snapshot)))
     return sources
 
 
-def texts_of(value: Any) -> list[str]:
+def texts_of(value: Any) -> tuple[str, ...]:
     """The texts of a JSON value, in document order."""
     return json_source("", value).texts
 
