@@ -4,7 +4,8 @@ The files are those of `benchmarks.groundedness`. Their rows are put together, i
 with a link to the source it is about, one tool result per source: long ones of about 200 words against 20 kB of
 sources, short ones of about 40 words against 2 kB. The check of claims judges each output, then both checks do. CPU time in milliseconds, the least
 of several rounds for each output, in a process that has read many texts before. In every round all texts and links are
-other ones, by a number in them, unless they are `read before`: a run checks the same fixtures several times.
+other ones, by a number in them. `read before` is the same output with its claims in another order, as a mutant may have
+them: all texts are known, their judgement is not. `judged before` is the very same output again.
 """
 
 import argparse
@@ -66,29 +67,29 @@ def outputs(rows: Sequence[Json], least_words: int, least_size: int) -> Iterator
             break
 
 
-def row_of(parts: Sequence[Json], mark: int) -> Json:
-    """One output about several sources, all of them marked with a number."""
+def row_of(parts: Sequence[Json], mark: int, order: int = 1) -> Json:
+    """One output about several sources, all of them marked with a number; its claims the other way round if order is -1."""
     links: dict[str, str] = {}
     for part in parts:
         links.setdefault(part["source"], f"https://news.example.com/{mark}/{len(links)}")
     said = [f"- {part['output']} ({links[part['source']]})" for part in parts if part["output"]]
     sources = [f"{link}\n{source} Page {mark}." for source, link in links.items()]
-    return {"source": sources, "output": "\n".join(said)}
+    return {"source": sources, "output": "\n".join(said[::order])}
 
 
 def figures(made: Sequence[Sequence[Json]], check: str) -> Json:
     """The means over outputs."""
     judge = CHECKS[check]
-    new = [[10.0] * len(made), [10.0] * len(made)]
+    least = [[10.0] * len(made) for _ in range(3)]
     for mark in range(1, ROUNDS + 1):
         for place, parts in enumerate(made):
-            trace = trace_of(row_of(parts, mark))
-            for best in new:  # the second time, what it reads was read before
+            trace, turned = trace_of(row_of(parts, mark)), trace_of(row_of(parts, mark, -1))
+            for best, judged in zip(least, (trace, turned, trace), strict=True):
                 start = process_time()
-                judge(trace)
+                judge(judged)
                 best[place] = min(best[place], process_time() - start)
     rows = [row_of(parts, 1) for parts in made]
-    first, again = ([1000 * seconds for seconds in best] for best in new)
+    first, read, again = ([1000 * seconds for seconds in best] for best in least)
     return {
         "check": check,
         "n": len(made),
@@ -98,7 +99,8 @@ def figures(made: Sequence[Sequence[Json]], check: str) -> Json:
         "ms": round(mean(first), 2),
         "ms_least": round(min(first), 2),
         "ms_most": round(max(first), 2),
-        "ms_read_before": round(mean(again), 2),
+        "ms_read_before": round(mean(read), 2),
+        "ms_judged_before": round(mean(again), 2),
     }
 
 
@@ -108,11 +110,12 @@ def as_text(found: Sequence[Json]) -> Iterator[str]:
     for each in found:
         if each["file"] != file:
             file = each["file"]
-            yield f"{file:<36}{'n':>4}{'claims':>8}{'words':>7}{'sources':>10}{'ms':>7}{'range':>15}{'read before':>13}"
+            yield f"{file:<36}{'n':>4}{'claims':>8}{'words':>7}{'sources':>10}{'ms':>7}{'range':>15}{'read before':>13}{'judged before':>15}"
         spread = f"{each['ms_least']:.2f} - {each['ms_most']:.2f}"
         yield (
             f"  {each['size'] + ', ' + each['check']:<34}{each['n']:>4}{each['claims']:>8}{each['words']:>7}"
             f"{each['characters'] / 1000:>7.1f} kB{each['ms']:>7.2f}{spread:>15}{each['ms_read_before']:>13.2f}"
+            f"{each['ms_judged_before']:>15.2f}"
         )
 
 

@@ -98,6 +98,9 @@ def test_outputs_for_the_speed_are_put_together() -> None:
         "- It has ten words. (https://news.example.com/9/0)\n- It has ten words. (https://news.example.com/9/1)"
     )
     assert made["source"][2] == "https://news.example.com/9/2\nPage 2 has ten words. Page 9."
+    turned = speed.row_of(first, 9, -1)
+    assert turned["source"] == made["source"]
+    assert turned["output"].splitlines() == made["output"].splitlines()[::-1]
 
 
 def test_the_speed_is_told_by_size_and_check(tmp_path: Path) -> None:
@@ -113,6 +116,7 @@ def test_the_speed_is_told_by_size_and_check(tmp_path: Path) -> None:
         ("short", "both", 1, 60),
     ]
     assert all(0 < each["ms_least"] <= each["ms"] <= each["ms_most"] for each in found)
+    assert all(0 < each["ms_judged_before"] < each["ms"] and 0 < each["ms_read_before"] for each in found)
     shown = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     assert shown.splitlines()[0].startswith("rows.jsonl ")
     assert shown.splitlines()[1].split()[:5] == ["short,", "claims", "1", "2", "60"]

@@ -513,9 +513,8 @@ def claims_supported(run: Run, params: Json) -> Found:
 
 def claims_judged(run: Run, params: Json) -> Found:
     from agenteval.grounding.claims import claims
-    from agenteval.grounding.source_text import SourceText
     from agenteval.grounding.sources import Source, json_source
-    from agenteval.grounding.support import support
+    from agenteval.grounding.support import Basis, supports
 
     allowed = params.get("allowed_sources")
     results = [
@@ -525,10 +524,11 @@ def claims_judged(run: Run, params: Json) -> Found:
         for result in run.results.get(call["call_id"], [])
         if result["success"]
     ]
-    sources = [json_source(each["event_id"], each.get("result")) for each in results]
-    said = [Source("input", (message["content"],)) for message in run.replay["input_messages"]]
-    known = SourceText(sources, said, [])
-    judged = [support(claim, known, params.get("check", CHECKED)) for claim in claims(run.output)]
+    basis = Basis(
+        sources=tuple(json_source(each["event_id"], each.get("result")) for each in results),
+        said=tuple(Source("input", (message["content"],)) for message in run.replay["input_messages"]),
+    )
+    judged = supports(claims(run.output), basis, params.get("check", CHECKED))
     least = params.get("min_support", 0.66)
     supported = sum(each.holds(least) for each in judged)
     observed = [

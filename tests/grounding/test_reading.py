@@ -1,13 +1,17 @@
 """Sources and claims as they are read, and what is kept of that."""
 
+from dataclasses import replace
+from functools import partial
+
 from agenteval.grounding import reading as readings
-from agenteval.grounding import statements
+from agenteval.grounding import statements, support
 from agenteval.grounding.claims import LONGEST_KEPT, claims
 from agenteval.grounding.effort import Effort
-from agenteval.grounding.passages import Passages, signs
+from agenteval.grounding.passages import Passages, Span, signs
 from agenteval.grounding.reading import Reading, reading
 from agenteval.grounding.sources import Source
 from agenteval.grounding.statements import Statement, statement
+from agenteval.grounding.support import Basis, supports
 
 
 def test_what_a_source_holds() -> None:
@@ -62,6 +66,36 @@ def test_a_claim_is_read_once() -> None:
     assert statement("Lab A paid $5.") is statement("Lab A paid $5.")
     long = "x" * (statements.LONGEST_KEPT + 1)
     assert statement(long) is not statement(long)
+
+
+def test_an_output_is_judged_once() -> None:
+    """By its claims, what is asked, and what it may rest on, places included; unless that is long."""
+    basis = partial(Basis, said=(Source("evt-1", ("Lab A?",)),))
+    paid = Source("evt-2", ("Lab A paid $5.",), ((((), "data"), "result"),))
+    stated = claims("Lab A paid $5.")
+    first = supports(stated, basis(sources=(paid,)), ["numbers"])
+    assert supports(stated, basis(sources=(replace(paid),)), ["numbers"]) is first
+    assert first[0].span == Span("evt-2", "Lab A paid $5.", "/data/result")
+    elsewhere = replace(paid, event_id="evt-3", paths=((((), "data"), "text"),))
+    assert supports(stated, basis(sources=(elsewhere,)), ["numbers"])[0].span == Span(
+        "evt-3", "Lab A paid $5.", "/data/text"
+    )
+    changed = replace(paid, texts=("Lab A paid $6.",))
+    assert supports(stated, basis(sources=(changed,)), ["numbers"])[0].unsupported == ("$5",)
+    assert supports(stated, basis(sources=(changed,)), ["names"])[0].unsupported == ()
+    assert supports(claims("Lab A paid $7."), basis(sources=(paid,)), ["numbers"])[0].unsupported == ("$7",)
+    assert supports(stated, Basis(sources=(changed,), called=(paid,)), ["numbers"])[0].unsupported == ("$5",)
+    long = Basis(sources=(replace(paid, texts=("Lab A paid $5. " * (support.LONGEST_KEPT // 15 + 1),)),))
+    assert supports(stated, long, ["numbers"]) == supports(stated, long, ["numbers"])
+    assert supports(stated, long, ["numbers"]) is not supports(stated, long, ["numbers"])
+
+
+def test_claims_of_the_same_words_have_one_judgement_each() -> None:
+    """In the order of the output."""
+    stated = claims("- Lab A paid $5.\n- Lab B paid $6.\n- Lab A paid $5.")
+    judged = supports(stated, Basis(sources=(Source("evt-2", ("Lab A paid $5.",)),)), ["numbers"])
+    assert [each.unsupported for each in judged] == [(), ("$6",), ()]
+    assert judged[0] is judged[2]
 
 
 def test_what_a_claim_states() -> None:

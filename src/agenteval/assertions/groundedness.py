@@ -21,7 +21,7 @@ from agenteval.grounding.sources import (
     result_sources,
     successful_results,
 )
-from agenteval.grounding.support import Check, Support, score, support
+from agenteval.grounding.support import Basis, Check, Support, score, supports
 from agenteval.lazyregex import lazy
 from agenteval.plurals import counted
 from agenteval.selectors import is_any_of
@@ -96,11 +96,12 @@ check: [numbers, dates, urls, names]
         results = successful_results(trace, self.allowed_sources)
         if not results:
             return _no_results("support its claims", self.allowed_sources, trace, claims=len(claimed))
-        sources = [*result_sources(results), *(memory_sources(trace, case) if self.include_memory else [])]
-        said = input_sources(trace) if self.include_input else []
-        known = SourceText(sources, said, call_sources(results, trace))
-        supports = {claim: support(claim, known, self.check) for claim in dict.fromkeys(claimed)}
-        judged = [supports[claim] for claim in claimed]
+        basis = Basis(
+            sources=(*result_sources(results), *(memory_sources(trace, case) if self.include_memory else ())),
+            said=tuple(input_sources(trace)) if self.include_input else (),
+            called=tuple(call_sources(results, trace)),
+        )
+        judged = supports(claimed, basis, self.check)
         if not any(each.judged for each in judged):
             return vacuous(
                 f"the output makes no claim that can be checked by {', '.join(self.check)}",

@@ -6,7 +6,7 @@ must overlap with theirs, and neither say the opposite nor swap who did what.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import chain
 from typing import Literal
 
@@ -26,6 +26,7 @@ from agenteval.grounding.records import fields
 from agenteval.grounding.rows import LABEL, as_items, rows_around
 from agenteval.grounding.source_numbers import Beside, anywhere
 from agenteval.grounding.source_text import SourceText
+from agenteval.grounding.sources import Source
 from agenteval.grounding.statements import statement
 from agenteval.grounding.temperatures import misplaced
 from agenteval.language.signs import END, tokens, words
@@ -35,6 +36,9 @@ MOST_BESIDE = 3
 """How many words of a claim at most have to stand near its numbers."""
 REFUTED = 0.5
 """What is left of the score of a claim with a fact that the sources do not have, or say otherwise."""
+
+LONGEST_KEPT = 50_000
+"""Characters of an output's claims and of its sources, together, whose judgement is kept: memory stays bounded."""
 
 Check = Literal["numbers", "dates", "urls", "names", "quotes", "wording"]
 
@@ -60,6 +64,32 @@ class Support:
     def holds(self, min_support: float) -> bool:
         """Whether the claim is supported."""
         return not self.unsupported and not self.contradicted and self.score >= min_support
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Basis:
+    """What an output may rest on: what tools returned, what the user said, and the arguments of the calls."""
+
+    sources: tuple[Source, ...]
+    said: tuple[Source, ...] = ()
+    called: tuple[Source, ...] = ()
+
+
+def supports(claims: tuple[Claim, ...], basis: Basis, checks: Sequence[Check]) -> tuple[Support, ...]:
+    """Judge the claims of an output, in order."""
+    texts = chain.from_iterable(each.texts for each in (*basis.sources, *basis.said, *basis.called))
+    size = sum(map(len, texts)) + sum(len(claim.text) for claim in claims)
+    return (_kept if size <= LONGEST_KEPT else _supports)(claims, basis, tuple(checks))
+
+
+def _supports(claims: tuple[Claim, ...], basis: Basis, checks: tuple[Check, ...]) -> tuple[Support, ...]:
+    sources = SourceText(basis.sources, basis.said, basis.called)
+    judged = {claim: support(claim, sources, checks) for claim in dict.fromkeys(claims)}
+    return tuple([judged[claim] for claim in claims])
+
+
+_kept = lru_cache(maxsize=32)(_supports)
+"""The same, remembered: many mutants of a test change neither its output nor its results."""
 
 
 def support(claim: Claim, sources: SourceText, checks: Sequence[Check]) -> Support:
