@@ -190,7 +190,10 @@ def prepare(reports: Mapping[str, Path]) -> None:
             )
     for path in reports.values():
         with _writing(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+            except FileExistsError as error:
+                raise NotADirectoryError(20, f"{path.parent} is not a directory") from error
             if path.is_dir():
                 raise IsADirectoryError(21, "it is a directory")
             if path.is_symlink():  # it stays: the report is written where it leads
