@@ -217,7 +217,10 @@ def test_a_place_that_cannot_be_written_is_told_before_the_run(
     project: Project, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A directory, or a path below a file: exit 2, and nothing has run."""
-    for path, why in (("tests", "it is a directory"), ("agenteval.yaml/x", "agenteval.yaml is not a directory")):
+    for path, why in (
+        ("tests", "it is a directory"),
+        ("agenteval.yaml/x", "agenteval.yaml is not a directory"),
+    ):
         assert main(["run", "tests", "--no-artifacts", "--junit-xml", path]) == 2
         told = capsys.readouterr()
         assert told.err == (

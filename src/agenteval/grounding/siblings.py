@@ -2,8 +2,9 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import lru_cache
+from itertools import zip_longest
 
 from agenteval.grounding.measures import is_unit
 from agenteval.grounding.quantities import identifiers
@@ -26,7 +27,8 @@ _TOKEN = lazy(
 _COMPARED = lazy(r"(?i)\b(?:than|unlike|versus|vs\.?|compared (?:to|with)|instead of|als|que)\b[^,;:]*")
 """What a claim names beside what it is about: "easier than in Berlin: 2.8 %"."""
 _MARKS = {"time": ":", "number": "#", "name": "N"}
-_VALUES = frozenset((":", "#"))
+_NOTHING = ""
+_VALUES = frozenset((":", "#", _NOTHING))
 
 
 def is_said_of_other(text: str, offset: int, claim: str) -> bool:
@@ -54,27 +56,27 @@ def _siblings(text: str, offset: int, end: re.Pattern[str]) -> tuple[str, list[s
     starts, stops = [0, *(end for _, end in ends)], [*(start for start, _ in ends), len(text)]
     parts = [text[a:b] for a, b in zip(starts, stops, strict=True)]
     at = bisect_right(starts, offset) - 1
-    shape = _shape(parts[at])
-    return parts[at], [part for part in parts if part != parts[at] and _are_alike(shape, _shape(part))]
+    return parts[at], [part for part in parts if part != parts[at] and _are_alike(part, parts[at])]
 
 
-def _are_alike(one: Sequence[str], other: Sequence[str]) -> bool:
+def _are_alike(one: str, other: str) -> bool:
     """Whether two parts are told with the same words and kinds of values but for one word, or a name."""
-    if len(one) != len(other):
-        return False
-    pairs = [(mine, theirs) for mine, theirs in zip(one, other, strict=True) if mine != theirs]
-    return not pairs or (len(pairs) == 1 and _VALUES.isdisjoint(pairs[0]))
+    told = zip_longest(_shape(one), _shape(other), fillvalue=_NOTHING)
+    pairs = (pair for pair in told if pair[0] != pair[1])
+    return _VALUES.isdisjoint(next(pairs, ())) and next(pairs, None) is None
 
 
-def _shape(part: str) -> list[str]:
+def _shape(part: str) -> Iterator[str]:
     """The words of a part, with marks in the place of numbers, times, names, and a label before a colon."""
     label = _LABEL.match(part)
-    return ["N", *_tokens(part[label.end() :])] if label else list(_tokens(part))
+    if label:
+        yield "N"
+    yield from _tokens(part, label.end() if label else 0)
 
 
-def _tokens(part: str) -> Iterator[str]:
+def _tokens(part: str, start: int) -> Iterator[str]:
     last, unit = "", False
-    for match in _TOKEN.finditer(part):
+    for match in _TOKEN.finditer(part, start):
         kind = _MARKS.get(match.lastgroup or "", match.group())
         if last == "#" and (is_unit(kind) or (unit and kind == "#")):  # `1 h 30 min` is one number
             unit = kind != "#"
