@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 from agenteval.grounding.effort import Effort
 from agenteval.grounding.exchanges import Field, exchanged, going_through
@@ -21,6 +22,14 @@ _MARK = lazy(r"(?<=\d)[.,](?=\d)")
 
 Having = dict[int, set[int]]
 """The items of each list that have something."""
+
+
+class Column(NamedTuple):
+    """A field of an item, its value there, and its values in all items of the list that have it."""
+
+    name: str
+    own: str
+    every: Sequence[str]
 
 
 class Items:
@@ -134,6 +143,19 @@ class Items:
                 for each in [*(() if around else (words,)), *going_through(items, parts)]:
                     yield from exchanged(items, each)
 
+    def columns(self, text: int, words: frozenset[str]) -> Iterator[Column]:
+        """The fields of the item that a text is in, beside those of the others, if words tell it from them."""
+        told = next(self._told_apart(text, words), None)
+        if told is None or not told[0]:
+            return
+        item = next(item for item, _ in self._around(text))
+        items = self._lists[self._of_list[item]]
+        self._effort.spend(len(items) * len(self._told[item]))
+        for field, own in self._told[item].items():
+            every = [self._told[each][field] for each in items if field in self._told[each]]
+            if len(every) > 1:
+                yield Column(str(field[-1]), own, every)
+
     def beside(self, text: int, words: frozenset[str]) -> Iterator[str]:
         """What says what is so, or not, in the item that a text is in, or where there is no item.
 
@@ -212,15 +234,23 @@ class Items:
         return {item: "".join(words) for item, words in found.items()}
 
     @cached_property
-    def _fields(self) -> dict[int, dict[Field, str]]:
-        """The signs of the content words of each field of each item."""
+    def _told(self) -> dict[int, dict[Field, str]]:
+        """The value of each field of each item, as text."""
         found: dict[int, dict[Field, str]] = {item: {} for item in self._of_list}
         for number in sorted(self._source.records):
             for item, way in self._around(number):
                 for name, value in fields(self._source.texts[number]):
                     if name:
-                        found[item][*way, name] = self._content(value)
+                        found[item][*way, name] = value
         return found
+
+    @cached_property
+    def _fields(self) -> dict[int, dict[Field, str]]:
+        """The signs of the content words of each field of each item."""
+        return {
+            item: {field: self._content(value) for field, value in told.items()}
+            for item, told in self._told.items()
+        }
 
     @cached_property
     def _values(self) -> dict[int, dict[Field, dict[str, None]]]:

@@ -10,11 +10,13 @@ from functools import cached_property, lru_cache
 from itertools import chain
 from typing import Literal
 
+from agenteval.grounding import states
 from agenteval.grounding.claims import Claim
 from agenteval.grounding.contradictions import against_record, contradictions, denied
 from agenteval.grounding.dates import Date
 from agenteval.grounding.directions import reversed_changes
 from agenteval.grounding.exchanges import exchanged, exchanged_facts
+from agenteval.grounding.extremes import not_extreme
 from agenteval.grounding.items import in_one
 from agenteval.grounding.known_names import has_identifier, has_name, has_other_form
 from agenteval.grounding.known_numbers import has_converted, has_number, has_quantity
@@ -171,6 +173,7 @@ class _Reading:
                 return ()
             return (
                 *contradictions(text, span.text),
+                *states.against_prose(text, span.text),
                 *misplaced(self.stated, span.text),
                 *exchanged_facts(self.stated, span.text, self._content),
                 *(self._of_other_rows(*self.sources.passages.written(best)) if best else ()),
@@ -185,10 +188,11 @@ class _Reading:
         parts = [stated & self._content(part) for part in self.stated.parts]
         others = items.of_others(place, stated, parts if len(parts) > 1 else ())
         own = items.about(place, [(part, self._content(part)) for part in self.stated.parts])
+        about = "".join(own) if len(own) < len(parts) else text
         return (
-            *against_record(
-                "".join(own) if len(own) < len(parts) else text, span.text, items.beside(place, said)
-            ),
+            *against_record(about, span.text, items.beside(place, said)),
+            *states.against_record(about, span.text),
+            *not_extreme(about, items.columns(place, said)),
             *mislabelled(self.stated, span.text),
             *misplaced(self.stated, span.text),
             *reversed_changes(self.stated, span.text),
