@@ -51,7 +51,7 @@ def contradicted(source: Any, output: str) -> tuple[str, ...]:
         (HOTELS, "It is the cheapest."),
         (HOTELS, "Aster Hotel has the largest garden."),
         (HOTELS, "Birch Inn is the closest, 250 m."),
-        (TOWNS, "Bergen is the coldest, at -2."),
+        (TOWNS, "Oslo is the coldest, at -5."),
         (FLIGHTS, "KL12 is the shortest, at 9 hours."),
         ({"hotel": "Aster", "price": 120}, "The cheapest is Aster at 120."),
         (
@@ -75,6 +75,7 @@ def test_what_is_so_or_is_not_known(source: Any, output: str) -> None:
         (HOTELS, "Aster Hotel is the cheapest hotel.", "cheapest"),
         (HOTELS, "Aster Hotel is the cheapest at only 120.", "cheapest"),
         (HOTELS, "Birch Inn is the most expensive, at 95.", "most expensive"),
+        (HOTELS, "Birch Inn is the least cheap and the most expensive.", "most expensive"),
         (HOTELS, "Aster Hotel has the highest rating, 4.1.", "highest"),
         (HOTELS, "Aster Hotel has the highest rating (4.1) and a price of 120.", "highest"),
         (HOTELS, "Cedar House has the lowest rating.", "lowest"),
