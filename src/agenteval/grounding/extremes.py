@@ -14,6 +14,7 @@ from agenteval.lazyregex import lazy
 
 _LOWEST = "cheapest|least expensive|lowest|smallest|shortest|coldest|coolest|nearest|closest|lightest"
 _HIGHEST = "most expensive|priciest|highest|largest|biggest|longest|tallest|warmest|hottest|farthest|heaviest"
+_SIGNS = ("est", "expensive")
 _CALLED = lazy(
     rf"(?i)\A(?P<before>[^,;:]*?)\b(?P<word>(?P<lowest>{_LOWEST})|{_HIGHEST})\b(?: [\w-]*[^\Ws])?"
     r"(?=\W*\Z|[,:.]| ?[(\u2013\u2014]| - | (?:is|was|costs)\b| (?:at|with) (?:only |just |about )?[$€£]?\d)"
@@ -32,6 +33,8 @@ def not_extreme(claim: str, columns: Iterable[Column]) -> Iterator[str]:
 
     `columns` are the fields of the object that the claim is about, beside those of the others in its list.
     """
+    if not any(map(claim.lower().__contains__, _SIGNS)):
+        return
     called = [match for part in _CLAUSE_END.split(claim) if (match := _CALLED.match(part))]
     called = [match for match in called if not _OF_SOME.search(match["before"])]
     if not called:

@@ -19,12 +19,13 @@ _MEANINGS: dict[str, State] = {
     "done": ("done", True),
     **dict.fromkeys(("open", "pending", "todo", "to do", "in progress", "not started"), ("done", False)),
 }
+_AFTER = r"\b(?=\W*(?:\Z|[.,;:!?)]|(?:and|or|but|while|in|at|now|again|since|until|so|because|for|right|today|too|yet)\b))"
 _STATED = lazy(
     r"(?i)(?:\b(?:is|are|was|were|been|be|it's|that's|they're)(?P<not>n't)?|[:\u2013\u2014(]|\s-)"
     r"(?: (?:(?P<denied>not|no longer)|now|still|already|currently|all|both|turned|switched|back))*"
-    r" ?\b(?P<state>on|off|up|down|done|over)\b"
-    r"(?=\W*(?:\Z|[.,;:!?)]|(?:and|or|but|while|in|at|now|again|since|until|so|because|for|right|today|too|yet)\b))"
+    rf" ?\b(?P<state>on|off|up|down|done|over){_AFTER}"
 )
+_WORD = lazy(rf"(?i)[ (](?:on|off|up|down|done|over){_AFTER}")
 _CLAUSE_END = lazy(r"[;,.]\s|\b(?:and|but|while)\b")
 _OF_ANYTHING = frozenset(("state", "status", "power", "mode", "switch", "value", "trend", "condition"))
 """Names of fields whose value is a state of the object itself."""
@@ -59,7 +60,7 @@ def against_prose(claim: str, passage: str) -> Iterator[str]:
 
 
 def _against(claim: str, told: Callable[[frozenset[str]], Iterator[State]]) -> Iterator[str]:
-    for part in _CLAUSE_END.split(claim):
+    for part in _CLAUSE_END.split(claim) if _WORD.search(claim) else ():
         for word, (what, is_so) in _stated(part):
             known = set(told(_content(part) - _content(word)))
             if (what, not is_so) in known and (what, is_so) not in known:
