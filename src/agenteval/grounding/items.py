@@ -143,6 +143,28 @@ class Items:
                 for each in [*(() if around else (words,)), *going_through(items, parts)]:
                     yield from exchanged(items, each)
 
+    def named(self, text: int, words: frozenset[str]) -> tuple[int | None, frozenset[str]]:
+        """The item that words tell, of the list that a text is in, by the number of its first record; and the words that tell items.
+
+        It is the one that has more of them than any other.
+        """
+        item = self._innermost(text)
+        if item is None:
+            return None, frozenset()
+        self._effort.spend(len(self._lists[self._of_list[item]]))
+        having = {
+            each: frozenset(filter(self._words[each].__contains__, words))
+            for each in self._lists[self._of_list[item]]
+        }
+        telling = frozenset.union(*having.values()) - frozenset.intersection(*having.values())
+        most = max(len(own & telling) for own in having.values())
+        found = [each for each, own in having.items() if len(own & telling) == most]
+        return (self._at[found[0]][0] if most and len(found) == 1 else None), telling
+
+    def record(self, text: int) -> str:
+        """What a record says, by its number."""
+        return self._source.texts[text]
+
     def columns(self, text: int, words: frozenset[str]) -> Iterator[Column]:
         """The fields of the item that a text is in, beside those of the others, if words tell it from them."""
         told = next(self._told_apart(text, words), None)

@@ -31,6 +31,11 @@ _OF_ANYTHING = frozenset(("state", "status", "power", "mode", "switch", "value",
 """Names of fields whose value is a state of the object itself."""
 
 
+def has_state(text: str) -> bool:
+    """Whether a text may say that something is on, off or the like."""
+    return bool(_WORD.search(text))
+
+
 def against_record(claim: str, record: str) -> Iterator[str]:
     """What a claim says of the state of an object that the object says otherwise, as written."""
 
