@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from agenteval.grounding.claims import claims
+from agenteval.grounding.items import MOST_NAMED
 from agenteval.grounding.source_text import SourceText
 from agenteval.grounding.sources import json_source
 from agenteval.grounding.subjects import Subject, said_of_each
@@ -101,3 +102,11 @@ def test_each_thing_is_as_it_is_told(source: Any, output: str) -> None:
 def test_one_of_several_things_is_otherwise(source: Any, output: str, found: str) -> None:
     """Each is held against its own object."""
     assert contradicted(source, output) == (found,)
+
+
+def test_in_a_long_list_nothing_is_named() -> None:
+    """Looking for what each part names would take too long."""
+    claim = "The Uno kettle and the Lina lamp are in stock."
+    more = [{"name": f"Thing {number}", "price": number, "in_stock": False} for number in range(MOST_NAMED)]
+    assert contradicted([*SHOP, *more[: -len(SHOP)]], claim) == ("stock",)
+    assert contradicted([*SHOP, *more], claim) == ()

@@ -12,6 +12,8 @@ from agenteval.lazyregex import lazy
 
 LEAST_ALIKE = 0.5
 """The share of their fields that objects have in common when they are of one kind."""
+MOST_NAMED = 500
+"""Items of a list in which each part of a claim may name one."""
 MOST_COMPARED = 50
 """Records of one item, and items of an inner list, that are compared with each other."""
 
@@ -149,14 +151,9 @@ class Items:
         It is the one that has more of them than any other.
         """
         item = self._innermost(text)
-        if item is None:
+        if item is None or len(self._lists[self._of_list[item]]) > MOST_NAMED:
             return None, frozenset()
-        self._effort.spend(len(self._lists[self._of_list[item]]))
-        having = {
-            each: frozenset(filter(self._words[each].__contains__, words))
-            for each in self._lists[self._of_list[item]]
-        }
-        telling = frozenset.union(*having.values()) - frozenset.intersection(*having.values())
+        having, telling = self._having(self._of_list[item], words)
         most = max(len(own & telling) for own in having.values())
         found = [each for each, own in having.items() if len(own & telling) == most]
         return (self._at[found[0]][0] if most and len(found) == 1 else None), telling
@@ -223,17 +220,20 @@ class Items:
     ) -> Iterator[tuple[frozenset[str], frozenset[str]]]:
         """For each item that a text is in: the words that only some items beside it have, its own ones and all."""
         for item, _ in self._around(text):
-            these = self._of_list[item]
-            asked, having, telling = self._asked.get(these, (None, {}, frozenset()))
-            if words != asked:  # a claim asks for each of its places
-                self._effort.spend(len(self._lists[these]))
-                having = {
-                    each: frozenset(filter(self._words[each].__contains__, words))
-                    for each in self._lists[these]
-                }
-                telling = frozenset.union(*having.values()) - frozenset.intersection(*having.values())
-                self._asked[these] = words, having, telling
+            having, telling = self._having(self._of_list[item], words)
             yield having[item] & telling, telling
+
+    def _having(self, these: int, words: frozenset[str]) -> tuple[dict[int, frozenset[str]], frozenset[str]]:
+        """Which of the words each item of a list has, and which only some of them have."""
+        asked, having, telling = self._asked.get(these, (None, {}, frozenset()))
+        if words != asked:  # a claim asks for each of its places
+            self._effort.spend(len(self._lists[these]))
+            having = {
+                each: frozenset(filter(self._words[each].__contains__, words)) for each in self._lists[these]
+            }
+            telling = frozenset.union(*having.values()) - frozenset.intersection(*having.values())
+            self._asked[these] = words, having, telling
+        return having, telling
 
     def _around(self, text: int) -> Iterator[tuple[int, Field]]:
         """The items that a text is in, the innermost first, and the way to it from there."""
