@@ -125,10 +125,17 @@ _NEGATIVE = lazy(
 )
 
 
+_BARRING = lazy(r"(?i)\b(?:clos(?:es?|ed|ing|ure)|shut|ban(?:s|ned)?|forbid\w*|prohibit\w*)\b")
 _OF_DEGREES = lazy(r"° ?[CF]\b")
 """The letter would be taken for a name."""
 _PARTS = lazy(r"[;:()\n]|,(?! (?:who|whose|which)\b)")
 _DAYS = frozenset(map(plain_form, DAYS))
+_DATED = _DAYS | frozenset(
+    map(
+        plain_form,
+        "january february march april may june july august september october november december".split(),  # noqa: SIM905
+    )
+)
 _ANSWERS = ("no,", "no.", "no:", "no!", "no;", "no -", "no \u2013", "no \u2014")
 
 
@@ -190,6 +197,11 @@ class _Words:
         return bool(_NEGATIVE.search(" ".join(self.words)))
 
     @cached_property
+    def bars(self) -> bool:
+        """Whether any word says that something cannot be done: "closed to cars"."""
+        return bool(_BARRING.search(" ".join(self.words)))
+
+    @cached_property
     def breaks(self) -> set[int]:
         """The places of the words that a comma or another mark separates from the next one."""
         parts = map(len, map(words, _PARTS.split(self._text)))
@@ -236,7 +248,9 @@ class _Words:
 def _denials(mine: _Words, theirs: _Words, shared: set[str]) -> Iterator[str]:
     own, other = mine.denied(), theirs.denied()
     for stem, (start, end) in own.items():
-        is_denied = other or theirs.has_negative or has_opposite(stem, theirs.lowered)
+        if start == 0 and stem not in shared:
+            continue  # "Don't forget your ticket"
+        is_denied = other or theirs.has_negative or theirs.bars or has_opposite(stem, theirs.lowered)
         if not (_is_negative(theirs, stem) if stem in shared else is_denied):
             yield mine.part(start, end + 1)
     if own or mine.has_negative:
@@ -284,8 +298,8 @@ class _Name:
 
 
 def _swaps(mine: _Words, theirs: _Words, names: Sequence["_Name"]) -> Iterator[str]:
-    """Two names whose relation is reversed in the passage."""
-    for one, two in pairwise(names):
+    """Two names whose relation is reversed in the passage. A day or a month does nothing."""
+    for one, two in pairwise(each for each in names if not _DATED.issuperset(each.stems)):
         relation = _Relation(mine, one.end, two.start)
         if not relation.tells or not mine.breaks.isdisjoint(range(one.end - 1, two.start)):
             continue  # "the Greens got 21 percent, the Liberals 14"

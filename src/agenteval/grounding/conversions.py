@@ -80,8 +80,8 @@ def _bounds(quantity: Quantity) -> Iterator[tuple[Decimal, Decimal]]:
             nearly = last / 2
         else:
             nearly = value * (quantity.nearly if quantity.unit == DURATION else rounding(value, last))
-        nearly = max(nearly, value * NEARLY * quantity.about)
-        yield value - nearly, value + nearly
+        nearly = max(nearly, value * max(quantity.nearly, NEARLY) * quantity.about)
+        yield value - nearly, value + nearly * (1 + quantity.over)
 
 
 def _unsigned(least: Decimal, most: Decimal) -> tuple[Decimal, Decimal]:

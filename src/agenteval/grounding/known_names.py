@@ -63,7 +63,9 @@ _DAYS = {day[:3]: day for day in DAYS}
 def _has_weekday(token: str, sources: SourceText) -> bool:
     """Whether the sources have a day of the week that is cut short in one of the two: `Wed` for Wednesday."""
     day = _DAYS[token[:3]]
-    return day.startswith(token) and any(sources.has_token(day[:size]) for size in (3, 4, 5, len(day)))
+    return day.startswith(token.removesuffix("s")) and any(
+        sources.has_token(day[:size]) for size in (3, 4, 5, len(day))
+    )
 
 
 @lru_cache(maxsize=1024)  # a word that no source has is often missing in many claims

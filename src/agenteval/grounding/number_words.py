@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from agenteval.grounding.measures import measure
-from agenteval.grounding.quantity import Quantity, may_be_hour
+from agenteval.grounding.quantity import Quantity, is_about, is_over, may_be_hour, nearly
 from agenteval.language.bare_words import bare_words
 from agenteval.lazyregex import lazy
 
@@ -23,7 +23,7 @@ SMALL = _counted(
     0,
 )
 _TENS = _counted("twenty thirty forty fifty sixty seventy eighty ninety", 20, 10)
-_OTHERS = {  # "once" and "sept" are other words in English
+OTHERS = {  # "once" and "sept" are other words in English
     word: number
     for words in (
         "zwei drei vier fünf sechs sieben acht neun zehn elf zwölf",
@@ -35,9 +35,9 @@ _OTHERS = {  # "once" and "sept" are other words in English
 }
 """In German, Spanish and French."""
 _ORDINALS = _counted("first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth", 1)
-_WORDS = SMALL | _TENS | _OTHERS
+_WORDS = SMALL | _TENS | OTHERS
 _SPELLED = lazy(
-    rf"\b(?P<number>(?P<tens>{'|'.join(_TENS)})[- ](?P<unit>{'|'.join(list(SMALL)[1:10])})|{'|'.join([*_TENS, *reversed(SMALL), *_OTHERS])})\b"
+    rf"\b(?P<number>(?P<tens>{'|'.join(_TENS)})[- ](?P<unit>{'|'.join(list(SMALL)[1:10])})|{'|'.join([*_TENS, *reversed(SMALL), *OTHERS])})\b"
     r"(?:[ -](?P<scale>hundred|thousand|million|billion|trillion)\b)?(?P<percent> (?:percent|per cent)\b)?"
     rf"|\b(?P<ordinal>{'|'.join(_ORDINALS)})\b",
     re.IGNORECASE,
@@ -61,7 +61,7 @@ def spellings(low: Decimal, high: Decimal) -> list[str]:
 
 
 _SPELLED_AS: dict[int, list[str]] = {}
-for _word, _number in (SMALL | _ORDINALS | _OTHERS).items():
+for _word, _number in (SMALL | _ORDINALS | OTHERS).items():
     _SPELLED_AS.setdefault(_number, []).append(_word)
 _TENS_NAMES = ("", "", *_TENS)
 
@@ -80,16 +80,18 @@ def spelled(text: str) -> Iterator[Quantity]:
             unit = "%"
         unit = unit or measure(text, match.start(), match.end())
         power = _POWERS.get((match["scale"] or "").lower(), 0)
+        before = text[max(0, match.start() - 20) : match.start()]
+        about = unit != "th" and is_about(before)
         yield Quantity(
             text=match.group(),
             values=frozenset([Decimal(value).scaleb(power).normalize()]),
             unit=unit,
-            about=False,
+            about=about,
+            over=about and is_over(before),
+            nearly=nearly(Decimal(value)) if about else Decimal(0),
             start=match.start(),
             end=match.end(),
-            clock=may_be_hour(
-                text[max(0, match.start() - 20) : match.start()], text[match.end() : match.end() + 10]
-            )
+            clock=may_be_hour(before, text[match.end() : match.end() + 20])
             if not unit and not power and value <= LAST_HOUR
             else "",
         )

@@ -85,6 +85,8 @@ IDENTIFIER = lazy(
 
 _IDENTIFIER_SIGN = lazy(r"\d(?:(?<=[A-Za-z]\d)|(?<=[A-Za-z]-\d)|\.\d)")
 
+_IN_WORDS = ("half", "halb", "quarter")
+"""What a time of day or a length of time may be told with that has no digits."""
 _DIGITS = lazy(r"\d+")
 _PHONE = lazy(r"\+\d{1,3}[ ()/-]{1,2}\d[\d ()/-]{4,16}\d")
 _SEPARATORS = lazy(r"[,\u00a0\u202f'\u2019]")
@@ -97,7 +99,7 @@ CURRENCIES = ("$", "€", "£", "¥")
 
 def quantities(text: str, skip: Sequence[tuple[int, int]] = ()) -> list[Quantity]:
     """The numbers of a text, in order, without those inside the spans to skip. Part of a name is none: H100."""
-    if not _DIGITS.search(text) and "half" not in text and "quarter" not in text:  # as in most texts
+    if not _DIGITS.search(text) and not any(map(text.__contains__, _IN_WORDS)):  # as in most texts
         return [q for q in spelled(text) if not _Spans(skip).hit(q.start, q.end)]
     text = apart(text)
     lasting = [*durations(text)]
@@ -166,6 +168,8 @@ def _digits(text: str) -> Iterator[Quantity]:
         about = is_about(before)
         measured = unit == "%" or is_measure(unit) or is_degrees(text, end)
         values = frozenset(_readings(value, scale or "", unit))
+        if not scale and (shared := _SHARED_SCALE.match(text, end)):
+            values |= frozenset(_readings(value, shared[1], unit))
         if _GROUPED.fullmatch(written):
             values |= {each * 1000 for each in values}
         yield Quantity(
@@ -178,7 +182,7 @@ def _digits(text: str) -> Iterator[Quantity]:
             over=about and is_over(before),
             start=start,
             end=end,
-            clock=may_be_hour(before, text[end : end + 10])
+            clock=may_be_hour(before, text[end : end + 20])
             if written.isdigit() and not unit and max(values) <= 24
             else "",
             day=(bool(ordinal) and may_be_day(before, text[end : end + 10]))
@@ -192,6 +196,10 @@ def _goes_on(sign: str) -> bool:
     return sign in "._" or (sign.isalnum() and not UNSPACED_SIGN.match(sign))
 
 
+_SHARED_SCALE = lazy(
+    r" ?(?:to|and|or|-|\u2013|bis|und|a|y|à|et) ?[$€£]?\d[\d.,]* ?(thousand|million|billion|trillion|bn|mn|[Mm]ill(?:ion(?:s|en)|ones|iard(?:s|en?)))\b"
+)
+"""The scale of the next number, which is that of both: "from 260 to 210 million"."""
 _GROUPS = lazy(r"\d{1,3}(?:\.\d{3}){2,}")
 _GROUPED = lazy(r"[1-9]\d{0,2}\.\d{3}")
 """A number that a comma of English would part: `1.200` in German and Spanish, though it may be 1.2."""

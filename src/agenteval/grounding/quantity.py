@@ -46,6 +46,11 @@ def rounding(value: Decimal, step: Decimal) -> Decimal:
     return min(step / 2 / value, NEARLY) if value else Decimal(0)
 
 
+def nearly(value: Decimal) -> Decimal:
+    """By what share the exact number may differ from what is called `about` a whole one: below ten, by a half."""
+    return max(NEARLY, Decimal("0.5") / value) if 0 < value < 10 else NEARLY
+
+
 HOUR_SIGNS = ("点", "點", "时", "時")
 _UNSPACED = lazy(
     rf"[{UNSPACED}](?<!\d[百千万萬亿億月日号號])(?<!\d[百千][万萬])(?<!\d[点點时時](?!间|間))(?<!\d[点點时時]半)"
@@ -91,9 +96,18 @@ _BEFORE_NEXT_HOUR = frozenset(
 _GOES_ON = lazy(r"[ -]?(?:\w{0,3}\d|°)|[ -](?:degrees|dollars?|euros?|points?)\b")
 
 
+_RANGE_ENDS = r"(?=\W*\Z|[,;.)\n](?!\d)| (?:on|and|or|every|each|in|at|during|except)\b)"
+_FROM = lazy(rf" ?(?:-|\u2013|to|till|until|bis|a|à) ?\d{{1,2}}{_RANGE_ENDS}")
+_TO = lazy(r"(?<![\w:.,/-])\d{1,2} ?(?:-|\u2013|to|till|until|bis|a|à) ?\Z")
+_END = lazy(_RANGE_ENDS)
+
+
 def may_be_hour(before: str, after: str) -> str:
-    """Whether a small number between these texts may be an hour without its minutes: `at`, `to` or empty."""
-    if after.startswith(HOUR_SIGNS):
+    """Whether a small number between these texts may be an hour without its minutes: `at`, `to` or empty.
+
+    Both numbers of "9 to 5" may be, if nothing comes after them that they could count.
+    """
+    if after.startswith(HOUR_SIGNS) or _FROM.match(after) or (_TO.search(before) and _END.match(after)):
         return "at"
     words = before.split()
     last = words[-1].lower().lstrip("(*_") if words else ""

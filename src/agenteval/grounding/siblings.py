@@ -26,6 +26,8 @@ _TOKEN = lazy(
 )
 _COMPARED = lazy(r"(?i)\b(?:than|unlike|versus|vs\.?|compared (?:to|with)|instead of|als|que)\b[^,;:]*")
 """What a claim names beside what it is about: "easier than in Berlin: 2.8 %"."""
+_LETTERS = ("s", "m")
+"""What stands for a unit after a number only."""
 _MARKS = {"time": ":", "number": "#", "name": "N"}
 _NOTHING = ""
 _VALUES = frozenset((":", "#", _NOTHING))
@@ -78,7 +80,9 @@ def _tokens(part: str, start: int) -> Iterator[str]:
     last, unit = "", False
     for match in _TOKEN.finditer(part, start):
         kind = _MARKS.get(match.lastgroup or "", match.group())
-        if last == "#" and (is_unit(kind) or (unit and kind == "#")):  # `1 h 30 min` is one number
+        if last == "#" and (
+            is_unit(kind) or kind in _LETTERS or (unit and kind == "#")
+        ):  # `1 h 30 min` is one number
             unit = kind != "#"
             continue
         if kind != "N" or last != "N":

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from itertools import chain
 
-from agenteval.grounding.number_words import SMALL
+from agenteval.grounding.number_words import OTHERS, SMALL
 from agenteval.grounding.quantity import HOUR_SIGNS, Quantity
 from agenteval.lazyregex import lazy
 
@@ -18,7 +18,7 @@ _TIME = lazy(
 _FURTHER_SIGN = lazy(r"\d ?(?:uhr\b|h\d|h\b|[-–—]|(?:to|and|until|und|bis|et|à|y|a) \d)", re.IGNORECASE)  # noqa: RUF001
 _FURTHER = lazy(
     r"(?<![\w:.,])(?P<hour>[012]?\d)(?:(?:\.(?P<past>[0-5]\d))? ?uhr\b|(?= ?[-–—] ?[012]?\d(?::\d\d)? ?(?:[ap]\.?m|uhr|h)\b)"  # noqa: RUF001
-    r"|(?= (?:to|and|until|und|bis|et|à|y|a) [012]?\d(?::\d\d)? ?(?:[ap]\.?m|uhr|h)\b)|h(?P<minute>[0-5]\d)\b)"
+    r"|(?= (?:to|and|until|und|bis|et|à|y|a) [012]?\d(?::\d\d)? ?(?:[ap]\.?m|uhr|h)\b)| ?h ?(?P<minute>[0-5]\d)\b(?! ?min))"
     r"|(?:(?<=\b[aày] )|(?<=\b(?:et|de) )|(?<=\blas )|(?<=\bentre )|(?<=\d [-–] )|(?<=\d[-–]))(?P<only>[012]?\d) ?h\b",  # noqa: RUF001
     re.IGNORECASE,
 )
@@ -29,7 +29,9 @@ _EAST_ASIAN = (
 )
 """Chinese and Japanese hours with minutes: `15時30分`, `3点半`."""
 _HALF_PAST = lazy(r"\bhalf (?:past )?(?P<hour>1?\d\b|[a-z]{3,6}\b)", re.IGNORECASE)
-
+_HALF_TO = lazy(r"\bhalb (?P<hour>1?\d\b|[a-zöü]{3,6}\b)(?P<to>)", re.IGNORECASE)
+"""In German, half an hour before: `halb sieben` is 6:30."""
+_HOURS = SMALL | OTHERS | {"eins": 1}
 
 _LATER_HALF = lazy(r" ?(?:[-–—]|to|until) ?[012]?\d(?::\d\d)? ?[ap]\.?m\b", re.IGNORECASE)  # noqa: RUF001
 """What tells the half of the day after another time: `07:00 - 09:00 PM`."""
@@ -42,6 +44,8 @@ def times(text: str) -> Iterator[Quantity]:
         found.append(_FURTHER.finditer(text))
     if "half " in text:
         found.append(_HALF_PAST.finditer(text))
+    if "halb " in text:
+        found.append(_HALF_TO.finditer(text))
     if not text.isascii() and any(sign in text for sign in HOUR_SIGNS):
         found += [pattern.finditer(text) for pattern in _EAST_ASIAN]
     return filter(None, map(_time, chain.from_iterable(found)))
@@ -50,7 +54,9 @@ def times(text: str) -> Iterator[Quantity]:
 def _time(match: re.Match[str]) -> Quantity | None:
     parts = match.groupdict()
     written = parts["hour"] or parts["only"]
-    hour = int(written) if written.isdigit() else SMALL.get(written.lower(), 24)
+    hour = int(written) if written.isdigit() else _HOURS.get(written.lower(), 24)
+    if "to" in parts and 1 <= hour <= 12:
+        hour = hour - 1 or 12
     minute = 30 if "minute" not in parts else int(parts["minute"] or parts["past"] or 0)
     half = (parts.get("half") or parts.get("side") or "").lower()[:1]
     if hour > 23 or (half and not 1 <= hour <= 12):
