@@ -80,9 +80,7 @@ def test_without_a_failure_all_are_run(project: Project, capsys: pytest.CaptureF
     assert ran(capsys, "--lf") == [nothing, *"abcde"]
 
 
-def test_a_selection_of_tests_that_did_not_fail(
-    project: Project, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_selection_of_tests_that_did_not_fail(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     """Tests that `--lf` leaves out are not read: nothing is claimed about their words and tags."""
     ran(capsys)
     for selection in (["-k", "case.a"], ["--tag", "nowhere"]):
