@@ -74,6 +74,8 @@ def _about_the_run(summary: RunSummary, unseen: "Sequence[Change]") -> Entry:
         f"{change.kind.replace('_', ' ')}: {change.test_case_id} {change.assertion or '(the test)'}"
         for change in unseen
     ]
+    if lines:
+        lines.append("next: bring back what was judged before, or accept the change with --update-baseline")
     return Entry(
         kind="fail" if summary.exit_code == 1 else "error",
         name=RUN,
