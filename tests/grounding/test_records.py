@@ -412,11 +412,6 @@ def test_an_object_that_is_not_told_from_others_contradicts_nothing() -> None:
     assert read(SHOP, "It is in stock.").passed
 
 
-def test_a_name_without_content_contradicts_nothing() -> None:
-    """Whether the field `on` is meant, no word tells."""
-    assert read({"on": False, "name": "Heater"}, "The heater is on.").passed
-
-
 def test_objects_of_other_kinds_are_not_held_apart() -> None:
     """The parts of one answer lie side by side; a number may belong to what another part names."""
     weather = {"place": {"name": "Bergen"}, "current": {"temp_c": 4, "condition": "light rain"}}

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 from agenteval.grounding.effort import Effort
 from agenteval.grounding.exchanges import Field, exchanged, going_through
@@ -11,6 +12,8 @@ from agenteval.lazyregex import lazy
 
 LEAST_ALIKE = 0.5
 """The share of their fields that objects have in common when they are of one kind."""
+MOST_NAMED = 500
+"""Items of a list in which each part of a claim may name one."""
 MOST_COMPARED = 50
 """Records of one item, and items of an inner list, that are compared with each other."""
 
@@ -21,6 +24,14 @@ _MARK = lazy(r"(?<=\d)[.,](?=\d)")
 
 Having = dict[int, set[int]]
 """The items of each list that have something."""
+
+
+class Column(NamedTuple):
+    """A field of an item, its value there, and its values in all items of the list that have it."""
+
+    name: str
+    own: str
+    every: Sequence[str]
 
 
 class Items:
@@ -134,6 +145,36 @@ class Items:
                 for each in [*(() if around else (words,)), *going_through(items, parts)]:
                     yield from exchanged(items, each)
 
+    def named(self, text: int, words: frozenset[str]) -> tuple[int | None, frozenset[str]]:
+        """The item that words tell, of the list that a text is in, by the number of its first record; and the words that tell items.
+
+        It is the one that has more of them than any other.
+        """
+        item = self._innermost(text)
+        if item is None or len(self._lists[self._of_list[item]]) > MOST_NAMED:
+            return None, frozenset()
+        having, telling = self._having(self._of_list[item], words)
+        most = max(len(own & telling) for own in having.values())
+        found = [each for each, own in having.items() if len(own & telling) == most]
+        return (self._at[found[0]][0] if most and len(found) == 1 else None), telling
+
+    def record(self, text: int) -> str:
+        """What a record says, by its number."""
+        return self._source.texts[text]
+
+    def columns(self, text: int, words: frozenset[str]) -> Iterator[Column]:
+        """The fields of the item that a text is in, beside those of the others, if words tell it from them."""
+        told = next(self._told_apart(text, words), None)
+        if told is None or not told[0]:
+            return
+        item = next(item for item, _ in self._around(text))
+        items = self._lists[self._of_list[item]]
+        self._effort.spend(len(items) * len(self._told[item]))
+        for field, own in self._told[item].items():
+            every = [self._told[each][field] for each in items if field in self._told[each]]
+            if len(every) > 1:
+                yield Column(str(field[-1]), own, every)
+
     def beside(self, text: int, words: frozenset[str]) -> Iterator[str]:
         """What says what is so, or not, in the item that a text is in, or where there is no item.
 
@@ -179,17 +220,20 @@ class Items:
     ) -> Iterator[tuple[frozenset[str], frozenset[str]]]:
         """For each item that a text is in: the words that only some items beside it have, its own ones and all."""
         for item, _ in self._around(text):
-            these = self._of_list[item]
-            asked, having, telling = self._asked.get(these, (None, {}, frozenset()))
-            if words != asked:  # a claim asks for each of its places
-                self._effort.spend(len(self._lists[these]))
-                having = {
-                    each: frozenset(filter(self._words[each].__contains__, words))
-                    for each in self._lists[these]
-                }
-                telling = frozenset.union(*having.values()) - frozenset.intersection(*having.values())
-                self._asked[these] = words, having, telling
+            having, telling = self._having(self._of_list[item], words)
             yield having[item] & telling, telling
+
+    def _having(self, these: int, words: frozenset[str]) -> tuple[dict[int, frozenset[str]], frozenset[str]]:
+        """Which of the words each item of a list has, and which only some of them have."""
+        asked, having, telling = self._asked.get(these, (None, {}, frozenset()))
+        if words != asked:  # a claim asks for each of its places
+            self._effort.spend(len(self._lists[these]))
+            having = {
+                each: frozenset(filter(self._words[each].__contains__, words)) for each in self._lists[these]
+            }
+            telling = frozenset.union(*having.values()) - frozenset.intersection(*having.values())
+            self._asked[these] = words, having, telling
+        return having, telling
 
     def _around(self, text: int) -> Iterator[tuple[int, Field]]:
         """The items that a text is in, the innermost first, and the way to it from there."""
@@ -212,15 +256,23 @@ class Items:
         return {item: "".join(words) for item, words in found.items()}
 
     @cached_property
-    def _fields(self) -> dict[int, dict[Field, str]]:
-        """The signs of the content words of each field of each item."""
+    def _told(self) -> dict[int, dict[Field, str]]:
+        """The value of each field of each item, as text."""
         found: dict[int, dict[Field, str]] = {item: {} for item in self._of_list}
         for number in sorted(self._source.records):
             for item, way in self._around(number):
                 for name, value in fields(self._source.texts[number]):
                     if name:
-                        found[item][*way, name] = self._content(value)
+                        found[item][*way, name] = value
         return found
+
+    @cached_property
+    def _fields(self) -> dict[int, dict[Field, str]]:
+        """The signs of the content words of each field of each item."""
+        return {
+            item: {field: self._content(value) for field, value in told.items()}
+            for item, told in self._told.items()
+        }
 
     @cached_property
     def _values(self) -> dict[int, dict[Field, dict[str, None]]]:

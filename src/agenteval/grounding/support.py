@@ -10,12 +10,14 @@ from functools import cached_property, lru_cache
 from itertools import chain
 from typing import Literal
 
+from agenteval.grounding import states
 from agenteval.grounding.claims import Claim
 from agenteval.grounding.contradictions import against_record, contradictions, denied
 from agenteval.grounding.dates import Date
 from agenteval.grounding.directions import reversed_changes
 from agenteval.grounding.exchanges import exchanged, exchanged_facts
-from agenteval.grounding.items import in_one
+from agenteval.grounding.extremes import not_extreme
+from agenteval.grounding.items import Items, in_one
 from agenteval.grounding.known_names import has_identifier, has_name, has_other_form
 from agenteval.grounding.known_numbers import has_converted, has_number, has_quantity
 from agenteval.grounding.labels import mislabelled
@@ -28,6 +30,7 @@ from agenteval.grounding.source_numbers import Beside, anywhere
 from agenteval.grounding.source_text import SourceText
 from agenteval.grounding.sources import Source
 from agenteval.grounding.statements import statement
+from agenteval.grounding.subjects import Subject, said_of_each
 from agenteval.grounding.temperatures import misplaced
 from agenteval.language.signs import END, tokens, words
 from agenteval.text import fold
@@ -171,6 +174,7 @@ class _Reading:
                 return ()
             return (
                 *contradictions(text, span.text),
+                *states.against_prose(text, span.text),
                 *misplaced(self.stated, span.text),
                 *exchanged_facts(self.stated, span.text, self._content),
                 *(self._of_other_rows(*self.sources.passages.written(best)) if best else ()),
@@ -185,16 +189,31 @@ class _Reading:
         parts = [stated & self._content(part) for part in self.stated.parts]
         others = items.of_others(place, stated, parts if len(parts) > 1 else ())
         own = items.about(place, [(part, self._content(part)) for part in self.stated.parts])
+        about = "".join(own) if len(own) < len(parts) else text
         return (
-            *against_record(
-                "".join(own) if len(own) < len(parts) else text, span.text, items.beside(place, said)
-            ),
+            *against_record(about, span.text, items.beside(place, said)),
+            *states.against_record(about, span.text),
+            *not_extreme(about, items.columns(place, said)),
             *mislabelled(self.stated, span.text),
             *misplaced(self.stated, span.text),
             *reversed_changes(self.stated, span.text),
             *chain.from_iterable(exchanged_facts(self.stated, each, self._content) for each in told),
             *(" ".join(map(self._written.__getitem__, each)) for each in others),
+            *(self._of_each_named(items, place) if len(parts) > 1 else ()),
         )
+
+    def _of_each_named(self, items: Items, place: int) -> Iterator[str]:
+        """What the parts of a claim say of the other items of a list that they name, which these say otherwise."""
+
+        def subject(part: str) -> Subject:
+            words = self._content(part)
+            item, telling = items.named(place, words)
+            return Subject(item, not words <= telling or states.has_state(part))
+
+        for item, said in said_of_each(self.stated.parts, subject):
+            yield from against_record(said, items.record(item))
+            yield from states.against_record(said, items.record(item))
+            yield from not_extreme(said, items.columns(item, self._content(said)))
 
     def _affirmed(self, text: str) -> frozenset[str]:
         """The signs of the words that a claim does not deny."""

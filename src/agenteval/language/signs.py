@@ -158,5 +158,5 @@ say tell give make get go come take put keep new announce accord report call pla
 believe warn ask name show want need use see find become begin start look like leave hold help man person thing way
 number group part one first last time year day week month today latest recent past former major several many various
 set move back bring lead case expect describe state add confirm reveal claim insist issue involve promise agree accept
-continue follow know think
+continue follow know think turn switch
 """.split()  # noqa: SIM905 - a list of them would be six times as long

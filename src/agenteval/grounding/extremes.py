@@ -1,0 +1,66 @@
+"""What a claim calls the highest or the lowest of its kind: "the cheapest is Aster at 120", where Birch in the same list costs 95.
+
+Only what is said of the whole list is judged: not "the cheapest direct flight", "one of the cheapest", "the second cheapest".
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal
+
+from agenteval.grounding.items import Column
+from agenteval.grounding.quantities import quantities
+from agenteval.language.content_words import plain_form
+from agenteval.language.signs import words
+from agenteval.lazyregex import lazy
+
+_LOWEST = "cheapest|least expensive|lowest|smallest|shortest|coldest|coolest|nearest|closest|lightest"
+_HIGHEST = "most expensive|priciest|highest|largest|biggest|longest|tallest|warmest|hottest|farthest|heaviest"
+_SIGNS = ("est", "expensive")
+_CALLED = lazy(
+    rf"(?i)\A(?P<before>[^,;:]*?)\b(?P<word>(?P<lowest>{_LOWEST})|{_HIGHEST})\b(?: [\w-]*[^\Ws])?"
+    r"(?=\W*\Z|[,:.]| ?[(\u2013\u2014]| - | (?:is|was|costs)\b| (?:at|with) (?:only |just |about )?[$€£]?\d)"
+)
+"""At most one word after it says what is compared: others may say of which of them. Of several, one may be called so."""
+_OF_SOME = lazy(
+    r"(?i)\b(?:second|third|next|2nd|3rd|one|among|of|for|in|on|with|from|to|not|if|under|are|were)\b|n't\b"
+)
+_CLAUSE_END = lazy(r"; |, (?:and|but|while) |\. ")
+_OF_PRICE = frozenset(map(plain_form, ("price", "cost", "fare", "fee", "rate", "rent")))
+_PRICED = ("cheap", "expens", "pric")
+
+
+def not_extreme(claim: str, columns: Iterable[Column]) -> Iterator[str]:
+    """What a claim wrongly calls the highest or the lowest, as written: by every number that may be meant, others are.
+
+    `columns` are the fields of the object that the claim is about, beside those of the others in its list.
+    """
+    if not any(map(claim.lower().__contains__, _SIGNS)):
+        return
+    called = [match for part in _CLAUSE_END.split(claim) if (match := _CALLED.match(part))]
+    called = [match for match in called if not _OF_SOME.search(match["before"])]
+    if not called:
+        return
+    compared = [(column.name, *figures) for column in columns for figures in _figures(column)]
+    for match in called:
+        asked = set(map(plain_form, words(match.string)))
+        if match["word"].lower().partition(" ")[2] or match["word"].lower().startswith(_PRICED):
+            asked |= _OF_PRICE
+        stated = {value for quantity in quantities(match.string) for value in quantity.values}
+        meant = [(own, every) for name, own, every in compared if not asked.isdisjoint(_content(name))]
+        meant = meant or [(own, every) for _, own, every in compared if own in stated]
+        extreme = min if match["lowest"] else max
+        if meant and all(own != extreme(every) for own, every in meant):
+            yield match["word"]
+
+
+def _content(name: str) -> set[str]:
+    return set(filter(None, map(plain_form, words(name))))
+
+
+def _figures(column: Column) -> Iterator[tuple[Decimal, Sequence[Decimal]]]:
+    """The number that a field is in the object, and those that it is in all, if it is one of the same unit everywhere."""
+    if any("-" in value for value in column.every):  # below zero, or from one to another
+        return
+    found = [quantities(value) for value in (column.own, *column.every)]
+    if all(len(each) == 1 for each in found) and len({each[0].unit for each in found}) == 1:
+        own, *every = [min(each[0].values) for each in found]
+        yield own, every

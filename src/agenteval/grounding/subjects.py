@@ -1,0 +1,46 @@
+"""What a claim of several parts says of each thing that it names: "the kettle and the lamp are in stock" says it of both."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from agenteval.lazyregex import lazy
+
+_ASIDE = lazy(r"\W*(?:which|who|whose|that|where|with)\b")
+"""How a part begins that is about the last thing named only."""
+
+_LINK = lazy(r"[,;\s]*(?:\b(?:and|und|y|et)\b)?\s*\Z")
+
+
+class Subject(NamedTuple):
+    """The thing that a part of a claim names, by its number, if it names one, and whether it says anything of it."""
+
+    thing: int | None
+    says: bool
+
+
+def said_of_each(parts: Sequence[str], subject: Callable[[str], Subject]) -> Iterator[tuple[int, str]]:
+    """Each thing, and what a part says of it.
+
+    A part without a name goes on about the thing named last. Of what is only named, the next part that says anything says
+    it too, or else the last one before: "in stock: the kettle and the lamp".
+    """
+    subjects = list(map(subject, parts))
+    saying = [place for place, each in enumerate(subjects) if each.says]
+    thing = None
+    for place, (named, says) in enumerate(subjects):
+        thing = thing if named is None else named
+        if thing is None:
+            continue
+        if says:
+            yield thing, parts[place]
+            continue
+        after = [at for at in saying if at > place and not _ASIDE.match(parts[at])]
+        if after:
+            yield thing, _joined(parts[place], parts[after[0]])
+        elif before := [at for at in saying if at < place]:
+            yield thing, _joined(parts[before[-1]], parts[place])
+
+
+def _joined(one: str, other: str) -> str:
+    """Two parts as one: no mark or word between them makes two of them."""
+    return f"{_LINK.sub('', one)} {other.lstrip()}"

@@ -1,0 +1,90 @@
+"""States that are told by words without weight, against what objects and sentences say."""
+
+from typing import Any
+
+import pytest
+
+from agenteval.grounding.claims import claims
+from agenteval.grounding.source_text import SourceText
+from agenteval.grounding.sources import json_source
+from agenteval.grounding.support import Support, support
+
+LAMP = {"device": "Lamp", "state": "off"}
+ROOMS = [{"name": "Desk lamp", "state": "off"}, {"name": "Hall heater", "state": "on"}]
+NAMED = {"lamp": "on", "heater": "off", "mode": "eco"}
+TASK = {"title": "Book flights", "status": "in_progress", "due": "2026-12-01"}
+PROSE = "The heating in the hall is off. The lamp is on since 9:00 and the alarm isn't on."
+
+
+def judged(source: Any, output: str) -> list[Support]:
+    """Each claim of an output beside a source."""
+    sources = SourceText([json_source("evt-2", source)], [], [])
+    return [support(claim, sources, ("wording",)) for claim in claims(output)]
+
+
+@pytest.mark.parametrize(
+    ("source", "output"),
+    [
+        (LAMP, "The lamp is off."),
+        (LAMP, "The lamp is not on."),
+        (LAMP, "The lamp isn't on."),
+        (LAMP, "The lamp is switched off."),
+        (LAMP, "The lamp is on the list."),
+        (LAMP, "The lamp is on Monday."),
+        (LAMP, "The heater is on."),
+        (LAMP, "The device is a lamp, the heater is on."),
+        ({"name": "Heater", "on": False}, "The heater is off."),
+        ({"name": "Lamp", "wifi": "off"}, "The lamp is on."),
+        (ROOMS, "The desk lamp is off and the hall heater is on."),
+        (ROOMS, "- Desk lamp: off\n- Hall heater: on"),
+        (NAMED, "The lamp is on, the heater is off."),
+        (TASK, "Book flights, due on 1 December, is not done yet."),
+        ({"service": "api", "up": False}, "The api service is down."),
+        ({"ticker": "AAPL", "trend": "up"}, "AAPL is up."),
+        ({"film": "Dune", "over": True}, "Dune is over."),
+        ({"lamp": "on", "power": "off"}, "The lamp is off."),
+        (PROSE, "The heating in the hall is off."),
+        (PROSE, "The lamp is on and the alarm is off."),
+        ("The lamp is off and Ada sits in the hall.", "Ada sits in the hall, it is on."),
+        ("The lamp is on. Later the lamp is off.", "The lamp is on."),
+    ],
+)
+def test_what_agrees_or_is_about_something_else(source: Any, output: str) -> None:
+    """The other word denied says the same; a field says it of the object, or of what its name says."""
+    assert not any(each.contradicted for each in judged(source, output))
+
+
+@pytest.mark.parametrize(
+    ("source", "output", "found"),
+    [
+        (LAMP, "The lamp is on.", "on"),
+        (LAMP, "The lamp is not off.", "off"),
+        (LAMP, "The lamp isn't off.", "off"),
+        (LAMP, "The lamp is no longer off.", "off"),
+        (LAMP, "The lamp is still turned on.", "on"),
+        (LAMP, "Lamp: on", "on"),
+        (LAMP, "Lamp (on)", "on"),
+        (LAMP, "Lamp - on", "on"),
+        (LAMP, "The lamp: it's on.", "on"),
+        (LAMP, "The lamp is on in the hall.", "on"),
+        ({"name": "Heater", "on": False}, "The heater is on.", "on"),
+        ({"name": "Heater", "on": True}, "The heater is off.", "off"),
+        (ROOMS, "Desk lamp: on", "on"),
+        (NAMED, "The lamp is off.", "off"),
+        (NAMED, "The lamp is on, the heater is on.", "on"),
+        (TASK, "The task Book flights, due 1 December, is done.", "done"),
+        ({**TASK, "status": "not started"}, "The task Book flights, due 1 December, is done.", "done"),
+        ({**TASK, "status": "to do"}, "The task Book flights, due 1 December, is done.", "done"),
+        ({"service": "api", "up": False}, "The api service is up.", "up"),
+        ({"ticker": "AAPL", "trend": "up"}, "AAPL is down.", "down"),
+        ({"film": "Dune", "over": False}, "Dune is over.", "over"),
+        (PROSE, "The heating in the hall is on.", "on"),
+        (PROSE, "The alarm is on.", "on"),
+        (PROSE, "The lamp is off.", "off"),
+    ],
+)
+def test_the_opposite(source: Any, output: str, found: str) -> None:
+    """It is found though the word has no weight."""
+    [claim] = judged(source, output)
+    assert claim.contradicted == (found,)
+    assert not claim.holds(0)
