@@ -381,8 +381,12 @@ def test_explain_names_what_is_broken(tmp_path: Path, capsys: pytest.CaptureFixt
 
 
 CRASHES = {
-    "raises": ("raise ValueError('oh')", "ValueError: oh"),
-    "leaves": ("raise SystemExit(3)", "SystemExit: 3"),
+    "raises": ("raise ValueError('oh')", "ValueError: oh (line 25)"),
+    "leaves": ("raise SystemExit(3)", "SystemExit: 3 (line 25)"),
+    "raises in what it calls": (
+        "int('one')",
+        "ValueError: invalid literal for int() with base 10: 'one' (line 25)",
+    ),
     "says nothing": ("pass", "TypeError: check returned nothing, not a Verdict"),
     "says yes": ("return True", "TypeError: check returned a value of type bool, not a Verdict"),
     "observes what is not JSON": (
