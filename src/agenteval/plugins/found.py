@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import PurePath
-from traceback import walk_tb
 from typing import Any, Literal
 
 from agenteval.errors import saying
@@ -59,6 +58,8 @@ def line_in(origin: str, error: BaseException) -> str:
     """The last line of a plugin's file in the traceback, ` (line 14)`; empty for a syntax error, which names its own."""
     if isinstance(error, SyntaxError):
         return ""
+    from traceback import walk_tb
+
     steps = walk_tb(error.__traceback__)
     numbers = [number for frame, number in steps if PurePath(frame.f_code.co_filename).match(origin)]
     return f" (line {numbers[-1]})" if numbers else ""
