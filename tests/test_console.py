@@ -355,7 +355,7 @@ slowest 2
     1500.0 ms  slow.test
       12.3 ms  fast.test
 
-1 passed, 1 failed, 1 error, 1 skipped, 1 invalid, 2 deselected, 2 vacuous passes, 1 warning in 1.23 s
+1 passed, 1 failed, 1 error, 1 skipped, 1 invalid, 2 deselected, 2 vacuous passes, 1 assertion not judged, 1 warning in 1.23 s
 artifacts/run-1/summary.json
 """
 
@@ -377,7 +377,7 @@ def test_a_quiet_summary_names_what_did_not_pass() -> None:
 FAIL b  t/b.yaml
 ERROR c  adapter.x  t/c.yaml
 
-1 passed, 1 failed, 1 error, 1 skipped, 1 invalid, 2 deselected, 2 vacuous passes, 1 warning in 1.23 s
+1 passed, 1 failed, 1 error, 1 skipped, 1 invalid, 2 deselected, 2 vacuous passes, 1 assertion not judged, 1 warning in 1.23 s
 """
     )
 
@@ -442,7 +442,7 @@ def test_a_long_run_names_the_invalid_files_again() -> None:
     few = make_summary(tests=[], problems=problems(), counts=RunCounts(total=10, invalid=2))
     many = make_summary(tests=[], problems=problems(), counts=RunCounts(total=11, invalid=2))
     assert "INVALID" not in shown(lambda c: c.summary(few, summary_path=None))
-    assert ("\n\nINVALID a.yaml:4:4  spec.unknown_key\nINVALID spec.unknown_key\n\n2 invalid in") in shown(
+    assert ("\n\nINVALID a.yaml:4:4  spec.unknown_key\nINVALID spec.unknown_key\n\n2 invalid,") in shown(
         lambda c: c.summary(many, summary_path=None)
     )
 

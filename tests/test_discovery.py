@@ -246,6 +246,24 @@ class TestNearlyATest:
         os.mkfifo("test_pipe.yml")
         assert overlooked(".") == []
 
+    def test_a_test_among_artifacts_is_told(self) -> None:
+        """A folder of tests that is about artifacts would be left out, and nobody would know."""
+        make("evals/artifacts/test.yaml", "evals/artifacts/upload/test.yml", "evals/artifacts/run-1/x.yaml")
+        make("node_modules/artifacts/test.yaml")
+        for path in Path().rglob("*.y*ml"):
+            path.write_text(HOLDS_A_TEST)
+        make("evals/artifacts/empty/test.yaml")
+        assert found(".") == ["select.nothing_found ."]
+        problems: list[Problem] = []
+        list(discover(["."], problems))
+        assert [problem.render() for problem in problems] == [
+            f"evals/artifacts/{name}: warning[select.misnamed]: it holds a test, but it is not run: "
+            "a folder called artifacts is for what runs write, and is not searched\n"
+            "   next: rename the folder, or name the file on the command line"
+            for name in ("test.yaml", "upload/test.yml")
+        ]
+        assert overlooked("evals/artifacts", ".") == []
+
     def test_one_that_is_named_is_run(self) -> None:
         """And nothing is said of it, whatever comes first."""
         Path("tests.yml").write_text(HOLDS_A_TEST)

@@ -198,7 +198,7 @@ def test_a_key_is_shown_with_its_kind_and_default() -> None:
         "an editor shows that of the member which is there"
     )
     assert schema("config")["$defs"]["SuiteConfig"]["properties"]["pass_score"]["markdownDescription"] == (
-        "The score, from 0 to 1, that the run must reach to exit 0; without it the single tests decide."
+        "The score, from 0 to 1, that the run must reach to exit 0; no failed test is excused by it."
         "\n\n*number from 0 to 1 (optional)*"
     )
 

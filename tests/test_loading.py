@@ -357,7 +357,7 @@ def test_an_id_that_begins_with_another_adapter_is_a_warning(tmp_path: Path) -> 
     (warning,) = load_test(path).warnings
     assert (warning.message, warning.next_step) == (
         "the id 'otel.a.b.c' begins with 'otel', but the adapter is 'nanoclaw'",
-        "for instance nanoclaw.a.b.c",
+        "for instance nanoclaw.a.b.c, if the adapter is right",
     )
 
 

@@ -13,7 +13,7 @@ import agenteval
 from agenteval.cli import main
 from planted import AWS, EMAIL
 from plugin_projects import SHOUTS, plugged
-from projects import FETCHES, NEEDS_LIVE, VACUOUS, Project, make_replay
+from projects import FETCHES, NEEDS_LIVE, SEARCHES, VACUOUS, Project, make_replay
 
 pytest_plugins = ["pytester"]
 
@@ -165,7 +165,20 @@ def test_every_verdict_is_one_of_pytests_own(pytester: pytest.Pytester, project:
         "agenteval.reason_code": "assertion.failed",
         "agenteval.failure_categories": "required tool not used",
         "agenteval.vacuous": "0",
+        "agenteval.skipped": "0",
     }
+
+
+def test_a_pass_that_skipped_assertions_is_told(pytester: pytest.Pytester, project: Project) -> None:
+    """Most of a test may have gone unjudged, and pytest knows no word for it; a skipped test has one."""
+    project.add("pass", assertions=[SEARCHES, NEEDS_LIVE])
+    project.add("skip")
+    done = run(pytester)
+    done.assert_outcomes(passed=1, skipped=1)
+    assert (
+        "1 test passed with an assertion that was skipped; "
+        "strict_capabilities in agenteval.yaml fails such tests" in done.outlines
+    )
 
 
 def test_an_expected_failure_fails_when_it_is_not_to_be_expected(

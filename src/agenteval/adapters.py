@@ -85,9 +85,13 @@ def find_adapter(name: str, *, also: Sequence[str] = ()) -> Adapter:
                 next_step="uninstall all but one of the packages that provide it",
             )
         return _load(name, target)
-    known = ", ".join(sorted({*targets, *also})) or "none"
+    from agenteval.misspelling import closest
+
+    known = sorted({*targets, *also})
+    near = closest(name, known)
+    meant = f", did you mean {near!r}?" if near else ""
     raise AdapterError(
-        f"unknown adapter {name!r} (installed: {known})",
+        f"unknown adapter {name!r}{meant} (installed: {', '.join(known) or 'none'})",
         reason_code="adapter.unknown",
         next_step="correct `adapter:` in the test, or install the package that provides the adapter",
     )

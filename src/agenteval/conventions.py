@@ -50,7 +50,7 @@ def _phrases_like_patterns(case: TestCase) -> Iterator[Fault]:
 
 
 def _unconventional(case: TestCase) -> tuple[str, str] | None:
-    """Why the id is not `<adapter>.<area>.<behavior>.<expectation>` (SPEC 19), and one that is; None when it is."""
+    """Why the id is not `<adapter>.<area>.<behavior>.<expectation>` (SPEC 19), and one that is, to advise; None when it is."""
     parts = case.id.split(".")
     plain = all(part.isascii() and part.replace("-", "").replace("_", "").isalnum() for part in parts)
     if not plain or len(parts) != 4:
@@ -58,5 +58,9 @@ def _unconventional(case: TestCase) -> tuple[str, str] | None:
         return message, f"{case.adapter}.memory.same-group-recall.brief-bullets"
     first, *rest = parts
     if first != case.adapter:
-        return f"begins with {first!r}, but the adapter is {case.adapter!r}", ".".join([case.adapter, *rest])
+        example = ".".join([case.adapter, *rest])
+        return (
+            f"begins with {first!r}, but the adapter is {case.adapter!r}",
+            f"{example}, if the adapter is right",
+        )
     return None

@@ -15,7 +15,8 @@ TEST_FILE = "test.yaml"
 """The name of a test that has a folder of its own."""
 _NAMES = (TEST_FILE, "test.yml")
 _ENDINGS = (".test.yaml", ".test.yml")
-_SKIPPED = frozenset(("artifacts", "node_modules", "__pycache__"))
+_ARTIFACTS = "artifacts"
+_SKIPPED = frozenset((_ARTIFACTS, "node_modules", "__pycache__"))
 _ENVIRONMENT_MARK = "pyvenv.cfg"
 
 _PATTERNS = "test.yaml, test.yml, *.test.yaml or *.test.yml"
@@ -45,7 +46,7 @@ def discover(paths: Sequence[str], overlooked: list[Problem] | None = None) -> I
     virtual environments, `artifacts`, `node_modules` and `__pycache__` are not entered unless named.
     Errors: `file.missing`, `file.not_a_file`, `file.unreadable`, `select.not_a_file`, `select.no_assertion`,
     `select.nothing_found`. `overlooked` gets warnings: about tests that no run finds because of their names
-    (`select.misnamed`), and about settings files beside tests that are not those of the project
+    or of that of their folder (`select.misnamed`), and about settings files beside tests that are not those of the project
     (`config.not_in_force`).
     """
     search = _Search()
@@ -97,7 +98,7 @@ class _Search:
         self.files: set[tuple[int, int]] = set()
         self.found = 0
         self.nearly: list[str] = []
-        """Files that hold a test but are not named as one."""
+        """Files that hold a test but are not named as one, or are in a directory that is not entered."""
         self.configured: dict[str, bool] = {}
         """Directories that may have settings of their own, and whether tests were found there or below."""
 
@@ -152,6 +153,8 @@ class _Search:
                         yield _not_a_file(entry.path)
                     elif is_entered(entry.name):
                         inner.append(entry.path)
+                    elif entry.name == _ARTIFACTS:
+                        self.nearly += _left_out(entry.path)
                 elif is_test:
                     self.found += 1
                     if self.is_new(entry.path, self.files):
@@ -194,13 +197,24 @@ def _holds_a_test(path: str) -> bool:
     return b"\nassertions:" in start and b"\nadapter:" in start
 
 
+def _left_out(directory: str) -> list[str]:
+    """The tests in a directory that is not entered, and in those directly in it: a run writes none there."""
+    places = (f"{above}{name}" for above in ("", "*/") for name in _NAMES)
+    left = (str(path) for place in places for path in sorted(Path(directory).glob(place)))
+    return [path for path in left if _holds_a_test(path)]
+
+
 def _misnamed(path: str) -> Problem:
+    message, step = "its name keeps it from being run", f"rename it: test files are named {_PATTERNS}"
+    if is_test_file(Path(path).name):
+        message = f"it is not run: a folder called {_ARTIFACTS} is for what runs write, and is not searched"
+        step = "rename the folder, or name the file on the command line"
     return Problem(
         reason_code="select.misnamed",
-        message="it holds a test, but its name keeps it from being run",
+        message=f"it holds a test, but {message}",
         path=Path(path),
         severity="warning",
-        next_step=f"rename it: test files are named {_PATTERNS}",
+        next_step=step,
     )
 
 

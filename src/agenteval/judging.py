@@ -165,9 +165,14 @@ def _crash(bound: BoundAssertion, error: BaseException, redactor: Redactor) -> F
         return Failure(
             error.reason_code, redactor.unseen(f"{where}: {error.message}"), redactor.unseen(next_step)
         )
+    told = f"{where} crashed: {type(error).__name__}: {saying(error)}".rstrip(": ")
+    if bound.plugin:
+        from agenteval.plugins.found import line_in
+
+        told += line_in(bound.plugin, error)
     return Failure(
         "assertion.crashed",
-        redactor.unseen(f"{where} crashed: {type(error).__name__}: {saying(error)}".rstrip(": ")),
+        redactor.unseen(told),
         f"this is a bug{' in the plugin' if bound.plugin else ''}: report it with the test and its recording; "
         "-v shows where it happened",
         redactor.unseen("".join(traceback.format_exception(error))),

@@ -242,7 +242,8 @@ class _Loader:
         types = self.registry.assertion_types()
         near = closest(kind, types)
         path = ("assertions", index, "type")
-        self.fault(code, message, *path, suggestion=near, allowed=types, next_step=next_step)
+        allowed = () if next_step else types  # with a broken plugin, the type may be right
+        self.fault(code, message, *path, suggestion=near, allowed=allowed, next_step=next_step)
 
     def plugin_fault(self, message: str, index: int, *, next_step: str = "") -> None:
         """Add the fault of the plugin that brings an assertion's type."""

@@ -297,3 +297,8 @@ class RunSummary(Model):
     """After how many failures `-x` or `--maxfail` ended the run; 0 when neither did."""
     eval_summary_sha256: str | None = None
     """The SHA-256 of `eval-summary.json`, by which a gate knows that it is this run's."""
+
+    @property
+    def not_judged(self) -> int:
+        """How many assertions reached no verdict: what they need was not recorded, or they crashed."""
+        return sum(row.skipped for row in self.scorecard)

@@ -86,14 +86,16 @@ class Selection:
             for tag in sorted(tags - self._known_tags)
         ]
 
-    def nothing_selected(self, deselected: int) -> Problem:
-        """The error of a selection that leaves none of the `deselected` tests."""
+    def nothing_selected(self, deselected: int, *, unread: int = 0) -> Problem:
+        """The error of a selection that leaves none of the `deselected` tests, `unread` of which --lf left out."""
         words = [f"{word!r}" for word in self._unmatched.values()]
         part = f"; no test matches {' or '.join(words)} of -k" if words else ""
+        if unread:  # the words may match tests that were not read
+            part = " that failed last time"
         return Problem(
             reason_code="select.nothing_selected",
-            message=f"the selection leaves none of {counted(deselected, 'test')}{part}",
-            next_step="loosen -k, --tag or --exclude-tag; `agenteval list` shows ids and tags",
+            message=f"the selection leaves none of {counted(deselected - unread, 'test')}{part}",
+            next_step=f"{'leave out --lf, or ' if unread else ''}loosen -k, --tag or --exclude-tag; `agenteval list` shows ids and tags",
         )
 
 

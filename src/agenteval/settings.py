@@ -26,7 +26,7 @@ class SuiteConfig(Model):
     version: Version = "0.1.0"
     """The suite's version, x.y.z."""
     pass_score: Annotated[float, Between(0, 1)] | None = None
-    """The score, from 0 to 1, that the run must reach to exit 0; without it the single tests decide."""
+    """The score, from 0 to 1, that the run must reach to exit 0; no failed test is excused by it."""
     max_cost_usd: Annotated[float, Between(0)] | None = None
     """The most that all tasks together may cost, in US dollars."""
     max_p95_latency_ms: Annotated[float, Between(0)] | None = None

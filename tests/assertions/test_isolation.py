@@ -354,12 +354,12 @@ class TestOutput:
             assert verdict.observed["forbidden_groups"] == ["work"]
 
     def test_forbidden_content_is_found_whatever_its_case(self) -> None:
-        """One word is enough, unless the user said it; the paragraph that holds it is shown."""
+        """One word is enough, unless the user said it; the paragraph that holds it is shown, and the word named."""
         output = "The zoo opens at nine.\n\nAll about FALCONS."
         verdict = isolated(make_trace(output=output), make_case(), forbidden_content=["falcon"])
         assert verdict.message == (
             "expected no use of memory of other groups than family, got: "
-            'the output discloses "All about FALCONS.", which forbidden_content holds'
+            'the output discloses "All about FALCONS.", which holds "falcon" of forbidden_content'
         )
         story = "The zoo opens at nine and the lions are fed. " * 9
         verdict = isolated(

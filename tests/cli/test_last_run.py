@@ -80,6 +80,19 @@ def test_without_a_failure_all_are_run(project: Project, capsys: pytest.CaptureF
     assert ran(capsys, "--lf") == [nothing, *"abcde"]
 
 
+def test_a_selection_of_tests_that_did_not_fail(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """Tests that `--lf` leaves out are not read: nothing is claimed about their words and tags."""
+    ran(capsys)
+    for selection in (["-k", "case.a"], ["--tag", "nowhere"]):
+        assert main(["run", "tests", "--lf", *selection]) == 3
+        out = capsys.readouterr().out
+        assert (
+            "error[select.nothing_selected]: the selection leaves none of 2 tests that failed last time\n"
+            "   next: leave out --lf, or loosen -k, --tag or --exclude-tag; `agenteval list` shows ids and tags\n"
+        ) in out
+        assert "select.unknown_tag" not in out
+
+
 def test_invalid_files_and_errors_failed(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     """A file that could not be loaded, or a test that could not be judged, has not passed."""
     for name in "bd":

@@ -14,7 +14,7 @@ import pytest
 
 from agenteval.cli import main
 from agenteval.reporters import artifacts
-from projects import SEARCHES, VACUOUS, Project, make_replay
+from projects import NEEDS_LIVE, SEARCHES, VACUOUS, Project, make_replay
 
 ALL_KINDS = ("error", "fail", "invalid", "pass", "skip", "warn")
 
@@ -129,6 +129,17 @@ def test_vacuous_passes_fail_when_asked(project: Project, capsys: pytest.Capture
     out = capsys.readouterr().out
     assert "(--fail-on-vacuous)" in out
     assert "assertion.vacuous: next: give the assertion something to judge, or remove it" in out
+
+
+def test_a_pass_that_skipped_assertions_is_not_plain_green(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The closing line counts what was not judged, also under `-q`; so does the Markdown report."""
+    project.add("pass", assertions=[SEARCHES, NEEDS_LIVE])
+    assert run("-q", "--markdown", "comment.md") == 0
+    assert capsys.readouterr().out.startswith("1 passed, 1 assertion not judged in ")
+    comment = Path("comment.md").read_text(encoding="utf-8")
+    assert "| tests | passed | assertions not judged |\n| --- | --- | --- |\n| 1 | 1 | 1 |\n" in comment
 
 
 def test_configuration_sets_what_flags_set(project: Project) -> None:

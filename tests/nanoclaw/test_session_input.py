@@ -364,6 +364,22 @@ def test_a_folder_without_a_recording(tmp_path: Path) -> None:
     )
 
 
+def test_a_message_names_no_folder_of_this_machine(install: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Results hold messages, and are the same wherever the project is checked out."""
+    monkeypatch.chdir(install.parent)
+    for path in (Path(SESSION, "inbound.db"), Path("data/v2.db")):
+        before = (install / path).read_bytes()
+        (install / path).write_bytes(b"not a database at all" * 100)
+        error = refused(Path(), install.name, turn=1)
+        shown = Path(install.name, path)
+        assert error.message == f"{shown} cannot be read as a database: file is not a database"
+        (install / path).write_bytes(before)
+    for transcript in Path().rglob("projects/*/*.jsonl"):
+        transcript.write_text("")
+    error = refused(Path(), install.name, turn=1)
+    assert error.message.startswith(f"{install.name}/data/v2-sessions/")
+
+
 def test_links_that_dangle_or_lead_out_are_not_followed(install: Path, tmp_path: Path) -> None:
     """NanoClaw leaves links to paths in the container; a recording from elsewhere may have worse."""
     secret = tmp_path / "secret"

@@ -89,6 +89,18 @@ def test_a_pass_that_warns_tells_of_it(tmp_path: Path) -> None:
     assert (quiet.message, quiet.text) == ("", "")
 
 
+def test_what_a_person_should_look_at_is_told(tmp_path: Path) -> None:
+    """A recording that fits its test badly warns, though every assertion passes; beside a failure it comes last."""
+    odd = ["input message 1 is another", "fixture 'x' is not used"]
+    passes = make_result("pass", judged("pass", "one"), warnings=odd)
+    fails = make_result("fail", judged("fail", "one"), warnings=odd[:1], test_case_id="nanoclaw.t.fails")
+    first, second = entries(store(tmp_path, passes, fails))
+    assert first.message == "warning: input message 1 is another (and 1 more)"
+    assert first.text == "warning: input message 1 is another\nwarning: fixture 'x' is not used"
+    assert second.message == "one: one says fail"
+    assert "\nwarning: input message 1 is another\nnext: " in second.text
+
+
 def test_an_error_says_what_kept_the_test_from_being_judged(tmp_path: Path) -> None:
     """The message is the first line of the error, under its code; an excerpt stands in the text."""
     error = ErrorInfo(reason_code="adapter.unknown", message="no adapter x\n   allowed: nanoclaw")

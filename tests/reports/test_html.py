@@ -149,6 +149,13 @@ def test_a_skipped_test_says_what_was_missing(tmp_path: Path) -> None:
     assert "<b>test.all_skipped</b> no assertion could be judged" in page
 
 
+def test_a_pass_says_how_many_assertions_were_skipped(tmp_path: Path) -> None:
+    """On its line, as on the console; the line of a skipped test says so anyway."""
+    skips = {**SEARCHES, "id": "skips", "requires_capabilities": ["supports_live_run"]}
+    page = html(stored_run(tmp_path, outcome("a", SEARCHES, skips), outcome("b", skips)))
+    assert re.findall(r'<span class="note">.*?</svg>([^<]*)</span>', page) == ["1 skipped"]
+
+
 def test_the_scorecard_counts_as_the_console_does(tmp_path: Path) -> None:
     """Expected failures and skipped assertions stand beside `passed/judged`, and are in neither number."""
     skipped = {**SEARCHES, "id": "skipped", "requires_capabilities": ["supports_live_run"]}

@@ -97,6 +97,13 @@ def test_a_warning_is_output(tmp_path: Path) -> None:
     )
 
 
+def test_skipped_assertions_are_counted(tmp_path: Path) -> None:
+    """A test that passes although most of it was not judged says so."""
+    passes = make_result("pass", judged("pass", "one"), judged("skip", "two"), judged("skip", "three"))
+    counts = one(report(store(tmp_path, passes)), ".//property[@name='assertions']")
+    assert counts.get("value") == "1 of 3 passed, 0 of them vacuous, 2 skipped"
+
+
 def test_an_expected_failure_gives_its_reason(tmp_path: Path) -> None:
     """Servers show the reason beside the skip."""
     assert one(report(store(tmp_path, XFAILED)), ".//skipped").get("message") == "a known bug"

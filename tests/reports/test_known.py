@@ -118,7 +118,8 @@ def test_what_no_test_shows_is_told_of_the_run(tmp_path: Path) -> None:
     assert (failed.kind, failed.name) == ("fail", NAME)
     assert (entry.kind, entry.name, entry.message) == ("fail", "agenteval", "1 test failed")
     assert entry.text == (
-        "1 test failed\nnewly vacuous: nanoclaw.t.passes searches\nmissing: nanoclaw.t.gone (the test)"
+        "1 test failed\nnewly vacuous: nanoclaw.t.passes searches\nmissing: nanoclaw.t.gone (the test)\n"
+        "next: bring back what was judged before, or accept the change with --update-baseline"
     )
     page = " ".join(rendered("html", stored).split())
     said = '</b> <code>nanoclaw.t.gone</code></p><p class="says">The test: pass in the baseline, not there now.</p>'

@@ -30,6 +30,8 @@ class Arrangement:
     positions: list[int]
     total: int
     deselected: int = 0
+    unread: int = 0
+    """How many of them --lf left out without reading them."""
     wanted: int = 0
     """How many tests all shards have together, as far as is known before loading."""
     plan: str = ""
@@ -70,7 +72,7 @@ def _failed(made: Arrangement, options: RunOptions, *, only: bool) -> None:
     first = [index for index, each in enumerate(made.found) if index in wanted or isinstance(each, SpecError)]
     rest = sorted(set(range(len(made.found))).difference(first))
     if only:
-        made.deselected += len(rest)
+        made.deselected = made.unread = len(rest)
         rest = []
     _keep(made, [*first, *rest])
 

@@ -192,7 +192,8 @@ class Session:
         if ledger.log:
             ledger.log.end()
         ledger.warn(self.overlooked)
-        ledger.warn(self.selection.unknown_tags())
+        unread = self.arrangement.unread if self.arrangement else 0
+        ledger.warn(self.selection.unknown_tags() if not unread else ())
         elsewhere = self.flow.shard and self.arrangement and self.arrangement.wanted
         if not number and not elsewhere and ledger.tally.counts.deselected:
-            ledger.warn([self.selection.nothing_selected(ledger.tally.counts.deselected)])
+            ledger.warn([self.selection.nothing_selected(ledger.tally.counts.deselected, unread=unread)])

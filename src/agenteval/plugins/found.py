@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Any, Literal
 
 from agenteval.errors import saying
@@ -51,3 +52,14 @@ def told(error: BaseException) -> str:
     """An exception on one line: `ValueError: no such thing`."""
     text = clipped(" ".join(saying(error).split()), _LONGEST_ERROR)
     return f"{type(error).__name__}: {text}".rstrip(": ")
+
+
+def line_in(origin: str, error: BaseException) -> str:
+    """The last line of a plugin's file in the traceback, ` (line 14)`; empty for a syntax error, which names its own."""
+    if isinstance(error, SyntaxError):
+        return ""
+    from traceback import walk_tb
+
+    steps = walk_tb(error.__traceback__)
+    numbers = [number for frame, number in steps if PurePath(frame.f_code.co_filename).match(origin)]
+    return f" (line {numbers[-1]})" if numbers else ""

@@ -10,14 +10,13 @@ from collections.abc import Sequence
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from traceback import walk_tb
 from types import ModuleType
 from typing import Any
 
 from agenteval.assertions.base import Assertion
 from agenteval.mutation.base import Operator
 from agenteval.plugins.contract import adapter_breach, assertion_breach, operator_breach
-from agenteval.plugins.found import Kind, Plugin, told
+from agenteval.plugins.found import Kind, Plugin, line_in, told
 
 LIST = "PLUGINS"
 """The name of the list in a plugin's module."""
@@ -42,7 +41,7 @@ def _plugins_of(root: Path, name: str) -> list[Plugin]:
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - whatever a plugin raises, SystemExit included, is its error
-        return [_broken(name, f"{told(error)}{_line(error, path)}")]
+        return [_broken(name, f"{told(error)}{line_in(name, error)}")]
 
 
 class _UnusableError(Exception):
@@ -105,12 +104,3 @@ def _checked(kind: Kind, origin: str, name: Any, cls: type[Any], breach: str) ->
 
 def _broken(origin: str, error: str) -> Plugin:
     return Plugin(kind="assertion", name="", origin=origin, configured=True, error=error)
-
-
-def _line(error: BaseException, path: Path | None) -> str:
-    """The last line of the plugin's file in the traceback; empty for a syntax error, which names its line itself."""
-    if isinstance(error, SyntaxError):
-        return ""
-    steps = walk_tb(error.__traceback__)
-    numbers = [number for frame, number in steps if frame.f_code.co_filename == str(path)]
-    return f" (line {numbers[-1]})" if numbers else ""

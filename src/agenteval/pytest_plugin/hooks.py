@@ -47,7 +47,7 @@ class Hooks:
         """The markers that the project declares: a tag of that name is that marker."""
         self.ran = False
         self.remarks: list[tuple[str, str]] = []
-        self.vacuous = 0
+        self.vacuous = self.skipping = 0
         self._entered: dict[Path, bool] = {}
 
     @cached_property
@@ -92,12 +92,14 @@ class Hooks:
         if report.when == "call" and NAME in report.keywords:
             self.ran = True
             self.remarks += [(report.nodeid, text) for name, text in report.sections if name == REMARKS]
-            self.vacuous += report.passed and bool(dict(report.user_properties).get("agenteval.vacuous"))
+            facts = dict(report.user_properties) if report.passed else {}
+            self.vacuous += bool(facts.get("agenteval.vacuous"))
+            self.skipping += bool(facts.get("agenteval.skipped"))
 
     def pytest_terminal_summary(self, terminalreporter: "pytest.TerminalReporter") -> None:
-        """Tell what passed tests remark, how many had nothing to judge, and which plugins are broken."""
+        """Tell what passed tests remark, how many had nothing to judge or skipped something, and which plugins are broken."""
         broken = self.project.broken_plugins() if self.ran else ""
-        if not (self.remarks or self.vacuous or broken):
+        if not (self.remarks or self.vacuous or self.skipping or broken):
             return
         terminalreporter.section(REMARKS)
         if broken:
@@ -108,6 +110,11 @@ class Hooks:
             terminalreporter.write_line(
                 f"{counted(self.vacuous, 'test')} passed with an assertion that had nothing to judge (vacuous); "
                 "fail_on_vacuous in agenteval.yaml fails such tests"
+            )
+        if self.skipping:
+            terminalreporter.write_line(
+                f"{counted(self.skipping, 'test')} passed with an assertion that was skipped; "
+                "strict_capabilities in agenteval.yaml fails such tests"
             )
 
 

@@ -147,6 +147,7 @@ def properties(result: TestResult) -> list[tuple[str, object]]:
         "reason_code": result.reason_code or "",
         "failure_categories": ", ".join(result.failure_categories),
         "vacuous": result.summary.vacuous,
+        "skipped": result.summary.skipped,
     }
     return [("agenteval." + name, value) for name, value in facts.items() if value != ""]
 

@@ -226,7 +226,8 @@ class Console(Terminal):
             for name, duration in slow:
                 self.emit(f"  {duration:8.1f} ms  {name}")
         self.gap()
-        self.emit(*(_counted(counts) or ["no tests"]), f" in {summary.duration_ms / 1000:.2f} s")
+        counted = _counted(counts, not_judged=summary.not_judged)
+        self.emit(*(counted or ["no tests"]), f" in {summary.duration_ms / 1000:.2f} s")
         if summary_path:
             self.emit((summary_path, "dim"))
 
@@ -295,7 +296,7 @@ class Console(Terminal):
             self.paragraph(f"nothing looks at: {self.dotted(unseen)}", indent=2, style="dim")
 
 
-def _counted(counts: RunCounts) -> list[Part]:
+def _counted(counts: RunCounts, *, not_judged: int = 0) -> list[Part]:
     """`3 passed, 1 failed`: the counts that are not 0."""
     parts = [
         (counts.passed, "passed", "green"),
@@ -310,6 +311,7 @@ def _counted(counts: RunCounts) -> list[Part]:
             plural(counts.vacuous_passes, "vacuous pass", "vacuous passes"),
             "yellow",
         ),
+        (not_judged, f"{plural(not_judged, 'assertion')} not judged", "yellow"),
         (counts.warnings, plural(counts.warnings, "warning"), "yellow"),
     ]
     said: list[Part] = []

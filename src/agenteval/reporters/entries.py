@@ -74,6 +74,8 @@ def _about_the_run(summary: RunSummary, unseen: "Sequence[Change]") -> Entry:
         f"{change.kind.replace('_', ' ')}: {change.test_case_id} {change.assertion or '(the test)'}"
         for change in unseen
     ]
+    if lines:
+        lines.append("next: bring back what was judged before, or accept the change with --update-baseline")
     return Entry(
         kind="fail" if summary.exit_code == 1 else "error",
         name=RUN,
@@ -131,6 +133,10 @@ def _test(result: TestResult, known: str = "") -> Entry:
         kind, reasons, lines = "known", [known], [known, *lines]
     for each in found:
         lines += _told(result, each)
+    remarks = [f"warning: {warning}" for warning in result.warnings]
+    lines += remarks
+    if kind == "pass":
+        reasons = [*reasons, *remarks]
     if result.next_step and result.next_step not in "\n".join(lines):
         lines.append(f"next: {result.next_step}")
     decisive = found or [each for each in result.assertions if each.crashed]

@@ -77,7 +77,10 @@ def _properties(entry: Entry, run: StoredRun) -> dict[str, str]:
         if result.tags:
             found["tags"] = ", ".join(result.tags)
         counts = result.summary
-        found["assertions"] = f"{counts.passed} of {counts.total} passed, {counts.vacuous} of them vacuous"
+        skipped = f", {counts.skipped} skipped" if counts.skipped else ""
+        found["assertions"] = (
+            f"{counts.passed} of {counts.total} passed, {counts.vacuous} of them vacuous{skipped}"
+        )
         if result.failure_categories:
             found["failure_categories"] = ", ".join(result.failure_categories)
     return found

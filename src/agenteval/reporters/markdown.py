@@ -8,7 +8,7 @@ from agenteval.comparing.known import known_failures
 from agenteval.redaction import Redactor
 from agenteval.reporters.entries import Entry, entries, located
 from agenteval.reporters.sealing import sealed_text
-from agenteval.results import CategoryScore, RunCounts
+from agenteval.results import CategoryScore, RunSummary
 from agenteval.shortening import abridged, ends, printable
 from agenteval.stored import StoredRun
 
@@ -39,7 +39,7 @@ def within(run: StoredRun, longest: int) -> str:
     """The report in at most `longest` bytes of UTF-8: what could not be loaded, then failures, as long as they fit."""
     summary = run.summary
     head = [f"## {_SIGNS.get(summary.exit_code, '⛔')} agenteval: {_code(summary.exit_reason, '')}", ""]
-    head += [*_counts(summary.counts, len(known_failures(run))), "", _facts(run), ""]
+    head += [*_counts(summary, len(known_failures(run))), "", _facts(run), ""]
     tail = _scorecard(summary.scorecard)
     room = longest - _RESERVE - _size(head) - _size(tail)
     body, left_out = _fitting(_sections(entries(run, files_first=True)), room)
@@ -97,7 +97,8 @@ def _code(text: str, tag: str = "code") -> str:
     return f"<{tag}>{shown}</{tag}>" if tag else shown
 
 
-def _counts(counts: RunCounts, known: int) -> list[str]:
+def _counts(summary: RunSummary, known: int) -> list[str]:
+    counts = summary.counts
     named = [
         (counts.total, "tests"),
         (counts.passed, "passed"),
@@ -109,6 +110,7 @@ def _counts(counts: RunCounts, known: int) -> list[str]:
         (counts.invalid, "invalid"),
         (counts.deselected, "deselected"),
         (counts.vacuous_passes, "vacuous passes"),
+        (summary.not_judged, "assertions not judged"),
         (counts.warnings, "warnings"),
     ]
     return _table(

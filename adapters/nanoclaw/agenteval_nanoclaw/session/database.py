@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from agenteval.errors import AdapterError
+from agenteval_nanoclaw.session.source import shown
 
 Row = dict[str, Any]
 Columns = Mapping[str, Sequence[str]]
@@ -50,7 +51,7 @@ def read_tables(path: Path, required: Columns, optional: Columns) -> dict[str, l
                 }
         except (sqlite3.Error, OSError) as error:
             raise AdapterError(
-                f"{path} cannot be read as a database: {error}",
+                f"{shown(path)} cannot be read as a database: {error}",
                 reason_code="adapter.database_unreadable",
                 next_step="stop NanoClaw, or copy the recording once it is idle, and try again",
             ) from error
@@ -105,7 +106,7 @@ def _check(given: Columns, path: Path, required: Columns) -> None:
         if missing:
             what = f"columns {', '.join(missing)} in table {table}" if present else f"table {table}"
             raise AdapterError(
-                f"{path} has no {what}: not a database of NanoClaw, or one of an unknown version",
+                f"{shown(path)} has no {what}: not a database of NanoClaw, or one of an unknown version",
                 reason_code="adapter.database_version",
                 next_step="copy the transcript (*.jsonl) to another folder and name the copy; it is read without databases",
             )

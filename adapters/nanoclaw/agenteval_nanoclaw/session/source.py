@@ -73,14 +73,21 @@ def find_source(path: Path, *, within: Path | None) -> Source:
         source = _source_at(path, within)
     except OSError as error:
         raise AdapterError(
-            f"{path} cannot be read: {error.strerror or error}",
+            f"{shown(path)} cannot be read: {error.strerror or error}",
             reason_code="adapter.no_recording",
             next_step="check the permissions",
         ) from error
     if source is None:
         what = "nothing there" if not path.exists() else "not a recording of NanoClaw"
-        raise AdapterError(f"{path}: {what}", reason_code="adapter.no_recording", next_step=NO_RECORDING)
+        raise AdapterError(
+            f"{shown(path)}: {what}", reason_code="adapter.no_recording", next_step=NO_RECORDING
+        )
     return source
+
+
+def shown(path: Path) -> str:
+    """A path as messages show it: relative inside the working directory, so that it is the same on every machine."""
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
 
 
 def _source_at(path: Path, within: Path | None) -> Source | None:

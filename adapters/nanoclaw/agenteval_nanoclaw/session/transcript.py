@@ -17,6 +17,7 @@ from agenteval.errors import AdapterError
 from agenteval_nanoclaw.session.clock import milliseconds
 from agenteval_nanoclaw.session.line_types import OTHER_KNOWN, PASSED_OVER, TOLD
 from agenteval_nanoclaw.session.prompts import INTERRUPTED, is_harness
+from agenteval_nanoclaw.session.source import shown
 from agenteval_nanoclaw.session.values import Record, record_of, records_in, text_of
 
 Progress = Callable[[Path, int, int], None]
@@ -100,7 +101,7 @@ def read_index(path: Path, *, max_line: int, progress: Progress | None = None) -
         line.time = first
     if not objects:
         raise AdapterError(
-            f"{path}: none of its lines belongs to a transcript",
+            f"{shown(path)}: none of its lines belongs to a transcript",
             reason_code="adapter.no_recording",
             next_step="name a transcript of the Claude Agent SDK: one JSON object with a `type` per line",
         )
@@ -129,7 +130,7 @@ def _raw_lines(path: Path, max_line: int) -> Iterator[tuple[int, int, bytes | No
                 offset += length
     except OSError as error:
         raise AdapterError(
-            f"{path} cannot be read: {error.strerror or error}",
+            f"{shown(path)} cannot be read: {error.strerror or error}",
             reason_code="adapter.no_recording",
             next_step="check the permissions",
         ) from error
