@@ -226,8 +226,8 @@ def test_an_unknown_adapter_is_an_error() -> None:
     refused(
         run_test(make_test(YES, adapter="nanoclown"), options),
         "adapter.unknown",
-        "unknown adapter 'nanoclown', did you mean 'nanoclaw'? (installed: nanoclaw, otel)",
-        "correct `adapter:` in the test, or install the package that provides the adapter",
+        "unknown adapter 'nanoclown' (installed: nanoclaw, otel)",
+        "correct `adapter:` in the test (did you mean 'nanoclaw'?), or install the package that provides the adapter",
     )
 
 

@@ -89,11 +89,11 @@ def find_adapter(name: str, *, also: Sequence[str] = ()) -> Adapter:
 
     known = sorted({*targets, *also})
     near = closest(name, known)
-    meant = f", did you mean {near!r}?" if near else ""
+    meant = f" (did you mean {near!r}?)" if near else ""
     raise AdapterError(
-        f"unknown adapter {name!r}{meant} (installed: {', '.join(known) or 'none'})",
+        f"unknown adapter {name!r} (installed: {', '.join(known) or 'none'})",
         reason_code="adapter.unknown",
-        next_step="correct `adapter:` in the test, or install the package that provides the adapter",
+        next_step=f"correct `adapter:` in the test{meant}, or install the package that provides the adapter",
     )
 
 
