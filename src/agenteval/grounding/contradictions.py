@@ -117,11 +117,12 @@ def _shared(mine: "_Words", theirs: "_Words") -> set[str]:
 
 
 _DENYING = frozenset("not no never none nobody nothing neither nor without cannot".split())  # noqa: SIM905
+_CONDITIONS = frozenset("if unless whether wenn falls ob si".split())  # noqa: SIM905
 _NOT_DENYING = frozenset("only just merely simply least less more fewer later doubt matter".split())  # noqa: SIM905
 _NEGATIVE = lazy(
     r"(?i)\b(?:den(?:y|ied|ies)|refus|fail|lack|reject|unable|unlikely|prevent|avoid|stop|ceas|halt|cancel|drop"
     r"|suspend|abandon|scrapp|call(?:s|ed|ing)? off"
-    r"|absen|miss(?:es|ed|ing)\b|hardly|barely|neither|far from|out of|rather than|instead|un[a-z]{4}|in(?:valid|correct|complete|active))"
+    r"|exclud|except\b|absen|miss(?:es|ed|ing)\b|hardly|barely|neither|far from|out of|rather than|instead|un[a-z]{4}|in(?:valid|correct|complete|active))"
 )
 
 
@@ -171,6 +172,11 @@ class _Words:
             and words[place + 1] not in _NOT_DENYING
             and not (place == 0 and self._answers)
         ]
+
+    def is_conditional(self, place: int) -> bool:
+        """Whether a word is in a clause that says under what condition something is so."""
+        start = max((at + 1 for at in self.breaks if at < place), default=0)
+        return not _CONDITIONS.isdisjoint(map(str.lower, self.words[start:place]))
 
     def part(self, start: int, end: int) -> str:
         """Words as they are written."""
@@ -248,8 +254,8 @@ class _Words:
 def _denials(mine: _Words, theirs: _Words, shared: set[str]) -> Iterator[str]:
     own, other = mine.denied(), theirs.denied()
     for stem, (start, end) in own.items():
-        if start == 0 and stem not in shared:
-            continue  # "Don't forget your ticket"
+        if mine.is_conditional(start) or (start == 0 and stem not in shared):
+            continue  # "if you can't come"; "Don't forget your ticket"
         is_denied = other or theirs.has_negative or theirs.bars or has_opposite(stem, theirs.lowered)
         if not (_is_negative(theirs, stem) if stem in shared else is_denied):
             yield mine.part(start, end + 1)
@@ -262,7 +268,9 @@ def _denials(mine: _Words, theirs: _Words, shared: set[str]) -> Iterator[str]:
 
 
 def _is_negative(words: _Words, stem: str) -> bool:
-    """Whether a word stands near something that denies it."""
+    """Whether a word stands near something that denies it, or "none" may mean it."""
+    if "none" in words.lowered:
+        return True
     for place, each in enumerate(words.stems):
         near = range(max(0, place - REACH), min(len(words.words), place + 1 + REACH)) if each == stem else ()
         if any(at in words.denying or _NEGATIVE.match(words.words[at]) for at in near):

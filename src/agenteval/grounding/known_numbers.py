@@ -109,7 +109,9 @@ def has_converted(quantity: Quantity, beside: Beside, sources: SourceText) -> bo
 def _has_hour(quantity: Quantity, numbers: SourceNumbers, beside: Beside) -> bool:
     """Whether the sources have a full hour: the 8 of "from 6:30 to 8" is 8:00 or 20:00."""
     hours = {hour % 24 for value in quantity.values for hour in (value, value + 12)}
-    return any(numbers.has(60 * hour, ":", _is_time, beside) for hour in hours)
+    return any(numbers.has(60 * hour, ":", _is_time, beside) for hour in hours) or any(
+        numbers.has_hour(60 * hour, beside) for hour in hours if hour > 12
+    )
 
 
 def _has_day(quantity: Quantity, sources: SourceText, beside: Beside) -> bool:
