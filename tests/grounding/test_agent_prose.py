@@ -40,6 +40,7 @@ def unsupported(output: str, source: str) -> list[str]:
         ("It opens on 2 May.", "Abre el 2 de mayo de 2026.", "It opens on 3 May.", "3 May"),
         ("Library hours: 9 to 8.", "Library hours: 9am-8pm", "Library hours: 9 to 7.", "7"),
         ("Library hours are 9-8 on weekdays.", "Hours: 9am-8pm", "Library hours are 9-7 on weekdays.", "7"),
+        ("Free until the end of December.", "Free until 31 Dec.", "Free until the end of November.", "November"),
         ("Library hours are 8 to 5.", "Library hours: 8-17", "Library hours are 8 to 4.", "4"),
         ("On Saturdays it is 9am.", "Sat 9am", "On Sundays it is 9am.", "Sundays"),
         ("It takes a bit over four hours.", "It takes 4 h 15 min.", "It takes over five hours.", "five hours"),

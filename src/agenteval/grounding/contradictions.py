@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import accumulate, chain, pairwise
 
-from agenteval.grounding.dates import DAYS
+from agenteval.grounding.dates import DAYS, MONTH_NAMES
 from agenteval.grounding.opposites import has_opposite, opposed
 from agenteval.grounding.records import fields
 from agenteval.language.content_words import plain_form
@@ -131,12 +131,7 @@ _OF_DEGREES = lazy(r"° ?[CF]\b")
 """The letter would be taken for a name."""
 _PARTS = lazy(r"[;:()\n]|,(?! (?:who|whose|which)\b)")
 _DAYS = frozenset(map(plain_form, DAYS))
-_DATED = _DAYS | frozenset(
-    map(
-        plain_form,
-        "january february march april may june july august september october november december".split(),  # noqa: SIM905
-    )
-)
+_DATED = _DAYS | frozenset(map(plain_form, MONTH_NAMES))
 _ANSWERS = ("no,", "no.", "no:", "no!", "no;", "no -", "no \u2013", "no \u2014")
 
 

@@ -8,7 +8,10 @@ from itertools import chain
 from agenteval.lazyregex import lazy
 from agenteval.text import lowered
 
-MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+MONTH_NAMES = tuple(
+    "january february march april may june july august september october november december".split()
+)  # noqa: SIM905
+MONTHS = tuple(name[:3] for name in MONTH_NAMES)
 DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 

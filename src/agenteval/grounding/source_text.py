@@ -12,7 +12,7 @@ from decimal import Decimal
 from functools import cache, cached_property
 from itertools import chain
 
-from agenteval.grounding.dates import DAYS, MONTHS, Date
+from agenteval.grounding.dates import DAYS, MONTH_NAMES, MONTHS, Date
 from agenteval.grounding.effort import Effort
 from agenteval.grounding.items import Having
 from agenteval.grounding.links import Link, addresses, links
@@ -92,8 +92,8 @@ class SourceText:
         """Whether a date of the sources is in this month or on this day of the week."""
         if token not in _MONTHS_AND_DAYS:
             return False
-        if token in MONTHS:
-            return any(date.month == MONTHS.index(token) + 1 for date in self._dates)
+        if token[:3] in MONTHS:
+            return any(date.month == MONTHS.index(token[:3]) + 1 for date in self._dates)
         return any(_weekday(date) == token for date in self._dates)
 
     def beside(
@@ -260,7 +260,7 @@ def _is_written(url: str, text: str) -> bool:
 
 _AFTER_NAME = lazy(r": ?[$€£¥-]?\Z")
 _BESIDE_URL = ("", END, " ", "\n", '"', "<", ">")
-_MONTHS_AND_DAYS = frozenset((*MONTHS, *DAYS))
+_MONTHS_AND_DAYS = frozenset((*MONTHS, *MONTH_NAMES, *DAYS))
 
 
 class _Having:
