@@ -12,6 +12,7 @@ from agenteval.grounding.quantity import METRES, NEARLY, Quantity, rounding
 
 _KINDS = """
 millisecond=0.001 second=1 minute=60 hour=3600 day=86400 week=604800
+month=1 year=12 decade=120
 mm=0.001 cm=0.01 metre=1 km=1000 inch=0.0254 foot=0.3048 yard=0.9144 mile=1609.344
 mg=0.001 gram=1 kg=1000 tonne=1000000 ounce=28.349523125 lb=453.59237
 ml=0.001 litre=1

@@ -8,9 +8,10 @@ from itertools import chain
 from agenteval.lazyregex import lazy
 from agenteval.text import lowered
 
-MONTH_NAMES = tuple(
-    "january february march april may june july august september october november december".split()
-)  # noqa: SIM905
+MONTH_NAMES = (
+    *("january", "february", "march", "april", "may", "june"),
+    *("july", "august", "september", "october", "november", "december"),
+)
 MONTHS = tuple(name[:3] for name in MONTH_NAMES)
 DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 

@@ -22,6 +22,7 @@ def has_identifier(written: str, beside: Beside, sources: SourceText) -> bool:
     )
 
 
+_HUMP = lazy(r"(?<=[a-z])(?=[A-Z]{2,}\Z)")
 _HASH = lazy(r"[0-9a-f]{7,40}")
 """Of a commit, which may be cut short."""
 
@@ -35,6 +36,12 @@ def has_name(name: Name, sources: SourceText) -> bool:
         return sources.numbers.has_text(capitals) or sources.has_initials(token)  # the US is not us
     if any(len(token) == 1 for token in name.tokens):
         return sources.has_phrase(name.tokens)
+    if (
+        len(name.tokens) == 1
+        and len(pieces := _HUMP.split(name.text)) > 1
+        and sources.has_phrase(list(map(fold, pieces)))
+    ):
+        return True  # iPadOS is iPad OS
     return all(_has_token(token, sources) for token in name.tokens) and sources.has_together(name.tokens[-2:])
 
 

@@ -99,7 +99,8 @@ _GOES_ON = lazy(r"[ -]?(?:\w{0,3}\d|°)|[ -](?:degrees|dollars?|euros?|points?)\
 _RANGE_ENDS = r"(?=\W*\Z|[,;.)\n](?!\d)| (?:on|and|or|every|each|in|at|during|except)\b)"
 _FROM = lazy(rf" ?(?:-|\u2013|to|till|until|bis|a|à) ?\d{{1,2}}{_RANGE_ENDS}")
 _TO = lazy(r"(?<![\w:.,/-])\d{1,2} ?(?:-|\u2013|to|till|until|bis|a|à) ?\Z")
-_END = lazy(_RANGE_ENDS)
+_BETWEEN = lazy(r"\b(?:between|zwischen|entre)(?: \d{1,2} (?:and|und|y|et))? \Z")
+_END = lazy(rf"(?: (?:and|und|y|et) \d{{1,2}})?{_RANGE_ENDS}")
 
 
 def may_be_hour(before: str, after: str) -> str:
@@ -107,7 +108,9 @@ def may_be_hour(before: str, after: str) -> str:
 
     Both numbers of "9 to 5" may be, if nothing comes after them that they could count.
     """
-    if after.startswith(HOUR_SIGNS) or _FROM.match(after) or (_TO.search(before) and _END.match(after)):
+    if after.startswith(HOUR_SIGNS) or _FROM.match(after):
+        return "at"
+    if _END.match(after) and (_TO.search(before) or _BETWEEN.search(before)):
         return "at"
     words = before.split()
     last = words[-1].lower().lstrip("(*_") if words else ""

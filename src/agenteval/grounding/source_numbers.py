@@ -106,7 +106,7 @@ class SourceNumbers:
             for number, at in self._in_digits(each, each):
                 text = self._sources[number].text
                 if (
-                    _AT.search(text, max(0, at - 5), at)
+                    _AT.search(text, max(0, at - 8), at)
                     and not _NO_HOUR.match(text, at)
                     and beside(number, at)
                 ):
@@ -238,7 +238,7 @@ def _numbers_in(line: str) -> list[_Told]:
     return found + [_Told(Decimal(date.year), "", date.start, date.end) for date in stated if date.year]
 
 
-_AT = lazy(r"(?i)(?:\bat |(?<![\w:.,/-])\d{1,2}[-\u2013])\Z")
+_AT = lazy(r"(?i)(?:\b(?:at|until|till|bis|ab|um) |(?<![\w:.,/-])\d{1,2}[-\u2013])\Z")
 _NO_HOUR = lazy(
     r"\d++(?:[:.,/–-]\d|\s?[%$€£¥°]|\s?[ap]\.?m\b|\s(?!(?:[ai]s|was|this|his|always|\w*days|\w+ings|hours)\b)(?-i:[a-z]+s)\b)",  # noqa: RUF001
     re.IGNORECASE,
