@@ -24,6 +24,8 @@ _LABEL = lazy(r"[^:,;.!?\n]{1,40}:(?= )")
 _TOKEN = lazy(
     r"(?P<time>\d{1,2}:\d\d)|(?P<number>[A-Z]*-?\d[\w.,:]*)|(?P<name>[^\W\d_a-zß-ÿ][\w'-]*)|[^\W\d_][\w'-]*"
 )
+_NUMBERED = lazy(r"\b([A-Z]\w{0,15}) (\d{1,5})\b(?![:.,]\d)")
+"""A name with its number: `ICE 702`."""
 _COMPARED = lazy(r"(?i)\b(?:than|unlike|versus|vs\.?|compared (?:to|with)|instead of|als|que)\b[^,;:]*")
 """What a claim names beside what it is about: "easier than in Berlin: 2.8 %"."""
 _LETTERS = ("s", "m")
@@ -98,7 +100,8 @@ def _names(part: str) -> frozenset[str]:
         if not word.isdigit() and (form := plain_form(word))
         for each in (form, word.lower())
     }
-    return frozenset(found | {match.group().lower() for match in identifiers(part)})
+    found |= {match.group().lower() for match in identifiers(part)}
+    return frozenset(found | {" ".join(match.groups()).lower() for match in _NUMBERED.finditer(part)})
 
 
 def _has(named: frozenset[str], names: frozenset[str]) -> bool:

@@ -285,18 +285,14 @@ Fact = tuple[str, bool]
 
 
 def _numbers(read: _Reading, sources: SourceText) -> Iterator[Fact]:
-    seen = set()
     for quantity in read.stated.quantities:
         listed = read.claim.listed
         if not listed and counts_what_follows(quantity, read.stated.without_links):
             continue
         if is_weak(quantity) or (listed and quantity.values == {listed} and not quantity.unit):
             continue
-        number = (quantity.text, quantity.values, quantity.unit, quantity.about)
-        if number not in seen:
-            seen.add(number)
-            known = has_number(quantity, read.stated, read.beside_part(quantity), sources)
-            yield read.stated.shown(quantity), known
+        known = has_number(quantity, read.stated, read.beside_part(quantity), sources)
+        yield read.stated.shown(quantity), known
 
 
 def _dates(read: _Reading, sources: SourceText) -> Iterator[Fact]:
