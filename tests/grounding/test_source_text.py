@@ -8,7 +8,7 @@ import pytest
 from agenteval.grounding.dates import dates
 from agenteval.grounding.links import links
 from agenteval.grounding.quantity import NEARLY
-from agenteval.grounding.source_numbers import any_unit, anywhere
+from agenteval.grounding.source_numbers import COUNTED, any_unit, anywhere
 from agenteval.grounding.source_text import SourceText
 from agenteval.grounding.sources import Source
 
@@ -26,8 +26,13 @@ def has_number(text: str, value: str, unit: str = "") -> bool:
 @pytest.mark.parametrize(
     ("text", "value", "unit"),
     [
-        ("a total of 1,234 boats", "1234", ""),
-        ("1\u00a0234 boats", "1234", ""),
+        ("a total of 1,234", "1234", ""),
+        ("a total of 1,234 boats", "1234", COUNTED),
+        ("1\u00a0234 boats", "1234", COUNTED),
+        ("18 of 42 lifts", "18", COUNTED),
+        ("18 of the 42 lifts", "42", COUNTED),
+        ("18 is less", "18", ""),
+        ("18 of them", "18", ""),
         ("in 2010,2011,12 and so on", "2011", ""),
         ("worth 58 billion", "58000000000", ""),
         ("worth $1.5M", "1500000", "$"),

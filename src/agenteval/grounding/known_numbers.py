@@ -9,7 +9,14 @@ from agenteval.grounding.durations import DURATION
 from agenteval.grounding.measures import is_measure, measure
 from agenteval.grounding.quantities import CURRENCIES
 from agenteval.grounding.quantity import METRES, Quantity
-from agenteval.grounding.source_numbers import Beside, SourceNumbers, any_unit, anywhere, stands_alone
+from agenteval.grounding.source_numbers import (
+    COUNTED,
+    Beside,
+    SourceNumbers,
+    any_unit,
+    anywhere,
+    stands_alone,
+)
 from agenteval.grounding.source_text import SourceText
 from agenteval.grounding.statements import Statement
 from agenteval.language.signs import END, tokens
@@ -74,6 +81,8 @@ def _fits(quantity: Quantity) -> Callable[[str], bool]:
     def fits(unit: str) -> bool:
         if {":", DURATION} & {quantity.unit, unit}:
             return quantity.unit == unit
+        if unit == COUNTED:
+            return quantity.unit in ("", METRES, "th")
         return unit in ("", METRES, quantity.unit) or quantity.unit in ("", METRES)
 
     return fits

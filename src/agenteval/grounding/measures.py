@@ -57,6 +57,7 @@ _AFTER = lazy(
     r"(?i)[ \u00a0\u202f-]?(?:(?:degrees?|grad|grados?|degrés?) )?(°[cf]|[^\W\d_]+(?:/[hs])?)"
     r"( (?:per|an|pro|por|par) (?:hour|stunde|hora|heure)| à l.heure)?(?![\w/²³]| de\b)"
 )
+_COUNTED = lazy(r" (?!(?:is|was|has|as|this)\b)[a-z]{2,}s\b")
 _TO_ANOTHER = lazy(r" ?(?:-|\u2013|to|till|until) ?\d")
 _DEGREES = lazy(r"(?i)[ \u00a0\u202f-]?(?:°|degrees?\b|grad\b|grados?\b|degrés?\b)")
 _BELOW = lazy(r"(?i) (?:below|under|unter|bajo|sous) (?:zero|freezing|null|cero|zéro)\b")
@@ -111,8 +112,8 @@ def measure(text: str, start: int, end: int) -> str:
     word = name.removeprefix("_")
     if word == "ms" and _SPEED_MS.search(text, max(0, start - 40), start):
         return "m/s"
-    if word == "hours" and _TO_ANOTHER.match(text, end):
-        return ""  # when something is open
+    if (word == "hours" and _TO_ANOTHER.match(text, end)) or _COUNTED.match(text, end):
+        return ""  # when something is open; "25 minutes: 4 eggs"
     return _OF_FIELD.get(name) or ("" if word in _AMBIGUOUS else _UNIT_OF.get(word, ""))
 
 

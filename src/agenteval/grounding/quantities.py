@@ -162,6 +162,12 @@ def _digits(text: str) -> Iterator[Quantity]:
             continue  # a month: by itself it is no date, nor a number
         value = Decimal(digits)
         unit = _unit(currency and currency.group(), ordinal, after) or measure(text, start, end)
+        if (
+            not (unit or scale)
+            and (other := _RANGE.match(text, end))
+            and (last := _NUMBER.match(text, other.end()))
+        ):
+            unit = _unit(None, None, last["after"]) or measure(text, last.start(), last.end())
         before = text[max(0, start - 20) : start]
         if value in _SCALE_ENDS and _OF_SCALE.search(before):
             continue
@@ -200,6 +206,8 @@ _SHARED_SCALE = lazy(
     r" ?(?:to|and|or|-|\u2013|bis|und|a|y|à|et) ?[$€£]?\d[\d.,]* ?(thousand|million|billion|trillion|bn|mn|[Mm]ill(?:ion(?:s|en)|ones|iard(?:s|en?)))\b"
 )
 """The scale of the next number, which is that of both: "from 260 to 210 million"."""
+_RANGE = lazy(r" ?(?:-|\u2013|to|bis|a|à) ?(?=\d)")
+"""Between two numbers of one unit: "24 to 26 °C"."""
 _GROUPS = lazy(r"\d{1,3}(?:\.\d{3}){2,}")
 _GROUPED = lazy(r"[1-9]\d{0,2}\.\d{3}")
 """A number that a comma of English would part: `1.200` in German and Spanish, though it may be 1.2."""

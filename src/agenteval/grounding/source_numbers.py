@@ -202,9 +202,15 @@ class SourceNumbers:
         run = _RUN.match(text, offset)
         first, last = offset - start, (run.end() - 1 if run else offset) - start
         found = _numbers_in(text[start : stop if stop >= 0 else _at_word(text, end)])
-        return ((each.value, each.unit) for each in found if each.start <= last and each.end > first)
+        counts = COUNTED if run and _COUNTS.match(text, run.end()) else ""
+        return (
+            (each.value, each.unit or counts) for each in found if each.start <= last and each.end > first
+        )
 
 
+COUNTED = "things"
+"""The unit of a number that counts things: "140 beds", "18 of 42 lifts"."""
+_COUNTS = lazy(r" (?:of (?:the )?\d|(?!\w*(?:ss|us|is)\b)[a-z]{3,}s\b)")
 _RUN = lazy(r"\d+(?:[.,'\u2019\u00a0\u202f]\d+)*")
 """Digits that may be several numbers: `2010,2011`."""
 
