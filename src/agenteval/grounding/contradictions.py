@@ -118,7 +118,24 @@ def _shared(mine: "_Words", theirs: "_Words") -> set[str]:
 
 _DENYING = frozenset("not no never none nobody nothing neither nor without cannot".split())  # noqa: SIM905
 _CONDITIONS = frozenset("if unless whether wenn falls ob si".split())  # noqa: SIM905
-_NOT_DENYING = frozenset("only just merely simply least less more fewer later doubt matter".split())  # noqa: SIM905
+_NOT_DENYING = frozenset(
+    [
+        "only",
+        "just",
+        "merely",
+        "simply",
+        "least",
+        "less",
+        "more",
+        "fewer",
+        "later",
+        "under",
+        "over",
+        "below",
+        "doubt",
+        "matter",
+    ]
+)
 _NEGATIVE = lazy(
     r"(?i)\b(?:den(?:y|ied|ies)|refus|fail|lack|reject|unable|unlikely|prevent|avoid|stop|ceas|halt|cancel|drop"
     r"|suspend|abandon|scrapp|call(?:s|ed|ing)? off"
@@ -126,7 +143,10 @@ _NEGATIVE = lazy(
 )
 
 
-_BARRING = lazy(r"(?i)\b(?:clos(?:es?|ed|ing|ure)|shut|ban(?:s|ned)?|forbid\w*|prohibit\w*)\b")
+_BARRING = lazy(
+    r"(?i)\b(?:clos(?:es?|ed|ing|ure)|shut|ban(?:s|ned)?|forbid\w*|prohibit\w*|block(?:s|ed)?|restrict\w*"
+    r"|postpone\w*|delay\w*|pending|taken|same|unchanged)\b"
+)
 _OF_DEGREES = lazy(r"° ?[CF]\b")
 """The letter would be taken for a name."""
 _PARTS = lazy(r"[;:()\n]|,(?! (?:who|whose|which)\b)")
@@ -251,8 +271,9 @@ def _denials(mine: _Words, theirs: _Words, shared: set[str]) -> Iterator[str]:
     for stem, (start, end) in own.items():
         if mine.is_conditional(start) or (start == 0 and stem not in shared):
             continue  # "if you can't come"; "Don't forget your ticket"
-        is_denied = other or theirs.has_negative or theirs.bars or has_opposite(stem, theirs.lowered)
-        if not (_is_negative(theirs, stem) if stem in shared else is_denied):
+        is_denied = other or theirs.has_negative or theirs.bars
+        is_negative = _is_negative(theirs, stem) if stem in shared else is_denied
+        if not (is_negative or has_opposite(stem, theirs.lowered)):
             yield mine.part(start, end + 1)
     if own or mine.has_negative:
         return

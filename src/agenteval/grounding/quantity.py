@@ -96,6 +96,7 @@ _BEFORE_NEXT_HOUR = frozenset(
 _GOES_ON = lazy(r"[ -]?(?:\w{0,3}\d|°)|[ -](?:degrees|dollars?|euros?|points?)\b")
 
 
+_OF_DAY = (" in the morn", " in the even", " in the after", " at night", " o'clock")
 _RANGE_ENDS = r"(?=\W*\Z|[,;.)\n](?!\d)| (?:on|and|or|every|each|in|at|during|except)\b)"
 _FROM = lazy(rf" ?(?:-|\u2013|to|till|until|bis|a|à) ?\d{{1,2}}{_RANGE_ENDS}")
 _TO = lazy(r"(?<![\w:.,/-])\d{1,2} ?(?:-|\u2013|to|till|until|bis|a|à) ?\Z")
@@ -108,7 +109,7 @@ def may_be_hour(before: str, after: str) -> str:
 
     Both numbers of "9 to 5" may be, if nothing comes after them that they could count.
     """
-    if after.startswith(HOUR_SIGNS) or _FROM.match(after):
+    if after.startswith((*HOUR_SIGNS, *_OF_DAY)) or _FROM.match(after):
         return "at"
     if _END.match(after) and (_TO.search(before) or _BETWEEN.search(before)):
         return "at"

@@ -105,11 +105,8 @@ class SourceNumbers:
         for each in () if rest else {hour, hour % 12 or 12}:
             for number, at in self._in_digits(each, each):
                 text = self._sources[number].text
-                if (
-                    _AT.search(text, max(0, at - 8), at)
-                    and not _NO_HOUR.match(text, at)
-                    and beside(number, at)
-                ):
+                told = _AT.search(text, max(0, at - 8), at) and not _NO_HOUR.match(text, at)
+                if (told or _FROM_HOUR.match(text, at)) and beside(number, at):
                     return True
         return False
 
@@ -245,6 +242,7 @@ def _numbers_in(line: str) -> list[_Told]:
 
 
 _AT = lazy(r"(?i)(?:\b(?:at|until|till|bis|ab|um) |(?<![\w:.,/-])\d{1,2}[-\u2013])\Z")
+_FROM_HOUR = lazy(r"(?<![\w:.,/-])\d{1,2} ?[-\u2013] ?(?:1?\d|2[0-4])(?![\w:/%-]|[.,]\d)(?= ?(?:\W|\Z))")
 _NO_HOUR = lazy(
     r"\d++(?:[:.,/–-]\d|\s?[%$€£¥°]|\s?[ap]\.?m\b|\s(?!(?:[ai]s|was|this|his|always|\w*days|\w+ings|hours)\b)(?-i:[a-z]+s)\b)",  # noqa: RUF001
     re.IGNORECASE,
