@@ -13,6 +13,8 @@ LAMP = {"device": "Lamp", "state": "off"}
 ROOMS = [{"name": "Desk lamp", "state": "off"}, {"name": "Hall heater", "state": "on"}]
 NAMED = {"lamp": "on", "heater": "off", "mode": "eco"}
 TASK = {"title": "Book flights", "status": "in_progress", "due": "2026-12-01"}
+ORDER = {"order": "A-17", "status": "in_transit", "eta": "2026-12-01"}
+BOOKED = {"booking": "Hall 3", "status": "confirmed", "notes": "cancelled once"}
 PROSE = "The heating in the hall is off. The lamp is on since 9:00 and the alarm isn't on."
 
 
@@ -42,6 +44,15 @@ def judged(source: Any, output: str) -> list[Support]:
         ({"service": "api", "up": False}, "The api service is down."),
         ({"ticker": "AAPL", "trend": "up"}, "AAPL is up."),
         ({"film": "Dune", "over": True}, "Dune is over."),
+        (ORDER, "The order A-17 is in transit."),
+        (ORDER, "The order A-17 will be delivered on 1 December."),
+        (ORDER, "The order A-17 is not delivered."),
+        (ORDER, "The order A-17 hasn't been delivered."),
+        (ORDER, "The order A-17 has not yet been delivered."),
+        (BOOKED, "The booking of Hall 3 is confirmed."),
+        (BOOKED, "The booking of Hall 3 isn't cancelled."),
+        ({"invoice": 7, "status": "paid"}, "The invoice 7 is due on 1 May."),
+        ({"pull": 7, "status": "open"}, "The pull 7 is open and approved."),
         ({"lamp": "on", "power": "off"}, "The lamp is off."),
         (PROSE, "The heating in the hall is off."),
         (PROSE, "The lamp is on and the alarm is off."),
@@ -70,6 +81,15 @@ def test_what_agrees_or_is_about_something_else(source: Any, output: str) -> Non
         ({"name": "Heater", "on": False}, "The heater is on.", "on"),
         ({"name": "Heater", "on": True}, "The heater is off.", "off"),
         (ROOMS, "Desk lamp: on", "on"),
+        (ORDER, "The order A-17 was delivered.", "delivered"),
+        (ORDER, "The order A-17 has been delivered.", "delivered"),
+        (ORDER, "Order A-17: delivered", "delivered"),
+        ({"order": "A-17", "status": "Delivered"}, "The order A-17 is not delivered.", "delivered"),
+        (BOOKED, "The booking of Hall 3 is cancelled.", "cancelled"),
+        ({"invoice": 7, "status": "overdue"}, "The invoice 7 was paid.", "paid"),
+        ({"pull": 7, "status": "draft"}, "The pull 7 is merged.", "merged"),
+        ({"vm": "web", "status": "stopped"}, "The vm web is still running.", "running"),
+        ("The budget was rejected on Monday.", "The budget was approved on Monday.", "approved"),
         (NAMED, "The lamp is off.", "off"),
         (NAMED, "The lamp is on, the heater is on.", "on"),
         (TASK, "The task Book flights, due 1 December, is done.", "done"),

@@ -1,4 +1,6 @@
-"""States that are told by words without weight: "the lamp is on", where its object has `state: off` or `on: false`."""
+"""States that an object tells in another word, or in a word without weight: "was delivered" for `status: in transit`, "the lamp
+is on" for `state: off` or `on: false`.
+"""
 
 from collections.abc import Callable, Iterator
 
@@ -10,22 +12,49 @@ from agenteval.lazyregex import lazy
 State = tuple[str, bool]
 """What may be so, and whether it is."""
 
-_MEANINGS: dict[str, State] = {
-    "on": ("on", True),
-    "off": ("on", False),
-    "up": ("up", True),
-    "down": ("up", False),
-    "over": ("over", True),
-    "done": ("done", True),
-    **dict.fromkeys(("open", "pending", "todo", "to do", "in progress", "not started"), ("done", False)),
-}
+_KINDS = """
+on: off
+up: down
+over: upcoming
+completed finished resolved done: open, pending, in progress, queued, running, todo, to do, not started, blocked, failed
+running: stopped, exited, crashed, failed, queued, completed, paused, finished
+delivered: in transit, out for delivery, shipped, dispatched, processing, pending, ordered
+shipped dispatched: processing, pending, ordered, cancelled, canceled
+cancelled canceled: confirmed, active, scheduled, on time, booked, planned
+confirmed: cancelled, canceled, pending, tentative, requested
+paid: unpaid, overdue, due, outstanding, pending, open, failed
+approved accepted: pending, rejected, declined, changes requested, draft, requested
+rejected declined: pending, approved, accepted
+merged: open, draft, closed
+published: draft, scheduled, unpublished
+active enabled: inactive, disabled, paused, suspended, expired, cancelled, canceled
+"""
+"""In each line what says that something is so, and what says that it is not."""
+
+_OWN: dict[str, State] = {"off": ("on", False), "down": ("up", False)}
+"""What each word says by itself, and whether it says that it is so."""
+_SAID: dict[str, set[State]] = {}
+"""What each word says, what it excludes among it."""
+for _line in _KINDS.strip().split("\n"):
+    _same, _others = (side.strip() for side in _line.split(":"))
+    _kind = _same.split()[0]
+    for _word in _same.split():
+        _OWN[_word] = _kind, True
+        _SAID.setdefault(_word, set()).add((_kind, True))
+    for _word in _others.split(", "):
+        _SAID.setdefault(_word, set()).add((_kind, False))
+
+_WEIGHTLESS = ("on", "off", "up", "down", "done", "over")
+_SHORT, _LONG = "|".join(_WEIGHTLESS), "|".join(sorted(_OWN.keys() - set(_WEIGHTLESS)))
 _AFTER = r"\b(?=\W*(?:\Z|[.,;:!?)]|(?:and|or|but|while|in|at|now|again|since|until|so|because|for|right|today|too|yet)\b))"
+"""What may follow a word without weight: not "on Monday"."""
 _STATED = lazy(
-    r"(?i)(?:\b(?:is|are|was|were|been|be|it's|that's|they're)(?P<not>n't)?|[:\u2013\u2014(]|\s-)"
-    r"(?: (?:(?P<denied>not|no longer)|now|still|already|currently|all|both|turned|switched|back))*"
-    rf" ?\b(?P<state>on|off|up|down|done|over){_AFTER}"
+    r"(?i)(?:\b(?:(?:has|have|had)(?P<no>n't| not)?(?: \w+)? been|(?:is|are|was|were|be|it's|that's|they're)(?P<not>n't)?)"
+    r"|[:\u2013\u2014(]|\s-)"
+    r"(?: (?:(?P<denied>not|no longer)|now|still|already|currently|all|both|turned|switched|back|just|yet))*"
+    rf" ?\b(?:(?P<short>{_SHORT}){_AFTER}|(?<!\bbe )(?P<long>{_LONG})\b)"
 )
-_WORD = lazy(rf"(?i)[ (](?:on|off|up|down|done|over){_AFTER}")
+_WORD = lazy(rf"(?i)[ (](?:(?:{_SHORT}){_AFTER}|(?:{_LONG})\b)")
 _CLAUSE_END = lazy(r"[;,.]\s|\b(?:and|but|while)\b")
 _OF_ANYTHING = frozenset(("state", "status", "power", "mode", "switch", "value", "trend", "condition"))
 """Names of fields whose value is a state of the object itself."""
@@ -45,10 +74,8 @@ def against_record(claim: str, record: str) -> Iterator[str]:
         for name, value in fields(record):
             denied = not name and value.startswith("not ")
             said = value.lower().replace("_", " ").removeprefix("not " if denied else "")
-            is_meant = name.lower() in _OF_ANYTHING or _content(name) <= about
-            if is_meant and said in _MEANINGS:
-                what, is_so = _MEANINGS[said]
-                yield what, is_so != denied
+            if name.lower() in _OF_ANYTHING or _content(name) <= about:
+                yield from _states(said, denied=denied)
 
     return _against(claim, told)
 
@@ -59,23 +86,31 @@ def against_prose(claim: str, passage: str) -> Iterator[str]:
     def told(about: frozenset[str]) -> Iterator[State]:
         for clause in _CLAUSE_END.split(passage):
             if about and about <= _content(clause):
-                yield from (state for _, state in _stated(clause))
+                yield from (state for _, states in _stated(clause) for state in states)
 
     return _against(claim, told)
 
 
 def _against(claim: str, told: Callable[[frozenset[str]], Iterator[State]]) -> Iterator[str]:
     for part in _CLAUSE_END.split(claim) if _WORD.search(claim) else ():
-        for word, (what, is_so) in _stated(part):
+        for word, states in _stated(part):
             known = set(told(_content(part) - _content(word)))
-            if (what, not is_so) in known and (what, is_so) not in known:
+            if any((what, not is_so) in known and (what, is_so) not in known for what, is_so in states):
                 yield word
 
 
-def _stated(clause: str) -> Iterator[tuple[str, State]]:
+def _stated(clause: str) -> Iterator[tuple[str, set[State]]]:
     for match in _STATED.finditer(clause):
-        what, is_so = _MEANINGS[match["state"].lower()]
-        yield match["state"], (what, is_so != bool(match["not"] or match["denied"]))
+        word = match["short"] or match["long"]
+        yield word, _states(word.lower(), denied=bool(match["no"] or match["not"] or match["denied"]))
+
+
+def _states(word: str, *, denied: bool) -> set[State]:
+    """What a word says is so, or not; denied, it only says that its own state is not."""
+    if not denied:
+        return _SAID.get(word, set())
+    what, is_so = _OWN.get(word, (word, True))
+    return {(what, not is_so)}
 
 
 def _content(text: str) -> frozenset[str]:
