@@ -242,7 +242,8 @@ def _numbers_in(line: str) -> list[_Told]:
 
 
 _AT = lazy(r"(?i)(?:\b(?:at|until|till|bis|ab|um) |(?<![\w:.,/-])\d{1,2}[-\u2013])\Z")
-_FROM_HOUR = lazy(r"(?<![\w:.,/-])\d{1,2} ?[-\u2013] ?(?:1?\d|2[0-4])(?![\w:/%-]|[.,]\d)(?= ?(?:\W|\Z))")
+_FROM_HOUR = lazy(r"(?<![\w:.,/-])\d{1,2} ?[-\u2013] ?(?:1[3-9]|2[0-4])(?![\w:/%-]|[.,]\d)")
+"""From one bare hour to another after noon: `8-17`."""
 _NO_HOUR = lazy(
     r"\d++(?:[:.,/–-]\d|\s?[%$€£¥°]|\s?[ap]\.?m\b|\s(?!(?:[ai]s|was|this|his|always|\w*days|\w+ings|hours)\b)(?-i:[a-z]+s)\b)",  # noqa: RUF001
     re.IGNORECASE,
