@@ -391,8 +391,8 @@ def test_words_that_are_no_numbers(text: str, values: Sequence[Sequence[str]]) -
     ("params", "dev", "held"),
     [
         ({}, (0.988, 0.962), (1.0, 0.947)),
-        ({"min_support": 0}, (0.207, 0.590), (0.371, 0.645)),
-        ({"check": FACTS.check}, (0.158, 0.513), (0.323, 0.539)),
+        ({"min_support": 0}, (0.195, 0.590), (0.306, 0.645)),
+        ({"check": FACTS.check}, (0.146, 0.513), (0.290, 0.539)),
     ],
 )
 def test_figures_of_answers_in_prose(
