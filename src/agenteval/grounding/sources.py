@@ -82,7 +82,7 @@ def result_sources(events: Iterable[Event]) -> list[Source]:
 def call_sources(events: Iterable[Event], trace: Trace) -> Iterator[Source]:
     """The arguments of the calls that the results answer."""
     for event in events:
-        if call := trace.call_of(event):
+        if (call := trace.call_of(event)) and call.args:
             yield json_source(call.event.event_id, call.args)
 
 
