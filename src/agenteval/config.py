@@ -128,13 +128,18 @@ def config_files(root: Path) -> list[Path]:
     return [*files, shared] if in_shared else files
 
 
-def _from_file(root: Path) -> Any:
-    """The data of the project's file, known to be valid; empty without one."""
-    own, shared = root / SETTINGS_FILE, root / _PYPROJECT
+def refuse_misnamed(root: Path) -> None:
+    """Raises `SpecError` (`config.misnamed`) for a file that is meant to configure the project, and does not."""
     if os.path.lexists(root / _MISNAMED):
         message = f"the configuration is read from {SETTINGS_FILE}, not from this file"
         fault = Fault("config.misnamed", message, next_step=f"rename it to {SETTINGS_FILE}")
-        raise FileError([problem_at(None, fault, root / _MISNAMED)])
+        raise SpecError([problem_at(None, fault, root / _MISNAMED)])
+
+
+def _from_file(root: Path) -> Any:
+    """The data of the project's file, known to be valid; empty without one."""
+    own, shared = root / SETTINGS_FILE, root / _PYPROJECT
+    refuse_misnamed(root)
     table = _from_toml(shared) if shared.is_file() else None
     if not os.path.lexists(own):
         return table or {}

@@ -121,6 +121,20 @@ def test_project_configured_in_pyproject_gets_no_second_configuration(
     assert load_config(tmp_path, {}).strict
 
 
+def test_a_misnamed_configuration_gets_none_beside_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The next run would refuse the two of them: nothing is made."""
+    misnamed = tmp_path / "agenteval.yml"
+    misnamed.write_text("workers: 2\n", encoding="utf-8")
+    assert main(["init", str(tmp_path)]) == 3
+    assert capsys.readouterr().err == (
+        f"{misnamed}: error[config.misnamed]: the configuration is read from agenteval.yaml, not from this file\n"
+        "   next: rename it to agenteval.yaml\n"
+    )
+    assert list(tmp_path.iterdir()) == [misnamed]
+
+
 @pytest.mark.parametrize(
     ("file", "name"), [("evals/first-test/test.yaml", "test-case"), ("agenteval.yaml", "config")]
 )

@@ -80,8 +80,9 @@ def _drafted(source: Path, turn: int | None, folder: Path) -> "Draft":
 
 
 def _make_all(folder: Path, draft: "Draft | None") -> Iterator[tuple[Path, str]]:
-    from agenteval.config import config_files
+    from agenteval.config import config_files, refuse_misnamed
 
+    refuse_misnamed(folder)
     pyproject = folder / "pyproject.toml"
     in_pyproject = config_files(folder) == [pyproject]
     for file in _files(draft):
