@@ -59,6 +59,7 @@ def unsupported(output: str, source: str) -> list[str]:
             "Profit fell from 280 to 210 million dollars.",
             "280",
         ),
+        ("They pay 65,000 to 80,000.", "They pay 65-80k.", "They pay 75,000 to 80,000.", "75,000"),
         ("Zu ist ab halb sieben.", "Zu ist ab 6:30 Uhr.", "Zu ist ab halb acht.", "halb acht"),
         ("Zu ist ab halb eins.", "Zu ist ab 12:30 Uhr.", "Zu ist ab halb zwei.", "halb zwei"),
         ("Fermé dès 17 h 15.", "Fermé dès 17h15.", "Fermé dès 17 h 45.", "17 h 45"),

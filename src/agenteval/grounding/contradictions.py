@@ -145,7 +145,7 @@ _NEGATIVE = lazy(
 
 _BARRING = lazy(
     r"(?i)\b(?:clos(?:es?|ed|ing|ure)|shut|ban(?:s|ned)?|forbid\w*|prohibit\w*|block(?:s|ed)?|restrict\w*"
-    r"|postpone\w*|delay\w*|pending|taken|same|unchanged)\b"
+    r"|separate(?:ly)?|postpone\w*|delay\w*|pending|taken|same|unchanged)\b"
 )
 _OF_DEGREES = lazy(r"° ?[CF]\b")
 """The letter would be taken for a name."""

@@ -174,7 +174,7 @@ def _digits(text: str) -> Iterator[Quantity]:
         about = is_about(before)
         measured = unit == "%" or is_measure(unit) or is_degrees(text, end)
         values = frozenset(_readings(value, scale or "", unit))
-        if not scale and (shared := _SHARED_SCALE.match(text, end)):
+        if not scale and (shared := SHARED_SCALE.match(text, end)):
             values |= frozenset(_readings(value, shared[1], unit))
         if _GROUPED.fullmatch(written):
             values |= {each * 1000 for each in values}
@@ -202,8 +202,9 @@ def _goes_on(sign: str) -> bool:
     return sign in "._" or (sign.isalnum() and not UNSPACED_SIGN.match(sign))
 
 
-_SHARED_SCALE = lazy(
-    r" ?(?:to|and|or|-|\u2013|bis|und|a|y|à|et) ?[$€£]?\d[\d.,]* ?(thousand|million|billion|trillion|bn|mn|[Mm]ill(?:ion(?:s|en)|ones|iard(?:s|en?)))\b"
+SHARED_SCALE = lazy(
+    r" ?(?:to|and|or|[-\u2013]|bis|und|a|y|à|et) ?[$€£]?\d[\d.,]* ?"
+    r"(thousand|million|billion|trillion|bn|mn|[kKM]|[Mm]ill(?:ion(?:s|en)|ones|iard(?:s|en?)))(?!\w)"
 )
 """The scale of the next number, which is that of both: "from 260 to 210 million"."""
 _RANGE = lazy(r" ?(?:-|\u2013|to|bis|a|à) ?(?=\d)")

@@ -14,7 +14,7 @@ from itertools import accumulate
 from agenteval.grounding.dates import Date, dates
 from agenteval.grounding.durations import between, durations, idioms, in_minutes
 from agenteval.grounding.links import Link, addresses, links, spelled_out
-from agenteval.grounding.quantities import IDENTIFIER, in_digits
+from agenteval.grounding.quantities import IDENTIFIER, SHARED_SCALE, in_digits
 from agenteval.grounding.quantity import Quantity, apart
 from agenteval.grounding.times import times
 from agenteval.grounding.wording import tokens
@@ -130,6 +130,8 @@ class Reading:
         text, spaced = self.text, False
         for match in _RUN.finditer(text):
             run, scale = match.groups()
+            if not scale and (shared := SHARED_SCALE.match(text, match.end())):
+                scale = shared[1][0]
             if scale or not run.isdigit():
                 found = _readings(run, scale)
                 values.extend(found)
