@@ -1,13 +1,13 @@
 """Whether what an output says is in its sources: hard facts, wording, citations. By rules, without a model.
 
-What a text states: `quantities` (each a `quantity`, with the help of `number_words`, `times` and `measures`), `dates`,
+What a text states: `quantities` (each a `quantity`, with the help of `number_words`, `times`, `durations` and `measures`), `dates`,
 `links`, and in `wording` names and quotes; `statements` puts them together, without the `apparatus`.
 
 What the sources have: `sources` is what the tools returned, with `records` and `items` for JSON; `reading` finds what
 stands in one of them, `source_text` and `source_numbers` answer for all of them, `passages` finds the nearest one.
 
 The two beside each other: `claims` takes an output apart, and `support` judges a claim, by `known_numbers` and
-`known_names`, the `overlap` of its words, and what speaks against it: `contradictions` and `opposites`, in data also
-`labels`, `directions` and `exchanges`, and `temperatures`. `citations` judges references, `marking` shows what is wrong, `effort`
-bounds the search.
+`known_names`, the `overlap` of its words, and what is said `otherwise`: `contradictions` and `opposites`, `states`, `exchanges`,
+`temperatures` and `rows`, in data also `labels`, `directions`, `extremes`, and `subjects` where it names several objects.
+`citations` judges references, `marking` shows what is wrong, `effort` bounds the search.
 """

@@ -10,29 +10,19 @@ from functools import cached_property, lru_cache
 from itertools import chain
 from typing import Literal
 
-from agenteval.grounding import states
 from agenteval.grounding.claims import Claim
-from agenteval.grounding.contradictions import against_record, contradictions, denied
 from agenteval.grounding.dates import Date
-from agenteval.grounding.directions import reversed_changes
-from agenteval.grounding.exchanges import exchanged, exchanged_facts
-from agenteval.grounding.extremes import not_extreme
-from agenteval.grounding.items import Items, in_one
 from agenteval.grounding.known_names import has_identifier, has_name, has_other_form
 from agenteval.grounding.known_numbers import has_converted, has_number, has_quantity
-from agenteval.grounding.labels import mislabelled
+from agenteval.grounding.otherwise import Nearest
 from agenteval.grounding.overlap import overlap
-from agenteval.grounding.passages import Span
+from agenteval.grounding.passages import Best, Span
 from agenteval.grounding.quantity import Quantity, counts_what_follows, is_weak
-from agenteval.grounding.records import fields
-from agenteval.grounding.rows import LABEL, as_items, rows_around
 from agenteval.grounding.source_numbers import Beside, anywhere
 from agenteval.grounding.source_text import SourceText
 from agenteval.grounding.sources import Source
 from agenteval.grounding.statements import statement
-from agenteval.grounding.subjects import Subject, said_of_each
-from agenteval.grounding.temperatures import misplaced
-from agenteval.language.signs import END, tokens, words
+from agenteval.language.signs import END, tokens
 from agenteval.text import fold
 
 MOST_BESIDE = 3
@@ -112,7 +102,9 @@ def support(claim: Claim, sources: SourceText, checks: Sequence[Check]) -> Suppo
         span=span,
         unsupported=unsupported,
         elsewhere=tuple(read.elsewhere(unsupported)) if unsupported else (),
-        contradicted=tuple(dict.fromkeys(read.contradicted(span))) if has_wording and span else (),
+        contradicted=tuple(dict.fromkeys(read.contradicted(best, span)))
+        if has_wording and best and span
+        else (),
         missing=read.missing if has_wording else (),
         judged=bool(facts) or has_wording,
     )
@@ -166,81 +158,9 @@ class _Reading:
             if sign in held or sign in said or not (word in units or has_other_form(fold(word), sources))
         ]
 
-    def contradicted(self, span: Span) -> Sequence[str]:
-        """What the nearest passage contradicts, where it is clear that the claim refers to that passage."""
-        text, best = self.stated.without_links, self.overlap.best
-        if not best or not self.overlap.of_record:
-            if text.strip(" .") in span.text:
-                return ()
-            return (
-                *contradictions(text, span.text),
-                *states.against_prose(text, span.text),
-                *misplaced(self.stated, span.text),
-                *exchanged_facts(self.stated, span.text, self._content),
-                *(self._of_other_rows(*self.sources.passages.written(best)) if best else ()),
-            )
-        items, place = self.sources.passages.place(best)
-        said = frozenset(self.sources.signs.all(words(in_one(self.stated.plain))))
-        if not items.is_meant(place, said):
-            return ()
-        # beside what others say, what an item says in one field is no part of what it says in the next
-        told = [span.text] if items.is_alone(place, said) else [value for _, value in fields(span.text)]
-        stated = self._affirmed(text)
-        parts = [stated & self._content(part) for part in self.stated.parts]
-        others = items.of_others(place, stated, parts if len(parts) > 1 else ())
-        own = items.about(place, [(part, self._content(part)) for part in self.stated.parts])
-        about = "".join(own) if len(own) < len(parts) else text
-        return (
-            *against_record(about, span.text, items.beside(place, said)),
-            *states.against_record(about, span.text),
-            *not_extreme(about, items.columns(place, said)),
-            *mislabelled(self.stated, span.text),
-            *misplaced(self.stated, span.text),
-            *reversed_changes(self.stated, span.text),
-            *chain.from_iterable(exchanged_facts(self.stated, each, self._content) for each in told),
-            *(" ".join(map(self._written.__getitem__, each)) for each in others),
-            *(self._of_each_named(items, place) if len(parts) > 1 else ()),
-        )
-
-    def _of_each_named(self, items: Items, place: int) -> Iterator[str]:
-        """What the parts of a claim say of the other items of a list that they name, which these say otherwise."""
-
-        def subject(part: str) -> Subject:
-            words = self._content(part)
-            item, telling = items.named(place, words)
-            return Subject(item, not words <= telling or states.has_state(part))
-
-        for item, said in said_of_each(self.stated.parts, subject):
-            yield from against_record(said, items.record(item))
-            yield from states.against_record(said, items.record(item))
-            yield from not_extreme(said, items.columns(item, self._content(said)))
-
-    def _affirmed(self, text: str) -> frozenset[str]:
-        """The signs of the words that a claim does not deny."""
-        without = denied(text)
-        return frozenset(sign for sign, word in self._written.items() if word.lower() not in without)
-
-    def _of_other_rows(self, text: str, sentence: str) -> Iterator[str]:
-        """What rows beside that of a sentence say, of what a row says otherwise that the claim names."""
-        rows = rows_around(text, sentence)
-        self.sources.passages.spend(len(rows))
-        if not rows:
-            return
-        content = self.sources.signs.content
-        said = self._affirmed(self.stated.without_links).union(  # `web-2` has a number in its name
-            filter(self.sources.signs.digits, content(words(self.stated.without_links)))
-        )
-        items = as_items(rows, lambda cell: content(words(cell)))
-        for value in exchanged(items, said, [LABEL]):
-            if all(sign in self._written for sign in value):
-                yield " ".join(map(self._written.__getitem__, value))
-
-    def _content(self, text: str) -> frozenset[str]:
-        """The signs of the content words of a text, without numbers."""
-        signs = self.sources.signs
-        return frozenset(
-            sign for sign in signs.content(words(text)) if sign != END and not signs.digits(sign)
-        )
+    def contradicted(self, best: Best, span: Span) -> Iterator[str]:
+        """What the nearest passage says otherwise, each as written."""
+        return Nearest(self.stated, self._written, self.sources, best).contradicted(span)
 
     def elsewhere(self, unsupported: Sequence[str]) -> Iterator[str]:
         """The part of this that the sources do have, but beside other words."""

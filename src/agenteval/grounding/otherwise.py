@@ -1,0 +1,111 @@
+"""What the passage nearest to a claim says otherwise, or a row or an object beside it that the claim names."""
+
+from collections.abc import Iterator, Mapping
+
+from agenteval.grounding import states
+from agenteval.grounding.contradictions import against_record, contradictions, denied
+from agenteval.grounding.directions import reversed_changes
+from agenteval.grounding.exchanges import exchanged, exchanged_facts
+from agenteval.grounding.extremes import not_extreme
+from agenteval.grounding.items import Items, in_one
+from agenteval.grounding.labels import mislabelled
+from agenteval.grounding.passages import Best, Span
+from agenteval.grounding.records import fields
+from agenteval.grounding.rows import LABEL, as_items, rows_around
+from agenteval.grounding.source_text import SourceText
+from agenteval.grounding.statements import Statement
+from agenteval.grounding.subjects import Subject, said_of_each
+from agenteval.grounding.temperatures import misplaced
+from agenteval.language.signs import END, words
+
+
+class Nearest:
+    """A claim beside the passage that is nearest to it. `written` has the words of the claim by their signs."""
+
+    def __init__(
+        self, stated: Statement, written: Mapping[str, str], sources: SourceText, best: Best
+    ) -> None:
+        self._stated = stated
+        self._written = written
+        self._signs = sources.signs
+        self._passages = sources.passages
+        self._best = best
+
+    def contradicted(self, span: Span) -> Iterator[str]:
+        """What it contradicts, where it is clear that the claim refers to it, as written. `span` is the passage."""
+        if self._passages.is_record(self._best):
+            yield from self._by_object(span.text)
+        elif self._stated.without_links.strip(" .") not in span.text:
+            yield from self._by_prose(span.text)
+
+    def _by_prose(self, passage: str) -> Iterator[str]:
+        text = self._stated.without_links
+        yield from contradictions(text, passage)
+        yield from states.against_prose(text, passage)
+        yield from misplaced(self._stated, passage)
+        yield from exchanged_facts(self._stated, passage, self._content)
+        yield from self._by_other_rows(*self._passages.written(self._best))
+
+    def _by_object(self, record: str) -> Iterator[str]:
+        text = self._stated.without_links
+        items, place = self._passages.place(self._best)
+        said = frozenset(self._signs.all(words(in_one(self._stated.plain))))
+        if not items.is_meant(place, said):
+            return
+        parts = self._stated.parts
+        own = items.about(place, [(part, self._content(part)) for part in parts])
+        about = "".join(own) if len(own) < len(parts) else text
+        yield from against_record(about, record, items.beside(place, said))
+        yield from states.against_record(about, record)
+        yield from not_extreme(about, items.columns(place, said))
+        yield from mislabelled(self._stated, record)
+        yield from misplaced(self._stated, record)
+        yield from reversed_changes(self._stated, record)
+        # beside what others say, what an item says in one field is no part of what it says in the next
+        for each in [record] if items.is_alone(place, said) else [value for _, value in fields(record)]:
+            yield from exchanged_facts(self._stated, each, self._content)
+        affirmed = self._affirmed(text)
+        apart = [affirmed & self._content(part) for part in parts] if len(parts) > 1 else []
+        for value in items.of_others(place, affirmed, apart):
+            yield " ".join(map(self._written.__getitem__, value))
+        if len(parts) > 1:
+            yield from self._by_each_named(items, place)
+
+    def _by_each_named(self, items: Items, place: int) -> Iterator[str]:
+        """What the items of a list say otherwise than the parts of the claim that name them."""
+
+        def subject(part: str) -> Subject:
+            content = self._content(part)
+            item, telling = items.named(place, content)
+            return Subject(item, not content <= telling or states.has_state(part))
+
+        for item, said in said_of_each(self._stated.parts, subject):
+            yield from against_record(said, items.record(item))
+            yield from states.against_record(said, items.record(item))
+            yield from not_extreme(said, items.columns(item, self._content(said)))
+
+    def _by_other_rows(self, text: str, sentence: str) -> Iterator[str]:
+        """What rows beside that of a sentence say, of what a row says otherwise that the claim names."""
+        rows = rows_around(text, sentence)
+        self._passages.spend(len(rows))
+        if not rows:
+            return
+        said = self._affirmed(self._stated.without_links).union(  # `web-2` has a number in its name
+            filter(self._signs.digits, self._signs.content(words(self._stated.without_links)))
+        )
+        items = as_items(rows, lambda cell: self._signs.content(words(cell)))
+        for value in exchanged(items, said, [LABEL]):
+            if all(sign in self._written for sign in value):
+                yield " ".join(map(self._written.__getitem__, value))
+
+    def _affirmed(self, text: str) -> frozenset[str]:
+        """The signs of the words that the claim does not deny."""
+        without = denied(text)
+        return frozenset(sign for sign, word in self._written.items() if word.lower() not in without)
+
+    def _content(self, text: str) -> frozenset[str]:
+        """The signs of the content words of a text, without numbers."""
+        signs = self._signs
+        return frozenset(
+            sign for sign in signs.content(words(text)) if sign != END and not signs.digits(sign)
+        )
