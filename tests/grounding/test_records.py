@@ -255,6 +255,8 @@ def test_the_evidence_of_a_record() -> None:
         (PLACES, "Nonna has outdoor seating, and a rating of 4.6."),
         (PLACES, "Nonna does not take reservations."),
         (MAIL, "The one from Nadia, with a size of 9, is unread."),
+        ({"mail": "Draft", "attachments": 2}, "The mail Draft has no attachments of the draft."),
+        ({"mail": "Draft", "attachments": 0}, "The mail Draft has no attachments."),
         (MAIL, "The one from Jonas, with a size of 7, is not unread."),
         ({"open_rate": 0.312, "name": "Newsletter 44"}, "Newsletter 44 has an open rate of 31.2%."),
         ({"open_rate": 0.312, "name": "Newsletter 44"}, "Newsletter 44 has an open rate of about 31%."),
@@ -342,6 +344,16 @@ def test_honest_answers_pass(source: Any, output: str) -> None:
         ({"AAPL": {"quote": {"price": 241.37}}}, "MSFT has a price of 241.37.", "no source has MSFT"),
         (ISSUES, "Issue 2 Dark mode is closed.", 'the source says otherwise: "closed"'),
         (BILLS, "Studio Noord has paid invoice B-086.", 'the source says otherwise: "paid"'),
+        (
+            {"mail": "Draft", "attachments": 2},
+            "The mail Draft has no attachments.",
+            'the source says otherwise: "no attachments"',
+        ),
+        (
+            {"repo": "tidepool", "openIssues": 47, "forks": 3},
+            "The repo tidepool is without open issues, but has 3 forks.",
+            'the source says otherwise: "without open issues"',
+        ),
         (FLIGHT, "KL1234 is on time and leaves from gate A18.", 'the source says otherwise: "time"'),
         (
             ORDERED,

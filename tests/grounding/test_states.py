@@ -86,6 +86,7 @@ def test_what_agrees_or_is_about_something_else(source: Any, output: str) -> Non
         (ORDER, "Order A-17: delivered", "delivered"),
         ({"order": "A-17", "status": "Delivered"}, "The order A-17 is not delivered.", "delivered"),
         (BOOKED, "The booking of Hall 3 is cancelled.", "cancelled"),
+        ({"order": 9, "state": "processing"}, "The order 9 was cancelled.", "cancelled"),
         ({"invoice": 7, "status": "overdue"}, "The invoice 7 was paid.", "paid"),
         ({"pull": 7, "status": "draft"}, "The pull 7 is merged.", "merged"),
         ({"vm": "web", "status": "stopped"}, "The vm web is still running.", "running"),

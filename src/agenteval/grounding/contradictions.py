@@ -60,11 +60,25 @@ def denied(claim: str) -> frozenset[str]:
 def _against_field(mine: "_Words", name: str, value: str) -> Iterator[str]:
     if not name:
         yield from _against_state(mine, _words(value))
+    elif _COUNT.fullmatch(value):
+        yield from _against_count(mine, _words(name).state)
     elif " " in value:
         theirs = _words(value)
         if _shared(mine, theirs) and (names := _names(mine, theirs)):
             yield from _swaps(mine, theirs, names)
             yield from _exchanged(mine, theirs, names)
+
+
+_COUNT = lazy(r"0*[1-9]\d*")
+
+
+def _against_count(mine: "_Words", counted: tuple[str, ...]) -> Iterator[str]:
+    """Where the claim says that there are none of what a field counts: "no attachments" for `attachments: 2`."""
+    for place in mine.denying if counted else ():
+        end = place + 1 + len(counted)
+        is_whole = end == len(mine.words) or end - 1 in mine.breaks  # not "no attachments above 5 MB"
+        if mine.words[place].lower() in _NONE and tuple(mine.stems[place + 1 : end]) == counted and is_whole:
+            yield mine.part(place, end)
 
 
 def _against_state(mine: "_Words", theirs: "_Words") -> Iterator[str]:
@@ -118,6 +132,7 @@ def _shared(mine: "_Words", theirs: "_Words") -> set[str]:
 
 _DENYING = frozenset("not no never none nobody nothing neither nor without cannot".split())  # noqa: SIM905
 _CONDITIONS = frozenset("if unless whether wenn falls ob si".split())  # noqa: SIM905
+_NONE = ("no", "without")
 _NOT_DENYING = frozenset(
     [
         "only",
