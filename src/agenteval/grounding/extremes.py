@@ -5,6 +5,7 @@ Only what is said of the whole list is judged: not "the cheapest direct flight",
 
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
+from functools import lru_cache
 
 from agenteval.grounding.items import Column
 from agenteval.grounding.quantities import quantities
@@ -39,14 +40,19 @@ def not_extreme(claim: str, columns: Iterable[Column]) -> Iterator[str]:
     called = [match for match in called if not _OF_SOME.search(match["before"])]
     if not called:
         return
-    compared = [(column.name, *figures) for column in columns for figures in _figures(column)]
+    columns = list(columns)
     for match in called:
         asked = set(map(plain_form, words(match.string)))
         if match["word"].lower().partition(" ")[2] or match["word"].lower().startswith(_PRICED):
             asked |= _OF_PRICE
         stated = {value for quantity in quantities(match.string) for value in quantity.values}
-        meant = [(own, every) for name, own, every in compared if not asked.isdisjoint(_content(name))]
-        meant = meant or [(own, every) for _, own, every in compared if own in stated]
+        named = [figures for each in columns if asked & _content(each.name) for figures in _figures(each)]
+        meant = named or [
+            figures
+            for each in columns
+            if any(not stated.isdisjoint(quantity.values) for quantity in quantities(each.own))
+            for figures in _figures(each)
+        ]
         extreme = min if match["lowest"] else max
         if meant and all(own != extreme(every) for own, every in meant):
             yield match["word"]
@@ -60,7 +66,14 @@ def _figures(column: Column) -> Iterator[tuple[Decimal, Sequence[Decimal]]]:
     """The number that a field is in the object, and those that it is in all, if it is one of the same unit everywhere."""
     if any("-" in value for value in column.every):  # below zero, or from one to another
         return
-    found = [quantities(value) for value in (column.own, *column.every)]
-    if all(len(each) == 1 for each in found) and len({each[0].unit for each in found}) == 1:
-        own, *every = [min(each[0].values) for each in found]
+    found = [_figure(value) for value in (column.own, *column.every)]
+    if None not in found and len({unit for unit, _ in filter(None, found)}) == 1:
+        own, *every = [number for _, number in filter(None, found)]
         yield own, every
+
+
+@lru_cache(maxsize=1024)  # the same objects are compared for each claim
+def _figure(value: str) -> tuple[str, Decimal] | None:
+    """The unit of the only number of a value, and the number."""
+    found = quantities(value)
+    return (found[0].unit, min(found[0].values)) if len(found) == 1 else None
