@@ -271,6 +271,27 @@ class TestNearlyATest:
         assert overlooked(".", "tests.yml") == []
 
 
+@pytest.mark.usefixtures("root")
+class TestDangling:
+    """A link to a folder of tests that is gone takes them along."""
+
+    def test_it_is_told(self) -> None:
+        """Wherever it stands; a link that leads somewhere, and one to a file, are left alone."""
+        make("a/test.yaml", "b/test.yaml")
+        Path("a/shared").symlink_to("../gone")
+        Path("a/notes.txt").symlink_to("../gone.txt")
+        Path("again").symlink_to("b")
+        Path("round").symlink_to("round")
+        problems: list[Problem] = []
+        assert [str(each) for each in found(".")] == ["a/test.yaml", "again/test.yaml"]
+        list(discover(["."], problems))
+        assert [problem.render() for problem in problems] == [
+            f"{path}: warning[select.dangling]: this link leads nowhere: tests that were behind it are not run\n"
+            "   next: mend the link, or remove it"
+            for path in ("round", "a/shared")
+        ]
+
+
 class TestNotInForce:
     """Settings further in than the root of the project are for nobody, and tests may be green for want of them."""
 

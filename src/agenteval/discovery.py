@@ -46,7 +46,7 @@ def discover(paths: Sequence[str], overlooked: list[Problem] | None = None) -> I
     virtual environments, `artifacts`, `node_modules` and `__pycache__` are not entered unless named.
     Errors: `file.missing`, `file.not_a_file`, `file.unreadable`, `select.not_a_file`, `select.no_assertion`,
     `select.nothing_found`. `overlooked` gets warnings: about tests that no run finds because of their names
-    or of that of their folder (`select.misnamed`), and about settings files beside tests that are not those of the project
+    or of that of their folder (`select.misnamed`), about links that may have led to some (`select.dangling`), and about settings files beside tests that are not those of the project
     (`config.not_in_force`).
     """
     search = _Search()
@@ -54,6 +54,7 @@ def discover(paths: Sequence[str], overlooked: list[Problem] | None = None) -> I
         yield from search.named(path, only)
     if overlooked is not None:
         overlooked += [_misnamed(path) for path in search.nearly if search.is_new(path, search.files)]
+        overlooked += map(_dangling, search.dangling)
         overlooked += _not_in_force(search.configured, project_root(paths))
 
 
@@ -99,6 +100,8 @@ class _Search:
         self.found = 0
         self.nearly: list[str] = []
         """Files that hold a test but are not named as one, or are in a directory that is not entered."""
+        self.dangling: list[str] = []
+        """Links that lead nowhere, by their names to directories: nothing says what is missing."""
         self.configured: dict[str, bool] = {}
         """Directories that may have settings of their own, and whether tests were found there or below."""
 
@@ -162,6 +165,8 @@ class _Search:
                         yield Selected(Path(entry.path))
                 elif _NEARLY.fullmatch(entry.name) and _holds_a_test(entry.path):
                     self.nearly.append(entry.path)
+                elif entry.is_symlink() and "." not in entry.name and not Path(entry.path).exists():
+                    self.dangling.append(entry.path)
             waiting.extend(reversed(inner))
 
     @staticmethod
@@ -215,6 +220,16 @@ def _misnamed(path: str) -> Problem:
         path=Path(path),
         severity="warning",
         next_step=step,
+    )
+
+
+def _dangling(path: str) -> Problem:
+    return Problem(
+        reason_code="select.dangling",
+        message="this link leads nowhere: tests that were behind it are not run",
+        path=Path(path),
+        severity="warning",
+        next_step="mend the link, or remove it",
     )
 
 
