@@ -14,14 +14,16 @@ from agenteval.text import fold
 
 
 def has_identifier(written: str, beside: Beside, sources: SourceText) -> bool:
-    """Whether the sources have a name with digits in it, the version that `v2.14` is, or the hash that this one begins."""
+    """Whether the sources have a name with digits in it, the quarter or the version that `v2.14` is, or the hash that this one begins."""
     return (
         sources.has_identifier(squash(written))
+        or (written in _QUARTERS and sources.has_phrase([_QUARTERS[written], "quarter"]))
         or (written[0] in "vV" and sources.numbers.has_version(written[1:], beside))
         or (bool(_HASH.fullmatch(written)) and sources.numbers.has_hash(written))
     )
 
 
+_QUARTERS = {"Q1": "first", "Q2": "second", "Q3": "third", "Q4": "fourth"}
 _HUMP = lazy(r"(?<=[a-z])(?=[A-Z]{2,}\Z)")
 _HASH = lazy(r"[0-9a-f]{7,40}")
 """Of a commit, which may be cut short."""

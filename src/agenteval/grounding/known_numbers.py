@@ -8,7 +8,7 @@ from agenteval.grounding.dates import Date
 from agenteval.grounding.durations import DURATION
 from agenteval.grounding.measures import is_measure, measure
 from agenteval.grounding.quantities import CURRENCIES
-from agenteval.grounding.quantity import METRES, Quantity
+from agenteval.grounding.quantity import METRES, Quantity, is_quarter
 from agenteval.grounding.source_numbers import (
     COUNTED,
     Beside,
@@ -20,6 +20,7 @@ from agenteval.grounding.source_numbers import (
 from agenteval.grounding.source_text import SourceText
 from agenteval.grounding.statements import Statement
 from agenteval.language.signs import END, tokens
+from agenteval.lazyregex import lazy
 
 ALIKE = 6
 """Characters before a number that are enough to see that it stands in its place."""
@@ -40,7 +41,23 @@ def has_number(quantity: Quantity, stated: Statement, beside: Beside, sources: S
     may_be_hour = quantity.clock == "at" or (quantity.clock and stated.times)
     if may_be_hour and _has_hour(quantity, numbers, beside):
         return True
-    return quantity.unit != DURATION and has_converted(quantity, beside, sources)
+    if is_quarter(quantity, stated.without_links) and any(
+        numbers.has_written(f"Q{value}", beside) for value in quantity.values
+    ):
+        return True
+    return quantity.unit != DURATION and _has_otherwise(quantity, stated, beside, sources)
+
+
+def has_anywhere(quantity: Quantity, stated: Statement, sources: SourceText) -> bool:
+    """Whether the sources have it beside any words."""
+    return has_quantity(quantity, anywhere, sources) or _has_otherwise(quantity, stated, anywhere, sources)
+
+
+def _has_otherwise(quantity: Quantity, stated: Statement, beside: Beside, sources: SourceText) -> bool:
+    """Whether the sources have it in other units; what is a time of day for certain is no length of time."""
+    before = stated.without_links[max(0, quantity.start - 10) : quantity.start]
+    is_hour = quantity.unit == ":" and _BEFORE_TIME.search(before)
+    return not is_hour and has_converted(quantity, beside, sources)
 
 
 def has_quantity(quantity: Quantity, beside: Beside, sources: SourceText) -> bool:
@@ -48,6 +65,8 @@ def has_quantity(quantity: Quantity, beside: Beside, sources: SourceText) -> boo
     numbers, fits = sources.numbers, _fits(quantity)
     if quantity.unit == DURATION:
         return has_converted(quantity, beside, sources)
+    if quantity.unit == "hour" and numbers.has_span_of_hours(quantity.text, beside):
+        return True
     if quantity.unit == "+":  # no other item's number: only objects of one kind have to be distinguished
         in_records = sources.in_records(anywhere)
         digits = re.findall(r"\d+", quantity.text)
@@ -121,6 +140,10 @@ def _has_hour(quantity: Quantity, numbers: SourceNumbers, beside: Beside) -> boo
     return any(numbers.has(60 * hour, ":", _is_time, beside) for hour in hours) or any(
         numbers.has_hour(60 * hour, beside) for hour in hours if hour > 12
     )
+
+
+_BEFORE_TIME = lazy(r"(?i)\b(?:at|until|till|before|by|from|since|um|bis|ab|seit|las|à|dès|hasta|desde) \Z")
+"""What stands before a time of day, and not before a length of time."""
 
 
 def _has_day(quantity: Quantity, sources: SourceText, beside: Beside) -> bool:

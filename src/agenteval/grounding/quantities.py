@@ -174,7 +174,7 @@ def _digits(text: str) -> Iterator[Quantity]:
         about = is_about(before)
         measured = unit == "%" or is_measure(unit) or is_degrees(text, end)
         values = frozenset(_readings(value, scale or "", unit))
-        if not scale and (shared := SHARED_SCALE.match(text, end)):
+        if not scale and unit != "%" and (shared := SHARED_SCALE.match(text, end)):
             values |= frozenset(_readings(value, shared[1], unit))
         if _GROUPED.fullmatch(written):
             values |= {each * 1000 for each in values}

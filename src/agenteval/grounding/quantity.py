@@ -81,9 +81,17 @@ def counts_what_follows(quantity: Quantity, text: str) -> bool:
     )
 
 
-def is_weak(quantity: Quantity) -> bool:
+_QUARTER = lazy(r"[ -]quarter\b")
+
+
+def is_quarter(quantity: Quantity, text: str) -> bool:
+    """Whether an ordinal is that of a quarter: "the second quarter"."""
+    return quantity.unit == "th" and bool(_QUARTER.match(text, quantity.end))
+
+
+def is_weak(quantity: Quantity, text: str) -> bool:
     """Whether a number in words is too small to be a claim by itself: one, first, second, and zero."""
-    return quantity.text[0].isalpha() and max(quantity.values) <= 2
+    return quantity.text[0].isalpha() and max(quantity.values) <= 2 and not is_quarter(quantity, text)
 
 
 _BEFORE_HOUR = frozenset("at until till before after um gegen vor nach la las à hasta vers".split())  # noqa: SIM905

@@ -110,6 +110,10 @@ class SourceNumbers:
                     return True
         return False
 
+    def has_span_of_hours(self, number: str, beside: "Beside") -> bool:
+        """Whether a text has a number of hours at either end of a span that may be two times of day as well: `14-18 h`."""
+        return self.has_written(number, beside, _is_in_span_of_hours)
+
     def has_text(self, piece: str) -> bool:
         """Whether a source has a piece of text."""
         return any(piece in source.text for source in self._sources)
@@ -207,7 +211,7 @@ class SourceNumbers:
 
 COUNTED = "things"
 """The unit of a number that counts things: "140 beds", "18 of 42 lifts"."""
-_COUNTS = lazy(r" (?:of (?:the )?\d|(?!\w*(?:ss|us|is)\b)[a-z]{3,}s\b)")
+_COUNTS = lazy(r" (?:of (?:the )?\d|(?!\w*(?:ss|us|is|wards|always|sometimes)\b)[a-z]{3,}s\b)")
 _RUN = lazy(r"\d+(?:[.,'\u2019\u00a0\u202f]\d+)*")
 """Digits that may be several numbers: `2010,2011`."""
 
@@ -284,6 +288,14 @@ def _begins_version(text: str, start: int, end: int) -> bool:
     if (_CUT_WHOLE if whole else _CUT_SHORT).match(text, end):
         return True
     return stands_alone(text, start, end) and (not whole or may_be_version(before))
+
+
+_SPAN_OF_HOURS = lazy(r"\d\d?(?: ?[-\u2013] ?\d\d?)? ?h\b(?! ?\d)")
+_IN_ANOTHER = lazy(r"[\w:.,/]\Z")
+
+
+def _is_in_span_of_hours(text: str, start: int, end: int) -> bool:  # noqa: ARG001 - the pattern tells where it ends
+    return bool(_SPAN_OF_HOURS.match(text, start)) and not _IN_ANOTHER.search(text[max(0, start - 1) : start])
 
 
 _WHOLE_HASH = lazy(r"[0-9a-f]{12,64}(?![^\W_])|[0-9a-f]{8}-")

@@ -13,7 +13,7 @@ from typing import Literal
 from agenteval.grounding.claims import Claim
 from agenteval.grounding.dates import Date
 from agenteval.grounding.known_names import has_identifier, has_name, has_other_form
-from agenteval.grounding.known_numbers import has_converted, has_number, has_quantity
+from agenteval.grounding.known_numbers import has_anywhere, has_number, has_quantity
 from agenteval.grounding.otherwise import Nearest
 from agenteval.grounding.overlap import overlap
 from agenteval.grounding.passages import Best, Span
@@ -165,11 +165,7 @@ class _Reading:
     def elsewhere(self, unsupported: Sequence[str]) -> Iterator[str]:
         """The part of this that the sources do have, but beside other words."""
         stated, sources = self.stated, self.sources
-        numbers = (
-            stated.shown(each)
-            for each in stated.quantities
-            if has_quantity(each, anywhere, sources) or has_converted(each, anywhere, sources)
-        )
+        numbers = (stated.shown(each) for each in stated.quantities if has_anywhere(each, stated, sources))
         dates = (each.text for each in stated.dates if sources.has_date(each))
         held = {*numbers, *dates}
         return (text for text in unsupported if text in held)
@@ -209,7 +205,9 @@ def _numbers(read: _Reading, sources: SourceText) -> Iterator[Fact]:
         listed = read.claim.listed
         if not listed and counts_what_follows(quantity, read.stated.without_links):
             continue
-        if is_weak(quantity) or (listed and quantity.values == {listed} and not quantity.unit):
+        if is_weak(quantity, read.stated.without_links) or (
+            listed and quantity.values == {listed} and not quantity.unit
+        ):
             continue
         known = has_number(quantity, read.stated, read.beside_part(quantity), sources)
         yield read.stated.shown(quantity), known

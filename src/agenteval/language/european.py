@@ -7,8 +7,8 @@ from agenteval.language.content_words import carries_content
 
 _GERMAN = frozenset(
     """
-    aber auch aus bei beim bist dann dass dein deine deinem deinen deiner deshalb dich diese diesem diesen dieser dieses
-    dir doch durch ein eine einem einen einer eines etwa euch euer für gegen gibt haben hatte ich ihm ihn ihnen ihr ihre
+    aber auch auf aus bei beim bis bist dann dass dein deine deinem deinen deiner dem deshalb dich diese diesem diesen dieser dieses
+    dir doch dort durch ein eine einem einen einer eines etwa euch euer für gegen gibt haben hatte ich ihm ihn ihnen ihr ihre
     ihrem ihren ihrer im ist jedoch kann kannst kein keine keinen laut leider mehr mit muss musst nach nicht nichts noch
     nur oder ohne ob rund schon sehr seit sich sie sind soll sonst sowie statt über um und uns unser unsere unter vom
     voraussichtlich vor war waren warum wegen weil wenn werden wie wir wird wo wurde wurden zum zur zwischen uhr
@@ -17,7 +17,7 @@ _GERMAN = frozenset(
 _AMBIGUOUS = frozenset("am an in so war also".split())  # noqa: SIM905
 _OTHERS = frozenset(
     """
-    am an auf bis da das dem den der des die dort du er es gleich hier hinweis in ja nein so von vor was wer zu zwar
+    am an da das den der des die du er es gleich hier hinweis in ja nein so von vor was wer zu zwar
     al algunos aquí como con cuando de del desde durante el ella ellas ellos en entre es esta este esto estos estas hasta
     hay la las le les lo los mientras muy más ni no o para pero por porque pues que quien se según ser si sí sin sobre son
     su sus también tras tu un una uno unos unas y ya
