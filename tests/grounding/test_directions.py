@@ -1,4 +1,4 @@
-"""Changes in the direction that a JSON object tells by a sign."""
+"""Changes in the direction that a JSON object tells by a sign, or prose in another word."""
 
 from typing import Any
 
@@ -95,3 +95,38 @@ def test_a_direction_far_from_the_number_is_that_of_something_else(claim: str) -
 def test_only_a_change_has_a_direction(claim: str, source: Any) -> None:
     """And only where all of that size go the same way."""
     assert contradicted(claim, source) == ()
+
+
+PROSE = (
+    "The firm had revenue of 4.8 billion, up 12 percent. Profit fell to 610 million from 702 million. "
+    "Shares dropped 5.4 percent; gold rose 3 percent, then fell 3 percent."
+)
+
+
+@pytest.mark.parametrize(
+    ("claim", "found"),
+    [
+        ("Revenue of the firm fell 12% to 4.8 billion", "fell 12%"),
+        ("Shares were 5.4% higher", "5.4% higher"),
+        ("Shares rose by almost 5.4 percent", "rose by almost 5.4 percent"),
+    ],
+)
+def test_prose_that_goes_the_other_way(claim: str, found: str) -> None:
+    """However it is told there."""
+    assert found in contradicted(claim, PROSE)
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "Revenue of the firm rose 12% to 4.8 billion",
+        "Shares were 5.4% lower",
+        "Gold fell 3 percent",
+        "Profit rose from 610 million",
+        "Shares never rose 5.4 percent",
+        "Shares lost 5.4 percent, which is higher than gold",
+    ],
+)
+def test_prose_that_goes_the_same_way_or_both(claim: str) -> None:
+    """Or where nothing stands right beside the number."""
+    assert contradicted(claim, PROSE) == ()

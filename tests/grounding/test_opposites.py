@@ -21,6 +21,9 @@ CHECKS: tuple[Check, ...] = ("numbers", "dates", "urls", "names", "quotes", "wor
         ("The last train leaves at 06:10", "The first train leaves at 06:10, the express one at 7.", "last"),
         ("Members accepted the offer of the club", "Members of the club rejected the offer.", "accepted"),
         ("The south tower is closed to visitors", "The north tower is closed to visitors.", "south"),
+        ("The blood test was abnormal", "The blood test was normal.", "abnormal"),
+        ("You paid in cash", "You paid by card.", "cash"),
+        ("The firm raised its guidance", "The firm lowered its guidance.", "raised"),
         ("In April sales fell and costs rose", "In April sales rose and costs fell.", "fell"),
     ],
 )

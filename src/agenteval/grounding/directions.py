@@ -1,12 +1,13 @@
-"""Changes in the wrong direction: "up 1.72 %" where a JSON object has `"changePercent": -1.72`.
+"""Changes in the wrong direction: "up 1.72 %" where a JSON object has `"changePercent": -1.72`, or prose "down 1.72 percent".
 
-The words are English. In prose, "rose" for "fell" is an opposite.
+The words are English. In the same place of a sentence, "rose" for "fell" is an opposite as well.
 """
 
 import re
 from collections.abc import Iterator
 from decimal import Decimal
 
+from agenteval.grounding.quantities import quantities
 from agenteval.grounding.quantity import Quantity
 from agenteval.grounding.records import fields
 from agenteval.grounding.statements import Statement
@@ -24,6 +25,43 @@ _DENIED = lazy(r"(?i)\b(?:not|never|no longer|instead)\b|n['\u2019]t\b")
 """Where a direction may be denied."""
 REACH = 30
 """Characters between a direction and its number."""
+
+
+_JOINING = lazy(
+    r"(?i)[ (,]*(?:(?:by|of|to|about|around|nearly|almost|some|another|over|more than|a further)[ ]?)*[$\u20ac\u00a3~]?\Z"
+)
+"""What may stand between a direction and the number that goes there."""
+_NEXT = lazy(r"[ -]?(?:year-on-year |year over year |a )?\Z")
+"""What may stand between a number and a direction after it: "12% lower"."""
+
+
+def reversed_in_prose(stated: Statement, passage: str) -> Iterator[str]:
+    """The changes of a claim that a passage has in the other direction only, each with its direction."""
+    text = stated.without_links
+    if not stated.quantities or not _DIRECTION.search(text) or _DENIED.search(text):
+        return
+    for quantity in stated.quantities:
+        told = _change(text, quantity)
+        if not told:
+            continue
+        there = [
+            found.lastgroup
+            for each in quantities(passage)
+            if each.unit == quantity.unit and not each.values.isdisjoint(quantity.values)
+            if (found := _change(passage, each))
+        ]
+        if there and told.lastgroup not in there:
+            yield text[min(told.start(), quantity.start) : max(told.end(), quantity.end)]
+
+
+def _change(text: str, quantity: Quantity) -> "re.Match[str] | None":
+    """What says right before a number, or right after it, where it goes."""
+    for match in _DIRECTION.finditer(text, max(0, quantity.start - REACH), quantity.end + REACH):
+        if match.end() <= quantity.start and _JOINING.fullmatch(text, match.end(), quantity.start):
+            return match
+        if match.start() >= quantity.end and _NEXT.fullmatch(text, quantity.end, match.start()):
+            return match
+    return None
 
 
 def reversed_changes(stated: Statement, record: str) -> Iterator[str]:

@@ -9,7 +9,8 @@ from functools import cache
 from agenteval.language.content_words import plain_form
 
 _PAIRS = """
-rise increase grow climb gain jump surge soar raise | fall decrease shrink drop lose decline dip plunge slump sink
+rise increase grow climb gain jump surge soar raise | fall decrease shrink drop lose decline dip plunge slump sink reduce lower
+heavier | lighter
 win | lose
 more over above | less fewer under below
 before | after
@@ -61,6 +62,21 @@ always | never
 maximum | minimum
 male man boy | female woman girl
 true | false
+normal | abnormal
+usual | unusual
+likely | unlikely
+possible | impossible
+available | unavailable
+complete | incomplete
+correct | incorrect
+valid | invalid
+visible | invisible
+stable | unstable
+known | unknown
+paid | unpaid
+cash | card
+wet | dry
+full | empty
 """
 _PASSED_OVER = frozenset(
     "a an the is are was were be been has have had will would of to in on at by for its their".split()  # noqa: SIM905

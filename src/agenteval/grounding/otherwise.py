@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from agenteval.grounding import states
 from agenteval.grounding.contradictions import against_record, contradictions, denied
-from agenteval.grounding.directions import reversed_changes
+from agenteval.grounding.directions import reversed_changes, reversed_in_prose
 from agenteval.grounding.exchanges import exchanged, exchanged_facts
 from agenteval.grounding.extremes import not_extreme
 from agenteval.grounding.items import Items, in_one
@@ -17,6 +17,7 @@ from agenteval.grounding.statements import Statement
 from agenteval.grounding.subjects import Subject, said_of_each
 from agenteval.grounding.temperatures import misplaced
 from agenteval.language.signs import END, words
+from agenteval.lazyregex import lazy
 
 
 class Nearest:
@@ -35,7 +36,7 @@ class Nearest:
         """What it contradicts, where it is clear that the claim refers to it, as written. `span` is the passage."""
         if self._passages.is_record(self._best):
             yield from self._by_object(span.text)
-        elif self._stated.without_links.strip(" .") not in span.text:
+        elif not _has_word_for_word(span.text, self._stated.without_links.strip(" .")):
             yield from self._by_prose(span.text)
 
     def _by_prose(self, passage: str) -> Iterator[str]:
@@ -43,6 +44,7 @@ class Nearest:
         yield from contradictions(text, passage)
         yield from states.against_prose(text, passage)
         yield from misplaced(self._stated, passage)
+        yield from reversed_in_prose(self._stated, passage)
         yield from exchanged_facts(self._stated, passage, self._content)
         yield from self._by_other_rows(*self._passages.written(self._best))
 
@@ -109,3 +111,12 @@ class Nearest:
         return frozenset(
             sign for sign in signs.content(words(text)) if sign != END and not signs.digits(sign)
         )
+
+
+def _has_word_for_word(passage: str, text: str) -> bool:
+    """Whether a passage has a text as it is, and does not deny it right after: "Der Zug fährt" nicht."""
+    _, found, after = passage.partition(text)
+    return bool(found) and not _DENIED.match(after)
+
+
+_DENIED = lazy(r"(?i) (?:nicht|niet|not|no longer)\b")
