@@ -31,6 +31,47 @@ def test_negations(claim: str, passage: str, parts: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("claim", "passage", "part"),
+    [
+        ("Hunde sind im Museum nicht erlaubt.", "Hunde sind im Museum erlaubt.", "nicht erlaubt"),
+        ("Der Zug fährt heute nicht.", "Der Zug fährt heute.", "heute nicht"),
+        ("Der Zug fährt heute nicht, der Bus schon.", "Der Zug fährt heute, der Bus auch.", "heute nicht"),
+        ("Am Hafen gibt es keine Parkplätze.", "Am Hafen gibt es Parkplätze.", "keine Parkplätze"),
+        ("Honden zijn niet toegestaan.", "Honden zijn toegestaan.", "niet toegestaan"),
+        ("Les chèques ne sont pas acceptés.", "Les chèques sont acceptés.", "ne sont pas acceptés"),
+        ("L'entrée n'est pas gratuite.", "L'entrée est gratuite.", "n'est pas gratuite"),
+        ("El wifi no es gratuito.", "El wifi es gratuito.", "no es"),
+        ("El museo nunca abre temprano.", "El museo abre temprano.", "nunca abre"),
+        ("Il bar non accetta carte di credito.", "Il bar accetta carte di credito.", "non accetta"),
+        ("O passeio não inclui almoço.", "O passeio inclui almoço.", "não inclui"),
+    ],
+)
+def test_negations_in_other_languages(claim: str, passage: str, part: str) -> None:
+    """The claim's, the passage's, and none where both have it."""
+    assert found(claim, passage) == [part]
+    assert len(found(passage, claim)) == 1
+    assert found(claim, claim.upper().lower()) == []
+
+
+@pytest.mark.parametrize(
+    ("claim", "passage"),
+    [
+        ("Der Aufzug geht bis Dezember nicht.", "Der Aufzug ist bis Dezember außer Betrieb."),
+        ("Die Gutscheine verfallen nicht.", "Die Gutscheine behalten ihre Gültigkeit."),
+        ("Der Zug hält nicht nur in Bonn.", "Der Zug hält in Bonn und Köln."),
+        ("Vergiss nicht, in Bonn umzusteigen.", "In Bonn umsteigen."),
+        ("Am Montag ist das Museum geschlossen.", "Am Montag ist das Museum nicht geöffnet."),
+        ("La piscine est fermée en mai.", "La piscine n'est pas ouverte en mai."),
+        ("Offices in NE Portland open at 9.", "Offices in Portland open at 9."),
+        ("A non-stop train runs daily.", "A train without a stop runs daily."),
+    ],
+)
+def test_no_negation_in_other_languages(claim: str, passage: str) -> None:
+    """The same in other words, and words that only look like one."""
+    assert found(claim, passage) == []
+
+
+@pytest.mark.parametrize(
     ("claim", "passage"),
     [
         ("Leo is not allergic to peanuts.", "Leo isn't allergic to peanuts."),

@@ -13,7 +13,7 @@ from agenteval.grounding.dates import DAYS, MONTH_NAMES
 from agenteval.grounding.opposites import has_opposite, opposed
 from agenteval.grounding.records import fields
 from agenteval.language.content_words import plain_form
-from agenteval.language.european import is_german
+from agenteval.language.european import is_function_word, is_german
 from agenteval.language.signs import words
 from agenteval.lazyregex import lazy
 
@@ -131,7 +131,18 @@ def _shared(mine: "_Words", theirs: "_Words") -> set[str]:
 
 
 _DENYING = frozenset("not no never none nobody nothing neither nor without cannot".split())  # noqa: SIM905
-_CONDITIONS = frozenset("if unless whether wenn falls ob si".split())  # noqa: SIM905
+_ABROAD = frozenset(
+    """
+    nicht kein keine keinen keinem keiner niemals ohne niet geen nooit zonder ne jamais aucun aucune nunca ningún ninguna
+    tampoco não nenhum nenhuma nessun nessuna senza
+    """.split()  # noqa: SIM905 - a list of them would be longer
+)
+"""Words that deny what follows in German, Dutch, French, Spanish, Portuguese and Italian."""
+_ITALIAN = frozenset("è il che di gli della del alla sono si".split())  # noqa: SIM905
+"""Words beside which `non` denies: it is no `non-stop`."""
+_AFTER_VERB = ("nicht", "niet")
+"""What denies what stands before it where its clause ends: "Der Zug fährt heute nicht"."""
+_CONDITIONS = frozenset("if unless whether wenn falls ob si vergiss vergessen".split())  # noqa: SIM905
 _NONE = ("no", "without")
 _NOT_DENYING = frozenset(
     [
@@ -149,22 +160,31 @@ _NOT_DENYING = frozenset(
         "below",
         "doubt",
         "matter",
+        "nur",
+        "zuletzt",
+        "problem",
+        "zweifel",
+        "solo",
+        "alleen",
     ]
 )
 _NEGATIVE = lazy(
     r"(?i)\b(?:den(?:y|ied|ies)|refus|fail|lack|reject|unable|unlikely|prevent|avoid|stop|ceas|halt|cancel|drop"
     r"|suspend|abandon|scrapp|call(?:s|ed|ing)? off"
-    r"|exclud|except\b|absen|miss(?:es|ed|ing)\b|hardly|barely|neither|far from|out of|rather than|instead|un[a-z]{4}|in(?:valid|correct|complete|active))"
+    r"|(?:ge|be|aus)fallen\b|(?:ent)?f[aä]llt\b|ausf[aä]ll|(?:ab|unter)gesagt|unmöglich|abge(?:sagt|lehnt)|gestrichen|eingestellt|verweiger|fehl"
+    r"|annul|supprim|interromp|suspen|impossib|manqu|cancel|impos|rechaz|falta"
+    r"|exclud|except\b|absen|miss(?:es|ed|ing)\b|hardly|barely|neither|außer|far from|out of|rather than|instead|un[a-z]{4}|in(?:valid|correct|complete|active))"
 )
 
 
 _BARRING = lazy(
     r"(?i)\b(?:clos(?:es?|ed|ing|ure)|shut|ban(?:s|ned)?|forbid\w*|prohibit\w*|block(?:s|ed)?|restrict\w*"
-    r"|separate(?:ly)?|postpone\w*|delay\w*|pending|taken|same|unchanged)\b"
+    r"|ge(?:schlossen|sperrt)|ver(?:boten|schoben)|untersagt|ferm[eé]\w*|interdi\w*|cerrad\w*|prohib\w*|gesloten|verboden|separate(?:ly)?|postpone\w*|delay\w*|pending|taken|same|unchanged)\b"
 )
 _OF_DEGREES = lazy(r"° ?[CF]\b")
 """The letter would be taken for a name."""
 _PARTS = lazy(r"[;:()\n]|,(?! (?:who|whose|which)\b)")
+_SENTENCE_END = lazy(r"(?<=\w{3}[.!?])\s")
 _DAYS = frozenset(map(plain_form, DAYS))
 _DATED = _DAYS | frozenset(map(plain_form, MONTH_NAMES))
 _ANSWERS = ("no,", "no.", "no:", "no!", "no;", "no -", "no \u2013", "no \u2014")
@@ -188,6 +208,10 @@ class _Words:
                 self.stems[place] = word.lower()  # the A of "Lab A"
         self._answers = text.lower().startswith(_ANSWERS)
         self.denying = self._denying()
+        self.is_abroad = not self.denying
+        """Whether what it denies, if anything, is in another language than English: opposites are not known there."""
+        if self.is_abroad:
+            self.denying = self._denying_abroad()
         for place in self.denying:
             self.stems[place] = ""
 
@@ -203,6 +227,21 @@ class _Words:
             and not (place == 0 and self._answers)
         ]
 
+    def _denying_abroad(self) -> list[int]:
+        """The same in other languages, whose words without weight are then passed over too."""
+        lowered = [word if word.islower() else word.lower() for word in self.words]
+        denying = _ABROAD if _ITALIAN.isdisjoint(lowered) else _ABROAD | {"non"}
+        found = [
+            place
+            for place, word in enumerate(lowered)
+            if (word in denying and self.words[place] != "NE")
+            or (word.startswith("n'") and "pas" in lowered[place:])
+        ]
+        found = [place for place in found if not _NOT_DENYING.intersection(lowered[place + 1 : place + 2])]
+        for place in (place for place, word in enumerate(lowered) if found and is_function_word(word)):
+            self.stems[place] = ""
+        return found
+
     def is_conditional(self, place: int) -> bool:
         """Whether a word is in a clause that says under what condition something is so."""
         start = max((at + 1 for at in self.breaks if at < place), default=0)
@@ -216,11 +255,20 @@ class _Words:
         """The stems that are denied, each with the places of the negation and of the word."""
         found: dict[str, tuple[int, int]] = {}
         for place in self.denying:
-            for at in range(place + 1, min(len(self.words), place + 1 + REACH)):
-                if self.stems[at]:
-                    found.setdefault(self.stems[at], (place, at))
-                    break
+            after = next(
+                (at for at in range(place + 1, place + 1 + REACH) if any(self.stems[at : at + 1])), None
+            )
+            if self.words[place].lower() in _AFTER_VERB and self._ends_clause(place, after):
+                after = next(
+                    (at for at in range(place - 1, max(-1, place - 1 - REACH), -1) if self.stems[at]), None
+                )
+            if after is not None:
+                found.setdefault(self.stems[after], (place, after))
         return found
+
+    def _ends_clause(self, place: int, following: int | None) -> bool:
+        """Whether a word is the last of its clause, but for words without weight."""
+        return following is None or not self.breaks.isdisjoint(range(place, following))
 
     @cached_property
     def state(self) -> tuple[str, ...]:
@@ -241,6 +289,12 @@ class _Words:
     def breaks(self) -> set[int]:
         """The places of the words that a comma or another mark separates from the next one."""
         parts = map(len, map(words, _PARTS.split(self._text)))
+        return {end - 1 for end in accumulate(parts)}
+
+    @cached_property
+    def ends(self) -> set[int]:
+        """The places of the words that end a sentence."""
+        parts = map(len, map(words, _SENTENCE_END.split(self._text)))
         return {end - 1 for end in accumulate(parts)}
 
     @cached_property
@@ -284,12 +338,12 @@ class _Words:
 def _denials(mine: _Words, theirs: _Words, shared: set[str]) -> Iterator[str]:
     own, other = mine.denied(), theirs.denied()
     for stem, (start, end) in own.items():
-        if mine.is_conditional(start) or (start == 0 and stem not in shared):
+        if mine.is_conditional(start) or (stem not in shared and (start == 0 or mine.is_abroad)):
             continue  # "if you can't come"; "Don't forget your ticket"
         is_denied = other or theirs.has_negative or theirs.bars
         is_negative = _is_negative(theirs, stem) if stem in shared else is_denied
         if not (is_negative or has_opposite(stem, theirs.lowered)):
-            yield mine.part(start, end + 1)
+            yield mine.part(min(start, end), max(start, end) + 1)
     if own or mine.has_negative:
         return
     for stem, (start, end) in other.items():
@@ -303,15 +357,19 @@ def _is_negative(words: _Words, stem: str) -> bool:
     if "none" in words.lowered:
         return True
     for place, each in enumerate(words.stems):
-        near = range(max(0, place - REACH), min(len(words.words), place + 1 + REACH)) if each == stem else ()
-        if any(at in words.denying or _NEGATIVE.match(words.words[at]) for at in near):
+        if each != stem:
+            continue
+        near = range(max(0, place - REACH), min(len(words.words), place + 1 + REACH))
+        inside = (at for at in near if words.ends.isdisjoint(range(min(at, place), max(at, place))))
+        if any(at in words.denying or _NEGATIVE.match(words.words[at]) for at in inside):
             return True
     return False
 
 
 def _beside(words: _Words, start: int, end: int, shared: set[str]) -> bool:
-    """Whether the content word after a denied one, or before it where none follows, is shared too."""
-    after = next(filter(None, words.stems[end + 1 :]), None)
+    """Whether the content word after a denied one, or before it where none follows in its clause, is shared too."""
+    last = min((at + 1 for at in words.breaks if at >= end and words.is_abroad), default=None)
+    after = next(filter(None, words.stems[end + 1 : last]), None)
     before = next(filter(None, reversed(words.stems[:start])), None)
     return after in shared if after else before in shared
 
