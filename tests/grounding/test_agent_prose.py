@@ -54,6 +54,8 @@ def unsupported(output: str, source: str) -> list[str]:
             "Es fahren Ersatzbusse, das dauert bis zu 30 Minuten.",
             "30 Minuten",
         ),
+        ("It is 2 % more, a fee of 36.85.", "It is more by a fee of 2% (36.85).", "It has a fee of 36.58.", "36.58"),
+        ("The IBAN is AT48 3200 1234.", "Transfer it to AT48 3200 1234.", "The IBAN is AT48 3200 1235.", "1235"),
         ("Library hours: 9 to 8.", "Library hours: 9am-8pm", "Library hours: 9 to 7.", "7"),
         ("Library hours are 9-8 on weekdays.", "Hours: 9am-8pm", "Library hours are 9-7 on weekdays.", "7"),
         ("Free until the end of December.", "Free until 31 Dec.", "Free until the end of November.", "November"),

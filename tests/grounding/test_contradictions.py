@@ -23,6 +23,14 @@ def found(claim: str, passage: str) -> list[str]:
         ("The board approved the deal.", "The board has not approved the deal.", ["approved"]),
         ("No lab ships the model.", "The lab ships the model.", ["No lab"]),
         ("The shop opens.", "The shop does not open.", ["opens"]),
+        ("There is a lift.", "The flat is on the fourth floor without lift, built in 1968.", ["lift"]),
+        ("There was a benefit above 10 km.", "No further benefit was seen above 10 km.", ["benefit"]),
+        (
+            "Speed made a difference.",
+            "Speed made no difference after all steps were counted.",
+            ["difference"],
+        ),
+        ("The gate is not B38.", "The gate is B38 (changed from B26).", ["not B38"]),
     ],
 )
 def test_negations(claim: str, passage: str, parts: list[str]) -> None:
@@ -80,6 +88,8 @@ def test_no_negation_in_other_languages(claim: str, passage: str) -> None:
         ("It is not only cheap but good.", "It is cheap and good."),
         ("The deal was signed.", "The deal was signed, but it does not name a price."),
         ("The plan to open on Friday was dropped.", "The plan is not to open on Friday."),
+        ("You board at gate B38, not B26.", "Gate B38 (changed from B26)."),
+        ("There is a lift to the second floor.", "The fourth floor is without lift, built in 1968."),
         ("Nobody came.", "The weather was fine in the whole of the north."),
     ],
 )
@@ -98,6 +108,7 @@ def test_what_is_no_contradiction(claim: str, passage: str) -> None:
             "Pschorr is a brewery in Munich.",
             ["Munich is a brewery in Pschorr"],
         ),
+        ("Foe beat Hertha.", "Hertha beat Foe.", ["Foe beat Hertha"]),
         ("Dana is allergic to nuts.", "Leo is allergic to nuts; Dana is not.", ["Dana is allergic"]),
         ("France is in Lyon.", "We learn that Lyon is in France.", ["France is in Lyon"]),
         ("It goes from Oslo to Rome.", "A train from Rome to Oslo.", ["Oslo to Rome"]),
@@ -125,6 +136,9 @@ def test_roles(claim: str, passage: str, parts: list[str]) -> None:
         ("The capital of France is Paris.", "Paris is the capital of France."),
         ("Revenue at maker Beta rose 41%.", "Beta reports. Revenue rose 41% this year."),
         ("At Beta, the revenue of Gamma rose 41%.", "Beta and Gamma. Revenue rose 41% this year."),
+        ("Axolotls come from Lake Xo.", "The axolotl comes from Lake Xo near Mexico."),
+        ("Axolotls are salamanders that come from Lake Xo.", "An Axolotl: a salamander native to Lake Xo."),
+        ("Pauli won 3-2 at Hertha.", "Hertha 2-3 Pauli, half-time 1-1."),
     ],
 )
 def test_roles_said_in_other_words(claim: str, passage: str) -> None:

@@ -172,11 +172,13 @@ _NEGATIVE = lazy(
     r"(?i)\b(?:den(?:y|ied|ies)|refus|fail|lack|reject|unable|unlikely|prevent|avoid|stop|ceas|halt|cancel|drop"
     r"|suspend|abandon|scrapp|call(?:s|ed|ing)? off"
     r"|(?:ge|be|aus)fallen\b|(?:ent)?f[aä]llt\b|ausf[aä]ll|(?:ab|unter)gesagt|unmöglich|abge(?:sagt|lehnt)|gestrichen|eingestellt|verweiger|fehl"
-    r"|annul|supprim|interromp|suspen|impossib|manqu|cancel|impos|rechaz|falta"
+    r"|annul|supprim|interromp|suspen|impossib|manqu|impos|rechaz|falta"
     r"|exclud|except\b|absen|miss(?:es|ed|ing)\b|hardly|barely|neither|außer|far from|out of|rather than|instead|un[a-z]{4}|in(?:valid|correct|complete|active))"
 )
 
 
+_FORMER = lazy(r"(?i)(?:chang|mov|switch|replac)(?:ed|ing|es) (?:from )?")
+"""What says of what follows that it is so no more: "changed from B26"."""
 _BARRING = lazy(
     r"(?i)\b(?:clos(?:es?|ed|ing|ure)|shut|ban(?:s|ned)?|forbid\w*|prohibit\w*|block(?:s|ed)?|restrict\w*"
     r"|ge(?:schlossen|sperrt)|ver(?:boten|schoben)|untersagt|ferm[eé]\w*|interdi\w*|cerrad\w*|prohib\w*|gesloten|verboden|separate(?:ly)?|postpone\w*|delay\w*|pending|taken|same|unchanged)\b"
@@ -347,7 +349,7 @@ def _denials(mine: _Words, theirs: _Words, shared: set[str]) -> Iterator[str]:
     if own or mine.has_negative:
         return
     for stem, (start, end) in other.items():
-        if stem in shared and _beside(theirs, start, end, shared):
+        if stem in shared and (_beside(theirs, start, end, shared) or _says_alone(mine, theirs, start, stem)):
             at = mine.stems.index(stem)
             yield mine.part(at, at + 1)
 
@@ -361,7 +363,12 @@ def _is_negative(words: _Words, stem: str) -> bool:
             continue
         near = range(max(0, place - REACH), min(len(words.words), place + 1 + REACH))
         inside = (at for at in near if words.ends.isdisjoint(range(min(at, place), max(at, place))))
-        if any(at in words.denying or _NEGATIVE.match(words.words[at]) for at in inside):
+        if any(
+            at in words.denying
+            or _NEGATIVE.match(words.words[at])
+            or _FORMER.fullmatch(words.part(at, place) + " ")
+            for at in inside
+        ):
             return True
     return False
 
@@ -369,9 +376,21 @@ def _is_negative(words: _Words, stem: str) -> bool:
 def _beside(words: _Words, start: int, end: int, shared: set[str]) -> bool:
     """Whether the content word after a denied one, or before it where none follows in its clause, is shared too."""
     last = min((at + 1 for at in words.breaks if at >= end and words.is_abroad), default=None)
-    after = next(filter(None, words.stems[end + 1 : last]), None)
+    after = next((stem for stem in words.stems[end + 1 : last] if stem and stem not in _LIGHT), None)
     before = next(filter(None, reversed(words.stems[:start])), None)
     return after in shared if after else before in shared
+
+
+_LIGHT = frozenset(map(plain_form, "seen found reported given made expected known needed".split()))  # noqa: SIM905
+
+
+def _says_alone(mine: _Words, theirs: _Words, start: int, stem: str) -> bool:
+    """Whether a claim says only what "no" or "without" denies, or says it after the same word: "made a difference"."""
+    if theirs.words[start].lower() not in _NONE:
+        return False
+    said = [each for each in mine.stems if each]
+    before = next(filter(None, reversed(theirs.stems[:start])), None)
+    return said == [stem] or (before, stem) in pairwise(said)
 
 
 # Roles ---------------------------------------------------------------------------------------------------------
@@ -384,6 +403,7 @@ _SYMMETRIC = frozenset(
 )
 
 
+_COMING = frozenset("come comes came coming hail hails originate originates".split())  # noqa: SIM905
 _JOINING = frozenset("and or with the a an of for from near as both".split())  # noqa: SIM905
 
 
@@ -451,8 +471,8 @@ class _Relation:
 
     def __init__(self, words: _Words, start: int, end: int) -> None:
         self.words = list(map(str.lower, words.words[start:end]))
-        self.stems = set(words.stems[start:end]) - {""}
-        self.passive = not {"by", "from"}.isdisjoint(self.words)
+        self.stems = {stem for stem in words.stems[start:end] if stem and not stem.isdigit()}
+        self.passive = not {"by", "from"}.isdisjoint(self.words) and _COMING.isdisjoint(self.words)
         self.tells = bool(self.stems - _SYMMETRIC if self.stems else set(self.words) - _JOINING)
         """Whether it says who is what: it is no list, and nothing that goes both ways."""
 

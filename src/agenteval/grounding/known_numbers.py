@@ -170,7 +170,10 @@ def _is_displaced(quantity: Quantity, stated: Statement, sources: SourceText) ->
         return False
     before = sources.signs.all(tokens(text[max(0, start - 40) : start])).split(END)[-1]
     after = sources.signs.all(tokens(text[end : end + 40])).split(END)[0]
-    if text[start - 1 : start] == "(" and not sources.numbers.has_text(text[max(0, start - ALIKE) : start]):
+    if text[start - 1 : start] != "(":
+        if sources.numbers.has_text(f"({text[start:end]}"):
+            return False  # in brackets there, it does not stand in the place of another
+    elif not sources.numbers.has_text(text[max(0, start - ALIKE) : start]):
         return False  # what stands before the bracket may be about something else
     if not (before or after):
         return False

@@ -37,8 +37,25 @@ _CAPITALISED_ANYWHERE = lazy(rf"{_CAPITAL_FIRST}|(?<![a-z])[a-z]{{1,12}}[A-Z]\w*
 _INITIALS = lazy(r"(?:[A-Z]\.){2,}")
 _CAPITAL_INSIDE = lazy(r"[a-z][A-Z]")
 _TITLES = frozenset(["mr", "mrs", "ms", "dr", "prof", "sir", "herr", "herrn", "frau", "mme", "sra"])
-_OF_NUMBERS = ("UTC", "GMT", "AM", "PM", "USD", "EUR", "GBP", "JPY", "Celsius", "Fahrenheit")
-"""What stands beside times and amounts."""
+_OF_NUMBERS = (
+    "UTC",
+    "GMT",
+    "AM",
+    "PM",
+    "USD",
+    "EUR",
+    "GBP",
+    "JPY",
+    "Celsius",
+    "Fahrenheit",
+    "IBAN",
+    "BIC",
+    "ETA",
+    "ISBN",
+    "ID",
+    "URL",
+)
+"""What stands beside times and amounts, and says what a number or a link is."""
 _OPENERS = frozenset(
     re.findall(
         r"\w+",
