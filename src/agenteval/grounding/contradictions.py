@@ -389,7 +389,7 @@ def _says_alone(mine: _Words, theirs: _Words, start: int, stem: str) -> bool:
     if theirs.words[start].lower() not in _NONE:
         return False
     said = [each for each in mine.stems if each]
-    before = next(filter(None, reversed(theirs.stems[:start])), None)
+    before = next(filter(None, reversed(theirs.stems[:start])), "")
     return said == [stem] or (before, stem) in pairwise(said)
 
 

@@ -23,15 +23,18 @@ def going_through(items: Sequence[Item], parts: Sequence[frozenset[str]]) -> Seq
 
 
 def exchanged(
-    items: Sequence[Item], words: frozenset[str], naming: Collection[Field] | None = None
+    items: Sequence[Item],
+    words: frozenset[str],
+    naming: Collection[Field] | None = None,
+    numbers: frozenset[str] = frozenset(),
 ) -> Iterator[str]:
     """The values among words in fields of which the item that they name has others.
 
     Words name an item by a value that no other has in that field, which is one of `naming`, if that is given; the
-    exchanged one is in a field after it.
+    exchanged one is in a field after it. `numbers` beside the words may be in a name, but are none: `web-2`.
     """
     for own in items:
-        name = _name(own, items, words)
+        name = _name(own, items, words, numbers)
         if name is None or (naming and name not in naming):
             continue
         others = words.difference(*own.values())
@@ -47,10 +50,15 @@ def exchanged(
                 yield having[0][field]
 
 
-def _name(own: Item, items: Sequence[Item], words: frozenset[str]) -> Field | None:
-    """The first field of an item whose value is among words, and no other item's."""
+def _name(own: Item, items: Sequence[Item], words: frozenset[str], numbers: frozenset[str]) -> Field | None:
+    """The first field of an item whose value is among words, maybe with numbers, and no other item's."""
+    said = words | numbers
     for field, value in own.items():
-        if value and words.issuperset(value) and sum(each.get(field) == value for each in items) == 1:
+        if (
+            said.issuperset(value)
+            and not words.isdisjoint(value)
+            and sum(each.get(field) == value for each in items) == 1
+        ):
             return field
     return None
 

@@ -124,10 +124,13 @@ class Items:
                 found.append(part)
         return found
 
-    def of_others(self, text: int, words: frozenset[str], parts: Sequence[frozenset[str]]) -> Iterator[str]:
+    def of_others(
+        self, text: int, words: frozenset[str], parts: Sequence[frozenset[str]], numbers: frozenset[str]
+    ) -> Iterator[str]:
         """The values among words that other items have, in fields of which the item that is meant has others.
 
         A text in no item may be about one in a list of its object, and each part of a claim about one of its own.
+        `numbers` are what the claim has besides, which may be in names.
         """
         around = [item for item, _ in self._around(text)]
         for item in around:
@@ -142,8 +145,8 @@ class Items:
             items = [self._fields[item] for item in self._lists[these]]
             if len(items) <= MOST_COMPARED:
                 self._effort.spend(len(items) * (1 + len(parts)))
-                for each in [*(() if around else (words,)), *going_through(items, parts)]:
-                    yield from exchanged(items, each)
+                for each in [*(() if around and not numbers else (words,)), *going_through(items, parts)]:
+                    yield from exchanged(items, each, numbers=numbers)
 
     def named(self, text: int, words: frozenset[str]) -> tuple[int | None, frozenset[str]]:
         """The item that words tell, of the list that a text is in, by the number of its first record; and the words that tell items.

@@ -6,6 +6,7 @@ comma and no other word that carries meaning between them, or right after it, "4
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import dropwhile
 
 from agenteval.grounding.dates import Date
 from agenteval.grounding.quantity import Quantity
@@ -56,7 +57,12 @@ def _beside(fact: Fact, text: str, least: int, most: int) -> tuple[list[str], li
     """The content words before a fact, and the words after it, empty where they carry no meaning, within these bounds."""
     before = text[max(least, fact.start - FARTHEST) : fact.start]
     after = text[fact.end : min(most, fact.end + FARTHEST)]
-    return _content(_MARK.split(before)[-1]), list(map(plain_form, words(_MARK.split(after)[0])))
+    following = dropwhile(_BEING.__contains__, words(_MARK.split(after)[0]))
+    return _content(_MARK.split(before)[-1]), list(map(plain_form, following))
+
+
+_BEING = ("is", "are", "was", "were")
+"""What may stand before the name of a field that says what is counted: "31 were neutral"."""
 
 
 def _names(label: frozenset[str], before: Sequence[str], after: Sequence[str]) -> bool:

@@ -68,7 +68,7 @@ class Nearest:
             yield from exchanged_facts(self._stated, each, self._content)
         affirmed = self._affirmed(text)
         apart = [affirmed & self._content(part) for part in parts] if len(parts) > 1 else []
-        for value in items.of_others(place, affirmed, apart):
+        for value in items.of_others(place, affirmed, apart, self._numbers(text)):
             yield " ".join(map(self._written.__getitem__, value))
         if len(parts) > 1:
             yield from self._by_each_named(items, place)
@@ -92,13 +92,15 @@ class Nearest:
         self._passages.spend(len(rows))
         if not rows:
             return
-        said = self._affirmed(self._stated.without_links).union(  # `web-2` has a number in its name
-            filter(self._signs.digits, self._signs.content(words(self._stated.without_links)))
-        )
+        said = self._affirmed(self._stated.without_links) | self._numbers(self._stated.without_links)
         items = as_items(rows, lambda cell: self._signs.content(words(cell)))
         for value in exchanged(items, said, [LABEL]):
             if all(sign in self._written for sign in value):
                 yield " ".join(map(self._written.__getitem__, value))
+
+    def _numbers(self, text: str) -> frozenset[str]:
+        """The signs of the numbers of a text, which may be in names: `web-2`."""
+        return frozenset(filter(self._signs.digits, self._signs.content(words(text))))
 
     def _affirmed(self, text: str) -> frozenset[str]:
         """The signs of the words that the claim does not deny."""
