@@ -89,6 +89,13 @@ PLACES = [
     {"name": "Nonna", "outdoor_seating": "yes", "takes_reservations": "no", "rating": "4.6"},
     {"name": "Sakura", "outdoor_seating": "No", "takes_reservations": "Yes", "rating": "4.3"},
 ]
+HOSTS = [
+    {"host": "web-1", "cpu": 0.82, "uptime_days": 40, "status": "healthy", "region": "fra"},
+    {"host": "web-2", "cpu": 0.31, "uptime_days": 3, "status": "degraded", "region": "ams"},
+    {"host": "db-1", "cpu": 0.12, "uptime_days": 212, "status": "healthy", "region": "fra"},
+]
+SURVEY = {"answers": {"satisfied": 87, "neutral": 31, "dissatisfied": 18}, "responses": 136}
+HEATERS = [{"room": "Hall", "mode": "heat", "temp": 20.5}, {"room": "Attic", "mode": "off", "temp": 17.8}]
 MAIL = [{"from": "Jonas", "unread": False, "size": 7}, {"from": "Nadia", "unread": True, "size": 9}]
 ISSUES = {
     "items": [
@@ -252,6 +259,10 @@ def test_the_evidence_of_a_record() -> None:
         (ORDERS, "Order A-208 was created on 2 November and delivered on 9 November."),
         (PRICES, "Milk is €1.19 and bread €2.49 at Konsum."),
         (PRICES, "Bread and milk are 2.49 and 1.19 at Konsum."),
+        (HOSTS, "web-1 and db-1 are healthy, web-2 is degraded."),
+        (HOSTS, "web-2 has been up for 3 days in ams, and has a status."),
+        (SURVEY, "31 were neutral, 18 were dissatisfied."),
+        (HEATERS, "In the attic the heating is off and the temp is 17.8 °C."),
         (PLACES, "Nonna has outdoor seating, and a rating of 4.6."),
         (PLACES, "Nonna does not take reservations."),
         (MAIL, "The one from Nadia, with a size of 9, is unread."),
@@ -319,6 +330,12 @@ def test_honest_answers_pass(source: Any, output: str) -> None:
         (SHOP, "The kettle is not in stock.", 'the source says otherwise: "stock"'),
         (SHOP, "The desk lamp is made by Caffora.", 'the source says otherwise: "Caffora"'),
         (SHOP, "The desk lamp comes with free shipping.", "wording supported 0.45, needed 0.66"),
+        (HOSTS, "web-2 is healthy.", 'the source says otherwise: "healthy"'),
+        (HOSTS, "web-1 is degraded.", 'the source says otherwise: "degraded"'),
+        (HOSTS, "web-1 is in ams.", 'the source says otherwise: "ams"'),
+        (HOSTS, "web-1 and web-2 are healthy.", 'the source says otherwise: "healthy"'),
+        (SURVEY, "31 were dissatisfied.", 'the source says otherwise: "31"'),
+        (HEATERS, "In the attic the mode is heat.", 'the source says otherwise: "attic"'),
         (CALENDAR, "The dentist appointment is at 9:00.", "no source says this about 9:00"),
         (CALENDAR, "The dentist appointment at 11:30 is with Dana.", 'the source says otherwise: "Dana"'),
         (QUOTES, "NVDA is at 241.37.", "no source says this about 241.37"),

@@ -6,8 +6,8 @@ What a text states: `quantities` (each a `quantity`, with the help of `number_wo
 What the sources have: `sources` is what the tools returned, with `records` and `items` for JSON; `reading` finds what
 stands in one of them, `source_text` and `source_numbers` answer for all of them, `passages` finds the nearest one.
 
-The two beside each other: `claims` takes an output apart, and `support` judges a claim, by `known_numbers` and
-`known_names`, the `overlap` of its words, and what is said `otherwise`: `contradictions` and `opposites`, `states`, `exchanges`,
+The two beside each other: `claims` takes an output apart, and `support` judges a claim, by `known_numbers` (with
+`counts`) and `known_names`, the `overlap` of its words, and what is said `otherwise`: `contradictions` and `opposites`, `states`, `exchanges`,
 `temperatures` and `rows`, in data also `labels`, `directions`, `extremes`, and `subjects` where it names several objects.
 `citations` judges references, `marking` shows what is wrong, `effort` bounds the search.
 """

@@ -50,11 +50,13 @@ def against_record(claim: str, record: str, beside: Iterable[str] = ()) -> tuple
 
 
 def denied(claim: str) -> frozenset[str]:
-    """The words of a claim, in lower case, that a negation in it may deny."""
+    """The words of a claim, in lower case, that a negation in it may deny, or that it says are off."""
     said = _words(claim[:LONGEST])
-    return frozenset(
-        word.lower() for place in said.denying for word in said.words[place + 1 : place + 1 + REACH]
-    )
+    negated = {word.lower() for place in said.denying for word in said.words[place + 1 : place + 1 + REACH]}
+    return frozenset(negated.union(match[1].lower() for match in _OFF.finditer(claim[:LONGEST])))
+
+
+_OFF = lazy(r"(?i)(\w+) (?:(?:is|are|was|were) )?(?:switched |turned )?off\b")
 
 
 def _against_field(mine: "_Words", name: str, value: str) -> Iterator[str]:

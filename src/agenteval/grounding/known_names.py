@@ -7,7 +7,7 @@ from agenteval.grounding.reading import squash
 from agenteval.grounding.source_numbers import Beside
 from agenteval.grounding.source_text import SourceText
 from agenteval.grounding.wording import Name
-from agenteval.language.content_words import carries_content
+from agenteval.language.content_words import carries_content, plain_form
 from agenteval.language.stems import stems
 from agenteval.lazyregex import lazy
 from agenteval.text import fold
@@ -57,9 +57,10 @@ def _has_token(word: str, sources: SourceText) -> bool:
 
 
 def has_other_form(token: str, sources: SourceText) -> bool:
-    """Whether they have it as initials, as the date of a weekday, or as a country and its people."""
+    """Whether they have it as initials, as the date of a weekday, as a country and its people, or as the name of a list."""
     return (
         sources.dates_imply(token)
+        or plain_form(token) in sources.lengths
         or (token[:3] in _DAYS and _has_weekday(token, sources))
         or sources.has_initials(token)
         or (len(token) >= 4 and sources.has_any(_stems_of_people(token)))

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 
 from agenteval.grounding.conversions import converted, in_seconds
+from agenteval.grounding.counts import counts_list
 from agenteval.grounding.dates import Date
 from agenteval.grounding.durations import DURATION
 from agenteval.grounding.measures import is_measure, measure
@@ -44,6 +45,8 @@ def has_number(quantity: Quantity, stated: Statement, beside: Beside, sources: S
     if is_quarter(quantity, stated.without_links) and any(
         numbers.has_written(f"Q{value}", beside) for value in quantity.values
     ):
+        return True
+    if counts_list(quantity, stated.without_links, sources.lengths):
         return True
     return quantity.unit != DURATION and _has_otherwise(quantity, stated, beside, sources)
 

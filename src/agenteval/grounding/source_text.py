@@ -12,6 +12,7 @@ from decimal import Decimal
 from functools import cache, cached_property
 from itertools import chain
 
+from agenteval.grounding.counts import lengths
 from agenteval.grounding.dates import DAYS, MONTH_NAMES, MONTHS, Date
 from agenteval.grounding.effort import Effort
 from agenteval.grounding.items import Having
@@ -209,6 +210,11 @@ class SourceText:
     def numbers(self) -> SourceNumbers:
         """The numbers of all texts."""
         return SourceNumbers(self._read, self._with, self._effort)
+
+    @cached_property
+    def lengths(self) -> dict[str, set[int]]:
+        """How long the lists of data are, by the words of their names (see `counts`)."""
+        return lengths(self._own)
 
     # References ------------------------------------------------------------------------------------------------
 
