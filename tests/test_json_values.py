@@ -1,12 +1,13 @@
-"""JSON values: found at a path, compared, shown."""
+"""JSON values: found in texts and at a path, compared, shown."""
 
+import json
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agenteval.json_values import MISSING, args_key, equal, lookup
+from agenteval.json_values import MISSING, MOST_FAILED, args_key, equal, json_among, lookup
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
@@ -125,3 +126,63 @@ def test_args_key_tells_booleans_from_numbers() -> None:
     assert args_key({"a": True}) != args_key({"a": 1})
     assert args_key({"a": True}) != args_key({"a": 1.0})
     assert args_key({"a": [1, {"b": 2, "c": 3}]}) == args_key({"a": [1, {"c": 3, "b": 2}]})
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ('2 results: [{"id": 1}, {"id": 2}]', ["2 results: ", [{"id": 1}, {"id": 2}]]),
+        ('{"id": 1}\n{"id": 2}\n{"id": 3}\n', [[{"id": 1}, {"id": 2}, {"id": 3}]]),
+        ('[{"id": 1}] [{"id": 2}]', [[[{"id": 1}], [{"id": 2}]]]),
+        (
+            'One {"id": 1} and {"id": 2}, {"id": 3}.',
+            ["One ", {"id": 1}, " and ", [{"id": 2}, {"id": 3}], "."],
+        ),
+        ('```json\n{"a": []}\n```', ["```json\n", {"a": []}, "\n```"]),
+        ('GET /x -> {"a": {"b": "}"}} 200', ["GET /x -> ", {"a": {"b": "}"}}, " 200"]),
+        ('{"a" : broken} then {"b": 1}', ['{"a" : broken} then ', {"b": 1}]),
+    ],
+)
+def test_json_among_prose(text: str, parts: list[Any]) -> None:
+    """In its order; values in a row are one list."""
+    assert json_among(text) == parts
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        " ",
+        "none",
+        "a {set} of [things]",
+        '["a", "b"]',
+        "[1] says {2}",
+        '{"a": ',
+        'x{"a": 1}',
+        '{"a": "' * 99,
+    ],
+)
+def test_texts_without_objects(text: str) -> None:
+    """Lists of texts are no data, nor is what goes on a word, or is cut off."""
+    assert json_among(text) == [text]
+
+
+def test_after_many_brackets_that_begin_nothing_the_rest_is_prose() -> None:
+    """Looking on would take too long."""
+    assert json_among('["" ' * MOST_FAILED + '{"a": 1}') == ['["" ' * MOST_FAILED + '{"a": 1}']
+    assert json_among('["" ' * (MOST_FAILED - 1) + '{"a": 1}')[1] == {"a": 1}
+
+
+@given(st.lists(st.dictionaries(st.text(max_size=3), JSON, min_size=1, max_size=2), min_size=1, max_size=3))
+def test_what_stands_between_prose_is_found(values: list[Any]) -> None:
+    """Whatever is in it."""
+    text = "".join(f"and {json.dumps(value)} " for value in values)
+    assert [part for part in json_among(text) if not isinstance(part, str)] == values
+
+
+@given(st.text(alphabet='{}[]":, a1\n\\'))
+def test_any_text_may_be_searched(text: str) -> None:
+    """Nothing crashes, and prose is not lost."""
+    parts = json_among(text)
+    assert parts
+    assert all(part in text for part in parts if isinstance(part, str))

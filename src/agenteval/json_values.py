@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+from agenteval.lazyregex import lazy
 from agenteval.text import composed
 
 
@@ -23,6 +24,48 @@ def json_in(text: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError):
         return None
+
+
+def json_among(text: str) -> list[Any]:
+    """The prose of a text and the objects or lists of objects that it holds, in order: `2 results: [{"id": 1}, {"id": 2}]`.
+
+    Prose is text, what is JSON is a dict or a list; several values with only blanks between them are one list. Without any
+    there is nothing but the text.
+    """
+    parts: list[Any] = []
+    decode, at, end, failed = json.JSONDecoder().raw_decode, 0, 0, 0
+    while failed < MOST_FAILED and (match := _OPENING.search(text, at)):
+        at = match.start()
+        try:
+            value, after = decode(text, at)
+        except (ValueError, RecursionError):
+            value, after = None, at + 1
+        if isinstance(value, dict) or (
+            isinstance(value, list) and any(isinstance(each, dict) for each in value)
+        ):
+            _add(parts, text[end:at], value)
+            end = after
+        else:
+            failed += 1
+        at = after
+    rest = text[end:]
+    return [*parts, rest] if rest.strip() or not parts else parts
+
+
+def _add(parts: list[Any], prose: str, value: Any) -> None:
+    """Add a value, and the prose before it; without any, to the values before."""
+    last = parts[-1] if parts and not prose.strip(" \t\r\n,") else None
+    if last is None:
+        parts += [prose, value] if prose.strip() else [value]
+    elif isinstance(last, list) and isinstance(value, dict):
+        last.append(value)
+    else:
+        parts[-1] = [last, value]
+
+
+_OPENING = lazy(r"(?<![\w\"'{\[\\])[{\[](?=\s*[{\[\"])")
+MOST_FAILED = 50
+"""How many brackets of a text at most may begin no such JSON, before the rest is taken for prose."""
 
 
 def lookup(args: Any, path: str) -> Any:

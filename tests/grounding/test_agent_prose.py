@@ -56,6 +56,17 @@ def unsupported(output: str, source: str) -> list[str]:
         ),
         ("It is 2 % more, a fee of 36.85.", "It is more by a fee of 2% (36.85).", "It has a fee of 36.58.", "36.58"),
         ("The IBAN is AT48 3200 1234.", "Transfer it to AT48 3200 1234.", "The IBAN is AT48 3200 1235.", "1235"),
+        ("It has 19½ hours of light.", "It has 19.5 hours of light.", "It has 18½ hours of light.", "18½ hours"),
+        ("It has 19.5 hours of light.", "It has 19½ hours of light.", "It has 19.75 hours.", "19.75 hours"),
+        ("It starts 10–11:30.", "It starts 10:00-11:30.", "It starts 9–11:30.", "9"),
+        ("Sunset is at ten past four.", "Sunset: 16:10", "Sunset is at twenty past four.", "twenty past four"),
+        ("Sunset is at quarter to 5.", "Sunset: 16:45", "Sunset is at quarter to 6.", "quarter to 6"),
+        ("Es ist Viertel nach drei.", "Es ist 15:15 Uhr.", "Es ist Viertel vor drei.", "Viertel vor drei"),
+        ("Five to ten people came.", "5-10 people came.", "Five to twelve people came.", "twelve"),
+        ("Pay by mid-May (15th at the latest).", "Pay by 15 May.", "Pay by mid-May (16th).", "16th"),
+        ("The sofa, due on the 25th – mine – is sold.", "Sofa sold, due 25 Nov", "The sofa is due the 24th – mine.", "24th"),
+        ("Have a plan B, and book in May.", "Book in May.", "Have a plan B, and book in June.", "June"),
+        ("Der Steig in Kürze: 170 km.", "Der Steig ist 170 km lang.", "Der Steig in Kürze: 180 km.", "180 km"),
         ("Library hours: 9 to 8.", "Library hours: 9am-8pm", "Library hours: 9 to 7.", "7"),
         ("Library hours are 9-8 on weekdays.", "Hours: 9am-8pm", "Library hours are 9-7 on weekdays.", "7"),
         ("Free until the end of December.", "Free until 31 Dec.", "Free until the end of November.", "November"),
@@ -433,3 +444,23 @@ def test_the_sets_are_well_formed(name: str) -> None:
     assert len({row["id"] for row in rows}) == len(rows)
     assert all(row["supported"] is (row["kind"] == "honest") for row in rows)
     assert all(row["id"].startswith(row["kind"]) and row["output"] and row["source"] for row in rows)
+
+
+def test_lines_that_begin_with_an_emoji_are_bullets() -> None:
+    """Each is a claim of its own, where there are several; alone, it is prose."""
+    told = "Three are open:\n🔴 Leak in A (urgent). Since May\n🟠 Noise in B\n→ Draft in C\nBye."
+    assert [(claim.text, claim.listed) for claim in claims(told)] == [
+        ("Three are open:", 3),
+        ("🔴 Leak in A (urgent). Since May", 0),
+        ("🟠 Noise in B", 0),
+        ("→ Draft in C", 0),
+    ]
+    alone = [claim.text for claim in claims("🔴 There is a leak in A. It began in May.\nNoise is in B")]
+    assert alone == ["🔴 There is a leak in A.", "It began in May.", "Noise is in B"]
+
+
+def test_data_among_prose_is_data() -> None:
+    """A fact of one object is none of another, though the tool returned a text."""
+    source = 'Found 2 tickets: [{"id": "A-1", "owner": "Noor", "hours": 4}, {"id": "A-2", "owner": "Pia", "hours": 9}]'
+    assert unsupported("Ticket A-1 of Noor took 4 hours.", source) == []
+    assert unsupported("Ticket A-1 of Noor took 9 hours.", source) == ["9 hours"]

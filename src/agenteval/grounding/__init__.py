@@ -1,6 +1,6 @@
 """Whether what an output says is in its sources: hard facts, wording, citations. By rules, without a model.
 
-What a text states: `quantities` (each a `quantity`, with the help of `number_words`, `times`, `durations` and `measures`), `dates`,
+What a text states: `quantities` (each a `quantity`, with the help of `number_words`, `times`, `durations` and `measures`), `dates`, `weekdays`,
 `links`, and in `wording` names and quotes; `statements` puts them together, without the `apparatus`.
 
 What the sources have: `sources` is what the tools returned, with `records` and `items` for JSON; `reading` finds what

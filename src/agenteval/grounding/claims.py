@@ -107,7 +107,11 @@ def _kept(output: str) -> tuple[Claim, ...]:
 
 def _found(output: str) -> tuple[Claim, ...]:
     found: list[Claim] = []
-    parts = [block for block in blocks(composed(output)) if block.kind not in ("code", "rule")]
+    parts = [
+        block
+        for block in blocks(_EMOJI_LIST.sub(_with_bullets, composed(output)))
+        if block.kind not in ("code", "rule")
+    ]
     in_sources = False
     for index, block in enumerate(parts):
         is_item = block.kind in ("bullet", "number", "table")
@@ -121,6 +125,15 @@ def _found(output: str) -> tuple[Claim, ...]:
             leads_in = place == len(pieces) - 1 and _leads_in(piece, listed)
             found += _claim(piece, leads_in=leads_in, listed=listed if leads_in else 0)
     return tuple(found)
+
+
+_PICTURE = "[\u2190-\u2bff\U0001f000-\U0001faff]"
+_EMOJI_LIST = lazy(rf"(?m)(?:^{_PICTURE}.*(?:\n|\Z)){{2,}}")
+"""Lines in a row that each begin with an emoji: chats have them in the place of bullets."""
+
+
+def _with_bullets(lines: re.Match[str]) -> str:
+    return "".join(f"- {line}" for line in lines.group().splitlines(keepends=True))
 
 
 def _leads_in(piece: str, listed: int) -> bool:

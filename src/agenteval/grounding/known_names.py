@@ -2,10 +2,10 @@
 
 from functools import lru_cache
 
-from agenteval.grounding.dates import DAYS
 from agenteval.grounding.reading import squash
 from agenteval.grounding.source_numbers import Beside
 from agenteval.grounding.source_text import SourceText
+from agenteval.grounding.weekdays import abbreviations, ways_to_name, weekday
 from agenteval.grounding.wording import Name
 from agenteval.language.content_words import carries_content, plain_form
 from agenteval.language.stems import stems
@@ -61,20 +61,19 @@ def has_other_form(token: str, sources: SourceText) -> bool:
     return (
         sources.dates_imply(token)
         or plain_form(token) in sources.lengths
-        or (token[:3] in _DAYS and _has_weekday(token, sources))
+        or ((day := weekday(token)) is not None and _has_weekday(day, sources))
         or sources.has_initials(token)
         or (len(token) >= 4 and sources.has_any(_stems_of_people(token)))
     )
 
 
-_DAYS = {day[:3]: day for day in DAYS}
-
-
-def _has_weekday(token: str, sources: SourceText) -> bool:
-    """Whether the sources have a day of the week that is cut short in one of the two: `Wed` for Wednesday."""
-    day = _DAYS[token[:3]]
-    return day.startswith(token.removesuffix("s")) and any(
-        sources.has_token(day[:size]) for size in (3, 4, 5, len(day))
+def _has_weekday(day: str, sources: SourceText) -> bool:
+    """Whether the sources have a day of the week in some language, maybe cut short: `Wed` for Wednesday, a date on it, or a span of days."""
+    return (
+        sources.tells_week
+        or sources.dates_imply(day)
+        or any(map(sources.has_token, ways_to_name(day)))
+        or any(map(sources.numbers.has_text, abbreviations(day)))
     )
 
 

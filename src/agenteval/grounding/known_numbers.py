@@ -1,14 +1,14 @@
 """Whether the sources have a number that a claim states: in any spelling, near the claim's words, and in its place."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from agenteval.grounding.conversions import converted, in_seconds
 from agenteval.grounding.counts import counts_list
 from agenteval.grounding.dates import Date
 from agenteval.grounding.durations import DURATION
 from agenteval.grounding.measures import is_measure, measure
-from agenteval.grounding.quantities import CURRENCIES
+from agenteval.grounding.quantities import CURRENCIES, FRACTIONS
 from agenteval.grounding.quantity import METRES, Quantity, is_quarter
 from agenteval.grounding.source_numbers import (
     COUNTED,
@@ -167,6 +167,8 @@ def _is_displaced(quantity: Quantity, stated: Statement, sources: SourceText) ->
     """Whether the sources have another number in the very place: the words before and after it are the same."""
     if quantity.about or quantity.unit in (":", "+", DURATION) or not any(map(str.isdigit, quantity.text)):
         return False
+    if quantity.text[-1] in FRACTIONS or any(map(sources.numbers.has_text, _with_sign(quantity))):
+        return False  # its words are others: `19½` is `19.5`
     text = stated.without_links
     start, end = quantity.start, quantity.end
     if sources.numbers.has_text(text[max(0, start - ALIKE) : end + 1]):
@@ -183,3 +185,9 @@ def _is_displaced(quantity: Quantity, stated: Statement, sources: SourceText) ->
     beside = 1 if before and after else 2
     number = sources.signs.all(tokens(quantity.text))
     return sources.passages.displaces(before[-beside:], number, after[:beside])
+
+
+def _with_sign(quantity: Quantity) -> Iterator[str]:
+    """How a number with a half or a quarter is written with one sign for that."""
+    for value in quantity.values:
+        yield from (f"{int(value)}{sign}" for sign, part in FRACTIONS.items() if value - int(value) == part)

@@ -85,7 +85,8 @@ IDENTIFIER = lazy(
 
 _IDENTIFIER_SIGN = lazy(r"\d(?:(?<=[A-Za-z]\d)|(?<=[A-Za-z]-\d)|\.\d)")
 
-_IN_WORDS = ("half", "halb", "quarter")
+FRACTIONS = {"½": Decimal("0.5"), "¼": Decimal("0.25"), "¾": Decimal("0.75")}
+_IN_WORDS = ("half", "halb", "quarter", " past ", " nach ", " vor ")
 """What a time of day or a length of time may be told with that has no digits."""
 _DIGITS = lazy(r"\d+")
 _PHONE = lazy(r"\+\d{1,3}[ ()/-]{1,2}\d[\d ()/-]{4,16}\d")
@@ -161,6 +162,8 @@ def _digits(text: str) -> Iterator[Quantity]:
         if text.startswith(MONTH_SIGNS, end):
             continue  # a month: by itself it is no date, nor a number
         value = Decimal(digits)
+        if fraction := FRACTIONS.get(text[end : end + 1]):
+            value, end = value + fraction, end + 1
         unit = _unit(currency and currency.group(), ordinal, after) or measure(text, start, end)
         if (
             not (unit or scale)

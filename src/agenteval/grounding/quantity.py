@@ -131,13 +131,13 @@ def may_be_hour(before: str, after: str) -> str:
 
 
 _AFTER_DAY = lazy(
-    r"\W*\Z|[.,;:!?)]| of (?:this|the) m| (?:is|was|at|in|from|to|and|or|for|has|will|if|between|until|but|as|with)\b"
+    r"\W*\Z|[.,;:!?)]| [-\u2013\u2014] | of (?:this|the) m| (?:is|was|at|in|from|to|and|or|for|has|will|if|between|until|but|as|with)\b"
 )
 
 
 def may_be_day(before: str, after: str) -> bool:
     """Whether an ordinal in digits between these texts may be a day without its month: no `3rd quarter`."""
-    return before.lower().endswith("the ") and bool(_AFTER_DAY.match(after))
+    return before.lower().endswith(("the ", "(", " on ", " by ")) and bool(_AFTER_DAY.match(after))
 
 
 def may_be_version(before: str) -> bool:

@@ -14,7 +14,7 @@ from itertools import accumulate
 from agenteval.grounding.dates import Date, dates
 from agenteval.grounding.durations import between, durations, idioms, in_minutes
 from agenteval.grounding.links import Link, addresses, links, spelled_out
-from agenteval.grounding.quantities import IDENTIFIER, SHARED_SCALE, in_digits
+from agenteval.grounding.quantities import FRACTIONS, IDENTIFIER, SHARED_SCALE, in_digits
 from agenteval.grounding.quantity import Quantity, apart
 from agenteval.grounding.times import times
 from agenteval.grounding.wording import tokens
@@ -145,6 +145,9 @@ class Reading:
             found = _readings(match.group(1).replace(" ", ""), match.group(2))
             values.extend(found)
             places.extend((match.start(),) * len(found))
+        for match in () if text.isascii() else _WITH_FRACTION.finditer(text):
+            values.append(float(match[1]) + float(FRACTIONS[match[2]]))
+            places.append(match.start())
         return values, places
 
 
@@ -174,6 +177,7 @@ _RUN = lazy(
     r"(\d\d*(?:[,.\u00a0\u202f'\u2019]\d+)*)(?:[ -]?([hkmbtHKMBT百千万萬亿億])(?=[nm]?\b|undred|housand|r?ill[ioó]|(?:io|rd)\b|(?<=[百千万萬亿億])))?"
 )
 """A number in digits, and the first letter of the scale that may follow. What begins in `\\d\\d*` is found quicker than `\\d+`."""
+_WITH_FRACTION = lazy(r"(?<![\d.,])(\d{1,9})([½¼¾])")
 _GOES_ON = lazy(r",? \d{3}(?!\d)|\. \d")
 SPACED = lazy(
     r"(?<!\d)(\d(?:\d{0,2}(?:,? \d{3}(?!\d))+(?:\. ?\d+|,\d\d?)?|\d{0,8}\. \d+))(?!\d)(?: ?([hkmbtHKMBT]))?"

@@ -24,6 +24,7 @@ from agenteval.grounding.siblings import is_said_of_other
 from agenteval.grounding.source_numbers import Beside, SourceNumbers, any_unit, anywhere
 from agenteval.grounding.sources import Source
 from agenteval.grounding.statements import Statement
+from agenteval.grounding.weekdays import tells_week
 from agenteval.language.signs import END, words
 from agenteval.language.stems import stem
 from agenteval.lazyregex import lazy
@@ -205,6 +206,11 @@ class SourceText:
             for number in sorted(candidates)
             for each in self._effort.spent_on(self._read[number].dates)
         )
+
+    @cached_property
+    def tells_week(self) -> bool:
+        """Whether a text has a span of days of the week."""
+        return any(tells_week(source.text) for source in self._read)
 
     @cached_property
     def numbers(self) -> SourceNumbers:

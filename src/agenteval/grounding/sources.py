@@ -1,7 +1,7 @@
 """What an output may rest on: the text of tool results, of the user's messages, of memory.
 
 A JSON result is taken apart into what its objects say with their short fields (see `records`), and its other
-strings and numbers. A string that holds JSON is read as JSON. Each text keeps its place: a JSON pointer into the
+strings and numbers. A string that is JSON, or holds objects among prose, is read as such. Each text keeps its place: a JSON pointer into the
 event, which goes on inside such a string.
 """
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agenteval.grounding.records import is_field, records, row
-from agenteval.json_values import json_in
+from agenteval.json_values import json_among, json_in
 from agenteval.selectors import is_event_of
 from agenteval.spec import TestCase, memory_text
 from agenteval.trace import Event, Trace
@@ -121,7 +121,7 @@ def _placed(value: Any, root: Path) -> Iterator[tuple[str, Path, bool]]:
         if isinstance(item, str) and (inner := json_in(item)) is not None:
             item, name = inner, ""
         if isinstance(item, str):
-            yield item, path, False
+            yield from _placed_among(item, path)
         elif isinstance(item, int | float) and not isinstance(item, bool):
             yield str(item), path, False
         elif isinstance(item, dict):
@@ -134,6 +134,17 @@ def _placed(value: Any, root: Path) -> Iterator[tuple[str, Path, bool]]:
             yield row(item), path, True
         elif isinstance(item, list):
             pending += [(item[index], (path, index)) for index in reversed(range(len(item)))]
+
+
+def _placed_among(text: str, path: Path) -> Iterator[tuple[str, Path, bool]]:
+    """The same of a text that is not JSON, but may hold some: "2 results: [{…}, {…}]"."""
+    parts = json_among(text)
+    is_only = sum(not isinstance(part, str) for part in parts) == 1
+    for number, part in enumerate(parts):
+        if isinstance(part, str):
+            yield part, path, False
+        else:
+            yield from _placed(part, path if is_only else (path, number))
 
 
 def _unescaped(text: str) -> str:

@@ -1,7 +1,7 @@
 """Times of day in a text, in minutes: `17:00`, `5 pm`, `5.30 pm`, `17 Uhr`, `17h30`, `half past five`."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from itertools import chain
 
@@ -18,11 +18,11 @@ _TIME = lazy(
 _FURTHER_SIGN = lazy(r"\d ?(?:uhr\b|h\d|h\b|[-–—]|(?:to|and|until|und|bis|et|à|y|a) \d)", re.IGNORECASE)  # noqa: RUF001
 _FURTHER = lazy(
     r"(?<![\w:.,])(?P<hour>[012]?\d)(?:(?:\.(?P<past>[0-5]\d))? ?uhr\b|(?= ?[-–—] ?[012]?\d(?::\d\d)? ?(?:[ap]\.?m|uhr|h)\b)"  # noqa: RUF001
-    r"|(?= (?:to|and|until|und|bis|et|à|y|a) [012]?\d(?::\d\d)? ?(?:[ap]\.?m|uhr|h)\b)| ?h ?(?P<minute>[0-5]\d)\b(?! ?min))"
+    r"|(?= ?[-–—] ?[012]?\d:[0-5]\d(?![\w:]))|(?= (?:to|and|until|und|bis|et|à|y|a) [012]?\d(?::\d\d)? ?(?:[ap]\.?m|uhr|h)\b)| ?h ?(?P<minute>[0-5]\d)\b(?! ?min))"  # noqa: RUF001
     r"|(?:(?<=\b[aày] )|(?<=\b(?:et|de) )|(?<=\blas )|(?<=\bentre )|(?<=\d [-–] )|(?<=\d[-–]))(?P<only>[012]?\d) ?h\b",  # noqa: RUF001
     re.IGNORECASE,
 )
-"""Other ways to tell one: `17 Uhr`, the 2 of `2-4 pm`, `17h30`, `à 17 h`."""
+"""Other ways to tell one: `17 Uhr`, the 2 of `2-4 pm` and of `2-3:30`, `17h30`, `à 17 h`."""
 _EAST_ASIAN = (
     lazy(r"(?<![\d:.])(?P<hour>[012]?\d)[点點时時](?P<minute>[0-5]?\d)(?!\d)"),
     lazy(r"(?<![\d:.])(?P<hour>[012]?\d)[点點时時]半"),
@@ -32,6 +32,15 @@ _HALF_PAST = lazy(r"\bhalf (?:past )?(?P<hour>1?\d\b|[a-z]{3,6}\b)", re.IGNORECA
 _HALF_TO = lazy(r"\bhalb (?P<hour>1?\d\b|[a-zöü]{3,6}\b)(?P<to>)", re.IGNORECASE)
 """In German, half an hour before: `halb sieben` is 6:30."""
 _HOURS = SMALL | OTHERS | {"eins": 1}
+_MINUTES = {"five": 5, "ten": 10, "twenty": 20, "twenty-five": 25, "quarter": 15}
+_MINUTES |= {"fünf": 5, "zehn": 10, "zwanzig": 20, "viertel": 15}
+_PAST = lazy(
+    r"\b(?:(?P<past>(?:(?:twenty-)?five|ten|twenty|quarter) past|(?:fünf|zehn|zwanzig|viertel) nach)"
+    r"|(?P<to>quarter to|(?:fünf|zehn|zwanzig|viertel) vor)) (?P<hour>1?\d\b(?!:)|[a-zöü]{3,6}\b)",
+    re.IGNORECASE,
+)
+"""Minutes after or before an hour: `ten past four`, `Viertel vor drei`. "Five to ten" may be a range."""
+_PAST_SIGNS = (" past ", "uarter to ", " nach ", " vor ")
 
 _LATER_HALF = lazy(r" ?(?:[-–—]|to|until) ?[012]?\d(?::\d\d)? ?[ap]\.?m\b", re.IGNORECASE)  # noqa: RUF001
 """What tells the half of the day after another time: `07:00 - 09:00 PM`."""
@@ -46,6 +55,8 @@ def times(text: str) -> Iterator[Quantity]:
         found.append(_HALF_PAST.finditer(text))
     if "halb " in text:
         found.append(_HALF_TO.finditer(text))
+    if any(sign in text for sign in _PAST_SIGNS):
+        found.append(_PAST.finditer(text))
     if not text.isascii() and any(sign in text for sign in HOUR_SIGNS):
         found += [pattern.finditer(text) for pattern in _EAST_ASIAN]
     return filter(None, map(_time, chain.from_iterable(found)))
@@ -55,9 +66,9 @@ def _time(match: re.Match[str]) -> Quantity | None:
     parts = match.groupdict()
     written = parts["hour"] or parts["only"]
     hour = int(written) if written.isdigit() else _HOURS.get(written.lower(), 24)
-    if "to" in parts and 1 <= hour <= 12:
-        hour = hour - 1 or 12
-    minute = 30 if "minute" not in parts else int(parts["minute"] or parts["past"] or 0)
+    minute = _minute(parts)
+    if parts.get("to") is not None and 1 <= hour <= 12:
+        hour, minute = hour - 1 or 12, 60 - minute
     half = (parts.get("half") or parts.get("side") or "").lower()[:1]
     if hour > 23 or (half and not 1 <= hour <= 12):
         return None
@@ -74,6 +85,14 @@ def _time(match: re.Match[str]) -> Quantity | None:
         start=match.start(),
         end=match.end(),
     )
+
+
+def _minute(parts: Mapping[str, str | None]) -> int:
+    """The minutes after the hour, or before it."""
+    told = parts.get("minute") or parts.get("past") or parts.get("to")
+    if told and not told.isdigit():
+        return _MINUTES[told.lower().split()[0]]
+    return int(told) if told else 0 if "minute" in parts else 30
 
 
 def _is_of_24_hours(match: re.Match[str], hour: str) -> bool:

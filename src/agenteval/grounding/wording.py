@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from agenteval.grounding.weekdays import weekday, weekdays_in_small
 from agenteval.language.bare_words import bare_words
 from agenteval.language.content_words import plain_form
 from agenteval.language.european import is_function_word, is_german
@@ -67,7 +68,7 @@ _OPENERS = frozenset(
 _STARTS = lazy(
     r"(?:\A|[.!?:…;][\"'”’)\]*_]*\s|[\"“(\[*_>¡¿]|[-–—•|\u2190-\u2bff\ufe0f\U0001f000-\U0001faff]\s)\s*\Z"
 )
-_LABEL = lazy(r"\W{0,4}[^:.!?\n]{1,60}:(?=\W)")
+_LABEL = lazy(r"\W{0,4}[^:.!?\n{}]{1,60}:(?=\W)")
 
 
 def names(text: str) -> list[Name]:
@@ -95,7 +96,8 @@ def names(text: str) -> list[Name]:
         written = " ".join(word.group() for word in words)
         if pieces := tuple(tokens(_COMPOUND.sub("", written.replace(".", "")))):
             found.append(Name(text=written, tokens=pieces, number=_number_before(run[0], text)))
-    return found
+    days = (match.group() for match in weekdays_in_small(text) if match.group().islower())
+    return [*found, *(Name(text=day, tokens=(fold(day),)) for day in days)]
 
 
 _COMPOUND = lazy(r"-[a-z]\w+")
@@ -112,13 +114,17 @@ _COUNTED = lazy(r"(?:\d|\b(?:zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|el
 def _german_name(run: list[re.Match[str]], words: list[re.Match[str]], text: str) -> list[re.Match[str]]:
     """The last word of a run that may be a name. German writes nouns with a capital: one alone says nothing.
 
-    Two in a row, not after a number, are a name, maybe after what it is a name of; and so is one after `Herr` or `Frau`.
+    A day of the week does. Two in a row, not after a number, are a name, maybe after what it is a name of; and so is one after `Herr` or `Frau`.
     """
     usual = [word for word in words if not _has_unusual_capitals(word.group())]
     is_name = fold(run[0].group()) in _TITLES or (
         len(usual) > 1 and not _COUNTED.search(text[max(0, run[0].start() - 8) : run[0].start()])
     )
-    return [word for word in words if word not in usual or (is_name and word is usual[-1])]
+    return [
+        word
+        for word in words
+        if word not in usual or (is_name and word is usual[-1]) or weekday(fold(word.group()))
+    ]
 
 
 def _runs(text: str) -> Iterator[list[re.Match[str]]]:
@@ -162,7 +168,8 @@ def _is_function_word(word: re.Match[str], text: str, *, first: bool) -> bool:
     written = word.group()
     folded = fold(written).replace("’", "'").removesuffix("'s")
     if len(written) == 1:  # the A of "Lab A" is a name, the A of "A lab" is none
-        alone = written == "I" or (written == "A" and first) or _begins(word, text)
+        planned = text[: word.start()].lower().endswith("plan ")  # "have a plan B"
+        alone = written == "I" or (written == "A" and first) or _begins(word, text) or planned
         return alone and text[word.end() : word.end() + 1] != "."
     if (
         folded in _TITLES

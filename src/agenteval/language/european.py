@@ -14,6 +14,8 @@ _GERMAN = frozenset(
     voraussichtlich vor war waren warum wegen weil wenn werden wie wir wird wo wurde wurden zum zur zwischen uhr
     """.split()  # noqa: SIM905 - a list of them would be six times as long
 )
+_OPENERS = (["der"], ["das"])
+"""Where they begin a text: elsewhere they may be part of a name."""
 _AMBIGUOUS = frozenset("am an in so war also".split())  # noqa: SIM905
 _OTHERS = frozenset(
     """
@@ -37,7 +39,7 @@ def is_function_word(word: str) -> bool:
 def is_german(text: str) -> bool:
     """Whether a text has more German-only words than English function words."""
     words = text.lower().split()
-    german = sum(map(_GERMAN.__contains__, words))
+    german = sum(map(_GERMAN.__contains__, words)) + (words[:1] in _OPENERS)
     if not german:
         return False
     return german > sum(not carries_content(word) for word in words if word not in _GERMAN | _AMBIGUOUS)
