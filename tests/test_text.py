@@ -86,6 +86,8 @@ def test_underlined_headings() -> None:
         ("Schůzka je 24. prosince.", 1),
         ("It closed on May 24. August was cold.", 2),
         ("There were 24. Dezember followed.", 1),
+        ("On Saturday (28.11.) there is a fair.", 1),
+        ("It ended (in 2024.) Then it began.", 2),
         ("There were 24. The rest followed.", 2),
         ("It closed on May 24. iPhone sales fell.", 2),
         ("Take option b. Then go. Or plan a. I did.", 4),

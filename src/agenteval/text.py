@@ -287,6 +287,8 @@ def _ends_sentence(text: str, start: int, stop: re.Match[str]) -> bool:
         return True
     if "!" in marks or "?" in marks or "؟" in marks:
         return not (closers.strip("*_`") and after[0].islower())
+    if closers.startswith(")") and text[stop.start() - 1].isdigit() and after[0].islower():
+        return False  # "on Saturday (28.11.) there is"
     if len(marks) > 1 or marks == "…":
         return not after[0].islower()
     window = text[max(start, stop.start() - 32) : stop.start()].split()

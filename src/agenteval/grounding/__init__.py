@@ -1,7 +1,7 @@
 """Whether what an output says is in its sources: hard facts, wording, citations. By rules, without a model.
 
 What a text states: `quantities` (each a `quantity`, with the help of `number_words`, `times`, `durations` and `measures`), `dates`, `weekdays`,
-`links`, and in `wording` names and quotes; `statements` puts them together, without the `apparatus`.
+`crons`, `links`, and in `wording` names and quotes; `statements` puts them together, without the `apparatus`.
 
 What the sources have: `sources` is what the tools returned, with `records` and `items` for JSON; `reading` finds what
 stands in one of them, `source_text` and `source_numbers` answer for all of them, `passages` finds the nearest one.

@@ -74,14 +74,15 @@ _NUMERIC = [
     ),
     lazy(r"(?<!\d)(?P<year>[12]\d{3}) ?[年년] ?(?P<month>[01]?\d) ?[月월]"),
     lazy(
-        r"(?:(?<=\b(?:am|ab) )|(?<=\b(?:zum|vom|bis|den|dem) )|(?<=(?:tag|och), ))"
+        r"(?:(?<=\b(?:am|ab) )|(?<=\b(?:zum|vom|bis|den|dem) )|(?<=(?:tag|och), )|(?<=(?:tag|och) )|(?<=\()|(?<=\b(?:mo|di|mi|do|fr|sa|so)[ .,] )"
+        r"|(?<=\b(?:mo|di|mi|do|fr|sa|so) ))"
         r"(?P<day>[0-3]?\d)\.(?P<month>[01]?\d)\.(?!\d)",
         re.IGNORECASE,
     ),
 ]
 _NAMED = [
     lazy(rf"\b{_DAY}(?:(?: of| de)? |\. ?){_MONTH}(?:,?(?: del?)? {_YEAR})?", re.IGNORECASE),
-    lazy(rf"\b{_MONTH} {_DAY}\b(?!:)(?:,? {_YEAR})?", re.IGNORECASE),
+    lazy(rf"\b{_MONTH} {_DAY}\b(?!:\d)(?:,? {_YEAR})?", re.IGNORECASE),
     lazy(rf"\b{_MONTH},? (?:of |del? )?{_YEAR}", re.IGNORECASE),
 ]
 _NUMERIC_SIGN = lazy(r"\d[-/.][0-3]?\d(?:[-/.]\d|\.(?!\w))|\d ?[月월]")

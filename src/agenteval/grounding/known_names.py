@@ -36,6 +36,8 @@ def has_name(name: Name, sources: SourceText) -> bool:
     capitals, token = name.text.replace(".", ""), name.tokens[0]
     if capitals.isupper() and token == capitals.lower() and not carries_content(token):
         return sources.numbers.has_text(capitals) or sources.has_initials(token)  # the US is not us
+    if len(name.tokens) > 2 and _has_short(name, sources):
+        return True
     if any(len(token) == 1 for token in name.tokens):
         return sources.has_phrase(name.tokens)
     if (
@@ -45,6 +47,16 @@ def has_name(name: Name, sources: SourceText) -> bool:
     ):
         return True  # iPadOS is iPad OS
     return all(_has_token(token, sources) for token in name.tokens) and sources.has_together(name.tokens[-2:])
+
+
+def _has_short(name: Name, sources: SourceText) -> bool:
+    """Whether the sources have a name of three words or more by its initials: `WHO` for World Health Organization."""
+    initials = "".join(word[0] for word in name.text.split() if word[0].isupper())
+    return (
+        len(initials) == len(name.tokens)
+        and sources.numbers.has_text(initials)
+        and sources.has_token(initials.lower())
+    )
 
 
 _OF_PEOPLE = ("n", "y", "an", "ian", "ish", "ese", "s", "es", "i")
@@ -68,9 +80,10 @@ def has_other_form(token: str, sources: SourceText) -> bool:
 
 
 def _has_weekday(day: str, sources: SourceText) -> bool:
-    """Whether the sources have a day of the week in some language, maybe cut short: `Wed` for Wednesday, a date on it, or a span of days."""
+    """Whether the sources have a day of the week in some language, maybe cut short: `Wed` for Wednesday, a date or a schedule on it, or a span of days."""
     return (
         sources.tells_week
+        or sources.is_scheduled(day)
         or sources.dates_imply(day)
         or any(map(sources.has_token, ways_to_name(day)))
         or any(map(sources.numbers.has_text, abbreviations(day)))

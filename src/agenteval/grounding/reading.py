@@ -11,6 +11,7 @@ from decimal import Decimal
 from functools import cached_property, lru_cache
 from itertools import accumulate
 
+from agenteval.grounding.crons import Schedule, crons
 from agenteval.grounding.dates import Date, dates
 from agenteval.grounding.durations import between, durations, idioms, in_minutes
 from agenteval.grounding.links import Link, addresses, links, spelled_out
@@ -94,6 +95,11 @@ class Reading:
             for value in time.values:
                 found.setdefault(value, set()).add(self.text_at(time.start))
         return found
+
+    @cached_property
+    def schedules(self) -> list[Schedule]:
+        """The schedules of cron, in order."""
+        return list(crons(self.text))
 
     @cached_property
     def durations(self) -> list[tuple[Decimal, int]]:

@@ -100,7 +100,10 @@ class SourceNumbers:
         return self.has_written(start, anywhere, _begins_hash)
 
     def has_hour(self, minutes: Decimal, beside: "Beside") -> bool:
-        """Whether a text has a time, in minutes of the day, as a bare hour of either half of the day: `at 9`."""
+        """Whether a text has a time, in minutes of the day, as a bare hour of either half of the day: `at 9`, or as cron tells it."""
+        for number, source in enumerate(self._sources):
+            if any(minutes in each.times and beside(number, each.start) for each in source.schedules):
+                return True
         hour, rest = divmod(int(minutes), 60)
         for each in () if rest else {hour, hour % 12 or 12}:
             for number, at in self._in_digits(each, each):

@@ -212,6 +212,10 @@ class SourceText:
         """Whether a text has a span of days of the week."""
         return any(tells_week(source.text) for source in self._read)
 
+    def is_scheduled(self, day: str) -> bool:
+        """Whether a schedule of cron is on a day of the week."""
+        return any(day in each.days for source in self._read for each in source.schedules)
+
     @cached_property
     def numbers(self) -> SourceNumbers:
         """The numbers of all texts."""

@@ -25,7 +25,12 @@ def weekday(word: str) -> str | None:
     day = _ENGLISH.get(word[:3])
     if day and day.startswith(word.removesuffix("s")):
         return day
+    word = _PART_OF_DAY.sub("", word)
     return _DAY_OF.get(word) or _DAY_OF.get(word.removesuffix("s"))
+
+
+_PART_OF_DAY = lazy(r"(?<=tag|och)(?:morgen|(?:vor|nach)?mittag|abend|nacht)s?\Z")
+"""What German adds to a day: `Donnerstagmorgen`."""
 
 
 def weekdays_in_small(text: str) -> Iterator[re.Match[str]]:

@@ -3,6 +3,7 @@
 Closed classes only: articles, pronouns, prepositions, conjunctions, auxiliaries, and words that lead in a sentence.
 """
 
+from agenteval.language.bare_words import bare_words
 from agenteval.language.content_words import carries_content
 
 _GERMAN = frozenset(
@@ -38,7 +39,7 @@ def is_function_word(word: str) -> bool:
 
 def is_german(text: str) -> bool:
     """Whether a text has more German-only words than English function words."""
-    words = text.lower().split()
+    words = bare_words(text.lower())
     german = sum(map(_GERMAN.__contains__, words)) + (words[:1] in _OPENERS)
     if not german:
         return False

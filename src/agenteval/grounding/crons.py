@@ -1,0 +1,50 @@
+"""Schedules as cron tells them: `0 8 * * 1,4` is Mondays and Thursdays at 8:00."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from agenteval.grounding.dates import DAYS
+from agenteval.lazyregex import lazy
+
+_LIST = r"(?:\*|\d{1,2}(?:-\d{1,2})?(?:,\d{1,2}(?:-\d{1,2})?)*)(?:/\d{1,2})?"
+_DAY = r"(?:\d|sun|mon|tue|wed|thu|fri|sat)"
+_CRON = lazy(
+    rf"(?i)(?<![^\s\"'`(:;,])(?P<minute>{_LIST}) (?P<hour>{_LIST}) {_LIST} {_LIST}"
+    rf" (?P<days>\*|{_DAY}(?:-{_DAY})?(?:,{_DAY}(?:-{_DAY})?)*)(?![^\s\"'`);,.])"
+)
+_WEEK = (DAYS[-1], *DAYS)
+"""By their numbers: 0 and 7 are Sundays."""
+
+
+class Schedule(NamedTuple):
+    """The days of the week and the times of day, in minutes, of a cron expression, and where it stands."""
+
+    days: frozenset[str]
+    times: frozenset[int]
+    start: int
+
+
+def crons(text: str) -> Iterator[Schedule]:
+    """The schedules of a text. One for every minute or hour has no times, one for every day no days."""
+    for match in _CRON.finditer(text) if " * " in text else ():
+        hours, minutes = _numbers(match["hour"]), _numbers(match["minute"])
+        times = frozenset(60 * hour + minute for hour in hours for minute in minutes)
+        days = [_WEEK[number % 7] for number in _numbers(_in_numbers(match["days"]))]
+        yield Schedule(frozenset(days), times, match.start())
+
+
+def _in_numbers(days: str) -> str:
+    for number, day in enumerate(_WEEK[:7]):
+        days = days.lower().replace(day[:3], str(number))
+    return days
+
+
+def _numbers(field: str) -> list[int]:
+    """The numbers of a field; none for any."""
+    if "*" in field:
+        return []
+    found: list[int] = []
+    for part in field.partition("/")[0].split(","):
+        first, _, last = part.partition("-")
+        found += range(int(first), int(last or first) + 1)
+    return found
