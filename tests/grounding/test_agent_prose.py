@@ -76,6 +76,10 @@ def unsupported(output: str, source: str) -> list[str]:
         ("It runs on Thursday at 8 am.", '{"cron": "0 8 * * 1,4"}', "It runs on Thursday at 9 am.", "9 am"),
         ("It runs on Sunday at 19:30.", "Cron: `30 7,19 * * 0`", "It runs on Sunday at 18:30.", "18:30"),
         ("- 9:48 Uhr, ein Umstieg, 47 €", "9:48 47 €, 1 mal umsteigen", "- 9:48 Uhr, ein Umstieg, 49 €", "49 €"),
+        ("It sets just before nine.", "Sunset: 20:56", "It sets just before eight.", "eight"),
+        ("It starts shortly after 9:30.", "Start: 09:35", "It starts shortly before 9:30.", "9:30"),
+        ("Es endet kurz vor 17 Uhr.", "Ende: 16:50", "Es endet kurz nach 17 Uhr.", "17 Uhr"),
+        ("It ends around 5 pm.", "End: 17:10", "It ends around 6 pm.", "6 pm"),
         ("Library hours: 9 to 8.", "Library hours: 9am-8pm", "Library hours: 9 to 7.", "7"),
         ("Library hours are 9-8 on weekdays.", "Hours: 9am-8pm", "Library hours are 9-7 on weekdays.", "7"),
         ("Free until the end of December.", "Free until 31 Dec.", "Free until the end of November.", "November"),
@@ -430,8 +434,8 @@ def test_words_that_are_no_numbers(text: str, values: Sequence[Sequence[str]]) -
     ("params", "dev", "held"),
     [
         ({}, (0.988, 0.962), (1.0, 0.947)),
-        ({"min_support": 0}, (0.195, 0.590), (0.306, 0.645)),
-        ({"check": FACTS.check}, (0.146, 0.513), (0.290, 0.539)),
+        ({"min_support": 0}, (0.146, 0.590), (0.290, 0.645)),
+        ({"check": FACTS.check}, (0.134, 0.513), (0.290, 0.539)),
     ],
 )
 def test_figures_of_answers_in_prose(

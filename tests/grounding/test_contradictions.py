@@ -23,6 +23,8 @@ def found(claim: str, passage: str) -> list[str]:
         ("The board approved the deal.", "The board has not approved the deal.", ["approved"]),
         ("No lab ships the model.", "The lab ships the model.", ["No lab"]),
         ("The shop opens.", "The shop does not open.", ["opens"]),
+        ("They have not refused to talk.", "They have refused to talk.", ["not refused"]),
+        ("It did not open before noon.", "It opened before noon.", ["not open"]),
         ("There is a lift.", "The flat is on the fourth floor without lift, built in 1968.", ["lift"]),
         ("There was a benefit above 10 km.", "No further benefit was seen above 10 km.", ["benefit"]),
         (
@@ -65,6 +67,7 @@ def test_negations_in_other_languages(claim: str, passage: str, part: str) -> No
     ("claim", "passage"),
     [
         ("Der Aufzug geht bis Dezember nicht.", "Der Aufzug ist bis Dezember außer Betrieb."),
+        ("La sala no cambia de horario.", "La sala mantiene su horario."),
         ("Die Gutscheine verfallen nicht.", "Die Gutscheine behalten ihre Gültigkeit."),
         ("Der Zug hält nicht nur in Bonn.", "Der Zug hält in Bonn und Köln."),
         ("Vergiss nicht, in Bonn umzusteigen.", "In Bonn umsteigen."),
@@ -88,6 +91,11 @@ def test_no_negation_in_other_languages(claim: str, passage: str) -> None:
         ("It is not only cheap but good.", "It is cheap and good."),
         ("The deal was signed.", "The deal was signed, but it does not name a price."),
         ("The plan to open on Friday was dropped.", "The plan is not to open on Friday."),
+        ("You can't check in before 15:00.", "Check in from 15:00."),
+        ("He won't come before noon.", "I can't come before noon, football."),
+        ("Node 18 isn't supported any more.", "Node 20 is supported; Node 18 no longer works."),
+        ("The sync no longer loses events.", "Fixed: the sync lost events."),
+        ("You don't pay interest on the loan.", "An interest-free loan."),
         ("You board at gate B38, not B26.", "Gate B38 (changed from B26)."),
         ("There is a lift to the second floor.", "The fourth floor is without lift, built in 1968."),
         ("Nobody came.", "The weather was fine in the whole of the north."),

@@ -142,8 +142,10 @@ _ABROAD = frozenset(
 """Words that deny what follows in German, Dutch, French, Spanish, Portuguese and Italian."""
 _ITALIAN = frozenset("è il che di gli della del alla sono si".split())  # noqa: SIM905
 """Words beside which `non` denies: it is no `non-stop`."""
+_SPANISH = frozenset("el la los las del una que se".split())  # noqa: SIM905
 _AFTER_VERB = ("nicht", "niet")
 """What denies what stands before it where its clause ends: "Der Zug fährt heute nicht"."""
+_UNTIL = frozenset("before until till vor bis antes hasta avant".split())  # noqa: SIM905
 _CONDITIONS = frozenset("if unless whether wenn falls ob si vergiss vergessen".split())  # noqa: SIM905
 _NONE = ("no", "without")
 _NOT_DENYING = frozenset(
@@ -175,7 +177,7 @@ _NEGATIVE = lazy(
     r"|suspend|abandon|scrapp|call(?:s|ed|ing)? off"
     r"|(?:ge|be|aus)fallen\b|(?:ent)?f[aä]llt\b|ausf[aä]ll|(?:ab|unter)gesagt|unmöglich|abge(?:sagt|lehnt)|gestrichen|eingestellt|verweiger|fehl"
     r"|annul|supprim|interromp|suspen|impossib|manqu|impos|rechaz|falta"
-    r"|exclud|except\b|absen|miss(?:es|ed|ing)\b|hardly|barely|neither|außer|far from|out of|rather than|instead|un[a-z]{4}|in(?:valid|correct|complete|active))"
+    r"|exclud|except\b|absen|miss(?:es|ed|ing)\b|hardly|barely|neither|fix(?:ed|es)\b|free\b|außer|far from|out of|rather than|instead|un[a-z]{4}|in(?:valid|correct|complete|active))"
 )
 
 
@@ -212,9 +214,9 @@ class _Words:
                 self.stems[place] = word.lower()  # the A of "Lab A"
         self._answers = text.lower().startswith(_ANSWERS)
         self.denying = self._denying()
-        self.is_abroad = not self.denying
+        self.is_abroad = not self.denying or self._is_spanish()
         """Whether what it denies, if anything, is in another language than English: opposites are not known there."""
-        if self.is_abroad:
+        if not self.denying:
             self.denying = self._denying_abroad()
         for place in self.denying:
             self.stems[place] = ""
@@ -230,6 +232,11 @@ class _Words:
             and words[place + 1] not in _NOT_DENYING
             and not (place == 0 and self._answers)
         ]
+
+    def _is_spanish(self) -> bool:
+        """Whether all that is denied is by the `no` of Spanish."""
+        lowered = [word.lower() for word in self.words]
+        return not _SPANISH.isdisjoint(lowered) and all(lowered[place] == "no" for place in self.denying)
 
     def _denying_abroad(self) -> list[int]:
         """The same in other languages, whose words without weight are then passed over too."""
@@ -250,6 +257,15 @@ class _Words:
         """Whether a word is in a clause that says under what condition something is so."""
         start = max((at + 1 for at in self.breaks if at < place), default=0)
         return not _CONDITIONS.isdisjoint(map(str.lower, self.words[start:place]))
+
+    def is_until(self, place: int, theirs: "_Words") -> bool:
+        """Whether a negation only says from when on something is so: "not before 9", where a text says from when."""
+        after = set(map(str.lower, self.words[place + 1 : place + 2 + REACH])) & _UNTIL
+        return bool(after) and (bool(theirs.denying) or after.isdisjoint(map(str.lower, theirs.words)))
+
+    def subject_of(self, place: int) -> str:
+        """The stem of the word with weight before a negation, which tells what it is about."""
+        return next((stem for stem in self.stems[max(0, place - 2) : place][::-1] if stem), "")
 
     def part(self, start: int, end: int) -> str:
         """Words as they are written."""
@@ -342,8 +358,14 @@ class _Words:
 def _denials(mine: _Words, theirs: _Words, shared: set[str]) -> Iterator[str]:
     own, other = mine.denied(), theirs.denied()
     for stem, (start, end) in own.items():
-        if mine.is_conditional(start) or (stem not in shared and (start == 0 or mine.is_abroad)):
+        if (
+            mine.is_until(start, theirs)
+            or mine.is_conditional(start)
+            or (stem not in shared and (start == 0 or mine.is_abroad))
+        ):
             continue  # "if you can't come"; "Don't forget your ticket"
+        if (about := mine.subject_of(start)) and about in map(theirs.subject_of, theirs.denying):
+            continue  # "18 isn't supported" for "18 no longer works"
         is_denied = other or theirs.has_negative or theirs.bars
         is_negative = _is_negative(theirs, stem) if stem in shared else is_denied
         if not (is_negative or has_opposite(stem, theirs.lowered)):
@@ -367,7 +389,7 @@ def _is_negative(words: _Words, stem: str) -> bool:
         inside = (at for at in near if words.ends.isdisjoint(range(min(at, place), max(at, place))))
         if any(
             at in words.denying
-            or _NEGATIVE.match(words.words[at])
+            or (at != place and _NEGATIVE.match(words.words[at]))
             or _FORMER.fullmatch(words.part(at, place) + " ")
             for at in inside
         ):

@@ -42,6 +42,8 @@ def has_number(quantity: Quantity, stated: Statement, beside: Beside, sources: S
     may_be_hour = quantity.clock == "at" or (quantity.clock and stated.times)
     if may_be_hour and _has_hour(quantity, numbers, beside):
         return True
+    if (may_be_hour or quantity.unit == ":") and _has_time_near(quantity, stated, numbers, beside):
+        return True
     if is_quarter(quantity, stated.without_links) and any(
         numbers.has_written(f"Q{value}", beside) for value in quantity.values
     ):
@@ -143,6 +145,31 @@ def _has_hour(quantity: Quantity, numbers: SourceNumbers, beside: Beside) -> boo
     return any(numbers.has(60 * hour, ":", _is_time, beside) for hour in hours) or any(
         numbers.has_hour(60 * hour, beside) for hour in hours if hour > 12
     )
+
+
+_NEARLY = lazy(
+    r"(?i)\b(?:(?:just|shortly|a (?:bit|little|few minutes)) (?:(?P<before>before)|(?P<after>after))|around|about|roughly|nearly|almost"
+    r"|gegen|kurz (?:(?P<vor>vor)|(?P<nach>nach))|hacia|vers|poco (?:(?P<antes>antes de)|(?P<tras>después de))"
+    r"|peu (?:(?P<avant>avant)|(?P<apres>après)))(?: las?)? \Z"
+)
+"""What says before a time of day that the exact one is a few minutes away."""
+_MINUTES_AWAY = 15
+
+
+def _has_time_near(quantity: Quantity, stated: Statement, numbers: SourceNumbers, beside: Beside) -> bool:
+    """Whether the sources have a time of day a few minutes before or after one: "just before nine"."""
+    match = _NEARLY.search(stated.without_links[max(0, quantity.start - 25) : quantity.start])
+    if not match:
+        return False
+    side = match.lastgroup or ""
+    earlier = 0 if side in ("after", "nach", "tras", "apres") else _MINUTES_AWAY
+    later = 0 if side in ("before", "vor", "antes", "avant") else _MINUTES_AWAY
+    values = (
+        quantity.values
+        if quantity.unit == ":"
+        else {60 * (value + half) for value in quantity.values for half in (0, 12)}
+    )
+    return any(numbers.has_time(value - earlier, value + later, beside) for value in values)
 
 
 _BEFORE_TIME = lazy(r"(?i)\b(?:at|until|till|before|by|from|since|um|bis|ab|seit|las|à|dès|hasta|desde) \Z")

@@ -83,7 +83,7 @@ class Reading:
         return list(found.values())
 
     @cached_property
-    def _times(self) -> list[Quantity]:
+    def clock_times(self) -> list[Quantity]:
         """The times of day, in order."""
         return sorted(times(apart(self.text)), key=lambda time: time.start)
 
@@ -91,7 +91,7 @@ class Reading:
     def texts_by_time(self) -> dict[Decimal, set[int]]:
         """The times of day, in minutes, each with the numbers of the texts that state it."""
         found: dict[Decimal, set[int]] = {}
-        for time in self._times:
+        for time in self.clock_times:
             for value in time.values:
                 found.setdefault(value, set()).add(self.text_at(time.start))
         return found
@@ -106,7 +106,7 @@ class Reading:
         """The lengths of time however they are told, and those between two times, in seconds, and where each stands in `text`."""
         text = apart(self.text)
         told = ((value, each.start) for each in (*durations(text), *idioms(text)) for value in each.values)
-        return sorted([*told, *in_minutes(text), *between(self._times, self.text)])
+        return sorted([*told, *in_minutes(text), *between(self.clock_times, self.text)])
 
     @cached_property
     def identifiers(self) -> frozenset[str]:

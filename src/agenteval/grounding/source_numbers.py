@@ -117,6 +117,14 @@ class SourceNumbers:
         """Whether a text has a number of hours at either end of a span that may be two times of day as well: `14-18 h`."""
         return self.has_written(number, beside, _is_in_span_of_hours)
 
+    def has_time(self, least: Decimal, most: Decimal, beside: "Beside") -> bool:
+        """Whether a text has a time of day within these bounds, in minutes."""
+        for number, source in enumerate(self._sources):
+            for time in self._effort.spent_on(source.clock_times):
+                if any(least <= value <= most for value in time.values) and beside(number, time.start):
+                    return True
+        return False
+
     def has_text(self, piece: str) -> bool:
         """Whether a source has a piece of text."""
         return any(piece in source.text for source in self._sources)
