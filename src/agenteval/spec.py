@@ -242,14 +242,17 @@ class TestCase(Model):
 
 
 def memory_text(memory: Any) -> list[str]:
-    """All memory content in a `memory_snapshot`, whatever its arrangement, in document order."""
+    """All memory content in a `memory_snapshot`, whatever its arrangement, in document order: texts, numbers, and keys of several words."""
     if isinstance(memory, str):
         return [memory]
+    if isinstance(memory, int | float) and not isinstance(memory, bool):
+        return [str(memory)]
     if isinstance(memory, list):
         return [text for item in memory for text in memory_text(item)]
     if isinstance(memory, dict):
         skipped = ("group_id", "session_id", "source", "path")
-        return [text for key, item in memory.items() if key not in skipped for text in memory_text(item)]
+        told = ((key, item) for key, item in memory.items() if key not in skipped)
+        return [text for key, item in told for text in ([key] if " " in key else []) + memory_text(item)]
     return []
 
 

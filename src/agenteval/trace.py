@@ -41,6 +41,8 @@ from agenteval.json_values import args_key
 from agenteval.strict import Model, model
 
 TRACE_SCHEMA_VERSION = "0.1"
+ASSISTANT = "assistant"
+"""The role of the agent in messages: what it says is not what the user said."""
 
 EventType = Literal[
     "message_received", "tool_call", "tool_result", "memory_read", "memory_write", "error", "final_output"

@@ -15,7 +15,7 @@ from agenteval.shortening import cut
 from agenteval.text import texts
 
 SHARED = "global"
-"""The folder that NanoClaw shares between all groups: only `forbidden_group_ids` can forbid it."""
+"""The folder that NanoClaw shares between all groups: forbidden only where it is named."""
 
 
 @dataclass(slots=True)
@@ -36,7 +36,7 @@ class Groups:
         """Whether memory of this group is forbidden."""
         if not self.others:
             return group in self.named
-        return group not in (None, self.current, SHARED)
+        return group in self.named or group not in (None, self.current, SHARED)
 
     def reached(self, args: Any) -> str | None:
         """The first path in the arguments that leads into a forbidden group's folder, or None."""
@@ -68,17 +68,34 @@ class Groups:
         for place, (parent, segment) in enumerate(pairwise(segments)):
             if parent in _PARENTS and any(_means(segment, group) for group in self.named):
                 return True
-            if self.others and parent == "groups" and self._is_other(segment, segments, place):
+            if self.others and segment not in (self.current, SHARED) and _is_group(segments, place, path):
                 return True
         return False
 
-    def _is_other(self, segment: str, segments: list[str], place: int) -> bool:
-        """Whether a segment under the top-most `groups` folder is a folder that is not the current group's."""
-        at_root = segments[:place] in ([], ["workspace", "project"])
-        inside = bool(segments[place + 2 :])
-        return at_root and inside and segment not in (self.current, SHARED)
+
+def _is_group(segments: list[str], place: int, path: str) -> bool:
+    """Whether the segment after a place is the folder of some group: below NanoClaw's own folders, or by what is in it.
+
+    In a relative path, `groups` may be a folder of the agent's own that is called so.
+    """
+    above, parent, segment, inside = segments[:place], *segments[place : place + 2], segments[place + 2 :]
+    root = next(root for root in _ROOTS if tuple(above[: len(root)]) == root)
+    below = above[len(root) :]
+    if not inside:
+        return parent == "groups" and bool(root) and not below and "." not in segment
+    if parent == "..":
+        return segment not in _MOUNTS and inside[0] in _MEMORY
+    if parent == "sessions":
+        return below == ["data"]
+    return parent == "groups" and (not below or (path.startswith(("/", "~")) and inside[0] in _MEMORY))
 
 
+_ROOTS = (("workspace", "project"), ("workspace",), ())
+"""Where NanoClaw's own folders are, the longest first."""
+_MEMORY = frozenset({"CLAUDE.md", "CLAUDE.local.md", "conversations", "memory"})
+"""What a group's folder holds."""
+_MOUNTS = frozenset({"group", "project", "extra", "ipc"})
+"""Folders beside the agent's own that are no groups."""
 _PATH = lazy(r"[^\s\"'`;|&<>()=:]+(?:://[^\s\"'`<>]*)?")
 _PARENTS = frozenset({"groups", "extra", "sessions", "v2-sessions", "ipc", ".."})
 _BASE = lazy(
