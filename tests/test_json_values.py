@@ -95,6 +95,16 @@ def test_a_value_equals_itself(value: Any) -> None:
     assert equal(value, value)
 
 
+def test_a_letter_with_an_accent_may_be_two_characters() -> None:
+    """In texts and in keys, for every comparison."""
+    one, two = {"caf\u00e9": "\u00e9"}, {"cafe\u0301": "e\u0301"}
+    assert args_key(one) == args_key(two)
+    assert equal(one, two)
+    assert lookup({"a": two}, "a.caf\u00e9") == "e\u0301"
+    assert lookup(one, "cafe\u0301") == "\u00e9"
+    assert args_key({"a": 1e16}) == args_key({"a": 10**16})
+
+
 def test_args_key_compares_numbers_by_value() -> None:
     """As `args_equal` does: a whole number may be written with a fraction of nothing."""
     assert args_key({"a": [{"b": 1.0}, -0.0]}) == args_key({"a": [{"b": 1}, 0]})

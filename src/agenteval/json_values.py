@@ -70,10 +70,12 @@ MOST_FAILED = 50
 
 def lookup(args: Any, path: str) -> Any:
     """The value at a dotted path (list items by index), or MISSING. A key that holds dots wins over a path."""
+    args, path = _composed_keys(args), composed(path)
     if isinstance(args, dict) and path in args:
         return args[path]
     here = args
     for step in path.split("."):
+        here = _composed_keys(here)
         if isinstance(here, dict) and step in here:
             here = here[step]
         elif isinstance(here, list) and _is_index(step) and int(step) < len(here):
@@ -81,6 +83,13 @@ def lookup(args: Any, path: str) -> Any:
         else:
             return MISSING
     return here
+
+
+def _composed_keys(value: Any) -> Any:
+    """A mapping with its keys composed, as paths are; anything else as it is."""
+    if isinstance(value, dict) and not all(map(str.isascii, value)):
+        return {composed(key): item for key, item in value.items()}
+    return value
 
 
 def _is_index(step: str) -> bool:
@@ -92,6 +101,7 @@ def equal(got: Any, want: Any) -> bool:
     if isinstance(got, bool) or isinstance(want, bool):
         return got is want
     if isinstance(got, dict) and isinstance(want, dict):
+        got, want = _composed_keys(got), _composed_keys(want)
         return got.keys() == want.keys() and all(equal(got[key], want[key]) for key in got)
     if isinstance(got, list) and isinstance(want, list):
         return len(got) == len(want) and all(map(equal, got, want))
@@ -103,12 +113,16 @@ def equal(got: Any, want: Any) -> bool:
 def args_key(args: Any, ignore: Iterable[str] = ()) -> str:
     """Equal for equal arguments, whatever their key order; `ignore` names keys, or dotted paths, to leave out.
 
-    Equal as JSON values: `1.0` is `1`, and `true` is not.
+    Equal as JSON values: `1.0` is `1`, and `true` is not; an `é` is the same in one character as in two.
     """
     for path in ignore:
         args = _without(args, path)
-    key = _SORTED.encode(args)
-    return _SORTED.encode(_whole(args)) if ".0" in key else key
+    key = composed(_SORTED.encode(args))
+    return composed(_SORTED.encode(_whole(args))) if _FLOAT.search(key) else key
+
+
+_FLOAT = lazy(r"\d(?:\.0|[eE])")
+"""A sign of a number that may be a whole one in another spelling."""
 
 
 def _without(value: Any, path: str) -> Any:

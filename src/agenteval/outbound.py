@@ -9,7 +9,7 @@ destination
     went; where the arguments name none, it alone tells.
 content
     What the arguments have under one of CONTENT_KEYS, with blanks folded, and what is attached to it. When there is
-    neither, all arguments that are no destination.
+    neither, all arguments that are no destination. What is null or empty counts as left out.
 the conversation itself
     Where the final output goes. A destination is the conversation itself when it is the id of the scenario's group or
     session, also behind `group-`, `group:`, `#` or `@`, or what a final output has under `to`; and so is one that
@@ -171,6 +171,7 @@ def _content(call: ToolCall) -> tuple[str, str]:
     if not call.tells_args:
         return "", call.event.event_id  # unknown, so equal to no other message
     plain = {key: _plain(str(key)) for key in args}
+    plain = {key: name for key, name in plain.items() if args[key] not in (None, "", [], {})}
     texts = [_text(args[key]) for key, name in plain.items() if name in _CONTENTS]
     attached = {name: args[key] for key, name in plain.items() if name in _ATTACHMENTS}
     if not texts and not attached:

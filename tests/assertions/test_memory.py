@@ -323,6 +323,15 @@ class TestUpdateOnCorrection:
             "old_value_in_output": [],
         }
 
+    def test_what_the_agent_said_is_no_correction(self) -> None:
+        """A write before the user's message does not follow it."""
+        asked = Step("message_received", {"role": "assistant", "content": "Shall I put Thursday?"})
+        written = memory_write("family", "Swimming: Thursday")
+        verdict = corrected(asked, written, received("Not Tuesday: Thursday"), asked="Hi")
+        assert verdict.message.startswith(
+            'expected a memory_write of group family after the correction (evt-4) that holds "Thursday", got none'
+        )
+
     def test_passes_by_the_change_summary_and_by_structured_content(self) -> None:
         """An adapter may know only what changed, or keep memory as data."""
         assert corrected(memory_write("family", None, change_summary="Tuesday -> Thursday")).passed

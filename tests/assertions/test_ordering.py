@@ -230,6 +230,14 @@ class TestStopAfterSuccess:
             "stop_after_success", {**allowed, "allowed_following_tools": ["log_*", "web_fetch"]}, trace
         ).passed
 
+    def test_a_second_result_of_the_call_follows_it(self) -> None:
+        """Only the first one tells the success."""
+        trace = make_trace(
+            call("outbound_send", "c1"), result("outbound_send", "c1"), result("outbound_send", "c1")
+        )
+        params = {"success_event": SENT, "forbid_following": [{"event_type": "tool_result"}]}
+        assert judge("stop_after_success", params, trace).observed["following"] == ["evt-4"]
+
     def test_the_result_of_the_call_that_succeeded_does_not_follow_it(self) -> None:
         """A success told by the call itself is not broken by its own result."""
         params = {

@@ -200,6 +200,12 @@ class TestDuplicates:
         assert refs(verdict) == ["evt-2", "evt-3", "evt-4", "evt-5"]
         assert verdict.observed["messages"][0] == {"event_id": "evt-2", "by": SEND, "to": ["a"]}
 
+    @pytest.mark.parametrize("extra", [{"attachments": []}, {"file": None}, {"caption": None}, {"body": ""}])
+    def test_what_is_empty_is_left_out(self, extra: dict[str, Any]) -> None:
+        """It makes no other message."""
+        verdict = self.sent(send(channel="a", text="hi", **extra), send(channel="a", text="hi"))
+        assert verdict.observed["repeated"] == [{"event_id": "evt-3", "same_as": "evt-2", "similarity": 1.0}]
+
     def test_fails_when_one_is_sent_twice(self) -> None:
         """Blanks and line breaks make no difference, nor does the name of the key."""
         verdict = self.sent(send(channel="ops", content="a  b\n"), send(to="ops", text="a b"))

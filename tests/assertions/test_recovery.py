@@ -266,6 +266,18 @@ class TestRetryPolicy:
         assert verdict.message.endswith("got 4999")
 
 
+def test_where_no_type_may_be_retried_any_retry_is_wrong() -> None:
+    """Also after a failure without a type, which otherwise may be of a type that is allowed."""
+    failed = [call("web_search", "c1", q="AI"), result("web_search", "c1", success=False)]
+    trace = make_trace(*failed, call("web_search", "c2", q="AI"), result("web_search", "c2"))
+    verdict = policy(trace, retry_on_error_types=[])
+    assert verdict.message == (
+        "expected retries of web_search only after errors of no type, "
+        "got evt-4 after a failure without a type (evt-2)"
+    )
+    assert policy(trace, retry_on_error_types=["timeout"]).passed
+
+
 def graceful(output: str | None, *steps: Step, **params: Any) -> Verdict:
     """A verdict of graceful_failure_output."""
     return judge(
@@ -275,6 +287,11 @@ def graceful(output: str | None, *steps: Step, **params: Any) -> Verdict:
 
 class TestGracefulFailure:
     """graceful_failure_output."""
+
+    def test_a_phrase_that_denies_an_error_is_found_when_it_is_asked_for(self) -> None:
+        """Otherwise it admits nothing."""
+        assert graceful("I tried. No error was shown.", allowed_failure_phrases=["no error"]).passed
+        assert not graceful("I tried. No error was shown.", allowed_failure_phrases=["error"]).passed
 
     def test_passes_when_the_failure_is_told(self) -> None:
         """The failure and the answer are evidence."""

@@ -22,7 +22,7 @@ from agenteval.shortening import around
 from agenteval.spec import Name, TestCase
 from agenteval.strict import model
 from agenteval.text import blocks, composed, sentences, texts
-from agenteval.trace import Event, Trace
+from agenteval.trace import ASSISTANT, Event, Trace
 
 TAKEN_OUT = "instead of: "
 """How the summary of a change begins that tells what is no longer there."""
@@ -260,7 +260,7 @@ class MemoryUpdateOnCorrection(Assertion):
         return Looks(event_types=frozenset(["memory_write"] + ["final_output"] * bool(self.old_value)))
 
     def _correction(self, trace: Trace) -> Event | None:
-        received = trace.of_type("message_received")
+        received = [e for e in trace.of_type("message_received") if e.data.get("role") != ASSISTANT]
         for event in received:
             if self._has_new(str(event.data.get("content") or "")):
                 return event

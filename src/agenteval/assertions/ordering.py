@@ -133,7 +133,7 @@ class StopAfterSuccess(Assertion):
 
     After the first match of `success_event`, nothing may match `forbid_following`; without
     `forbid_following`, no tool call at all may follow. Events of tools in `allowed_following_tools` are
-    exempt from both, and so are successful results of the call that succeeded. Fails if `success_event` never
+    exempt from both, and so is the first result of the call that succeeded, if it is successful. Fails if `success_event` never
     happened.
     """
 
@@ -214,6 +214,7 @@ forbid_following:
 
     def _exempt(self, event: Event, own_call: Event, trace: Trace) -> bool:
         owner = trace.call_of(event)
-        if owner is not None and owner.event is own_call and event.data.get("success"):
+        is_first = owner is not None and all(result.seq >= event.seq for result in owner.results)
+        if owner is not None and owner.event is own_call and event.data.get("success") and is_first:
             return True
         return any(is_event_of(pattern, event, trace) for pattern in self.allowed_following_tools)

@@ -112,8 +112,10 @@ min_backoff_ms: 1000
         allowed = ", ".join(self.retry_on_error_types) or "no type"
         for retry in again:
             types = _error_types(retry.after)
-            if types and not set(types) & set(self.retry_on_error_types):
-                got = f"{retry.call.event.event_id} after {', '.join(types)} ({retry.after.event.event_id})"
+            may_be = types or self.retry_on_error_types  # without a type, it may be any of those allowed
+            if not set(may_be) & set(self.retry_on_error_types):
+                kind = ", ".join(types) or "a failure without a type"
+                got = f"{retry.call.event.event_id} after {kind} ({retry.after.event.event_id})"
                 yield f"expected retries of {self.tool} only after errors of {allowed}, got {got}", retry
 
     def _too_soon(self, again: Sequence[Retry], observed: dict[str, Any]) -> Iterator[tuple[str, Retry]]:
@@ -254,8 +256,13 @@ must_not_claim_success: true
             verdict = no_output("the output to admit the failure", trace)
             verdict.events = [*failures, *verdict.events]
             return verdict
-        text = _NO_FAILURE.sub(" ", fold(trace.output.replace("’", "'")))  # noqa: RUF001
-        admitted = [p for p in self.allowed_failure_phrases if fold(p.replace("’", "'")) in text]  # noqa: RUF001
+        written = fold(trace.output.replace("’", "'"))  # noqa: RUF001
+        text = _NO_FAILURE.sub(" ", written)
+        admitted = [
+            phrase
+            for phrase in self.allowed_failure_phrases
+            if (folded := fold(phrase.replace("’", "'"))) in (written if _NO_FAILURE.search(folded) else text)  # noqa: RUF001
+        ]
         claims: list[tuple[str, str]] = []
         if self.must_not_claim_success:
             claims = list(success_claims(trace.output, self.forbidden_success_phrases))
