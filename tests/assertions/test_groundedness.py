@@ -600,6 +600,24 @@ def test_names_that_are_known_or_none(output: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("line", "facts"),
+    [
+        ("- Berlin Times", []),
+        ("- https://news.example.com/a, 12 May 1999", []),
+        ("- Berlin has 900 pools", ["900"]),
+        ("1. A report on tulips", []),
+        ("Revenue fell 41% in May 2026", ["41%", "May 2026"]),
+    ],
+)
+def test_a_line_under_sources_may_claim_something(line: str, facts: list[str]) -> None:
+    """With numbers, it is judged by its hard facts; a name or a link is a reference."""
+    verdict = read("The pool opens at 9.", f"The pool opens at 9.\n\nSources:\n{line}")
+    assert [fact for found in unsupported(verdict) for fact in found] == facts
+    direct = read("The pool opens at 9.", f"The pool opens at 9.\n\nSources: {line.lstrip('-1. ')}")
+    assert [fact for found in unsupported(direct) for fact in found] == facts
+
+
+@pytest.mark.parametrize(
     ("tool", "args", "output", "known"),
     [
         (
@@ -613,10 +631,21 @@ def test_names_that_are_known_or_none(output: str) -> None:
         ("mcp__google_calendar__list", {"day": "Monday"}, "Google Calendar says you are free.", True),
         ("mcp__github__get_issue", {"number": 1}, "According to GitLab, it is open.", False),
         ("web_search", {"query": "Bloomberg on chips. v2"}, "According to Bloomberg, it rose.", False),
+        ("web_fetch", {"url": "https://chips.example/a"}, "It rose: https://chips.example/a", True),
+        ("Bash", {"command": "curl https://chips.example/a"}, "It rose: https://chips.example/a", True),
+        ("web_search", {"query": "https://chips.example/a"}, "It rose: https://chips.example/a", False),
+        ("outbound_send", {"text": "See https://chips.example/a"}, "It rose: https://chips.example/a", False),
+        ("Write", {"file_path": "a.md", "content": "doi 10.1234/xyz.5"}, "It rose: doi:10.1234/xyz.5", False),
+        (
+            "api",
+            {"requests": [{"url": "https://chips.example/a", "body": "https://x.example"}]},
+            "It rose: https://chips.example/a",
+            True,
+        ),
     ],
 )
 def test_what_was_asked_is_a_source(tool: str, args: dict[str, Any], output: str, known: bool) -> None:
-    """A file that was read, a server that answered; not the words of a search."""
+    """A file that was read, a server that answered, a page; not the words of a search, nor what the agent wrote."""
     trace = make_trace(call(tool, "c1", **args), result(tool, "c1", {"text": "It rose."}), output=output)
     assert judge(CITES, {}, trace).passed is known
 
@@ -658,6 +687,27 @@ def test_numbered_citations_without_lines_need_as_many_sources() -> None:
     )
     assert cites("A [^2].\n\n[^2]: https://news.example.com/a").passed
     assert cites("Use `a[7]` or\n```\nb[8]\n```\n[9](https://news.example.com/a)").passed
+
+
+@pytest.mark.parametrize(
+    ("tool", "value", "known"),
+    [
+        ("web_search", "Revenue rose 41% in May.", True),
+        ("web_search", {"a": "Revenue rose", "b": "by 41%"}, True),
+        ("web_search", "no hits", False),
+        ("web_search", "", False),
+        ("outbound_send", "The message was sent to family.", False),
+    ],
+)
+def test_a_number_needs_a_result_that_says_something(tool: str, value: Any, known: bool) -> None:
+    """Where no result has a reference, each result that could be cited counts as one source."""
+    trace = make_trace(call(tool, "c1"), result(tool, "c1", value), output="Revenue rose 41% [1].")
+    verdict = judge(CITES, {}, trace)
+    assert verdict.passed is known
+    if not known:
+        assert verdict.observed["citations"][0]["reason"] == (
+            "the output has no reference line for it, and there are only 0 sources"
+        )
 
 
 def test_allowed_references_are_known() -> None:

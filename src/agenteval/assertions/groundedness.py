@@ -20,9 +20,11 @@ from agenteval.grounding.sources import (
     memory_sources,
     result_sources,
     successful_results,
+    texts_of,
 )
 from agenteval.grounding.support import Basis, Check, Support, score, supports
 from agenteval.lazyregex import lazy
+from agenteval.outbound import OUTBOUND
 from agenteval.plurals import counted
 from agenteval.selectors import is_any_of
 from agenteval.shortening import cut
@@ -40,7 +42,8 @@ class ClaimsSupportedByFixtures(Assertion):
     """Everything the final output claims is supported by what the tools returned.
 
     A claim is a bullet, a numbered item or a table row, otherwise a sentence. Questions, greetings, headings,
-    code blocks, lists of sources, and marks such as [1] claim nothing. The sources are the successful results
+    code blocks, and marks such as [1] claim nothing; in a list of sources, lines with numbers and no link are
+    judged by their hard facts. The sources are the successful results
     of `allowed_sources` (their strings and numbers, and the fields of their objects with their names), what
     the user said and, if asked for, memory.
 
@@ -207,11 +210,12 @@ class NoFabricatedSourceOrCitation(Assertion):
     Citations are URLs, domains, DOIs and arXiv ids; numbered citations such as [1]; and named sources:
     "according to X", "X reports", "(Source: X)". References are compared without scheme, `www.`, fragment,
     trailing slash and tracking parameters. They must occur in a successful result of `allowed_sources`, in
-    the arguments of its call, in what the user said, or in `allow`. A named source must occur in a result, by
+    the arguments of its call (a page that was fetched; no query, nor any text that the agent wrote), in what
+    the user said, or in `allow`. A named source must occur in a result, by
     name or in the host of a URL, or be the tool that returned one, its MCP server, or a file that it was
     asked for. A numbered citation needs a line in the output that says what it stands for, and whose URL or
     title is in a result; if the output has no such lines, there must be at least as many sources as its
-    number.
+    number: references, or else results of four words or more, except those of `outbound_send`.
 
     Passes if every citation is known. Vacuous if the output cites nothing. Fails if there are citations but
     no successful result.
@@ -267,7 +271,7 @@ allow: [docs.example.com]
         said = [text for source in input_sources(trace) for text in source.texts]
         return Known(
             SourceText(result_sources(results), called=call_sources(results, trace)),
-            results=len(results),
+            results=sum(map(_is_citable, results)),
             given=[link for text in said for link in links(text)],
             allow=[link for entry in self.allow if (link := _reference(entry))],
             tools=[name for event in results for name in _names(event, trace)],
@@ -302,3 +306,13 @@ def _cited(citation: Citation, objection: str | None) -> dict[str, Any]:
         "known": objection is None,
         "reason": objection or "",
     }
+
+
+def _is_citable(result: Event) -> bool:
+    """Whether a result says enough to be cited by a number: no "ok", nor what sending a message returns."""
+    told = " ".join(texts_of(result.data.get("result")))
+    return result.data.get("tool") != OUTBOUND and len(told.split()) >= LEAST_CITABLE
+
+
+LEAST_CITABLE = 4
+"""Words of a result that may be cited by a number."""

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from agenteval.grounding.links import links
 from agenteval.grounding.quantities import quantities
 from agenteval.language.questions import is_question
 from agenteval.lazyregex import lazy
@@ -29,9 +30,9 @@ class Claim:
     lacks: tuple[str, ...] = ()
 
 
-_SOURCES_LINE = lazy(
-    r"\W{0,4}(?:sources?|references?|citations?|links?|further reading|read more)\W{0,4}(?::|\Z)"
-)
+_LABEL = r"\W{0,4}(?:sources?|references?|citations?|links?|further reading|read more)\W{0,4}"
+_SOURCES_LINE = lazy(rf"{_LABEL}(?::|\Z)")
+_SOURCES_LABEL = lazy(rf"(?i)\A{_LABEL}(?::\W*|\Z)")
 _COURTESY = lazy(
     r"\W*(?:hi|hello|hey|good (?:morning|afternoon|evening|day)|thanks|thank you|sure|certainly|of course|ok|okay|done"
     r"|great|happy to help|you're welcome|no problem|any ?time|my pleasure|will do|on it|got it|bye|goodbye|cheers|yes|no|absolutely|alright|enjoy|have fun|good luck|(?:good|great) news"
@@ -96,7 +97,7 @@ _CLAUSE_END = lazy(
 
 
 def claims(output: str) -> tuple[Claim, ...]:
-    """What an output claims: its claim units, without questions, greetings, headings, code and lists of sources."""
+    """What an output claims: its claim units, without questions, greetings, headings, code and references."""
     return _kept(output) if len(output) <= LONGEST_KEPT else _found(output)
 
 
@@ -117,7 +118,10 @@ def _found(output: str) -> tuple[Claim, ...]:
         is_item = block.kind in ("bullet", "number", "table")
         if block.kind == "heading" or not is_item:
             in_sources = bool(_SOURCES_LINE.match(fold(block.text)))
-        if block.kind == "heading" or in_sources or _SOURCES_LINE.match(fold(block.text)):
+        if block.kind == "heading":
+            continue
+        if in_sources or _SOURCES_LINE.match(fold(block.text)):
+            found += _of_source(block.text)
             continue
         listed = 0 if is_item else _items_below(parts, index)
         pieces = [block.text] if is_item else sentences(block.text)
@@ -130,6 +134,13 @@ def _found(output: str) -> tuple[Claim, ...]:
 _PICTURE = "[\u2190-\u2bff\U0001f000-\U0001faff]"
 _EMOJI_LIST = lazy(rf"(?m)(?:^{_PICTURE}.*(?:\n|\Z)){{2,}}")
 """Lines in a row that each begin with an emoji: chats have them in the place of bullets."""
+
+
+def _of_source(line: str) -> Iterator[Claim]:
+    """The claim of a line in a list of sources: its hard facts, where it has numbers. A name or a link is only a reference."""
+    named = _SOURCES_LABEL.sub("", line)
+    if any(map(str.isdigit, named)) and not links(named):
+        yield Claim(text=named, worded=False)
 
 
 def _with_bullets(lines: re.Match[str]) -> str:

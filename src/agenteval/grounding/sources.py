@@ -13,7 +13,7 @@ from agenteval.grounding.records import is_field, records, row
 from agenteval.json_values import json_among, json_in
 from agenteval.selectors import is_event_of
 from agenteval.spec import TestCase, memory_text
-from agenteval.trace import Event, Trace
+from agenteval.trace import ASSISTANT, Event, Trace
 
 MEMORY_SNAPSHOT = "scenario.memory_snapshot"
 """What stands in the place of an event id for memory that the scenario states."""
@@ -80,21 +80,45 @@ def result_sources(events: Iterable[Event]) -> list[Source]:
 
 
 def call_sources(events: Iterable[Event], trace: Trace) -> Iterator[Source]:
-    """The arguments of the calls that the results answer."""
+    """What the calls that the results answer were aimed at: their arguments, but for texts that the agent wrote or looked for.
+
+    A page that was fetched is known; a URL in a search, or in a message or a file, the agent may have made up.
+    """
     for event in events:
-        if (call := trace.call_of(event)) and call.args:
-            yield json_source(call.event.event_id, call.args)
+        if (call := trace.call_of(event)) and (aims := tuple(_aims(call.args))):
+            yield Source(call.event.event_id, aims)
+
+
+_WRITTEN = frozenset(
+    """
+    query queries q search keyword keywords pattern prompt text texts content message body markdown caption title subject
+    description note notes new_string old_string html data
+    """.split()  # noqa: SIM905 - a list of them would be six times as long
+)
+"""Names of arguments that hold what the agent wrote, or looked for."""
+
+
+def _aims(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            if str(key).lower() not in _WRITTEN:
+                yield from _aims(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _aims(item)
 
 
 def input_sources(trace: Trace) -> list[Source]:
     """What the user said."""
-    received = [event for event in trace.of_type("message_received") if event.data.get("role") != "assistant"]
+    received = [event for event in trace.of_type("message_received") if event.data.get("role") != ASSISTANT]
     sources = [Source(event.event_id, (str(event.data.get("content") or ""),)) for event in received]
     known = {text for source in sources for text in source.texts}
     others = tuple(
         message.content
         for message in trace.input_messages
-        if message.role != "assistant" and message.content not in known
+        if message.role != ASSISTANT and message.content not in known
     )
     return [*sources, Source(PRIOR_INPUT, others)] if others else sources
 
