@@ -32,6 +32,8 @@ def json_among(text: str) -> list[Any]:
     Prose is text, what is JSON is a dict or a list; several values with only blanks between them are one list. Without any
     there is nothing but the text.
     """
+    if "{" not in text:  # as in most texts
+        return [text]
     parts: list[Any] = []
     decode, at, end, failed = json.JSONDecoder().raw_decode, 0, 0, 0
     while failed < MOST_FAILED and (match := _OPENING.search(text, at)):

@@ -311,7 +311,7 @@ def _cited(citation: Citation, objection: str | None) -> dict[str, Any]:
 def _is_citable(result: Event) -> bool:
     """Whether a result says enough to be cited by a number: no "ok", nor what sending a message returns."""
     told = " ".join(texts_of(result.data.get("result")))
-    return result.data.get("tool") != OUTBOUND and len(told.split()) >= LEAST_CITABLE
+    return result.data.get("tool") != OUTBOUND and len(told.split(maxsplit=LEAST_CITABLE)) >= LEAST_CITABLE
 
 
 LEAST_CITABLE = 4

@@ -16,7 +16,7 @@ _ABROAD = (
 _NAMES = {day: tuple(names) for day, *names in zip(DAYS, *map(str.split, _ABROAD), strict=True)}
 _DAY_OF = {name: day for day, names in _NAMES.items() for name in names} | {"sonnabend": "saturday"}
 _ENGLISH = {day[:3]: day for day in DAYS}
-_IN_SMALL = lazy(rf"(?i)\b(?:{'|'.join(name for names in _NAMES.values() for name in names[1:])})\b")
+_IN_SMALL = lazy(rf"\b(?:{'|'.join(name for names in _NAMES.values() for name in names[1:])})\b")
 """The names that are not written with a capital, as in French."""
 
 

@@ -96,7 +96,7 @@ def names(text: str) -> list[Name]:
         written = " ".join(word.group() for word in words)
         if pieces := tuple(tokens(_COMPOUND.sub("", written.replace(".", "")))):
             found.append(Name(text=written, tokens=pieces, number=_number_before(run[0], text)))
-    days = (match.group() for match in weekdays_in_small(text) if match.group().islower())
+    days = (match.group() for match in weekdays_in_small(text))
     return [*found, *(Name(text=day, tokens=(fold(day),)) for day in days)]
 
 
