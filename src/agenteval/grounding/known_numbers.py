@@ -72,6 +72,8 @@ def has_quantity(quantity: Quantity, beside: Beside, sources: SourceText) -> boo
         return has_converted(quantity, beside, sources)
     if quantity.unit == "hour" and numbers.has_span_of_hours(quantity.text, beside):
         return True
+    if quantity.unit in ("hour", "day") and numbers.has_text(f"_{quantity.text}{quantity.unit[0]}"):
+        return True  # the name of a field: `change_24h`
     if quantity.unit == "+":  # no other item's number: only objects of one kind have to be distinguished
         in_records = sources.in_records(anywhere)
         digits = re.findall(r"\d+", quantity.text)
@@ -107,6 +109,8 @@ def _fits(quantity: Quantity) -> Callable[[str], bool]:
             return quantity.unit == unit
         if unit == COUNTED:
             return quantity.unit in ("", METRES, "th")
+        if quantity.unit == "th" and is_measure(unit):  # the tenth kilometre is `km: 10`
+            return True
         return unit in ("", METRES, quantity.unit) or quantity.unit in ("", METRES)
 
     return fits

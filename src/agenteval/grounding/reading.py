@@ -120,8 +120,9 @@ class Reading:
 
     @cached_property
     def initials(self) -> str:
-        """The first letters of each run of capitalised words, in lower case, a blank after each run; those of `U.S.` too."""
+        """The first letters of each run of capitalised words, in lower case, a blank after each run; those of `U.S.` and `pull_request` too."""
         runs = _CAPITALISED_RUN.findall(self.text)
+        runs += [name.replace("_", " ").title() for name in set(_NAME_OF_DATA.findall(self.text))]
         dotted = (self.text[each.start() - 1 : each.end()] for each in _DOTTED.finditer(self.text))
         runs += [run.replace(".", " ") for run in dotted]
         letters = [
@@ -174,6 +175,7 @@ def squash(text: str) -> str:
 
 
 _APART = lazy(r"[A-Z](?<![\w-].)[A-Z]{0,3} \d{1,4}(?![\w-]|[.,:]\d)")
+_NAME_OF_DATA = lazy(r"\b[a-z]+(?:_[a-z]+){1,4}\b")
 _DOTTED = lazy(r"\.(?<=[A-Z]\.)(?<![\w.]..)(?: ?[A-Z]\.)+")
 """What follows the first letter of `U.S.`: what begins with a point is found far more quickly."""
 _CAPITALISED_RUN = lazy(
