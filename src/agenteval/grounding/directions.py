@@ -4,13 +4,16 @@ The words are English. In the same place of a sentence, "rose" for "fell" is an 
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
+from typing import NamedTuple
 
+from agenteval.grounding.opposites import has_opposite
 from agenteval.grounding.quantities import quantities
 from agenteval.grounding.quantity import Quantity
 from agenteval.grounding.records import fields
 from agenteval.grounding.statements import Statement
+from agenteval.language.content_words import plain_form
 from agenteval.lazyregex import lazy
 
 _OF_CHANGE = lazy(r"(?i)\b(?:change|changed|delta|diff|difference|growth|gain|return)\b")
@@ -35,33 +38,62 @@ _NEXT = lazy(r"[ -]?(?:year-on-year |year over year |a )?\Z")
 """What may stand between a number and a direction after it: "12% lower"."""
 
 
-def reversed_in_prose(stated: Statement, passage: str) -> Iterator[str]:
-    """The changes of a claim that a passage has in the other direction only, each with its direction."""
+def reversed_in_prose(stated: Statement, passages: Callable[[Quantity], Sequence[str]]) -> Iterator[str]:
+    """The changes of a claim that passages have in the other direction only, each with its direction.
+
+    `passages` gives those that are near a number of the claim: what it says of it may be told in any of them.
+    """
     text = stated.without_links
-    if not stated.quantities or not _DIRECTION.search(text) or _DENIED.search(text):
+    if not stated.quantities or _DENIED.search(text):
         return
     for quantity in stated.quantities:
         told = _change(text, quantity)
         if not told:
             continue
-        there = [
-            found.lastgroup
+        ways = [
+            found.way
+            for passage in passages(quantity)
             for each in quantities(passage)
             if each.unit == quantity.unit and not each.values.isdisjoint(quantity.values)
             if (found := _change(passage, each))
         ]
-        if there and told.lastgroup not in there:
-            yield text[min(told.start(), quantity.start) : max(told.end(), quantity.end)]
+        if any(_are_opposed(told.way, way) for way in ways) and told.way not in ways:
+            yield text[min(told.start, quantity.start) : max(told.end, quantity.end)]
 
 
-def _change(text: str, quantity: Quantity) -> "re.Match[str] | None":
+class _Told(NamedTuple):
+    """Where a number goes, `up`, `down` or how it compares, and from where to where that is told."""
+
+    way: str
+    start: int
+    end: int
+
+
+def _change(text: str, quantity: Quantity) -> _Told | None:
     """What says right before a number, or right after it, where it goes."""
     for match in _DIRECTION.finditer(text, max(0, quantity.start - REACH), quantity.end + REACH):
+        told = _Told(str(match.lastgroup), *match.span())
         if match.end() <= quantity.start and _JOINING.fullmatch(text, match.end(), quantity.start):
-            return match
+            return told
         if match.start() >= quantity.end and _NEXT.fullmatch(text, quantity.end, match.start()):
-            return match
-    return None
+            return told
+    compared = _COMPARED.match(text, quantity.end)
+    if compared is None:
+        return None
+    word = compared[1].lower()
+    return _Told(plain_form(word) or word, *compared.span(1))
+
+
+_COMPARED = lazy(
+    r"(?i)[ -]?(?:%|percent|per cent|points|minutes|hours|days|weeks|years|months|degrees|\w{1,3}\b)?[ -]?"
+    r"(faster|slower|cheaper|longer|shorter|higher|lower|larger|bigger|smaller|older|younger|warmer|cooler|colder|hotter"
+    r"|heavier|lighter|earlier|later|early|late|fewer|less|more|above|below|ahead|behind)\b"
+)
+"""How what a number tells compares with something: "35 % slower"."""
+
+
+def _are_opposed(one: str, other: str) -> bool:
+    return {one, other} == {"up", "down"} or has_opposite(one, (other,))
 
 
 def reversed_changes(stated: Statement, record: str) -> Iterator[str]:

@@ -11,6 +11,7 @@ from agenteval.language.content_words import plain_form
 _PAIRS = """
 rise increase grow climb gain jump surge soar raise | fall decrease shrink drop lose decline dip plunge slump sink reduce lower
 heavier | lighter
+ahead | behind
 win | lose
 more over above | less fewer under below
 before | after

@@ -1,6 +1,7 @@
 """What the passage nearest to a claim says otherwise, or a row or an object beside it that the claim names."""
 
 from collections.abc import Iterator, Mapping
+from itertools import accumulate
 
 from agenteval.grounding import states
 from agenteval.grounding.contradictions import against_record, contradictions, denied
@@ -10,6 +11,7 @@ from agenteval.grounding.extremes import not_extreme
 from agenteval.grounding.items import Items, in_one
 from agenteval.grounding.labels import mislabelled
 from agenteval.grounding.passages import Best, Span
+from agenteval.grounding.quantity import Quantity
 from agenteval.grounding.records import fields
 from agenteval.grounding.rows import LABEL, as_items, rows_around
 from agenteval.grounding.source_text import SourceText
@@ -44,9 +46,18 @@ class Nearest:
         yield from contradictions(text, passage)
         yield from states.against_prose(text, passage)
         yield from misplaced(self._stated, passage)
-        yield from reversed_in_prose(self._stated, passage)
+        yield from reversed_in_prose(self._stated, lambda fact: [passage, *self._near(fact)])
         yield from exchanged_facts(self._stated, passage, self._content)
         yield from self._by_other_rows(*self._passages.written(self._best))
+
+    def _near(self, fact: Quantity) -> Iterator[str]:
+        """The passage that is nearest to the part of a longer claim that states a number."""
+        parts = self._stated.parts
+        ends = accumulate(map(len, parts))
+        own = next((part for part, end in zip(parts, ends, strict=True) if fact.start < end), "")
+        best = self._passages.best(list(self._content(own))) if len(parts) > 1 else None
+        if best and not self._passages.is_record(best):
+            yield self._passages.span(best).text
 
     def _by_object(self, record: str) -> Iterator[str]:
         text = self._stated.without_links
