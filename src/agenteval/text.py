@@ -66,6 +66,11 @@ def composed(text: str) -> str:
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
+def caseless(word: str) -> str:
+    """A word in lower case, as patterns that ignore case read it: to them `ſ` is an `s`, and `ı` an `i`."""
+    return word.lower() if word.isascii() else word.lower().replace("ſ", "s").replace("ı", "i")
+
+
 def lowered(text: str) -> str:
     """The text in lower case and as long as before: `İ`, which would become two characters, stays."""
     lower = text.lower()

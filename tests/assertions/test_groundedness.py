@@ -654,6 +654,9 @@ def test_what_was_asked_is_a_source(tool: str, args: dict[str, Any], output: str
     ("output", "cited"),
     [
         ("I told her via Telegram.", []),
+        ("Two reports agree that it rose.", []),
+        ("Revenue reports are due on Friday.", []),
+        ("Bloomberg reports that it rose.", ["Bloomberg"]),
         ("Take the train via Munich.", []),
         ("It ships (via Reuters).", ["Reuters"]),
         ("It ships, via Reuters.", ["Reuters"]),
@@ -686,6 +689,7 @@ def test_numbered_citations_without_lines_need_as_many_sources() -> None:
         "the output has no reference line for it, and there are only 2 sources"
     )
     assert cites("A [^2].\n\n[^2]: https://news.example.com/a").passed
+    assert cites("[1] says revenue rose, while [2] says it fell.").passed
     assert cites("Use `a[7]` or\n```\nb[8]\n```\n[9](https://news.example.com/a)").passed
 
 

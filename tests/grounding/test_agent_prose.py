@@ -83,6 +83,11 @@ def unsupported(output: str, source: str) -> list[str]:
         ("It fell over the last 24 hours.", '{"change_24h_pct": -2.4}', "It fell over 12 hours.", "12 hours"),
         ("The PR is open.", '{"pull_request": {"state": "open"}}', "The RFC is open.", "RFC"),
         ("The tenth kilometre took 4:52.", '{"km": 10, "pace": "4:52"}', "The ninth one took 4:52.", "ninth"),
+        ("Item 7 costs 9.125.", "id,price\n7,9.125\n", "Item 7 costs 9.126.", "9.126"),
+        ("It is at 48.137 and 11.575.", "lat,lon\n48.137,11.575", "It is at 48.137 and 11.557.", "11.557"),
+        ("There are 1,234,567.", "1,234,567", "There are 234.", "234"),
+        ("It is 6.125.", "5'6.125", "It is 6.126.", "6.126"),
+        ("The job runs at 12:00.", "0 8-20/4 * * *", "The job runs at 9:00.", "9:00"),
         ("Library hours: 9 to 8.", "Library hours: 9am-8pm", "Library hours: 9 to 7.", "7"),
         ("Library hours are 9-8 on weekdays.", "Hours: 9am-8pm", "Library hours are 9-7 on weekdays.", "7"),
         ("Free until the end of December.", "Free until 31 Dec.", "Free until the end of November.", "November"),
@@ -480,3 +485,30 @@ def test_data_among_prose_is_data() -> None:
     source = 'Found 2 tickets: [{"id": "A-1", "owner": "Noor", "hours": 4}, {"id": "A-2", "owner": "Pia", "hours": 9}]'
     assert unsupported("Ticket A-1 of Noor took 4 hours.", source) == []
     assert unsupported("Ticket A-1 of Noor took 9 hours.", source) == ["9 hours"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "1 hour 30 m\u0131nutes",
+            "a m\u0131nute and a half",
+            "f\u0131ve past ten",
+            "twenty-\u017fix",
+            "0 8 * * \u017fun",
+        ),
+        *("jan \u00b2\u00b2\u00b2 5, 2026", "https://a.com/x\ud800", "half \u00b2", "\u00b2:30"),
+    ],
+)
+def test_letters_that_patterns_take_for_others(text: str) -> None:
+    """Nothing crashes, wherever they stand."""
+    for source in (f"It says {text}.", "It says nothing."):
+        unsupported(f"It says {text}.", source)
+
+
+def test_odd_values_in_data() -> None:
+    """A huge number, and a field whose words are function words of another language."""
+    unsupported("The fund is up 5.", '{"item": "fund", "change": 1000000000000000000000000000000}')
+    check = parse(ClaimsSupportedByFixtures, {"min_support": 0})
+    row = {"source": '{"bag": "B1", "in_car_seat": true}', "output": "Der B1 bag ist nicht in car seat."}
+    assert check.judge(trace_of(row), CASE).exercised

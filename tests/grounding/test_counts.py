@@ -54,6 +54,7 @@ def test_a_count_of_a_list_is_known(output: str) -> None:
         ("There are four open PRs in tidal.", "four"),
         ("There are 3 stars, and open PRs.", "3"),
         ("There are 3% open PRs.", "3%"),
+        ("tidal was down for 3 nights with open PRs.", "3"),
         ("There are 3 things in the repo tidal which some people would call open PRs.", "3"),
     ],
 )

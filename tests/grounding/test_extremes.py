@@ -49,6 +49,8 @@ def contradicted(source: Any, output: str) -> tuple[str, ...]:
         (HOTELS, "The cheapest hotels, Birch Inn and Aster Hotel, are 95 and 120."),
         (HOTELS, "The cheapest are Aster Hotel and Birch Inn."),
         (HOTELS, "It is the cheapest."),
+        (HOTELS, "After Birch Inn, Aster Hotel is the cheapest at 120."),
+        (HOTELS, "Of Aster Hotel and Cedar House, Aster Hotel is the cheapest at 120."),
         (HOTELS, "Aster Hotel has the largest garden."),
         (HOTELS, "Birch Inn is the closest, 250 m."),
         (TOWNS, "Oslo is the coldest, at -5."),

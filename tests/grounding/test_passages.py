@@ -3,7 +3,7 @@
 import pytest
 
 from agenteval.grounding.effort import Effort
-from agenteval.grounding.passages import MOST_SIGNS, Passages, Span, signs
+from agenteval.grounding.passages import Passages, Span, signs
 from agenteval.grounding.sources import Source
 from agenteval.language.signs import END, Signs
 
@@ -72,9 +72,12 @@ def test_signs_are_given_anew_when_there_are_many(monkeypatch: pytest.MonkeyPatc
     """A long run does not keep every word that it ever read."""
     first = signs()
     assert signs() is first
-    monkeypatch.setattr("agenteval.grounding.passages.MOST_SIGNS", 0)
-    assert signs() is not first
-    assert MOST_SIGNS > 0
+    for limit in ("MOST_WORDS", "MOST_CHARACTERS"):
+        with monkeypatch.context() as patch:
+            first.all(["word"])
+            patch.setattr(f"agenteval.language.signs.{limit}", 0)
+            assert signs() is not first
+        first = signs()
 
 
 def test_more_words_than_signs() -> None:

@@ -58,6 +58,30 @@ def judged(source: Any, output: str) -> list[Support]:
         (PROSE, "The lamp is on and the alarm is off."),
         ("The lamp is off and Ada sits in the hall.", "Ada sits in the hall, it is on."),
         ("The lamp is on. Later the lamp is off.", "The lamp is on."),
+        (
+            [{"device": "lamp", "state": "off"}, {"device": "heater", "state": "on"}],
+            "The lamp is off, the heater is on.",
+        ),
+        (
+            [{"device": "lamp", "state": "off"}, {"device": "heater", "state": "off"}],
+            "Neither the lamp nor the heater is on.",
+        ),
+        (
+            [{"device": "lamp", "state": "off"}, {"device": "heater", "state": "on"}],
+            "Once the lamp is on, it is bright.",
+        ),
+        (
+            [{"server": "web-1", "status": "up"}, {"server": "web-2", "status": "down"}],
+            "web-2 is down, web-1 is up.",
+        ),
+        ("The server was down until 9:00, now it is up.", "The server is up now."),
+        ({"order": "A-17", "status": "in transit"}, "Order A-17 has never been delivered."),
+        ({"invoice": "Rent March", "status": "unpaid"}, "Invoice Rent March should have been paid."),
+        ({"invoice": "Rent March", "status": "unpaid"}, "A fee is due unless invoice Rent March is paid."),
+        (
+            {"order": "A-17", "status": "pending", "payment_status": "confirmed"},
+            "The payment for order A-17 is confirmed.",
+        ),
     ],
 )
 def test_what_agrees_or_is_about_something_else(source: Any, output: str) -> None:
@@ -102,6 +126,23 @@ def test_what_agrees_or_is_about_something_else(source: Any, output: str) -> Non
         (PROSE, "The heating in the hall is on.", "on"),
         (PROSE, "The alarm is on.", "on"),
         (PROSE, "The lamp is off.", "off"),
+        (
+            [{"server": "web-1", "status": "up"}, {"server": "web-2", "status": "down"}],
+            "web-1 is down.",
+            "down",
+        ),
+        ("The server was down until 9:00, now it is up.", "The server was up until 9:00.", "up"),
+        ({"order": "A-17", "status": "delivered"}, "Order A-17 has never been delivered.", "delivered"),
+        (
+            {"order": "A-17", "status": "pending", "payment_status": "confirmed"},
+            "Order A-17 is confirmed.",
+            "confirmed",
+        ),
+        (
+            {"order": "A-17", "status": "paid", "payment_status": "pending"},
+            "The payment for order A-17 is confirmed.",
+            "confirmed",
+        ),
     ],
 )
 def test_the_opposite(source: Any, output: str, found: str) -> None:

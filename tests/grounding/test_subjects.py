@@ -26,6 +26,8 @@ JOBS = [
     {"job": "deploy", "passed": False, "minutes": 9},
     {"job": "lint", "passed": True, "minutes": 1},
 ]
+TASKS = [{"task": "Buy milk", "done": True}, {"task": "Call Ben", "done": False}]
+RAIN = [{"city": "Rome", "rain": False}, {"city": "Oslo", "rain": True}]
 
 
 def said(*parts: str) -> list[tuple[int, str]]:
@@ -77,6 +79,13 @@ def contradicted(source: Any, output: str) -> tuple[str, ...]:
         (JOBS, "build and lint passed, deploy did not pass."),
         (JOBS, "Apart from deploy, build and lint passed."),
         (JOBS, "build passed in 3 minutes and lint in 1."),
+        (TASKS, "Buy milk is done, and Call Ben is not done."),
+        (TASKS, "Call Ben is not done, but Buy milk is done."),
+        (RAIN, "There is no rain in Rome but rain in Oslo."),
+        (
+            [{"device": "lamp", "connected": True}, {"device": "heater", "connected": False}],
+            "The heater is not connected, the lamp is connected.",
+        ),
     ],
 )
 def test_each_thing_is_as_it_is_told(source: Any, output: str) -> None:
@@ -96,6 +105,8 @@ def test_each_thing_is_as_it_is_told(source: Any, output: str) -> None:
         (ROOMS, "The desk lamp and the hall heater are on.", "on"),
         (ROOMS, "The hall heater, the garage fan and the desk lamp are on.", "on"),
         (JOBS, "build, lint and deploy passed.", "passed"),
+        (TASKS, "Buy milk is not done, and Call Ben is done.", "done"),
+        (RAIN, "There is rain in Rome.", "rain"),
         (SHOP, "The Uno kettle is the cheapest at 19, and the Lina lamp is the most expensive.", "most expensive"),
     ],
 )  # fmt: skip

@@ -55,7 +55,7 @@ def citations(output: str) -> list[Citation]:
 
 _INLINE_CODE = lazy(r"`[^`\n]*`")
 _NUMBERED = lazy(NUMBERED + r"(?!\()")
-_REFERENCE_LINE = lazy(r"[ \t]*(?:[-*•+][ \t]+)?\[\^?(\d{1,3})\]:?[ \t]+(\S.*)")
+_REFERENCE_LINE = lazy(r"[ \t]*(?:[-*•+][ \t]+)?\[\^?(\d{1,3})\](?::[ \t]*|[ \t]+(?![a-z]+ ))(\S.*)")
 _LIST_LINE = lazy(r"[ \t]*\(?(\d{1,3})[.):][ \t]+(\S.*)")
 _SOURCES_HEADING = lazy(r"\W{0,6}(?:sources?|references?|citations?|bibliography|links?)\W{0,6}\Z")
 
@@ -95,7 +95,8 @@ _ACCORDING = lazy(
 )
 _REPORTS = lazy(
     rf"(?<![\w.&’'-])(?:[Tt]he )?({_NAME}) (?:has |had |have |also |first |recently )?"
-    r"(?:reports|reported|writes|wrote|says|said|states|stated|notes|noted|claims|claimed|announced|confirmed)\b"
+    r"(?:(?:reported|writes|wrote|says|said|stated|noted|claimed|announced|confirmed)\b"
+    r"|(?:reports|states|notes|claims)\b(?! (?:are|were|was|have|had|(?:dis)?agree|show|suggest|indicate|say|differ|from|of|for|about|by|due|came|come)\b))"
 )
 _SOURCE_LABEL = lazy(r"(?:^\W{0,4}|\()(?i:sources?|via|source link): ?([^\n)]{1,300})", re.MULTILINE)
 _NOT_A_SOURCE = frozenset(
@@ -103,7 +104,7 @@ _NOT_A_SOURCE = frozenset(
         r"\w+",
         "i we you he she it they this that these those who which what there users user people analysts experts critics"
         " officials researchers scientists investors customers sources studies reviewers authors many some others"
-        " several most everyone nobody someone none both all each another one report reports article articles",
+        " two three four five six seven eight nine ten recent new annual several most everyone nobody someone none both all each another one report reports article articles",
     )
 )
 

@@ -99,7 +99,7 @@ def _against_state(mine: "_Words", theirs: "_Words") -> Iterator[str]:
         is_otherwise = not (mine.denying or _NEGATIVE.search(" ".join(others)))
     else:
         is_otherwise = not mine.denied().keys().isdisjoint(told)
-    if is_otherwise:
+    if is_otherwise and told[0] in mine.stems:
         at = mine.stems.index(told[0])
         yield mine.part(at, at + 1)
 

@@ -1,6 +1,7 @@
 """Numbers that count what a list of the sources has: "three open PRs" of `open_prs` with three objects."""
 
 from collections.abc import Iterable, Mapping
+from itertools import takewhile
 
 from agenteval.grounding.quantity import Quantity
 from agenteval.grounding.sources import Path, Source
@@ -33,8 +34,9 @@ def lengths(sources: Iterable[Source]) -> dict[str, set[int]]:
 
 
 def counts_list(quantity: Quantity, text: str, known: Mapping[str, set[int]]) -> bool:
-    """Whether a number of a text is as large as a list that the words after it name."""
+    """Whether a number of a text is as large as a list that the words right after it name."""
     if quantity.unit:
         return False
     after = _CLAUSE_END.split(text[quantity.end : quantity.end + FARTHEST])[0]
-    return any(not quantity.values.isdisjoint(known.get(stem, ())) for stem in map(plain_form, words(after)))
+    counted = takewhile(bool, map(plain_form, words(after)))  # "3 nights with tickets" are no three tickets
+    return any(not quantity.values.isdisjoint(known.get(stem, ())) for stem in counted)

@@ -9,7 +9,7 @@ from agenteval.lazyregex import lazy
 _LIST = r"(?:\*|\d{1,2}(?:-\d{1,2})?(?:,\d{1,2}(?:-\d{1,2})?)*)(?:/\d{1,2})?"
 _DAY = r"(?:\d|sun|mon|tue|wed|thu|fri|sat)"
 _CRON = lazy(
-    rf"(?i)(?<![^\s\"'`(:;,])(?P<minute>{_LIST}) (?P<hour>{_LIST}) {_LIST} {_LIST}"
+    rf"(?ai)(?<![^\s\"'`(:;,])(?P<minute>{_LIST}) (?P<hour>{_LIST}) {_LIST} {_LIST}"
     rf" (?P<days>\*|{_DAY}(?:-{_DAY})?(?:,{_DAY}(?:-{_DAY})?)*)(?![^\s\"'`);,.])"
 )
 _WEEK = (DAYS[-1], *DAYS)
@@ -44,7 +44,8 @@ def _numbers(field: str) -> list[int]:
     if "*" in field:
         return []
     found: list[int] = []
-    for part in field.partition("/")[0].split(","):
+    span, _, step = field.partition("/")
+    for part in span.split(","):
         first, _, last = part.partition("-")
-        found += range(int(first), int(last or first) + 1)
+        found += range(int(first), int(last or first) + 1, int(step or 1) or 1)
     return found

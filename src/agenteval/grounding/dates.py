@@ -155,7 +155,7 @@ def _date(match: re.Match[str]) -> Date | None:
             other = (second, first)
     else:
         name = str(parts["month"])
-        month = int(name) if name.isdigit() else _NUMBERS.get(lowered(name), 0)
+        month = int(name) if name.isdecimal() else _NUMBERS.get(lowered(name), 0)
         day = int(parts["day"]) if parts.get("day") else 0
     if not 1 <= month <= 12 or day > 31:
         return None

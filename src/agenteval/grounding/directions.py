@@ -28,6 +28,8 @@ _DENIED = lazy(r"(?i)\b(?:not|never|no longer|instead)\b|n['\u2019]t\b")
 """Where a direction may be denied."""
 REACH = 30
 """Characters between a direction and its number."""
+MOST = 10**15
+"""Up to which number one may be told with fewer digits."""
 LONGEST = 1_500
 """Characters of a claim that is compared with prose: a sentence is rarely longer."""
 
@@ -123,4 +125,6 @@ def _direction(text: str, quantity: Quantity) -> "re.Match[str] | None":
 
 def _rounds(quantity: Quantity, value: Decimal) -> bool:
     """Whether a number is this one, maybe with fewer digits."""
+    if value > MOST:
+        return value in quantity.values
     return any(round(value, max(0, -int(own.as_tuple().exponent))) == own for own in quantity.values)

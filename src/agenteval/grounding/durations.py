@@ -13,6 +13,7 @@ from agenteval.grounding.measures import names_of
 from agenteval.grounding.number_words import SMALL
 from agenteval.grounding.quantity import Quantity, is_about, rounding
 from agenteval.lazyregex import lazy
+from agenteval.text import caseless
 
 DURATION = "duration"
 """The unit of a length of time in several units: its value is in seconds."""
@@ -75,7 +76,7 @@ def durations(text: str) -> Iterator[Quantity]:
             steps = zip(match.groups(), "dhms", strict=True)
             told.append((match, [(number, unit) for number, unit in steps if number]))
     for match, parts in told:
-        lengths = [_LENGTHS[_UNIT_OF[unit.lower()]] for _, unit in parts]
+        lengths = [_LENGTHS[_UNIT_OF[caseless(unit)]] for _, unit in parts]
         if all(longer > shorter for longer, shorter in pairwise(lengths)):
             numbers = [Decimal(number) for number, _ in parts]
             yield _quantity(match, Decimal(sum(map(mul, numbers, lengths))), lengths[-1])
@@ -94,8 +95,8 @@ def _in_halves(text: str, *, idioms: bool) -> Iterator[Quantity]:
         if idioms != bool(match["three"] or match["number"]):
             quarters = 6 if match["whole"] else 3 if match["three"] else 2 if match["half"] else 1
             if number := match["number"]:
-                quarters = 4 * (int(number) if number.isdigit() else SMALL[number.lower()]) + 2
-            unit = _LENGTHS[(match["of"] or match["unit"] or match["units"]).lower()]
+                quarters = 4 * (int(number) if number.isdigit() else SMALL[caseless(number)]) + 2
+            unit = _LENGTHS[caseless(match["of"] or match["unit"] or match["units"])]
             yield _quantity(match, unit * quarters / 4, unit / 2)
 
 

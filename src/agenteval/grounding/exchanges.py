@@ -27,14 +27,16 @@ def exchanged(
     words: frozenset[str],
     naming: Collection[Field] | None = None,
     numbers: frozenset[str] = frozenset(),
+    denied: frozenset[str] = frozenset(),
 ) -> Iterator[str]:
     """The values among words in fields of which the item that they name has others.
 
     Words name an item by a value that no other has in that field, which is one of `naming`, if that is given; the
-    exchanged one is in a field after it. `numbers` beside the words may be in a name, but are none: `web-2`.
+    exchanged one is in a field after it. `numbers` beside the words may be in a name, but are none: `web-2`. What is `denied`
+    may be a name, but no value.
     """
     for own in items:
-        name = _name(own, items, words, numbers)
+        name = _name(own, items, words | denied, numbers)
         if name is None or (naming and name not in naming):
             continue
         others = words.difference(*own.values())

@@ -125,18 +125,23 @@ class Items:
         return found
 
     def of_others(
-        self, text: int, words: frozenset[str], parts: Sequence[frozenset[str]], numbers: frozenset[str]
+        self,
+        text: int,
+        words: frozenset[str],
+        parts: Sequence[frozenset[str]],
+        numbers: frozenset[str],
+        denied: frozenset[str],
     ) -> Iterator[str]:
         """The values among words that other items have, in fields of which the item that is meant has others.
 
         A text in no item may be about one in a list of its object, and each part of a claim about one of its own.
-        `numbers` are what the claim has besides, which may be in names.
+        `numbers` and what is `denied` are what the claim has besides, which may be in names.
         """
         around = [item for item, _ in self._around(text)]
         for item in around:
             others = words.difference(self._words[item])
             for field, own in self._fields[item].items() if others else ():
-                if words.isdisjoint(own):
+                if words.isdisjoint(own) and denied.isdisjoint(own):
                     for value in self._values[self._of_list[item]].get(field, ()):
                         if words.issuperset(value) and not others.isdisjoint(value):
                             yield value
@@ -146,7 +151,7 @@ class Items:
             if len(items) <= MOST_COMPARED:
                 self._effort.spend(len(items) * (1 + len(parts)))
                 for each in [*(() if around and not numbers else (words,)), *going_through(items, parts)]:
-                    yield from exchanged(items, each, numbers=numbers)
+                    yield from exchanged(items, each, numbers=numbers, denied=denied)
 
     def named(self, text: int, words: frozenset[str]) -> tuple[int | None, frozenset[str]]:
         """The item that words tell, of the list that a text is in, by the number of its first record; and the words that tell items.

@@ -192,9 +192,11 @@ def _normal(url: str) -> tuple[str, str]:
         except UnicodeError:
             return "", ""
     place = host if port in (None, 80, 443) else f"{host}:{port}"
-    path = quote(unquote(parts.path), safe="/~!$&'()*+,;=:@-._").rstrip("/")
+    path = quote(unquote(parts.path), safe="/~!$&'()*+,;=:@-._", errors="surrogatepass").rstrip("/")
     pairs = parse_qsl(parts.query, keep_blank_values=True) if parts.query else []
-    query = urlencode(sorted(pair for pair in pairs if not _TRACKING.fullmatch(pair[0])))
+    query = urlencode(
+        sorted(pair for pair in pairs if not _TRACKING.fullmatch(pair[0])), errors="surrogatepass"
+    )
     return f"{place}{path}" + (f"?{query}" if query else ""), host
 
 

@@ -8,6 +8,7 @@ from agenteval.grounding.measures import measure
 from agenteval.grounding.quantity import Quantity, is_about, is_over, may_be_hour, nearly
 from agenteval.language.bare_words import bare_words
 from agenteval.lazyregex import lazy
+from agenteval.text import caseless
 
 LAST_HOUR = 12
 """Up to which number one in words may be an hour."""
@@ -71,15 +72,15 @@ def spelled(text: str) -> Iterator[Quantity]:
     for match in _spelled_in(text):
         unit = ""
         if match["ordinal"]:
-            value, unit = _ORDINALS[match["ordinal"].lower()], "th"
+            value, unit = _ORDINALS[caseless(match["ordinal"])], "th"
         elif match["tens"]:
-            value = _TENS[match["tens"].lower()] + _WORDS[match["unit"].lower()]
+            value = _TENS[caseless(match["tens"])] + _WORDS[caseless(match["unit"])]
         else:
-            value = _WORDS[match["number"].lower()]
+            value = _WORDS[caseless(match["number"])]
         if match["percent"]:
             unit = "%"
         unit = unit or measure(text, match.start(), match.end())
-        power = _POWERS.get((match["scale"] or "").lower(), 0)
+        power = _POWERS.get(caseless(match["scale"] or ""), 0)
         before = text[max(0, match.start() - 20) : match.start()]
         about = unit != "th" and is_about(before)
         yield Quantity(

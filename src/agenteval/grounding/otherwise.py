@@ -1,7 +1,8 @@
 """What the passage nearest to a claim says otherwise, or a row or an object beside it that the claim names."""
 
 from collections.abc import Iterator, Mapping
-from itertools import accumulate
+from functools import cached_property
+from itertools import accumulate, pairwise
 
 from agenteval.grounding import states
 from agenteval.grounding.contradictions import against_record, contradictions, denied
@@ -65,12 +66,13 @@ class Nearest:
         said = frozenset(self._signs.all(words(in_one(self._stated.plain))))
         if not items.is_meant(place, said):
             return
-        parts = self._stated.parts
-        own = items.about(place, [(part, self._content(part)) for part in parts])
+        parts = self._parts
+        own = items.about(place, [(part, self._naming(part)) for part in parts])
         about = "".join(own) if len(own) < len(parts) else text
         yield from against_record(about, record, items.beside(place, said))
         yield from states.against_record(about, record)
-        yield from not_extreme(about, items.columns(place, said))
+        if not self._is_restricted:
+            yield from not_extreme(about, items.columns(place, said))
         yield from mislabelled(self._stated, record)
         yield from misplaced(self._stated, record)
         yield from reversed_changes(self._stated, record)
@@ -79,7 +81,8 @@ class Nearest:
             yield from exchanged_facts(self._stated, each, self._content)
         affirmed = self._affirmed(text)
         apart = [affirmed & self._content(part) for part in parts] if len(parts) > 1 else []
-        for value in items.of_others(place, affirmed, apart, self._numbers(text)):
+        others = frozenset(self._written).difference(affirmed)
+        for value in items.of_others(place, affirmed, apart, self._numbers(text), others):
             yield " ".join(map(self._written.__getitem__, value))
         if len(parts) > 1:
             yield from self._by_each_named(items, place)
@@ -88,14 +91,15 @@ class Nearest:
         """What the items of a list say otherwise than the parts of the claim that name them."""
 
         def subject(part: str) -> Subject:
-            content = self._content(part)
+            content = self._naming(part)
             item, telling = items.named(place, content)
             return Subject(item, not content <= telling or states.has_state(part))
 
-        for item, said in said_of_each(self._stated.parts, subject):
+        for item, said in said_of_each(self._parts, subject):
             yield from against_record(said, items.record(item))
             yield from states.against_record(said, items.record(item))
-            yield from not_extreme(said, items.columns(item, self._content(said)))
+            if not self._is_restricted:
+                yield from not_extreme(said, items.columns(item, self._content(said)))
 
     def _by_other_rows(self, text: str, sentence: str) -> Iterator[str]:
         """What rows beside that of a sentence say, of what a row says otherwise that the claim names."""
@@ -108,6 +112,21 @@ class Nearest:
         for value in exchanged(items, said, [LABEL]):
             if all(sign in self._written for sign in value):
                 yield " ".join(map(self._written.__getitem__, value))
+
+    @property
+    def _is_restricted(self) -> bool:
+        """Whether a claim is about some of a list only: "After Birch, Aster is the cheapest"."""
+        return bool(_RESTRICTED.match(self._stated.without_links))
+
+    @cached_property
+    def _parts(self) -> list[str]:
+        """The parts of the claim as they are written, but for links."""
+        ends = accumulate(map(len, self._stated.parts), initial=0)
+        return [self._stated.without_links[start:end] for start, end in pairwise(ends)]
+
+    def _naming(self, part: str) -> frozenset[str]:
+        """The signs of the content words of a part, and of numbers that belong to a name: the 2 of `web-2`."""
+        return self._content(part) | self._numbers(" ".join(_IN_NAME.findall(part)))
 
     def _numbers(self, text: str) -> frozenset[str]:
         """The signs of the numbers of a text, which may be in names: `web-2`."""
@@ -124,6 +143,12 @@ class Nearest:
         return frozenset(
             sign for sign in signs.content(words(text)) if sign != END and not signs.digits(sign)
         )
+
+
+_RESTRICTED = lazy(
+    r"(?i)\W*(?:after|of|among|between|besides|except|apart from|other than|next to|unlike|without)\b"
+)
+_IN_NAME = lazy(r"(?<=[A-Za-z]-)\d+\b|(?<=[A-Za-z])\d+\b|(?<=[A-Za-z]_)\d+\b")
 
 
 def _has_word_for_word(passage: str, text: str) -> bool:

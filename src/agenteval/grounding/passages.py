@@ -16,8 +16,6 @@ from agenteval.grounding.items import Items
 from agenteval.grounding.sources import Source
 from agenteval.language.signs import END, Signed, Signs
 
-MOST_SIGNS = 30_000
-"""Different words after which signs are given anew, so that a long run keeps no more of them."""
 LONGEST_KEPT = 30_000
 """Characters of the texts that are kept as they were read: memory stays bounded."""
 LONGEST_INDEX_KEPT = 50_000
@@ -54,7 +52,7 @@ _given = _Given(Signs())
 
 def signs() -> Signs:
     """The signs in use. Whoever compares texts takes them once, and keeps them."""
-    if len(_given.signs) > MOST_SIGNS:
+    if _given.signs.is_full:
         _given.signs = Signs()
     return _given.signs
 

@@ -233,6 +233,14 @@ def in_digits(number: str) -> str:
     return _SEPARATORS.sub("", number)
 
 
+_ONE_NUMBER = lazy(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d{3})*,\d\d?")
+
+
+def apart_at_commas(number: str) -> list[str]:
+    """The numbers between the commas of digits that cannot be one number: `48.137,11.575` of a table."""
+    return number.split(",") if "," in number and not _ONE_NUMBER.fullmatch(number) else []
+
+
 def identifiers(text: str) -> Iterable[re.Match[str]]:
     """The names with digits in them; most texts have no sign of one."""
     return IDENTIFIER.finditer(text) if _IDENTIFIER_SIGN.search(text) else ()

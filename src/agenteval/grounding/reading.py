@@ -15,7 +15,7 @@ from agenteval.grounding.crons import Schedule, crons
 from agenteval.grounding.dates import Date, dates
 from agenteval.grounding.durations import between, durations, idioms, in_minutes
 from agenteval.grounding.links import Link, addresses, links, spelled_out
-from agenteval.grounding.quantities import FRACTIONS, IDENTIFIER, SHARED_SCALE, in_digits
+from agenteval.grounding.quantities import FRACTIONS, IDENTIFIER, SHARED_SCALE, apart_at_commas, in_digits
 from agenteval.grounding.quantity import Quantity, apart
 from agenteval.grounding.times import times
 from agenteval.grounding.wording import tokens
@@ -206,7 +206,8 @@ def _readings(run: str, letter: str | None) -> list[float]:
         written = [in_digits(run)]
         if written[0] != run or run.count(".") > 1:
             written += _SEPARATOR.split(run)
-        if run[-4:-3] == "." and len(run) <= 7 and run.count(".") == 1:
+        written += apart_at_commas(run)
+        if run[-4:-3] == "." and run[:-4].isdigit() and len(run) <= 7:
             written.append(run.replace(".", ""))  # a thousand in German and Spanish
     powers = (0, *_POWERS[letter.lower()]) if letter else (0,)
     return [float(f"{digits}e{power}") for digits in written if digits.count(".") <= 1 for power in powers]

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from agenteval.grounding.dates import MONTHS, dates
 from agenteval.grounding.effort import FOUND, Effort
 from agenteval.grounding.number_words import spellings
-from agenteval.grounding.quantities import ROUND, quantities
+from agenteval.grounding.quantities import ROUND, apart_at_commas, quantities
 from agenteval.grounding.quantity import METRES, may_be_version
 from agenteval.grounding.reading import SPACED, Reading
 from agenteval.lazyregex import lazy
@@ -246,11 +246,12 @@ def _numbers_in(line: str) -> list[_Told]:
         for value in each.values
     ]
     joined = SPACED.sub(lambda match: match.group().replace(" ", ""), line)
-    if joined != line:
-        spans = [(date.start, date.end) for date in dates(joined)]
+    parted = _RUN.sub(lambda match: ", ".join(apart_at_commas(match.group())) or match.group(), line)
+    for other in {joined, parted} - {line}:
+        spans = [(date.start, date.end) for date in dates(other)]
         found += [
             _Told(value, each.unit, 0, len(line))
-            for each in quantities(joined, spans)
+            for each in quantities(other, spans)
             for value in each.values
         ]
     return found + [_Told(Decimal(date.year), "", date.start, date.end) for date in stated if date.year]

@@ -77,7 +77,7 @@ class SourceText:
         """Whether a text has a word with one of these stems, or a date implies one."""
         said, passages = self.said, self.passages
         known = self.signs.known(stems)  # asked for when all was read
-        passages.spend(1 + len(known))
+        passages.spend(1 + len(stems))  # and no less for words that no text had before
         return any(sign in passages.words or sign in said for sign in known) or any(
             map(self.dates_imply, _MONTHS_AND_DAYS.intersection(stems))
         )

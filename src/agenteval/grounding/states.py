@@ -3,6 +3,7 @@ is on" for `state: off` or `on: false`.
 """
 
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from agenteval.grounding.records import fields
 from agenteval.language.content_words import plain_form
@@ -49,15 +50,17 @@ _SHORT, _LONG = "|".join(_WEIGHTLESS), "|".join(sorted(_OWN.keys() - set(_WEIGHT
 _AFTER = r"\b(?=\W*(?:\Z|[.,;:!?)]|(?:and|or|but|while|in|at|now|again|since|until|so|because|for|right|today|too|yet)\b))"
 """What may follow a word without weight: not "on Monday"."""
 _STATED = lazy(
-    r"(?i)(?:\b(?:(?:has|have|had)(?P<no>n't| not)?(?: \w+)? been|(?:is|are|was|were|be|it's|that's|they're)(?P<not>n't)?)"
+    r"(?i)(?:\b(?:(?<!should )(?<!could )(?<!would )(?<!might )(?<!must )(?<!may )(?:has|have|(?P<had>had))(?P<no>n't| not| never)?(?: \w+)? been"
+    r"|(?:is|are|(?P<past>was|were)|it's|that's|they're)(?P<not>n't)?)"
     r"|[:\u2013\u2014(]|\s-)"
-    r"(?: (?:(?P<denied>not|no longer)|now|still|already|currently|all|both|turned|switched|back|just|yet))*"
+    r"(?: (?:(?P<denied>not|never|no longer)|now|still|already|currently|all|both|turned|switched|back|just|yet))*"
     rf" ?\b(?:(?P<short>{_SHORT}){_AFTER}|(?<!\bbe )(?P<long>{_LONG})\b)"
 )
 _WORD = lazy(rf"(?i)[ (](?:(?:{_SHORT}){_AFTER}|(?:{_LONG})\b)")
 _CLAUSE_END = lazy(r"[;,.]\s|\b(?:and|but|while)\b")
 _OF_ANYTHING = frozenset(("state", "status", "power", "mode", "switch", "value", "trend", "condition"))
 """Names of fields whose value is a state of the object itself."""
+_GENERIC = frozenset(map(plain_form, ("state", "status")))
 
 
 def has_state(text: str) -> bool:
@@ -71,38 +74,65 @@ def against_record(claim: str, record: str) -> Iterator[str]:
     def told(about: frozenset[str]) -> Iterator[State]:
         if about and about.isdisjoint(_content(record)):
             return
-        for name, value in fields(record):
+        own = list(fields(record))
+        meant = [
+            each for each in own if _of(each[0]) & about
+        ] or own  # the `payment_status` before the `status`
+        for name, value in meant:
             denied = not name and value.startswith("not ")
             said = value.lower().replace("_", " ").removeprefix("not " if denied else "")
-            if name.lower() in _OF_ANYTHING or _content(name) <= about:
+            if name.lower() in _OF_ANYTHING or _content(name) <= about or meant is not own:
                 yield from _states(said, denied=denied)
 
-    return _against(claim, told)
+    return _against(claim, lambda about, past: told(about))  # noqa: ARG005 - what an object says has no tense
+
+
+def _of(name: str) -> frozenset[str]:
+    """What a field tells the state of, by its name: the payment of `payment_status`."""
+    content = _content(name)
+    return content - _GENERIC if content & _GENERIC else frozenset()
 
 
 def against_prose(claim: str, passage: str) -> Iterator[str]:
     """The same against what a sentence says of something with the same words."""
 
-    def told(about: frozenset[str]) -> Iterator[State]:
+    def told(about: frozenset[str], past: bool) -> Iterator[State]:
         for clause in _CLAUSE_END.split(passage):
             if about and about <= _content(clause):
-                yield from (state for _, states in _stated(clause) for state in states)
+                for each in _stated(clause):
+                    if each.past == past:
+                        yield from each.states
 
     return _against(claim, told)
 
 
-def _against(claim: str, told: Callable[[frozenset[str]], Iterator[State]]) -> Iterator[str]:
+def _against(claim: str, told: Callable[[frozenset[str], bool], Iterator[State]]) -> Iterator[str]:
     for part in _CLAUSE_END.split(claim) if _WORD.search(claim) else ():
-        for word, states in _stated(part):
-            known = set(told(_content(part) - _content(word)))
+        for word, states, past in _stated(part):
+            known = set(told(_content(part) - _content(word), past))
             if any((what, not is_so) in known and (what, is_so) not in known for what, is_so in states):
                 yield word
 
 
-def _stated(clause: str) -> Iterator[tuple[str, set[State]]]:
+class _Stated(NamedTuple):
+    """A word for a state, what it says is so, and whether it was so before."""
+
+    word: str
+    states: set[State]
+    past: bool
+
+
+def _stated(clause: str) -> Iterator[_Stated]:
     for match in _STATED.finditer(clause):
+        if _CONDITION.search(clause, 0, match.start()):
+            continue
         word = match["short"] or match["long"]
-        yield word, _states(word.lower(), denied=bool(match["no"] or match["not"] or match["denied"]))
+        states = _states(word.lower(), denied=bool(match["no"] or match["not"] or match["denied"]))
+        yield _Stated(word, states, bool(match["past"] or match["had"]))
+
+
+_CONDITION = lazy(r"(?i)\b(?:if|unless|once|when|until|till|whether|neither|nor|as soon as)\b")
+"""What says under what condition something is so, or that it is so for none."""
 
 
 def _states(word: str, *, denied: bool) -> set[State]:

@@ -8,7 +8,7 @@ from agenteval.lazyregex import lazy
 _ASIDE = lazy(r"\W*(?:which|who|whose|that|where|with)\b")
 """How a part begins that is about the last thing named only."""
 
-_LINK = lazy(r"[,;\s]*(?:\b(?:and|und|y|et)\b)?\s*\Z")
+_LINK = lazy(r"[,;\s]*(?:\b(?:and|und|y|et|but|while|whereas)\b)?\s*\Z")
 
 
 class Subject(NamedTuple):
@@ -24,6 +24,7 @@ def said_of_each(parts: Sequence[str], subject: Callable[[str], Subject]) -> Ite
     A part without a name goes on about the thing named last. Of what is only named, the next part that says anything says
     it too, or else the last one before: "in stock: the kettle and the lamp".
     """
+    parts = [part for part in parts if any(map(str.isalnum, _LINK.sub("", part)))]
     subjects = list(map(subject, parts))
     saying = [place for place, each in enumerate(subjects) if each.says]
     thing = None

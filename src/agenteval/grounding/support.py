@@ -72,7 +72,10 @@ def supports(claims: tuple[Claim, ...], basis: Basis, checks: Sequence[Check]) -
     """Judge the claims of an output, in order."""
     texts = chain.from_iterable(each.texts for each in (*basis.sources, *basis.said, *basis.called))
     size = sum(map(len, texts)) + sum(len(claim.text) for claim in claims)
-    return (_kept if size <= LONGEST_KEPT else _supports)(claims, basis, tuple(checks))
+    try:
+        return (_kept if size <= LONGEST_KEPT else _supports)(claims, basis, tuple(checks))
+    except RecursionError:  # from comparing the ways to values that are nested very deep
+        return _supports(claims, basis, tuple(checks))
 
 
 def _supports(claims: tuple[Claim, ...], basis: Basis, checks: tuple[Check, ...]) -> tuple[Support, ...]:

@@ -8,6 +8,7 @@ from itertools import chain
 from agenteval.grounding.number_words import OTHERS, SMALL
 from agenteval.grounding.quantity import HOUR_SIGNS, Quantity
 from agenteval.lazyregex import lazy
+from agenteval.text import caseless
 
 _SIGN = lazy(r"\d(?::\d| ?[ap]\.?m)", re.IGNORECASE)
 _TIME = lazy(
@@ -65,7 +66,7 @@ def times(text: str) -> Iterator[Quantity]:
 def _time(match: re.Match[str]) -> Quantity | None:
     parts = match.groupdict()
     written = parts["hour"] or parts["only"]
-    hour = int(written) if written.isdigit() else _HOURS.get(written.lower(), 24)
+    hour = int(written) if written.isdecimal() else _HOURS.get(caseless(written), 24)
     minute = _minute(parts)
     if parts.get("to") is not None and 1 <= hour <= 12:
         hour, minute = hour - 1 or 12, 60 - minute
@@ -90,8 +91,8 @@ def _time(match: re.Match[str]) -> Quantity | None:
 def _minute(parts: Mapping[str, str | None]) -> int:
     """The minutes after the hour, or before it."""
     told = parts.get("minute") or parts.get("past") or parts.get("to")
-    if told and not told.isdigit():
-        return _MINUTES[told.lower().split()[0]]
+    if told and not told.isdecimal():
+        return _MINUTES[caseless(told).split()[0]]
     return int(told) if told else 0 if "minute" in parts else 30
 
 

@@ -16,6 +16,9 @@ from agenteval.language.content_words import UNSPACED, UNSPACED_SIGN, carries_co
 from agenteval.language.stems import bare_forms, stems
 from agenteval.lazyregex import lazy
 
+MOST_WORDS = 30_000
+"""Different words, and `MOST_CHARACTERS` of them, after which a long run should begin with new signs."""
+MOST_CHARACTERS = 2_000_000
 BREAK = "\1"
 """What ends a sentence for certain: it stands in a text in the place of what was taken out."""
 END = "\0"
@@ -71,6 +74,7 @@ class Signs:
 
     def __init__(self) -> None:
         self._stems: dict[str, str] = {}
+        self._size = 0
         self._digits: dict[str, str] = {}
         self._all = _Table(self._learn)
         self._content = _Table(self._learn)
@@ -78,8 +82,10 @@ class Signs:
         self.light = frozenset(map(self._sign, stems(_LIGHT)))
         """The signs of words that say little: their absence from a source means little."""
 
-    def __len__(self) -> int:
-        return len(self._stems)
+    @property
+    def is_full(self) -> bool:
+        """Whether so many words were read, or so long ones, that signs should be given anew: memory stays bounded."""
+        return len(self._stems) > MOST_WORDS or self._size > MOST_CHARACTERS
 
     def known(self, stems: Iterable[str]) -> list[str]:
         """The signs of those stems that occur in any text read so far."""
@@ -116,6 +122,7 @@ class Signs:
 
     def _learn(self, tokens: Sequence[str]) -> None:
         """Assign signs to new tokens, preferably many at once."""
+        self._size += sum(map(len, tokens))
         bare = bare_forms(tokens)
         for token, form, key in zip(tokens, bare, stems(bare), strict=True):
             sign = END if token == END else self._sign(key)
