@@ -161,6 +161,17 @@ class Known:
         """The hosts of the sources' references."""
         return {link.host for link in (*self.sources.links, *self.sources.called_links) if link.host}
 
+    @cached_property
+    def _domains(self) -> set[str]:
+        """These hosts, and the domains that they are below."""
+        parts = (host.split(".") for host in self.source_hosts)
+        return {".".join(each[at:]) for each in parts for at in range(len(each))}
+
+    @cached_property
+    def _by_host(self) -> dict[str, str]:
+        """The first reference of each host."""
+        return {link.host: link.text for link in reversed(self.sources.links) if link.host}
+
     def objection(self, citation: Citation) -> str | None:
         """Why a citation is not known, as the end of a sentence, or None when it is."""
         if citation.link is not None:
@@ -172,11 +183,9 @@ class Known:
     def _link_objection(self, link: Link) -> str | None:
         if self._is_given(link) or self._is_allowed(link) or self.sources.has_link(link):
             return None
-        if link.host and link.key == link.host and any(within(host, link.host) for host in self.source_hosts):
+        if link.host and link.key == link.host and link.host in self._domains:
             return None
-        near = next(
-            (known.text for known in self.sources.links if link.host and known.host == link.host), None
-        )
+        near = self._by_host.get(link.host)
         if near and link.kind == "url":
             return f"no source has it; the closest is {cut(near, 120)}"
         return "no source has it"

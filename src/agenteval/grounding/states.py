@@ -60,6 +60,8 @@ _WORD = lazy(rf"(?i)[ (](?:(?:{_SHORT}){_AFTER}|(?:{_LONG})\b)")
 _CLAUSE_END = lazy(r"[;,.]\s|\b(?:and|but|while)\b")
 _OF_ANYTHING = frozenset(("state", "status", "power", "mode", "switch", "value", "trend", "condition"))
 """Names of fields whose value is a state of the object itself."""
+LONGEST = 1_500
+"""Characters of a claim and of a passage that are compared: a sentence or two is rarely longer."""
 _GENERIC = frozenset(map(plain_form, ("state", "status")))
 
 
@@ -97,13 +99,13 @@ def against_prose(claim: str, passage: str) -> Iterator[str]:
     """The same against what a sentence says of something with the same words."""
 
     def told(about: frozenset[str], past: bool) -> Iterator[State]:
-        for clause in _CLAUSE_END.split(passage):
+        for clause in _CLAUSE_END.split(passage[:LONGEST]):
             if about and about <= _content(clause):
                 for each in _stated(clause):
                     if each.past == past:
                         yield from each.states
 
-    return _against(claim, told)
+    return _against(claim[:LONGEST], told)
 
 
 def _against(claim: str, told: Callable[[frozenset[str], bool], Iterator[State]]) -> Iterator[str]:

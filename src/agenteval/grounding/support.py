@@ -33,6 +33,11 @@ REFUTED = 0.5
 LONGEST_KEPT = 50_000
 """Characters of an output's claims and of its sources, together, whose judgement is kept: memory stays bounded."""
 
+LONGEST_FACT = 100
+"""Characters of a fact whose end may be another one."""
+MOST_PARTS = 50
+"""Parts of a claim each of which may be about an object of its own."""
+
 Check = Literal["numbers", "dates", "urls", "names", "quotes", "wording"]
 
 
@@ -114,10 +119,15 @@ def support(claim: Claim, sources: SourceText, checks: Sequence[Check]) -> Suppo
 
 
 def _each_once(texts: Sequence[str]) -> Iterator[str]:
-    """Texts without repetitions, also of the end of another one: GB after 150 GB."""
-    for text in dict.fromkeys(texts):
-        if not any(each.endswith(f" {text}") for each in texts):
-            yield text
+    """Texts without repetitions, also of the end of another short one: GB after 150 GB."""
+    ends = {
+        each[at + 1 :]
+        for each in texts
+        if len(each) <= LONGEST_FACT
+        for at, sign in enumerate(each)
+        if sign == " "
+    }
+    return (text for text in dict.fromkeys(texts) if text not in ends)
 
 
 def score(judged: Sequence[Support]) -> float:
@@ -186,7 +196,7 @@ class _Reading:
     def beside_part(self, fact: Quantity | Date) -> Beside:
         """The same of a number or a date, which may be in a part of the claim that names an object of its own."""
         parts = self.stated.stating
-        if len(parts) < 2:
+        if not 2 <= len(parts) <= MOST_PARTS:
             return self.beside
         own = next(number for number, part in enumerate(parts, 1) if fact in part.facts)
         return self._beside([part.text for part in parts[:own]])

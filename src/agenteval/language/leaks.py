@@ -18,6 +18,7 @@ Headings are no facts. A single word is no fact: it takes `forbidden_content` to
 # ruff: noqa: RUF001 - dashes are meant
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil
@@ -66,6 +67,11 @@ class Answer:
         self.lines = [_Line(sentence) for block in blocks(text) for sentence in sentences(block.text)]
         self.sequence = f" {fold(' '.join(_words(text)))} "
         self.identifiers = {found: line.text for line in self.lines for found in identifiers(line.text)}
+        self._having: dict[str, list[int]] = {}
+        """The lines that have each word, by their numbers."""
+        for number, line in enumerate(self.lines):
+            for word in line.words:
+                self._having.setdefault(word, []).append(number)
 
     def shows(self, fact: str, known: Known) -> str | None:
         """The sentence that shows the fact, or None."""
@@ -81,11 +87,10 @@ class Answer:
             return next((line.text for line in self.lines if as_written.sequence in line.sequence), fact)
         if len(telling) < 2:
             return None
-        for line in self.lines:
+        having = Counter(number for word in telling for number in self._having.get(word, ()))
+        for line in (self.lines[number] for number in sorted(having) if having[number] > 1):
             shared = words & line.words
             new = telling & shared
-            if len(new) < 2:
-                continue
             if len(shared) >= max(3, ceil(0.7 * len(words))):
                 return line.text
             if len(new - _NO_NAMES) > 1 and new & as_written.names_shared_with(line):

@@ -38,12 +38,12 @@ _QUOTED = lazy(
 )
 _HIDDEN = {ord("?"): "\ue000", ord("？"): "\ue001", ord("؟"): "\ue002"}
 _SHOWN = {ord(hidden): chr(mark) for mark, hidden in _HIDDEN.items()}
-_ASKS = lazy(r"[?？؟][!?！？]*[)\]*_~|」』）]*\Z")
+_ASKS = lazy(r"[?？؟][!?！？]{0,20}[)\]*_~|」』）]{0,20}\Z")
 _PICTURES_AFTER = lazy(
-    r"([?？؟][!?！？]*[)\]*_~|]*)[\u200b-\u200f\u2060\ufe0f\ufeff\u2600-\u27bf\U0001f000-\U0001faff]+"
+    r"([?？؟][!?！？]{0,20}[)\]*_~|]{0,20})[\u200b-\u200f\u2060\ufe0f\ufeff\u2600-\u27bf\U0001f000-\U0001faff]+"
 )
 """Emoji and invisible signs right after a question mark."""
-_ENDS_IN_QUOTED_MARK = lazy(r"[\ue000-\ue002][\"”»“」』)*_]*\Z")
+_ENDS_IN_QUOTED_MARK = lazy(r"[\ue000-\ue002][\"”»“」』)*_]{0,20}\Z")
 _ASKING_WORDS = lazy(
     r"\W*(?:do|does|did|is|are|was|were|should|shall|would|could|can|may|have|has|will|which|what|who|whose|when"
     r"|where|how|why)\b"

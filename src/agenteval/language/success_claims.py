@@ -29,12 +29,16 @@ def success_claims(answer: str, phrases: Iterable[str]) -> Iterator[tuple[str, s
                 break
 
 
+LONGEST_CLAUSE = 500
+"""Characters before a phrase that may deny it."""
+
+
 def _is_claim(sentence: str, start: int, end: int) -> bool:
     if sentence.rstrip("\"'”’)*_ ").endswith(("?", "？")):  # noqa: RUF001 - the mark of other scripts
         return False
     if _NOTHING.match(sentence, end):
         return False
-    before = _JOINED.sub("", _NO_DENIAL.sub(" ", sentence[:start]))
+    before = _JOINED.sub("", _NO_DENIAL.sub(" ", sentence[max(0, start - LONGEST_CLAUSE) : start]))
     clause = _CLAUSE_END.split(before)[-1]
     return not _NO_CLAIM.search(clause)
 
