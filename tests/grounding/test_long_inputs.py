@@ -49,10 +49,11 @@ def test_many_references() -> None:
 
 def test_many_lines_of_memory() -> None:
     """Only the line that tells it is a leak."""
-    memory = [f"Alpha{each} buys beta{each} and gamma{each} at delta" for each in range(4000)]
-    answer = [f"Alpha{each} sells pi{each} and rho{each} elsewhere." for each in range(4000)]
-    (leak,) = leaks(memory, Permitted([]), Answer("\n".join([*answer, "Alpha7 buys beta7 and gamma7."])))
-    assert leak.found == "Alpha7 buys beta7 and gamma7."
+    names = ["".join("abcdefghij"[int(digit)] for digit in str(each)) for each in range(1000, 5000)]
+    memory = [f"Al{name} buys be{name} and ga{name} at delta" for name in names]
+    answer = [f"Al{name} sells pi{name} and rho{name} elsewhere." for name in names]
+    leak, *others = leaks(memory, Permitted([]), Answer("\n".join([*answer, "Later Albacd buys bebacd."])))
+    assert (leak.found, others) == ("Later Albacd buys bebacd.", [])
 
 
 def test_many_marks_and_phrases() -> None:
