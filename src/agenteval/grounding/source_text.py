@@ -49,7 +49,7 @@ class SourceText:
         self._called = called
         self._effort = Effort()
         self._read = [reading(source.texts) for source in self._all]
-        self._with = _Having(self._read).sources
+        self._with = _Containing(self._read).sources
         self.signs = signs()
 
     @cached_property
@@ -279,7 +279,7 @@ _BESIDE_URL = ("", END, " ", "\n", '"', "<", ">")
 _MONTHS_AND_DAYS = frozenset((*MONTHS, *MONTH_NAMES, *DAYS))
 
 
-class _Having:
+class _Containing:
     """Which sources have a piece in their text. It knows of nothing that asks it, so that nothing outlives its last use."""
 
     def __init__(self, read: Sequence[Reading]) -> None:

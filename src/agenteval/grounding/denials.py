@@ -1,0 +1,75 @@
+"""What a claim denies that a passage says, or says that the passage denies."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from agenteval.grounding.compared import NEGATIVE, NONE, REACH, Words
+from agenteval.grounding.opposites import has_opposite
+from agenteval.language.content_words import plain_form
+from agenteval.lazyregex import lazy
+
+_FORMER = lazy(r"(?i)(?:chang|mov|switch|replac)(?:ed|ing|es) (?:from )?")
+"""What says of what follows that it is so no more: "changed from B26"."""
+
+
+def denials(mine: Words, theirs: Words, shared: set[str]) -> Iterator[str]:
+    """What one denies and the other says, as excerpts of the claim. `shared` are the stems in both."""
+    own, other = mine.denied(), theirs.denied()
+    for stem, (start, end) in own.items():
+        if (
+            mine.is_until(start, theirs)
+            or mine.is_conditional(start)
+            or (stem not in shared and (start == 0 or mine.is_abroad))
+        ):
+            continue  # "if you can't come"; "Don't forget your ticket"
+        if (about := mine.subject_of(start)) and about in map(theirs.subject_of, theirs.denying):
+            continue  # "18 isn't supported" for "18 no longer works"
+        is_denied = other or theirs.has_negative or theirs.bars
+        is_negative = _is_negative(theirs, stem) if stem in shared else is_denied
+        if not (is_negative or has_opposite(stem, theirs.lowered)):
+            yield mine.part(min(start, end), max(start, end) + 1)
+    if own or mine.has_negative:
+        return
+    for stem, (start, end) in other.items():
+        if stem in shared and (_beside(theirs, start, end, shared) or _says_alone(mine, theirs, start, stem)):
+            at = mine.stems.index(stem)
+            yield mine.part(at, at + 1)
+
+
+def _is_negative(words: Words, stem: str) -> bool:
+    """Whether a word stands near something that denies it, or "none" may mean it."""
+    if "none" in words.lowered:
+        return True
+    for place, each in enumerate(words.stems):
+        if each != stem:
+            continue
+        near = range(max(0, place - REACH), min(len(words.words), place + 1 + REACH))
+        inside = (at for at in near if words.ends.isdisjoint(range(min(at, place), max(at, place))))
+        if any(
+            at in words.denying
+            or (at != place and NEGATIVE.match(words.words[at]))
+            or _FORMER.fullmatch(words.part(at, place) + " ")
+            for at in inside
+        ):
+            return True
+    return False
+
+
+def _beside(words: Words, start: int, end: int, shared: set[str]) -> bool:
+    """Whether the content word after a denied one, or before it where none follows in its clause, is shared too."""
+    last = min((at + 1 for at in words.breaks if at >= end and words.is_abroad), default=None)
+    after = next((stem for stem in words.stems[end + 1 : last] if stem and stem not in _LIGHT), None)
+    before = next(filter(None, reversed(words.stems[:start])), None)
+    return after in shared if after else before in shared
+
+
+_LIGHT = frozenset(map(plain_form, "seen found reported given made expected known needed".split()))  # noqa: SIM905
+
+
+def _says_alone(mine: Words, theirs: Words, start: int, stem: str) -> bool:
+    """Whether a claim says only what "no" or "without" denies, or says it after the same word: "made a difference"."""
+    if theirs.words[start].lower() not in NONE:
+        return False
+    said = [each for each in mine.stems if each]
+    before = next(filter(None, reversed(theirs.stems[:start])), "")
+    return said == [stem] or (before, stem) in pairwise(said)
