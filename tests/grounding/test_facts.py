@@ -74,6 +74,13 @@ def test_what_is_a_quantity(text: str, found: list[str]) -> None:
     assert [quantity.text for quantity in quantities(text, inside)] == found
 
 
+def test_what_is_skipped_may_lie_inside_other_spans() -> None:
+    """The longest one counts to its end."""
+    text = "x" * 49 + " 57 " + "x" * 50 + " 64"
+    found = quantities(text, [(0, 100), (10, 12), (20, 22), (30, 32)])
+    assert [quantity.text for quantity in found] == ["64"]
+
+
 def test_a_letter_may_be_a_scale_or_a_unit() -> None:
     """`5m` is five metres or five million; `5M` and `$5m` are million."""
     assert quantities("5m")[0].values == {Decimal(5), Decimal(5_000_000)}

@@ -244,7 +244,7 @@ def shared_words(mine: "Words", theirs: "Words") -> set[str]:
 
 
 def places(stems: list[str], wanted: Sequence[str]) -> list[tuple[int, int]]:
-    """Where the words occur consecutively, at most `MOST_PLACES`."""
+    """From where to where the words occur consecutively, at most `MOST_PLACES` times."""
     found: list[tuple[int, int]] = []
     at = -1
     for _ in range(stems.count(wanted[0])):

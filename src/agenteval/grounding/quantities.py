@@ -134,11 +134,16 @@ class _Spans:
     """Spans of a text, to ask whether another one overlaps any of them."""
 
     def __init__(self, spans: Sequence[tuple[int, int]]) -> None:
-        self.starts = sorted(spans)
+        self.spans: list[tuple[int, int]] = []
+        for start, end in sorted(spans):  # those that overlap are joined
+            if self.spans and start < self.spans[-1][1]:
+                self.spans[-1] = (self.spans[-1][0], max(end, self.spans[-1][1]))
+            else:
+                self.spans.append((start, end))
 
     def hit(self, start: int, end: int) -> bool:
-        at = bisect_left(self.starts, (end, 0))
-        return at > 0 and any(stop > start for _, stop in self.starts[max(0, at - 2) : at])
+        at = bisect_left(self.spans, (end, 0))
+        return at > 0 and self.spans[at - 1][1] > start
 
 
 def _digits(text: str) -> Iterator[Quantity]:
