@@ -8,6 +8,8 @@ from agenteval.assertions.base import Verdict
 from agenteval.errors import AssertionCrashError
 from agenteval.grounding import effort
 from agenteval.grounding.effort import Effort
+from agenteval.grounding.source_text import SourceText
+from agenteval.grounding.sources import json_source
 from builders import call, judge, make_trace, result
 
 
@@ -72,3 +74,16 @@ def test_an_output_that_repeats_itself_is_cheap(monkeypatch: pytest.MonkeyPatch,
     """As that of a model which is caught in a loop: what was judged once is not judged again."""
     monkeypatch.setattr(effort, "MOST_LOOKS", 50_000)
     assert supported(unit * 1000, unit * 500).passed
+
+
+def test_what_was_read_for_other_tests_makes_no_difference() -> None:
+    """A word that only texts before had costs as much as one that no text had: a verdict depends on its own test."""
+
+    def spent(word: str) -> int:
+        sources = SourceText([json_source("e", "The pool opens at 9.")])
+        assert not sources.has_any([word, f"{word}x"])
+        return sources.passages._effort.looks
+
+    before = spent("zanzibarium")
+    assert SourceText([json_source("e", "A zanzibarium is rare.")]).has_any(["zanzibarium"])
+    assert spent("zanzibarium") == before
