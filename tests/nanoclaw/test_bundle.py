@@ -481,3 +481,14 @@ def test_calls_that_a_step_names_beside_its_own(tmp_path: Path) -> None:
     ]
     named = [CALL, {**child, "parent_call_id": "c1"}, {**sent, "sent_by": ["c1", "c2"]}]
     assert trace_of(tmp_path, make_bundle(*named, final_output=None)).status == "success"
+
+
+def test_spans_are_another_format(tmp_path: Path) -> None:
+    """One error that says so, and not one for each key that they lack."""
+    error = refused(tmp_path, {"resourceSpans": []})
+    assert (error.reason_code, error.message, error.next_step) == (
+        "bundle.other_format",
+        "replay.json holds spans of OpenTelemetry, and no replay bundle",
+        "write `adapter: otel` in the test",
+    )
+    assert error.problems == []

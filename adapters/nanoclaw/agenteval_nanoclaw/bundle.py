@@ -7,7 +7,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from agenteval.errors import FileError
+from agenteval.errors import AdapterError, FileError
 from agenteval.reading.jsonsource import load_json, load_model
 from agenteval.strict import Between, Model, NotEmpty, Tagged, model
 from agenteval_nanoclaw.rules import broken_rules, bundle_error, file_error
@@ -251,10 +251,14 @@ class ReplayBundle(Model):
     """What the agent answered in the end. By default the last `final_output` step."""
 
 
+_SPANS = "resourceSpans"
+"""What a file of OpenTelemetry begins with."""
+
+
 def load_bundle(path: Path, *, max_bytes: int) -> ReplayBundle:
     """The bundle in a file.
 
-    Raises `AdapterError` with everything that is wrong with it, in file order: reason codes are those of
+    Raises `AdapterError` with everything that is wrong with it, in file order, or `bundle.other_format`: reason codes are those of
     `rules.py`, those of `jsonsource` (as `bundle.syntax`, `bundle.missing_key` …), and `file.too_large` and
     its like.
     """
@@ -267,6 +271,12 @@ def load_bundle(path: Path, *, max_bytes: int) -> ReplayBundle:
             data = load_json(path, max_bytes=max_bytes)
         except FileError:  # not JSON at all: there is nothing more to find
             raise file_error(error.problems) from None
+        if isinstance(data, dict) and _SPANS in data:
+            raise AdapterError(
+                f"{path.name} holds spans of OpenTelemetry, and no replay bundle",
+                reason_code="bundle.other_format",
+                next_step="write `adapter: otel` in the test",
+            ) from None
         broken = broken_rules(data)
         raise bundle_error(path, broken, max_bytes=max_bytes, others=error.problems) from None
     if broken := broken_rules(bundle):
