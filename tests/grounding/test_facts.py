@@ -136,6 +136,39 @@ def test_partial_dates() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("on 24, 25 and 31 December", [24, 25, 31]),
+        ("on December 24, 25 and 31.", [24, 25, 31]),
+        ("am 24., 25. und 31. Dezember", [24, 25, 31]),
+        ("15-18 January", [15, 18]),
+        ("January 15\u201318, 2027", [15, 18]),
+        ("from the 3rd to 5th of May", [3, 5]),
+        ("May 3rd to 5th", [3, 5]),
+        ("March 2, 3 and 4 are free", [2, 3, 4]),
+        ("May 3, 20 people came", [3]),
+        ("On May 3 and 20 people came", [3]),
+        ("May 3-5pm", [3]),
+        ("May 3, 10:30", [3]),
+        ("May 3, 8-10 am", [3]),
+        ("On May 20 and 3.", [20]),
+        ("room 9 and 5 May", [5]),
+        ("10 and 40 May", []),
+        ("10, 40 and 5 May", [5]),
+        ("at 8.9 and 10 May", [10]),
+        ("9, 10 May", [10]),
+        ("3 to 2026-05-04", [4]),
+        ("May 2026 and 27", [None]),
+    ],
+)
+def test_lists_and_spans_of_days(text: str, days: list[int | None]) -> None:
+    """They are of the month that one of them names, in order; other numbers beside a date are none."""
+    found = dates(text)
+    assert [date.day for date in found] == days
+    assert len({date.month for date in found}) <= 1
+
+
+@pytest.mark.parametrize(
     "text", ["November", "in 2026", "13/13/2026", "2026-13-01", "Marching 5", "32 May", "3月", "3个月"]
 )
 def test_what_is_no_date(text: str) -> None:

@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import chain
+from dataclasses import dataclass, replace
+from itertools import chain, pairwise
 
 from agenteval.lazyregex import lazy
 from agenteval.text import lowered
@@ -13,6 +13,7 @@ MONTH_NAMES = (
     *("july", "august", "september", "october", "november", "december"),
 )
 MONTHS = tuple(name[:3] for name in MONTH_NAMES)
+_LAST_DAY = 31
 DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 
@@ -103,13 +104,42 @@ def dates(text: str) -> list[Date]:
             for match in chain.from_iterable(pattern.finditer(text, start, end) for pattern in patterns):
                 at, to = match.span()
                 date = None if any(taken[at:to]) else _date(match)
-                if date:
-                    found.append(date)
-                    taken[at:to] = b"\x01" * (to - at)
+                for each in [date, *_listed(match, date)] if date else ():
+                    found.append(each)
+                    taken[each.start : each.end] = b"\x01" * (each.end - each.start)
     return sorted(found, key=lambda date: date.start)
 
 
 _DIGIT = lazy(r"\d")
+_TO = r"(?:[-\u2013]| (?:to|till|until|through|bis|al|au) )"
+_AND = r"(?:,? (?:and|or|&|und|oder|y|et) )"
+_LISTED = r"[0-3]?\d(?:st|nd|rd|th)?"
+_LISTED_BEFORE = lazy(rf"(?<![\w.,:/$€£-])(?:{_LISTED}\.?(?:, |{_TO}|{_AND}))*{_LISTED}\.?(?:{_TO}|{_AND})\Z")
+_LISTED_AFTER = lazy(
+    rf"(?:{_TO}{_LISTED})?(?:(?:, {_LISTED}(?:{_TO}{_LISTED})?)*{_AND}{_LISTED}(?:{_TO}{_LISTED})?)?"
+    r"(?=\Z|[.;:)!?,*_](?!\d)|\s*\n|,? [12]\d{3}\b| [(\u2013\u2014-]| (?:at|from|in|on|for|is|are|was|were|will|and|but)\b)"
+)
+_LISTED_DAY = lazy(r"\d+")
+_LONGEST_LIST = 60
+
+
+def _listed(match: re.Match[str], date: Date) -> Iterator[Date]:
+    """The other days of the month of a date that stand in a list or a span with its own: "24, 25 and 31 December"."""
+    month = match.groupdict().get("month", "")
+    if not month.isalpha() or not date.day:
+        return
+    if match.start("day") < match.start("month"):
+        found = _LISTED_BEFORE.search(match.string, max(0, date.start - _LONGEST_LIST), date.start)
+    else:
+        found = None if date.year else _LISTED_AFTER.match(match.string, date.end)
+    start, end = found.span() if found else (0, 0)
+    days = list(_LISTED_DAY.finditer(match.string, start, end))
+    numbers = [int(day.group()) for day in days]
+    in_order = [*numbers, date.day] if end == date.start else [date.day, *numbers]
+    if max(in_order) > _LAST_DAY or any(one >= two for one, two in pairwise(in_order)):
+        return  # "May 3 and 2 more"
+    for day, number in zip(days, numbers, strict=True):
+        yield replace(date, text=day.group(), day=number, start=day.start(), end=day.end())
 
 
 def _numeric_signs(text: str) -> list[int]:
@@ -157,7 +187,7 @@ def _date(match: re.Match[str]) -> Date | None:
         name = str(parts["month"])
         month = int(name) if name.isdecimal() else _NUMBERS.get(lowered(name), 0)
         day = int(parts["day"]) if parts.get("day") else 0
-    if not 1 <= month <= 12 or day > 31:
+    if not 1 <= month <= 12 or day > _LAST_DAY:
         return None
     return Date(
         text=match.group(),
