@@ -7,7 +7,7 @@ What the sources have: `sources` is what the tools returned, with `records` and 
 stands in one of them, `source_text` and `source_numbers` answer for all of them, `passages` finds the nearest one.
 
 The two beside each other: `claims` takes an output apart, and `support` judges a claim, by `known_numbers` (with
-`counts` and `conversions`, and `siblings` for what a text tells of another thing) and `known_names`, the `overlap` of its
+`counts` and `conversions`, and `siblings` and `timed_lines` for what a text tells of another thing) and `known_names`, the `overlap` of its
 words, and what is said `otherwise`: `contradictions` (`denials`, `opposites` and `roles` of `compared` texts), `states`,
 `directions`, `exchanges`, `temperatures` and `rows`, in data also `labels`, `extremes`, and `subjects` where a claim names
 several objects.

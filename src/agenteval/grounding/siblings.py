@@ -39,8 +39,8 @@ def is_said_of_other(text: str, offset: int, claim: str) -> bool:
     """Whether a claim, or a part of one, names what another part of a text is about, and nothing that is only in the part at an offset."""
     start = max(0, offset - AROUND)
     pairs = _pairs(text[start : offset + AROUND], offset - start)
-    named = _names(_COMPARED.sub("", claim)) if pairs else frozenset()
-    return any(own and _has(named, theirs) and not _has(named, own) for own, theirs in pairs)
+    named = naming(_COMPARED.sub("", claim)) if pairs else frozenset()
+    return any(own and has_one(named, theirs) and not has_one(named, own) for own, theirs in pairs)
 
 
 @lru_cache(maxsize=256)
@@ -49,8 +49,8 @@ def _pairs(text: str, offset: int) -> list[tuple[frozenset[str], frozenset[str]]
     found = []
     for end in (_LINE_END, _PART_END):
         part, others = _siblings(text, offset, end)
-        own = _names(part) if others else frozenset()
-        found += [(own - theirs, theirs - own) for theirs in map(_names, others)]
+        own = naming(part) if others else frozenset()
+        found += [(own - theirs, theirs - own) for theirs in map(naming, others)]
     return found
 
 
@@ -92,7 +92,7 @@ def _tokens(part: str, start: int) -> Iterator[str]:
         last, unit = kind, False
 
 
-def _names(part: str) -> frozenset[str]:
+def naming(part: str) -> frozenset[str]:
     """The words of a part that carry meaning, as written and as compared, and its names with digits; numbers aside."""
     found = {
         each
@@ -104,7 +104,7 @@ def _names(part: str) -> frozenset[str]:
     return frozenset(found | {" ".join(match.groups()).lower() for match in _NUMBERED.finditer(part)})
 
 
-def _has(named: frozenset[str], names: frozenset[str]) -> bool:
+def has_one(named: frozenset[str], names: frozenset[str]) -> bool:
     """Whether one of these names is among others, in full or cut short: `Sat` for `Saturdays`."""
     short = tuple(name for name in names if len(name) >= SHORTEST)
     return not named.isdisjoint(names) or any(name.startswith(short) for name in named)

@@ -24,6 +24,7 @@ from agenteval.grounding.siblings import is_said_of_other
 from agenteval.grounding.source_numbers import Beside, SourceNumbers, any_unit, anywhere
 from agenteval.grounding.sources import Source
 from agenteval.grounding.statements import Statement
+from agenteval.grounding.timed_lines import is_at_other_time
 from agenteval.grounding.weekdays import tells_week
 from agenteval.language.signs import END, words
 from agenteval.language.stems import stem
@@ -109,6 +110,9 @@ class SourceText:
         telling = signs.union(self.signs.content(words(" ".join(stated.identifiers))))
         told = [telling.intersection(self.signs.content(words(part))) for part in parts]
         about = parts[-1] if parts else stated.plain
+        times = " ".join(
+            each.text for each in (stated.stating[len(parts) - 1].facts if parts else stated.times)
+        )
         moments = cache(lambda number: list(self._moments(number, stated)))
 
         def stand(number: int, offset: int) -> bool:
@@ -118,7 +122,10 @@ class SourceText:
             if len(signs.intersection(self.signs.content(words(near)))) < least:
                 return False
             if not self._own[number].records:
-                return not is_said_of_other(self._read[number].text, offset, about)
+                whole = self._read[number].text
+                return not (
+                    is_said_of_other(whole, offset, about) or is_at_other_time(whole, offset, about, times)
+                )
             text = self._read[number].text_at(offset)
             return not self.passages.items(number).is_other(text, telling, told, lambda: moments(number))
 
