@@ -163,7 +163,12 @@ def unsupported(output: str, source: str) -> list[str]:
         ("Installations set a record last year (6,930).", "Installations set a record. 6,930 of them last year, 14% more.",
          "Installations set a record last year (6,931).", "6,931"),
         ("It has 505 MB.", "It has 505M, or 505 MB.", "It has 505 GB.", "505 GB"),
-        ("It runs at 3.2 GHz.", "It runs at 3.2GHz.", "It runs at 3.2 MHz.", "MHz"),
+        ("It runs at 3.2 GHz.", "It runs at 3.2GHz.", "It runs at 3.2 MHz.", "3.2 MHz"),
+        ("It draws 1,200 W at 230 V.", "It draws 1,200 watts at 230 volts.", "It draws 230 W.", "230 W"),
+        ("It makes 68 dB.", "It makes 68 decibels.", "It makes 68 W.", "68 W"),
+        ("Upgrade to 5.x.", "Changelog 5.0.1, 6.0.0", "Upgrade to 4.x.", "4"),
+        ("OK until 22:00.", "Allowed until 22:00.", "OK until 23:00.", "23:00"),
+        ("Roof: OK.", "The roof may be used.", "Roof: TÜV.", "TÜV"),
         ("Over 3,000 came.", "3,190 came.", "Over 4,000 came.", "4,000"),
         ("Nearly 3,000 came.", "2,950 or 3,190 came.", "Nearly 3,500 came.", "3,500"),
         ("Alice (44) won.", "Alice (44) won. Bob (45) lost.", "Alice (45) won.", "45"),
@@ -442,8 +447,8 @@ def test_words_that_are_no_numbers(text: str, values: Sequence[Sequence[str]]) -
     ("params", "dev", "held"),
     [
         ({}, (0.988, 0.962), (1.0, 0.947)),
-        ({"min_support": 0}, (0.146, 0.602), (0.290, 0.645)),
-        ({"check": FACTS.check}, (0.134, 0.513), (0.290, 0.539)),
+        ({"min_support": 0}, (0.146, 0.576), (0.290, 0.657)),
+        ({"check": FACTS.check}, (0.134, 0.487), (0.290, 0.552)),
     ],
 )
 def test_figures_of_answers_in_prose(

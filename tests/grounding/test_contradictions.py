@@ -25,6 +25,12 @@ def found(claim: str, passage: str) -> list[str]:
         ("The shop opens.", "The shop does not open.", ["opens"]),
         ("They have not refused to talk.", "They have refused to talk.", ["not refused"]),
         ("It did not open before noon.", "It opened before noon.", ["not open"]),
+        ("The handle doesn't get cool.", "The handle stays cool.", ["doesn't get cool"]),
+        (
+            "You can't restore tables.",
+            "You can restore tables. The import of long views with many rows fails.",
+            ["can't restore"],
+        ),
         ("There is a lift.", "The flat is on the fourth floor without lift, built in 1968.", ["lift"]),
         ("There was a benefit above 10 km.", "No further benefit was seen above 10 km.", ["benefit"]),
         (
@@ -98,6 +104,9 @@ def test_no_negation_in_other_languages(claim: str, passage: str) -> None:
         ("You don't pay interest on the loan.", "An interest-free loan."),
         ("You board at gate B38, not B26.", "Gate B38 (changed from B26)."),
         ("There is a lift to the second floor.", "The fourth floor is without lift, built in 1968."),
+        ("You can't restore to an older server.", "To restore to a server of an older version always fails."),
+        ("`--jobs` has no effect on macOS.", "On macOS the --jobs option is ignored."),
+        ("The handle doesn't get hot.", "The handle stays cool."),
         ("Nobody came.", "The weather was fine in the whole of the north."),
     ],
 )
@@ -146,6 +155,8 @@ def test_roles(claim: str, passage: str, parts: list[str]) -> None:
         ("At Beta, the revenue of Gamma rose 41%.", "Beta and Gamma. Revenue rose 41% this year."),
         ("Axolotls come from Lake Xo.", "The axolotl comes from Lake Xo near Mexico."),
         ("Axolotls are salamanders that come from Lake Xo.", "An Axolotl: a salamander native to Lake Xo."),
+        ("Apply until January 15 with a CV.", "Apply by 15 January with a CV."),
+        ("Apply until Monday with a CV.", "Apply by Monday with a CV."),
         ("Pauli won 3-2 at Hertha.", "Hertha 2-3 Pauli, half-time 1-1."),
     ],
 )

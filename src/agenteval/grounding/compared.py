@@ -35,6 +35,8 @@ _AFTER_VERB = ("nicht", "niet")
 _UNTIL = frozenset("before until till vor bis antes hasta avant".split())  # noqa: SIM905
 _CONDITIONS = frozenset("if unless whether wenn falls ob si vergiss vergessen".split())  # noqa: SIM905
 NONE = ("no", "without")
+_BECOMING = ("get", "become", "feel", "look", "seem")
+"""Verbs that say nothing by themselves: "does not get hot"."""
 _NOT_DENYING = frozenset(
     [
         "only",
@@ -60,7 +62,7 @@ _NOT_DENYING = frozenset(
     ]
 )
 NEGATIVE = lazy(
-    r"(?i)\b(?:den(?:y|ied|ies)|refus|fail|lack|reject|unable|unlikely|prevent|avoid|stop|ceas|halt|cancel|drop"
+    r"(?i)\b(?:den(?:y|ied|ies)|refus|fail|ignor|lack|reject|unable|unlikely|prevent|avoid|stop|ceas|halt|cancel|drop"
     r"|suspend|abandon|scrapp|call(?:s|ed|ing)? off"
     r"|(?:ge|be|aus)fallen\b|(?:ent)?f[aä]llt\b|ausf[aä]ll|(?:ab|unter)gesagt|unmöglich|abge(?:sagt|lehnt)|gestrichen|eingestellt|verweiger|fehl"
     r"|annul|supprim|interromp|suspen|impossib|manqu|impos|rechaz|falta"
@@ -159,9 +161,8 @@ class Words:
         """The stems that are denied, each with the places of the negation and of the word."""
         found: dict[str, tuple[int, int]] = {}
         for place in self.denying:
-            after = next(
-                (at for at in range(place + 1, place + 1 + REACH) if any(self.stems[at : at + 1])), None
-            )
+            following = (at for at in range(place + 1, place + 1 + REACH) if any(self.stems[at : at + 1]))
+            after = next((at for at in following if self.words[at] not in _BECOMING), None)
             if self.words[place].lower() in _AFTER_VERB and self._ends_clause(place, after):
                 after = next(
                     (at for at in range(place - 1, max(-1, place - 1 - REACH), -1) if self.stems[at]), None

@@ -43,7 +43,10 @@ def _is_negative(words: Words, stem: str) -> bool:
     for place, each in enumerate(words.stems):
         if each != stem:
             continue
-        near = range(max(0, place - REACH), min(len(words.words), place + 1 + REACH))
+        near = [*range(max(0, place - REACH), min(len(words.words), place + 1 + REACH))]
+        near += (
+            at for at in words.ends if at >= place + REACH
+        )  # "Restoring to an older server always fails."
         inside = (at for at in near if words.ends.isdisjoint(range(min(at, place), max(at, place))))
         if any(
             at in words.denying

@@ -2,6 +2,7 @@
 
 from functools import lru_cache
 
+from agenteval.grounding.measures import ways_to_write
 from agenteval.grounding.reading import squash
 from agenteval.grounding.source_numbers import Beside
 from agenteval.grounding.source_text import SourceText
@@ -33,6 +34,8 @@ def has_name(name: Name, sources: SourceText) -> bool:
     """Whether the sources have a name without digits: its words in any form, the last two together."""
     if name.number and sources.numbers.has_text(name.number + name.text[0]):  # `24G` is 24 GB
         return True
+    if name.number and any(map(sources.has_token, ways_to_write(name.text))):
+        return True  # whether the number is of this unit is judged as a number
     capitals, token = name.text.replace(".", ""), name.tokens[0]
     if capitals.isupper() and token == capitals.lower() and not carries_content(token):
         return sources.numbers.has_text(capitals) or sources.has_initials(token)  # the US is not us

@@ -41,8 +41,17 @@ mph miles/h mile/h mi/h
 m/s mps metres/s meters/s
 hectare hectares ha hektar hectáreas
 acre acres
+watt watts w
+kilowatt kilowatts kw
 kwh
 mwh
+volt volts v
+hertz hz
+kilohertz khz
+megahertz mhz
+gigahertz ghz
+decibel decibels dezibel db
+hectopascal hectopascals hpa
 byte bytes
 kb kib kilobyte kilobytes
 mb mib megabyte megabytes
@@ -70,6 +79,11 @@ _BEFORE = lazy(r"(_?[^\W_]+)[\"')]{0,2}: ?[\"']?\Z")
 def names_of(unit: str) -> list[str]:
     """All the names of a unit, in lower case."""
     return [name for name, each in _UNIT_OF.items() if each == unit]
+
+
+def ways_to_write(unit: str) -> list[str]:
+    """All the names of the unit that has this name, in lower case: `decibels` for `dB`."""
+    return names_of(_UNIT_OF.get(unit.lower(), ""))
 
 
 def is_unit(word: str) -> bool:

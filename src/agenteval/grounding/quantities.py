@@ -201,8 +201,13 @@ def _digits(text: str) -> Iterator[Quantity]:
             else "",
             day=(bool(ordinal) and may_be_day(before, text[end : end + 10]))
             or text.startswith(DAY_SIGNS, end),
-            version=not unit and not scale and ("." in written or may_be_version(before)),
+            version=not (unit or scale)
+            and ("." in written or may_be_version(before) or bool(_ANY_LATER.match(text, end))),
         )
+
+
+_ANY_LATER = lazy(r"\.[xX]\b")
+"""After a number, what makes it all versions that begin with it: `5.x`."""
 
 
 def _goes_on(sign: str) -> bool:

@@ -38,6 +38,10 @@ class _Name:
     end: int
 
 
+def _is_time(stem: str) -> bool:
+    return stem[:1].isdigit() or stem in _DATED
+
+
 def _swaps(mine: Words, theirs: Words, names: Sequence["_Name"]) -> Iterator[str]:
     """Two names whose relation is reversed in the passage. A day or a month does nothing."""
     for one, two in pairwise(each for each in names if not _DATED.issuperset(each.stems)):
@@ -96,7 +100,11 @@ class _Relation:
     def __init__(self, words: Words, start: int, end: int) -> None:
         self.words = list(map(str.lower, words.words[start:end]))
         self.stems = {stem for stem in words.stems[start:end] if stem and not stem.isdigit()}
-        self.passive = not {"by", "from"}.isdisjoint(self.words) and _COMING.isdisjoint(self.words)
+        by = [at for at, word in enumerate(self.words) if word in ("by", "from")]
+        dated = (words.stems[start + at + 1] for at in by if start + at + 1 < end)
+        self.passive = (
+            bool(by) and _COMING.isdisjoint(self.words) and not any(map(_is_time, dated))
+        )  # "by 15 January"
         self.tells = bool(self.stems - _SYMMETRIC if self.stems else set(self.words) - _JOINING)
         """Whether it says who is what: it is no list, and nothing that goes both ways."""
 

@@ -55,8 +55,9 @@ _OF_NUMBERS = (
     "ISBN",
     "ID",
     "URL",
+    "OK",
 )
-"""What stands beside times and amounts, and says what a number or a link is."""
+"""What stands beside times and amounts, and says what a number or a link is; and what says yes."""
 _OPENERS = frozenset(
     re.findall(
         r"\w+",
@@ -106,7 +107,7 @@ _SCALES = ("K", "M", "B", "T")
 """Letters after a number that its value tells."""
 _OF_VALUE = lazy(r"[KMBT]|[kKMGT]i?B|G")
 """A scale, or a unit of data: what a number means, and no name."""
-_UNITS = lazy(r"(?:[kKMGTP]i?)?(?:B|[Bb]it|Hz|W|Wh|V|A|Pa|J|N|L|C|F)|G")
+_UNITS = lazy(r"(?:[hkKMGTP]i?)?(?:B|[Bb]it|Hz|W|Wh|V|A|Pa|J|N|L|C|F)|G|dB")
 _COUNT = lazy(r"\d[\d.,]* ?\Z")
 _COUNTED = lazy(r"(?:\d|\b(?:zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|einer?)) \Z")
 
