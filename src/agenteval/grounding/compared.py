@@ -76,7 +76,8 @@ _BARRING = lazy(
 )
 _OF_DEGREES = lazy(r"° ?[CF]\b")
 """The letter would be taken for a name."""
-_PARTS = lazy(r"[;:()\n]|,(?! (?:who|whose|which)\b)")
+_ANSWERED = lazy(r"(?i): ?[*_]*no\b(?=[*_]*\s*(?:[.,;|)\n]|\Z))")
+_PARTS = lazy(r"[;:()|\n]|,(?! (?:who|whose|which)\b)")
 _SENTENCE_END = lazy(r"(?<=\w{3}[.!?])\s")
 _ANSWERS = ("no,", "no.", "no:", "no!", "no;", "no -", "no \u2013", "no \u2014")
 
@@ -161,7 +162,10 @@ class Words:
         """The stems that are denied, each with the places of the negation and of the word."""
         found: dict[str, tuple[int, int]] = {}
         for place in self.denying:
-            following = (at for at in range(place + 1, place + 1 + REACH) if any(self.stems[at : at + 1]))
+            start, end = place + 1, place + 1 + REACH
+            if place in self.answered:
+                start, end = self.answered[place], place
+            following = (at for at in range(start, end) if any(self.stems[at : at + 1]))
             after = next((at for at in following if self.words[at] not in _BECOMING), None)
             if self.words[place].lower() in _AFTER_VERB and self._ends_clause(place, after):
                 after = next(
@@ -170,6 +174,13 @@ class Words:
             if after is not None:
                 found.setdefault(self.stems[after], (place, after))
         return found
+
+    @cached_property
+    def answered(self) -> dict[int, int]:
+        """The places of the `no` that answers what stands before it, "Dishwasher safe: no", and from where that goes."""
+        ends = (len(words(self._text[: match.start()])) for match in _ANSWERED.finditer(self._text))
+        marks = self.breaks | self.ends
+        return {end: max((at + 1 for at in marks if at < end - 1), default=0) for end in ends}
 
     def _ends_clause(self, place: int, following: int | None) -> bool:
         """Whether a word is the last of its clause, but for words without weight."""
@@ -212,7 +223,12 @@ class Words:
         """The words in this form, those that a negation may deny left empty."""
         if not self.denying:
             return self.lowered
-        denied = {at for place in self.denying for at in range(place, place + 1 + REACH)}
+        starts = [self.answered.get(place, place) for place in self.denying]
+        denied = {
+            at
+            for place, start in zip(self.denying, starts, strict=True)
+            for at in range(start, place + 1 + REACH)
+        }
         return ["" if at in denied else word for at, word in enumerate(self.lowered)]
 
     def name_before(self, place: int) -> set[str]:

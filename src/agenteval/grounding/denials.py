@@ -49,7 +49,7 @@ def _is_negative(words: Words, stem: str) -> bool:
         )  # "Restoring to an older server always fails."
         inside = (at for at in near if words.ends.isdisjoint(range(min(at, place), max(at, place))))
         if any(
-            at in words.denying
+            (at in words.denying and (at not in words.answered or place in range(words.answered[at], at)))
             or (at != place and NEGATIVE.match(words.words[at]))
             or _FORMER.fullmatch(words.part(at, place) + " ")
             for at in inside

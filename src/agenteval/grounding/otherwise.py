@@ -52,13 +52,16 @@ class Nearest:
         yield from self._by_other_rows(*self._passages.written(self._best))
 
     def _near(self, fact: Quantity) -> Iterator[str]:
-        """The passage that is nearest to the part of a longer claim that states a number."""
-        parts = self._stated.parts
-        ends = accumulate(map(len, parts))
-        own = next((part for part, end in zip(parts, ends, strict=True) if fact.start < end), "")
-        best = self._passages.best(list(self._content(own))) if len(parts) > 1 else None
-        if best and not self._passages.is_record(best):
-            yield self._passages.span(best).text
+        """The passages nearest to a number of the claim: that of the part which states it, and the one that has it."""
+        stated = self._stated
+        ends = accumulate(map(len, stated.parts))
+        own = next((part for part, end in zip(stated.parts, ends, strict=True) if fact.start < end), "")
+        found = [self._passages.best(list(self._content(own)))] if len(stated.parts) > 1 else []
+        number = self._signs.content(words(fact.text))
+        found.append(self._passages.best(list(number), list(self._content(stated.plain))))
+        for best in found:
+            if best and not self._passages.is_record(best):
+                yield self._passages.span(best).text
 
     def _by_object(self, record: str) -> Iterator[str]:
         text = self._stated.without_links
