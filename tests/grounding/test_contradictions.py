@@ -31,6 +31,10 @@ def found(claim: str, passage: str) -> list[str]:
             "You can restore tables. The import of long views with many rows fails.",
             ["can't restore"],
         ),
+        ("It is dishwasher safe.", "Weight 2 kg. Dishwasher safe: no. Rinse by hand.", ["dishwasher"]),
+        ("There is no removable battery.", "Water resistant: no | Removable battery: yes", ["no removable"]),
+        ("The entrance isn't accessible.", "Accessible entrance: **yes**", ["isn't accessible"]),
+        ("It runs on Windows too.", "Windows is not supported yet.", ["runs"]),
         ("There is a lift.", "The flat is on the fourth floor without lift, built in 1968.", ["lift"]),
         ("There was a benefit above 10 km.", "No further benefit was seen above 10 km.", ["benefit"]),
         (
@@ -107,6 +111,11 @@ def test_no_negation_in_other_languages(claim: str, passage: str) -> None:
         ("You can't restore to an older server.", "To restore to a server of an older version always fails."),
         ("`--jobs` has no effect on macOS.", "On macOS the --jobs option is ignored."),
         ("The handle doesn't get hot.", "The handle stays cool."),
+        ("It is not dishwasher safe.", "Weight 2 kg. Dishwasher safe: no."),
+        ("The battery is removable.", "Water resistant: no | Removable battery: yes"),
+        ("Water resistant: no.", "It is not water resistant."),
+        ("It runs on Linux.", "It runs on Linux. Windows is not supported yet."),
+        ("The use of Windows is free.", "Windows is not supported yet."),
         ("Nobody came.", "The weather was fine in the whole of the north."),
     ],
 )

@@ -13,6 +13,11 @@ TEAM = "The team:\nAda: engineer, Turin\nBen: designer, Oslo\nCleo: manager, Por
 ROOMS = "Living room: heating off, window closed\nBedroom: heating on, window open\nKitchen: heating off, window open"
 TASKS = "| Task | Owner | Status |\n|---|---|---|\n| API docs | Priya | ready |\n| Login page | Marco | started |\n| Billing | Priya | blocked |"
 COLUMNS = "web-1   running   Oslo\nweb-2   stopped   Turin\ncron    running   Porto"
+BOARD = (
+    "09:38  IC 2229  Bruges    platform 11  on time\n"
+    "09:47  S51      Eeklo     platform 2   cancelled\n"
+    "09:54  IC 533   Brussels  platform 8   on time"
+)
 MAIL = "From: Ada Weber\nTo: Ben Krause\nSubject: Lunch with Ada\nDate: Friday"
 
 
@@ -34,8 +39,11 @@ def contradicted(claim: str, source: str) -> tuple[str, ...]:
         ("The bedroom window is closed", ROOMS, ("closed",)),
         ("The window in the living room is open", ROOMS, ("open",)),
         ("The billing is started", TASKS, ("started",)),
-        ("The API docs of Marco are ready", TASKS, ("Marco",)),
+        ("The API docs of Marco are ready", TASKS, ("Marco", "ready")),
         ("web-2 in Turin is running", COLUMNS, ("running",)),
+        ("The S51 to Eeklo is on time", BOARD, ("time",)),
+        ("The train to Brussels is cancelled", BOARD, ("cancelled",)),
+        ("The IC 2229 to Bruges is cancelled", BOARD, ("cancelled",)),
     ],
 )
 def test_what_another_row_says(claim: str, source: str, found: tuple[str, ...]) -> None:
@@ -59,6 +67,8 @@ def test_what_another_row_says(claim: str, source: str, found: tuple[str, ...]) 
         ("Marco has started the login page", TASKS),
         ("Owner of the login page: Marco", TASKS),
         ("web-1 is running in Oslo", COLUMNS),
+        ("The S51 to Eeklo is cancelled, the trains to Bruges and Brussels are on time", BOARD),
+        ("At 09:38 the IC 2229 to Bruges leaves on time", BOARD),
         ("The subject of Ada Weber's mail is lunch", MAIL),
         ("The date of lunch with Ben is Friday", MAIL),
     ],

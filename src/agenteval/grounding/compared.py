@@ -76,7 +76,7 @@ _BARRING = lazy(
 )
 _OF_DEGREES = lazy(r"° ?[CF]\b")
 """The letter would be taken for a name."""
-_ANSWERED = lazy(r"(?i): ?[*_]*no\b(?=[*_]*\s*(?:[.,;|)\n]|\Z))")
+_ANSWERED = lazy(r"(?i)(?P<label>[^.:;,|()\n]+): ?[*_]*no\b(?=[*_]*\s*(?:[.,;|)\n]|\Z))")
 _PARTS = lazy(r"[;:()|\n]|,(?! (?:who|whose|which)\b)")
 _SENTENCE_END = lazy(r"(?<=\w{3}[.!?])\s")
 _ANSWERS = ("no,", "no.", "no:", "no!", "no;", "no -", "no \u2013", "no \u2014")
@@ -178,9 +178,10 @@ class Words:
     @cached_property
     def answered(self) -> dict[int, int]:
         """The places of the `no` that answers what stands before it, "Dishwasher safe: no", and from where that goes."""
-        ends = (len(words(self._text[: match.start()])) for match in _ANSWERED.finditer(self._text))
-        marks = self.breaks | self.ends
-        return {end: max((at + 1 for at in marks if at < end - 1), default=0) for end in ends}
+        return {
+            len(words(self._text[: match.end("label")])): len(words(self._text[: match.start()]))
+            for match in _ANSWERED.finditer(self._text)
+        }
 
     def _ends_clause(self, place: int, following: int | None) -> bool:
         """Whether a word is the last of its clause, but for words without weight."""

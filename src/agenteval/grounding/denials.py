@@ -34,6 +34,10 @@ def denials(mine: Words, theirs: Words, shared: set[str]) -> Iterator[str]:
         if stem in shared and (_beside(theirs, start, end, shared) or _says_alone(mine, theirs, start, stem)):
             at = mine.stems.index(stem)
             yield mine.part(at, at + 1)
+        elif (
+            stem in _ABLE and theirs.subject_of(start) in shared
+        ):  # "runs on Windows": "Windows is not supported"
+            yield from (mine.words[at] for at, each in enumerate(mine.stems) if each in _ABLE)
 
 
 def _is_negative(words: Words, stem: str) -> bool:
@@ -66,6 +70,13 @@ def _beside(words: Words, start: int, end: int, shared: set[str]) -> bool:
     return after in shared if after else before in shared
 
 
+_ABLE = frozenset(
+    map(
+        plain_form,
+        ["supported", "works", "runs", "available", "possible", "allowed", "accepted", "included"],
+    )
+)
+"""Words of which one may be said for another of what can be had or done."""
 _LIGHT = frozenset(map(plain_form, "seen found reported given made expected known needed".split()))  # noqa: SIM905
 
 

@@ -14,7 +14,7 @@ from agenteval.grounding.labels import mislabelled
 from agenteval.grounding.passages import Best, Span
 from agenteval.grounding.quantity import Quantity
 from agenteval.grounding.records import fields
-from agenteval.grounding.rows import LABEL, as_items, rows_around
+from agenteval.grounding.rows import NAMES, as_items, rows_around
 from agenteval.grounding.source_text import SourceText
 from agenteval.grounding.statements import Statement
 from agenteval.grounding.subjects import Subject, said_of_each
@@ -112,7 +112,7 @@ class Nearest:
             return
         said = self._affirmed(self._stated.without_links) | self._numbers(self._stated.without_links)
         items = as_items(rows, lambda cell: self._signs.content(words(cell)))
-        for value in exchanged(items, said, [LABEL]):
+        for value in exchanged(items, said, NAMES):
             if all(sign in self._written for sign in value):
                 yield " ".join(map(self._written.__getitem__, value))
 

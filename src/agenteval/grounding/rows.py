@@ -6,8 +6,8 @@ from itertools import takewhile
 from agenteval.grounding.exchanges import Field, Item
 from agenteval.lazyregex import lazy
 
-LABEL: Field = (0,)
-"""The cell that tells a row from others: its label, or the first one."""
+NAMES: list[Field] = [(0,), (1,), (2,)]
+"""The cells that may tell a row from others: its label, or the first ones."""
 AROUND = 4000
 """How many characters before and after a line are looked through for other rows."""
 LONGEST_ROW = 400

@@ -2,6 +2,7 @@
 is on" for `state: off` or `on: false`.
 """
 
+import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -46,16 +47,28 @@ for _line in _KINDS.strip().split("\n"):
         _SAID.setdefault(_word, set()).add((_kind, False))
 
 _WEIGHTLESS = ("on", "off", "up", "down", "done", "over")
-_SHORT, _LONG = "|".join(_WEIGHTLESS), "|".join(sorted(_OWN.keys() - set(_WEIGHTLESS)))
+_LASTING = """
+pending/in progress/queued/in transit/out for delivery/tentative/unpaid/overdue/draft/inactive/disabled/open/not started
+""".strip().split("/")
+"""What is so for a while, and no event on the way: what is delivered was ordered."""
+_SHORT = "|".join(_WEIGHTLESS)
+_LONG, _LONG_TOLD = (
+    "|".join(sorted({*said}.difference(_WEIGHTLESS), key=len, reverse=True))
+    for said in ([*_OWN, *_LASTING], _SAID)
+)
 _AFTER = r"\b(?=\W*(?:\Z|[.,;:!?)]|(?:and|or|but|while|in|at|now|again|since|until|so|because|for|right|today|too|yet)\b))"
 """What may follow a word without weight: not "on Monday"."""
-_STATED = lazy(
-    r"(?i)(?:\b(?:(?<!should )(?<!could )(?<!would )(?<!might )(?<!must )(?<!may )(?:has|have|(?P<had>had))(?P<no>n't| not| never)?(?: \w+)? been"
+_SAYING = (
+    r"(?i)(?:\b(?:(?<!should )(?<!could )(?<!would )(?<!might )(?<!must )(?<!may )(?:has|have|(?P<had>had))(?P<no>n't| not| never)?(?: \w+)? (?P<been>been)"
     r"|(?:is|are|(?P<past>was|were)|it's|that's|they're)(?P<not>n't)?)"
     r"|[:\u2013\u2014(]|\s-)"
     r"(?: (?:(?P<denied>not|never|no longer)|now|still|already|currently|all|both|turned|switched|back|just|yet))*"
-    rf" ?\b(?:(?P<short>{_SHORT}){_AFTER}|(?<!\bbe )(?P<long>{_LONG})\b)"
 )
+_STATED, _TOLD = (
+    lazy(rf"{_SAYING} ?\b(?:(?P<short>{_SHORT}){_AFTER}|(?<!\bbe )(?P<long>{long})\b)")
+    for long in (_LONG, _LONG_TOLD)
+)
+"""What a claim, or a passage, says is so."""
 _WORD = lazy(rf"(?i)[ (](?:(?:{_SHORT}){_AFTER}|(?:{_LONG})\b)")
 _CLAUSE_END = lazy(r"[;,.]\s|\b(?:and|but|while)\b")
 _OF_ANYTHING = frozenset(("state", "status", "power", "mode", "switch", "value", "trend", "condition"))
@@ -101,7 +114,7 @@ def against_prose(claim: str, passage: str) -> Iterator[str]:
     def told(about: frozenset[str], past: bool) -> Iterator[State]:
         for clause in _CLAUSE_END.split(passage[:LONGEST]):
             if about and about <= _content(clause):
-                for each in _stated(clause):
+                for each in _stated(clause, _TOLD):
                     if each.past == past:
                         yield from each.states
 
@@ -110,7 +123,7 @@ def against_prose(claim: str, passage: str) -> Iterator[str]:
 
 def _against(claim: str, told: Callable[[frozenset[str], bool], Iterator[State]]) -> Iterator[str]:
     for part in _CLAUSE_END.split(claim) if _WORD.search(claim) else ():
-        for word, states, past in _stated(part):
+        for word, states, past in _stated(part, _STATED):
             known = set(told(_content(part) - _content(word), past))
             if any((what, not is_so) in known and (what, is_so) not in known for what, is_so in states):
                 yield word
@@ -124,12 +137,13 @@ class _Stated(NamedTuple):
     past: bool
 
 
-def _stated(clause: str) -> Iterator[_Stated]:
-    for match in _STATED.finditer(clause):
+def _stated(clause: str, pattern: re.Pattern[str]) -> Iterator[_Stated]:
+    for match in pattern.finditer(clause):
         if _CONDITION.search(clause, 0, match.start()):
             continue
         word = match["short"] or match["long"]
-        states = _states(word.lower(), denied=bool(match["no"] or match["not"] or match["denied"]))
+        denied = bool(match["no"] or match["not"] or match["denied"])
+        states = _states(word.lower(), denied=denied, is_event=bool(match["past"] or match["been"]))
         yield _Stated(word, states, bool(match["past"] or match["had"]))
 
 
@@ -137,12 +151,12 @@ _CONDITION = lazy(r"(?i)\b(?:if|unless|once|when|until|till|whether|neither|nor|
 """What says under what condition something is so, or that it is so for none."""
 
 
-def _states(word: str, *, denied: bool) -> set[State]:
-    """What a word says is so, or not; denied, it only says that its own state is not."""
-    if not denied:
+def _states(word: str, *, denied: bool, is_event: bool = False) -> set[State]:
+    """What a word says is so, or not; denied, or of an event, only of its own state: what was shipped may be delivered by now."""
+    if not (denied or (is_event and word in _OWN)):
         return _SAID.get(word, set())
     what, is_so = _OWN.get(word, (word, True))
-    return {(what, not is_so)}
+    return {(what, is_so != denied)}
 
 
 def _content(text: str) -> frozenset[str]:
