@@ -76,9 +76,23 @@ class Items:
         """
         told = list(self._told_apart(text, words))
         if any(telling for _, telling in told):
-            return any(telling and not own for own, telling in told) or self._has_rival(text, parts)
+            return (
+                any(telling and not own for own, telling in told)
+                or self._is_less(text)
+                or self._has_rival(text, parts)
+            )
         around = [(item, self._of_list[item]) for item, _ in self._around(text)]
         return any(item not in having.get(these, (item,)) for having in moments() for item, these in around)
+
+    def _is_less(self, text: int) -> bool:
+        """Whether one item beside that of a text has all words that tell it, and more."""
+        for item, _ in self._around(text):
+            _, having, telling = self._asked[self._of_list[item]]
+            own = having[item] & telling
+            self._effort.spend(len(having))
+            if own and any(own < each & telling for each in having.values()):
+                return True
+        return False
 
     def _has_rival(self, text: int, parts: Sequence[frozenset[str]]) -> bool:
         """Whether the last part that tells items apart tells one beside that of a text, which has as many of all words.
