@@ -26,6 +26,24 @@ CALENDAR = [
     {"title": "Standup", "start": "2026-11-23T09:00", "host": {"name": "Dana"}},
     {"title": "Dentist", "start": "2026-11-23T11:30", "host": {"name": "Dr. Peters"}},
 ]
+TESTS = {
+    "failed": [
+        {"test": "test_refund_partial", "file": "tests/test_refunds.py", "line": 88},
+        {"test": "test_refund_fx", "file": "tests/test_refunds.py", "line": 131},
+        {"test": "test_login_locked", "file": "tests/test_login.py", "line": 20},
+    ]
+}
+MAIL_HOSTS = {"mx": [{"host": "mx1.mail.example", "prio": 10}, {"host": "mx2.mail.example", "prio": 20}]}
+USERS = {
+    "users": [
+        {"email": "ada@x.example", "role": "admin", "logins": 12},
+        {"email": "ben@x.example", "role": "viewer", "logins": 40},
+    ]
+}
+PAGES = [
+    {"url": "https://a.example/docs/alpha", "clicks": 12},
+    {"url": "https://a.example/docs/beta", "clicks": 40},
+]
 WEATHER = {
     "daily": [
         {"city": "Bremen", "temp_c": 8, "rain_pct": 80},
@@ -306,6 +324,12 @@ def test_the_evidence_of_a_record() -> None:
         (MEMBERS, "Ada has members: Ben, the engineer from Turin, and Cleo from Porto."),
         (MESSAGES, "User benwu has an open leak, with title and reviewer."),
         (MESSAGES, "It is open, by user benwu, and has a reviewer."),
+        (TESTS, "test_refund_partial failed at line 88."),
+        (TESTS, "test_refund_partial and test_refund_fx failed at lines 88 and 131."),
+        (MAIL_HOSTS, "mx1.mail.example has prio 10."),
+        (USERS, "ada@x.example is an admin, with 12 logins."),
+        (USERS, "ada@x.example has 12 logins, ben@x.example 40."),
+        (PAGES, "https://a.example/docs/alpha had 12 clicks."),
         (WEATHER, "Bremen: 8 °C, Hamburg: 9 °C, Kiel: 7 °C."),
         (WEATHER, "In Bremen it is 8 °C and 80 %, in Hamburg 9 °C and 60 %."),
         (WEATHER, "The temp is 8, 9 and 7 °C in Bremen, Hamburg and Kiel."),
@@ -336,6 +360,12 @@ def test_honest_answers_pass(source: Any, output: str) -> None:
         (HOSTS, "web-1 and web-2 are healthy.", 'the source says otherwise: "healthy"'),
         (SURVEY, "31 were dissatisfied.", 'the source says otherwise: "31"'),
         (HEATERS, "In the attic the mode is heat.", 'the source says otherwise: "attic"'),
+        (TESTS, "test_refund_partial failed at line 131.", "no source says this about 131"),
+        (MAIL_HOSTS, "mx2.mail.example has prio 10.", "no source says this about 10"),
+        (USERS, "ada@x.example has 40 logins.", "no source says this about 40"),
+        (USERS, "ben@x.example is an admin.", 'the source says otherwise: "ben@x.example"'),
+        (USERS, "ada@x.example has the role viewer.", 'the source says otherwise: "ada@x.example"'),
+        (PAGES, "https://a.example/docs/alpha had 40 clicks.", "no source says this about 40"),
         (CALENDAR, "The dentist appointment is at 9:00.", "no source says this about 9:00"),
         (CALENDAR, "The dentist appointment at 11:30 is with Dana.", 'the source says otherwise: "Dana"'),
         (QUOTES, "NVDA is at 241.37.", "no source says this about 241.37"),

@@ -20,6 +20,7 @@ MOST_COMPARED = 50
 _NOTHING = lazy(r"(?:\A|(?<=[;>] ))no [^;:]+(?:; |\Z)")
 """A field without a value: its name says nothing of the item."""
 
+_DOMAIN = lazy(r"(?<=[^\s@])@[^\s@]+\Z")
 _MARK = lazy(r"(?<=\d)[.,](?=\d)")
 
 Having = dict[int, set[int]]
@@ -290,9 +291,9 @@ class Items:
 
     @cached_property
     def _fields(self) -> dict[int, dict[Field, str]]:
-        """The signs of the content words of each field of each item."""
+        """The signs of the content words of each field of each item, without the domain of an e-mail address, which many share."""
         return {
-            item: {field: self._content(value) for field, value in told.items()}
+            item: {field: self._content(_DOMAIN.sub("", value)) for field, value in told.items()}
             for item, told in self._told.items()
         }
 

@@ -26,6 +26,13 @@ class Link:
     start: int
     end: int
 
+    @property
+    def own(self) -> str:
+        """What tells it from others like it: `ada` of `ada@x.com`, `docs/a` of `x.com/docs/a`, `web-1` of `web-1.x.com`."""
+        if self.kind == "email":
+            return self.key.partition("@")[0]
+        return self.key.removeprefix(self.host).strip("/") or self.host.partition(".")[0]
+
 
 _URL = lazy(
     r"https?://[^\s<>\"'`|\\^{}\u201c\u201d\u3001-\u3003\u3008-\u3011\uff01\uff08\uff09\uff0c\uff1a\uff1b\uff1f]+",

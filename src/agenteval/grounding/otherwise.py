@@ -30,7 +30,14 @@ class Nearest:
         self, stated: Statement, written: Mapping[str, str], sources: SourceText, best: Best
     ) -> None:
         self._stated = stated
-        self._written = written
+        self._linked = {
+            sign: link.text
+            for link in stated.links
+            for sign in sources.signs.content(words(link.text))
+            if sign not in written
+        }
+        """The links of the claim by the signs of their words, which may name an object as well."""
+        self._written = {**self._linked, **written}
         self._signs = sources.signs
         self._passages = sources.passages
         self._best = best
@@ -66,7 +73,7 @@ class Nearest:
     def _by_object(self, record: str) -> Iterator[str]:
         text = self._stated.without_links
         items, place = self._passages.place(self._best)
-        said = frozenset(self._signs.all(words(in_one(self._stated.plain))))
+        said = frozenset(self._signs.all(words(in_one(self._stated.plain)))).union(self._linked)
         if not items.is_meant(place, said):
             return
         parts = self._parts
@@ -86,7 +93,7 @@ class Nearest:
         apart = [affirmed & self._content(part) for part in parts] if len(parts) > 1 else []
         others = frozenset(self._written).difference(affirmed)
         for value in items.of_others(place, affirmed, apart, self._numbers(text), others):
-            yield " ".join(map(self._written.__getitem__, value))
+            yield self._shown(value)
         if len(parts) > 1:
             yield from self._by_each_named(items, place)
 
@@ -114,7 +121,11 @@ class Nearest:
         items = as_items(rows, lambda cell: self._signs.content(words(cell)))
         for value in exchanged(items, said, NAMES):
             if all(sign in self._written for sign in value):
-                yield " ".join(map(self._written.__getitem__, value))
+                yield self._shown(value)
+
+    def _shown(self, value: str) -> str:
+        """A value, given as signs, as the claim has it."""
+        return " ".join(dict.fromkeys(map(self._written.__getitem__, value)))
 
     @property
     def _is_restricted(self) -> bool:

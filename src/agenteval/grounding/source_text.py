@@ -107,7 +107,7 @@ class SourceText:
         Of several objects of one kind, a place in one is not near words, or what else a claim states, that is in the others.
         `parts` are those of the claim, up to that with the fact in question.
         """
-        telling = signs.union(self.signs.content(words(" ".join(stated.identifiers))))
+        telling = signs.union(self.signs.content(words(" ".join(stated.naming))))
         told = [telling.intersection(self.signs.content(words(part))) for part in parts]
         about = parts[-1] if parts else stated.plain
         times = " ".join(

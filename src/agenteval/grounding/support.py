@@ -23,6 +23,7 @@ from agenteval.grounding.source_text import SourceText
 from agenteval.grounding.sources import Source
 from agenteval.grounding.statements import statement
 from agenteval.language.signs import END, tokens
+from agenteval.lazyregex import lazy
 from agenteval.text import fold
 
 MOST_BESIDE = 3
@@ -222,8 +223,14 @@ def _numbers(read: _Reading, sources: SourceText) -> Iterator[Fact]:
             listed and quantity.values == {listed} and not quantity.unit
         ):
             continue
-        known = has_number(quantity, read.stated, read.beside_part(quantity), sources)
+        is_in_name = _IN_NAME.search(read.stated.without_links, max(0, quantity.start - 2), quantity.start)
+        beside = anywhere if is_in_name else read.beside_part(quantity)
+        known = has_number(quantity, read.stated, beside, sources)
         yield read.stated.shown(quantity), known
+
+
+_IN_NAME = lazy(r"[A-Za-z]-\Z")
+"""What stands before a number that is part of a name, as in `web-2`: what is said of that is no fact about the number."""
 
 
 def _dates(read: _Reading, sources: SourceText) -> Iterator[Fact]:
