@@ -35,6 +35,14 @@ def found(claim: str, passage: str) -> list[str]:
         ("There is no removable battery.", "Water resistant: no | Removable battery: yes", ["no removable"]),
         ("The entrance isn't accessible.", "Accessible entrance: **yes**", ["isn't accessible"]),
         ("It runs on Windows too.", "Windows is not supported yet.", ["runs"]),
+        (
+            "You can freeze the soup.",
+            "The soup keeps two days in the fridge. Not suitable for freezing.",
+            ["freeze"],
+        ),
+        ("Mortality was higher in noise.", "Mortality in noise did not differ.", ["higher"]),
+        ("Prices rose in May.", "Prices did not change in May.", ["rose"]),
+        ("She accepted the order of merit.", "She declined the order of merit.", ["accepted"]),
         ("There is a lift.", "The flat is on the fourth floor without lift, built in 1968.", ["lift"]),
         ("There was a benefit above 10 km.", "No further benefit was seen above 10 km.", ["benefit"]),
         (
@@ -116,6 +124,11 @@ def test_no_negation_in_other_languages(claim: str, passage: str) -> None:
         ("Water resistant: no.", "It is not water resistant."),
         ("It runs on Linux.", "It runs on Linux. Windows is not supported yet."),
         ("The use of Windows is free.", "Windows is not supported yet."),
+        (
+            "In noise the fish were slower, more so the cod.",
+            "Mortality in noise did not differ. Fish were slower.",
+        ),
+        ("You can't freeze the soup.", "Not suitable for freezing."),
         ("Nobody came.", "The weather was fine in the whole of the north."),
     ],
 )

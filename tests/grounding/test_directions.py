@@ -99,7 +99,7 @@ def test_only_a_change_has_a_direction(claim: str, source: Any) -> None:
 
 PROSE = (
     "The firm had revenue of 4.8 billion, up 12 percent. Profit fell to 610 million from 702 million. "
-    "Shares dropped 5.4 percent; gold rose 3 percent, then fell 3 percent."
+    "Shares dropped 5.4 percent; gold rose 3 percent, then fell 3 percent. The rule reduced accidents by 28 percent."
 )
 
 
@@ -109,6 +109,7 @@ PROSE = (
         ("Revenue of the firm fell 12% to 4.8 billion", "fell 12%"),
         ("Shares were 5.4% higher", "5.4% higher"),
         ("Shares rose by almost 5.4 percent", "rose by almost 5.4 percent"),
+        ("Accidents rose by 28%", "rose by 28%"),
     ],
 )
 def test_prose_that_goes_the_other_way(claim: str, found: str) -> None:

@@ -35,8 +35,10 @@ _AFTER_VERB = ("nicht", "niet")
 _UNTIL = frozenset("before until till vor bis antes hasta avant".split())  # noqa: SIM905
 _CONDITIONS = frozenset("if unless whether wenn falls ob si vergiss vergessen".split())  # noqa: SIM905
 NONE = ("no", "without")
-_BECOMING = ("get", "become", "feel", "look", "seem")
-"""Verbs that say nothing by themselves: "does not get hot"."""
+_JOINING = ("and", "or", "und", "oder", "y", "et")
+"""What stands between names of which the same is said."""
+_BECOMING = ("get", "become", "feel", "look", "seem", "suitable", "meant", "intended", "designed")
+"""Words that say nothing by themselves: "does not get hot", "is not suitable for children"."""
 _NOT_DENYING = frozenset(
     [
         "only",
@@ -232,19 +234,23 @@ class Words:
         }
         return ["" if at in denied else word for at, word in enumerate(self.lowered)]
 
-    def name_before(self, place: int) -> set[str]:
-        """The stems of the name that ends right before a place."""
-        start = place
-        while start and self.names[start - 1]:
-            start -= 1
-        return set(self.stems[start:place])
+    def names_before(self, place: int) -> set[str]:
+        """The stems of the names that end right before a place: "Ada and Ben"."""
+        return self._names_from(place - 1, -1)
 
-    def name_after(self, place: int) -> set[str]:
-        """The stems of the name that begins at a place."""
-        end = place
-        while end < len(self.words) and self.names[end]:
-            end += 1
-        return set(self.stems[place:end])
+    def names_after(self, place: int) -> set[str]:
+        """The stems of the names that begin at a place."""
+        return self._names_from(place, 1)
+
+    def _names_from(self, place: int, step: int) -> set[str]:
+        found: set[str] = set()
+        while 0 <= place < len(self.words):
+            if self.names[place]:
+                found.add(self.stems[place])
+            elif not found or self.words[place] not in _JOINING:
+                break
+            place += step
+        return found
 
     @cached_property
     def names(self) -> list[bool]:

@@ -9,10 +9,12 @@ from functools import lru_cache
 from itertools import chain
 
 from agenteval.grounding.compared import DENYING, NEGATIVE, NONE, REACH, Words, compared, places, shared_words
+from agenteval.grounding.comparisons import reversed_comparisons
 from agenteval.grounding.denials import denials
 from agenteval.grounding.opposites import opposed
 from agenteval.grounding.records import fields
-from agenteval.grounding.roles import other_roles
+from agenteval.grounding.roles import other_names, other_roles
+from agenteval.language.content_words import plain_form
 from agenteval.lazyregex import lazy
 
 LONGEST = 1_500
@@ -22,6 +24,13 @@ LONGEST = 1_500
 def contradictions(claim: str, passage: str) -> tuple[str, ...]:
     """What the claim denies, asserts or swaps against the passage, each as an excerpt of the claim."""
     return _kept(claim[:LONGEST], passage[:LONGEST])
+
+
+def other_names_in(claim: str, passage: str, names: Iterable[str]) -> Iterator[str]:
+    """Those of some names in whose place the passage has others, with the words beside them, as excerpts of the claim."""
+    mine, theirs = compared(claim[:LONGEST]), compared(passage[:LONGEST])
+    if shared_words(mine, theirs):
+        yield from other_names(mine, theirs, frozenset(map(plain_form, names)))
 
 
 def against_record(claim: str, record: str, beside: Iterable[str] = ()) -> tuple[str, ...]:
@@ -112,3 +121,4 @@ def _found(claim: str, passage: str) -> Iterator[str]:
         yield from denials(mine, theirs, shared)
     yield from (mine.words[place] for place in opposed(mine.undenied, theirs.undenied))
     yield from other_roles(mine, theirs)
+    yield from reversed_comparisons(mine, theirs)

@@ -34,10 +34,14 @@ def denials(mine: Words, theirs: Words, shared: set[str]) -> Iterator[str]:
         if stem in shared and (_beside(theirs, start, end, shared) or _says_alone(mine, theirs, start, stem)):
             at = mine.stems.index(stem)
             yield mine.part(at, at + 1)
-        elif (
-            stem in _ABLE and theirs.subject_of(start) in shared
-        ):  # "runs on Windows": "Windows is not supported"
-            yield from (mine.words[at] for at, each in enumerate(mine.stems) if each in _ABLE)
+        elif (about := theirs.subject_of(start)) in shared:
+            # "It runs on Windows" for "Windows is not supported", "Prices rose" for "Prices did not change"
+            meant = _ABLE if stem in _ABLE else _MOVING if stem in _SAME else ()
+            place = mine.stems.index(about)
+            near = range(max(0, place - REACH), place + 1 + REACH)
+            yield from (
+                mine.words[at] for at, each in enumerate(mine.lowered) if each in meant and at in near
+            )
 
 
 def _is_negative(words: Words, stem: str) -> bool:
@@ -66,10 +70,34 @@ def _beside(words: Words, start: int, end: int, shared: set[str]) -> bool:
     """Whether the content word after a denied one, or before it where none follows in its clause, is shared too."""
     last = min((at + 1 for at in words.breaks if at >= end and words.is_abroad), default=None)
     after = next((stem for stem in words.stems[end + 1 : last] if stem and stem not in _LIGHT), None)
-    before = next(filter(None, reversed(words.stems[:start])), None)
-    return after in shared if after else before in shared
+    first = max((at + 1 for at in words.ends if at < start), default=0)
+    before = next(filter(None, reversed(words.stems[first:start])), None)
+    return after in shared if after else before in shared or not before
 
 
+_SAME = frozenset(map(plain_form, ("change", "differ")))
+_MOVING = frozenset(
+    plain_form(word) or word
+    for word in [
+        "rise",
+        "increase",
+        "grow",
+        "climb",
+        "fall",
+        "decrease",
+        "drop",
+        "decline",
+        "higher",
+        "lower",
+        "more",
+        "fewer",
+        "less",
+        "better",
+        "worse",
+        "greater",
+    ]
+)
+"""Words that say that something has changed, or is not the same."""
 _ABLE = frozenset(
     map(
         plain_form,

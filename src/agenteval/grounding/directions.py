@@ -22,7 +22,7 @@ _SIGNED = lazy(r"([-\u2212+]?)(\d+(?:\.\d+)?)%?")
 _DIRECTION = lazy(
     r"(?i)(?P<up>\b(?:up|r[io]se[ns]?|rising|gain\w*|increas\w+|climb\w*|jump\w*|surg\w+|soar\w*|gr[eo]w\w*|higher|plus)\b|\+)"
     r"|(?P<down>\b(?:down|f[ae]ll\w*|dropp?\w*|declin\w+|decreas\w+|lost|los[es]\w*|slip\w*|slid|slump\w*|plung\w+|s[aiu]nk\w*|dip\w*"
-    r"|lower|minus)\b|(?<!\w)[-\u2212](?=\d))"
+    r"|lower(?:ed)?|reduc\w+|cut|minus)\b|(?<!\w)[-\u2212](?=\d))"
 )
 _DENIED = lazy(r"(?i)\b(?:not|never|no longer|instead)\b|n['\u2019]t\b")
 """Where a direction may be denied."""
@@ -35,7 +35,7 @@ LONGEST = 1_500
 
 
 _JOINING = lazy(
-    r"(?i)[ (,]*(?:(?:by|of|to|about|around|nearly|almost|some|another|over|more than|a further)[ ]?)*[$\u20ac\u00a3~]?\Z"
+    r"(?i)(?:(?: (?!(?:and|but|to|from)\b)[a-z]+){1,3} (?=by ))?[ (,]*(?:(?:by|of|to|about|around|nearly|almost|some|another|over|more than|a further)[ ]?)*[$\u20ac\u00a3~]?\Z"
 )
 """What may stand between a direction and the number that goes there."""
 _NEXT = lazy(r"[ -]?(?:year-on-year |year over year |a )?\Z")

@@ -61,7 +61,7 @@ class Items:
             if parent := parents.get(these):
                 self._held.setdefault(id(parent), []).append(these)
         self._of_list = {item: these for these, items in self._lists.items() for item in items}
-        self._asked: dict[int, tuple[frozenset[str], dict[int, frozenset[str]], frozenset[str]]] = {}
+        self._asked: dict[int, dict[frozenset[str], tuple[dict[int, frozenset[str]], frozenset[str]]]] = {}
 
     def is_other(
         self,
@@ -79,29 +79,29 @@ class Items:
         if any(telling for _, telling in told):
             return (
                 any(telling and not own for own, telling in told)
-                or self._is_less(text)
-                or self._has_rival(text, parts)
+                or self._is_less(text, words)
+                or self._has_rival(text, words, parts)
             )
         around = [(item, self._of_list[item]) for item, _ in self._around(text)]
         return any(item not in having.get(these, (item,)) for having in moments() for item, these in around)
 
-    def _is_less(self, text: int) -> bool:
+    def _is_less(self, text: int, words: frozenset[str]) -> bool:
         """Whether one item beside that of a text has all words that tell it, and more."""
         for item, _ in self._around(text):
-            _, having, telling = self._asked[self._of_list[item]]
+            having, telling = self._having(self._of_list[item], words)
             own = having[item] & telling
             self._effort.spend(len(having))
             if own and any(own < each & telling for each in having.values()):
                 return True
         return False
 
-    def _has_rival(self, text: int, parts: Sequence[frozenset[str]]) -> bool:
+    def _has_rival(self, text: int, words: frozenset[str], parts: Sequence[frozenset[str]]) -> bool:
         """Whether the last part that tells items apart tells one beside that of a text, which has as many of all words.
 
         "8, 9 and 7 °C in Bremen, Hamburg and Kiel" has nothing before the first number: its parts name no items.
         """
         for item, _ in self._around(text) if parts else ():
-            _, having, telling = self._asked[self._of_list[item]]
+            having, telling = self._having(self._of_list[item], words)
             named = [part & telling for part in parts]
             part = next(filter(None, reversed(named)), None)
             if not named[0] or part is None or not part.isdisjoint(having[item]):
@@ -248,15 +248,17 @@ class Items:
 
     def _having(self, these: int, words: frozenset[str]) -> tuple[dict[int, frozenset[str]], frozenset[str]]:
         """Which of the words each item of a list has, and which only some of them have."""
-        asked, having, telling = self._asked.get(these, (None, {}, frozenset()))
-        if words != asked:  # a claim asks for each of its places
+        asked = self._asked.setdefault(these, {})
+        if words not in asked:  # a claim asks for each of its places, with its links and without
             self._effort.spend(len(self._lists[these]))
             having = {
                 each: frozenset(filter(self._words[each].__contains__, words)) for each in self._lists[these]
             }
             telling = frozenset.union(*having.values()) - frozenset.intersection(*having.values())
-            self._asked[these] = words, having, telling
-        return having, telling
+            while len(asked) > 1:
+                del asked[next(iter(asked))]
+            asked[words] = having, telling
+        return asked[words]
 
     def _around(self, text: int) -> Iterator[tuple[int, Field]]:
         """The items that a text is in, the innermost first, and the way to it from there."""

@@ -22,7 +22,7 @@ best better | worst worse
 biggest largest most | smallest least
 bigger larger greater | smaller
 open | close
-accept approve | reject
+accept approve | reject decline refuse
 pass succeed | fail
 enable | disable
 allow permit legalise | forbid ban prohibit

@@ -5,7 +5,8 @@ from functools import cached_property
 from itertools import accumulate, pairwise
 
 from agenteval.grounding import states
-from agenteval.grounding.contradictions import against_record, contradictions, denied
+from agenteval.grounding.changes import exchanged_changes
+from agenteval.grounding.contradictions import against_record, contradictions, denied, other_names_in
 from agenteval.grounding.directions import reversed_changes, reversed_in_prose
 from agenteval.grounding.exchanges import exchanged, exchanged_facts
 from agenteval.grounding.extremes import not_extreme
@@ -19,8 +20,9 @@ from agenteval.grounding.source_text import SourceText
 from agenteval.grounding.statements import Statement
 from agenteval.grounding.subjects import Subject, said_of_each
 from agenteval.grounding.temperatures import misplaced
-from agenteval.language.signs import END, words
+from agenteval.language.signs import END, tokens, words
 from agenteval.lazyregex import lazy
+from agenteval.text import fold
 
 
 class Nearest:
@@ -38,6 +40,7 @@ class Nearest:
         }
         """The links of the claim by the signs of their words, which may name an object as well."""
         self._written = {**self._linked, **written}
+        self._sources = sources
         self._signs = sources.signs
         self._passages = sources.passages
         self._best = best
@@ -52,11 +55,23 @@ class Nearest:
     def _by_prose(self, passage: str) -> Iterator[str]:
         text = self._stated.without_links
         yield from contradictions(text, passage)
+        yield from self._by_place_of_names()
         yield from states.against_prose(text, passage)
         yield from misplaced(self._stated, passage)
         yield from reversed_in_prose(self._stated, lambda fact: [passage, *self._near(fact)])
+        yield from exchanged_changes(self._stated, lambda fact: [passage, *self._near(fact)])
         yield from exchanged_facts(self._stated, passage, self._content)
         yield from self._by_other_rows(*self._passages.written(self._best))
+
+    def _by_place_of_names(self) -> Iterator[str]:
+        """Where the passage nearest to the words of the claim but for its names has others in their place, and none has these there."""
+        names = {token for name in self._stated.names for token in name.tokens}
+        rest = [sign for sign, word in self._written.items() if fold(word) not in names] if names else []
+        best = self._passages.best(rest) if rest else None
+        if best and not self._passages.is_record(best):
+            for part in other_names_in(self._stated.without_links, self._passages.span(best).text, names):
+                if not self._sources.has_phrase(tokens(part)):
+                    yield part
 
     def _near(self, fact: Quantity) -> Iterator[str]:
         """The passages nearest to a number of the claim: that of the part which states it, and the one that has it."""

@@ -1,6 +1,6 @@
 """Who did what: two names that have changed places, and a name in the place of another."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -17,6 +17,11 @@ def other_roles(mine: Words, theirs: Words) -> Iterator[str]:
     if names := _names(mine, theirs):
         yield from _swaps(mine, theirs, names)
         yield from _exchanged(mine, theirs, names)
+
+
+def other_names(mine: Words, theirs: Words, names: Collection[str]) -> Iterator[str]:
+    """Those of some names, given by their stems, in whose place a passage has others, with the words beside them."""
+    yield from _exchanged(mine, theirs, _runs(mine, names.__contains__, bool))
 
 
 _SYMMETRIC = frozenset(
@@ -73,7 +78,7 @@ def _exchanged(mine: Words, theirs: Words, names: Sequence["_Name"]) -> Iterator
             if not (all(mine.stems[first : first + 2]) or mine.breaks.isdisjoint(joins)):
                 continue  # "Lyon, all day" is no "the chief executive, Dana"
             held = [at for at, word in enumerate(other[:-1]) if word == row[0] and other[at + 1] == row[1]]
-            runs = [theirs.name_before(at) if is_after else theirs.name_after(at + 2) for at in held]
+            runs = [theirs.names_before(at) if is_after else theirs.names_after(at + 2) for at in held]
             is_day = not _DAYS.isdisjoint(name.stems)
             if runs and all(
                 run - ordinary and run.isdisjoint(name.stems) and is_day != _DAYS.isdisjoint(run)
@@ -116,12 +121,18 @@ class _Relation:
 def _names(words: Words, theirs: Words) -> list[_Name]:
     """Runs of words that are capitalised here and in the passage, as long as they stand in a row there too."""
     known = {stem for stem, named in zip(theirs.stems, theirs.names, strict=True) if named}
+    return _runs(words, lambda stem: stem in known, lambda stems: bool(places(theirs.stems, stems)))
+
+
+def _runs(
+    words: Words, is_name: Callable[[str], bool], is_joined: Callable[[tuple[str, ...]], bool]
+) -> list[_Name]:
     found: list[_Name] = []
     for place, stem in enumerate(words.stems):
-        if stem not in known or not words.names[place]:
+        if not words.names[place] or not is_name(stem):
             continue
         last = found[-1] if found else None
-        if last and last.end == place and places(theirs.stems, (*last.stems, stem)):
+        if last and last.end == place and is_joined((*last.stems, stem)):
             found[-1] = _Name((*last.stems, stem), last.start, place + 1)
         else:
             found.append(_Name((stem,), place, place + 1))

@@ -107,7 +107,8 @@ class SourceText:
         Of several objects of one kind, a place in one is not near words, or what else a claim states, that is in the others.
         `parts` are those of the claim, up to that with the fact in question.
         """
-        telling = signs.union(self.signs.content(words(" ".join(stated.naming))))
+        telling = signs.union(self.signs.content(words(" ".join(stated.identifiers))))
+        linked = telling.union(self.signs.content(words(" ".join(link.own for link in stated.links))))
         told = [telling.intersection(self.signs.content(words(part))) for part in parts]
         about = parts[-1] if parts else stated.plain
         times = " ".join(
@@ -127,7 +128,11 @@ class SourceText:
                     is_said_of_other(whole, offset, about) or is_at_other_time(whole, offset, about, times)
                 )
             text = self._read[number].text_at(offset)
-            return not self.passages.items(number).is_other(text, telling, told, lambda: moments(number))
+            items = self.passages.items(number)
+            return not any(
+                items.is_other(text, each, told, lambda: moments(number))
+                for each in dict.fromkeys((telling, linked))
+            )
 
         return stand
 

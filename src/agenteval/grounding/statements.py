@@ -112,11 +112,6 @@ class Statement:
         found = (match for match in identifiers(apart(self.plain)) if match.start() not in after_dates)
         return list(dict.fromkeys(match.group() for match in found))
 
-    @property
-    def naming(self) -> list[str]:
-        """What is no word, but may tell what a claim is about: names with digits in them, and links."""
-        return [*self.identifiers, *(link.own for link in self.links)]
-
     @cached_property
     def names(self) -> list[Name]:
         """The names without digits in them, each once."""
