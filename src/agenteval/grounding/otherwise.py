@@ -65,8 +65,11 @@ class Nearest:
 
     def _by_place_of_names(self) -> Iterator[str]:
         """Where the passage nearest to the words of the claim but for its names has others in their place, and none has these there."""
+        said = [sign for sign in self._written if sign not in self._linked]
+        if set(said).issubset(self._best.words):
+            return  # the nearest passage has the names
         names = {token for name in self._stated.names for token in name.tokens}
-        rest = [sign for sign, word in self._written.items() if fold(word) not in names] if names else []
+        rest = [sign for sign in said if fold(self._written[sign]) not in names] if names else []
         best = self._passages.best(rest) if rest else None
         if best and not self._passages.is_record(best):
             for part in other_names_in(self._stated.without_links, self._passages.span(best).text, names):
