@@ -37,6 +37,10 @@ def contradicted(source: Any, output: str) -> tuple[str, ...]:
     [
         (HOTELS, "The cheapest is Birch Inn at 95."),
         (HOTELS, "Cheapest: Birch Inn"),
+        (FLIGHTS, "LH40 has the most stops."),
+        (FLIGHTS, "KL12 takes the fewest hours, but is not the cheapest."),
+        (FLIGHTS, "KL12 is the most popular."),
+        (FLIGHTS, "KL12 has the most legroom, 9 of 10."),
         (HOTELS, "Cedar House has the highest rating, 4.7."),
         (HOTELS, "Cedar House is the most expensive hotel."),
         (HOTELS, "The cheapest hotel with a rating above 4 is Aster Hotel at 120."),
@@ -73,6 +77,9 @@ def test_what_is_so_or_is_not_known(source: Any, output: str) -> None:
     [
         (HOTELS, "The cheapest is Aster Hotel at 120.", "cheapest"),
         (HOTELS, "The cheapest is Aster Hotel.", "cheapest"),
+        (FLIGHTS, "KL12 has the most stops.", "most"),
+        (FLIGHTS, "LH40 takes the fewest hours.", "fewest"),
+        (FLIGHTS, "LH40 has the least stops.", "least"),
         (HOTELS, "Cheapest: Aster Hotel (120)", "Cheapest"),
         (HOTELS, "Aster Hotel is the cheapest hotel.", "cheapest"),
         (HOTELS, "Aster Hotel is the cheapest at only 120.", "cheapest"),

@@ -3,7 +3,7 @@
 What a text states: `quantities` (each a `quantity`, with the help of `number_words`, `times`, `durations` and `measures`), `dates`, `weekdays`,
 `crons`, `links`, and in `wording` names and quotes; `statements` puts them together, without the `apparatus`.
 
-What the sources have: `sources` is what the tools returned, with `records` and `items` for JSON; `reading` finds what
+What the sources have: `sources` is what the tools returned, with `records`, `tables` and `items` for JSON; `reading` finds what
 stands in one of them, `source_text` and `source_numbers` answer for all of them, `passages` finds the nearest one.
 
 The two beside each other: `claims` takes an output apart, and `support` judges a claim, by `known_numbers` (with

@@ -15,9 +15,10 @@ from agenteval.lazyregex import lazy
 
 _LOWEST = "cheapest|least expensive|lowest|smallest|shortest|coldest|coolest|nearest|closest|lightest"
 _HIGHEST = "most expensive|priciest|highest|largest|biggest|longest|tallest|warmest|hottest|farthest|heaviest"
-_SIGNS = ("est", "expensive")
+_SIGNS = ("est", "expensive", "the most", "the least")
 _CALLED = lazy(
-    rf"(?i)\A(?P<before>[^,;:]*?)\b(?P<word>(?P<lowest>{_LOWEST})|{_HIGHEST})\b(?: [\w-]*[^\Ws])?"
+    rf"(?i)\A(?P<before>[^,;:]*?)(?:\b(?P<word>(?P<lowest>{_LOWEST})|{_HIGHEST})\b(?: [\w-]*[^\Ws])?"
+    r"|\bthe (?P<count>most|(?P<fewest>fewest|least)) (?!expensive\b)[\w-]+)"
     r"(?=\W*\Z|[,:.]| ?[(\u2013\u2014]| - | (?:is|was|costs)\b| (?:at|with) (?:only |just |about )?[$€£]?\d)"
 )
 """At most one word after it says what is compared: others may say of which of them. Of several, one may be called so."""
@@ -42,20 +43,21 @@ def not_extreme(claim: str, columns: Iterable[Column]) -> Iterator[str]:
         return
     columns = list(columns)
     for match in called:
+        word = match["word"] or match["count"]
         asked = set(map(plain_form, words(match.string)))
-        if match["word"].lower().partition(" ")[2] or match["word"].lower().startswith(_PRICED):
+        if match["word"] and (" " in word or word.lower().startswith(_PRICED)):
             asked |= _OF_PRICE
         stated = {value for quantity in quantities(match.string) for value in quantity.values}
         named = [figures for each in columns if asked & _content(each.name) for figures in _figures(each)]
         meant = named or [
             figures
-            for each in columns
+            for each in (columns if match["word"] else ())
             if any(not stated.isdisjoint(quantity.values) for quantity in quantities(each.own))
             for figures in _figures(each)
         ]
-        extreme = min if match["lowest"] else max
+        extreme = min if match["lowest"] or match["fewest"] else max
         if meant and all(own != extreme(every) for own, every in meant):
-            yield match["word"]
+            yield word
 
 
 def _content(name: str) -> set[str]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agenteval.grounding.records import is_field, records, row
+from agenteval.grounding.tables import Row, column_names, has_heading, named_rows
 from agenteval.json_values import json_among, json_in
 from agenteval.selectors import is_event_of
 from agenteval.spec import TestCase, memory_text
@@ -151,12 +152,24 @@ def _placed(value: Any, root: Path) -> Iterator[tuple[str, Path, bool]]:
         elif isinstance(item, dict):
             told = list(records(name if isinstance(name, str) else "", item))
             yield from ((text, path, True) for text in told)
+            names = column_names(item)
             pending += [
-                (item[key], (path, key)) for key in reversed(item) if not (told and is_field(item[key]))
+                (named_rows(names, item[key]) or item[key], (path, key))
+                for key in reversed(item)
+                if not (told and is_field(item[key]))
+            ]
+        elif isinstance(item, Row):
+            yield from ((text, path, True) for text in records("", item.fields))
+            pending += [
+                (item[index], (path, index))
+                for index in reversed(range(len(item)))
+                if not is_field(item[index])
             ]
         elif isinstance(item, list) and isinstance(name, int) and item and is_field(item):
             yield row(item), path, True
         elif isinstance(item, list):
+            if has_heading(item):
+                item = [row(item[0]), *(named_rows(item[0], item[1:]) or item[1:])]
             pending += [(item[index], (path, index)) for index in reversed(range(len(item)))]
 
 
