@@ -239,6 +239,7 @@ def unsupported(output: str, source: str) -> list[str]:
         ("The shop is open 9 am to 5 pm.", "The shop: de 9 h a 17 h", "The shop is open 9 am to 6 pm.", "6 pm"),
         ("The shop is open 9 am to 5 pm.", "The shop: 9-17 h", "The shop is open 9 am to 6 pm.", "6 pm"),
         ("The shop is open 9 am to 5 pm.", "The shop: 9 - 17 h", "The shop is open 8 am to 5 pm.", "8 am"),
+        ("Open 10-17 Tuesday to Friday.", "Hours: Tue-Fri 10:00-17:00", "Open 9-17 Tuesday to Friday.", "9"),
         ("The shop opens at 9 am.", "The shop: a las 9 h", "The shop opens at 8 am.", "8 am"),
         ("The firm opens at 5.", "The firm opens at 5:00.", "The firm is valued at 5 million.", "5 million"),
         ("The shop opens at 4:30.", "The shop opens at 4:30.", "The shop is rated at 4.5.", "4.5"),

@@ -33,6 +33,14 @@ TESTS = {
         {"test": "test_login_locked", "file": "tests/test_login.py", "line": 20},
     ]
 }
+JOBS = {
+    "build": {"number": 7, "state": "failed", "after": "a few minutes"},
+    "jobs": [
+        {"name": "lint", "state": "passed"},
+        {"name": "unit", "state": "passed"},
+        {"name": "e2e", "state": "failed"},
+    ],
+}
 MAIL_HOSTS = {"mx": [{"host": "mx1.mail.example", "prio": 10}, {"host": "mx2.mail.example", "prio": 20}]}
 USERS = {
     "users": [
@@ -325,6 +333,7 @@ def test_the_evidence_of_a_record() -> None:
         (MESSAGES, "User benwu has an open leak, with title and reviewer."),
         (MESSAGES, "It is open, by user benwu, and has a reviewer."),
         (TESTS, "test_refund_partial failed at line 88."),
+        (JOBS, "Build 7 failed after a few minutes: lint and unit passed, but e2e failed."),
         (TESTS, "test_refund_partial and test_refund_fx failed at lines 88 and 131."),
         (MAIL_HOSTS, "mx1.mail.example has prio 10."),
         (USERS, "ada@x.example is an admin, with 12 logins."),
@@ -360,6 +369,8 @@ def test_honest_answers_pass(source: Any, output: str) -> None:
         (HOSTS, "web-1 and web-2 are healthy.", 'the source says otherwise: "healthy"'),
         (SURVEY, "31 were dissatisfied.", 'the source says otherwise: "31"'),
         (HEATERS, "In the attic the mode is heat.", 'the source says otherwise: "attic"'),
+        (JOBS, "lint, unit and e2e passed.", 'the source says otherwise: "passed"'),
+        (JOBS, "e2e and lint passed.", 'the source says otherwise: "passed"'),
         (TESTS, "test_refund_partial failed at line 131.", "no source says this about 131"),
         (MAIL_HOSTS, "mx2.mail.example has prio 10.", "no source says this about 10"),
         (USERS, "ada@x.example has 40 logins.", "no source says this about 40"),

@@ -24,6 +24,10 @@ LOG = """\
 2026-11-23 07:55:02 scrub finished, 2 errors
 2026-11-23 08:00:00 rsync to offsite failed: connection refused
 2026-11-23 08:15:00 rsync to offsite finished, 14.2 GB sent"""
+OUTAGE = """\
+13:58 First alerts for checkout errors
+14:20 Cause found: expired certificate on the proxy
+14:31 New one deployed, errors stop"""
 SYSLOG = "nov 23 08:00:00 nas rsync failed\nnov 23 08:15:00 nas rsync finished"
 MESSAGES = "[21.11.26, 09:02] Ada: bread is here\n[21.11.26, 09:40] Ben: milk is gone"
 
@@ -46,6 +50,8 @@ def unsupported(claim: str, source: str) -> tuple[str, ...]:
         (PROGRAMME, "Registration: 9:00 to 9:30"),
         (PROGRAMME, "The welcome is at 9:30, the panel at 11:45"),
         (PROGRAMME, "Lunch: from 13:00"),
+        (OUTAGE, "Checkout was broken from 13:58 until 14:31, as a certificate of the proxy had expired"),
+        (OUTAGE, "Checkout had errors 13:58\u201314:31, by an expired certificate"),
         (LOG, "The scrub finished at 7:55"),
         (LOG, "rsync got through at 8:15 after it had failed at 8:00"),
         (SYSLOG, "rsync failed at 8:00"),
@@ -67,6 +73,7 @@ def test_the_time_of_an_entry(source: str, claim: str) -> None:
         (PROGRAMME, "The keynote is at 9:30", "9:30"),
         (PROGRAMME, "Jonas Beck is on at 11:45", "11:45"),
         (PROGRAMME, "The welcome is at 11:45, the panel at 9:30", "11:45"),
+        (OUTAGE, "At 14:31 an expired certificate of the proxy was found", "14:31"),
         (LOG, "The scrub finished at 8:00", "8:00"),
         (LOG, "rsync failed at 8:15", "8:15"),
         (SYSLOG, "rsync failed at 8:15", "8:15"),

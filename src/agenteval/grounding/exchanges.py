@@ -116,6 +116,9 @@ def _are_alike(fact: Quantity | Date, other: Quantity | Date) -> bool:
 def _same(fact: Quantity | Date, other: Quantity | Date) -> bool:
     if isinstance(fact, Date) or isinstance(other, Date):
         return isinstance(fact, Date) and isinstance(other, Date) and fact.agrees(other)
-    return not fact.values.isdisjoint(other.values) and (
-        fact.unit == other.unit or not (fact.unit and other.unit)
-    )
+    if fact.values.isdisjoint(other.values):
+        return False
+    in_words = (
+        fact.text.isalpha() or other.text.isalpha()
+    )  # "two years longer" has nothing to do with "the two phones"
+    return fact.unit == other.unit or not (in_words or (fact.unit and other.unit))

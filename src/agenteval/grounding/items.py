@@ -1,7 +1,9 @@
 """Objects of one kind in a source, side by side: what each says, so that a claim about one gets no value of another."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import NamedTuple
 
 from agenteval.grounding.effort import Effort
@@ -154,12 +156,7 @@ class Items:
         """
         around = [item for item, _ in self._around(text)]
         for item in around:
-            others = words.difference(self._words[item])
-            for field, own in self._fields[item].items() if others else ():
-                if words.isdisjoint(own) and denied.isdisjoint(own):
-                    for value in self._values[self._of_list[item]].get(field, ()):
-                        if words.issuperset(value) and not others.isdisjoint(value):
-                            yield value
+            yield from self._of_rivals(item, self._fields[item], words, denied)
         lists = [self._of_list[item] for item in around]
         for these in lists or self._held.get(id(self._source.paths[text]), []):
             items = [self._fields[item] for item in self._lists[these]]
@@ -168,18 +165,44 @@ class Items:
                 for each in [*(() if around and not numbers else (words,)), *going_through(items, parts)]:
                     yield from exchanged(items, each, numbers=numbers, denied=denied)
 
-    def named(self, text: int, words: frozenset[str]) -> tuple[int | None, frozenset[str]]:
-        """The item that words tell, of the list that a text is in, by the number of its first record; and the words that tell items.
+    def otherwise(self, text: int, words: frozenset[str]) -> Iterator[str]:
+        """The same of the innermost item that a text is in, in fields where some items say the same: the others may name them."""
+        item = self._innermost(text)
+        if item is not None:
+            these = self._of_list[item]
+            having = Counter(
+                field for each in self._lists[these] for field, value in self._fields[each].items() if value
+            )
+            shared = [field for field, values in self._values[these].items() if len(values) < having[field]]
+            self._effort.spend(len(self._lists[these]))
+            yield from self._of_rivals(item, shared, words)
 
-        It is the one that has more of them than any other.
+    def _of_rivals(
+        self, item: int, fields: Iterable[Field], words: frozenset[str], denied: frozenset[str] = frozenset()
+    ) -> Iterator[str]:
+        others = words.difference(self._words[item])
+        for field in fields if others else ():
+            own = self._fields[item].get(field)
+            if own is not None and words.isdisjoint(own) and denied.isdisjoint(own):
+                for value in self._values[self._of_list[item]].get(field, ()):
+                    if words.issuperset(value) and not others.isdisjoint(value):
+                        yield value
+
+    def named(self, text: int, words: frozenset[str]) -> tuple[int | None, frozenset[str]]:
+        """The item that words tell, of the list that a text is in, by the number of its first record; and the words that one item only has.
+
+        It is the one that has more of these than any other, or else more of those that some items have.
         """
         item = self._innermost(text)
         if item is None or len(self._lists[self._of_list[item]]) > MOST_NAMED:
             return None, frozenset()
         having, telling = self._having(self._of_list[item], words)
-        most = max(len(own & telling) for own in having.values())
-        found = [each for each, own in having.items() if len(own & telling) == most]
-        return (self._at[found[0]][0] if most and len(found) == 1 else None), telling
+        count = Counter(chain.from_iterable(having.values()))
+        names = frozenset(word for word in telling if count[word] == 1)
+        told = {each: (len(own & names), len(own & telling)) for each, own in having.items()}
+        most = max(told.values())
+        found = [each for each, own in told.items() if own == most]
+        return (self._at[found[0]][0] if most[1] and len(found) == 1 else None), names
 
     def record(self, text: int) -> str:
         """What a record says, by its number."""

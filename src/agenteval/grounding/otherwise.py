@@ -120,14 +120,16 @@ class Nearest:
 
         def subject(part: str) -> Subject:
             content = self._naming(part)
-            item, telling = items.named(place, content)
-            return Subject(item, not content <= telling or states.has_state(part))
+            item, names = items.named(place, content)
+            return Subject(item, not content <= names or states.has_state(part))
 
         for item, said in said_of_each(self._parts, subject):
             yield from against_record(said, items.record(item))
             yield from states.against_record(said, items.record(item))
             if not self._is_restricted:
                 yield from not_extreme(said, items.columns(item, self._content(said)))
+                affirmed = self._affirmed(self._stated.without_links)
+                yield from map(self._shown, items.otherwise(item, affirmed & self._content(said)))
 
     def _by_other_rows(self, text: str, sentence: str) -> Iterator[str]:
         """What rows beside that of a sentence say, of what a row says otherwise that the claim names."""

@@ -105,7 +105,10 @@ _GOES_ON = lazy(r"[ -]?(?:\w{0,3}\d|°)|[ -](?:degrees|dollars?|euros?|points?)\
 
 
 _OF_DAY = (" in the morn", " in the even", " in the after", " at night", " o'clock")
-_RANGE_ENDS = r"(?=\W*\Z|[,;.)\n](?!\d)| (?:on|and|or|every|each|in|at|during|except)\b)"
+_RANGE_ENDS = (
+    r"(?=\W*\Z|[,;.)\n](?!\d)| (?:on|and|or|every|each|in|at|during|except)\b"
+    r"| (?i:(?:mon|tue|wed|thu|fri|sat|sun)(?:[a-z]{0,3}days?)?|daily|weekdays)\b)"
+)
 _FROM = lazy(rf" ?(?:-|\u2013|to|till|until|bis|a|à) ?\d{{1,2}}{_RANGE_ENDS}")
 _TO = lazy(r"(?<![\w:.,/-])\d{1,2} ?(?:-|\u2013|to|till|until|bis|a|à) ?\Z")
 _BETWEEN = lazy(r"\b(?:between|zwischen|entre)(?: \d{1,2} (?:and|und|y|et))? \Z")

@@ -125,7 +125,8 @@ class SourceText:
             if not self._own[number].records:
                 whole = self._read[number].text
                 return not (
-                    is_said_of_other(whole, offset, about) or is_at_other_time(whole, offset, about, times)
+                    is_said_of_other(whole, offset, about)
+                    or is_at_other_time(whole, offset, about, times, stated.without_links)
                 )
             text = self._read[number].text_at(offset)
             items = self.passages.items(number)

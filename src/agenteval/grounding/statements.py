@@ -23,6 +23,8 @@ LONGEST_KEPT = 2_000
 """Characters of the claims that are kept as they were read: memory stays bounded."""
 
 
+LEAST_OF_CLAUSE = 5
+"""Words before a colon that are more than a label."""
 _PART_END = lazy(r"[,;.!?] |\b(?:and|und|y|et|while|whereas|but)\b")
 """Where a part of a sentence ends that may be about something else than the next one: "bread costs 2.49, milk 3.98"."""
 
@@ -80,7 +82,8 @@ class Statement:
         """The parts of the text, without links, dates and quantities."""
         text = self._without_facts
         ends = [0, *(match.end() for match in _PART_END.finditer(text)), len(text)]
-        return [text[start:end] for start, end in pairwise(ends)]
+        parts = (text[start:end] for start, end in pairwise(ends))
+        return [piece for part in parts for piece in _told_and_listed(part)]
 
     @cached_property
     def stating(self) -> list[Part]:
@@ -123,6 +126,12 @@ class Statement:
     def quotes(self) -> dict[str, list[list[str]]]:
         """The quotes, and the tokens of each, piece by piece."""
         return {quote: quote_pieces(quote) for quote in quotes(self.text)}
+
+
+def _told_and_listed(part: str) -> Sequence[str]:
+    """A part as two where a clause, no label, ends in a colon: "The build failed after a while: lint"."""
+    told, colon, listed = part.partition(": ")
+    return [told + colon, listed] if len(told.split()) >= LEAST_OF_CLAUSE and listed else [part]
 
 
 def statement(text: str) -> Statement:

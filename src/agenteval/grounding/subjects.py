@@ -8,6 +8,10 @@ from agenteval.lazyregex import lazy
 _ASIDE = lazy(r"\W*(?:which|who|whose|that|where|with)\b")
 """How a part begins that is about the last thing named only."""
 
+_OTHERS = lazy(
+    r"(?i)\W*(?:(?:and|but) )?(?:another|the (?:others?|rest)|others|someone|somebody|everyone|everybody|all|both)\b"
+)
+"""How a part begins that is about something else than the thing named last."""
 _LINK = lazy(r"[,;\s]*(?:\b(?:and|und|y|et|but|while|whereas)\b)?\s*\Z")
 
 
@@ -21,7 +25,7 @@ class Subject(NamedTuple):
 def said_of_each(parts: Sequence[str], subject: Callable[[str], Subject]) -> Iterator[tuple[int, str]]:
     """Each thing, and what a part says of it.
 
-    A part without a name goes on about the thing named last. Of what is only named, the next part that says anything says
+    A part without a name goes on about the thing named last, unless it tells that it is about others. Of what is only named, the next part that says anything says
     it too, or else the last one before: "in stock: the kettle and the lamp".
     """
     parts = [part for part in parts if any(map(str.isalnum, _LINK.sub("", part)))]
@@ -29,7 +33,7 @@ def said_of_each(parts: Sequence[str], subject: Callable[[str], Subject]) -> Ite
     saying = [place for place, each in enumerate(subjects) if each.says]
     thing = None
     for place, (named, says) in enumerate(subjects):
-        thing = thing if named is None else named
+        thing = (None if _OTHERS.match(parts[place]) else thing) if named is None else named
         if thing is None:
             continue
         if says:

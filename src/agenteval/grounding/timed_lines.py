@@ -14,6 +14,7 @@ _STAMP = lazy(
     r"(?im)^[ \t]*(?:[-*•] )?[\[(*_]*"
     r"(?:\d{4}-\d\d-\d\d[T ]|\d\d?[./]\d\d?[./]\d{2,4},? |[a-z]{3} [ \d]\d )?0?(?P<time>\d{1,2}[:.]\d\d)(?![\w%])"
 )
+_UNTIL = lazy(r"(?i)(?:\b(?:until|till|to|bis|hasta)|[-\u2013]) ?0?(\d{1,2}[:.]\d\d)")
 _ENTRY_END = lazy(r"\n(?![ \t])")
 
 
@@ -25,15 +26,15 @@ class _Entry(NamedTuple):
     telling: frozenset[str]
 
 
-def is_at_other_time(text: str, offset: int, claim: str, times: str) -> bool:
+def is_at_other_time(text: str, offset: int, claim: str, times: str, whole: str) -> bool:
     """Whether a place is in the time of such an entry, and a claim, or a part of one, is about what only another one tells.
 
-    `times` are those of the claim, or of the part, as written. If it has the time of the other entry too, it may be about both:
-    what lasts from one time until the next is told by the first.
+    `times` are those of the claim, or of the part, as written. If it has the time of the other entry too, it may be about both.
+    What lasts until a time, as the `whole` claim has it, is told by another entry than the one that ends it.
     """
     start = text.rfind("\n", 0, offset) + 1
     stamp = _STAMP.match(text, start)
-    if not stamp or stamp.end() <= offset:
+    if not stamp or stamp.end() <= offset or stamp["time"] in _UNTIL.findall(whole):
         return False
     first, end = max(0, start - AROUND), text.find("\n", offset)
     entries = _entries(text[first : min(end if end > 0 else len(text), start + LONGEST) + AROUND])
