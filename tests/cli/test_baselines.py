@@ -431,7 +431,22 @@ def test_runs_without_a_test_in_common(project: Project, capsys: pytest.CaptureF
     )
 
 
-@pytest.mark.parametrize("option", ["--baseline", "--agent-id", "--model-class"])
+@pytest.mark.parametrize(
+    "option",
+    [
+        "--baseline",
+        "--agent-id",
+        "--modes",
+        "--judge",
+        "--run-id",
+        "-k",
+        "--replays",
+        "--secret",
+        "--shard",
+        "--artifacts-dir",
+        "-t",
+    ],
+)
 def test_an_option_with_an_empty_value_is_no_option_left_out(
     project: Project, capsys: pytest.CaptureFixture[str], option: str
 ) -> None:
@@ -439,7 +454,20 @@ def test_an_option_with_an_empty_value_is_no_option_left_out(
     project.add("pass")
     assert run("r1", option, "") == 2
     assert capsys.readouterr().err == (
-        f"error[usage.invalid]: {option} is empty\n  next: give it a value, or leave {option} out\n"
+        f"error[usage.invalid]: what follows {option} is empty\n  next: give it a value, or leave it out\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("argv", "before"), [(["run", ""], "run"), (["run", "--modes=", "x"], "--modes"), ([""], "agenteval")]
+)
+def test_an_empty_argument_is_refused(
+    capsys: pytest.CaptureFixture[str], argv: list[str], before: str
+) -> None:
+    """An empty path is not this folder."""
+    assert main(argv) == 2
+    assert capsys.readouterr().err == (
+        f"error[usage.invalid]: what follows {before} is empty\n  next: give it a value, or leave it out\n"
     )
 
 

@@ -424,7 +424,7 @@ SHORT = (
 )
 
 
-@pytest.mark.parametrize("value", ["sk-ant-api03-AbCdEf", "hunter2hunter2", "AKIAZ7Q4XN2PLM5RTVWB", ""])
+@pytest.mark.parametrize("value", ["sk-ant-api03-AbCdEf", "hunter2hunter2", "AKIAZ7Q4XN2PLM5RTVWB"])
 def test_a_value_given_for_the_name_of_its_variable_is_not_shown(
     value: str, project: Project, capsys: pytest.CaptureFixture[str]
 ) -> None:

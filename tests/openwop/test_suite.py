@@ -322,11 +322,12 @@ def test_validate_checks_suites(suite: SuiteProject, capsys: pytest.CaptureFixtu
         (["golden", "rubric"], ["--modes", "rubric, golden"], ["a", "b"]),
         (["golden", "adversarial"], ["--modes", "adversarial"], ["a", "b"]),
         (["golden"], [], ["a", "b"]),
-        (["golden"], ["--modes", "golden"], ["a", "b"]),
+        (["golden"], ["--modes", "golden"], ["a"]),
+        (["rubric"], ["--modes", "rubric"], ["b"]),
     ],
 )
 def test_modes_select_tasks(suite: SuiteProject, modes: list[str], flags: list[str], ran: list[str]) -> None:
-    """`golden` and `rubric` mean the tasks of that kind, the others all; a suite's own modes all of its tasks."""
+    """`golden` and `rubric` mean the tasks of that kind, the others all; so does a suite that is run as it is."""
     suite.write(make_task("a"), make_task("b", rubric(1)), modes=modes)
     suite.decide("b", True)
     assert suite.run("--judge", "recorded", *flags) == 0

@@ -119,9 +119,21 @@ def test_tasks_are_shown_without_a_judge(suite: SuiteProject, capsys: pytest.Cap
     assert suite.run() == 3
 
 
-def test_tasks_of_a_kind_that_there_is_not(suite: SuiteProject, capsys: pytest.CaptureFixture[str]) -> None:
+def test_modes_without_a_name(suite: SuiteProject, capsys: pytest.CaptureFixture[str]) -> None:
+    """A comma is no way to ask for all of them."""
+    suite.write()
+    assert suite.run("--modes", " ,") == 2
+    assert capsys.readouterr().err == (
+        "error[usage.invalid]: --modes  ,: expected names of modes, with commas between\n"
+    )
+
+
+@pytest.mark.parametrize("modes", [["golden", "rubric"], ["rubric"]])
+def test_tasks_of_a_kind_that_there_is_not(
+    suite: SuiteProject, capsys: pytest.CaptureFixture[str], modes: list[str]
+) -> None:
     """Nothing would run, which is said before anything does."""
-    suite.write(modes=["golden", "rubric"])
+    suite.write(modes=modes)
     assert suite.run("--modes", "rubric") == 3
     assert (
         "error[suite.no_task]: --modes rubric: the suite has no task of that kind" in capsys.readouterr().err

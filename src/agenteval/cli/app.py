@@ -44,6 +44,7 @@ def run_app(argv: Sequence[str]) -> int:
     redact_with(Redactor())
     wanted = next((arg for arg in argv if not arg.startswith("-")), None)
     try:
+        _refuse_empty(argv)
         app = _app([wanted] if wanted in COMMANDS else list(COMMANDS))
         result = app(args=list(argv), prog_name="agenteval", standalone_mode=False)
         _flush()
@@ -59,6 +60,15 @@ def run_app(argv: Sequence[str]) -> int:
     except BaseException as error:  # noqa: BLE001 - the last line of defence
         return _other(error, argv)
     return _code(result)
+
+
+def _refuse_empty(argv: Sequence[str]) -> None:
+    """Refuse an empty value, which a shell makes of an unset variable: an option would silently do nothing, a path be this folder."""
+    for place, value in enumerate(argv):
+        is_option = value.startswith("--") and value.endswith("=")
+        if not value or is_option:
+            before = value.removesuffix("=") if is_option else argv[place - 1] if place else "agenteval"
+            raise UsageError(f"what follows {before} is empty", next_step="give it a value, or leave it out")
 
 
 def _app(names: Sequence[str]) -> typer.Typer:

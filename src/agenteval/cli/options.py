@@ -1,6 +1,5 @@
 """Arguments and options that several commands share, and what is refused of their values."""
 
-from collections.abc import Mapping
 from math import isnan
 from pathlib import Path
 from typing import Annotated
@@ -107,13 +106,6 @@ def a_number(value: float | None) -> float | None:
     if value is not None and isnan(value):
         raise typer.BadParameter("nan is not a number.")
     return value
-
-
-def refuse_empty(options: Mapping[str, str | None]) -> None:
-    """Refuse an empty value, which a shell makes of an unset variable: the option would silently do nothing."""
-    for name, value in options.items():
-        if value == "":
-            raise UsageError(f"{name} is empty", next_step=f"give it a value, or leave {name} out")
 
 
 def _known_color(value: str | None) -> str | None:

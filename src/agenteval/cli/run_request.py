@@ -25,7 +25,6 @@ from agenteval.cli.options import (
     VerboseOption,
     WorkersOption,
     a_number,
-    refuse_empty,
     shard_of,
 )
 from agenteval.cli.reporting import check_kept
@@ -196,9 +195,6 @@ class RunRequest(Request):
 
     def check(self) -> None:
         """Refuse contradictions that show before anything is read. Raises `UsageError`."""
-        refuse_empty(
-            {"--baseline": self.baseline, "--agent-id": self.agent_id, "--model-class": self.model_class}
-        )
         if self.durations_from and not self.shard:
             raise UsageError(
                 "--durations-from balances shards, but there is no --shard",

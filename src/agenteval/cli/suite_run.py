@@ -67,9 +67,11 @@ def suite_parts(path: Path, request: SuiteRequest, project: OpenProject, *, allo
 
     suite = load_suite(path, max_bytes=project.config.limits.max_file_bytes)
     _check_model_class(request.model_class)
+    if request.modes and not request.mode_names:
+        raise UsageError(f"--modes {request.modes}: expected names of modes, with commas between")
     modes = modes_in_force(suite, path, request)
     replays = _replays(path, request, project, allow_outside=allow_outside)
-    tasks = tasks_in(suite, request.mode_names or suite.modes)
+    tasks = tasks_in(suite, request)
     scored = _scored(suite, request, modes)
     judge = None
     if request.judge:

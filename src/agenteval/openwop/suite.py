@@ -57,19 +57,15 @@ def modes_in_force(suite: AgentEvalSuite, path: Path, request: SuiteRequest) -> 
         *_wrong_model(suite, request),
     ]
     _refuse(path, faults)
-    tasks = tasks_in(suite, modes)
+    tasks = tasks_in(suite, request)
     _refuse(path, [*_without_task(tasks, modes), *_without_judge(suite, tasks, request)])
     return [mode for mode in modes if mode != REGRESSION] or modes
 
 
-def tasks_in(suite: AgentEvalSuite, modes: Sequence[str]) -> list[Task]:
-    """The tasks of a run in these modes: `golden` and `rubric` select tasks of that kind; without these two it is all.
-
-    All modes of the suite mean all of its tasks.
-    """
-    if set(modes) >= set(suite.modes) or not {"golden", "rubric"} & set(modes):
-        return suite.tasks
-    return [task for task in suite.tasks if task.expected.kind in modes]
+def tasks_in(suite: AgentEvalSuite, request: SuiteRequest) -> list[Task]:
+    """The tasks of a run: where `golden` or `rubric` is asked for, those of that kind; else all."""
+    kinds = {"golden", "rubric"}.intersection(request.mode_names)
+    return [task for task in suite.tasks if not kinds or task.expected.kind in kinds]
 
 
 def _refuse(path: Path, faults: Sequence[Fault]) -> None:
