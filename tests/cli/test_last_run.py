@@ -51,6 +51,13 @@ def test_only_what_failed(project: Project, capsys: pytest.CaptureFixture[str]) 
     assert ran(capsys, "--lf") == ["--lf: 1 test failed last time", "d"]
 
 
+def test_a_wrong_path_is_no_failed_test(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """What cannot be run at all is not run again either: nothing would ever clear it."""
+    assert main(["run", "tests/a::says", "tests/none"]) == 3
+    assert not (project.root / ".agenteval_cache").exists() or cache(project)["failed"] == []
+    assert ran(capsys, "--lf")[0] == "--lf: no failed test is on record; running all tests"
+
+
 def test_what_is_left_out_is_deselected(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     """The tests that `--lf` leaves out are counted."""
     main(["run", "tests"])

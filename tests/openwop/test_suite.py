@@ -353,3 +353,13 @@ def test_commands_about_tests_say_that_it_is_a_suite(
         "suite.json: error[select.suite]: an AgentEvalSuite, which has tasks, not tests\n"
         "   next: agenteval run suite.json --collect-only shows its tasks\n"
     )
+
+
+def test_tasks_have_one_check_each(suite: SuiteProject, capsys: pytest.CaptureFixture[str]) -> None:
+    """What chooses an assertion of a test is told how to choose a task, and the suite is not taken for a test."""
+    suite.write()
+    assert main(["run", "suite.json::a", "--judge", "recorded"]) == 2
+    assert capsys.readouterr().err == (
+        "error[usage.invalid]: suite.json::a: suite.json is a suite, whose tasks have one check each\n"
+        "  next: choose tasks by their names: agenteval run suite.json -k TASK\n"
+    )

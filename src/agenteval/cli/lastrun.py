@@ -90,7 +90,8 @@ def remember(
             last.failed.discard(path)
         if timed and path not in part:
             last.duration_ms[path] = row.duration_ms
-    last.failed.update(key(each.path) for each in problems if each.severity == "error" and each.path)
+    wrong = (each.path for each in problems if each.severity == "error" and each.path)
+    last.failed.update(key(path) for path in wrong if os.path.isfile(path))  # noqa: PTH113 - no folder that was named
     if len(last.duration_ms) > known:  # a new file may be an old one under another name
         _forget_the_gone(last, root)
     data = {"schema_version": _VERSION, "failed": sorted(last.failed), "duration_ms": last.duration_ms}

@@ -40,11 +40,17 @@ def suite_among(paths: Sequence[str], request: SuiteRequest) -> Path | None:
 
     Raises `UsageError` for a suite beside other paths, and for options of suites without a suite.
     """
-    candidates = [path for path in paths if path.endswith(".json")]
+    candidates = [path for path in paths if path.partition("::")[0].endswith(".json")]
     if candidates:
         from agenteval.openwop.suite import is_suite
 
         for path in candidates:
+            file, part, _ = path.partition("::")
+            if part and is_suite(Path(file)):
+                raise UsageError(
+                    f"{path}: {file} is a suite, whose tasks have one check each",
+                    next_step=f"choose tasks by their names: agenteval run {file} -k TASK",
+                )
             if request.replays is not None or is_suite(Path(path)):
                 if len(paths) > 1:
                     raise UsageError(
