@@ -188,15 +188,20 @@ class Items:
                     if words.issuperset(value) and not others.isdisjoint(value):
                         yield value
 
-    def named(self, text: int, words: frozenset[str]) -> tuple[int | None, frozenset[str]]:
-        """The item that words tell, of the list that a text is in, by the number of its first record; and the words that one item only has.
+    def lists(self, text: int) -> list[int]:
+        """The list that a text is in, and those that its object holds."""
+        item = self._innermost(text)
+        own = [] if item is None else [self._of_list[item]]
+        return [*own, *self._held.get(id(self._source.paths[text]), [])]
+
+    def named(self, these: int, words: frozenset[str]) -> tuple[int | None, frozenset[str]]:
+        """The item of a list that words tell, by the number of its first record; and the words that one item only has.
 
         It is the one that has more of these than any other, or else more of those that some items have.
         """
-        item = self._innermost(text)
-        if item is None or len(self._lists[self._of_list[item]]) > MOST_NAMED:
+        if len(self._lists[these]) > MOST_NAMED:
             return None, frozenset()
-        having, telling = self._having(self._of_list[item], words)
+        having, telling = self._having(these, words)
         count = Counter(chain.from_iterable(having.values()))
         names = frozenset(word for word in telling if count[word] == 1)
         told = {each: (len(own & names), len(own & telling)) for each, own in having.items()}

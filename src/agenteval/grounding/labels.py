@@ -9,6 +9,7 @@ from functools import lru_cache
 from itertools import dropwhile
 
 from agenteval.grounding.dates import Date
+from agenteval.grounding.measures import unit_end
 from agenteval.grounding.quantity import Quantity
 from agenteval.grounding.records import fields
 from agenteval.grounding.statements import Statement, statement
@@ -33,7 +34,8 @@ def mislabelled(claim: Statement, record: str) -> Iterator[str]:
     for fact, least, most in zip(facts, ends, starts, strict=False):
         before, after = _beside(fact, claim.without_links, least, most)
         named = [value for label, value in told if _names(label, before, after)]
-        own = [label for label, value in told if _states(value, fact)] if named else []
+        meant = frozenset().union(*(label for label, _ in told if _names(label, before, after)))
+        own = [label - meant for label, value in told if _states(value, fact)] if named else []
         is_elsewhere = own and all(map({*before, *after}.isdisjoint, own))
         if is_elsewhere and all(_has_another(value, fact, facts) for value in named):
             yield fact.text
@@ -41,8 +43,13 @@ def mislabelled(claim: Statement, record: str) -> Iterator[str]:
 
 @lru_cache(maxsize=256)  # the items of a list have the same fields
 def _label(name: str) -> frozenset[str]:
-    """The content words of the name of a field."""
-    return frozenset(_content(name))
+    """The content words of the name of a field, without the unit, or the time that it is about: `left_h`, `low_24h`."""
+    return frozenset(_content(_UNIT.sub("", name)))
+
+
+_UNIT = lazy(
+    r"(?i)(?<=[^\W_])[_ ](?:\d+)?(?:h|s|ms|min|d|km|m|cm|mm|kg|g|l|ml|pct|percent|usd|eur|gbp|kb|mb|gb|c|f)\Z"
+)
 
 
 def _content(text: str) -> list[str]:
@@ -56,7 +63,8 @@ _MARK = lazy(r"[,;.!?()#\n]")
 def _beside(fact: Fact, text: str, least: int, most: int) -> tuple[list[str], list[str]]:
     """The content words before a fact, and the words after it, empty where they carry no meaning, within these bounds."""
     before = text[max(least, fact.start - FARTHEST) : fact.start]
-    after = text[fact.end : min(most, fact.end + FARTHEST)]
+    end = fact.end if isinstance(fact, Date) else unit_end(text, fact.end)
+    after = text[end : min(most, end + FARTHEST)]
     following = dropwhile(_BEING.__contains__, words(_MARK.split(after)[0]))
     return _content(_MARK.split(before)[-1]), list(map(plain_form, following))
 

@@ -112,15 +112,15 @@ class Nearest:
         others = frozenset(self._written).difference(affirmed)
         for value in items.of_others(place, affirmed, apart, self._numbers(text), others):
             yield self._shown(value)
-        if len(parts) > 1:
-            yield from self._by_each_named(items, place)
+        for these in items.lists(place) if len(parts) > 1 else ():
+            yield from self._by_each_named(items, these)
 
-    def _by_each_named(self, items: Items, place: int) -> Iterator[str]:
+    def _by_each_named(self, items: Items, these: int) -> Iterator[str]:
         """What the items of a list say otherwise than the parts of the claim that name them."""
 
         def subject(part: str) -> Subject:
             content = self._naming(part)
-            item, names = items.named(place, content)
+            item, names = items.named(these, content)
             return Subject(item, not content <= names or states.has_state(part))
 
         for item, said in said_of_each(self._parts, subject):

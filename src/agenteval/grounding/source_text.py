@@ -25,7 +25,7 @@ from agenteval.grounding.source_numbers import Beside, SourceNumbers, any_unit, 
 from agenteval.grounding.sources import Source
 from agenteval.grounding.statements import Statement
 from agenteval.grounding.timed_lines import is_at_other_time
-from agenteval.grounding.weekdays import tells_week
+from agenteval.grounding.weekdays import tells_week, weekday
 from agenteval.language.signs import END, words
 from agenteval.language.stems import stem
 from agenteval.lazyregex import lazy
@@ -161,6 +161,10 @@ class SourceText:
             dated = self._effort.spent_on(read.texts_by_date)
             found = [texts for each, texts in dated if any(date.agrees(each) for date in stated.dates)]
             yield items.having(chain.from_iterable(found))
+        days = {weekday(token) for name in stated.names for token in name.tokens} - {None}
+        if len(days) == 1 and not stated.dates:
+            dated = self._effort.spent_on(read.texts_by_date)
+            yield items.having(chain.from_iterable(texts for each, texts in dated if _weekday(each) in days))
         if stated.times:
             minutes = frozenset().union(*(time.values for time in stated.times))
             yield items.having(chain.from_iterable(read.texts_by_time.get(each, ()) for each in minutes))
