@@ -37,6 +37,7 @@ def contradicted(source: Any, output: str) -> tuple[str, ...]:
     [
         (HOTELS, "The cheapest is Birch Inn at 95."),
         (HOTELS, "Cheapest: Birch Inn"),
+        (HOTELS, "Birch Inn is the nearest, Cedar House has the best rating."),
         (FLIGHTS, "LH40 has the most stops."),
         (FLIGHTS, "KL12 takes the fewest hours, but is not the cheapest."),
         (FLIGHTS, "KL12 is the most popular."),
@@ -78,6 +79,9 @@ def test_what_is_so_or_is_not_known(source: Any, output: str) -> None:
         (HOTELS, "The cheapest is Aster Hotel at 120.", "cheapest"),
         (HOTELS, "The cheapest is Aster Hotel.", "cheapest"),
         (FLIGHTS, "KL12 has the most stops.", "most"),
+        (HOTELS, "Cedar House is the closest.", "closest"),
+        (HOTELS, "Aster Hotel is the best rated.", "best rated"),
+        (HOTELS, "Birch Inn has the best rating.", "best rating"),
         (FLIGHTS, "LH40 takes the fewest hours.", "fewest"),
         (FLIGHTS, "LH40 has the least stops.", "least"),
         (HOTELS, "Cheapest: Aster Hotel (120)", "Cheapest"),

@@ -41,6 +41,27 @@ JOBS = {
         {"name": "e2e", "state": "failed"},
     ],
 }
+REVIEWS = {
+    "pull_request": {"number": 77, "title": "Add OIDC login", "state": "open"},
+    "reviews": [{"user": "omar", "state": "CHANGES_REQUESTED"}, {"user": "ada", "state": "APPROVED"}],
+}
+LUNCH = {
+    "events": [
+        {
+            "summary": "Team lunch",
+            "attendees": [{"name": "Mia", "response": "accepted"}, {"name": "Jon", "response": "declined"}],
+        },
+        {"summary": "Yoga", "location": "Studio 8"},
+    ]
+}
+TICKER = {"symbol": "ETH", "price": 3121.55, "high_24h": 3214.1, "low_24h": 3098.0}
+ROBOT = {"last_clean": {"duration_min": 47, "area": 52}, "side_brush_left_h": 12, "filter_left_h": 31}
+SHARES = {
+    "columns": ["date", "close", "change_pct"],
+    "data": [["2026-11-19", 46.9, -2.5], ["2026-11-20", 47.6, 1.5]],
+    "symbol": "FRO",
+}
+PARCELS = [{"id": "A-1041", "status": "delivered"}, {"id": "A-1060", "status": "processing"}]
 MAIL_HOSTS = {"mx": [{"host": "mx1.mail.example", "prio": 10}, {"host": "mx2.mail.example", "prio": 20}]}
 USERS = {
     "users": [
@@ -333,6 +354,15 @@ def test_the_evidence_of_a_record() -> None:
         (MESSAGES, "User benwu has an open leak, with title and reviewer."),
         (MESSAGES, "It is open, by user benwu, and has a reviewer."),
         (TESTS, "test_refund_partial failed at line 88."),
+        (REVIEWS, "ada approved PR 77, omar requested changes."),
+        (REVIEWS, "omar did not approve the PR."),
+        (LUNCH, "Mia accepted the team lunch, Jon declined."),
+        (TICKER, "The low was 3,098, the high 3,214.10."),
+        (ROBOT, "The side brush has 12 hours left, the filter 31."),
+        (ROBOT, "The last clean had a duration of 47 minutes."),
+        (SHARES, "It closed at 47.60 on Friday."),
+        (SHARES, "FRO rose 1.5 % on Friday, a change to a close of 47.60."),
+        (PARCELS, "A-1041 has been delivered, A-1060 is processing."),
         (JOBS, "Build 7 failed after a few minutes: lint and unit passed, but e2e failed."),
         (TESTS, "test_refund_partial and test_refund_fx failed at lines 88 and 131."),
         (MAIL_HOSTS, "mx1.mail.example has prio 10."),
@@ -369,6 +399,15 @@ def test_honest_answers_pass(source: Any, output: str) -> None:
         (HOSTS, "web-1 and web-2 are healthy.", 'the source says otherwise: "healthy"'),
         (SURVEY, "31 were dissatisfied.", 'the source says otherwise: "31"'),
         (HEATERS, "In the attic the mode is heat.", 'the source says otherwise: "attic"'),
+        (REVIEWS, "omar approved the PR.", 'the source says otherwise: "approved"'),
+        (REVIEWS, "omar and ada approved PR 77.", 'the source says otherwise: "approved"'),
+        (LUNCH, "Mia declined the team lunch, Jon accepted.", 'the source says otherwise: "declined"'),
+        (TICKER, "The low was 3,214.10.", 'the source says otherwise: "3,214.10"'),
+        (ROBOT, "The filter has 12 hours left.", 'the source says otherwise: "12"'),
+        (ROBOT, "The last clean lasted 47 %.", "no source has 47 %"),
+        (SHARES, "It closed at 46.90 on Friday.", "no source says this about 46.90"),
+        (SHARES, "FRO fell 1.5 % on Friday.", 'the source says otherwise: "fell 1.5 %"'),
+        (PARCELS, "A-1060 has been delivered.", 'the source says otherwise: "delivered"'),
         (JOBS, "lint, unit and e2e passed.", 'the source says otherwise: "passed"'),
         (JOBS, "e2e and lint passed.", 'the source says otherwise: "passed"'),
         (TESTS, "test_refund_partial failed at line 131.", "no source says this about 131"),

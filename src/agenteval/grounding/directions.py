@@ -100,10 +100,15 @@ def _are_opposed(one: str, other: str) -> bool:
     return {one, other} == {"up", "down"} or has_opposite(one, (other,))
 
 
+def has_direction(text: str) -> bool:
+    """Whether a text may say that something rose or fell."""
+    return bool(_DIRECTION.search(text))
+
+
 def reversed_changes(stated: Statement, record: str) -> Iterator[str]:
     """The changes of a claim that an object has with the other sign, each with its direction."""
     text = stated.without_links
-    if not stated.quantities or not _DIRECTION.search(text) or _DENIED.search(text):
+    if not stated.quantities or not has_direction(text) or _DENIED.search(text):
         return
     changes = [
         (signed[1] not in ("", "+"), Decimal(signed[2]))

@@ -52,13 +52,17 @@ def exchanged(
                 yield having[0][field]
 
 
+_IDS = frozenset(("id", "key", "number", "no", "ref", "order", "ticket", "issue", "code", "sku"))
+"""Names of fields whose value, if it is but a number, is a name as well."""
+
+
 def _name(own: Item, items: Sequence[Item], words: frozenset[str], numbers: frozenset[str]) -> Field | None:
     """The first field of an item whose value is among words, maybe with numbers, and no other item's."""
     said = words | numbers
     for field, value in own.items():
         if (
             said.issuperset(value)
-            and not words.isdisjoint(value)
+            and (not words.isdisjoint(value) or (value and str(field[-1]).lower() in _IDS))
             and sum(each.get(field) == value for each in items) == 1
         ):
             return field

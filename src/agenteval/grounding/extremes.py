@@ -14,7 +14,7 @@ from agenteval.language.signs import words
 from agenteval.lazyregex import lazy
 
 _LOWEST = "cheapest|least expensive|lowest|smallest|shortest|coldest|coolest|nearest|closest|lightest"
-_HIGHEST = "most expensive|priciest|highest|largest|biggest|longest|tallest|warmest|hottest|farthest|heaviest"
+_HIGHEST = "(?:best|highest|top)[- ]rated|best rating|most expensive|priciest|highest|largest|biggest|longest|tallest|warmest|hottest|farthest|heaviest"
 _SIGNS = ("est", "expensive", "the most", "the least")
 _CALLED = lazy(
     rf"(?i)\A(?P<before>[^,;:]*?)(?:\b(?P<word>(?P<lowest>{_LOWEST})|{_HIGHEST})\b(?: [\w-]*[^\Ws])?"
@@ -27,7 +27,14 @@ _OF_SOME = lazy(
 )
 _CLAUSE_END = lazy(r"; |, (?:and|but|while) |\. ")
 _OF_PRICE = frozenset(map(plain_form, ("price", "cost", "fare", "fee", "rate", "rent")))
-_PRICED = ("cheap", "expens", "pric")
+_OF_DISTANCE = frozenset(map(plain_form, ("distance", "walk", "away")))
+_OF_RATING = frozenset(map(plain_form, ("rating", "stars", "score")))
+_MEANT = {
+    **dict.fromkeys(("cheap", "expens", "pric"), _OF_PRICE),
+    **dict.fromkeys(("near", "close", "farthest"), _OF_DISTANCE),
+    **dict.fromkeys(("rated", "rating"), _OF_RATING),
+}
+"""Words of the names of fields that a superlative with these letters may mean."""
 
 
 def not_extreme(claim: str, columns: Iterable[Column]) -> Iterator[str]:
@@ -45,8 +52,9 @@ def not_extreme(claim: str, columns: Iterable[Column]) -> Iterator[str]:
     for match in called:
         word = match["word"] or match["count"]
         asked = set(map(plain_form, words(match.string)))
-        if match["word"] and (" " in word or word.lower().startswith(_PRICED)):
-            asked |= _OF_PRICE
+        asked |= next(
+            (meant for signs, meant in _MEANT.items() if match["word"] and signs in word.lower()), frozenset()
+        )
         stated = {value for quantity in quantities(match.string) for value in quantity.values}
         named = [figures for each in columns if asked & _content(each.name) for figures in _figures(each)]
         meant = named or [

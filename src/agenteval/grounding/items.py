@@ -157,12 +157,13 @@ class Items:
         around = [item for item, _ in self._around(text)]
         for item in around:
             yield from self._of_rivals(item, self._fields[item], words, denied)
-        lists = [self._of_list[item] for item in around]
-        for these in lists or self._held.get(id(self._source.paths[text]), []):
+        inside = [self._of_list[item] for item in around]
+        for these in [*inside, *self._held.get(id(self._source.paths[text]), [])]:
             items = [self._fields[item] for item in self._lists[these]]
             if len(items) <= MOST_COMPARED:
                 self._effort.spend(len(items) * (1 + len(parts)))
-                for each in [*(() if around and not numbers else (words,)), *going_through(items, parts)]:
+                whole = (words,) if these not in inside or numbers else ()
+                for each in [*whole, *going_through(items, parts)]:
                     yield from exchanged(items, each, numbers=numbers, denied=denied)
 
     def otherwise(self, text: int, words: frozenset[str]) -> Iterator[str]:
@@ -194,20 +195,24 @@ class Items:
         own = [] if item is None else [self._of_list[item]]
         return [*own, *self._held.get(id(self._source.paths[text]), [])]
 
-    def named(self, these: int, words: frozenset[str]) -> tuple[int | None, frozenset[str]]:
-        """The item of a list that words tell, by the number of its first record; and the words that one item only has.
+    def named(self, these: int, words: frozenset[str]) -> tuple[int | None, bool]:
+        """The item of a list that words tell, by the number of its first record; and whether they do no more than that.
 
-        It is the one that has more of these than any other, or else more of those that some items have.
+        It is the one that has more words that no other has, or else more of those that only some have. They do no more if one of
+        its fields has them all.
         """
         if len(self._lists[these]) > MOST_NAMED:
-            return None, frozenset()
+            return None, False
         having, telling = self._having(these, words)
         count = Counter(chain.from_iterable(having.values()))
         names = frozenset(word for word in telling if count[word] == 1)
         told = {each: (len(own & names), len(own & telling)) for each, own in having.items()}
         most = max(told.values())
         found = [each for each, own in told.items() if own == most]
-        return (self._at[found[0]][0] if most[1] and len(found) == 1 else None), names
+        if not most[1] or len(found) > 1:
+            return None, words <= names
+        fields = sum(not words.isdisjoint(value) for value in self._fields[found[0]].values())
+        return self._at[found[0]][0], words <= names and fields < 2
 
     def record(self, text: int) -> str:
         """What a record says, by its number."""

@@ -73,6 +73,10 @@ _BELOW = lazy(r"(?i) (?:below|under|unter|bajo|sous) (?:zero|freezing|null|cero|
 _MINUS = lazy(r"(?i)\b(?:minus|negative|menos|moins) ?\Z")
 _SPEED_MS = lazy(r"(?i)(?:wind|speed|gusts?|velocity)\w*?[_ ]ms[\"')]{0,2}: ?[\"']?\Z")
 """The name of a field in metres per second: of others `ms` are milliseconds."""
+_LASTING = lazy(
+    r"(?i)(?:duration|length|delay|wait|travel|walk|ride|drive|cook|prep|total|elapsed)[_ ]?(?:time[_ ]?)?min[\"')]{0,2}: ?[\"']?\Z"
+)
+"""The name of a field in minutes: `temp_min` is the least."""
 _BEFORE = lazy(r"(_?[^\W_]+)[\"')]{0,2}: ?[\"']?\Z")
 
 
@@ -124,6 +128,8 @@ def measure(text: str, start: int, end: int) -> str:
     before = _BEFORE.search(text, max(0, start - 40), start)
     name = before[1].lower() if before else ""
     word = name.removeprefix("_")
+    if word == "min" and _LASTING.search(text, max(0, start - 40), start):
+        return "minute"
     if word == "ms" and _SPEED_MS.search(text, max(0, start - 40), start):
         return "m/s"
     if (word == "hours" and _TO_ANOTHER.match(text, end)) or _COUNTED.match(text, end):

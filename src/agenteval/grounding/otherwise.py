@@ -7,7 +7,7 @@ from itertools import accumulate, pairwise
 from agenteval.grounding import states
 from agenteval.grounding.changes import exchanged_changes
 from agenteval.grounding.contradictions import against_record, contradictions, denied, other_names_in
-from agenteval.grounding.directions import reversed_changes, reversed_in_prose
+from agenteval.grounding.directions import has_direction, reversed_changes, reversed_in_prose
 from agenteval.grounding.exchanges import exchanged, exchanged_facts
 from agenteval.grounding.extremes import not_extreme
 from agenteval.grounding.items import Items, in_one
@@ -103,7 +103,8 @@ class Nearest:
             yield from not_extreme(about, items.columns(place, said))
         yield from mislabelled(self._stated, record)
         yield from misplaced(self._stated, record)
-        yield from reversed_changes(self._stated, record)
+        for each in dict.fromkeys([record, *self._records_of_changes()]):
+            yield from reversed_changes(self._stated, each)
         # beside what others say, what an item says in one field is no part of what it says in the next
         for each in [record] if items.is_alone(place, said) else [value for _, value in fields(record)]:
             yield from exchanged_facts(self._stated, each, self._content)
@@ -115,13 +116,21 @@ class Nearest:
         for these in items.lists(place) if len(parts) > 1 else ():
             yield from self._by_each_named(items, these)
 
+    def _records_of_changes(self) -> Iterator[str]:
+        """The records that have the numbers of a claim about a change: it may name nothing else that they have."""
+        for fact in self._stated.quantities if has_direction(self._stated.without_links) else ():
+            number = list(self._signs.content(words(fact.text)))
+            best = self._passages.best(number, list(self._content(self._stated.plain)), joined=False)
+            if best and len(best.words) >= len(number) and self._passages.is_record(best):
+                yield self._passages.span(best).text
+
     def _by_each_named(self, items: Items, these: int) -> Iterator[str]:
         """What the items of a list say otherwise than the parts of the claim that name them."""
 
         def subject(part: str) -> Subject:
             content = self._naming(part)
-            item, names = items.named(these, content)
-            return Subject(item, not content <= names or states.has_state(part))
+            item, is_name = items.named(these, content)
+            return Subject(item, not is_name or states.has_state(part))
 
         for item, said in said_of_each(self._parts, subject):
             yield from against_record(said, items.record(item))

@@ -58,10 +58,13 @@ _LONG, _LONG_TOLD = (
 )
 _AFTER = r"\b(?=\W*(?:\Z|[.,;:!?)]|(?:and|or|but|while|in|at|now|again|since|until|so|because|for|right|today|too|yet)\b))"
 """What may follow a word without weight: not "on Monday"."""
+_DONE = "(?:approved|accepted|rejected|declined|confirmed|cancelled|canceled|merged)"
+"""What somebody did, or not: "Ada approved it"."""
 _SAYING = (
     r"(?i)(?:\b(?:(?<!should )(?<!could )(?<!would )(?<!might )(?<!must )(?<!may )(?:has|have|(?P<had>had))(?P<no>n't| not| never)?(?: \w+)? (?P<been>been)"
     r"|(?:is|are|(?P<past>was|were)|it's|that's|they're)(?P<not>n't)?)"
-    r"|[:\u2013\u2014(]|\s-)"
+    r"|[:\u2013\u2014(]|\s-"
+    rf"|\b[^\W\d]\w* (?={_DONE}\b))"
     r"(?: (?:(?P<denied>not|never|no longer)|now|still|already|currently|all|both|turned|switched|back|just|yet))*"
 )
 _STATED, _TOLD = (
