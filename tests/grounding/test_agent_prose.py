@@ -172,6 +172,7 @@ def unsupported(output: str, source: str) -> list[str]:
         ("Over 3,000 came.", "3,190 came.", "Over 4,000 came.", "4,000"),
         ("Nearly 3,000 came.", "2,950 or 3,190 came.", "Nearly 3,500 came.", "3,500"),
         ("Alice (44) won.", "Alice (44) won. Bob (45) lost.", "Alice (45) won.", "45"),
+        ("The vote is on Friday the 4th only.", "The vote is on Friday 4 December.", "The vote is on Friday the 5th only.", "5th"),
         ("The visit on the 4th is off.", "The visit on 4 May is off.", "The 4th visit is off.", "4th"),
         ("It fell on the 4th of this month.", "It fell on 4 May.", "It fell on the 4th of many days.", "4th"),
         ("The fair: 6:30 to 8.", "The fair: 18:30-20:00", "The fair grew to 8.", "8"),

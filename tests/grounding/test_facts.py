@@ -159,6 +159,9 @@ def test_partial_dates() -> None:
         ("9, 10 May", [10]),
         ("3 to 2026-05-04", [4]),
         ("May 2026 and 27", [None]),
+        ("expired 10/2026", [None]),
+        ("3/10/2026", [10]),
+        ("10/20266", []),
     ],
 )
 def test_lists_and_spans_of_days(text: str, days: list[int | None]) -> None:

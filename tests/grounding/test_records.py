@@ -62,6 +62,14 @@ SHARES = {
     "symbol": "FRO",
 }
 PARCELS = [{"id": "A-1041", "status": "delivered"}, {"id": "A-1060", "status": "processing"}]
+FINDINGS = {
+    "findings": [
+        {"id": "CVE-2026-1188", "package": "libxml2", "fixed_in": "2.13.6"},
+        {"id": "CVE-2026-2040", "package": "openssl", "fixed_in": None},
+    ]
+}
+GREENHOUSE = [{"t": "06:00", "temp_c": 8.4}, {"t": "12:00", "temp_c": 19.2}, {"t": "18:00", "temp_c": 14.0}]
+ROUTE = {"road": "A2", "duration_min": 131, "duration_in_traffic_min": 158}
 MAIL_HOSTS = {"mx": [{"host": "mx1.mail.example", "prio": 10}, {"host": "mx2.mail.example", "prio": 20}]}
 USERS = {
     "users": [
@@ -362,6 +370,9 @@ def test_the_evidence_of_a_record() -> None:
         (ROBOT, "The last clean had a duration of 47 minutes."),
         (SHARES, "It closed at 47.60 on Friday."),
         (SHARES, "FRO rose 1.5 % on Friday, a change to a close of 47.60."),
+        (FINDINGS, "CVE-2026-1188 is in libxml2, fixed in 2.13.6, and CVE-2026-2040 in openssl."),
+        (GREENHOUSE, "It was a temp of 8.4 at 6 am, 19.2 at noon and 14 at 6 pm."),
+        (ROUTE, "The duration in traffic is 2 h 38 min, the duration without it 2 h 11 min."),
         (PARCELS, "A-1041 has been delivered, A-1060 is processing."),
         (JOBS, "Build 7 failed after a few minutes: lint and unit passed, but e2e failed."),
         (TESTS, "test_refund_partial and test_refund_fx failed at lines 88 and 131."),
@@ -407,6 +418,9 @@ def test_honest_answers_pass(source: Any, output: str) -> None:
         (ROBOT, "The last clean lasted 47 %.", "no source has 47 %"),
         (SHARES, "It closed at 46.90 on Friday.", "no source says this about 46.90"),
         (SHARES, "FRO fell 1.5 % on Friday.", 'the source says otherwise: "fell 1.5 %"'),
+        (FINDINGS, "CVE-2026-1188 is in openssl.", 'the source says otherwise: "openssl"'),
+        (GREENHOUSE, "It was a temp of 19.2 at 6 am.", "no source says this about 19.2"),
+        (ROUTE, "The duration in traffic is 2 h 48 min.", "no source has 2 h 48 min"),
         (PARCELS, "A-1060 has been delivered.", 'the source says otherwise: "delivered"'),
         (JOBS, "lint, unit and e2e passed.", 'the source says otherwise: "passed"'),
         (JOBS, "e2e and lint passed.", 'the source says otherwise: "passed"'),

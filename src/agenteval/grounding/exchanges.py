@@ -12,14 +12,14 @@ Item = Mapping[Field, str]
 """The signs of the content words of each field of an item."""
 
 
-def going_through(items: Sequence[Item], parts: Sequence[frozenset[str]]) -> Sequence[frozenset[str]]:
-    """The words of the parts of a claim that goes from item to item; none, if the first that has any value has but one.
+def going_through(items: Sequence[Item], parts: Sequence[frozenset[str]]) -> bool:
+    """Whether a claim of these parts goes from item to item: the first part that has any value has more than one.
 
     "Ada, Ben and Cleo are designer, engineer and manager" has them in lists.
     """
     values = {(field, value) for item in items for field, value in item.items() if value}
     fields = ({field for field, value in values if part.issuperset(value)} for part in parts)
-    return parts if len(next(filter(None, fields), ())) > 1 else ()
+    return len(next(filter(None, fields), ())) > 1
 
 
 def exchanged(

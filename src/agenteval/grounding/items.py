@@ -145,14 +145,14 @@ class Items:
         self,
         text: int,
         words: frozenset[str],
-        parts: Sequence[frozenset[str]],
+        parts: Sequence[tuple[frozenset[str], frozenset[str]]],
         numbers: frozenset[str],
         denied: frozenset[str],
     ) -> Iterator[str]:
         """The values among words that other items have, in fields of which the item that is meant has others.
 
         A text in no item may be about one in a list of its object, and each part of a claim about one of its own.
-        `numbers` and what is `denied` are what the claim has besides, which may be in names.
+        `numbers` and what is `denied` are what the claim has besides, which may be in names; each part comes with its own numbers.
         """
         around = [item for item, _ in self._around(text)]
         for item in around:
@@ -162,9 +162,10 @@ class Items:
             items = [self._fields[item] for item in self._lists[these]]
             if len(items) <= MOST_COMPARED:
                 self._effort.spend(len(items) * (1 + len(parts)))
-                whole = (words,) if these not in inside or numbers else ()
-                for each in [*whole, *going_through(items, parts)]:
-                    yield from exchanged(items, each, numbers=numbers, denied=denied)
+                whole = [(words, numbers)] if these not in inside or numbers else []
+                through = parts if going_through(items, [each for each, _ in parts]) else ()
+                for said, counted in [*whole, *through]:
+                    yield from exchanged(items, said, numbers=counted, denied=denied)
 
     def otherwise(self, text: int, words: frozenset[str]) -> Iterator[str]:
         """The same of the innermost item that a text is in, in fields where some items say the same: the others may name them."""

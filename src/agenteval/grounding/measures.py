@@ -74,7 +74,7 @@ _MINUS = lazy(r"(?i)\b(?:minus|negative|menos|moins) ?\Z")
 _SPEED_MS = lazy(r"(?i)(?:wind|speed|gusts?|velocity)\w*?[_ ]ms[\"')]{0,2}: ?[\"']?\Z")
 """The name of a field in metres per second: of others `ms` are milliseconds."""
 _LASTING = lazy(
-    r"(?i)(?:duration|length|delay|wait|travel|walk|ride|drive|cook|prep|total|elapsed)[_ ]?(?:time[_ ]?)?min[\"')]{0,2}: ?[\"']?\Z"
+    r"(?i)(?:duration|length|delay|wait|travel|walk|ride|drive|cook|prep|total|elapsed)(?:[_ ][a-z]+){0,3}[_ ]?min[\"')]{0,2}: ?[\"']?\Z"
 )
 """The name of a field in minutes: `temp_min` is the least."""
 _BEFORE = lazy(r"(_?[^\W_]+)[\"')]{0,2}: ?[\"']?\Z")

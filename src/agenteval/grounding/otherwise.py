@@ -109,7 +109,11 @@ class Nearest:
         for each in [record] if items.is_alone(place, said) else [value for _, value in fields(record)]:
             yield from exchanged_facts(self._stated, each, self._content)
         affirmed = self._affirmed(text)
-        apart = [affirmed & self._content(part) for part in parts] if len(parts) > 1 else []
+        apart = (
+            [(affirmed & self._content(part), self._numbers(part)) for part in parts]
+            if len(parts) > 1
+            else []
+        )
         others = frozenset(self._written).difference(affirmed)
         for value in items.of_others(place, affirmed, apart, self._numbers(text), others):
             yield self._shown(value)

@@ -140,7 +140,13 @@ _AFTER_DAY = lazy(
 
 def may_be_day(before: str, after: str) -> bool:
     """Whether an ordinal in digits between these texts may be a day without its month: no `3rd quarter`."""
-    return before.lower().endswith(("the ", "(", " on ", " by ")) and bool(_AFTER_DAY.match(after))
+    return bool(_OF_WEEK.search(before)) or (
+        before.lower().endswith(("the ", "(", " on ", " by ")) and bool(_AFTER_DAY.match(after))
+    )
+
+
+_OF_WEEK = lazy(r"(?i)\b(?:mon|tue|wed|thu|fri|sat|sun)(?:[a-z]{0,3}day)?,? the \Z")
+"""What stands before the day of a date: "Friday the 4th"."""
 
 
 def may_be_version(before: str) -> bool:

@@ -167,6 +167,7 @@ class SourceText:
             yield items.having(chain.from_iterable(texts for each, texts in dated if _weekday(each) in days))
         if stated.times:
             minutes = frozenset().union(*(time.values for time in stated.times))
+            minutes |= {Decimal(720) for _ in _NOON.finditer(stated.without_links)}
             yield items.having(chain.from_iterable(read.texts_by_time.get(each, ()) for each in minutes))
 
     # Phrases ---------------------------------------------------------------------------------------------------
@@ -291,6 +292,7 @@ def _is_written(url: str, text: str) -> bool:
     return False
 
 
+_NOON = lazy(r"(?i)\b(?:noon|midday)\b")
 _AFTER_NAME = lazy(r": ?[$€£¥-]?\Z")
 _BESIDE_URL = ("", END, " ", "\n", '"', "<", ">")
 _MONTHS_AND_DAYS = frozenset((*MONTHS, *MONTH_NAMES, *DAYS))
