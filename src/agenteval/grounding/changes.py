@@ -1,6 +1,7 @@
 """From what to what something changed: "from 2 to 3" where a passage has "from 3 to 2". The words are English."""
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -9,6 +10,8 @@ from agenteval.grounding.quantity import Quantity
 from agenteval.grounding.statements import Statement
 from agenteval.lazyregex import lazy
 
+LONGEST = 1_500
+"""Characters of a claim and of a passage that are compared: a sentence or two is rarely longer."""
 _FROM = lazy(r"(?i)\bfrom (?:about |around |just |over )?[$\u20ac\u00a3]?\Z")
 _TO = lazy(r"(?i)(?![^.;,]*\b(?:and|while|but)\b)[^.;,\d]{0,25}?\b(?:to|into)\b[^.;,\d]{0,15}")
 _BEFORE = lazy(
@@ -31,12 +34,19 @@ def exchanged_changes(stated: Statement, passages: Callable[[Quantity], Sequence
     `passages` gives those that are near a number of the claim.
     """
     text = stated.without_links
+    if len(text) > LONGEST:
+        return
     for change in _changes(text, stated.quantities):
-        told = [each for passage in passages(change.old) for each in _changes(passage, quantities(passage))]
+        told = [each for passage in passages(change.old) for each in _told(passage[:LONGEST])]
         back = _Change(change.new, change.old)
         if any(map(back.is_like, told)) and not any(map(change.is_like, told)):
             start, end = sorted((change.old, change.new), key=lambda each: each.start)
             yield text[start.start : end.end]
+
+
+@lru_cache(maxsize=64)
+def _told(passage: str) -> Sequence[_Change]:
+    return list(_changes(passage, quantities(passage)))
 
 
 def _changes(text: str, found: Sequence[Quantity]) -> Iterator[_Change]:

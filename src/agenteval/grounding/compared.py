@@ -78,7 +78,9 @@ _BARRING = lazy(
 )
 _OF_DEGREES = lazy(r"° ?[CF]\b")
 """The letter would be taken for a name."""
-_ANSWERED = lazy(r"(?i)(?P<label>[^.:;,|()\n]+): ?[*_]*no\b(?=[*_]*\s*(?:[.,;|)\n]|\Z))")
+_ANSWERED = lazy(
+    r"(?i)(?:\A|(?<=[.:;,|()\n]))(?P<label>[^.:;,|()\n]+): ?[*_]*no\b(?=[*_]*\s*(?:[.,;|)\n]|\Z))"
+)
 _PARTS = lazy(r"[;:()|\n]|,(?! (?:who|whose|which)\b)")
 _SENTENCE_END = lazy(r"(?<=\w{3}[.!?])\s")
 _ANSWERS = ("no,", "no.", "no:", "no!", "no;", "no -", "no \u2013", "no \u2014")

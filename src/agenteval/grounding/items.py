@@ -17,7 +17,7 @@ LEAST_ALIKE = 0.5
 MOST_NAMED = 500
 """Items of a list in which each part of a claim may name one."""
 MOST_COMPARED = 50
-"""Records of one item, and items of an inner list, that are compared with each other."""
+"""Records of one item, items of an inner list, and lists of one object, that are compared with each other."""
 
 _NOTHING = lazy(r"(?:\A|(?<=[;>] ))no [^;:]+(?:; |\Z)")
 """A field without a value: its name says nothing of the item."""
@@ -27,6 +27,14 @@ _MARK = lazy(r"(?<=\d)[.,](?=\d)")
 
 Having = dict[int, set[int]]
 """The items of each list that have something."""
+
+
+class _Asked(NamedTuple):
+    """Which words each item of a list has, which of them only some have, and all that any has of these."""
+
+    having: dict[int, frozenset[str]]
+    telling: frozenset[str]
+    kinds: set[frozenset[str]]
 
 
 class Column(NamedTuple):
@@ -63,7 +71,7 @@ class Items:
             if parent := parents.get(these):
                 self._held.setdefault(id(parent), []).append(these)
         self._of_list = {item: these for these, items in self._lists.items() for item in items}
-        self._asked: dict[int, dict[frozenset[str], tuple[dict[int, frozenset[str]], frozenset[str]]]] = {}
+        self._asked: dict[int, dict[frozenset[str], _Asked]] = {}
 
     def is_other(
         self,
@@ -90,10 +98,10 @@ class Items:
     def _is_less(self, text: int, words: frozenset[str]) -> bool:
         """Whether one item beside that of a text has all words that tell it, and more."""
         for item, _ in self._around(text):
-            having, telling = self._having(self._of_list[item], words)
-            own = having[item] & telling
-            self._effort.spend(len(having))
-            if own and any(own < each & telling for each in having.values()):
+            asked = self._having(self._of_list[item], words)
+            own = asked.having[item] & asked.telling
+            self._effort.spend(len(asked.kinds))
+            if own and any(own < each for each in asked.kinds):
                 return True
         return False
 
@@ -103,7 +111,7 @@ class Items:
         "8, 9 and 7 °C in Bremen, Hamburg and Kiel" has nothing before the first number: its parts name no items.
         """
         for item, _ in self._around(text) if parts else ():
-            having, telling = self._having(self._of_list[item], words)
+            having, telling, _ = self._having(self._of_list[item], words)
             named = [part & telling for part in parts]
             part = next(filter(None, reversed(named)), None)
             if not named[0] or part is None or not part.isdisjoint(having[item]):
@@ -158,7 +166,7 @@ class Items:
         for item in around:
             yield from self._of_rivals(item, self._fields[item], words, denied)
         inside = [self._of_list[item] for item in around]
-        for these in [*inside, *self._held.get(id(self._source.paths[text]), [])]:
+        for these in [*inside, *self._held.get(id(self._source.paths[text]), [])][:MOST_COMPARED]:
             items = [self._fields[item] for item in self._lists[these]]
             if len(items) <= MOST_COMPARED:
                 self._effort.spend(len(items) * (1 + len(parts)))
@@ -194,7 +202,7 @@ class Items:
         """The list that a text is in, and those that its object holds."""
         item = self._innermost(text)
         own = [] if item is None else [self._of_list[item]]
-        return [*own, *self._held.get(id(self._source.paths[text]), [])]
+        return [*own, *self._held.get(id(self._source.paths[text]), [])][:MOST_COMPARED]
 
     def named(self, these: int, words: frozenset[str]) -> tuple[int | None, bool]:
         """The item of a list that words tell, by the number of its first record; and whether they do no more than that.
@@ -204,7 +212,7 @@ class Items:
         """
         if len(self._lists[these]) > MOST_NAMED:
             return None, False
-        having, telling = self._having(these, words)
+        having, telling, _ = self._having(these, words)
         count = Counter(chain.from_iterable(having.values()))
         names = frozenset(word for word in telling if count[word] == 1)
         told = {each: (len(own & names), len(own & telling)) for each, own in having.items()}
@@ -277,11 +285,10 @@ class Items:
     ) -> Iterator[tuple[frozenset[str], frozenset[str]]]:
         """For each item that a text is in: the words that only some items beside it have, its own ones and all."""
         for item, _ in self._around(text):
-            having, telling = self._having(self._of_list[item], words)
+            having, telling, _ = self._having(self._of_list[item], words)
             yield having[item] & telling, telling
 
-    def _having(self, these: int, words: frozenset[str]) -> tuple[dict[int, frozenset[str]], frozenset[str]]:
-        """Which of the words each item of a list has, and which only some of them have."""
+    def _having(self, these: int, words: frozenset[str]) -> _Asked:
         asked = self._asked.setdefault(these, {})
         if words not in asked:  # a claim asks for each of its places, with its links and without
             self._effort.spend(len(self._lists[these]))
@@ -291,7 +298,7 @@ class Items:
             telling = frozenset.union(*having.values()) - frozenset.intersection(*having.values())
             while len(asked) > 1:
                 del asked[next(iter(asked))]
-            asked[words] = having, telling
+            asked[words] = _Asked(having, telling, {each & telling for each in having.values()})
         return asked[words]
 
     def _around(self, text: int) -> Iterator[tuple[int, Field]]:

@@ -6,7 +6,7 @@ from itertools import accumulate, pairwise
 
 from agenteval.grounding import states
 from agenteval.grounding.changes import exchanged_changes
-from agenteval.grounding.contradictions import against_record, contradictions, denied, other_names_in
+from agenteval.grounding.contradictions import LONGEST, against_record, contradictions, denied, other_names_in
 from agenteval.grounding.directions import has_direction, reversed_changes, reversed_in_prose
 from agenteval.grounding.exchanges import exchanged, exchanged_facts
 from agenteval.grounding.extremes import not_extreme
@@ -122,7 +122,8 @@ class Nearest:
 
     def _records_of_changes(self) -> Iterator[str]:
         """The records that have the numbers of a claim about a change: it may name nothing else that they have."""
-        for fact in self._stated.quantities if has_direction(self._stated.without_links) else ():
+        text = self._stated.without_links
+        for fact in self._stated.quantities if len(text) <= LONGEST and has_direction(text) else ():
             number = list(self._signs.content(words(fact.text)))
             best = self._passages.best(number, list(self._content(self._stated.plain)), joined=False)
             if best and len(best.words) >= len(number) and self._passages.is_record(best):
