@@ -54,7 +54,12 @@ class SourceNumbers:
             hour, minute = divmod(int(value), 60)
             hours = (hour % 12, hour % 12 + 12)
             runs = (*hours, *(round(hour + minute / 100, 2) for hour in hours if minute))  # 9.30 am
-            return any(self._number_at((run, run), value, value, fits, beside) for run in runs)
+
+            def may_be(number: int, offset: int) -> bool:
+                clock = _CLOCK.match(self._sources[number].text, offset)
+                return clock is None or int(clock[1]) == minute
+
+            return any(self._number_at((run, run), value, value, fits, beside, may_be=may_be) for run in runs)
         return self._number_at((float(value), float(value)), value, value, fits, beside)
 
     def has_written(
@@ -160,8 +165,9 @@ class SourceNumbers:
         fits: Callable[[str], bool],
         beside: "Beside",
         counts: Callable[[Decimal], bool] = lambda value: True,  # noqa: ARG005 - any number will do
+        may_be: "Beside | None" = None,
     ) -> bool:
-        """Whether such a number stands at one of the places where it could."""
+        """Whether such a number stands at one of the places where it could, which are read if it `may_be` there."""
         return any(
             any(
                 low <= value <= high and fits(unit) and counts(value)
@@ -169,6 +175,7 @@ class SourceNumbers:
             )
             and beside(number, offset)
             for number, offset in chain(self._in_digits(*run), self._in_words(low, high))
+            if may_be is None or may_be(number, offset)
         )
 
     def _in_digits(self, least: float, most: float) -> Iterator["Place"]:
@@ -220,6 +227,7 @@ class SourceNumbers:
         )
 
 
+_CLOCK = lazy(r"\d{1,2}:(\d\d)(?!\d)")
 COUNTED = "things"
 """The unit of a number that counts things: "140 beds", "18 of 42 lifts"."""
 _COUNTS = lazy(r" (?:of (?:the )?\d|(?!\w*(?:ss|us|is|wards|always|sometimes)\b)[a-z]{3,}s\b)")
