@@ -43,6 +43,8 @@ def found(claim: str, passage: str) -> list[str]:
         ("Mortality was higher in noise.", "Mortality in noise did not differ.", ["higher"]),
         ("Prices rose in May.", "Prices did not change in May.", ["rose"]),
         ("She accepted the order of merit.", "She declined the order of merit.", ["accepted"]),
+        ("Girls cycle more often than boys.", "Girls cycle less often than boys.", ["more"]),
+        ("There is dry food.", "There is no more dry food.", ["dry"]),
         ("There is a lift.", "The flat is on the fourth floor without lift, built in 1968.", ["lift"]),
         ("There was a benefit above 10 km.", "No further benefit was seen above 10 km.", ["benefit"]),
         (
@@ -129,6 +131,10 @@ def test_no_negation_in_other_languages(claim: str, passage: str) -> None:
             "Mortality in noise did not differ. Fish were slower.",
         ),
         ("You can't freeze the soup.", "Not suitable for freezing."),
+        ("Jan has the flu.", "Jan: can't, flu :("),
+        ("Dark mode is on Android, iOS has to wait.", "Dark mode is on Android, not yet on iOS."),
+        ("Boys cycle more often than girls.", "Girls cycle less often than boys."),
+        ("A diet without dry food.", "The diet: please give no more dry food."),
         ("Nobody came.", "The weather was fine in the whole of the north."),
     ],
 )

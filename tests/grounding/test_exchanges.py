@@ -10,6 +10,7 @@ FLIGHT = "Flight LH2034 Munich to Hamburg, departs 14:25, arrives 15:40, gate K1
 POLL = "In the poll, the Greens got 21 percent, the Liberals 14 percent and the Conservatives 33 percent."
 SALES = "Sales rose to 41 million euros in the first quarter and fell to 38 million in the second quarter."
 PHONES = "The two phones: the Aria has better pictures and gets updates until 2032, two years longer than the Volt."
+FERRY = "It leaves every 20 minutes from 5:30 to 23:10, on Sundays only from 7:10."
 RUNS = "08:00 offsite backup failed\n08:15 offsite backup finished, 14.2 GB sent"
 DATES = "The dates in the plan: office audit on 2 March 2026, depot audit on 9 April 2026."
 
@@ -29,6 +30,7 @@ def reasons(source: str, output: str) -> list[str]:
         (FLIGHT, "LH2034 departs at 14:25 and arrives at 15:40."),
         (FLIGHT, "LH2034 arrives at 15:40, delayed by 35 minutes, and departs at 14:25."),
         (PHONES, "The Aria gets updates two years longer, until 2032, and has better pictures."),
+        (FERRY, "It leaves every 20 minutes between 5:30 and 23:10 (Sundays only from 7:10)."),
         (RUNS, "The offsite backup failed at 8:00 but finished at 8:15 with 14.2 GB sent."),
         (POLL, "Conservatives 33 percent, Greens 21 percent, Liberals 14 percent."),
         (SALES, "Sales fell to 38 million euros in the second quarter, and rose to 41 million in the first."),

@@ -70,6 +70,10 @@ FINDINGS = {
 }
 GREENHOUSE = [{"t": "06:00", "temp_c": 8.4}, {"t": "12:00", "temp_c": 19.2}, {"t": "18:00", "temp_c": 14.0}]
 ROUTE = {"road": "A2", "duration_min": 131, "duration_in_traffic_min": 158}
+INCIDENTS = [
+    {"id": "INC-31", "status": "resolved", "started": "2026-11-21T22:10:00Z"},
+    {"id": "INC-32", "status": "monitoring", "started": "2026-11-23T07:45:00Z"},
+]
 MAIL_HOSTS = {"mx": [{"host": "mx1.mail.example", "prio": 10}, {"host": "mx2.mail.example", "prio": 20}]}
 USERS = {
     "users": [
@@ -373,6 +377,7 @@ def test_the_evidence_of_a_record() -> None:
         (FINDINGS, "CVE-2026-1188 is in libxml2, fixed in 2.13.6, and CVE-2026-2040 in openssl."),
         (GREENHOUSE, "It was a temp of 8.4 at 6 am, 19.2 at noon and 14 at 6 pm."),
         (ROUTE, "The duration in traffic is 2 h 38 min, the duration without it 2 h 11 min."),
+        (INCIDENTS, "INC-32 started at 7:45 and hasn't been resolved yet."),
         (PARCELS, "A-1041 has been delivered, A-1060 is processing."),
         (JOBS, "Build 7 failed after a few minutes: lint and unit passed, but e2e failed."),
         (TESTS, "test_refund_partial and test_refund_fx failed at lines 88 and 131."),

@@ -52,7 +52,9 @@ def said(*parts: str) -> list[tuple[int, str]]:
         (["A and", " B, ", "which is old, ", "is blue"],
          [(1, "A is blue"), (2, " B is blue"), (2, "which is old, "), (2, "is blue")]),
         (["A, ", "which is old"], [(1, "which is old")]),
-        (["A is red, ", "so B"], [(1, "A is red, "), (1, "A is red so B")]),
+        (["A is red, ", "so B"], [(1, "A is red, ")]),
+        (["A is red, ", "65) or ", "B is blue"], [(1, "A is red, "), (2, "B is blue")]),
+        (["A is red, ", "another is blue"], [(1, "A is red, ")]),
     ],
 )  # fmt: skip
 def test_parts_are_said_of_what_they_name(parts: list[str], found: list[tuple[int, str]]) -> None:

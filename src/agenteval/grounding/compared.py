@@ -46,10 +46,6 @@ _NOT_DENYING = frozenset(
         "merely",
         "simply",
         "least",
-        "less",
-        "more",
-        "fewer",
-        "later",
         "under",
         "over",
         "below",
@@ -63,12 +59,13 @@ _NOT_DENYING = frozenset(
         "alleen",
     ]
 )
+_AT_MOST = [[word, "than"] for word in ("less", "more", "fewer", "later")]
 NEGATIVE = lazy(
     r"(?i)\b(?:den(?:y|ied|ies)|refus|fail|ignor|lack|reject|unable|unlikely|prevent|avoid|stop|ceas|halt|cancel|drop"
     r"|suspend|abandon|scrapp|call(?:s|ed|ing)? off"
     r"|(?:ge|be|aus)fallen\b|(?:ent)?f[aä]llt\b|ausf[aä]ll|(?:ab|unter)gesagt|unmöglich|abge(?:sagt|lehnt)|gestrichen|eingestellt|verweiger|fehl"
     r"|annul|supprim|interromp|suspen|impossib|manqu|impos|rechaz|falta"
-    r"|exclud|except\b|absen|miss(?:es|ed|ing)\b|hardly|barely|neither|fix(?:ed|es)\b|free\b|außer|far from|out of|rather than|instead|un[a-z]{4}|in(?:valid|correct|complete|active))"
+    r"|exclud|except\b|absen|miss(?:es|ed|ing)\b|hardly|barely|neither|fix(?:ed|es)\b|free\b|(?:has|have|had) to wait\b|außer|far from|out of|rather than|instead|un[a-z]{4}|in(?:valid|correct|complete|active))"
 )
 
 
@@ -120,7 +117,7 @@ class Words:
             place
             for place, word in enumerate(words)
             if (word in DENYING or word.endswith("n't"))
-            and words[place + 1] not in _NOT_DENYING
+            and not (words[place + 1] in _NOT_DENYING or words[place + 1 : place + 3] in _AT_MOST)
             and not (place == 0 and self._answers)
         ]
 
@@ -166,6 +163,12 @@ class Words:
         """The stems that are denied, each with the places of the negation and of the word."""
         found: dict[str, tuple[int, int]] = {}
         for place in self.denying:
+            if (
+                place in self.breaks
+                and place not in self.answered
+                and self.words[place].lower() not in _AFTER_VERB
+            ):
+                continue  # "I can't, flu"
             start, end = place + 1, place + 1 + REACH
             if place in self.answered:
                 start, end = self.answered[place], place

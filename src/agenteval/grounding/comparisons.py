@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from agenteval.grounding.compared import Words
+from agenteval.grounding.opposites import has_opposite
 
 
 class _Comparison(NamedTuple):
@@ -19,11 +20,26 @@ def reversed_comparisons(mine: Words, theirs: Words) -> Iterator[str]:
     """The comparisons of a claim whose sides a passage has changed round, as excerpts of the claim."""
     for one in _comparisons(mine):
         for other in _comparisons(theirs):
-            crossed = min(len(one.left & other.right), len(one.right & other.left))
-            straight = min(len(one.left & other.left), len(one.right & other.right))
-            if one.how & other.how and crossed > straight:
+            if one.how & other.how and _crossed(one, other) > _straight(one, other):
                 yield mine.part(one.place - 1, one.place + 2)
                 break
+
+
+def is_same_turned_round(mine: Words, theirs: Words) -> bool:
+    """Whether a comparison of a claim is one of a passage with the sides changed round, and the opposite comparative."""
+    return any(
+        any(has_opposite(how, other.how) for how in one.how) and _crossed(one, other) > _straight(one, other)
+        for one in _comparisons(mine)
+        for other in _comparisons(theirs)
+    )
+
+
+def _crossed(one: _Comparison, other: _Comparison) -> int:
+    return min(len(one.left & other.right), len(one.right & other.left))
+
+
+def _straight(one: _Comparison, other: _Comparison) -> int:
+    return min(len(one.left & other.left), len(one.right & other.right))
 
 
 def _comparisons(words: Words) -> Iterator[_Comparison]:

@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import chain
 
 from agenteval.grounding.compared import DENYING, NEGATIVE, NONE, REACH, Words, compared, places, shared_words
-from agenteval.grounding.comparisons import reversed_comparisons
+from agenteval.grounding.comparisons import is_same_turned_round, reversed_comparisons
 from agenteval.grounding.denials import denials
 from agenteval.grounding.opposites import opposed
 from agenteval.grounding.records import fields
@@ -55,6 +55,12 @@ def denied(claim: str) -> frozenset[str]:
     said = compared(claim[:LONGEST])
     negated = {word.lower() for place in said.denying for word in said.words[place + 1 : place + 1 + REACH]}
     return frozenset(negated.union(match[1].lower() for match in _OFF.finditer(claim[:LONGEST])))
+
+
+def denied_words(claim: str) -> frozenset[str]:
+    """Those words in lower case, right after a negation or before it, that it denies for certain."""
+    said = compared(claim[:LONGEST])
+    return frozenset(said.words[place].lower() for _, place in said.denied().values())
 
 
 _OFF = lazy(r"(?i)(\w+) (?:(?:is|are|was|were) )?(?:switched |turned )?off\b")
@@ -119,6 +125,7 @@ def _found(claim: str, passage: str) -> Iterator[str]:
         return
     if mine.denying or theirs.denying:
         yield from denials(mine, theirs, shared)
-    yield from (mine.words[place] for place in opposed(mine.undenied, theirs.undenied))
+    if not is_same_turned_round(mine, theirs):
+        yield from (mine.words[place] for place in opposed(mine.undenied, theirs.undenied))
     yield from other_roles(mine, theirs)
     yield from reversed_comparisons(mine, theirs)

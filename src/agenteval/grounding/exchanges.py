@@ -75,8 +75,7 @@ def exchanged_facts(
     """The numbers and dates in a part of a claim that a passage tells of what only another part is about.
 
     `content` gives the content words of a text. The passage has words that only the part with the fact has, too, but
-    not beside the fact; nor only beside a fact of another kind that the part states too: "It failed at 8:00, but 14 GB were
-    sent at 8:15".
+    not beside the fact; nor only beside others that the part states too: "It failed at 8:00, but 14 GB were sent at 8:15".
     """
     if len(stated.stating) < 2:
         return
@@ -93,9 +92,10 @@ def exchanged_facts(
             if not own.isdisjoint(words)
             for each in one.facts
         ]
-        belongs = any(_same(fact, each) for fact in part.facts for each in told_beside)
+        rivals = [each for each in told_beside if not any(_same(fact, each) for fact in part.facts)]
+        belongs = len(rivals) < len(told_beside)
         for fact in part.facts if own else ():
-            if belongs and not any(_are_alike(fact, each) for each in told_beside):
+            if belongs and not any(_are_alike(fact, each) for each in rivals):
                 continue
             if len(_having(fact, stated)) == 1 and len(places := _having(fact, told)) == 1:
                 beside = there[places[0]]

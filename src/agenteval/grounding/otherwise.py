@@ -6,7 +6,14 @@ from itertools import accumulate, pairwise
 
 from agenteval.grounding import states
 from agenteval.grounding.changes import exchanged_changes
-from agenteval.grounding.contradictions import LONGEST, against_record, contradictions, denied, other_names_in
+from agenteval.grounding.contradictions import (
+    LONGEST,
+    against_record,
+    contradictions,
+    denied,
+    denied_words,
+    other_names_in,
+)
 from agenteval.grounding.directions import has_direction, reversed_changes, reversed_in_prose
 from agenteval.grounding.exchanges import exchanged, exchanged_facts
 from agenteval.grounding.extremes import not_extreme
@@ -91,11 +98,17 @@ class Nearest:
     def _by_object(self, record: str) -> Iterator[str]:
         text = self._stated.without_links
         items, place = self._passages.place(self._best)
-        said = frozenset(self._signs.all(words(in_one(self._stated.plain)))).union(self._linked)
+        without = frozenset(self._signs.all(denied_words(text)))
+        said = frozenset(self._signs.all(words(in_one(self._stated.plain)))).union(self._linked) - without
         if not items.is_meant(place, said):
-            return
+            naming = self._naming(text) - without
+            named = (items.named(these, naming)[0] for these in items.lists(place))
+            meant = next((item for item in named if item is not None), None)
+            if meant is None:
+                return
+            place, record = meant, items.record(meant)
         parts = self._parts
-        own = items.about(place, [(part, self._naming(part)) for part in parts])
+        own = items.about(place, [(part, self._naming(part) - without) for part in parts])
         about = "".join(own) if len(own) < len(parts) else text
         yield from against_record(about, record, items.beside(place, said))
         yield from states.against_record(about, record)
@@ -131,9 +144,13 @@ class Nearest:
 
     def _by_each_named(self, items: Items, these: int) -> Iterator[str]:
         """What the items of a list say otherwise than the parts of the claim that name them."""
+        affirmed = self._affirmed(self._stated.without_links)
 
         def subject(part: str) -> Subject:
-            content = self._naming(part)
+            without = denied_words(part)
+            content = frozenset(
+                sign for sign in self._naming(part) if self._written.get(sign, "").lower() not in without
+            )
             item, is_name = items.named(these, content)
             return Subject(item, not is_name or states.has_state(part))
 
@@ -142,7 +159,6 @@ class Nearest:
             yield from states.against_record(said, items.record(item))
             if not self._is_restricted:
                 yield from not_extreme(said, items.columns(item, self._content(said)))
-                affirmed = self._affirmed(self._stated.without_links)
                 yield from map(self._shown, items.otherwise(item, affirmed & self._content(said)))
 
     def _by_other_rows(self, text: str, sentence: str) -> Iterator[str]:

@@ -134,7 +134,7 @@ def may_be_hour(before: str, after: str) -> str:
 
 
 _AFTER_DAY = lazy(
-    r"\W*\Z|[.,;:!?)]| [-\u2013\u2014] | of (?:this|the) m| (?:is|was|at|in|from|to|and|or|for|has|will|if|between|until|but|as|with)\b"
+    r"\W*\Z|[.,;:!?)]| [-\u2013\u2014] | of (?:this|the) m| (?:is|was|at|in|from|to|and|or|for|has|will|if|between|until|but|as|with|it|there|we|you|they|he|she|no|only)\b"
 )
 
 

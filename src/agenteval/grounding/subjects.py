@@ -34,7 +34,7 @@ def said_of_each(parts: Sequence[str], subject: Callable[[str], Subject]) -> Ite
     thing = None
     for place, (named, says) in enumerate(subjects):
         thing = (None if _OTHERS.match(parts[place]) else thing) if named is None else named
-        if thing is None:
+        if thing is None or (named is None and not says):
             continue
         if says:
             yield thing, parts[place]
