@@ -2,6 +2,7 @@
 
 import json
 import time
+import zoneinfo
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -513,6 +514,14 @@ def test_other_messages_than_the_tests_are_warned_of(
     trace = trace_of(tmp_path, make_bundle(input_messages=messages), warnings=warnings)
     assert warnings == [warning]
     assert len(trace.input_messages) == len(messages)
+
+
+def test_time_zones_are_known_on_a_machine_that_has_none(request: pytest.FixtureRequest) -> None:
+    """Debian 13 leaves out old names, and Windows has no time zones at all."""
+    request.addfinalizer(zoneinfo.reset_tzpath)
+    zoneinfo.reset_tzpath(to=[])
+    zoneinfo.ZoneInfo.clear_cache()
+    assert not [*schedules_differ({"timezone": "Asia/Calcutta"}, {"timezone": "Asia/Kolkata"})]
 
 
 def test_the_first_message_that_differs_is_told(tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def _moment(value: Any, zone: tzinfo | None) -> datetime | None:
 
 
 def _zone(name: Any) -> tzinfo | None:
-    """A time zone by its IANA name or its offset, `+01:00`; None when this machine knows no such zone."""
+    """A time zone by its IANA name or its offset, `+01:00`; None for what is neither."""
     from zoneinfo import ZoneInfo
 
     try:
