@@ -114,6 +114,7 @@ def test_no_negation_in_other_languages(claim: str, passage: str) -> None:
         ("You can't check in before 15:00.", "Check in from 15:00."),
         ("He won't come before noon.", "I can't come before noon, football."),
         ("Node 18 isn't supported any more.", "Node 20 is supported; Node 18 no longer works."),
+        ("Bas no longer has an egg allergy.", "Bas outgrew his egg allergy."),
         ("The sync no longer loses events.", "Fixed: the sync lost events."),
         ("You don't pay interest on the loan.", "An interest-free loan."),
         ("You board at gate B38, not B26.", "Gate B38 (changed from B26)."),

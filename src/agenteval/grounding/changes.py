@@ -5,9 +5,9 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from agenteval.grounding.quantities import quantities
+from agenteval.grounding.dates import Date
 from agenteval.grounding.quantity import Quantity
-from agenteval.grounding.statements import Statement
+from agenteval.grounding.statements import Statement, statement
 from agenteval.lazyregex import lazy
 
 LONGEST = 1_500
@@ -18,17 +18,31 @@ _BEFORE = lazy(
     r"(?i)[^.;\d]{0,30}?\b(?:instead of|rather than|previously|formerly|(?:up|down) from|no longer|was|were|used to be)\b[^.;\d]{0,15}"
 )
 """What stands between what is so now and what was."""
+_REPLACED = lazy(
+    r"(?i)[^.;\d]{0,30}?\b(?:instead of|rather than|previously|formerly|(?:up|down) from|no longer)\b[^.;\d]{0,15}"
+)
+_CHANGED = lazy(
+    r"(?i)\b(?:mov|chang|rais|increas|ris|rose|cut|reduc|lower|fell|fall|dropp?|declin|grow|grew|extend|postpon|reschedul|shift|push|brought"
+    r"|upgrad|switch|went|gone|jump|climb)(?:e?[sd]|e|en|ing|n)?\b(?![^.;]*\b(?:and|while|but)\b)[^.;]*\Z"
+)
+"""What says before the two that one became the other: not the hours "from 9:00 to 17:00"."""
+_NOW = lazy(r"(?i)\b(?:is|are|costs?|remains?|stays?|takes? place|starts?|begins?|now)\b")
+_THEN = lazy(
+    r"(?i)\b(?:was|were|been|had|former\w*|original\w*|initial\w*|previous\w*|earlier|used to|old|first|before|until|till|from|instead|than|not?|never)\b|n't\b"
+)
 
 
 class _Change(NamedTuple):
-    old: Quantity
-    new: Quantity
+    old: Quantity | Date
+    new: Quantity | Date
 
     def is_like(self, other: "_Change") -> bool:
         return _are_equal(self.old, other.old) and _are_equal(self.new, other.new)
 
 
-def exchanged_changes(stated: Statement, passages: Callable[[Quantity], Sequence[str]]) -> Iterator[str]:
+def exchanged_changes(
+    stated: Statement, passages: Callable[[Quantity | Date], Sequence[str]]
+) -> Iterator[str]:
     """The changes of a claim that passages have the other way round only, as written.
 
     `passages` gives those that are near a number of the claim.
@@ -36,7 +50,7 @@ def exchanged_changes(stated: Statement, passages: Callable[[Quantity], Sequence
     text = stated.without_links
     if len(text) > LONGEST:
         return
-    for change in _changes(text, stated.quantities):
+    for change in _changes(stated):
         told = [each for passage in passages(change.old) for each in _told(passage[:LONGEST])]
         back = _Change(change.new, change.old)
         if any(map(back.is_like, told)) and not any(map(change.is_like, told)):
@@ -44,13 +58,36 @@ def exchanged_changes(stated: Statement, passages: Callable[[Quantity], Sequence
             yield text[start.start : end.end]
 
 
+def outdated(stated: Statement, passage: str) -> Iterator[str]:
+    """The numbers and dates that a claim says are so now, of which a passage says that others took their place."""
+    text = stated.without_links
+    if len(text) > LONGEST or not _NOW.search(text) or _THEN.search(text):
+        return
+    told = statement(passage[:LONGEST])
+    for change in _told(passage[:LONGEST]):
+        if not _is_past(change, told.without_links) or any(
+            _are_equal(each, change.new) for each in stated.facts
+        ):
+            continue
+        if sum(_are_equal(change.old, each) for each in told.facts) == 1:
+            yield from (each.text for each in stated.facts if _are_equal(each, change.old))
+
+
+def _is_past(change: _Change, passage: str) -> bool:
+    """Whether a passage says for certain that one has taken the place of the other."""
+    if change.new.start < change.old.start:
+        return bool(_REPLACED.fullmatch(passage[change.new.end : change.old.start]))
+    return bool(_CHANGED.search(passage[: change.old.start]))
+
+
 @lru_cache(maxsize=64)
 def _told(passage: str) -> Sequence[_Change]:
-    return list(_changes(passage, quantities(passage)))
+    return list(_changes(statement(passage)))
 
 
-def _changes(text: str, found: Sequence[Quantity]) -> Iterator[_Change]:
-    for one, two in pairwise(sorted(found, key=lambda each: each.start)):
+def _changes(stated: Statement) -> Iterator[_Change]:
+    text = stated.without_links
+    for one, two in pairwise(stated.facts):
         between = text[one.end : two.start]
         if _TO.fullmatch(between) and _FROM.search(text[max(0, one.start - 20) : one.start]):
             yield _Change(one, two)
@@ -58,5 +95,7 @@ def _changes(text: str, found: Sequence[Quantity]) -> Iterator[_Change]:
             yield _Change(two, one)
 
 
-def _are_equal(one: Quantity, two: Quantity) -> bool:
+def _are_equal(one: Quantity | Date, two: Quantity | Date) -> bool:
+    if isinstance(one, Date) or isinstance(two, Date):
+        return isinstance(one, Date) and isinstance(two, Date) and one.agrees(two)
     return not one.values.isdisjoint(two.values) and (one.unit == two.unit or not (one.unit and two.unit))

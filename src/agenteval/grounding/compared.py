@@ -62,7 +62,7 @@ _NOT_DENYING = frozenset(
 _AT_MOST = [[word, "than"] for word in ("less", "more", "fewer", "later")]
 NEGATIVE = lazy(
     r"(?i)\b(?:den(?:y|ied|ies)|refus|fail|ignor|lack|reject|unable|unlikely|prevent|avoid|stop|ceas|halt|cancel|drop"
-    r"|suspend|abandon|scrapp|call(?:s|ed|ing)? off"
+    r"|suspend|abandon|outgr[eo]w|scrapp|call(?:s|ed|ing)? off"
     r"|(?:ge|be|aus)fallen\b|(?:ent)?f[aä]llt\b|ausf[aä]ll|(?:ab|unter)gesagt|unmöglich|abge(?:sagt|lehnt)|gestrichen|eingestellt|verweiger|fehl"
     r"|annul|supprim|interromp|suspen|impossib|manqu|impos|rechaz|falta"
     r"|exclud|except\b|absen|miss(?:es|ed|ing)\b|hardly|barely|neither|fix(?:ed|es)\b|free\b|(?:has|have|had) to wait\b|außer|far from|out of|rather than|instead|un[a-z]{4}|in(?:valid|correct|complete|active))"
@@ -73,6 +73,7 @@ _BARRING = lazy(
     r"(?i)\b(?:clos(?:es?|ed|ing|ure)|shut|ban(?:s|ned)?|forbid\w*|prohibit\w*|block(?:s|ed)?|restrict\w*"
     r"|ge(?:schlossen|sperrt)|ver(?:boten|schoben)|untersagt|ferm[eé]\w*|interdi\w*|cerrad\w*|prohib\w*|gesloten|verboden|separate(?:ly)?|postpone\w*|delay\w*|pending|taken|same|unchanged)\b"
 )
+_CHANGING = lazy(r"(?i)\b(?:moved|rescheduled|replaced|changed|switched)\b")
 _OF_DEGREES = lazy(r"° ?[CF]\b")
 """The letter would be taken for a name."""
 _ANSWERED = lazy(
@@ -208,6 +209,11 @@ class Words:
     def bars(self) -> bool:
         """Whether any word says that something cannot be done: "closed to cars"."""
         return bool(_BARRING.search(" ".join(self.words)))
+
+    @cached_property
+    def has_changed(self) -> bool:
+        """Whether any word says that something is not as it was."""
+        return bool(_CHANGING.search(" ".join(self.words)))
 
     @cached_property
     def breaks(self) -> set[int]:

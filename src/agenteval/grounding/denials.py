@@ -24,7 +24,8 @@ def denials(mine: Words, theirs: Words, shared: set[str]) -> Iterator[str]:
             continue  # "if you can't come"; "Don't forget your ticket"
         if (about := mine.subject_of(start)) and about in map(theirs.subject_of, theirs.denying):
             continue  # "18 isn't supported" for "18 no longer works"
-        is_denied = other or theirs.has_negative or theirs.bars
+        is_past = theirs.has_changed and mine.words[start + 1 : start + 2] == ["longer"]
+        is_denied = other or theirs.has_negative or theirs.bars or is_past
         is_negative = _is_negative(theirs, stem) if stem in shared else is_denied
         if not (is_negative or has_opposite(stem, theirs.lowered)):
             yield mine.part(min(start, end), max(start, end) + 1)

@@ -5,7 +5,8 @@ from functools import cached_property
 from itertools import accumulate, pairwise
 
 from agenteval.grounding import states
-from agenteval.grounding.changes import exchanged_changes
+from agenteval.grounding.changes import exchanged_changes, outdated
+from agenteval.grounding.clauses import told_otherwise
 from agenteval.grounding.contradictions import (
     LONGEST,
     against_record,
@@ -14,6 +15,7 @@ from agenteval.grounding.contradictions import (
     denied_words,
     other_names_in,
 )
+from agenteval.grounding.dates import Date
 from agenteval.grounding.directions import has_direction, reversed_changes, reversed_in_prose
 from agenteval.grounding.exchanges import exchanged, exchanged_facts
 from agenteval.grounding.extremes import not_extreme
@@ -67,7 +69,9 @@ class Nearest:
         yield from misplaced(self._stated, passage)
         yield from reversed_in_prose(self._stated, lambda fact: [passage, *self._near(fact)])
         yield from exchanged_changes(self._stated, lambda fact: [passage, *self._near(fact)])
+        yield from outdated(self._stated, passage)
         yield from exchanged_facts(self._stated, passage, self._content)
+        yield from told_otherwise(self._stated, self._content, self._passages.prose_with_any)
         yield from self._by_other_rows(*self._passages.written(self._best))
 
     def _by_place_of_names(self) -> Iterator[str]:
@@ -83,8 +87,8 @@ class Nearest:
                 if not self._sources.has_phrase(tokens(part)):
                     yield part
 
-    def _near(self, fact: Quantity) -> Iterator[str]:
-        """The passages nearest to a number of the claim: that of the part which states it, and the one that has it."""
+    def _near(self, fact: Quantity | Date) -> Iterator[str]:
+        """The passages nearest to a number or a date of the claim: that of the part which states it, and the one that has it."""
         stated = self._stated
         ends = accumulate(map(len, stated.parts))
         own = next((part for part, end in zip(stated.parts, ends, strict=True) if fact.start < end), "")

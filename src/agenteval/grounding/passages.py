@@ -20,6 +20,8 @@ LONGEST_KEPT = 30_000
 """Characters of the texts that are kept as they were read: memory stays bounded."""
 LONGEST_INDEX_KEPT = 50_000
 """Characters of all sources of an output whose index is kept."""
+MOST_SENTENCES = 40
+"""Sentences that are compared with a claim, word by word."""
 LOOKS_PER_WORD = 5_000
 """Words that cost one look when they are searched: searching a string is that much quicker than reading it."""
 
@@ -256,6 +258,18 @@ class Passages:
             return any(source.records for source in self._sources)
         source, text = self._index.text_of(best.sentence)
         return text in self._sources[source].records
+
+    def prose_with_any(self, wanted: frozenset[str]) -> list[str]:
+        """The sentences of prose that have any of the wanted words, as they are written; none when they are many."""
+        self._spend_on(sorted(wanted))
+        found = sorted({number for sign in wanted for number in self._index.sentences_with(sign)})
+        if len(found) > MOST_SENTENCES:
+            return []
+        return [
+            self._index.written(number)
+            for number in found
+            if (place := self._index.text_of(number)) and place[1] not in self._sources[place[0]].records
+        ]
 
     def span(self, best: Best) -> Span:
         """A sentence as it is written, with the next one when that adds to it."""

@@ -18,6 +18,7 @@ from agenteval.grounding.quantity import Quantity, apart
 from agenteval.grounding.wording import Name, names, quote_pieces, quotes
 from agenteval.language.signs import BREAK, tokens
 from agenteval.lazyregex import lazy
+from agenteval.text import on_line
 
 LONGEST_KEPT = 2_000
 """Characters of the claims that are kept as they were read: memory stays bounded."""
@@ -40,7 +41,7 @@ class Statement:
     """What a text states. The offsets of dates are those in `without_links`, as are those of quantities."""
 
     def __init__(self, text: str) -> None:
-        self.text = text
+        self.text = text = on_line(text)
         found = links(text)
         self.links = found + (addresses(_blanked(text, _spans(found))) if "@" in text else [])
         """The references; of e-mail addresses, those that are no part of another one."""
@@ -86,13 +87,17 @@ class Statement:
         return [piece for part in parts for piece in _told_and_listed(part)]
 
     @cached_property
+    def facts(self) -> list[Quantity | Date]:
+        """The numbers and the dates, in order."""
+        return sorted([*self.quantities, *self.dates], key=lambda fact: fact.start)
+
+    @cached_property
     def stating(self) -> list[Part]:
         """The parts that state numbers or dates, each with those before it that state none."""
-        facts: list[Quantity | Date] = sorted([*self.quantities, *self.dates], key=lambda fact: fact.start)
         found, text, end = [], "", 0
         for part in self.parts:
             text, end = text + part, end + len(part)
-            own = [fact for fact in facts if end - len(part) <= fact.start < end]
+            own = [fact for fact in self.facts if end - len(part) <= fact.start < end]
             if own:
                 found.append(Part(text, own))
                 text = ""

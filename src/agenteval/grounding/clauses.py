@@ -1,0 +1,115 @@
+"""Clauses of prose that say all that a claim says, but with another number: "starts at 18:00" where what starts does so at 18:30."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from agenteval.grounding.dates import Date
+from agenteval.grounding.quantity import Quantity, is_weak
+from agenteval.grounding.statements import Statement, statement
+from agenteval.language.signs import tokens
+from agenteval.lazyregex import lazy
+
+LEAST = 2
+"""Words of a claim with fewer of which it may be about anything."""
+LONGEST = 600
+"""Characters of a sentence that is taken apart."""
+FARTHEST = 40
+"""Characters after a number in which the next word stands."""
+
+Content = Callable[[str], frozenset[str]]
+"""Gives the content words of a text."""
+
+_LIGHT = "takes took lasts lasted costs cost pay pays get gets need needs"
+"""What a source may leave out before a number: "the tour takes 40 minutes" is "the tour (40 min)"."""
+_LABEL = lazy(r"\b[A-Z]\w* \Z")
+"""What stands before a number that is part of a name: `Year 4`."""
+
+_TORN = lazy(r"\d, \d{3}\b|\d\. \d")
+"""What may be one number: `735, 000`."""
+
+
+class _Fact(NamedTuple):
+    """A number or a date, the label before it, and the word after it."""
+
+    value: Quantity | Date
+    label: str
+    after: str
+
+    def is_same(self, other: "_Fact") -> bool:
+        mine, theirs = self.value, other.value
+        if isinstance(mine, Date) or isinstance(theirs, Date):
+            return isinstance(mine, Date) and isinstance(theirs, Date) and mine.agrees(theirs)
+        return any(
+            abs(one - two) <= abs(two) * max(mine.nearly, theirs.nearly)
+            for one in mine.values
+            for two in theirs.values
+        )
+
+    def is_alike(self, other: "_Fact") -> bool:
+        """Whether both are dates, of one unit, or said of the same word."""
+        mine, theirs = self.value, other.value
+        if isinstance(mine, Date) or isinstance(theirs, Date):
+            return isinstance(mine, Date) and isinstance(theirs, Date)
+        return mine.unit == theirs.unit and (bool(mine.unit) or self.after == other.after != "")
+
+
+class _Clause(NamedTuple):
+    """The content words of a clause or a sentence, and what it states."""
+
+    words: frozenset[str]
+    facts: Sequence[_Fact]
+
+    def has(self, fact: _Fact) -> bool:
+        return any(map(fact.is_same, self.facts))
+
+
+def told_otherwise(
+    stated: Statement, content: Content, sentences: Callable[[frozenset[str]], Sequence[str]]
+) -> Iterator[str]:
+    """The numbers and dates of a claim that no clause about any of it has, where those that say all of it have others.
+
+    `sentences` gives those of the sources that have any of some words, or none when they are too many.
+    """
+    light = content(_LIGHT).union(content(" ".join(stated.measuring)))
+    for part in stated.stating:
+        words = content(part.text) - light
+        found = sentences(words) if len(words) >= LEAST else ()
+        if not found or any(len(each) > LONGEST or _TORN.search(each) for each in found):
+            continue
+        facts = [_fact(each, stated) for each in part.facts]
+        wholes = [_sentence(each, content) for each in found]
+        clauses = [clause for each in found for clause in _clauses(each, content)]
+        for fact in facts:
+            if _is_vague(fact.value, stated):
+                continue
+            others = [each for each in facts if each is not fact]
+            named = words - content(fact.label)
+            if any(each.has(fact) for each in clauses if not named.isdisjoint(each.words)):
+                continue
+            saying = [each for each in clauses if words <= each.words] or [
+                each for each in wholes if words <= each.words and not each.has(fact)
+            ]
+            saying = [each for each in saying if all(map(each.has, others))]
+            if saying and all(any(map(fact.is_alike, each.facts)) for each in saying):
+                yield fact.value.text
+
+
+def _sentence(text: str, content: Content) -> _Clause:
+    told = statement(text)
+    return _Clause(content(told.plain), [_fact(each, told) for each in told.facts])
+
+
+def _clauses(text: str, content: Content) -> Iterator[_Clause]:
+    told = statement(text)
+    return (_Clause(content(part.text), [_fact(each, told) for each in part.facts]) for part in told.stating)
+
+
+def _fact(value: Quantity | Date, told: Statement) -> _Fact:
+    text = told.without_links
+    label = _LABEL.search(text, max(0, value.start - FARTHEST), value.start)
+    after = tokens(text[value.end : value.end + FARTHEST])
+    return _Fact(value, label.group() if label else "", after[0] if after else "")
+
+
+def _is_vague(value: Quantity | Date, stated: Statement) -> bool:
+    return isinstance(value, Quantity) and (value.about or is_weak(value, stated.without_links))
