@@ -15,6 +15,17 @@ NAMED = {"lamp": "on", "heater": "off", "mode": "eco"}
 TASK = {"title": "Book flights", "status": "in_progress", "due": "2026-12-01"}
 ORDER = {"order": "A-17", "status": "in_transit", "eta": "2026-12-01"}
 BOOKED = {"booking": "Hall 3", "status": "confirmed", "notes": "cancelled once"}
+DEPLOY = {
+    "workflow": "deploy",
+    "conclusion": "failure",
+    "steps": [
+        {"name": "build", "conclusion": "success"},
+        {"name": "upload", "conclusion": "failure"},
+        {"name": "notify", "conclusion": "skipped"},
+    ],
+}
+BACKUP = {"job": "nightly-backup", "status": "success", "attempts": 3, "last_error": "ECONNRESET"}
+FLIGHT = {"flight": "KL1009", "status": "DELAYED"}
 PROSE = "The heating in the hall is off. The lamp is on since 9:00 and the alarm isn't on."
 
 
@@ -86,6 +97,18 @@ def judged(source: Any, output: str) -> list[Support]:
             {"order": "A-17", "status": "pending", "payment_status": "confirmed"},
             "The payment for order A-17 is confirmed.",
         ),
+        (DEPLOY, "The build passed, the upload failed and notify was skipped."),
+        (DEPLOY, "The deploy workflow failed at the upload step."),
+        (DEPLOY, "The deploy failed because the upload failed."),
+        (DEPLOY, "Only the upload step failed."),
+        (DEPLOY, "Everything passed except the upload."),
+        (DEPLOY, "All steps before upload passed."),
+        (DEPLOY, "The build didn't fail."),
+        (BACKUP, "The nightly backup failed twice before it succeeded."),
+        (BACKUP, "The backup failed at first with ECONNRESET."),
+        (BACKUP, "The first two attempts of the backup failed, but then the backup succeeded."),
+        (FLIGHT, "The flight KL1009 is delayed."),
+        (FLIGHT, "The flight KL1009 isn't on time."),
     ],
 )
 def test_what_agrees_or_is_about_something_else(source: Any, output: str) -> None:
@@ -96,6 +119,13 @@ def test_what_agrees_or_is_about_something_else(source: Any, output: str) -> Non
 @pytest.mark.parametrize(
     ("source", "output", "found"),
     [
+        (DEPLOY, "The build step failed.", "failed"),
+        (DEPLOY, "The upload passed.", "passed"),
+        (DEPLOY, "The notify step succeeded.", "succeeded"),
+        (DEPLOY, "The deploy passed.", "passed"),
+        (BACKUP, "The nightly backup failed.", "failed"),
+        (FLIGHT, "The flight KL1009 is on time.", "on time"),
+        ({"train": "IC 512", "status": "On time"}, "The train IC 512 is delayed.", "delayed"),
         (LAMP, "The lamp is on.", "on"),
         (LAMP, "The lamp is not off.", "off"),
         (LAMP, "The lamp isn't off.", "off"),

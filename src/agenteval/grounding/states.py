@@ -29,11 +29,13 @@ approved accepted: pending, rejected, declined, changes requested, draft, reques
 rejected declined: pending, approved, accepted
 merged: open, draft, closed
 published: draft, scheduled, unpublished
+passed succeeded successful success: failed, failure, error, errored, broken, timed out, skipped, pending, queued, running
+delayed: on time
 active enabled: inactive, disabled, paused, suspended, expired, cancelled, canceled
 """
 """In each line what says that something is so, and what says that it is not."""
 
-_OWN: dict[str, State] = {"off": ("on", False), "down": ("up", False)}
+_OWN: dict[str, State] = {"off": ("on", False), "down": ("up", False), "failed": ("passed", False)}
 """What each word says by itself, and whether it says that it is so."""
 _SAID: dict[str, set[State]] = {}
 """What each word says, what it excludes among it."""
@@ -48,7 +50,7 @@ for _line in _KINDS.strip().split("\n"):
 
 _WEIGHTLESS = ("on", "off", "up", "down", "done", "over")
 _LASTING = """
-pending/in progress/queued/in transit/out for delivery/tentative/unpaid/overdue/draft/inactive/disabled/open/not started
+pending/in progress/queued/in transit/out for delivery/tentative/unpaid/overdue/draft/inactive/disabled/open/not started/on time
 """.strip().split("/")
 """What is so for a while, and no event on the way: what is delivered was ordered."""
 _SHORT = "|".join(_WEIGHTLESS)
@@ -58,7 +60,7 @@ _LONG, _LONG_TOLD = (
 )
 _AFTER = r"\b(?=\W*(?:\Z|[.,;:!?)]|(?:and|or|but|while|in|at|now|again|since|until|so|because|for|right|today|too|yet)\b))"
 """What may follow a word without weight: not "on Monday"."""
-_DONE = "(?:approved|accepted|rejected|declined|confirmed|cancelled|canceled|merged)"
+_DONE = "(?:approved|accepted|rejected|declined|confirmed|cancelled|canceled|merged|passed|failed|succeeded)"
 """What somebody did, or not: "Ada approved it"."""
 _SAYING = (
     r"(?i)(?:\b(?:(?<!should )(?<!could )(?<!would )(?<!might )(?<!must )(?<!may )(?:has|have|(?P<had>had))(?P<no>n't| not| never)?(?: \w+)? (?P<been>been)"
@@ -74,7 +76,21 @@ _STATED, _TOLD = (
 """What a claim, or a passage, says is so."""
 _WORD = lazy(rf"(?i)[ (](?:(?:{_SHORT}){_AFTER}|(?:{_LONG})\b)")
 _CLAUSE_END = lazy(r"[;,.]\s|\b(?:and|but|while)\b")
-_OF_ANYTHING = frozenset(("state", "status", "power", "mode", "switch", "value", "trend", "condition"))
+_OF_ANYTHING = frozenset(
+    (
+        "state",
+        "status",
+        "power",
+        "mode",
+        "switch",
+        "value",
+        "trend",
+        "condition",
+        "conclusion",
+        "result",
+        "outcome",
+    )
+)
 """Names of fields whose value is a state of the object itself."""
 LONGEST = 1_500
 """Characters of a claim and of a passage that are compared: a sentence or two is rarely longer."""
@@ -145,11 +161,19 @@ def _stated(clause: str, pattern: re.Pattern[str]) -> Iterator[_Stated]:
         if _CONDITION.search(clause, 0, match.start()):
             continue
         word = match["short"] or match["long"]
+        if word.lower() in _TRIED and _ONE_OF_SEVERAL.search(clause):
+            continue
         denied = bool(match["no"] or match["not"] or match["denied"])
         states = _states(word.lower(), denied=denied, is_event=bool(match["past"] or match["been"]))
         yield _Stated(word, states, bool(match["past"] or match["had"]))
 
 
+_TRIED = ("passed", "failed", "succeeded")
+_ONE_OF_SEVERAL = lazy(
+    r"(?i)\b(?:all|every\w*|any\w*|most|some|others?|both|only|attempts?|tr(?:y|ies)|tim(?:es?|ed)|twice|once|first|initial\w*|previous\w*|earlier"
+    r"|former\w*|before|after|until|then|again|ret(?:ry|ries)|except|but|had|having|one)\b"
+)
+"""What tells of some of many, or of tries, one of which may have failed and another not."""
 _CONDITION = lazy(r"(?i)\b(?:if|unless|once|when|until|till|whether|neither|nor|as soon as)\b")
 """What says under what condition something is so, or that it is so for none."""
 
