@@ -66,6 +66,14 @@ def composed(text: str) -> str:
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
+_SUBSCRIPTS = {ord(sign): str(digit) for digit, sign in enumerate("₀₁₂₃₄₅₆₇₈₉")}
+
+
+def on_line(text: str) -> str:
+    """The text with plain digits in the place of subscripts, each as long as before: CO2 for CO₂."""
+    return text if text.isascii() else text.translate(_SUBSCRIPTS)
+
+
 def caseless(word: str) -> str:
     """A word in lower case, as patterns that ignore case read it: to them `ſ` is an `s`, and `ı` an `i`."""
     return word.lower() if word.isascii() else word.lower().replace("ſ", "s").replace("ı", "i")

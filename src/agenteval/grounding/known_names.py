@@ -2,6 +2,7 @@
 
 from functools import lru_cache
 
+from agenteval.grounding.dates import Date
 from agenteval.grounding.measures import ways_to_write
 from agenteval.grounding.reading import squash
 from agenteval.grounding.source_numbers import Beside
@@ -39,7 +40,7 @@ def has_name(name: Name, sources: SourceText) -> bool:
     capitals, token = name.text.replace(".", ""), name.tokens[0]
     if capitals.isupper() and token == capitals.lower() and not carries_content(token):
         return sources.numbers.has_text(capitals) or sources.has_initials(token)  # the US is not us
-    if len(name.tokens) > 2 and _has_short(name, sources):
+    if _has_feast(name, sources) or (len(name.tokens) > 2 and _has_short(name, sources)):
         return True
     if any(len(token) == 1 for token in name.tokens):
         return sources.has_phrase(name.tokens)
@@ -50,6 +51,24 @@ def has_name(name: Name, sources: SourceText) -> bool:
     ):
         return True  # iPadOS is iPad OS
     return all(_has_token(token, sources) for token in name.tokens) and sources.has_together(name.tokens[-2:])
+
+
+_FEASTS = {
+    "christmas": (12, 25),
+    "christmas day": (12, 25),
+    "christmas eve": (12, 24),
+    "boxing day": (12, 26),
+    "new year day": (1, 1),
+    "new year eve": (12, 31),
+}
+
+
+def _has_feast(name: Name, sources: SourceText) -> bool:
+    """Whether the sources have the date of a day that goes by a name."""
+    month, day = _FEASTS.get(" ".join(name.tokens), (0, 0))
+    return bool(day) and sources.has_date(
+        Date(text=name.text, year=None, month=month, day=day, start=0, end=0)
+    )
 
 
 def _has_short(name: Name, sources: SourceText) -> bool:

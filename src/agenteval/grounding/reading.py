@@ -114,7 +114,7 @@ class Reading:
         return frozenset(
             squash(match.group())
             for text in map(apart, self.texts)
-            for pattern in (IDENTIFIER, _APART)
+            for pattern in (IDENTIFIER, _APART, _IN_SMALL)
             for match in pattern.finditer(text)
         )
 
@@ -175,6 +175,8 @@ def squash(text: str) -> str:
 
 
 _APART = lazy(r"[A-Z](?<![\w-].)[A-Z]{0,3} \d{1,4}(?![\w-]|[.,:]\d)")
+_IN_SMALL = lazy(r"(?<![\w/.-])[a-z]+(?:-\d[\w-]*|\d+(?=_))")
+"""What a claim may begin with, `greenhouse-2`, or tell in capitals, the `co2` of `co2_ppm`."""
 _NAME_OF_DATA = lazy(r"\b[a-z]+(?:_[a-z]+){1,4}\b")
 _DOTTED = lazy(r"\.(?<=[A-Z]\.)(?<![\w.]..)(?: ?[A-Z]\.)+")
 """What follows the first letter of `U.S.`: what begins with a point is found far more quickly."""
