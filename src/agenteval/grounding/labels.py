@@ -11,7 +11,7 @@ from itertools import dropwhile
 from agenteval.grounding.dates import Date
 from agenteval.grounding.measures import unit_end
 from agenteval.grounding.quantity import Quantity
-from agenteval.grounding.records import fields
+from agenteval.grounding.records import fields, name_of
 from agenteval.grounding.statements import Statement, statement
 from agenteval.language.content_words import plain_form
 from agenteval.language.signs import words
@@ -25,14 +25,18 @@ Fact = Quantity | Date
 
 def mislabelled(claim: Statement, record: str) -> Iterator[str]:
     """What a claim gives as the value of a field that has another one, and that no part of the claim gives."""
-    facts: list[Fact] = sorted([*claim.quantities, *claim.dates], key=lambda fact: fact.start)
+    facts = claim.facts
     if not facts:
         return
     told = [(_label(name), value) for name, value in fields(record) if name]
+    own_name = frozenset(_content(name_of(record))).difference(*(label for label, _ in told))
     ends = [0, *(fact.end for fact in facts)]
     starts = [*(fact.start for fact in facts[1:]), len(claim.without_links)]
     for fact, least, most in zip(facts, ends, starts, strict=False):
-        before, after = _beside(fact, claim.without_links, least, most)
+        before, after = (
+            [word for word in words if word not in own_name]  # "the travel budget" of `budget: {travel: …}`
+            for words in _beside(fact, claim.without_links, least, most)
+        )
         named = [value for label, value in told if _names(label, before, after)]
         meant = frozenset().union(*(label for label, _ in told if _names(label, before, after)))
         own = [label - meant for label, value in told if _states(value, fact)] if named else []

@@ -49,11 +49,15 @@ def row(values: Iterable[Any]) -> str:
 
 def fields(record: str) -> Iterator[tuple[str, str]]:
     """The names and values of a text that an object says. What is so, or not, has no name."""
-    head, under, rest = record.partition(_UNDER)
-    told = rest.lstrip() if under and ": " not in head and "; " not in head else record
-    for field in told.split(_BETWEEN):
+    for field in record[len(name_of(record)) :].removeprefix(_UNDER).lstrip().split(_BETWEEN):
         name, _, value = field.rpartition(": ")
         yield name, value
+
+
+def name_of(record: str) -> str:
+    """The name that the object of such a text has itself, or nothing."""
+    head, under, _ = record.partition(_UNDER)
+    return head if under and ": " not in head and "; " not in head else ""
 
 
 def is_field(value: Any) -> bool:
