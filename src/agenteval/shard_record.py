@@ -40,7 +40,7 @@ class ShardRecord(Model):
 
     `plan` is the same for all shards of a run: a digest of the tests, of how they were divided, and of all settings
     that a result depends on. `run_id` is the one that the user gave; `total` counts the files found, `files` those of
-    the shard.
+    the shard; `deselected` those that no shard has, `unread` those of the shard that --lf left out.
     """
 
     schema_version: str = SHARD_SCHEMA_VERSION
@@ -52,6 +52,7 @@ class ShardRecord(Model):
     total: int
     files: int
     deselected: int
+    unread: int = 0
     leaks: int
     suite: dict[str, Any]
     tests: list[ShardTest] = field(default_factory=list)
@@ -70,13 +71,16 @@ class ShardLog:
         self._total = 0
         self._plan = ""
         self._deselected = 0
+        self._unread = 0
         self._notes: list[ShardNote] = []
         self._tests: list[ShardTest] = []
 
-    def begin(self, positions: Sequence[int], total: int, *, plan: str, deselected: int) -> None:
-        """Set the places of the shard's files among all that were found, and what is equal in all shards."""
+    def begin(
+        self, positions: Sequence[int], total: int, *, plan: str, deselected: int, unread: int = 0
+    ) -> None:
+        """Set the places of the shard's files among all that were found, how many it left out, and what all shards share."""
         self._positions, self._total = positions, total
-        self._plan, self._deselected = plan, deselected
+        self._plan, self._deselected, self._unread = plan, deselected, unread
 
     def at(self, index: int) -> None:
         """Move to a file of the shard, by its index."""
@@ -106,6 +110,7 @@ class ShardLog:
             plan=self._plan,
             total=self._total,
             deselected=self._deselected,
+            unread=self._unread,
             files=len(self._positions),
             tests=self._tests,
             notes=self._notes,

@@ -122,11 +122,11 @@ def test_a_shard_says_what_it_is(project: Project, capsys: pytest.CaptureFixture
     assert capsys.readouterr().out.startswith("shard 2/3: 1 of 4 tests\n")
 
 
-def durations(**ms: float) -> None:
-    """A cache of how long tests took."""
+def durations(*, failed: str = "", **ms: float) -> None:
+    """A cache of which tests failed, by their letters, and of how long tests took."""
     cache = {
         "schema_version": "0.1",
-        "failed": [],
+        "failed": [f"tests/{name}/test.yaml" for name in failed],
         "duration_ms": {f"tests/{k}/test.yaml": v for k, v in ms.items()},
     }
     Path(".agenteval_cache").mkdir(exist_ok=True)
@@ -158,6 +158,55 @@ def test_known_durations_balance_shards(four: Project, capsys: pytest.CaptureFix
     shard(2, 2)
     assert (in_shard(1), in_shard(2)) == ("c", "abd")
     assert main(["merge", *folders(2)]) == 0
+
+
+def test_what_failed_is_asked_for_within_a_shard(four: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """What an earlier shard takes off the record moves no test to another shard: none is left out, none runs twice."""
+    four.add("pass", "e")
+    four.add("fail", "f")
+    durations(failed="acdf")
+    assert [shard(number, 2, "--lf") for number in (1, 2)] == [0, 1]
+    assert (in_shard(1), in_shard(2)) == ("ac", "df")
+    out = capsys.readouterr().out
+    assert out.startswith("2 passed, 1 deselected in ")
+    assert "\n1 passed, 1 failed, 1 deselected in " in out
+    assert main(["merge", *folders(2), "-q"]) == 1
+    assert "\n3 passed, 1 failed, 2 deselected in " in capsys.readouterr().out
+
+
+def test_what_failed_comes_first_within_a_shard(four: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """`--ff` orders the tests of a shard, and each test is in one."""
+    durations(failed="cd")
+    for number in (1, 2):
+        main(["run", "tests", "--ff", "--shard", f"{number}/2", "--run-id", "s"])
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(" ", 2)[:2] for line in lines if line.startswith(("PASS", "shard", "--ff"))] == [
+        ["shard", "1/2:"],
+        ["--ff:", "1"],
+        ["PASS", "nanoclaw.t.c.x"],
+        ["PASS", "nanoclaw.t.a.x"],
+        ["shard", "2/2:"],
+        ["--ff:", "1"],
+        ["PASS", "nanoclaw.t.d.x"],
+        ["PASS", "nanoclaw.t.b.x"],
+    ]
+    assert main(["merge", *folders(2)]) == 0
+
+
+def test_a_shard_without_a_failure_runs_all_its_tests(
+    four: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As a run without a failure does; and a shard with `--lf` belongs to no run without."""
+    durations(failed="c")
+    for number in (1, 2):
+        assert main(["run", "tests", "--lf", "--shard", f"{number}/2", "--run-id", "s"]) == 0
+    assert (in_shard(1), in_shard(2)) == ("c", "bd")
+    out = capsys.readouterr().out
+    assert out.startswith("shard 1/2: 2 of 4 tests\n--lf: 1 test failed last time\nPASS ")
+    assert "\nshard 2/2: 2 of 4 tests\n--lf: no failed test is on record; running all tests\nPASS " in out
+    shutil.rmtree(folders(2)[1])
+    shard(2, 2)
+    assert "tests, settings or recorded durations differ" in told(capsys, *folders(2))
 
 
 def test_durations_of_another_run(four: Project, capsys: pytest.CaptureFixture[str]) -> None:

@@ -94,7 +94,8 @@ def _retold(shards: "Sequence[StoredShard]", ledger: "Ledger") -> ExitCode:
     from agenteval.cli.shards import Told, merged
     from agenteval.selection import Selection
 
-    ledger.tally.counts.deselected = shards[0].record.deselected
+    unread = sum(shard.record.unread for shard in shards)
+    ledger.tally.counts.deselected = shards[0].record.deselected + unread
     for part in merged(shards, ledger.options.run_id, ledger.redactor, ledger.examiner(Selection())):
         if not isinstance(part, Told):
             ledger.enter(part)
