@@ -10,7 +10,7 @@ import pytest
 
 from agenteval.cli import main
 from agenteval.reporters.formats import FORMATS
-from projects import FETCHES, NEEDS_LIVE, SEARCHES, VACUOUS, Project, make_replay
+from projects import FETCHES, NEEDS_LIVE, SEARCHES, VACUOUS, Project
 from runs import EXAMPLES, settled, written
 
 
@@ -402,17 +402,41 @@ def test_a_damaged_result(four: Project, capsys: pytest.CaptureFixture[str]) -> 
     assert capsys.readouterr().err.startswith(f"{path}:1:1: error[json.missing_key]: ")
 
 
-def test_one_id_in_two_shards(four: Project, capsys: pytest.CaptureFixture[str]) -> None:
-    """What a whole run would have refused is refused when it is put together."""
-    four.add("pass", "e", id="nanoclaw.t.d.x", replay=make_replay())
+@pytest.mark.parametrize(
+    ("test_id", "code", "why", "step"),
+    [
+        (
+            "nanoclaw.t.d.x",
+            "spec.duplicate_test_id",
+            "the id 'nanoclaw.t.d.x' is already used by tests/d/test.yaml",
+            "give one of the two another id: results are stored by id",
+        ),
+        (
+            "nanoclaw.t-d.x",
+            "openwop.task_id_collision",
+            "the ids 'nanoclaw.t-d.x' and 'nanoclaw.t.d.x' give the same OpenWOP task id,\n  'nanoclaw-t-d-x'",
+            "make the ids differ in a letter or a digit",
+        ),
+    ],
+)
+def test_ids_that_clash_in_two_shards(
+    test_id: str, code: str, why: str, step: str, four: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No shard can see it: merged, the second test is refused as the whole run refuses it, and the others stay."""
+    four.add("pass", "e", id=test_id)
+    assert main(["run", "tests", "--run-id", "plain"]) == 3
+    durations()
     assert [shard(number, 2) for number in (1, 2)] == [0, 0]
     capsys.readouterr()
-    assert main(["merge", *folders(2), "--run-id", "m"]) == 3
-    assert capsys.readouterr().err == (
-        "artifacts/s-shard-1-of-2/nanoclaw.t.d.x.result.json: error[spec.duplicate_test_id]: the id 'nanoclaw.t.d.x' "
-        "is already used by artifacts/s-shard-2-of-2/nanoclaw.t.d.x.result.json\n"
-        "   next: give one of the two tests another id: results are stored by id\n"
+    assert main(["merge", *folders(2), "--run-id", "merged", "-q"]) == 3
+    assert capsys.readouterr().out.startswith(
+        f"tests/e/test.yaml: error[{code}]: {why}\n   next: {step}\n\n4 passed, 1 invalid in "
     )
+    plain = written("plain")
+    place = '"line": 2,\n      "column": 5,'  # for which the test file would have to be read again
+    plain["summary.json"] = plain["summary.json"].replace(place, '"line": null,\n      "column": null,')
+    assert written("merged") == plain
+    assert main(["gate", "merged"]) == 1
 
 
 @pytest.mark.parametrize(
