@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agenteval.cli.github import ToldGithubOption, in_github_actions, no_commands
+from agenteval.cli.github import ToldGithubOption
 from agenteval.cli.options import (
     FILES,
     ArtifactsDirOption,
@@ -81,8 +81,7 @@ def command(
     with reporting.during(run_id, parent):
         ledger.directory = RunDirectory(parent, run_id, redactor=ledger.redactor, if_taken=IF_MERGED)
         ledger.on_result = reporting.add
-        with no_commands(console, when=in_github_actions() and not github):
-            code = _retold(shards, ledger)
+        code = _retold(shards, ledger)
     ledger.end(as_json=json_output)
     return code
 
