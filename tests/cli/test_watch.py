@@ -73,7 +73,9 @@ def test_what_is_watched(project: Project) -> None:
 
 
 class Watching:
-    """A `--watch` that is under way."""
+    """A `--watch` that is under way; at its end, `rest` is what was said and not read."""
+
+    rest = ""
 
     def __init__(self, *options: str) -> None:
         self.process = subprocess.Popen(
@@ -105,7 +107,7 @@ class Watching:
     def end(self) -> int:
         """Press Ctrl-C."""
         os.killpg(self.process.pid, signal.SIGINT)
-        self.process.communicate(timeout=60)
+        self.rest, _ = self.process.communicate(timeout=60)
         return self.process.returncode
 
 
@@ -122,6 +124,19 @@ def test_a_session_at_work(project: Project) -> None:
         assert "1 error in " in watching.next_run()
         assert watching.end() == 2
     assert not (project.root / "artifacts").exists()
+
+
+@pytest.mark.parametrize("report", ["tests/a/out/junit.xml", "tests/b/junit.xml"])
+def test_what_a_run_writes_is_no_change(report: str, project: Project) -> None:
+    """A report beside a test, or below it, does not start the run that writes it; a file beside the report does."""
+    with Watching("--no-artifacts", "--junit-xml", report) as watching:
+        assert "2 passed, 1 failed in " in watching.next_run()
+        time.sleep(1)  # a few looks for changes
+        (project.root / f"{report}.txt").write_text("changed", encoding="utf-8")
+        assert "\n1 " in watching.next_run()
+        time.sleep(1)
+        assert watching.end() in (0, 1)
+        assert watching.rest == ""
 
 
 def test_a_run_that_was_killed_is_not_green(project: Project) -> None:
