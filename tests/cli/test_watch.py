@@ -72,6 +72,26 @@ def test_what_is_watched(project: Project) -> None:
     assert names == ["agenteval.yaml", "shared", "tests"]
 
 
+def test_recordings_elsewhere(project: Project) -> None:
+    """A folder that `--replays` names is watched, and what is in it affects the suite; what is beside it does not."""
+    replays = project.root / "shared/replays"
+    replays.mkdir()
+    (project.root / "suites").mkdir()
+    suite = project.root / "suites/suite.json"
+    suite.write_text("{}", encoding="utf-8")
+    dependencies = Dependencies(["suites/suite.json"], project.root, Config(), replays=Path("shared/replays"))
+    names = [os.path.relpath(path, project.root) for path in dependencies.watched()]
+    assert names == ["agenteval.yaml", "shared/replays", "suites"]
+    assert dependencies.affected([str(replays / "task/replay.json")]) == ["suites/suite.json"]
+    assert dependencies.affected([str(project.root / "shared/replay.json")]) == []
+
+
+def test_recordings_that_are_not_there(project: Project) -> None:
+    """What does not exist cannot be watched; the run says that it is missing."""
+    dependencies = Dependencies(["tests"], project.root, Config(), replays=Path("none"))
+    assert str(project.root / "none") not in dependencies.watched()
+
+
 class Watching:
     """A `--watch` that is under way; at its end, `rest` is what was said and not read."""
 

@@ -50,7 +50,9 @@ def command(asked: RunRequest) -> ExitCode:
 
         options = options_of(asked.context)
         written = [artifacts, *asked.reports.values()]
-        return watch(asked.paths, options, project=project, written=written, terminal=console)
+        return watch(
+            asked.paths, options, project=project, replays=asked.replays, written=written, terminal=console
+        )
     parts = _parts(asked, project)
     console.suite_options = parts.words
     session = _session(asked, project, parts, console)

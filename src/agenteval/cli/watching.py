@@ -23,12 +23,13 @@ def watch(
     options: Sequence[str],
     *,
     project: OpenProject,
+    replays: Path | None,
     written: Iterable[Path],
     terminal: Terminal,
 ) -> ExitCode:
     """Run, and run again what each change affects, until Ctrl-C; the exit code of the last run.
 
-    `written` are the files and directories that the runs themselves write: they are no changes.
+    `replays` is the folder of a suite's recordings when it was named. `written` are the files and directories that the runs themselves write: they are no changes.
 
     Raises `UsageError` (`usage.watch_missing`) without the package watchfiles.
     """
@@ -41,7 +42,7 @@ def watch(
             reason_code="usage.watch_missing",
             next_step="pip install 'agenteval[watch]'",
         ) from None
-    dependencies = Dependencies(paths, project.root, project.config)
+    dependencies = Dependencies(paths, project.root, project.config, replays=replays)
     ours = [os.path.realpath(path) for path in (*written, project.root / FOLDER)]
     usual = DefaultFilter()
 
