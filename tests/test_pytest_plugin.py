@@ -233,6 +233,14 @@ def test_tests_are_selected_by_id_title_and_tags(pytester: pytest.Pytester, proj
     run(pytester, "-m", "agenteval").assert_outcomes(passed=3, deselected=1)
 
 
+def test_a_tag_that_can_be_no_marker(pytester: pytest.Pytester, project: Project) -> None:
+    """A name with `_` at its front may be declared, but pytest makes no such marker: the tag stays a tag."""
+    pytester.makeini("[pytest]\nagenteval = true\nmarkers =\n    _x: hidden\n    slow: takes long\n")
+    project.add("pass", "one", tags=["_x", "slow"])
+    project.add("pass", "two")
+    run(pytester, "-m", "agenteval(tag='_x') and slow").assert_outcomes(passed=1, deselected=1)
+
+
 def test_what_failed_last_is_run_again(pytester: pytest.Pytester, project: Project) -> None:
     """--lf runs failures and errors again, and nothing else."""
     for kind in ("pass", "fail", "error", "skip"):

@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import field
-from typing import Any
+from typing import Annotated, Any
 
 from agenteval import __version__
+from agenteval.findings import WrongPart
+from agenteval.openwop.summary import Suite
 from agenteval.results import InvalidSpec
 from agenteval.sharding import Shard
-from agenteval.strict import Model, model
+from agenteval.strict import Between, Model, model
 from agenteval.trace import Metrics
 
 SHARD_SCHEMA_VERSION = "0.1"
@@ -17,7 +19,7 @@ SHARD_SCHEMA_VERSION = "0.1"
 class ShardTest(Model):
     """A test of a shard. `position` is its place among all that was found, `result` the name of its file."""
 
-    position: int
+    position: Annotated[int, Between(0)]
     result: str
     metrics: Metrics | None = None
 
@@ -29,7 +31,7 @@ class ShardNote(Model):
     `invalid` is true of the problems of a file that could not be run.
     """
 
-    position: int
+    position: Annotated[int, Between(-1)]
     invalid: bool
     problems: list[InvalidSpec]
 
@@ -45,19 +47,23 @@ class ShardRecord(Model):
 
     schema_version: str = SHARD_SCHEMA_VERSION
     agenteval_version: str
-    shard: int
-    of: int
+    shard: Annotated[int, Between(1)]
+    of: Annotated[int, Between(1)]
     run_id: str
     plan: str
-    total: int
-    files: int
-    deselected: int
-    unread: int = 0
-    leaks: int
-    suite: dict[str, Any]
+    total: Annotated[int, Between(0)]
+    files: Annotated[int, Between(0)]
+    deselected: Annotated[int, Between(0)]
+    unread: Annotated[int, Between(0)] = 0
+    leaks: Annotated[int, Between(0)]
+    suite: Suite
     tests: list[ShardTest] = field(default_factory=list)
     notes: list[ShardNote] = field(default_factory=list)
     coverage: dict[str, list[str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.shard > self.of:
+            raise WrongPart(f"there is no shard {self.shard} of {self.of}", "shard")
 
 
 class ShardLog:

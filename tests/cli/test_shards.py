@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -400,6 +401,48 @@ def test_a_damaged_result(four: Project, capsys: pytest.CaptureFixture[str]) -> 
     capsys.readouterr()
     assert main(["merge", *folders(1), "--run-id", "m"]) == 2
     assert capsys.readouterr().err.startswith(f"{path}:1:1: error[json.missing_key]: ")
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"suite": {}}, "error[json.missing_key]: missing required key 'id' in suite"),
+        ({"suite": {"id": "x", "name": "y"}}, "error[json.unknown_key]: unknown key 'name' in suite"),
+        (
+            {"suite": {"id": "x", "pass_score": "x"}},
+            "error[json.wrong_type]: suite.pass_score: expected a number, got 'x'",
+        ),
+        ({"of": 0}, "error[json.wrong_value]: of: expected at least 1, got the number 0"),
+        ({"shard": 2}, "error[json.wrong_value]: shard: there is no shard 2 of 1"),
+        (
+            {"tests": [{"position": -7, "result": "r"}]},
+            "error[json.wrong_value]: tests[0].position: expected at least 0, got the number -7",
+        ),
+    ],
+)
+def test_a_damaged_record(
+    change: dict[str, Any], why: str, four: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What merging relies on is checked, and what is wrong is said with its place."""
+    shard(1, 1)
+    path = Path("artifacts/s-shard-1-of-1/shard.json")
+    record = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps(record | change, indent=2), encoding="utf-8")
+    lines = told(capsys, *folders(1)).splitlines()
+    assert re.fullmatch(rf"{re.escape(str(path))}:\d+:\d+: {re.escape(why)}", lines[0])
+    assert lines[-1] == "   next: run that shard again"
+
+
+@pytest.mark.parametrize("name", ["started_at", "finished_at"])
+def test_a_damaged_time(name: str, four: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """The merged run begins with the first shard and ends with the last, so both times are needed."""
+    shard(1, 1)
+    path = Path("artifacts/s-shard-1-of-1/summary.json")
+    summary = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps(summary | {name: "yesterday"}), encoding="utf-8")
+    assert told(capsys, *folders(1)) == (
+        f"error[merge.damaged]: {path}: {name} is no time: 'yesterday'\n  next: run that shard again\n"
+    )
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ def command(
     from agenteval.cli.ledger import Ledger
     from agenteval.cli.project import open_project
     from agenteval.cli.shards import read_shards
-    from agenteval.openwop.summary import Scores, Suite
+    from agenteval.openwop.summary import Scores
     from agenteval.reporters.artifacts import RunDirectory, new_run_id
     from agenteval.reporters.console import Console
     from agenteval.runner import RunOptions
@@ -76,7 +76,7 @@ def command(
     stream = sys.stderr if json_output else sys.stdout
     console = Console(stream, verbosity=verbose - quiet, color=color or project.config.color)
     options = RunOptions(run_id=run_id, root=project.root, redaction=project.rules)
-    ledger = Ledger(options=options, console=console, scores=Scores(Suite(**first.suite)))
+    ledger = Ledger(options=options, console=console, scores=Scores(first.suite))
     reporting = Reporting(reports, github=github, redactor=ledger.redactor, terminal=console)
     with reporting.during(run_id, parent):
         ledger.directory = RunDirectory(parent, run_id, redactor=ledger.redactor, if_taken=IF_MERGED)
@@ -88,8 +88,6 @@ def command(
 
 def _retold(shards: "Sequence[StoredShard]", ledger: "Ledger") -> ExitCode:
     """Enter the results of the shards, and close the run: from the start of the first to the end of the last."""
-    from datetime import datetime
-
     from agenteval.cli.shards import Told, merged
     from agenteval.selection import Selection
 
@@ -102,7 +100,5 @@ def _retold(shards: "Sequence[StoredShard]", ledger: "Ledger") -> ExitCode:
             ledger.invalid(part.problems)
         else:
             ledger.warn(part.problems)
-    summaries = [shard.run.summary for shard in shards]
-    started = datetime.fromisoformat(min(each.started_at for each in summaries)).timestamp()
-    finished = datetime.fromisoformat(max(each.finished_at for each in summaries)).timestamp()
+    started, finished = min(shard.started for shard in shards), max(shard.finished for shard in shards)
     return ledger.close(started, (finished - started) * 1000)

@@ -3,12 +3,13 @@
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
 from agenteval.cli.examining import Examiner, Judged
 from agenteval.coverage import CoverageTally
-from agenteval.errors import AgentEvalError, Problem
+from agenteval.errors import AgentEvalError, FileError, Problem
 from agenteval.reading.faults import problem_at
 from agenteval.reading.jsonsource import load_model
 from agenteval.redaction import Redactor
@@ -19,6 +20,9 @@ from agenteval.run_files import RESULT_ENDING, SHARD, SUMMARY, TRACE_ENDING
 from agenteval.shard_record import ShardNote, ShardRecord, ShardTest
 from agenteval.stored import StoredRun, stored_problem
 from agenteval.unique_ids import TaskIds
+
+AGAIN = "run that shard again"
+"""What to do about a shard whose files are not as they were written."""
 
 
 class MergeError(AgentEvalError):
@@ -36,10 +40,12 @@ class Told(NamedTuple):
 
 @dataclass(slots=True)
 class StoredShard:
-    """A shard on disk."""
+    """A shard on disk. `started` and `finished` are seconds since 1970."""
 
     run: StoredRun
     record: ShardRecord
+    started: float
+    finished: float
 
     @property
     def folder(self) -> Path:
@@ -95,14 +101,27 @@ def _read(folder: Path) -> StoredShard:
         )
     if not (folder / SUMMARY).is_file():
         raise _unfinished(folder)
-    return StoredShard(StoredRun(folder), load_model(ShardRecord, folder / SHARD, max_bytes=sys.maxsize))
+    run = StoredRun(folder)
+    try:
+        record = load_model(ShardRecord, folder / SHARD, max_bytes=sys.maxsize)
+    except FileError as error:
+        raise error.advising(AGAIN) from None
+    return StoredShard(run, record, _time(run, "started_at"), _time(run, "finished_at"))
+
+
+def _time(run: StoredRun, name: str) -> float:
+    text = getattr(run.summary, name)
+    try:
+        return datetime.fromisoformat(text).timestamp()
+    except (ValueError, OverflowError):
+        raise MergeError(f"{run.path / SUMMARY}: {name} is no time: {text!r}", next_step=AGAIN) from None
 
 
 def _unfinished(folder: Path) -> MergeError:
     return MergeError(
         f"the run in {folder} did not finish: it has no {SUMMARY}",
         reason_code="merge.unfinished",
-        next_step="run that shard again",
+        next_step=AGAIN,
     )
 
 
