@@ -218,6 +218,42 @@ def test_the_table_may_be_spelt_in_any_way(tmp_path: Path, text: str) -> None:
     assert load_config(tmp_path, {}).strict
 
 
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ('artifacts_dir: "\\0"', "1:16: error[config.wrong_value]: artifacts_dir"),
+        ('baseline: "a\\0.json"', "1:11: error[config.wrong_value]: baseline"),
+        ('plugins: ["a\\0.py"]', "1:11: error[config.wrong_value]: plugins[0]"),
+    ],
+)
+def test_what_no_path_can_hold(tmp_path: Path, text: str, where: str) -> None:
+    """It is refused where it stands, before anything is written; any other name is a path."""
+    yaml_file(tmp_path, text)
+    (line, *_) = told(tmp_path)[0].split("\n")
+    assert line.startswith(f"agenteval.yaml:{where}: '")
+    assert line.endswith("' is no path: it has a NUL character")
+    yaml_file(tmp_path, 'artifacts_dir: "a\\tb ü"')
+    assert load_config(tmp_path, {}).artifacts_dir == "a\tb ü"
+
+
+def test_an_array_of_tables_is_no_table(tmp_path: Path) -> None:
+    """Brackets too many do not switch all settings off in silence; of other tools they are nobody's business here."""
+    toml_file(tmp_path, "[[tool.agenteval]]\nstrict = true\n")
+    (text,) = told(tmp_path)
+    assert text == (
+        "pyproject.toml:1:3: error[config.wrong_type]: expected a mapping, got a list\n"
+        "   1 | [[tool.agenteval]]\n"
+        "     |   ^^^^^^^^^^^^^^"
+    )
+    toml_file(tmp_path, "[[tool.agenteval.limits]]\nmax_events = 1\n")
+    (text,) = told(tmp_path)
+    assert text.startswith(
+        "pyproject.toml:1:3: error[config.wrong_type]: limits: expected a mapping, got a list\n"
+    )
+    toml_file(tmp_path, "[[tool.other]]\nname = 'agenteval'\n[[tool.agenteval-more]]\na = 1\n")
+    assert load_config(tmp_path, {}) == Config()
+
+
 def test_an_inline_table_is_pointed_at(tmp_path: Path) -> None:
     """The line is right, if not the column."""
     toml_file(tmp_path, "[tool.agenteval]\nsuite = {pass = 1}\n")

@@ -169,6 +169,21 @@ def test_every_verdict_is_one_of_pytests_own(pytester: pytest.Pytester, project:
     }
 
 
+def test_properties_show_no_secret(
+    pytester: pytest.Pytester, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Names are redacted too: a value of `secrets` may be the name of an adapter."""
+    monkeypatch.setenv("MY_KEY", "hush-hush-hush")
+    (project.root / "agenteval.yaml").write_text("secrets: [MY_KEY]\n", encoding="utf-8")
+    project.add("pass", "hidden", adapter="hush-hush-hush")
+    project.add("pass", "shown")
+    run(pytester, "--junit-xml", "junit.xml").assert_outcomes(passed=1, errors=1)
+    assert "hush-hush-hush" not in (pytester.path / "junit.xml").read_text(encoding="utf-8")
+    found = cases(pytester.path / "junit.xml")
+    assert found["nanoclaw.t.hidden.x"][1]["agenteval.adapter"].startswith("[redacted:env:")
+    assert found["nanoclaw.t.shown.x"][1]["agenteval.adapter"] == "nanoclaw 0.1.0"
+
+
 def test_a_pass_that_skipped_assertions_is_told(pytester: pytest.Pytester, project: Project) -> None:
     """Most of a test may have gone unjudged, and pytest knows no word for it; a skipped test has one."""
     project.add("pass", assertions=[SEARCHES, NEEDS_LIVE])
@@ -231,6 +246,14 @@ def test_tests_are_selected_by_id_title_and_tags(pytester: pytest.Pytester, proj
         done = run(pytester, "--collect-only", "-q", option, expression)
         assert set(collected(done)) == names, expression
     run(pytester, "-m", "agenteval").assert_outcomes(passed=3, deselected=1)
+
+
+def test_a_tag_that_can_be_no_marker(pytester: pytest.Pytester, project: Project) -> None:
+    """A name with `_` at its front may be declared, but pytest makes no such marker: the tag stays a tag."""
+    pytester.makeini("[pytest]\nagenteval = true\nmarkers =\n    _x: hidden\n    slow: takes long\n")
+    project.add("pass", "one", tags=["_x", "slow"])
+    project.add("pass", "two")
+    run(pytester, "-m", "agenteval(tag='_x') and slow").assert_outcomes(passed=1, deselected=1)
 
 
 def test_what_failed_last_is_run_again(pytester: pytest.Pytester, project: Project) -> None:

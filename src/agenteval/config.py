@@ -24,7 +24,7 @@ PREFIX = "AGENTEVAL_"
 
 _MISNAMED = "agenteval.yml"
 _PYPROJECT = "pyproject.toml"
-_TABLES = ("\n[tool.agenteval", "\ntool.agenteval", "\n[tool]", "\ntool={")
+_TABLES = ("\n[tool.agenteval", "\n[[tool.agenteval", "\ntool.agenteval", "\n[tool]", "\ntool={")
 """How the table may begin, once blanks and quotes are removed."""
 CONFIGURING = (SETTINGS_FILE, _PYPROJECT)
 """The names of files that may hold settings."""

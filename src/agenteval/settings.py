@@ -69,6 +69,8 @@ class _PluginName:
 
 def _plugin_fault(name: str) -> str:
     """What is wrong with the name of a plugin; empty when nothing is."""
+    if fault := _path_fault(name):
+        return fault
     if name.endswith(".py"):
         path = Path(os.path.normpath(name))
         inside = not path.is_absolute() and path.parts[0] != os.pardir
@@ -82,11 +84,26 @@ def _plugin_fault(name: str) -> str:
     return f"expected a file of the project that ends in .py, or the dotted name of an installed module, got {name!r}"
 
 
+class _PathName:
+    """The rule for a path: its characters are such as a path can hold."""
+
+    def __call__(self, value: Any) -> bool:
+        return not _path_fault(value)
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        return explained(handler(source), _path_fault)
+
+
+def _path_fault(name: str) -> str:
+    """What is wrong with a path, of whatever there is or is not; empty when nothing is."""
+    return f"{name!r} is no path: it has a NUL character" if "\0" in name else ""
+
+
 @model
 class Config(Model):
     """What a project sets once for all runs; the command line overrides it."""
 
-    artifacts_dir: Annotated[str, NotEmpty()] = "artifacts"
+    artifacts_dir: Annotated[str, NotEmpty(), _PathName()] = "artifacts"
     """Where runs are written, relative to the project root."""
     strict: bool = False
     """Warnings fail a test."""
@@ -96,7 +113,7 @@ class Config(Model):
     """A missing capability fails an assertion instead of skipping it."""
     save_traces: bool = False
     """Write every test's normalized trace."""
-    baseline: Annotated[str, NotEmpty()] = "agenteval-baseline.json"
+    baseline: Annotated[str, NotEmpty(), _PathName()] = "agenteval-baseline.json"
     """The file that `--update-baseline` writes, relative to the project root."""
     color: Literal["auto", "always", "never"] = "auto"
     """Whether the console uses colour."""

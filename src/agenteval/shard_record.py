@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import field
-from typing import Any
+from typing import Annotated, Any
 
 from agenteval import __version__
+from agenteval.findings import WrongPart
+from agenteval.openwop.summary import Suite
 from agenteval.results import InvalidSpec
 from agenteval.sharding import Shard
-from agenteval.strict import Model, model
+from agenteval.strict import Between, Model, model
 from agenteval.trace import Metrics
 
 SHARD_SCHEMA_VERSION = "0.1"
@@ -17,7 +19,7 @@ SHARD_SCHEMA_VERSION = "0.1"
 class ShardTest(Model):
     """A test of a shard. `position` is its place among all that was found, `result` the name of its file."""
 
-    position: int
+    position: Annotated[int, Between(0)]
     result: str
     metrics: Metrics | None = None
 
@@ -29,7 +31,7 @@ class ShardNote(Model):
     `invalid` is true of the problems of a file that could not be run.
     """
 
-    position: int
+    position: Annotated[int, Between(-1)]
     invalid: bool
     problems: list[InvalidSpec]
 
@@ -40,23 +42,28 @@ class ShardRecord(Model):
 
     `plan` is the same for all shards of a run: a digest of the tests, of how they were divided, and of all settings
     that a result depends on. `run_id` is the one that the user gave; `total` counts the files found, `files` those of
-    the shard.
+    the shard; `deselected` those that no shard has, `unread` those of the shard that --lf left out.
     """
 
     schema_version: str = SHARD_SCHEMA_VERSION
     agenteval_version: str
-    shard: int
-    of: int
+    shard: Annotated[int, Between(1)]
+    of: Annotated[int, Between(1)]
     run_id: str
     plan: str
-    total: int
-    files: int
-    deselected: int
-    leaks: int
-    suite: dict[str, Any]
+    total: Annotated[int, Between(0)]
+    files: Annotated[int, Between(0)]
+    deselected: Annotated[int, Between(0)]
+    unread: Annotated[int, Between(0)] = 0
+    leaks: Annotated[int, Between(0)]
+    suite: Suite
     tests: list[ShardTest] = field(default_factory=list)
     notes: list[ShardNote] = field(default_factory=list)
     coverage: dict[str, list[str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.shard > self.of:
+            raise WrongPart(f"there is no shard {self.shard} of {self.of}", "shard")
 
 
 class ShardLog:
@@ -70,13 +77,16 @@ class ShardLog:
         self._total = 0
         self._plan = ""
         self._deselected = 0
+        self._unread = 0
         self._notes: list[ShardNote] = []
         self._tests: list[ShardTest] = []
 
-    def begin(self, positions: Sequence[int], total: int, *, plan: str, deselected: int) -> None:
-        """Set the places of the shard's files among all that were found, and what is equal in all shards."""
+    def begin(
+        self, positions: Sequence[int], total: int, *, plan: str, deselected: int, unread: int = 0
+    ) -> None:
+        """Set the places of the shard's files among all that were found, how many it left out, and what all shards share."""
         self._positions, self._total = positions, total
-        self._plan, self._deselected = plan, deselected
+        self._plan, self._deselected, self._unread = plan, deselected, unread
 
     def at(self, index: int) -> None:
         """Move to a file of the shard, by its index."""
@@ -106,6 +116,7 @@ class ShardLog:
             plan=self._plan,
             total=self._total,
             deselected=self._deselected,
+            unread=self._unread,
             files=len(self._positions),
             tests=self._tests,
             notes=self._notes,

@@ -16,15 +16,21 @@ class UniqueIds:
         self._paths: dict[str, Path] = {}
 
     def claim(self, test_id: str, path: Path) -> None:
-        """Take a test's id. Raises `SpecError` (`spec.duplicate_test_id`) when another file has it."""
+        """Take a test's id. Raises `SpecError` with the `clash`, at its place in the file."""
+        if fault := self.clash(test_id, path):
+            raise SpecError([problem_at(place(read_text(path), fault.data_path), fault, path)])
+
+    def clash(self, test_id: str, path: Path) -> Fault | None:
+        """Take a test's id; a fault (`spec.duplicate_test_id`) when another file has it. Reads no file."""
         other = self._paths.setdefault(test_id, path)
-        if other != path:
-            raise _refused(
-                path,
-                code="spec.duplicate_test_id",
-                message=f"the id {test_id!r} is already used by {other}",
-                next_step="give one of the two another id: results are stored by id",
-            )
+        if other == path:
+            return None
+        return Fault(
+            "spec.duplicate_test_id",
+            f"the id {test_id!r} is already used by {other}",
+            ("id",),
+            next_step="give one of the two another id: results are stored by id",
+        )
 
 
 class TaskIds(UniqueIds):
@@ -34,20 +40,16 @@ class TaskIds(UniqueIds):
         super().__init__()
         self._owners: dict[str, str] = {}
 
-    def claim(self, test_id: str, path: Path) -> None:
-        """Take a test's id. Raises `SpecError` also for an id whose task id is taken (`openwop.task_id_collision`)."""
-        super().claim(test_id, path)
+    def clash(self, test_id: str, path: Path) -> Fault | None:
+        """Take a test's id; also a fault for one whose task id is taken (`openwop.task_id_collision`)."""
+        if fault := super().clash(test_id, path):
+            return fault
         owner = self._owners.setdefault(task_id(test_id), test_id)
-        if owner != test_id:
-            raise _refused(
-                path,
-                code="openwop.task_id_collision",
-                message=f"the ids {test_id!r} and {owner!r} give the same OpenWOP task id, {task_id(test_id)!r}",
-                next_step="make the ids differ in a letter or a digit",
-            )
-
-
-def _refused(path: Path, *, code: str, message: str, next_step: str) -> SpecError:
-    """The error for the id of a test file, with its place there."""
-    fault = Fault(code, message, ("id",), next_step=next_step)
-    return SpecError([problem_at(place(read_text(path), fault.data_path), fault, path)])
+        if owner == test_id:
+            return None
+        return Fault(
+            "openwop.task_id_collision",
+            f"the ids {test_id!r} and {owner!r} give the same OpenWOP task id, {task_id(test_id)!r}",
+            ("id",),
+            next_step="make the ids differ in a letter or a digit",
+        )

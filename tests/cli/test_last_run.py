@@ -190,6 +190,26 @@ def test_a_link_in_the_cache_is_not_written_through(project: Project) -> None:
     assert cache(project)["failed"] == ["tests/b/test.yaml", "tests/d/test.yaml"]
 
 
+def test_a_cache_that_leads_out_of_the_project_is_let_be(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The directory itself may be a link: out of the project nothing is written, and nothing believed."""
+    folder = project.root / ".agenteval_cache"
+    outside = project.root.parent / f"{project.root.name}-outside"
+    outside.mkdir()
+    folder.symlink_to(outside)
+    assert ran(capsys) == list("abcde")
+    assert list(outside.iterdir()) == []
+    record = {"schema_version": "0.1", "failed": ["tests/a/test.yaml"], "duration_ms": {}}
+    (outside / "last-run.json").write_text(json.dumps(record), encoding="utf-8")
+    assert ran(capsys, "--lf")[0] == "--lf: no failed test is on record; running all tests"
+    folder.unlink()
+    (project.root / "kept").mkdir()
+    folder.symlink_to("kept")
+    ran(capsys)
+    assert cache(project)["failed"] == ["tests/b/test.yaml", "tests/d/test.yaml"]
+
+
 def test_what_a_run_left_half_written_is_replaced(project: Project) -> None:
     """In a container the next run may have the same process id: it would be forgotten, and every one after it."""
     (project.root / ".agenteval_cache").mkdir()

@@ -359,8 +359,28 @@ def test_github_can_be_turned_off_and_on(
     assert main(["report", "artifacts/r", "--github"]) == 0
     assert capsys.readouterr().out.startswith("::error file=tests/fail/test.yaml,line=22,col=3,")
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", "summary.md")
     assert main(["run", "tests/fail", "--no-github", "--no-artifacts"]) == 1
+    assert "::error" not in capsys.readouterr().out
+    assert not Path("summary.md").exists()
+
+
+@pytest.mark.parametrize(
+    "options", [[], ["--no-artifacts"], ["--tap", "tap"], ["--shard", "1/1"]], ids=" ".join
+)
+def test_commands_are_off_without_annotations(
+    options: list[str], project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`--no-github` asks for no annotations; GitHub reads the log all the same. Nobody else is bothered."""
+    command = ["run", "tests/fail", "--no-github", *options]
+    assert main(command) == 1
     assert "::" not in capsys.readouterr().out
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    assert main(command) == 1
+    off, *told, on, last = capsys.readouterr().out.splitlines()
+    assert on == f"::{off.removeprefix('::stop-commands::')}::"
+    assert any(line.startswith("FAIL nanoclaw.t.fail.x ") for line in told)
+    assert last == "exit 1: 1 test failed"
 
 
 def test_words_of_an_agent_are_no_commands(

@@ -5,12 +5,13 @@ import os
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from agenteval.cli import main
 from agenteval.reporters.formats import FORMATS
-from projects import FETCHES, NEEDS_LIVE, SEARCHES, VACUOUS, Project, make_replay
+from projects import FETCHES, NEEDS_LIVE, SEARCHES, VACUOUS, Project
 from runs import EXAMPLES, settled, written
 
 
@@ -122,11 +123,11 @@ def test_a_shard_says_what_it_is(project: Project, capsys: pytest.CaptureFixture
     assert capsys.readouterr().out.startswith("shard 2/3: 1 of 4 tests\n")
 
 
-def durations(**ms: float) -> None:
-    """A cache of how long tests took."""
+def durations(*, failed: str = "", **ms: float) -> None:
+    """A cache of which tests failed, by their letters, and of how long tests took."""
     cache = {
         "schema_version": "0.1",
-        "failed": [],
+        "failed": [f"tests/{name}/test.yaml" for name in failed],
         "duration_ms": {f"tests/{k}/test.yaml": v for k, v in ms.items()},
     }
     Path(".agenteval_cache").mkdir(exist_ok=True)
@@ -158,6 +159,55 @@ def test_known_durations_balance_shards(four: Project, capsys: pytest.CaptureFix
     shard(2, 2)
     assert (in_shard(1), in_shard(2)) == ("c", "abd")
     assert main(["merge", *folders(2)]) == 0
+
+
+def test_what_failed_is_asked_for_within_a_shard(four: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """What an earlier shard takes off the record moves no test to another shard: none is left out, none runs twice."""
+    four.add("pass", "e")
+    four.add("fail", "f")
+    durations(failed="acdf")
+    assert [shard(number, 2, "--lf") for number in (1, 2)] == [0, 1]
+    assert (in_shard(1), in_shard(2)) == ("ac", "df")
+    out = capsys.readouterr().out
+    assert out.startswith("2 passed, 1 deselected in ")
+    assert "\n1 passed, 1 failed, 1 deselected in " in out
+    assert main(["merge", *folders(2), "-q"]) == 1
+    assert "\n3 passed, 1 failed, 2 deselected in " in capsys.readouterr().out
+
+
+def test_what_failed_comes_first_within_a_shard(four: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """`--ff` orders the tests of a shard, and each test is in one."""
+    durations(failed="cd")
+    for number in (1, 2):
+        main(["run", "tests", "--ff", "--shard", f"{number}/2", "--run-id", "s"])
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(" ", 2)[:2] for line in lines if line.startswith(("PASS", "shard", "--ff"))] == [
+        ["shard", "1/2:"],
+        ["--ff:", "1"],
+        ["PASS", "nanoclaw.t.c.x"],
+        ["PASS", "nanoclaw.t.a.x"],
+        ["shard", "2/2:"],
+        ["--ff:", "1"],
+        ["PASS", "nanoclaw.t.d.x"],
+        ["PASS", "nanoclaw.t.b.x"],
+    ]
+    assert main(["merge", *folders(2)]) == 0
+
+
+def test_a_shard_without_a_failure_runs_all_its_tests(
+    four: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As a run without a failure does; and a shard with `--lf` belongs to no run without."""
+    durations(failed="c")
+    for number in (1, 2):
+        assert main(["run", "tests", "--lf", "--shard", f"{number}/2", "--run-id", "s"]) == 0
+    assert (in_shard(1), in_shard(2)) == ("c", "bd")
+    out = capsys.readouterr().out
+    assert out.startswith("shard 1/2: 2 of 4 tests\n--lf: 1 test failed last time\nPASS ")
+    assert "\nshard 2/2: 2 of 4 tests\n--lf: no failed test is on record; running all tests\nPASS " in out
+    shutil.rmtree(folders(2)[1])
+    shard(2, 2)
+    assert "tests, settings or recorded durations differ" in told(capsys, *folders(2))
 
 
 def test_durations_of_another_run(four: Project, capsys: pytest.CaptureFixture[str]) -> None:
@@ -353,17 +403,83 @@ def test_a_damaged_result(four: Project, capsys: pytest.CaptureFixture[str]) -> 
     assert capsys.readouterr().err.startswith(f"{path}:1:1: error[json.missing_key]: ")
 
 
-def test_one_id_in_two_shards(four: Project, capsys: pytest.CaptureFixture[str]) -> None:
-    """What a whole run would have refused is refused when it is put together."""
-    four.add("pass", "e", id="nanoclaw.t.d.x", replay=make_replay())
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"suite": {}}, "error[json.missing_key]: missing required key 'id' in suite"),
+        ({"suite": {"id": "x", "name": "y"}}, "error[json.unknown_key]: unknown key 'name' in suite"),
+        (
+            {"suite": {"id": "x", "pass_score": "x"}},
+            "error[json.wrong_type]: suite.pass_score: expected a number, got 'x'",
+        ),
+        ({"of": 0}, "error[json.wrong_value]: of: expected at least 1, got the number 0"),
+        ({"shard": 2}, "error[json.wrong_value]: shard: there is no shard 2 of 1"),
+        (
+            {"tests": [{"position": -7, "result": "r"}]},
+            "error[json.wrong_value]: tests[0].position: expected at least 0, got the number -7",
+        ),
+    ],
+)
+def test_a_damaged_record(
+    change: dict[str, Any], why: str, four: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What merging relies on is checked, and what is wrong is said with its place."""
+    shard(1, 1)
+    path = Path("artifacts/s-shard-1-of-1/shard.json")
+    record = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps(record | change, indent=2), encoding="utf-8")
+    lines = told(capsys, *folders(1)).splitlines()
+    assert re.fullmatch(rf"{re.escape(str(path))}:\d+:\d+: {re.escape(why)}", lines[0])
+    assert lines[-1] == "   next: run that shard again"
+
+
+@pytest.mark.parametrize("name", ["started_at", "finished_at"])
+def test_a_damaged_time(name: str, four: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """The merged run begins with the first shard and ends with the last, so both times are needed."""
+    shard(1, 1)
+    path = Path("artifacts/s-shard-1-of-1/summary.json")
+    summary = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps(summary | {name: "yesterday"}), encoding="utf-8")
+    assert told(capsys, *folders(1)) == (
+        f"error[merge.damaged]: {path}: {name} is no time: 'yesterday'\n  next: run that shard again\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("test_id", "code", "why", "step"),
+    [
+        (
+            "nanoclaw.t.d.x",
+            "spec.duplicate_test_id",
+            "the id 'nanoclaw.t.d.x' is already used by tests/d/test.yaml",
+            "give one of the two another id: results are stored by id",
+        ),
+        (
+            "nanoclaw.t-d.x",
+            "openwop.task_id_collision",
+            "the ids 'nanoclaw.t-d.x' and 'nanoclaw.t.d.x' give the same OpenWOP task id,\n  'nanoclaw-t-d-x'",
+            "make the ids differ in a letter or a digit",
+        ),
+    ],
+)
+def test_ids_that_clash_in_two_shards(
+    test_id: str, code: str, why: str, step: str, four: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No shard can see it: merged, the second test is refused as the whole run refuses it, and the others stay."""
+    four.add("pass", "e", id=test_id)
+    assert main(["run", "tests", "--run-id", "plain"]) == 3
+    durations()
     assert [shard(number, 2) for number in (1, 2)] == [0, 0]
     capsys.readouterr()
-    assert main(["merge", *folders(2), "--run-id", "m"]) == 3
-    assert capsys.readouterr().err == (
-        "artifacts/s-shard-1-of-2/nanoclaw.t.d.x.result.json: error[spec.duplicate_test_id]: the id 'nanoclaw.t.d.x' "
-        "is already used by artifacts/s-shard-2-of-2/nanoclaw.t.d.x.result.json\n"
-        "   next: give one of the two tests another id: results are stored by id\n"
+    assert main(["merge", *folders(2), "--run-id", "merged", "-q"]) == 3
+    assert capsys.readouterr().out.startswith(
+        f"tests/e/test.yaml: error[{code}]: {why}\n   next: {step}\n\n4 passed, 1 invalid in "
     )
+    plain = written("plain")
+    place = '"line": 2,\n      "column": 5,'  # for which the test file would have to be read again
+    plain["summary.json"] = plain["summary.json"].replace(place, '"line": null,\n      "column": null,')
+    assert written("merged") == plain
+    assert main(["gate", "merged"]) == 1
 
 
 @pytest.mark.parametrize(

@@ -72,8 +72,30 @@ def test_what_is_watched(project: Project) -> None:
     assert names == ["agenteval.yaml", "shared", "tests"]
 
 
+def test_recordings_elsewhere(project: Project) -> None:
+    """A folder that `--replays` names is watched, and what is in it affects the suite; what is beside it does not."""
+    replays = project.root / "shared/replays"
+    replays.mkdir()
+    (project.root / "suites").mkdir()
+    suite = project.root / "suites/suite.json"
+    suite.write_text("{}", encoding="utf-8")
+    dependencies = Dependencies(["suites/suite.json"], project.root, Config(), replays=Path("shared/replays"))
+    names = [os.path.relpath(path, project.root) for path in dependencies.watched()]
+    assert names == ["agenteval.yaml", "shared/replays", "suites"]
+    assert dependencies.affected([str(replays / "task/replay.json")]) == ["suites/suite.json"]
+    assert dependencies.affected([str(project.root / "shared/replay.json")]) == []
+
+
+def test_recordings_that_are_not_there(project: Project) -> None:
+    """What does not exist cannot be watched; the run says that it is missing."""
+    dependencies = Dependencies(["tests"], project.root, Config(), replays=Path("none"))
+    assert str(project.root / "none") not in dependencies.watched()
+
+
 class Watching:
-    """A `--watch` that is under way."""
+    """A `--watch` that is under way; at its end, `rest` is what was said and not read."""
+
+    rest = ""
 
     def __init__(self, *options: str) -> None:
         self.process = subprocess.Popen(
@@ -105,7 +127,7 @@ class Watching:
     def end(self) -> int:
         """Press Ctrl-C."""
         os.killpg(self.process.pid, signal.SIGINT)
-        self.process.communicate(timeout=60)
+        self.rest, _ = self.process.communicate(timeout=60)
         return self.process.returncode
 
 
@@ -122,6 +144,19 @@ def test_a_session_at_work(project: Project) -> None:
         assert "1 error in " in watching.next_run()
         assert watching.end() == 2
     assert not (project.root / "artifacts").exists()
+
+
+@pytest.mark.parametrize("report", ["tests/a/out/junit.xml", "tests/b/junit.xml"])
+def test_what_a_run_writes_is_no_change(report: str, project: Project) -> None:
+    """A report beside a test, or below it, does not start the run that writes it; a file beside the report does."""
+    with Watching("--no-artifacts", "--junit-xml", report) as watching:
+        assert "2 passed, 1 failed in " in watching.next_run()
+        time.sleep(1)  # a few looks for changes
+        (project.root / f"{report}.txt").write_text("changed", encoding="utf-8")
+        assert "\n1 " in watching.next_run()
+        time.sleep(1)
+        assert watching.end() in (0, 1)
+        assert watching.rest == ""
 
 
 def test_a_run_that_was_killed_is_not_green(project: Project) -> None:

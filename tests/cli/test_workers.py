@@ -239,11 +239,13 @@ def test_how_many_processes(asked: str, files: int, number: int, monkeypatch: py
     assert Flow(workers=asked).processes(files) == number
 
 
-def test_the_number_is_a_number(capsys: pytest.CaptureFixture[str]) -> None:
-    """Anything else is refused."""
-    assert main(["run", ".", "-n", "many"]) == 2
+@pytest.mark.parametrize("command", ["run", "mutate"])
+@pytest.mark.parametrize("value", ["many", "-1", "1.5", "١", "10000", "9" * 5000], ids=lambda text: text[:5])
+def test_the_number_is_a_number(value: str, command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Anything else is refused, and so is a number that no machine has use for."""
+    assert main([command, ".", "-n", value]) == 2
     assert capsys.readouterr().err.startswith(
-        "error[usage.invalid]: -n many: expected a number of processes, or auto\n"
+        f"error[usage.invalid]: -n {value}: expected a number of processes, at most 9999, or auto\n"
     )
 
 

@@ -17,19 +17,25 @@ LONGEST_NAME = 1000
 
 
 class Dependencies:
-    """The tests at some paths, and what each depends on: its directory, the files it names, the project's settings."""
+    """The tests at some paths, and what each depends on: its directory, the files it names, the project's settings.
 
-    def __init__(self, paths: Sequence[str], root: Path, config: Config) -> None:
+    `replays` is the folder of a suite's recordings when it was named.
+    """
+
+    def __init__(
+        self, paths: Sequence[str], root: Path, config: Config, *, replays: Path | None = None
+    ) -> None:
         self.paths = paths
         self.root = root
         plugins = [root / name for name in config.plugins if name.endswith(".py")]
         self.of_all = {_real(path) for path in (*config_files(root), root / SETTINGS_FILE, *plugins)}
+        self.replays = _real(replays) if replays else None
         self._named: dict[tuple[str, int], set[str]] = {}
 
     def affected(self, changed: Iterable[str]) -> list[str]:
         """The arguments of a run of what the changed files affect; all paths if one of them affects all tests."""
         files = {os.path.realpath(path) for path in changed}
-        if files & self.of_all:
+        if files & self.of_all or any(self._is_recording(file) for file in files):
             return list(self.paths)
         tests = self._tests()
         folders = {os.path.dirname(_real(test.path)) for test in tests}  # noqa: PTH120
@@ -45,10 +51,15 @@ class Dependencies:
         """Directories and files to watch."""
         given = [Path(path.partition("::")[0]) for path in self.paths]
         folders = {_real(path if path.is_dir() else path.parent) for path in given}
+        if self.replays and os.path.isdir(self.replays):  # noqa: PTH112
+            folders.add(self.replays)
         for test in self._tests():
             folders |= {os.path.dirname(name) for name in self._names(test.path)}  # noqa: PTH120
         outer = {each for each in folders if not any(_is_below(each, other) for other in folders)}
         return sorted(outer | {path for path in self.of_all if os.path.exists(path)})  # noqa: PTH110
+
+    def _is_recording(self, file: str) -> bool:
+        return self.replays is not None and Path(file).is_relative_to(self.replays)
 
     def _tests(self) -> list[Selected]:
         return [each for each in discover(self.paths) if isinstance(each, Selected)]

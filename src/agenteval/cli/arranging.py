@@ -22,8 +22,8 @@ from agenteval.sharding import Shard, divided
 class Arrangement:
     """The files of a run in their order. `positions` are their places among the `total` files that were found.
 
-    `deselected` counts files that no shard has; `plan` is equal for all shards of a run; `said` are lines to print,
-    `problems` warnings about the division.
+    `deselected` counts files that no shard has; `unread` those that --lf left out, of a shard its own; `plan` is equal for
+    all shards of a run; `said` are lines to print, `problems` warnings about the division.
     """
 
     found: list[Found]
@@ -31,7 +31,6 @@ class Arrangement:
     total: int
     deselected: int = 0
     unread: int = 0
-    """How many of them --lf left out without reading them."""
     wanted: int = 0
     """How many tests all shards have together, as far as is known before loading."""
     plan: str = ""
@@ -40,13 +39,18 @@ class Arrangement:
 
 
 def arranged(found: Iterable[Found], flow: Flow, *, examiner: Examiner, settings: Any) -> Arrangement:
-    """The files that the options ask for. `settings` is plain data: everything else that results depend on."""
+    """The files that the options ask for. `settings` is plain data: everything else that results depend on.
+
+    What failed is asked for within a shard: the shards that run first change what is on record, and never how the tests
+    are divided.
+    """
     all_found = list(found)
     made = Arrangement(found=all_found, positions=list(range(len(all_found))), total=len(all_found))
-    if flow.last_failed or flow.failed_first:
-        _failed(made, examiner.options, only=flow.last_failed)
     if flow.shard:
+        settings = [settings, flow.last_failed, flow.failed_first]
         _shard(made, flow.shard, flow.durations_from, examiner=examiner, settings=settings)
+    if made.found and (flow.last_failed or flow.failed_first):
+        _failed(made, examiner.options, only=flow.last_failed)
     return made
 
 
@@ -72,7 +76,7 @@ def _failed(made: Arrangement, options: RunOptions, *, only: bool) -> None:
     first = [index for index, each in enumerate(made.found) if index in wanted or isinstance(each, SpecError)]
     rest = sorted(set(range(len(made.found))).difference(first))
     if only:
-        made.deselected = made.unread = len(rest)
+        made.unread = len(rest)
         rest = []
     _keep(made, [*first, *rest])
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from agenteval.errors import FileError
 from agenteval.hiding import tokens_in
+from agenteval.reading.containment import is_inside
 from agenteval.reading.documents import read_text
 from agenteval.redaction import Redactor
 from agenteval.reporters.sealing import LeakError, sealed
@@ -46,6 +47,8 @@ def recall(root: Path) -> LastRun:
     """What is remembered; nothing without a cache that can be read."""
     import orjson
 
+    if not is_inside(root / FOLDER, root):
+        return LastRun()
     try:
         data = orjson.loads(read_text(root / FOLDER / _FILE))
     except (FileError, ValueError):
@@ -77,8 +80,11 @@ def remember(
     """Update the cache with the results of a run. Tests that were not run are remembered as before.
 
     `parts` are files of which only some assertions were judged: a pass of these does not mean that the test passes, and
-    their durations say nothing. `timed` says whether durations are kept. That the cache cannot be written is no error.
+    their durations say nothing. `timed` says whether durations are kept. That the cache cannot be written is no error;
+    nor that it is a link out of the project, which nobody follows.
     """
+    if not is_inside(root / FOLDER, root):
+        return
     last, key = recall(root), keys(root)
     known = len(last.duration_ms)
     part = {key(path) for path in parts}

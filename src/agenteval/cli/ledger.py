@@ -24,7 +24,6 @@ from agenteval.run_files import COMPARISON, SHARD, SUMMARY
 from agenteval.runner import RunOptions, timestamp
 from agenteval.scorecard import Tally
 from agenteval.selection import Selection
-from agenteval.strict import plain
 
 if TYPE_CHECKING:
     from agenteval.comparing.watch import Watch
@@ -200,7 +199,7 @@ class Ledger:
         if self.log:
             record = self.log.record(
                 leaks=self.tally.leaks,
-                suite=plain(self.scores.suite),
+                suite=self.scores.suite,
                 coverage=self.tally.coverage.names(),
             )
             directory.add_file(SHARD, record)

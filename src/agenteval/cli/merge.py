@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agenteval.cli.github import ToldGithubOption, in_github_actions, no_commands
+from agenteval.cli.github import ToldGithubOption
 from agenteval.cli.options import (
     FILES,
     ArtifactsDirOption,
@@ -61,7 +61,7 @@ def command(
     from agenteval.cli.ledger import Ledger
     from agenteval.cli.project import open_project
     from agenteval.cli.shards import read_shards
-    from agenteval.openwop.summary import Scores, Suite
+    from agenteval.openwop.summary import Scores
     from agenteval.reporters.artifacts import RunDirectory, new_run_id
     from agenteval.reporters.console import Console
     from agenteval.runner import RunOptions
@@ -76,25 +76,23 @@ def command(
     stream = sys.stderr if json_output else sys.stdout
     console = Console(stream, verbosity=verbose - quiet, color=color or project.config.color)
     options = RunOptions(run_id=run_id, root=project.root, redaction=project.rules)
-    ledger = Ledger(options=options, console=console, scores=Scores(Suite(**first.suite)))
+    ledger = Ledger(options=options, console=console, scores=Scores(first.suite))
     reporting = Reporting(reports, github=github, redactor=ledger.redactor, terminal=console)
     with reporting.during(run_id, parent):
         ledger.directory = RunDirectory(parent, run_id, redactor=ledger.redactor, if_taken=IF_MERGED)
         ledger.on_result = reporting.add
-        with no_commands(console, when=in_github_actions() and not github):
-            code = _retold(shards, ledger)
+        code = _retold(shards, ledger)
     ledger.end(as_json=json_output)
     return code
 
 
 def _retold(shards: "Sequence[StoredShard]", ledger: "Ledger") -> ExitCode:
     """Enter the results of the shards, and close the run: from the start of the first to the end of the last."""
-    from datetime import datetime
-
     from agenteval.cli.shards import Told, merged
     from agenteval.selection import Selection
 
-    ledger.tally.counts.deselected = shards[0].record.deselected
+    unread = sum(shard.record.unread for shard in shards)
+    ledger.tally.counts.deselected = shards[0].record.deselected + unread
     for part in merged(shards, ledger.options.run_id, ledger.redactor, ledger.examiner(Selection())):
         if not isinstance(part, Told):
             ledger.enter(part)
@@ -102,7 +100,5 @@ def _retold(shards: "Sequence[StoredShard]", ledger: "Ledger") -> ExitCode:
             ledger.invalid(part.problems)
         else:
             ledger.warn(part.problems)
-    summaries = [shard.run.summary for shard in shards]
-    started = datetime.fromisoformat(min(each.started_at for each in summaries)).timestamp()
-    finished = datetime.fromisoformat(max(each.finished_at for each in summaries)).timestamp()
+    started, finished = min(shard.started for shard in shards), max(shard.finished for shard in shards)
     return ledger.close(started, (finished - started) * 1000)

@@ -40,8 +40,8 @@ ExcludeTagOption = Annotated[
 
 
 def _known_workers(value: str) -> str:
-    if value != "auto" and not (value.isascii() and value.isdigit()):
-        raise UsageError(f"-n {value}: expected a number of processes, or auto")
+    if value != "auto" and not (value.isascii() and value.isdigit() and len(value) <= 4):
+        raise UsageError(f"-n {value}: expected a number of processes, at most 9999, or auto")
     return value
 
 

@@ -49,7 +49,10 @@ def command(asked: RunRequest) -> ExitCode:
         from agenteval.cli.watching import options_of, watch
 
         options = options_of(asked.context)
-        return watch(asked.paths, options, project=project, artifacts=artifacts, terminal=console)
+        written = [artifacts, *asked.reports.values()]
+        return watch(
+            asked.paths, options, project=project, replays=asked.replays, written=written, terminal=console
+        )
     parts = _parts(asked, project)
     console.suite_options = parts.words
     session = _session(asked, project, parts, console)

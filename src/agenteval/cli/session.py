@@ -121,13 +121,20 @@ class Session:
         ledger, options = self.ledger, self.ledger.options
         settings = plain([__version__, options.strict, options.rules, ledger.scores.suite])
         made = self.arrangement = arranged(found, self.flow, examiner=self.examiner, settings=settings)
-        ledger.partial = made.deselected > 0  # files left out by --lf are not even loaded
-        ledger.tally.counts.deselected += made.deselected
+        left_out = made.deselected + made.unread
+        ledger.partial = left_out > 0  # files left out by --lf are not even loaded
+        ledger.tally.counts.deselected += left_out
         for line in made.said if ledger.console.verbosity >= 0 else ():
             ledger.console.emit((line, "dim"))
         ledger.warn(made.problems)
         if ledger.log:
-            ledger.log.begin(made.positions, made.total, plan=made.plan, deselected=made.deselected)
+            ledger.log.begin(
+                made.positions,
+                made.total,
+                plan=made.plan,
+                deselected=made.deselected,
+                unread=made.unread,
+            )
         return made.found
 
     def _run_all(self, found: Iterable[Candidate | SpecError], maxfail: int) -> bool:

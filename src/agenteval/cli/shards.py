@@ -3,12 +3,14 @@
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
 from agenteval.cli.examining import Examiner, Judged
 from agenteval.coverage import CoverageTally
-from agenteval.errors import AgentEvalError, Problem, SpecError
+from agenteval.errors import AgentEvalError, FileError, Problem
+from agenteval.reading.faults import problem_at
 from agenteval.reading.jsonsource import load_model
 from agenteval.redaction import Redactor
 from agenteval.reporters.filing import Filed, safe_stem
@@ -17,6 +19,10 @@ from agenteval.results import TestResult
 from agenteval.run_files import RESULT_ENDING, SHARD, SUMMARY, TRACE_ENDING
 from agenteval.shard_record import ShardNote, ShardRecord, ShardTest
 from agenteval.stored import StoredRun, stored_problem
+from agenteval.unique_ids import TaskIds
+
+AGAIN = "run that shard again"
+"""What to do about a shard whose files are not as they were written."""
 
 
 class MergeError(AgentEvalError):
@@ -34,10 +40,12 @@ class Told(NamedTuple):
 
 @dataclass(slots=True)
 class StoredShard:
-    """A shard on disk."""
+    """A shard on disk. `started` and `finished` are seconds since 1970."""
 
     run: StoredRun
     record: ShardRecord
+    started: float
+    finished: float
 
     @property
     def folder(self) -> Path:
@@ -93,14 +101,27 @@ def _read(folder: Path) -> StoredShard:
         )
     if not (folder / SUMMARY).is_file():
         raise _unfinished(folder)
-    return StoredShard(StoredRun(folder), load_model(ShardRecord, folder / SHARD, max_bytes=sys.maxsize))
+    run = StoredRun(folder)
+    try:
+        record = load_model(ShardRecord, folder / SHARD, max_bytes=sys.maxsize)
+    except FileError as error:
+        raise error.advising(AGAIN) from None
+    return StoredShard(run, record, _time(run, "started_at"), _time(run, "finished_at"))
+
+
+def _time(run: StoredRun, name: str) -> float:
+    text = getattr(run.summary, name)
+    try:
+        return datetime.fromisoformat(text).timestamp()
+    except (ValueError, OverflowError):
+        raise MergeError(f"{run.path / SUMMARY}: {name} is no time: {text!r}", next_step=AGAIN) from None
 
 
 def _unfinished(folder: Path) -> MergeError:
     return MergeError(
         f"the run in {folder} did not finish: it has no {SUMMARY}",
         reason_code="merge.unfinished",
-        next_step="run that shard again",
+        next_step=AGAIN,
     )
 
 
@@ -145,8 +166,8 @@ def merged(
 ) -> Iterator[Judged | Told]:
     """Results and problems in the order of the whole run, under the id of the merged run.
 
-    Raises `FileError` for a result that is damaged, `SpecError` (`spec.duplicate_test_id`) when two shards have the
-    same test.
+    No shard knows the ids of the others: of two tests with one id, the second is a problem, as in the whole run. Raises
+    `FileError` for a result that is damaged.
     """
     total = shards[0].record.total
     parts: list[tuple[int, StoredShard, ShardTest | ShardNote]] = []
@@ -155,31 +176,27 @@ def merged(
         everywhere = shard is not shards[0]  # problems of no file were reported by each shard
         notes = shard.record.notes
         parts += [(n.position, shard, n) for n in notes if 0 <= n.position < total or not everywhere]
-    ids: dict[str, Path] = {}
+    ids = TaskIds()
+    refused: set[int] = set()
     taken: set[str] = set()
     looked = {shard.record.shard: CoverageTally.of(shard.record.coverage) for shard in shards}
     for _, shard, part in sorted(parts, key=lambda each: each[0]):
+        if part.position in refused:  # the warnings about a test are not told of one that is refused
+            continue
         if isinstance(part, ShardNote):
             yield Told(list(map(stored_problem, part.problems)), part.invalid)
             continue
-        path = shard.folder / part.result
         result = shard.run.stored_result(part.result)
-        _claim(ids, result, path)
+        path = Path(result.path)
+        if fault := ids.clash(result.test_case_id, path):
+            refused.add(part.position)
+            yield Told([problem_at(None, fault, path)], invalid=True)
+            continue
         stem = safe_stem(result.test_case_id, taken)
         taken.add(stem.lower())
         filed = _refiled(result, shard.run, stem, run_id, redactor)
         seen = looked.pop(shard.record.shard, CoverageTally())
         yield examiner.account(result, filed, metrics=part.metrics, looked=seen)
-
-
-def _claim(ids: dict[str, Path], result: TestResult, path: Path) -> None:
-    other = ids.setdefault(result.test_case_id, path)
-    if other is not path:
-        message = f"the id {result.test_case_id!r} is already used by {other}"
-        step = "give one of the two tests another id: results are stored by id"
-        raise SpecError(
-            [Problem(reason_code="spec.duplicate_test_id", message=message, path=path, next_step=step)]
-        )
 
 
 def _refiled(result: TestResult, run: StoredRun, stem: str, run_id: str, redactor: Redactor) -> Filed:

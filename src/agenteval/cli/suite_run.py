@@ -146,6 +146,6 @@ def _scored(suite: "AgentEvalSuite", request: SuiteRequest, modes: Sequence[str]
         pass_score=pass_score,
         max_cost_usd=bars.maxCostUsd if bars else None,
         max_p95_latency_ms=bars.maxP95LatencyMs if bars else None,
-        modes=modes,
+        modes=list(modes),
         model_class=request.model_class or None,
     )

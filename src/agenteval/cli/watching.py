@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import typer
@@ -23,15 +23,18 @@ def watch(
     options: Sequence[str],
     *,
     project: OpenProject,
-    artifacts: Path,
+    replays: Path | None,
+    written: Iterable[Path],
     terminal: Terminal,
 ) -> ExitCode:
     """Run, and run again what each change affects, until Ctrl-C; the exit code of the last run.
 
+    `replays` is the folder of a suite's recordings when it was named. `written` are the files and directories that the runs themselves write: they are no changes.
+
     Raises `UsageError` (`usage.watch_missing`) without the package watchfiles.
     """
     try:
-        from watchfiles import DefaultFilter
+        from watchfiles import Change, DefaultFilter
         from watchfiles import watch as changes
     except ImportError:
         raise UsageError(
@@ -39,12 +42,17 @@ def watch(
             reason_code="usage.watch_missing",
             next_step="pip install 'agenteval[watch]'",
         ) from None
-    dependencies = Dependencies(paths, project.root, project.config)
-    ours = DefaultFilter(ignore_paths=[os.path.realpath(artifacts), os.path.realpath(project.root / FOLDER)])
+    dependencies = Dependencies(paths, project.root, project.config, replays=replays)
+    ours = [os.path.realpath(path) for path in (*written, project.root / FOLDER)]
+    usual = DefaultFilter()
+
+    def counts(change: Change, path: str) -> bool:
+        return usual(change, path) and not any(map(Path(path).is_relative_to, ours))
+
     ran, code = False, ExitCode.PASSED
     try:
         for events in changes(
-            *dependencies.watched(), watch_filter=ours, yield_on_timeout=True, rust_timeout=PULSE_MS
+            *dependencies.watched(), watch_filter=counts, yield_on_timeout=True, rust_timeout=PULSE_MS
         ):
             affected = dependencies.affected(path for _, path in events) if events else []
             if again := affected if ran else paths:

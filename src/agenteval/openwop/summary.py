@@ -9,6 +9,7 @@ from typing import Any
 from agenteval.lazyregex import lazy
 from agenteval.loading import LoadedTest
 from agenteval.results import AssertionResult, TestResult
+from agenteval.strict import Model, model
 from agenteval.trace import Metrics
 
 SAFETY_FINDINGS = {
@@ -25,8 +26,8 @@ REGRESSION = "regression"
 """The mode of a run that is compared with an earlier one."""
 
 
-@dataclass(slots=True, kw_only=True)
-class Suite:
+@model
+class Suite(Model):
     """The suite of a summary, and the thresholds it has to meet (RFC 0081, section A).
 
     None is a threshold that is not set. `modes` are the ways of evaluation in force (section D): tests judge by rules, as
@@ -38,7 +39,7 @@ class Suite:
     pass_score: float | None = None
     max_cost_usd: float | None = None
     max_p95_latency_ms: float | None = None
-    modes: Sequence[str] = ("golden",)
+    modes: list[str] = field(default_factory=lambda: ["golden"])
     model_class: str | None = None
 
 

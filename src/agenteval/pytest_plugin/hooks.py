@@ -43,8 +43,9 @@ class Hooks:
         self.config = load_config(self.root)
         self.rules = rules_of(self.config, ())
         lines = config.getini("markers")
-        self.declared = frozenset(line.partition(":")[0].partition("(")[0].strip() for line in lines)
-        """The markers that the project declares: a tag of that name is that marker."""
+        names = (line.partition(":")[0].partition("(")[0].strip() for line in lines)
+        self.declared = frozenset(name for name in names if not name.startswith("_"))
+        """The markers that the project declares: a tag of that name is that marker. pytest makes none that begins with `_`."""
         self.ran = False
         self.remarks: list[tuple[str, str]] = []
         self.vacuous = self.skipping = 0

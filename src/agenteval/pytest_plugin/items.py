@@ -99,7 +99,7 @@ class AgentTest(pytest.Item):
             else:
                 self.result = outcome.result
                 self.story = self.project.problems(leaks) or self._told(outcome.result)
-                self.user_properties = properties(outcome.result)
+                self.user_properties = properties(outcome.result, outcome.redactor)
         if self.result is None or leaks or self.result.status == "error":
             pytest.fail(self.story, pytrace=False)
 
@@ -135,8 +135,8 @@ class AgentTest(pytest.Item):
             report.longrepr = self.story
 
 
-def properties(result: TestResult) -> list[tuple[str, object]]:
-    """What machines want to know about a test, from the redacted result."""
+def properties(result: TestResult, redactor: Redactor) -> list[tuple[str, object]]:
+    """What machines want to know about a test. What it quotes is redacted in the result, names are here."""
     facts = {
         "id": result.test_case_id,
         "title": result.title,
@@ -149,7 +149,7 @@ def properties(result: TestResult) -> list[tuple[str, object]]:
         "vacuous": result.summary.vacuous,
         "skipped": result.summary.skipped,
     }
-    return [("agenteval." + name, value) for name, value in facts.items() if value != ""]
+    return [("agenteval." + name, value) for name, value in redactor.swept(facts).items() if value != ""]
 
 
 @pytest.hookimpl(wrapper=True)
