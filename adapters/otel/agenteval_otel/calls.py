@@ -11,7 +11,7 @@ from typing import Any
 
 from agenteval.json_values import args_key
 from agenteval_otel import conventions as gen_ai
-from agenteval_otel.conventions import Message, agree, arguments_of, messages_of, tool_of
+from agenteval_otel.conventions import Message, agree, arguments_of, call_id_of, messages_of, tool_of
 from agenteval_otel.otlp import Span
 from agenteval_otel.runs import Run
 
@@ -48,7 +48,7 @@ def calls_of(run: Run) -> list[Call]:
         call = executions.call_of(span)
         if call is None:
             call = Call(
-                call_id=str(span.attributes.get(gen_ai.CALL_ID) or span.span_id),
+                call_id=call_id_of(span) or span.span_id,
                 tool=tool_of(span),
                 args=arguments_of(span),
                 agent=run.agent_of(span),
@@ -60,7 +60,7 @@ def calls_of(run: Run) -> list[Call]:
             if call.args is None:
                 call.args = arguments_of(span)
             if not call.named:
-                call.call_id = str(span.attributes.get(gen_ai.CALL_ID) or call.call_id)
+                call.call_id = call_id_of(span) or call.call_id
         call.span = span
     calls += asked
     calls.sort(key=lambda call: call.span.start if call.span else call.asked_at)
@@ -125,7 +125,7 @@ class _Executions:
         self._by_id: dict[str, list[Call]] = {}
         for call in asked:
             self._by_id.setdefault(call.call_id, []).append(call)
-        self._ids = {span.attributes.get(gen_ai.CALL_ID) for span in run.tools}
+        self._ids = set(map(call_id_of, run.tools))
         executed = {args_key(arguments_of(span)) for span in run.tools}
         self._told = {call for call in asked if args_key(call.args) in executed}
         """Those of which a span has the arguments."""
@@ -137,8 +137,8 @@ class _Executions:
         of the call. They may fill in arguments, or write them in another form: these tell calls of a tool apart, and make
         no other call of one. An id that several calls have tells calls of different tools not apart.
         """
-        call_id, tool = span.attributes.get(gen_ai.CALL_ID), tool_of(span)
-        of_id = self._by_id.get(str(call_id), []) if call_id else []
+        call_id, tool = call_id_of(span), tool_of(span)
+        of_id = self._by_id.get(call_id, []) if call_id else []
         if same := [call for call in of_id if call.span is None]:
             if of_tool := [call for call in same if call.tool == tool]:
                 return _likeliest(span, of_tool, self._run)

@@ -134,6 +134,11 @@ def tool_of(span: Span) -> str:
     return str(span.attributes.get(TOOL_NAME) or span.name.removeprefix("execute_tool "))
 
 
+def call_id_of(span: Span) -> str:
+    """The id of the call that a span executed, as a text whatever it was written as; empty when it is not told."""
+    return str(span.attributes.get(CALL_ID) or "")
+
+
 def arguments_of(span: Span) -> Any:
     """The arguments of the call that a span executed; None when they were not captured."""
     return _arguments(value_of(span, ARGUMENTS))
