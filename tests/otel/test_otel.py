@@ -140,6 +140,25 @@ def test_arguments_that_are_no_mapping(tmp_path: Path) -> None:
         assert trace_of(path).calls()[0].args == args
 
 
+@pytest.mark.parametrize(
+    ("written", "args"),
+    [
+        ('{"max": NaN, "min": [-Infinity, 1]}', {"max": "NaN", "min": ["-Infinity", 1]}),
+        ('{"max": Infinity, "of": "a \\"NaN, NaN"}', {"max": "Infinity", "of": 'a "NaN, NaN'}),
+        ('{"of": "NaN"}', {"of": "NaN"}),
+        ('{"max": NaN, "min": ', {"input": '{"max": NaN, "min": '}),
+        ('{"max": NaN, "max": 1}', {"input": '{"max": NaN, "max": 1}'}),
+        ("[BaNaNa]", {"input": "[BaNaNa]"}),
+    ],
+)
+def test_numbers_that_are_none_become_text(tmp_path: Path, written: str, args: Any) -> None:
+    """Many writers of JSON have `NaN`: all else is read as strictly as before, and messages that hold it are read."""
+    path = write(tmp_path, agent(), tool(1, 2, "look", tool__call__arguments=written))
+    assert trace_of(path).calls()[0].args == args
+    asked = says("user", "Hi?") | {"score": float("nan")}
+    assert trace_of(write(tmp_path, agent(), chat(1, 2, asked=[asked]))).input_messages[0].content == "Hi?"
+
+
 def test_a_tool_by_the_name_of_its_span(tmp_path: Path) -> None:
     """Without an attribute for it; an error's type alone says that it failed, and what it wrote is no model's answer."""
     executed = span(

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from agenteval.errors import FileError
+from agenteval.lazyregex import lazy
 from agenteval.reading.jsonsource import parse_json
 from agenteval_otel.otlp import Span
 
@@ -96,6 +97,10 @@ IN_A_SPAN = Path("span")
 """What JSON within a span is called in errors, which nobody sees."""
 
 
+_CONSTANT = lazy(r'"(?:[^"\\]|\\.)*+"?|(-?Infinity|NaN)')
+"""A text in JSON, whatever it holds, or what stands for a number and is none."""
+
+
 @dataclass(slots=True, kw_only=True)
 class Message:
     """One message: who speaks, its text, and the calls and responses of tools in it, by call id."""
@@ -159,12 +164,20 @@ def value_of(span: Span, name: str) -> Any:
 
 
 def data_of(value: Any) -> Any:
-    """The data that a value stands for: sound JSON in a text is read, any other text is itself."""
-    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+    """The data that a value stands for: sound JSON in a text is read, any other text is itself.
+
+    `NaN` and its like, which many writers of JSON have for numbers, become text.
+    """
+    if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "["):
+        return value
+    texts = [value]
+    if "NaN" in value or "Infinity" in value:
+        texts.append(_CONSTANT.sub(lambda found: f'"{found[1]}"' if found[1] else found[0], value))
+    for text in texts:
         try:
-            return parse_json(value, IN_A_SPAN)
+            return parse_json(text, IN_A_SPAN)
         except FileError:
-            return value
+            continue
     return value
 
 
