@@ -59,6 +59,8 @@ def calls_of(run: Run) -> list[Call]:
         else:
             if call.args is None:
                 call.args = arguments_of(span)
+            if call.tool == gen_ai.UNNAMED:
+                call.tool = tool_of(span)
             if not call.named:
                 call.call_id = call_id_of(span) or call.call_id
         call.span = span

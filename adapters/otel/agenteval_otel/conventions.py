@@ -18,6 +18,8 @@ OPERATION = "gen_ai.operation.name"
 AGENTS = ("invoke_agent", "invoke_workflow")
 MODEL_CALLS = ("chat", "generate_content", "text_completion")
 TOOL = "execute_tool"
+UNNAMED = "(unnamed)"
+"""What a tool is called whose name is not recorded."""
 OTHERS = ("create_agent", "embeddings", "retrieval")
 """Operations that a trace has no event for."""
 
@@ -135,8 +137,8 @@ def other_kind(span: Span) -> str:
 
 
 def tool_of(span: Span) -> str:
-    """The tool that a span executed."""
-    return str(span.attributes.get(TOOL_NAME) or span.name.removeprefix("execute_tool "))
+    """The tool that a span executed, by its attribute or its name, which is `execute_tool`, then the tool."""
+    return str(span.attributes.get(TOOL_NAME) or f"{span.name} ".removeprefix(f"{TOOL} ").strip() or UNNAMED)
 
 
 def call_id_of(span: Span) -> str:
@@ -251,7 +253,7 @@ def _message(data: dict[str, Any]) -> Message:
         function = call.get("function") if isinstance(call, dict) else None
         if isinstance(function, dict):
             arguments = _arguments(function.get("arguments"))
-            message.calls.append((str(call.get("id") or ""), str(function.get("name") or ""), arguments))
+            message.calls.append((str(call.get("id") or ""), str(function.get("name") or UNNAMED), arguments))
             message.open.append(message.calls[-1][0])
     message.text = "\n".join(text for text in texts if text)
     return message
@@ -268,7 +270,7 @@ def _add(message: Message, part: dict[str, Any], texts: list[str]) -> None:
     if kind in ("text", "input_text", "output_text", "refusal"):
         texts.append(str(part.get("content") or part.get("text") or part.get("refusal") or ""))
     elif kind in CALL_PARTS:
-        call_id, tool = str(part.get("id") or ""), str(part.get("name") or "")
+        call_id, tool = str(part.get("id") or ""), str(part.get("name") or UNNAMED)
         message.calls.append((call_id, tool, _arguments(part.get(CALL_PARTS[kind]))))
         message.open += [call_id] * (kind != "server_tool_call")
     elif kind in RESPONSE_PARTS:

@@ -35,7 +35,7 @@ def normalize(
     status = _status(run, output, cut=cut)
     unanswered = output is None and status != "failed"
     moments = [*_messages(run), *(moment for call in calls for moment in _call(call)), *_model_errors(run)]
-    builder = TraceBuilder(adapter=adapter, capabilities=_capabilities(run), scenario=scenario)
+    builder = TraceBuilder(adapter=adapter, capabilities=_capabilities(run, calls), scenario=scenario)
     for time, add in sorted(moments, key=lambda moment: moment[0]):
         add(builder, timestamp(time))
     if output is not None:
@@ -118,9 +118,14 @@ def _adder(
     return lambda builder, ts: builder.add(kind, data, actor=actor, ts=ts, agent_id=agent)
 
 
-def _capabilities(run: Run) -> Capabilities:
-    """Executions tell of all calls; answers of models do so where each of them is there, and understood."""
-    return Capabilities(supports_tool_trace=bool(run.tools) or tells_all_calls(run), supports_replay=True)
+def _capabilities(run: Run, calls: list[Call]) -> Capabilities:
+    """Executions tell of all calls; answers of models do so where each of them is there, and understood.
+
+    A call whose tool is not named may be one of any tool.
+    """
+    all_told = bool(run.tools) or tells_all_calls(run)
+    named = all(call.tool != gen_ai.UNNAMED for call in calls)
+    return Capabilities(supports_tool_trace=all_told and named, supports_replay=True)
 
 
 def _status(run: Run, output: str | None, *, cut: bool) -> TraceStatus:

@@ -108,6 +108,8 @@ def _calls(run: Run, calls: list[Call]) -> Iterator[str]:
     """What is not known of tool calls."""
     if not run.chats and not run.tools:
         yield "no span is a call of a model or a tool, so tools are not judged"
+    if unnamed := sum(call.tool == gen_ai.UNNAMED for call in calls):
+        yield f"which tool was called is not recorded for {counted(unnamed, 'tool call')}, so tools are not judged"
     if assumed := sum(call.span is None and call.answered_at is not None for call in calls):
         yield f"no execute_tool span is there for {counted(assumed, 'tool result')}: success is assumed"
     if bare := sum(call.args is None for call in calls):
