@@ -35,6 +35,8 @@ class Call:
     guessed: bool = False
     """Whether the span may as well be that of another call of the tool, with other arguments."""
     response: Any = None
+    failed: bool | None = None
+    """Whether the response tells of a failure; None when it does not say."""
     answered_at: int | None = None
 
 
@@ -97,23 +99,24 @@ def _answer(run: Run, calls: list[Call]) -> None:
     for chat in run.chats:
         owner = run.owner_of(chat)
         for name, time in ((gen_ai.INPUT, chat.start), (gen_ai.OUTPUT, chat.end)):
-            for call_id, later, response in _responses(messages_of(chat, name)):
+            for call_id, later, response, failed in _responses(messages_of(chat, name)):
                 asked = [call for call in by_id.get(call_id, ()) if call.asked_at <= time]
                 asked = [call for call in asked if call.owner == owner] or asked
                 if later < len(asked) and asked[-1 - later].answered_at is None:
-                    asked[-1 - later].response, asked[-1 - later].answered_at = response, time
+                    call = asked[-1 - later]
+                    call.response, call.answered_at, call.failed = response, time, failed
 
 
-def _responses(messages: list[Message]) -> Iterator[tuple[str, int, Any]]:
-    """The responses in messages, the last one first: call id, how many calls with this id follow, response.
+def _responses(messages: list[Message]) -> Iterator[tuple[str, int, Any, bool | None]]:
+    """The responses in messages, the last one first: call id, how many calls with this id follow, response, failure.
 
     A call follows that a later message asks for, or of which a later response tells.
     """
     asked: Counter[str] = Counter()
     given: Counter[str] = Counter()
     for message in reversed(messages):
-        for call_id, response in reversed(message.responses):
-            yield call_id, max(asked[call_id], given[call_id]), response
+        for call_id, response, failed in reversed(message.responses):
+            yield call_id, max(asked[call_id], given[call_id]), response, failed
             given[call_id] += 1
         asked.update(call_id for call_id, _, _ in message.calls)
 

@@ -111,8 +111,8 @@ class Message:
     text: str
     calls: list[tuple[str, str, Any]]
     """Call id, tool, arguments."""
-    responses: list[tuple[str, Any]]
-    """Call id, response."""
+    responses: list[tuple[str, Any, bool | None]]
+    """Call id, response, and whether it tells of a failure, where it says so."""
     open: list[str]
     """The ids of the calls that the model's service does not execute itself."""
     finish: str = ""
@@ -123,7 +123,7 @@ class Message:
     @property
     def asks(self) -> bool:
         """Whether it asks for a tool, and does not tell what that answered."""
-        return not {call_id for call_id, _ in self.responses}.issuperset(self.open)
+        return not {call_id for call_id, _, _ in self.responses}.issuperset(self.open)
 
 
 def operation(span: Span) -> str:
@@ -238,7 +238,7 @@ def _message(data: dict[str, Any]) -> Message:
     message.finish = str(data.get("finish_reason") or "")
     content, parts, calls = data.get("content"), data.get("parts"), data.get("tool_calls")
     if answered := data.get("tool_call_id"):
-        parts = [{"type": "tool_result", "tool_use_id": answered, "content": content}]
+        parts = [{**data, "type": "tool_result", "id": answered}]
     elif isinstance(content, list):
         parts = content
     elif not isinstance(parts, list):
@@ -275,6 +275,9 @@ def _add(message: Message, part: dict[str, Any], texts: list[str]) -> None:
         message.open += [call_id] * (kind != "server_tool_call")
     elif kind in RESPONSE_PARTS:
         given = part.get(RESPONSE_PARTS[kind], part.get("result"))
-        message.responses.append((str(part.get("id") or part.get("tool_use_id") or ""), data_of(given)))
+        failed = flag if isinstance(flag := part.get("is_error"), bool) else None
+        message.responses.append(
+            (str(part.get("id") or part.get("tool_use_id") or ""), data_of(given), failed)
+        )
     elif kind not in SILENT_PARTS:
         message.unknown.append(kind)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Any
 
+from agenteval.json_values import show
 from agenteval.trace import (
     AdapterInfo,
     Capabilities,
@@ -84,17 +85,17 @@ def _call(call: Call) -> Iterator[Moment]:
         (span.start if span else call.asked_at),
         _adder("tool_call", {**link, "args": args}, "agent", call.agent),
     )
-    failed = span is not None and gen_ai.has_failed(span)
+    error = _error(span) if span and gen_ai.has_failed(span) else _told_error(call) if call.failed else None
     result = gen_ai.data_of(gen_ai.value_of(span, gen_ai.RESULT)) if span else None
     if result is None:
         result = call.response
     time = span.end if span else call.answered_at
     if time is None:
         return
-    answer = {**link, "success": not failed, "result": result}
+    answer = {**link, "success": error is None, "result": result}
     yield time, _adder("tool_result", answer, "tool", call.agent)
-    if failed and span:
-        yield time, _adder("error", {"scope": "tool", **link, **_error(span)}, "tool", call.agent)
+    if error is not None:
+        yield time, _adder("error", {"scope": "tool", **link, **error}, "tool", call.agent)
 
 
 def _model_errors(run: Run) -> Iterator[Moment]:
@@ -110,6 +111,13 @@ def _error(span: Span) -> dict[str, Any]:
     kind = span.attributes.get(gen_ai.ERROR_TYPE) or exception.get("exception.type") or "error"
     message = span.message or exception.get("exception.message") or ""
     return {"error_type": str(kind), "message": str(message), "retryable": False}
+
+
+def _told_error(call: Call) -> dict[str, Any]:
+    """What a response says that tells of a failure, which no span does."""
+    told = call.response
+    message = told if isinstance(told, str) else show(told)
+    return {"error_type": "error", "message": message, "retryable": False}
 
 
 def _adder(
