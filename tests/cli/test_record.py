@@ -13,6 +13,7 @@ from agenteval.cli import main
 from agenteval.cli.progress import ReadingProgress
 from agenteval.drafting.document import document
 from agenteval.drafting.draft import Parts
+from otel.spans import chat, says, write
 from planted import EMAIL, GITHUB, PASSWORD, PLANTED
 from recorded_projects import NEWS, Logbooks, run, tool
 
@@ -404,7 +405,8 @@ def test_a_run_that_shows_nothing(project: Logbooks, capsys: pytest.CaptureFixtu
     record(project.keep(run(*tool("c1", "TodoWrite", "ok"), output=None)), "--out", "evals", code=2)
     assert capsys.readouterr().err == (
         "error[record.nothing_to_assert]: run 1 shows nothing that a test could check: no tool call, no answer, no memory\n"
-        "  next: choose another run\n"
+        "  next: choose another run, or record again with messages and tool calls captured; "
+        "agenteval record --inspect shows what a recording lacks\n"
     )
     record(project.keep(), "--out", "evals", code=2)
     assert capsys.readouterr().err == (
@@ -412,6 +414,22 @@ def test_a_run_that_shows_nothing(project: Logbooks, capsys: pytest.CaptureFixtu
         "  next: agenteval record --inspect shows what it holds\n"
     )
     assert not Path("evals").exists()
+
+
+def test_a_run_of_which_nothing_was_captured(project: Logbooks, capsys: pytest.CaptureFixture[str]) -> None:
+    """Spans without messages are what many instrumentations write at first: no bug, and no test's new recording."""
+    nothing = "error[record.nothing_to_assert]: run 1 shows nothing that a test could check: no tool call, no answer, no memory"
+    bare = write(project.root, chat(10, 20, parent=""))
+    record(bare, "--out", "evals", code=2)
+    record(
+        write(project.root, chat(10, 20, parent="", answered=[says("assistant", "Hi.")])), "--out", "evals"
+    )
+    before = contents(Path("evals"))
+    record(write(project.root, chat(10, 20, parent="")), "--update", "evals/run-1", code=2)
+    assert [line for line in capsys.readouterr().err.splitlines() if line.startswith("error")] == [
+        nothing
+    ] * 2
+    assert contents(Path("evals")) == before
 
 
 def test_a_folder_that_cannot_be_written(project: Logbooks, capsys: pytest.CaptureFixture[str]) -> None:

@@ -96,6 +96,44 @@ def test_messages_as_the_api_of_a_model_has_them(tmp_path: Path, messages: tuple
     assert trace.notes == [ASSUMED]
 
 
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [("No route.", "No route."), ([{"type": "text", "text": "No."}], '[{"type": "text", "text": "No."}]')],
+)
+@pytest.mark.parametrize("executed", [[], [tool(110, 200, "search", tool__call__id="c1")]])
+def test_a_response_that_tells_of_a_failure(
+    tmp_path: Path, content: Any, message: str, executed: list[dict[str, Any]]
+) -> None:
+    """It has failed, whether or not a span tells of the call; what says that it did not fail is no assumption."""
+    for flag, failed in ((True, True), (False, False), ("true", False), (None, False)):
+        part = {"type": "tool_result", "tool_use_id": "c1", "content": content, "is_error": flag}
+        asked = [ASKED, CALLING, {"role": "user", "content": [part]}]
+        spans = [agent(), chat(10, 100, asked=[ASKED], answered=[CALLING]), *executed]
+        trace = trace_of(write(tmp_path, *spans, chat(210, 300, asked=asked, answered=[NOTHING])))
+        (call,) = trace.calls()
+        assert call.results[0].data == {
+            "tool": "search",
+            "call_id": "c1",
+            "success": not failed,
+            "result": content,
+        }
+        assert [(each.data["error_type"], each.data["message"]) for each in trace.of_type("error")] == [
+            ("error", message)
+        ] * failed
+        told_so = isinstance(flag, bool) or bool(executed)
+        assert (ASSUMED in trace.notes) is not told_so
+
+
+def test_a_failed_span_tells_more_than_the_response(tmp_path: Path) -> None:
+    """There is one error, with what the span says of it."""
+    part = {"type": "tool_result", "tool_use_id": "c1", "content": "No.", "is_error": True}
+    asked = [ASKED, CALLING, {"role": "user", "content": [part]}]
+    executed = tool(110, 200, "search", error="no route", tool__call__id="c1", **{"error.type": "timeout"})
+    first, second = chat(10, 100, answered=[CALLING]), chat(210, 300, asked=asked, answered=[NOTHING])
+    (error,) = trace_of(write(tmp_path, agent(), first, executed, second)).of_type("error")
+    assert (error.data["error_type"], error.data["message"]) == ("timeout", "no route")
+
+
 def test_calls_without_an_id_and_messages_that_are_none(tmp_path: Path) -> None:
     """A call gets an id of its own; what is no message, or no call, is passed over."""
     unnamed = {"type": "function", "function": {"name": "search", "arguments": "{}"}}

@@ -140,6 +140,25 @@ def test_arguments_that_are_no_mapping(tmp_path: Path) -> None:
         assert trace_of(path).calls()[0].args == args
 
 
+@pytest.mark.parametrize(
+    ("written", "args"),
+    [
+        ('{"max": NaN, "min": [-Infinity, 1]}', {"max": "NaN", "min": ["-Infinity", 1]}),
+        ('{"max": Infinity, "of": "a \\"NaN, NaN"}', {"max": "Infinity", "of": 'a "NaN, NaN'}),
+        ('{"of": "NaN"}', {"of": "NaN"}),
+        ('{"max": NaN, "min": ', {"input": '{"max": NaN, "min": '}),
+        ('{"max": NaN, "max": 1}', {"input": '{"max": NaN, "max": 1}'}),
+        ("[BaNaNa]", {"input": "[BaNaNa]"}),
+    ],
+)
+def test_numbers_that_are_none_become_text(tmp_path: Path, written: str, args: Any) -> None:
+    """Many writers of JSON have `NaN`: all else is read as strictly as before, and messages that hold it are read."""
+    path = write(tmp_path, agent(), tool(1, 2, "look", tool__call__arguments=written))
+    assert trace_of(path).calls()[0].args == args
+    asked = says("user", "Hi?") | {"score": float("nan")}
+    assert trace_of(write(tmp_path, agent(), chat(1, 2, asked=[asked]))).input_messages[0].content == "Hi?"
+
+
 def test_a_tool_by_the_name_of_its_span(tmp_path: Path) -> None:
     """Without an attribute for it; an error's type alone says that it failed, and what it wrote is no model's answer."""
     executed = span(
@@ -153,6 +172,27 @@ def test_a_tool_by_the_name_of_its_span(tmp_path: Path) -> None:
     trace = trace_of(write(tmp_path, agent(), {**executed, "name": "execute_tool look"}))
     assert [(call.tool, call.failed) for call in trace.calls()] == [("look", True)]
     assert trace.final_output is None
+
+
+@pytest.mark.parametrize("name", ["execute_tool ", "execute_tool", ""])
+def test_a_tool_whose_name_is_not_recorded(tmp_path: Path, name: str) -> None:
+    """It may be any, so tools are not judged; where span or answer tells the name of a call, it is known."""
+    unnamed = {**span("execute_tool", 20, 30, parent="invoke_agent@0", tool__call__id="c1"), "name": name}
+    trace = trace_of(write(tmp_path, agent(), unnamed))
+    assert trace.tool_counts() == {"(unnamed)": 1}
+    assert not trace.capabilities.supports_tool_trace
+    note = "which tool was called is not recorded for 1 tool call, so tools are not judged"
+    assert note in trace.notes
+    of_api = {"role": "assistant", "tool_calls": [{"id": "c1", "function": {"arguments": "{}"}}]}
+    for answer in (asks_for("c1", ""), of_api):
+        trace = trace_of(write(tmp_path, agent(), chat(1, 10, answered=[answer])))
+        assert trace.tool_counts() == {"(unnamed)": 1}
+        assert not trace.capabilities.supports_tool_trace
+    for answered, executed in (("look", unnamed), ("", tool(20, 30, "look", tool__call__id="c1"))):
+        trace = trace_of(write(tmp_path, agent(), chat(1, 10, answered=[asks_for("c1", answered)]), executed))
+        assert trace.tool_counts() == {"look": 1}
+        assert trace.capabilities.supports_tool_trace
+        assert note not in trace.notes
 
 
 def test_a_tool_span_with_an_id_is_the_call_with_that_id(tmp_path: Path) -> None:

@@ -262,3 +262,13 @@ def test_a_long_run_is_read_in_linear_time(tmp_path: Path, call_id: str) -> None
     start = process_time()
     assert len(calls_of(*runs_of(found.spans))) == 3_000
     assert process_time() - start < 5
+
+
+@pytest.mark.parametrize("call_id", [["c1"], {"id": "c1"}, 7])
+def test_a_call_id_that_is_no_text(tmp_path: Path, call_id: Any) -> None:
+    """It tells the call as its text would: the one that a model asked for by it, else one of its own."""
+    asked = chat(10, 20, answered=[asks_for(str(call_id), "look", q="a")])
+    executed = tool(30, 40, "look", tool__call__id=call_id, tool__call__result="here")
+    for spans in ([agent(), asked, executed], [agent(), executed]):
+        (call,) = trace_of(write(tmp_path, *spans)).calls()
+        assert (call.call_id, call.results[0].data["result"]) == (str(call_id), "here")

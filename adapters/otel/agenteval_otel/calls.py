@@ -11,7 +11,7 @@ from typing import Any
 
 from agenteval.json_values import args_key
 from agenteval_otel import conventions as gen_ai
-from agenteval_otel.conventions import Message, agree, arguments_of, messages_of, tool_of
+from agenteval_otel.conventions import Message, agree, arguments_of, call_id_of, messages_of, tool_of
 from agenteval_otel.otlp import Span
 from agenteval_otel.runs import Run
 
@@ -35,6 +35,8 @@ class Call:
     guessed: bool = False
     """Whether the span may as well be that of another call of the tool, with other arguments."""
     response: Any = None
+    failed: bool | None = None
+    """Whether the response tells of a failure; None when it does not say."""
     answered_at: int | None = None
 
 
@@ -48,7 +50,7 @@ def calls_of(run: Run) -> list[Call]:
         call = executions.call_of(span)
         if call is None:
             call = Call(
-                call_id=str(span.attributes.get(gen_ai.CALL_ID) or span.span_id),
+                call_id=call_id_of(span) or span.span_id,
                 tool=tool_of(span),
                 args=arguments_of(span),
                 agent=run.agent_of(span),
@@ -59,8 +61,10 @@ def calls_of(run: Run) -> list[Call]:
         else:
             if call.args is None:
                 call.args = arguments_of(span)
+            if call.tool == gen_ai.UNNAMED:
+                call.tool = tool_of(span)
             if not call.named:
-                call.call_id = str(span.attributes.get(gen_ai.CALL_ID) or call.call_id)
+                call.call_id = call_id_of(span) or call.call_id
         call.span = span
     calls += asked
     calls.sort(key=lambda call: call.span.start if call.span else call.asked_at)
@@ -95,23 +99,24 @@ def _answer(run: Run, calls: list[Call]) -> None:
     for chat in run.chats:
         owner = run.owner_of(chat)
         for name, time in ((gen_ai.INPUT, chat.start), (gen_ai.OUTPUT, chat.end)):
-            for call_id, later, response in _responses(messages_of(chat, name)):
+            for call_id, later, response, failed in _responses(messages_of(chat, name)):
                 asked = [call for call in by_id.get(call_id, ()) if call.asked_at <= time]
                 asked = [call for call in asked if call.owner == owner] or asked
                 if later < len(asked) and asked[-1 - later].answered_at is None:
-                    asked[-1 - later].response, asked[-1 - later].answered_at = response, time
+                    call = asked[-1 - later]
+                    call.response, call.answered_at, call.failed = response, time, failed
 
 
-def _responses(messages: list[Message]) -> Iterator[tuple[str, int, Any]]:
-    """The responses in messages, the last one first: call id, how many calls with this id follow, response.
+def _responses(messages: list[Message]) -> Iterator[tuple[str, int, Any, bool | None]]:
+    """The responses in messages, the last one first: call id, how many calls with this id follow, response, failure.
 
     A call follows that a later message asks for, or of which a later response tells.
     """
     asked: Counter[str] = Counter()
     given: Counter[str] = Counter()
     for message in reversed(messages):
-        for call_id, response in reversed(message.responses):
-            yield call_id, max(asked[call_id], given[call_id]), response
+        for call_id, response, failed in reversed(message.responses):
+            yield call_id, max(asked[call_id], given[call_id]), response, failed
             given[call_id] += 1
         asked.update(call_id for call_id, _, _ in message.calls)
 
@@ -125,7 +130,7 @@ class _Executions:
         self._by_id: dict[str, list[Call]] = {}
         for call in asked:
             self._by_id.setdefault(call.call_id, []).append(call)
-        self._ids = {span.attributes.get(gen_ai.CALL_ID) for span in run.tools}
+        self._ids = set(map(call_id_of, run.tools))
         executed = {args_key(arguments_of(span)) for span in run.tools}
         self._told = {call for call in asked if args_key(call.args) in executed}
         """Those of which a span has the arguments."""
@@ -137,8 +142,8 @@ class _Executions:
         of the call. They may fill in arguments, or write them in another form: these tell calls of a tool apart, and make
         no other call of one. An id that several calls have tells calls of different tools not apart.
         """
-        call_id, tool = span.attributes.get(gen_ai.CALL_ID), tool_of(span)
-        of_id = self._by_id.get(str(call_id), []) if call_id else []
+        call_id, tool = call_id_of(span), tool_of(span)
+        of_id = self._by_id.get(call_id, []) if call_id else []
         if same := [call for call in of_id if call.span is None]:
             if of_tool := [call for call in same if call.tool == tool]:
                 return _likeliest(span, of_tool, self._run)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from agenteval.errors import FileError
+from agenteval.lazyregex import lazy
 from agenteval.reading.jsonsource import parse_json
 from agenteval_otel.otlp import Span
 
@@ -17,6 +18,8 @@ OPERATION = "gen_ai.operation.name"
 AGENTS = ("invoke_agent", "invoke_workflow")
 MODEL_CALLS = ("chat", "generate_content", "text_completion")
 TOOL = "execute_tool"
+UNNAMED = "(unnamed)"
+"""What a tool is called whose name is not recorded."""
 OTHERS = ("create_agent", "embeddings", "retrieval")
 """Operations that a trace has no event for."""
 
@@ -96,6 +99,10 @@ IN_A_SPAN = Path("span")
 """What JSON within a span is called in errors, which nobody sees."""
 
 
+_CONSTANT = lazy(r'"(?:[^"\\]|\\.)*+"?|(-?Infinity|NaN)')
+"""A text in JSON, whatever it holds, or what stands for a number and is none."""
+
+
 @dataclass(slots=True, kw_only=True)
 class Message:
     """One message: who speaks, its text, and the calls and responses of tools in it, by call id."""
@@ -104,8 +111,8 @@ class Message:
     text: str
     calls: list[tuple[str, str, Any]]
     """Call id, tool, arguments."""
-    responses: list[tuple[str, Any]]
-    """Call id, response."""
+    responses: list[tuple[str, Any, bool | None]]
+    """Call id, response, and whether it tells of a failure, where it says so."""
     open: list[str]
     """The ids of the calls that the model's service does not execute itself."""
     finish: str = ""
@@ -116,7 +123,7 @@ class Message:
     @property
     def asks(self) -> bool:
         """Whether it asks for a tool, and does not tell what that answered."""
-        return not {call_id for call_id, _ in self.responses}.issuperset(self.open)
+        return not {call_id for call_id, _, _ in self.responses}.issuperset(self.open)
 
 
 def operation(span: Span) -> str:
@@ -130,8 +137,13 @@ def other_kind(span: Span) -> str:
 
 
 def tool_of(span: Span) -> str:
-    """The tool that a span executed."""
-    return str(span.attributes.get(TOOL_NAME) or span.name.removeprefix("execute_tool "))
+    """The tool that a span executed, by its attribute or its name, which is `execute_tool`, then the tool."""
+    return str(span.attributes.get(TOOL_NAME) or f"{span.name} ".removeprefix(f"{TOOL} ").strip() or UNNAMED)
+
+
+def call_id_of(span: Span) -> str:
+    """The id of the call that a span executed, as a text whatever it was written as; empty when it is not told."""
+    return str(span.attributes.get(CALL_ID) or "")
 
 
 def arguments_of(span: Span) -> Any:
@@ -154,12 +166,20 @@ def value_of(span: Span, name: str) -> Any:
 
 
 def data_of(value: Any) -> Any:
-    """The data that a value stands for: sound JSON in a text is read, any other text is itself."""
-    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+    """The data that a value stands for: sound JSON in a text is read, any other text is itself.
+
+    `NaN` and its like, which many writers of JSON have for numbers, become text.
+    """
+    if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "["):
+        return value
+    texts = [value]
+    if "NaN" in value or "Infinity" in value:
+        texts.append(_CONSTANT.sub(lambda found: f'"{found[1]}"' if found[1] else found[0], value))
+    for text in texts:
         try:
-            return parse_json(value, IN_A_SPAN)
+            return parse_json(text, IN_A_SPAN)
         except FileError:
-            return value
+            continue
     return value
 
 
@@ -218,7 +238,7 @@ def _message(data: dict[str, Any]) -> Message:
     message.finish = str(data.get("finish_reason") or "")
     content, parts, calls = data.get("content"), data.get("parts"), data.get("tool_calls")
     if answered := data.get("tool_call_id"):
-        parts = [{"type": "tool_result", "tool_use_id": answered, "content": content}]
+        parts = [{**data, "type": "tool_result", "id": answered}]
     elif isinstance(content, list):
         parts = content
     elif not isinstance(parts, list):
@@ -233,7 +253,7 @@ def _message(data: dict[str, Any]) -> Message:
         function = call.get("function") if isinstance(call, dict) else None
         if isinstance(function, dict):
             arguments = _arguments(function.get("arguments"))
-            message.calls.append((str(call.get("id") or ""), str(function.get("name") or ""), arguments))
+            message.calls.append((str(call.get("id") or ""), str(function.get("name") or UNNAMED), arguments))
             message.open.append(message.calls[-1][0])
     message.text = "\n".join(text for text in texts if text)
     return message
@@ -250,11 +270,14 @@ def _add(message: Message, part: dict[str, Any], texts: list[str]) -> None:
     if kind in ("text", "input_text", "output_text", "refusal"):
         texts.append(str(part.get("content") or part.get("text") or part.get("refusal") or ""))
     elif kind in CALL_PARTS:
-        call_id, tool = str(part.get("id") or ""), str(part.get("name") or "")
+        call_id, tool = str(part.get("id") or ""), str(part.get("name") or UNNAMED)
         message.calls.append((call_id, tool, _arguments(part.get(CALL_PARTS[kind]))))
         message.open += [call_id] * (kind != "server_tool_call")
     elif kind in RESPONSE_PARTS:
         given = part.get(RESPONSE_PARTS[kind], part.get("result"))
-        message.responses.append((str(part.get("id") or part.get("tool_use_id") or ""), data_of(given)))
+        failed = flag if isinstance(flag := part.get("is_error"), bool) else None
+        message.responses.append(
+            (str(part.get("id") or part.get("tool_use_id") or ""), data_of(given), failed)
+        )
     elif kind not in SILENT_PARTS:
         message.unknown.append(kind)

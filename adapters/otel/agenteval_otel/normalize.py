@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Any
 
+from agenteval.json_values import show
 from agenteval.trace import (
     AdapterInfo,
     Capabilities,
@@ -35,7 +36,7 @@ def normalize(
     status = _status(run, output, cut=cut)
     unanswered = output is None and status != "failed"
     moments = [*_messages(run), *(moment for call in calls for moment in _call(call)), *_model_errors(run)]
-    builder = TraceBuilder(adapter=adapter, capabilities=_capabilities(run), scenario=scenario)
+    builder = TraceBuilder(adapter=adapter, capabilities=_capabilities(run, calls), scenario=scenario)
     for time, add in sorted(moments, key=lambda moment: moment[0]):
         add(builder, timestamp(time))
     if output is not None:
@@ -84,17 +85,17 @@ def _call(call: Call) -> Iterator[Moment]:
         (span.start if span else call.asked_at),
         _adder("tool_call", {**link, "args": args}, "agent", call.agent),
     )
-    failed = span is not None and gen_ai.has_failed(span)
+    error = _error(span) if span and gen_ai.has_failed(span) else _told_error(call) if call.failed else None
     result = gen_ai.data_of(gen_ai.value_of(span, gen_ai.RESULT)) if span else None
     if result is None:
         result = call.response
     time = span.end if span else call.answered_at
     if time is None:
         return
-    answer = {**link, "success": not failed, "result": result}
+    answer = {**link, "success": error is None, "result": result}
     yield time, _adder("tool_result", answer, "tool", call.agent)
-    if failed and span:
-        yield time, _adder("error", {"scope": "tool", **link, **_error(span)}, "tool", call.agent)
+    if error is not None:
+        yield time, _adder("error", {"scope": "tool", **link, **error}, "tool", call.agent)
 
 
 def _model_errors(run: Run) -> Iterator[Moment]:
@@ -112,15 +113,27 @@ def _error(span: Span) -> dict[str, Any]:
     return {"error_type": str(kind), "message": str(message), "retryable": False}
 
 
+def _told_error(call: Call) -> dict[str, Any]:
+    """What a response says that tells of a failure, which no span does."""
+    told = call.response
+    message = told if isinstance(told, str) else show(told)
+    return {"error_type": "error", "message": message, "retryable": False}
+
+
 def _adder(
     kind: EventType, data: dict[str, Any], actor: str, agent: str
 ) -> Callable[[TraceBuilder, str], object]:
     return lambda builder, ts: builder.add(kind, data, actor=actor, ts=ts, agent_id=agent)
 
 
-def _capabilities(run: Run) -> Capabilities:
-    """Executions tell of all calls; answers of models do so where each of them is there, and understood."""
-    return Capabilities(supports_tool_trace=bool(run.tools) or tells_all_calls(run), supports_replay=True)
+def _capabilities(run: Run, calls: list[Call]) -> Capabilities:
+    """Executions tell of all calls; answers of models do so where each of them is there, and understood.
+
+    A call whose tool is not named may be one of any tool.
+    """
+    all_told = bool(run.tools) or tells_all_calls(run)
+    named = all(call.tool != gen_ai.UNNAMED for call in calls)
+    return Capabilities(supports_tool_trace=all_told and named, supports_replay=True)
 
 
 def _status(run: Run, output: str | None, *, cut: bool) -> TraceStatus:

@@ -108,7 +108,10 @@ def _calls(run: Run, calls: list[Call]) -> Iterator[str]:
     """What is not known of tool calls."""
     if not run.chats and not run.tools:
         yield "no span is a call of a model or a tool, so tools are not judged"
-    if assumed := sum(call.span is None and call.answered_at is not None for call in calls):
+    if unnamed := sum(call.tool == gen_ai.UNNAMED for call in calls):
+        yield f"which tool was called is not recorded for {counted(unnamed, 'tool call')}, so tools are not judged"
+    untold_ends = (call for call in calls if call.span is None and call.failed is None)
+    if assumed := sum(call.answered_at is not None for call in untold_ends):
         yield f"no execute_tool span is there for {counted(assumed, 'tool result')}: success is assumed"
     if bare := sum(call.args is None for call in calls):
         yield f"no arguments are recorded for {counted(bare, 'tool call')}"

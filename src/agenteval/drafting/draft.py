@@ -80,7 +80,7 @@ class Drafting:
         Raises `AdapterError`: what the recorder says, `record.not_replayed`, or `record.nothing_to_assert`.
         """
         cleaner = Cleaner(self.rules)
-        recorded = self.source.convert(run)
+        recorded = self.convert(run)
         parts = self.parts(recorded, cleaner)
         name = name or test_name(run, cleaner.text(run.first_words))
         name = f"{name}-{run.number}" if name in taken else name
@@ -108,6 +108,13 @@ class Drafting:
             findings=[*chosen.findings, *chosen.hidden],
             left_out=chosen.left_out,
         )
+
+    def convert(self, run: RecordedRun) -> RecordedTest:
+        """One run as the files of a test. Raises `AdapterError`: also `record.nothing_to_assert` for an empty run."""
+        recorded = self.source.convert(run)
+        if not recorded.trace.events:  # no adapter can replay nothing
+            raise _nothing_to_assert(run)
+        return recorded
 
     def _chosen(
         self, place: Trial, spec: dict[str, Any], trace: Trace, case: TestCase, recorded: RecordedTest
@@ -230,7 +237,8 @@ def _nothing_to_assert(run: RecordedRun) -> AdapterError:
     return AdapterError(
         f"run {run.number} shows nothing that a test could check: no tool call, no answer, no memory",
         reason_code="record.nothing_to_assert",
-        next_step="choose another run",
+        next_step="choose another run, or record again with messages and tool calls captured; "
+        "agenteval record --inspect shows what a recording lacks",
     )
 
 

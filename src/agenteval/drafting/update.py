@@ -55,7 +55,7 @@ def update(drafting: Drafting, run: RecordedRun, path: Path, *, root: Path) -> U
     replay = _replay_file(test, drafting)
     options = RunOptions(run_id="record", root=root, registry=drafting.registry, redaction=drafting.rules)
     before = run_test(test, options)
-    recorded = drafting.source.convert(run)
+    recorded = drafting.convert(run)
     parts = drafting.parts(recorded, Cleaner(drafting.rules))
     files = dict(parts.files)
     files[replay] = files.pop(REPLAY_FILE)
