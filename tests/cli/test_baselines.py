@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 from agenteval.cli import main
 from agenteval.reference.schemas import build_schema
 from planted import GITHUB
-from projects import FETCHES, NEEDS_LIVE, SEARCHES, VACUOUS, Project, make_replay
+from projects import FETCHES, NEEDS_LIVE, SEARCHES, VACUOUS, WARNS, Project, make_replay
 
 FILE = "agenteval-baseline.json"
 
@@ -268,6 +268,37 @@ def test_assertions_that_are_not_selected_are_not_missing(
     paths = ["tests/a", "tests/b/test.yaml::searches"]
     assert main(["run", *paths, "--run-id", "r2", "--baseline", "artifacts/r1"]) == 0
     assert changes(comparison("r2")) == []
+
+
+@pytest.mark.parametrize("path", ["tests/b/test.yaml", "tests/b/test.yaml::other"])
+def test_a_new_warning_fails_a_strict_run_in_whole_and_in_part(
+    path: str, project: Project, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What no failing assertion is the cause of is known only if the baseline has it."""
+    monkeypatch.setenv("AGENTEVAL_SUITE_ID", "local.example.evals.t")
+    other = {**SEARCHES, "id": "other", "severity": "warning"}
+    project.add("pass", "b", assertions=[SEARCHES, other])
+    assert run("r1", "--update-baseline") == 0
+    respec(project, "b", [SEARCHES, {**WARNS, "id": "other"}])
+    assert main(["run", path, "--strict", "--baseline", FILE]) == 1
+    assert capsys.readouterr().out.splitlines()[-1] == f"exit 1: 1 regression against {FILE}"
+    assert main(["run", path, "--baseline", FILE]) == 0
+
+
+def test_another_warning_is_not_the_known_failure_of_a_strict_run(project: Project) -> None:
+    """One that fails the run for the first time is a regression; the one that is known is none."""
+    other = {**SEARCHES, "id": "other", "severity": "warning"}
+    project.add("pass", "b", assertions=[SEARCHES, WARNS, other])
+    assert run("r1", "--strict", "--update-baseline") == 0
+    assert run("r2", "--strict", "--baseline", FILE) == 0
+    assert changes(comparison("r2")) == [("still_failing", "b", None, False)]
+    respec(project, "b", [SEARCHES, {**other, "id": "warns"}, {**WARNS, "id": "other"}])
+    assert run("r3", "--strict", "--baseline", FILE) == 1
+    assert changes(comparison("r3")) == [
+        ("newly_failing", "b", None, True),
+        ("newly_warning", "b", "other", False),
+        ("fixed", "b", "warns", False),
+    ]
 
 
 def test_a_test_that_is_gone_is_missing(project: Project) -> None:

@@ -146,6 +146,53 @@ def test_a_test_that_fails_without_a_failing_assertion() -> None:
     assert told(side("fail", a="pass"), side("skipped", a="skip")) == [("newly_skipped", "a", True)]
 
 
+STRICT, UNMET, OTHER = "assertion.warning_strict", "xfail.unexpected_pass", "xfail.other_failure"
+
+
+@pytest.mark.parametrize(
+    ("code", "before", "after", "known"),
+    [
+        (STRICT, {"a": "warn"}, {"a": "warn"}, True),
+        (STRICT, {"a": "warn", "b": "warn"}, {"a": "pass", "b": "warn"}, True),
+        (STRICT, {"a": "warn"}, {"a": "warn", "b": "pass"}, True),
+        (STRICT, {"a": "warn", "b": "pass"}, {"a": "pass", "b": "warn"}, False),
+        (STRICT, {"a": "warn"}, {"a": "warn", "b": "warn"}, False),
+        (STRICT, {"a": "warn", "b": "xfail"}, {"a": "warn", "b": "pass"}, True),
+        (UNMET, {"a": "pass"}, {"a": "pass", "b": "warn"}, True),
+        (UNMET, {"a": "pass", "b": "xfail"}, {"a": "xfail", "b": "pass"}, False),
+        (UNMET, {"a": "warn", "b": "xfail"}, {"a": "pass", "b": "vacuous"}, False),
+        (OTHER, {"a": "xfail", "b": "warn"}, {"a": "xfail", "b": "warn"}, True),
+        (OTHER, {"a": "xfail", "b": "warn"}, {"a": "pass", "b": "warn"}, False),
+        (None, {"a": "pass"}, {"a": "warn"}, False),
+    ],
+)
+@pytest.mark.parametrize("left_out", [frozenset[str](), frozenset({"z"})])
+def test_a_known_failure_of_the_whole_test_is_known_for_its_causes(
+    code: str | None, before: dict[str, Any], after: dict[str, Any], known: bool, left_out: frozenset[str]
+) -> None:
+    """Another warning under `--strict`, or another expected failure that did not happen, is another failure."""
+    now = side("fail", **after)
+    now.reason_code, now.left_out = code, left_out
+    kinds = [
+        (kind, worse) for kind, assertion, worse in told(side("fail", **before), now) if assertion is None
+    ]
+    assert kinds == [("still_failing", False) if known else ("newly_failing", True)]
+
+
+def test_a_failure_of_a_part_of_the_test_is_a_regression_too() -> None:
+    """What `::` selects can fail the test as a whole; that it passed, or was not there, is no less true."""
+    after = side("fail", a="warn")
+    after.left_out = frozenset({"b"})
+    assert told(side(a="pass", b="pass"), after) == [
+        ("newly_warning", "a", False),
+        ("newly_failing", None, True),
+    ]
+    assert told(side(a="warn", b="pass"), after) == [("newly_failing", None, True)]
+    assert told(side("fail", a="warn", b="fail"), after) == [("newly_failing", None, True)]
+    assert told(side("fail", a="warn", b="pass"), after) == [("still_failing", None, False)]
+    assert told(None, after) == [("newly_failing", None, True)]
+
+
 @pytest.mark.parametrize(
     ("status", "regression"), [("pass", True), ("fail", False), ("error", False), ("skipped", False)]
 )

@@ -1,11 +1,13 @@
 """For each operator: a fitting assertion kills a mutant of it, and where none is there every mutant survives."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from agenteval.mutation.operators import OPERATORS
+from agenteval.mutation.traces import rebuilt
 from agenteval.trace import Trace, check_trace
 from builders import call, make_trace
 from mutation.subjects import (
@@ -310,3 +312,41 @@ def test_a_call_in_the_middle_is_told_by_the_order_of_all(operator: str, what: s
             ],
         },
     )
+
+
+def timed(trace: Trace, *clock: str) -> Trace:
+    """The trace with its events at these times, in order."""
+    times = [f"2026-11-21T20:00:{each}Z" for each in clock]
+    return rebuilt(trace, [replace(each, ts=ts) for each, ts in zip(trace.events, times, strict=True)])
+
+
+PATIENT = check("retry_policy_respected", tool="web_search", max_retries=9, min_backoff_ms=400)
+PATIENT_WITH_PAGES = check("retry_policy_respected", tool="web_fetch", max_retries=9, min_backoff_ms=400)
+CLOCKS = [
+    ("00", "01", "02", "02.500", "03", "04"),  # as text, "02.500Z" comes before "02Z"
+    ("00.000", "01.000", "02.000", "02.500", "03.000", "04.000"),
+    ("30", "01", "02", "02.500", "03", "04"),  # the sender's clock is half a minute ahead
+]
+
+
+@pytest.mark.parametrize("clock", CLOCKS)
+@pytest.mark.parametrize("operator", ["ramble", "say-nothing", "drop-argument", "run-twice"])
+def test_what_was_not_moved_keeps_its_time(operator: str, clock: tuple[str, ...]) -> None:
+    """A retry after half a second is still one after half a second: a check of the wait notices nothing."""
+    statuses = {mutant.status for mutant in mutated(timed(retried(), *clock), operator, PATIENT).mutants}
+    assert "killed" not in statuses
+    assert "survived" in statuses
+
+
+def test_what_was_moved_has_the_time_of_what_it_was_moved_behind() -> None:
+    """Times follow the new order of the events."""
+    trace = timed(retried(), "00", "01", "02", "02.500", "03", "04")
+    first, *rest = trace.events
+    moved = rebuilt(trace, [*rest[:3], first, *rest[3:]])
+    assert [event.ts[17:] for event in moved.events] == ["01Z", "02Z", "02.500Z", "02.500Z", "03Z", "04Z"]
+
+
+def test_a_wait_that_is_gone_is_noticed() -> None:
+    """An added call is made when the one before it has failed."""
+    (mutant,) = mutated(timed(failing(), *CLOCKS[0]), "add-retry", PATIENT_WITH_PAGES).mutants
+    assert mutant.status == "killed"

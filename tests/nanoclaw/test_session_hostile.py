@@ -12,6 +12,9 @@ import pytest
 
 from agenteval.errors import AdapterError
 from agenteval.trace import check_trace
+from agenteval_nanoclaw.session.delivery import Part, parts_of, sent_to
+from agenteval_nanoclaw.session.prompts import parse_prompt
+from agenteval_nanoclaw.session.results import result_text
 from nanoclaw.recordings import converted, inspected, unpack
 
 ODD: list[Any] = [
@@ -102,3 +105,87 @@ def test_odd_values_in_databases(name: str, tmp_path: Path) -> None:
                         continue
                 database.commit()
         read_all(root)
+
+
+MANY = 500_000
+"""Of these, what takes a time that grows with the square of the size would take hours."""
+BLANKS = " " * MANY
+
+
+@pytest.mark.parametrize(
+    ("prompt", "kind", "text"),
+    [
+        (f'<message id="1">look:{BLANKS}end</message>', "chat", f"look:{BLANKS}end"),
+        (f'<task id="1">look:{BLANKS}end</task>', "task", f"look:{BLANKS}end"),
+        ('<message id="1">' * MANY, "plain", '<message id="1">' * MANY),
+        ("<task <webhook " * MANY, "plain", ("<task <webhook " * MANY).strip()),
+        (f"<message {'a' * MANY}>Hi</message>", "chat", "Hi"),
+        (f"<message id=>{'<quoted_message>' * MANY}</message>", "chat", "<quoted_message>" * MANY),
+        (f"<message id=>{'<quoted_message ' * MANY}</message>", "chat", ("<quoted_message " * MANY).strip()),
+        (f"<task id=>{'Script output:' * MANY}</task>", "task", "Script output:" * MANY),
+        (f"<command-name>/go</command-name>{'<command-args>' * MANY}", "command", "/go"),
+        (
+            f"<command-name>/go</command-name>{'<command-args>' * 2}now</command-args>",
+            "command",
+            "/go <command-args>now",
+        ),
+        ('<message id="1"><task id="2">Tidy up</task>', "task", "Tidy up"),
+        ("<message id=><quoted_message>No</quoted_message>\nYes</message>", "chat", "Yes"),
+        ("<task id=>Script output:\n1\n\nInstructions:\nCount</task>", "task", "Count"),
+    ],
+    ids=range(13),
+)
+def test_prompts_are_read_in_one_pass(prompt: str, kind: str, text: str) -> None:
+    """What is not closed is text, however often it is opened; so are blanks."""
+    (message,) = parse_prompt(prompt).messages
+    assert message.kind == kind
+    assert message.text == text
+
+
+@pytest.mark.parametrize(
+    ("answer", "parts"),
+    [
+        ('<message to="dana">' * MANY, []),
+        ('<message to="dana" ' * MANY, []),
+        (f'<message to="dana">{BLANKS}Hi</message>', [Part("dana", "Hi")]),
+        (
+            '<message to="a>b" id="1">Hi</message> <message to="c">Ho</message>',
+            [Part("a>b", "Hi"), Part("c", "Ho")],
+        ),
+    ],
+    ids=range(4),
+)
+def test_parts_of_an_answer_are_read_in_one_pass(answer: str, parts: list[Part]) -> None:
+    """What opens a message makes none by itself."""
+    assert parts_of(answer, "v2") == parts
+
+
+@pytest.mark.parametrize(
+    ("told", "text"),
+    [
+        (f"a{BLANKS}b <system-reminder>x</system-reminder>", f"a{BLANKS}b"),
+        ("<system-reminder>" * MANY, "<system-reminder>" * MANY),
+        (" a\n<system-reminder>x</system-reminder>\n\nb \n", " a\nb "),
+        ("<system-reminder>x</system-reminder> <system-reminder>y</system-reminder> b", "\n\nb"),
+    ],
+    ids=range(4),
+)
+def test_reminders_are_taken_out_in_one_pass(told: str, text: str) -> None:
+    """With the blanks around them; one that is not closed stays."""
+    assert result_text({"content": told}, None, "Bash").rstrip("\n") == text.rstrip("\n")
+
+
+@pytest.mark.parametrize(
+    ("answer", "to"),
+    [
+        ("sent to a " * MANY, ""),
+        ("Message sent to Dana (id: 5)", "Dana"),
+        ("(1) It was sent to the group of Dana (id: 5), not sent to Ann (id: 6)", "the group of Dana"),
+        ("sent to  nobody and sent to Dana (id: 5)", "Dana"),
+        ("resent to Dana (id: 5)", ""),
+    ],
+    ids=range(5),
+)
+def test_where_a_message_went_is_read_in_one_pass(answer: str, to: str) -> None:
+    """The first destination with an id."""
+    assert sent_to(answer) == to

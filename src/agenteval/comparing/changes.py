@@ -1,6 +1,6 @@
 """The changes of one test: its states before and after, and the kind of each change."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from agenteval.comparing.comparison import Change, ChangeKind
 from agenteval.comparing.facts import TestFacts
@@ -11,7 +11,7 @@ def changes_of(before: SideTest | None, after: SideTest, today: str) -> list[Cha
     """The changes of one test of the second run. `today` is YYYY-MM-DD; known failures expire after their day."""
     facts = after.facts
     known = before.facts if before else None
-    found = list(_changes(known, facts, after.left_out))
+    found = list(_changes(known, after))
     if known and not after.left_out:
         found += _score_change(known, facts, {change.kind for change in found})
     for change in found:
@@ -33,7 +33,8 @@ def missing_test(facts: TestFacts) -> Change:
     )
 
 
-def _changes(before: TestFacts | None, after: TestFacts, left_out: frozenset[str]) -> Iterator[Change]:
+def _changes(before: TestFacts | None, side: SideTest) -> Iterator[Change]:
+    after = side.facts
     name, was = after.test_case_id, before.status if before else None
     if after.status == "error":
         yield _change("still_failing" if was == "error" else "newly_failing", name, None, was, "error")
@@ -46,11 +47,9 @@ def _changes(before: TestFacts | None, after: TestFacts, left_out: frozenset[str
         if (kind := _assertion_kind(states.get(each), now, known_test=whole))
     ]
     yield from changes
-    gone = [each for each in states if each not in after.assertions and each not in left_out]
+    gone = [each for each in states if each not in after.assertions and each not in side.left_out]
     yield from (_change("missing", name, each, states[each], None) for each in gone)
-    if left_out:
-        return
-    if of_test := _test_kind(before, after, {change.kind for change in changes}):
+    if of_test := _test_kind(before, side, changes):
         yield _change(of_test, name, None, was, after.status)
 
 
@@ -83,17 +82,27 @@ def _assertion_kind(was: str | None, now: str, *, known_test: bool) -> ChangeKin
     return "newly_skipped" if now == "skip" else "fixed"
 
 
-def _test_kind(before: TestFacts | None, after: TestFacts, kinds: set[ChangeKind]) -> ChangeKind | None:
+def _test_kind(before: TestFacts | None, side: SideTest, changes: Sequence[Change]) -> ChangeKind | None:
     """The change of a test as a whole, if the changes of its assertions do not imply it."""
+    after = side.facts
     if after.status == "fail":
-        if kinds & {"newly_failing", "still_failing"}:
+        if any(change.kind in ("newly_failing", "still_failing") for change in changes):
             return None
         same = before is not None and before.status == "fail" and "fail" not in before.assertions.values()
-        return "still_failing" if same else "newly_failing"
+        other = any(_may_fail(side, change) for change in changes)
+        return "still_failing" if same and not other else "newly_failing"
+    if side.left_out:
+        return None
     if before is None:
         return "new"
     as_a_whole = before.failing and "fail" not in before.assertions.values()
     return "fixed" if as_a_whole and after.status == "pass" else None
+
+
+def _may_fail(side: SideTest, change: Change) -> bool:
+    """Whether a change may be why a test fails of which no assertion does: a new warning, or a failure that was expected."""
+    warns = change.after == "warn" and side.reason_code != "xfail.unexpected_pass"
+    return warns or (change.before == "xfail" and side.reason_code != "assertion.warning_strict")
 
 
 def _change(kind: ChangeKind, test: str, assertion: str | None, was: str | None, now: str | None) -> Change:

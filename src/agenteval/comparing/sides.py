@@ -26,9 +26,11 @@ class SideTest:
     """A test on one side. `tools` counts its calls by tool; `messages` say why assertions, and the test, did not pass.
 
     `trajectory` returns None when nothing of it was kept. `left_out` are assertions that were not selected.
+    `reason_code` is that of the result; a baseline has none.
     """
 
     facts: TestFacts
+    reason_code: str | None = None
     tools: dict[str, int] | None = None
     messages: dict[str, str] = field(default_factory=dict)
     trajectory: Callable[[], Trajectory | None] = lambda: None
@@ -138,6 +140,7 @@ def side_test(result: TestResult, facts: TestFacts, trajectory: Callable[[], Tra
     messages[OF_THE_TEST] = result.error.message if result.error else result.next_step or ""
     return SideTest(
         facts=facts,
+        reason_code=result.reason_code,
         tools=result.trace_summary.tools if result.trace_summary else None,
         messages=messages,
         trajectory=trajectory,

@@ -10,19 +10,20 @@ from agenteval.trace import Event, ToolCall, Trace, TraceBuilder, TraceMessage
 def rebuilt(trace: Trace, events: Iterable[Event], *, output: str | None = None, times: int = 1) -> Trace:
     """The trace with these events in this order, numbered and linked anew; `output` replaces the final output.
 
-    Times stay those of the events, but never go back: an event that was moved has the time of the one before it.
+    Events keep their times. One that was moved behind a later event of the recording has the time of that one.
     `times` says how often the whole run happened, and was paid for.
     """
     builder = TraceBuilder(adapter=trace.adapter, capabilities=trace.capabilities, scenario=trace.scenario)
     ids: dict[str | None, str] = {}
-    latest = ""
+    latest: Event | None = None
     for event in events:
-        latest = max(latest, event.ts)
+        if latest is None or event.seq >= latest.seq:
+            latest = event
         added = builder.add(
             event.type,
             event.data,
             actor=event.actor,
-            ts=latest,
+            ts=latest.ts,
             group_id=event.group_id,
             session_id=event.session_id,
             task_id=event.task_id,

@@ -1,11 +1,13 @@
 """Operators on the run as a whole."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
 from agenteval.mutation.base import Mutant, Operator, Remedy, Subject
 from agenteval.mutation.calls import trajectory
 from agenteval.mutation.traces import again, rebuilt
+from agenteval.trace import Event
 
 
 class RunTwice(Operator):
@@ -29,7 +31,13 @@ class RunTwice(Operator):
             ]
         yield Mutant(
             what="the whole run happens twice",
-            build=partial(rebuilt, trace, [*trace.events, *again(trace.events)], times=2),
+            build=partial(rebuilt, trace, _twice(trace.events), times=2),
             lines=(f"+ all {len(trace.events)} events again",),
             remedies=[*remedies, ("efficiency_within", {"max_duration_ms": trace.metrics.timing_ms_total})],
         )
+
+
+def _twice(events: Sequence[Event]) -> list[Event]:
+    """The events twice. The second run takes as long as the first: none of it was moved, so that it keeps its times."""
+    last = max((each.seq for each in events), default=0)
+    return [*events, *(replace(each, seq=each.seq + last) for each in again(events))]

@@ -5,13 +5,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agenteval.lazyregex import lazy
+from agenteval_nanoclaw.session.markup import elements
 from agenteval_nanoclaw.session.runs import CLOCK_SLACK, Run
 from agenteval_nanoclaw.session.store import Outbound
 
-_BLOCK = lazy(r'<message to="([^"]*)"[^>]*>(.*?)</message>', re.DOTALL)
+_BLOCK = lazy(r'<(message) to="([^"]*)"')
 _INTERNAL = lazy(r"<internal>.*?(?:</internal>|\Z)", re.DOTALL)
 _SENT_ID = lazy(r"\(id: ([\w-]+)")
-_SENT_TO = lazy(r"\bsent to ([^()\s][^()]*?) \(id:")
+_SENT_TO = lazy(r"(?:\A|[()])(?>[^()]*?\bsent to (?=[^()\s]))([^()]+) \(id:")
+"""Tried once for each stretch without brackets, not for each "sent to" in it."""
 
 RUNNER_FAILED = "Error: "
 """How a message begins that NanoClaw sends when the agent's process failed: it is no answer."""
@@ -31,7 +33,8 @@ def parts_of(text: str, generation: str) -> list[Part]:
     """What of a final text is sent. `generation` is `v2`, `v1`, or empty for an agent without NanoClaw."""
     if generation == "v2":
         shown = _INTERNAL.sub("", text)
-        return [Part(to, body.strip()) for to, body in _BLOCK.findall(shown) if body.strip()]
+        blocks = elements(shown, _BLOCK)
+        return [Part(each.opening[2], text) for each in blocks if (text := each.inner.strip())]
     shown = _INTERNAL.sub("", text).strip() if generation == "v1" else text.strip()
     return [Part("", shown)] if shown else []
 
@@ -96,9 +99,8 @@ class Outbox:
     def told(self, answer: str, args: dict[str, Any]) -> dict[str, Any]:
         """The result of a successful send: its answer, where it went, and whether it arrived."""
         row = self.by_answer(answer)
-        named = _SENT_TO.search(answer)
         own = self.conversation()
-        to = args.get("to") or (named[1] if named else "") or (own[0] if len(own) == 1 else "")
+        to = args.get("to") or sent_to(answer) or (own[0] if len(own) == 1 else "")
         if row and self.run.session:
             to = self.run.session.name_of(row.channel, row.platform_id)
         result: dict[str, Any] = {"text": answer}
@@ -108,6 +110,12 @@ class Outbox:
 
     def _rows(self) -> list[Outbound]:
         return self.run.session.outbound if self.run.session else []
+
+
+def sent_to(answer: str) -> str:
+    """Where a message went, as a send tool's answer says; empty when it does not."""
+    named = _SENT_TO.search(answer)
+    return named[1] if named else ""
 
 
 def proof(row: Outbound | None) -> dict[str, Any]:

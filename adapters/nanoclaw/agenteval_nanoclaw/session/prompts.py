@@ -6,6 +6,7 @@ from html import unescape
 from typing import Literal
 
 from agenteval.lazyregex import lazy
+from agenteval_nanoclaw.session.markup import elements
 
 MessageKind = Literal["chat", "task", "webhook", "command", "plain"]
 
@@ -25,15 +26,14 @@ HARNESS = (
 SCHEDULED = "[SCHEDULED TASK"
 
 _COMMAND = lazy(
-    r"\s*(?:<command-message>[^<]*</command-message>\s*)?"
-    r"<command-name>(.*?)</command-name>(?:.*?<command-args>(.*?)</command-args>)?",
-    re.DOTALL,
+    r"\s*(?:<command-message>[^<]*</command-message>\s*)?<command-name>(.*?)</command-name>", re.DOTALL
 )
+_ARGUMENTS = lazy(r"<(command-args)(?=>)")
 _CONTEXT = lazy(r'\s*<context timezone="([^"]*)" */>\s*')
-_ELEMENT = lazy(r"<(message|task|webhook)\b([^>]*)>(.*?)</\1>", re.DOTALL)
-_ATTRIBUTE = lazy(r'([\w-]+)="([^"]*)"')
-_QUOTED = lazy(r"\s*<quoted_message\b[^>]*>.*?</quoted_message>\n?", re.DOTALL)
-_SCRIPT = lazy(r"\s*Script output:\n.*?\n\n(?=Instructions:\n)", re.DOTALL)
+_ELEMENT = lazy(r"<(message|task|webhook)\b")
+_ATTRIBUTE = lazy(r'(?<![\w-])([\w-]++)="([^"]*)"')
+_QUOTED = lazy(r"<(quoted_message)\b")
+_SCRIPT, _INSTRUCTIONS = "Script output:\n", "\n\nInstructions:\n"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -67,7 +67,9 @@ def is_harness(text: str) -> bool:
 def parse_prompt(text: str) -> Prompt:
     """The messages in the text of a prompt."""
     if command := _COMMAND.match(text):
-        words = " ".join(part.strip() for part in command.groups() if part and part.strip())
+        arguments = next(elements(text[command.end() :], _ARGUMENTS), None)
+        parts = (command[1], arguments.inner if arguments else "")
+        words = " ".join(part.strip() for part in parts if part.strip())
         return Prompt(messages=[Message(kind="command", text=words)])
     if text.startswith(SCHEDULED):
         return Prompt(messages=[Message(kind="task", text=text.partition("]")[2].strip())])
@@ -75,21 +77,21 @@ def parse_prompt(text: str) -> Prompt:
     timezone = unescape(header[1]) if header else ""
     body = text[header.end() :] if header else text
     if header or body.lstrip().startswith(("<message ", "<messages>", "<task ", "<webhook ")):
-        elements = list(_elements(body))
-        if elements:
-            return Prompt(messages=elements, timezone=timezone)
+        messages = _messages(body)
+        if messages:
+            return Prompt(messages=messages, timezone=timezone)
     return Prompt(messages=[Message(kind="plain", text=body.strip())], timezone=timezone)
 
 
-def _elements(body: str) -> list[Message]:
+def _messages(body: str) -> list[Message]:
     found = []
-    for element in _ELEMENT.finditer(body):
-        tag, head, inner = element.groups()
-        given = {name: unescape(value) for name, value in _ATTRIBUTE.findall(head)}
+    for element in elements(body, _ELEMENT):
+        tag = element.opening[1]
+        given = {name: unescape(value) for name, value in _ATTRIBUTE.findall(element.head)}
         if tag == "task":
-            text = _SCRIPT.sub("", inner, count=1).strip().removeprefix("Instructions:").strip()
+            text = _without_script(element.inner).strip().removeprefix("Instructions:").strip()
         else:
-            text = unescape(_QUOTED.sub("", inner, count=1)) if tag == "message" else inner
+            text = unescape(_without_quote(element.inner)) if tag == "message" else element.inner
         found.append(
             Message(
                 kind="chat" if tag == "message" else "task" if tag == "task" else "webhook",
@@ -101,3 +103,16 @@ def _elements(body: str) -> list[Message]:
             )
         )
     return found
+
+
+def _without_script(text: str) -> str:
+    """A task without what its script put out, which stands before the instructions."""
+    before, script, rest = text.partition(_SCRIPT)
+    _, found, instructions = rest.partition(_INSTRUCTIONS)
+    return f"{before.rstrip()}{_INSTRUCTIONS.lstrip()}{instructions}" if script and found else text
+
+
+def _without_quote(text: str) -> str:
+    """A message without the one that it quotes."""
+    quote = next(elements(text, _QUOTED), None)
+    return text[: quote.start].rstrip() + text[quote.end :].removeprefix("\n") if quote else text

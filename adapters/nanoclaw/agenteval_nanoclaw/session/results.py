@@ -5,10 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from agenteval.lazyregex import lazy
+from agenteval_nanoclaw.session.markup import elements
 from agenteval_nanoclaw.session.source import Source
 from agenteval_nanoclaw.session.values import Record, record_of, records_in, text_of
 
-_REMINDER = lazy(r"\s*<system-reminder>.*?</system-reminder>\s*", re.DOTALL)
+_REMINDER = lazy(r"<(system-reminder)(?=>)")
 _NUMBERED = lazy(r"^ *\d+(?:\t|→)", re.MULTILINE)
 _PERSISTED = lazy(r"/tool-results/([\w.-]+)")
 _TOOL_ERROR = lazy(r"^\s*<tool_use_error>(.*)</tool_use_error>\s*$", re.DOTALL)
@@ -23,12 +24,24 @@ def result_text(block: Record, detail: Any, tool: str) -> str:
     if tool in ("Agent", "Task") and isinstance(told.get("content"), list):
         return _flat(told["content"])
     text = _flat(block.get("content"))
-    text = _REMINDER.sub("\n", text).rstrip("\n") if "<system-reminder>" in text else text
+    text = _without_reminders(text)
     if wrapped := _TOOL_ERROR.match(text):
         return wrapped[1]
     if tool == "Read" and block.get("is_error") is not True and _is_numbered(text):
         return _NUMBERED.sub("", text)
     return text
+
+
+def _without_reminders(text: str) -> str:
+    """A text with a line break in the place of each reminder and the blanks around it; none at its end."""
+    if "<system-reminder>" not in text:
+        return text
+    kept, at = [], 0
+    for reminder in elements(text, _REMINDER):
+        kept.append(text[at : reminder.start].rstrip())
+        at = reminder.end
+    kept.append(text[at:])
+    return "\n".join([kept[0], *map(str.lstrip, kept[1:])]).rstrip("\n")
 
 
 def _is_numbered(text: str) -> bool:
