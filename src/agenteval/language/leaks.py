@@ -10,7 +10,7 @@ A memory is read as facts: its lines, their sentences, and the clauses of these.
   sentence begins) and another content word of it, no day or month.
 
 In scripts without blanks between words, such as Chinese, each two characters in a row count as a word.
-Words and identifiers that the group itself knows or that the user said tell nothing: a repeated fact has to hold
+Words and identifiers that the group itself knows, that the user said or that tools returned tell nothing: a repeated fact has to hold
 at least one content word beyond them, in the last two cases the sentence has to hold two, the name among them.
 Headings are no facts. A single word is no fact: it takes `forbidden_content` to forbid one.
 """
@@ -47,7 +47,7 @@ class Leak:
 
 
 class Known:
-    """What may be said: texts of the group itself and of the user."""
+    """What may be said: texts of the group itself, of the user and of tools."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self.text = _one_line("\n".join(texts))
@@ -65,7 +65,9 @@ class Answer:
 
     def __init__(self, text: str) -> None:
         self.lines = [_Line(sentence) for block in blocks(text) for sentence in sentences(block.text)]
-        self.sequence = f" {fold(' '.join(_words(text)))} "
+        written = _words(text)
+        self.words = set(map(plain_form, written))
+        self.sequence = f" {fold(' '.join(written))} "
         self.identifiers = {found: line.text for line in self.lines for found in identifiers(line.text)}
         self._having: dict[str, list[int]] = {}
         """The lines that have each word, by their numbers."""
@@ -83,7 +85,7 @@ class Answer:
         telling = words - known.words
         if _count(words) < 2 or not telling:
             return None
-        if as_written.sequence in self.sequence:
+        if self.repeats(as_written):
             return next((line.text for line in self.lines if as_written.sequence in line.sequence), fact)
         if len(telling) < 2:
             return None
@@ -96,6 +98,10 @@ class Answer:
             if len(new - _NO_NAMES) > 1 and new & as_written.names_shared_with(line):
                 return line.text
         return None
+
+    def repeats(self, fact: "_Line") -> bool:
+        """Whether the text repeats the fact word for word."""
+        return fact.words <= self.words and fact.sequence in self.sequence
 
 
 class _Line:
@@ -131,6 +137,14 @@ def leaks(memory: Iterable[str], known: Known, answer: Answer) -> Iterator[Leak]
         if found is not None and found not in seen:
             seen.add(found)
             yield Leak(fact=cut(fact), found=around_words(found, fact, 200))
+
+
+def repeats(memory: Iterable[str], known: Known, text: Answer) -> bool:
+    """Whether a text repeats a fact of at least three content words, not all known, word for word: it may be the memory."""
+    lines = (_Line(fact) for fact, _ in zip(facts(memory), range(MOST_FACTS), strict=False))
+    return any(
+        _count(line.words) > 2 and not line.words <= known.words and text.repeats(line) for line in lines
+    )
 
 
 def facts(memory: Iterable[str]) -> Iterator[str]:
