@@ -705,6 +705,35 @@ def test_identifiers_stand_for_one_thing_only() -> None:
     assert identifiers(text) == ["10.0.0.7", "442079460958", "a1b2", "4711"]
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("6200 EUR", "6.200 euros"),
+        ("6,200", "6'200"),
+        ("48750 EUR", "48 750"),
+        ("48.750,00 EUR", "48,750.00"),
+        ("48’750.-", "48\u202f750"),
+        ("1.234.567", "1234567"),
+        ("DE89 3704 0044 0532 0130 00", "DE89370400440532013000"),
+        ("GB29 NWBK 6016 1331 9268 19", "gb29nwbk60161331926819"),
+        ("4111-1111-1111-1111", "4111111111111111"),
+    ],
+)
+def test_a_number_is_the_same_however_it_is_grouped(one: str, other: str) -> None:
+    """With a point, a comma, an apostrophe or a blank, and with decimals of zero."""
+    for memory, answer in ((one, other), (other, one)):
+        assert list(leaks([f"Number: {memory}"], Known([]), Answer(f"It is {answer}")))
+        assert not list(leaks([f"Number: {memory}"], Known([answer]), Answer(f"It is {answer}")))
+
+
+@pytest.mark.parametrize(
+    "text", ["0.125", "31415.926", "48.750,50", "1.200.3", "24.11.2026", "2.026", "12.000", "1.23.456"]
+)
+def test_not_every_group_of_digits_is_an_identifier(text: str) -> None:
+    """Fractions, versions, dates, years and round thousands are none."""
+    assert identifiers(text) == []
+
+
 @given(st.lists(st.text(max_size=60), max_size=4), st.text(max_size=80), st.text(max_size=30))
 def test_no_text_crashes_the_comparison(memory: list[str], answer: str, known: str) -> None:
     """Whatever memory and answer hold."""

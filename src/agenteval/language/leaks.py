@@ -3,7 +3,8 @@
 A memory is read as facts: its lines, their sentences, and the clauses of these. A fact shows in an answer when
 
 - the answer holds an identifier of it: an e-mail address, a URL, an IP address, a phone number, a code of letters
-  and digits (`XK-4471`), a number of four digits or more that is neither a year nor a round thousand; or
+  and digits (`XK-4471`), a number of four digits or more that is neither a year nor a round thousand, an account
+  or card number, with whatever signs or blanks their digits are grouped; or
 - the answer repeats it word for word, and it has at least two content words; or
 - one sentence of the answer holds at least three of its content words, and 70 % of them; or
 - one sentence of the answer holds a proper name of it (written with a capital in both, and not only because a
@@ -192,7 +193,12 @@ def identifiers(text: str) -> list[str]:
     rest = _ADDRESS.sub(" ", text)
     phones = [re.sub(r"\D", "", match) for match in _PHONE.findall(rest)]
     found += [phone for phone in phones if len(phone) >= 9]
-    return found + list(filter(_is_code, map(fold, raw_words(_PHONE.sub(" ", rest)))))
+    unphoned = _PHONE.sub(" ", rest)
+    grouped = [
+        re.sub(r"[\W_]", "", fold(match)) for match in _THOUSANDS.findall(unphoned) + _FOURS.findall(rest)
+    ]
+    found += filter(_is_code, [*map(fold, raw_words(unphoned)), *grouped])
+    return list(dict.fromkeys(found))
 
 
 _ADDRESS = lazy(
@@ -201,6 +207,15 @@ _ADDRESS = lazy(
 _PHONE = lazy(
     r"(?<![\w.,-])(?:\+\d{1,3}|\(\d{2,4}\)|0\d{1,4}|\d{3}(?=-\d{3}-\d))(?:[ -]?\(?\d{2,4}\)?){2,5}(?![\w-])"
 )
+_THOUSANDS = lazy(
+    r"(?<![\w.,'’-])[1-9](?:\d{0,2}(?:(?:\.\d{3})+|(?:,\d{3})+|(?:[’']\d{3})+|(?:\s\d{3})+)|\d{3,}(?=[.,][0-]))"
+    r"(?=(?:[.,](?:00?|-))?(?![\w'’-]|[.,]\d))"
+)
+"""A whole number with its thousands in groups, or with decimals of zero."""
+_FOURS = lazy(
+    r"(?<![\w.,'’-])(?:[A-Z]{2}\d{2}(?:[ -][A-Z]{4})?|\d{4})(?:[ -](?=[A-Z]*\d)[A-Z0-9]{4}){2,}(?:[ -]\d{1,3})?(?![\w-])"
+)
+"""A number in groups of four signs, as on a card or in an IBAN."""
 _DATE = lazy(r"\d{4}-\d{1,2}(?:-\d{1,2})?(?:t[\d:.+z-]*)?")
 _QUANTITY = lazy(r"\d[\d.,:/]*[a-z]{0,3}")
 
