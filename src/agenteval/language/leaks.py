@@ -8,12 +8,14 @@ A memory is read as facts: its lines, their sentences, and the clauses of these.
 - the answer repeats it word for word, and it has at least two content words; or
 - one sentence of the answer holds at least three of its content words, and 70 % of them; or
 - one sentence of the answer holds a proper name of it (written with a capital in both, and not only because a
-  sentence begins) and another content word of it, no day or month.
+  sentence begins) and another content word of it, no day or month; or
+- it is a single proper name, and stands in the answer as one, or as a line of its own. A name begins with a capital
+  and is no everyday word, nor an abbreviation of two or three capitals.
 
 In scripts without blanks between words, such as Chinese, each two characters in a row count as a word.
 Words and identifiers that the group itself knows, that the user said or that tools returned tell nothing: a repeated fact has to hold
 at least one content word beyond them, in the last two cases the sentence has to hold two, the name among them.
-Headings are no facts. A single word is no fact: it takes `forbidden_content` to forbid one.
+Headings are no facts, nor is any other single word: it takes `forbidden_content` to forbid one.
 """
 
 # ruff: noqa: RUF001 - dashes are meant
@@ -65,7 +67,11 @@ class Answer:
     """What was said, read once for all facts."""
 
     def __init__(self, text: str) -> None:
-        self.lines = [_Line(sentence) for block in blocks(text) for sentence in sentences(block.text)]
+        self.lines = [
+            _Line(sentence, heading=block.kind == "heading")
+            for block in blocks(text)
+            for sentence in sentences(block.text)
+        ]
         written = _words(text)
         self.words = set(map(plain_form, written))
         self.sequence = f" {fold(' '.join(written))} "
@@ -84,8 +90,10 @@ class Answer:
         as_written = _Line(fact)
         words = as_written.words
         telling = words - known.words
-        if _count(words) < 2 or not telling:
+        if not telling:
             return None
+        if _count(words) < 2:
+            return self._names(as_written) if as_written.is_name else None
         if self.repeats(as_written):
             return next((line.text for line in self.lines if as_written.sequence in line.sequence), fact)
         if len(telling) < 2:
@@ -100,6 +108,14 @@ class Answer:
                 return line.text
         return None
 
+    def _names(self, fact: "_Line") -> str | None:
+        """The line that has the single name as a name, or nothing but the name; None when there is none."""
+        (name,) = fact.words
+        having = (self.lines[number] for number in self._having.get(name, ()))
+        return next(
+            (line.text for line in having if name in line.names or line.sequence == fact.sequence), None
+        )
+
     def repeats(self, fact: "_Line") -> bool:
         """Whether the text repeats the fact word for word."""
         return fact.words <= self.words and fact.sequence in self.sequence
@@ -108,7 +124,7 @@ class Answer:
 class _Line:
     """A sentence with the parts of it that are compared."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, heading: bool = False) -> None:
         self.text = text
         written = _words(text)
         self.words = set(filter(None, map(plain_form, written)))
@@ -116,15 +132,22 @@ class _Line:
         self.capitals: set[str] = set()
         """Words with a capital, the first one included."""
         self.names: set[str] = set()
-        """Words with a capital that is not due to the beginning of the sentence."""
+        """Words with a capital that is not due to the beginning of the sentence, nor to the style of headings."""
         for place, word in enumerate(written):
             if not word[0].isupper():
                 continue
             plain = plain_form(word)
             if plain and plain not in _NO_NAMES:
                 self.capitals.add(plain)
-                if place > 0:
+                if place > 0 and not heading:
                     self.names.add(plain)
+        self.short = any(word.isupper() and len(word) < 4 for word in written)
+        """Whether it has an abbreviation such as EUR, which all use."""
+
+    @property
+    def is_name(self) -> bool:
+        """Whether it is a single name and nothing else."""
+        return len(self.words) == 1 and self.words <= self.capitals - _EVERYDAY and not self.short
 
     def names_shared_with(self, other: "_Line") -> set[str]:
         return (self.names & other.capitals) | (self.capitals & other.names)
@@ -138,6 +161,15 @@ def leaks(memory: Iterable[str], known: Known, answer: Answer) -> Iterator[Leak]
         if found is not None and found not in seen:
             seen.add(found)
             yield Leak(fact=cut(fact), found=around_words(found, fact, 200))
+
+
+def comparable(memory: Iterable[str]) -> bool:
+    """Whether a memory holds any fact that could show in an answer."""
+    for fact in facts(memory):
+        line = _Line(fact)
+        if _count(line.words) > 1 or line.is_name or identifiers(fact):
+            return True
+    return False
 
 
 def repeats(memory: Iterable[str], known: Known, text: Answer) -> bool:
@@ -236,6 +268,15 @@ _NO_NAMES = frozenset(
         " september october november december english german french spanish"
     )
 )
+_EVERYDAY = frozenset(
+    _content_words(
+        "yes none true false okay active inactive enabled disabled open closed done pending ready blocked unknown other"
+        " new old good bad happy low medium high normal default public private internal today tomorrow yesterday hourly"
+        " daily weekly monthly yearly morning noon evening night weekend spring summer autumn winter home office work"
+        " school family team meeting email phone breakfast lunch dinner"
+    )
+)
+"""Words that lists and settings have as values, and that name nothing."""
 
 
 def _one_line(text: str) -> str:
