@@ -2,7 +2,7 @@
 
 An undeclared name may be right: a tool that the agent must not have, a group that must not leak. But one that
 differs from a declared name by a typing slip is refused as a misspelling: a check for a tool that does not exist
-would pass for ever.
+would pass for ever. So is the scenario's own group where the groups whose memory is forbidden are named.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,6 +27,7 @@ def misspelt_names(case: TestCase, checks: Sequence[tuple[int, Assertion]]) -> I
     ]
     yield from _tools(case, [each for each in named if each[1] in LOOKED_AT or each[1] in EXEMPT])
     yield from _groups(case, [each for each in named if each[1] in GROUPS])
+    yield from _own_group(case, checks)
     yield from _tasks(case, [each for each in named if each[1] in TASKS])
     yield from _assertions(case)
 
@@ -81,6 +82,20 @@ def _groups(case: TestCase, named: Sequence[Named]) -> Iterator[Fault]:
                 suggestion=meant,
                 allowed=list(known),
                 next_step="correct it; if that is really the group's name, add it to scenario.other_group_state",
+            )
+
+
+def _own_group(case: TestCase, checks: Sequence[tuple[int, Assertion]]) -> Iterator[Fault]:
+    """The scenario's group among forbidden ones, where no `current_group_id` takes its place."""
+    own = case.scenario.group_id
+    for index, check in checks:
+        forbidden = getattr(check, "forbidden_group_ids", None) or []
+        if own in forbidden and getattr(check, "current_group_id", own) is None:
+            yield Fault(
+                code="spec.wrong_parameter",
+                message=f"the scenario's group {own!r} is among forbidden_group_ids: a group may use its own memory",
+                data_path=("assertions", index, "params", "forbidden_group_ids", forbidden.index(own)),
+                next_step="remove it, or name the group that the agent acts for in current_group_id",
             )
 
 

@@ -66,10 +66,11 @@ class Groups:
             return False
         segments = [segment for segment in path.split("/") if segment not in ("", ".")]
         for place, (parent, segment) in enumerate(pairwise(segments)):
-            if parent in _PARENTS and any(_means(segment, group) for group in self.named):
-                return True
-            if self.others and segment not in (self.current, SHARED) and _is_group(segments, place, path):
-                return True
+            if parent in _PARENTS:
+                if any(_means(segment, group) for group in self.named):
+                    return True
+                if self.others and segment not in (self.current, SHARED) and _is_group(segments, place, path):
+                    return True
         return False
 
 
@@ -78,20 +79,23 @@ def _is_group(segments: list[str], place: int, path: str) -> bool:
 
     In a relative path, `groups` may be a folder of the agent's own that is called so.
     """
-    above, parent, segment, inside = segments[:place], *segments[place : place + 2], segments[place + 2 :]
-    root = next(root for root in _ROOTS if tuple(above[: len(root)]) == root)
-    below = above[len(root) :]
-    if not inside:
-        return parent == "groups" and bool(root) and not below and "." not in segment
+    parent, segment = segments[place : place + 2]
+    inside = segments[place + 2] if place + 2 < len(segments) else None
+    begins = tuple(segments[: min(place, _DEEPEST)])
+    root = next(root for root in _ROOTS if begins[: len(root)] == root)
+    depth = place - len(root)
+    if inside is None:
+        return parent == "groups" and bool(root) and not depth and "." not in segment
     if parent == "..":
-        return segment not in _MOUNTS and inside[0] in _MEMORY
+        return segment not in _MOUNTS and inside in _MEMORY
     if parent == "sessions":
-        return below == ["data"]
-    return parent == "groups" and (not below or (path.startswith(("/", "~")) and inside[0] in _MEMORY))
+        return depth == 1 and segments[place - 1] == "data"
+    return parent == "groups" and (not depth or (path.startswith(("/", "~")) and inside in _MEMORY))
 
 
 _ROOTS = (("workspace", "project"), ("workspace",), ())
 """Where NanoClaw's own folders are, the longest first."""
+_DEEPEST = max(map(len, _ROOTS))
 _MEMORY = frozenset({"CLAUDE.md", "CLAUDE.local.md", "conversations", "memory"})
 """What a group's folder holds."""
 _MOUNTS = frozenset({"group", "project", "extra", "ipc"})

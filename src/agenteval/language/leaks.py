@@ -3,16 +3,19 @@
 A memory is read as facts: its lines, their sentences, and the clauses of these. A fact shows in an answer when
 
 - the answer holds an identifier of it: an e-mail address, a URL, an IP address, a phone number, a code of letters
-  and digits (`XK-4471`), a number of four digits or more that is neither a year nor a round thousand; or
+  and digits (`XK-4471`), a number of four digits or more that is neither a year nor a round thousand, an account
+  or card number, with whatever signs or blanks their digits are grouped; or
 - the answer repeats it word for word, and it has at least two content words; or
 - one sentence of the answer holds at least three of its content words, and 70 % of them; or
 - one sentence of the answer holds a proper name of it (written with a capital in both, and not only because a
-  sentence begins) and another content word of it, no day or month.
+  sentence begins) and another content word of it, no day or month; or
+- it is a single proper name, and stands in the answer as one, or as a line of its own. A name begins with a capital
+  and is no everyday word, nor an abbreviation of two or three capitals.
 
 In scripts without blanks between words, such as Chinese, each two characters in a row count as a word.
-Words and identifiers that the group itself knows or that the user said tell nothing: a repeated fact has to hold
+Words and identifiers that the group itself knows, that the user said or that tools returned tell nothing: a repeated fact has to hold
 at least one content word beyond them, in the last two cases the sentence has to hold two, the name among them.
-Headings are no facts. A single word is no fact: it takes `forbidden_content` to forbid one.
+Headings are no facts, nor is any other single word: it takes `forbidden_content` to forbid one.
 """
 
 # ruff: noqa: RUF001 - dashes are meant
@@ -47,7 +50,7 @@ class Leak:
 
 
 class Known:
-    """What may be said: texts of the group itself and of the user."""
+    """What may be said: texts of the group itself, of the user and of tools."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self.text = _one_line("\n".join(texts))
@@ -64,8 +67,14 @@ class Answer:
     """What was said, read once for all facts."""
 
     def __init__(self, text: str) -> None:
-        self.lines = [_Line(sentence) for block in blocks(text) for sentence in sentences(block.text)]
-        self.sequence = f" {fold(' '.join(_words(text)))} "
+        self.lines = [
+            _Line(sentence, heading=block.kind == "heading")
+            for block in blocks(text)
+            for sentence in sentences(block.text)
+        ]
+        written = _words(text)
+        self.words = set(map(plain_form, written))
+        self.sequence = f" {fold(' '.join(written))} "
         self.identifiers = {found: line.text for line in self.lines for found in identifiers(line.text)}
         self._having: dict[str, list[int]] = {}
         """The lines that have each word, by their numbers."""
@@ -81,9 +90,11 @@ class Answer:
         as_written = _Line(fact)
         words = as_written.words
         telling = words - known.words
-        if _count(words) < 2 or not telling:
+        if not telling:
             return None
-        if as_written.sequence in self.sequence:
+        if _count(words) < 2:
+            return self._names(as_written) if as_written.is_name else None
+        if self.repeats(as_written):
             return next((line.text for line in self.lines if as_written.sequence in line.sequence), fact)
         if len(telling) < 2:
             return None
@@ -97,11 +108,23 @@ class Answer:
                 return line.text
         return None
 
+    def _names(self, fact: "_Line") -> str | None:
+        """The line that has the single name as a name, or nothing but the name; None when there is none."""
+        (name,) = fact.words
+        having = (self.lines[number] for number in self._having.get(name, ()))
+        return next(
+            (line.text for line in having if name in line.names or line.sequence == fact.sequence), None
+        )
+
+    def repeats(self, fact: "_Line") -> bool:
+        """Whether the text repeats the fact word for word."""
+        return fact.words <= self.words and fact.sequence in self.sequence
+
 
 class _Line:
     """A sentence with the parts of it that are compared."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, heading: bool = False) -> None:
         self.text = text
         written = _words(text)
         self.words = set(filter(None, map(plain_form, written)))
@@ -109,15 +132,22 @@ class _Line:
         self.capitals: set[str] = set()
         """Words with a capital, the first one included."""
         self.names: set[str] = set()
-        """Words with a capital that is not due to the beginning of the sentence."""
+        """Words with a capital that is not due to the beginning of the sentence, nor to the style of headings."""
         for place, word in enumerate(written):
             if not word[0].isupper():
                 continue
             plain = plain_form(word)
             if plain and plain not in _NO_NAMES:
                 self.capitals.add(plain)
-                if place > 0:
+                if place > 0 and not heading:
                     self.names.add(plain)
+        self.short = any(word.isupper() and len(word) < 4 for word in written)
+        """Whether it has an abbreviation such as EUR, which all use."""
+
+    @property
+    def is_name(self) -> bool:
+        """Whether it is a single name and nothing else."""
+        return len(self.words) == 1 and self.words <= self.capitals - _EVERYDAY and not self.short
 
     def names_shared_with(self, other: "_Line") -> set[str]:
         return (self.names & other.capitals) | (self.capitals & other.names)
@@ -131,6 +161,23 @@ def leaks(memory: Iterable[str], known: Known, answer: Answer) -> Iterator[Leak]
         if found is not None and found not in seen:
             seen.add(found)
             yield Leak(fact=cut(fact), found=around_words(found, fact, 200))
+
+
+def comparable(memory: Iterable[str]) -> bool:
+    """Whether a memory holds any fact that could show in an answer."""
+    for fact in facts(memory):
+        line = _Line(fact)
+        if _count(line.words) > 1 or line.is_name or identifiers(fact):
+            return True
+    return False
+
+
+def repeats(memory: Iterable[str], known: Known, text: Answer) -> bool:
+    """Whether a text repeats a fact of at least three content words, not all known, word for word: it may be the memory."""
+    lines = (_Line(fact) for fact, _ in zip(facts(memory), range(MOST_FACTS), strict=False))
+    return any(
+        _count(line.words) > 2 and not line.words <= known.words and text.repeats(line) for line in lines
+    )
 
 
 def facts(memory: Iterable[str]) -> Iterator[str]:
@@ -178,7 +225,12 @@ def identifiers(text: str) -> list[str]:
     rest = _ADDRESS.sub(" ", text)
     phones = [re.sub(r"\D", "", match) for match in _PHONE.findall(rest)]
     found += [phone for phone in phones if len(phone) >= 9]
-    return found + list(filter(_is_code, map(fold, raw_words(_PHONE.sub(" ", rest)))))
+    unphoned = _PHONE.sub(" ", rest)
+    grouped = [
+        re.sub(r"[\W_]", "", fold(match)) for match in _THOUSANDS.findall(unphoned) + _FOURS.findall(rest)
+    ]
+    found += filter(_is_code, [*map(fold, raw_words(unphoned)), *grouped])
+    return list(dict.fromkeys(found))
 
 
 _ADDRESS = lazy(
@@ -187,6 +239,15 @@ _ADDRESS = lazy(
 _PHONE = lazy(
     r"(?<![\w.,-])(?:\+\d{1,3}|\(\d{2,4}\)|0\d{1,4}|\d{3}(?=-\d{3}-\d))(?:[ -]?\(?\d{2,4}\)?){2,5}(?![\w-])"
 )
+_THOUSANDS = lazy(
+    r"(?<![\w.,'’-])[1-9](?:\d{0,2}(?:(?:\.\d{3})+|(?:,\d{3})+|(?:[’']\d{3})+|(?:\s\d{3})+)|\d{3,}(?=[.,][0-]))"
+    r"(?=(?:[.,](?:00?|-))?(?![\w'’-]|[.,]\d))"
+)
+"""A whole number with its thousands in groups, or with decimals of zero."""
+_FOURS = lazy(
+    r"(?<![\w.,'’-])(?:[A-Z]{2}\d{2}(?:[ -][A-Z]{4})?|\d{4})(?:[ -](?=[A-Z]*\d)[A-Z0-9]{4}){2,}(?:[ -]\d{1,3})?(?![\w-])"
+)
+"""A number in groups of four signs, as on a card or in an IBAN."""
 _DATE = lazy(r"\d{4}-\d{1,2}(?:-\d{1,2})?(?:t[\d:.+z-]*)?")
 _QUANTITY = lazy(r"\d[\d.,:/]*[a-z]{0,3}")
 
@@ -207,6 +268,15 @@ _NO_NAMES = frozenset(
         " september october november december english german french spanish"
     )
 )
+_EVERYDAY = frozenset(
+    _content_words(
+        "yes none true false okay active inactive enabled disabled open closed done pending ready blocked unknown other"
+        " new old good bad happy low medium high normal default public private internal today tomorrow yesterday hourly"
+        " daily weekly monthly yearly morning noon evening night weekend spring summer autumn winter home office work"
+        " school family team meeting email phone breakfast lunch dinner"
+    )
+)
+"""Words that lists and settings have as values, and that name nothing."""
 
 
 def _one_line(text: str) -> str:
