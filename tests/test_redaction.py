@@ -246,6 +246,58 @@ def test_the_value_of_a_named_variable_is_learned(label: str) -> None:
     assert redactor(learned=everyday).leaks(everyday, everyday) == []
 
 
+def attribute(key: str, **value: Any) -> dict[str, Any]:
+    """An attribute of a span, as OTLP has it in JSON."""
+    return {"key": key, "value": value}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        lambda text: {"stringValue": text},
+        lambda text: {"arrayValue": {"values": [{"stringValue": text}]}},
+        lambda text: {"kvlistValue": {"values": [attribute("db_password", stringValue=text)]}},
+    ],
+    ids=["text", "list", "mapping"],
+)
+@pytest.mark.parametrize("secret", ["hunter2-4711", "cats"])
+def test_a_value_that_otlp_wraps_is_hidden_under_its_name(
+    value: Callable[[str], dict[str, Any]], secret: str
+) -> None:
+    """A text, a list and a mapping; what is named otherwise stays, and so does what only looks wrapped."""
+    span = {
+        "attributes": [
+            attribute("http.header.authorization", **value(secret)),
+            attribute("city", stringValue="cats or dogs"),
+        ]
+    }
+    hidden = json.loads(json.dumps(span).replace(secret, token(secret, "credential"), 1))
+    assert redactor(learned=span).data(span)["attributes"][0] == hidden["attributes"][0]
+    assert Redactor().swept(span) == hidden
+    assert redactor().leaks(span, ()) == ["credential"]
+    assert redactor().leaks(hidden, ()) == []
+    if secret != "cats":
+        assert redactor().unseen(json.dumps(span)) == json.dumps(hidden)
+        assert redactor().unseen(json.dumps(json.dumps(span))) == json.dumps(json.dumps(hidden))
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        attribute("gen_ai.usage.input_tokens", intValue="4096"),
+        attribute("password", stringValue="${PASSWORD}"),
+        attribute("api_key", kvlistValue={"values": [attribute("owner", stringValue="the whole team")]}),
+        {"password": {"stringValue": None, "hint": "cats"}},
+        {"stringValue": "cats", "arrayValue": {"values": ["dogs"]}},
+    ],
+    ids=["count", "variable", "other names", "not wrapped", "no name"],
+)
+def test_what_else_otlp_wraps_stays(data: Any) -> None:
+    """Counts, variables, and what only stands near the name of a secret."""
+    assert redactor(learned=[data, {"password": "hunter2"}]).data(data) == data
+    assert Redactor().swept(data) == data
+
+
 def test_data_that_is_no_json_is_looked_through_too() -> None:
     """A number of more than 64 bits, a key that is no text, half a surrogate pair: beside each a secret is learned."""
     key = PLANTED["aws-access-key"]

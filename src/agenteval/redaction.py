@@ -207,7 +207,9 @@ class Redactor:
             return self._token(data, CREDENTIAL) if self._is_credential(key, data) else self.text(data)
         if isinstance(data, dict):
             return {
-                self.text(str(name)): self._data(value, (*path, *str(name).split(".")), key_of(data, name))
+                self.text(str(name)): self._data(
+                    value, (*path, *str(name).split(".")), key_of(data, name, key)
+                )
                 for name, value in data.items()
             }
         if isinstance(data, list | tuple):
@@ -224,7 +226,8 @@ class Redactor:
             return self._secrets.hide(self._without_found(data))
         if isinstance(data, dict):
             return {
-                self.swept(str(name)): self.swept(value, key_of(data, name)) for name, value in data.items()
+                self.swept(str(name)): self.swept(value, key_of(data, name, key))
+                for name, value in data.items()
             }
         if isinstance(data, list | tuple):
             return [self.swept(value, key) for value in data]
@@ -286,7 +289,7 @@ def _strings(data: Any, key: str = "") -> Iterator[tuple[str, str]]:
     elif isinstance(data, dict):
         for name, value in data.items():
             yield "", str(name)
-            yield from _strings(value, key_of(data, name))
+            yield from _strings(value, key_of(data, name, key))
     elif isinstance(data, list | tuple):
         for value in data:
             yield from _strings(value, key)
