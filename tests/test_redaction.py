@@ -37,12 +37,12 @@ def redactor(*names: str, learned: Any = None) -> Redactor:
         ("token", {"token": SECRET, "user": "x"}, {"token": token(SECRET), "user": "x"}),
         ("token", {"a": {"b": {"token": SECRET}}}, {"a": {"b": {"token": token(SECRET)}}}),
         ("args.token", {"args": {"token": SECRET}}, {"args": {"token": token(SECRET)}}),
-        ("args.token", {"data": {"args": {"token": 1}}}, {"data": {"args": {"token": token("1")}}}),
-        ("args.token", {"token": 1, "args": {"x": 2}}, {"token": 1, "args": {"x": 2}}),
-        ("args.token", {"args": {"x": {"token": 1}}}, {"args": {"x": {"token": 1}}}),
+        ("args.pin", {"data": {"args": {"pin": 1}}}, {"data": {"args": {"pin": token("1")}}}),
+        ("args.pin", {"pin": 1, "args": {"x": 2}}, {"pin": 1, "args": {"x": 2}}),
+        ("args.pin", {"args": {"x": {"pin": 1}}}, {"args": {"x": {"pin": 1}}}),
         ("*_key", {"api_key": 1, "key": 2}, {"api_key": token("1"), "key": 2}),
-        ("*.password", {"db": {"password": 1}}, {"db": {"password": token("1")}}),
-        ("*.password", {"password": 1}, {"password": 1}),
+        ("*.pin", {"db": {"pin": 1}}, {"db": {"pin": token("1")}}),
+        ("*.pin", {"pin": 1}, {"pin": 1}),
         (
             "users.name",
             {"users": [{"name": 1}, {"name": 2}]},
@@ -113,7 +113,54 @@ def test_what_is_no_text_and_no_number_stays(value: Any) -> None:
 def test_a_secret_that_is_no_text_is_no_reason_to_crash() -> None:
     """A list of variables may have numbers, and nothing."""
     data = [{"name": "DB_PASSWORD", "value": value} for value in (4711, None)]
-    assert redactor(learned=data).swept(data) == data
+    hidden = [{"name": "DB_PASSWORD", "value": value} for value in (token("4711", "credential"), None)]
+    assert Redactor().swept(data) == redactor(learned=data).data(data) == hidden
+
+
+@pytest.mark.parametrize("key", ["password", "pin_secret", "api_key", "accessToken"])
+def test_a_number_is_a_credential_under_its_name(key: str) -> None:
+    """By itself, in a list and as the value of a variable; a long one is hidden in texts and elsewhere, too."""
+    data = {
+        key: 83746152,
+        "list": {key: [99887766, 12.5]},
+        "env": [{"name": key, "value": 4711}],
+        "x": 83746152,
+    }
+    long, other, half = (token(number, "credential") for number in ("83746152", "99887766", "12.5"))
+    made = redactor(learned=data)
+    hidden = made.data(data)
+    assert (hidden[key], hidden["list"], hidden["x"]) == (long, {key: [other, half]}, long)
+    assert made.text("got 83746152, then [99887766]") == f"got {long}, then [{other}]"
+    assert hidden["env"][0]["value"] == (token("4711", "credential") if key == "password" else 4711)
+    assert Redactor().swept(data) == {**hidden, "x": 83746152}
+    assert redactor().leaks(data, ()) == ["credential"]
+    assert made.leaks(hidden, hidden) == []
+
+
+def test_a_short_number_is_hidden_under_its_name_only() -> None:
+    """Unless it is a password: a count may be equal to it."""
+    data = {"api_key": 5566778, "password": 4711, "calls": 5566778}
+    made = redactor(learned=data)
+    assert made.data(data) == {
+        "api_key": token("5566778", "credential"),
+        "password": token("4711", "credential"),
+        "calls": 5566778,
+    }
+    assert made.text("5566778 calls, 4711") == f"5566778 calls, {token('4711', 'credential')}"
+
+
+def test_counts_and_flags_are_no_credentials() -> None:
+    """Tokens are counted in every recording; whether there is a password is no password."""
+    counts = {
+        "max_tokens": 40960000,
+        "tokens": 812,
+        "token_usage": {"input_tokens": 12, "output_tokens": 34},
+        "password": True,
+        "secret": None,
+    }
+    learned = [counts, {"password": "hunter2"}]
+    assert redactor(learned=learned).data(counts) == Redactor().swept(counts) == counts
+    assert redactor(learned=learned).leaks(counts, counts) == []
 
 
 def test_nothing_is_touched_without_names() -> None:
@@ -244,6 +291,58 @@ def test_the_value_of_a_named_variable_is_learned(label: str) -> None:
     everyday = {label: "API_TOKEN", "value": "cats"}
     assert redactor(learned=everyday).data(everyday) == everyday
     assert redactor(learned=everyday).leaks(everyday, everyday) == []
+
+
+def attribute(key: str, **value: Any) -> dict[str, Any]:
+    """An attribute of a span, as OTLP has it in JSON."""
+    return {"key": key, "value": value}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        lambda text: {"stringValue": text},
+        lambda text: {"arrayValue": {"values": [{"stringValue": text}]}},
+        lambda text: {"kvlistValue": {"values": [attribute("db_password", stringValue=text)]}},
+    ],
+    ids=["text", "list", "mapping"],
+)
+@pytest.mark.parametrize("secret", ["hunter2-4711", "cats"])
+def test_a_value_that_otlp_wraps_is_hidden_under_its_name(
+    value: Callable[[str], dict[str, Any]], secret: str
+) -> None:
+    """A text, a list and a mapping; what is named otherwise stays, and so does what only looks wrapped."""
+    span = {
+        "attributes": [
+            attribute("http.header.authorization", **value(secret)),
+            attribute("city", stringValue="cats or dogs"),
+        ]
+    }
+    hidden = json.loads(json.dumps(span).replace(secret, token(secret, "credential"), 1))
+    assert redactor(learned=span).data(span)["attributes"][0] == hidden["attributes"][0]
+    assert Redactor().swept(span) == hidden
+    assert redactor().leaks(span, ()) == ["credential"]
+    assert redactor().leaks(hidden, ()) == []
+    if secret != "cats":
+        assert redactor().unseen(json.dumps(span)) == json.dumps(hidden)
+        assert redactor().unseen(json.dumps(json.dumps(span))) == json.dumps(json.dumps(hidden))
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        attribute("gen_ai.usage.input_tokens", intValue="4096"),
+        attribute("password", stringValue="${PASSWORD}"),
+        attribute("api_key", kvlistValue={"values": [attribute("owner", stringValue="the whole team")]}),
+        {"password": {"stringValue": None, "hint": "cats"}},
+        {"stringValue": "cats", "arrayValue": {"values": ["dogs"]}},
+    ],
+    ids=["count", "variable", "other names", "not wrapped", "no name"],
+)
+def test_what_else_otlp_wraps_stays(data: Any) -> None:
+    """Counts, variables, and what only stands near the name of a secret."""
+    assert redactor(learned=[data, {"password": "hunter2"}]).data(data) == data
+    assert Redactor().swept(data) == data
 
 
 def test_data_that_is_no_json_is_looked_through_too() -> None:

@@ -207,6 +207,9 @@ def test_a_password_in_an_address_is_suspected() -> None:
         ('"{\\"name\\": \\"API_KEY\\",\\n  \\"value\\": \\"a1b2c3\\"}"', "a1b2c3"),
         ("env:\n- name: DB_PASSWORD\n  value: hunter2\n- name: PORT\n  value: 80", "hunter2"),
         ("- name: DB_PASSWORD\n  value: 'hunter2'", "hunter2"),
+        ('{"key": "password", "value": {"stringValue": "hunter2"}}', "hunter2"),
+        ('{\\"key\\":\\"password\\",\\n\\"value\\":{\\n\\"stringValue\\":\\"hunter2\\"}}', "hunter2"),
+        ('{"key": "pwd", "value": {"arrayValue": {"values": [{"stringValue": "hunter2"}]}}}', "hunter2"),
     ],
 )
 def test_the_value_beside_a_name_is_found(text: str, value: str) -> None:
@@ -304,6 +307,8 @@ def test_everyday_texts_pass_the_sieve(text: str) -> None:
         "the hf_transfer_1_download_model_weights_quickly package",
         "first_pass: a draft of the text",
         '{"name": "DB_PASSWORD", "value": "${DB_PASSWORD1}"}, {"name": "TOKEN", "value": "cats"}',
+        '{"key": "password", "value": {"kvlistValue": {"values": []}}}',
+        '{"key": "token", "value": {"stringValue": "cats"}}, {"key": "password", "value": {"boolValue": true}}',
         "- name: DB_PASSWORD\n  valueFrom:\n    secretKeyRef: {name: db1, key: pass1}",
         "git 3f2a9c81b7d6e5f4a3b2c1d0e9f8a7b6c5d4e3f2 of 7978020f-5251-4b5a-b1b3-41ab0f2b0dfe",
         "https://news.example.com/2026/11/21/lab-a-ships-model-x-with-2m-tokens-for-everyone",
@@ -434,6 +439,7 @@ HOSTILE: dict[str, str] = {
     "values of flags": "--token a1" * 30_000,
     "values without quotes": "token=a1," * 33_000,
     "separators": "token=a1" + "&a" * 150_000,
+    "wrapped values": 'token","value":{"arrayValue":{"' * 9_000,
     "entries": "token" + "\\n" * 150_000 + 'token","value":' * 10_000,
 }
 

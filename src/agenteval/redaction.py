@@ -25,6 +25,7 @@ from agenteval.secrets import (
     key_of,
     might_hold,
     names_secret,
+    spelled,
 )
 from agenteval.strict import plain
 from agenteval.text import texts
@@ -32,6 +33,8 @@ from agenteval.text import texts
 SECRETS, EMAIL, FIELD, ENVIRONMENT = "secrets", "email", "field", "env"
 _CHUNK = 1 << 20
 _OVERLAP = 1 << 12
+_LONG_NUMBER = 8
+"""From this many digits on a number under the name of a secret is hidden wherever it stands; a shorter one may be a count."""
 
 
 class RedactionRules:
@@ -165,7 +168,8 @@ class Redactor:
                     self._secrets.add(value, found.kind, in_pieces=found.kind != EMAIL)
 
     def _learn_credential(self, name: str, text: str) -> None:
-        if is_telling(name, text) and text not in self._fields.tokens and not self.rules.found(text):
+        telling = is_telling(name, text) or (len(text) >= _LONG_NUMBER and text.isdigit())
+        if telling and text not in self._fields.tokens and not self.rules.found(text):
             self._secrets.add(text, CREDENTIAL)
 
     def _is_credential(self, key: str, text: str) -> bool:
@@ -207,13 +211,18 @@ class Redactor:
             return self._token(data, CREDENTIAL) if self._is_credential(key, data) else self.text(data)
         if isinstance(data, dict):
             return {
-                self.text(str(name)): self._data(value, (*path, *str(name).split(".")), key_of(data, name))
+                self.text(str(name)): self._data(
+                    value, (*path, *str(name).split(".")), key_of(data, name, key)
+                )
                 for name, value in data.items()
             }
         if isinstance(data, list | tuple):
             return [self._data(value, (*path, place), key) for place, value in enumerate(data)]
-        if _is_number(data) and len(str(data)) >= SHORTEST_TEXT:
-            return self._secrets.tokens.get(str(data)) or self._fields.tokens.get(str(data)) or data
+        if (number := spelled(data)) is not None:
+            if self._is_credential(key, number):
+                return self._token(number, CREDENTIAL)
+            if len(number) >= SHORTEST_TEXT:
+                return self._secrets.tokens.get(number) or self._fields.tokens.get(number) or data
         return data
 
     def swept(self, data: Any, key: str = "") -> Any:
@@ -224,10 +233,13 @@ class Redactor:
             return self._secrets.hide(self._without_found(data))
         if isinstance(data, dict):
             return {
-                self.swept(str(name)): self.swept(value, key_of(data, name)) for name, value in data.items()
+                self.swept(str(name)): self.swept(value, key_of(data, name, key))
+                for name, value in data.items()
             }
         if isinstance(data, list | tuple):
             return [self.swept(value, key) for value in data]
+        if (number := spelled(data)) is not None and self._is_credential(key, number):
+            return self._token(number, CREDENTIAL)
         return data
 
     def may_show_in(self, data: Any) -> bool:
@@ -280,17 +292,15 @@ def _same(pattern: str, key: str) -> bool:
 
 
 def _strings(data: Any, key: str = "") -> Iterator[tuple[str, str]]:
-    """Every text in plain data, keys included, with the key that it stands under."""
+    """Every text in plain data, keys included, with the key that it stands under; and numbers under names of secrets."""
     if isinstance(data, str):
         yield key, data
     elif isinstance(data, dict):
         for name, value in data.items():
             yield "", str(name)
-            yield from _strings(value, key_of(data, name))
+            yield from _strings(value, key_of(data, name, key))
     elif isinstance(data, list | tuple):
         for value in data:
             yield from _strings(value, key)
-
-
-def _is_number(data: Any) -> bool:
-    return isinstance(data, int | float) and not isinstance(data, bool)
+    elif (number := spelled(data)) is not None and names_secret(key):
+        yield key, number

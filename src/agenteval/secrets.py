@@ -119,8 +119,11 @@ _SPOKEN = lazy(r"""(?ix)pass(?:word|wd|phrase)["'*_`]{0,3}[ ](?:is|was)(?:[ ]now
     [ ]["'*_`\u201c]{0,3}(?!\$|base64|sha|md5|utf|argon|pbkdf)(?=[^\s0-9]{0,64}[0-9])(?=[^\sa-z]{0,64}[a-z])
     ((?:[^\s"'*`\u201d,;:|&<>(){}\[\]$]|[,;:&(){}\[\]$](?=[^\w\s]?\w)){4,256})""")
 """A password in a sentence; when it has letters and digits, as no word has."""
+_SIGNS = r"""(?:\\n|[\\"':{\[\s]){1,64}+"""
+_WRAPPED = rf"{{{_SIGNS}(?:arrayValue{_SIGNS}values{_SIGNS})?(?:string|bytes|int|double)Value{_SIGNS}"
+"""What OTLP writes before a value: `{"stringValue": "`."""
 _ENTRY = lazy(rf"""(?ix)(?P<name>{_NAMES})(?:[\\"',\s]|\\n){{1,64}}value[\\"']{{0,9}}[ \t]{{0,8}}:[ \t]{{0,8}}
-    \\{{0,8}}["']?(?P<value>[^\s"'\\,;&<>(){{}}\[\]|][^\s"'\\]{{3,4095}})""")
+    (?:{_WRAPPED})?\\{{0,8}}["']?(?P<value>[^\s"'\\,;&<>(){{}}\[\]|][^\s"'\\]{{3,4095}})""")
 """A value below or behind the name that a list of variables gives it: `name: DB_PASSWORD`, `value: …`."""
 _KEPT = r"""[^\s"',;\\()<>]{0,4096}"""
 _COOKIE = lazy(
@@ -175,21 +178,36 @@ def names_secret(key: str) -> bool:
     return _SECRET_NAME.search(key) is not None
 
 
-def key_of(mapping: Mapping[Any, Any], key: Any) -> str:
+_TYPED = frozenset(("stringValue", "bytesValue", "intValue", "doubleValue", "arrayValue", "values"))
+"""What OTLP wraps around a value: `{"stringValue": "…"}`, `{"arrayValue": {"values": […]}}`."""
+
+
+def key_of(mapping: Mapping[Any, Any], key: Any, outer: str = "") -> str:
     """What names the value under a key: the key, or the name beside it in `{"name": "DB_PASSWORD", "value": "…"}`.
 
-    Only a value that is a secret wherever it stands has such a name: many things have a name and a value.
+    Only a value that is a secret wherever it stands has such a name: many things have a name and a value. A value that
+    OTLP wraps is always named so, and `outer`, which names the mapping, names what is wrapped in it.
     """
     if key == "value":
         name, value = mapping.get("name", mapping.get("key")), mapping[key]
-        if (
-            isinstance(name, str)
-            and isinstance(value, str)
-            and names_secret(name)
-            and is_telling(name, value)
-        ):
-            return name
+        if isinstance(name, str) and names_secret(name):
+            text = spelled(value)
+            if _is_typed(value) if text is None else is_telling(name, text):
+                return name
+    elif outer and key in _TYPED and _is_typed(mapping):
+        return outer
     return str(key)
+
+
+def _is_typed(value: Any) -> bool:
+    return isinstance(value, Mapping) and len(value) == 1 and not _TYPED.isdisjoint(value)
+
+
+def spelled(value: Any) -> str | None:
+    """A text, or a number as it is written; None for anything else."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value)
+    return value if isinstance(value, str) else None
 
 
 def is_value(text: str, key: str = "") -> bool:

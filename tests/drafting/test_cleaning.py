@@ -7,7 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agenteval.drafting.cleaning import scrubbed_data, scrubbed_text, without_instructions
+from agenteval.drafting.cleaning import Cleaner, scrubbed_data, scrubbed_text, without_instructions
+from agenteval.hiding import token
+from agenteval.recordings import RecordedTest
+from agenteval.redaction import DEFAULT_RULES
+from builders import make_trace
 
 HOME = "/" + "home"
 BLOB = "iVBORw0KGgo" + "aB3/" * 100
@@ -84,3 +88,22 @@ def test_hostile_texts_take_no_time() -> None:
     for piece in ("<system-reminder>", "data:a/b;base64", "</", f"{HOME}/", "aB3/", "C:\\Users\\"):
         scrubbed_text(piece * (1_000_000 // len(piece)))
     assert process_time() - start < 5
+
+
+def test_no_credential_of_a_span_is_kept() -> None:
+    """OTLP wraps each value by its type; the name of a secret still goes for it."""
+    attributes = [
+        {"key": "api_key", "value": {"stringValue": "hunter2-xyzzy"}},
+        {"key": "http.header.authorization", "value": {"arrayValue": {"values": [{"stringValue": "cats"}]}}},
+        {"key": "user", "value": {"stringValue": "dana"}},
+    ]
+    recorded = RecordedTest(
+        scenario={}, replay={"attributes": attributes}, fixtures=[], tools=[], trace=make_trace()
+    )
+    cleaned = Cleaner(DEFAULT_RULES).clean(recorded).replay["attributes"]
+    key, header = token("hunter2-xyzzy", "credential"), token("cats", "credential")
+    assert cleaned == [
+        {"key": "api_key", "value": {"stringValue": key}},
+        {"key": "http.header.authorization", "value": {"arrayValue": {"values": [{"stringValue": header}]}}},
+        {"key": "user", "value": {"stringValue": "dana"}},
+    ]

@@ -140,7 +140,7 @@ allow: ['*@example.com']
         """The data with everything sensitive masked, whatever its kind: evidence must not repeat it."""
         if isinstance(data, dict):
             return {
-                self._masked(str(name)): self._masked(value, key_of(data, name))
+                self._masked(str(name)): self._masked(value, key_of(data, name, key))
                 for name, value in data.items()
             }
         if isinstance(data, list):
@@ -185,7 +185,7 @@ def _inside(event: Event, path: DataPath, value: Any, key: str = "") -> Iterator
     if isinstance(value, dict):
         for name, item in value.items():
             yield _Text(event, (*path, str(name)), str(name), is_key=True)
-            yield from _inside(event, (*path, str(name)), item, key_of(value, name))
+            yield from _inside(event, (*path, str(name)), item, key_of(value, name, key))
     elif isinstance(value, list):
         for index, item in enumerate(value):
             yield from _inside(event, (*path, index), item, key)
