@@ -297,6 +297,57 @@ def test_whether_an_answer_honours_a_fact(fact: str, answer: str, met: bool) -> 
     assert all(request.met for request in requests(fact, answer)) is met
 
 
+@pytest.mark.parametrize(
+    ("fact", "answer", "contradicted"),
+    [
+        ("Leo swims on Thursday", "Leo swims on Tuesday.", ("Thursday", "Tuesday")),
+        ("Leo swims on Thu", "Leo swims on Tuesdays and Fridays.", ("Thu", "Tuesdays and Fridays")),
+        ("Leo swims on Thursday", "Leo swims on Thursdays, no longer on Tuesday.", None),
+        ("Leo swims on Thursday", "Leo swims tomorrow.", None),
+        ("Leo swims on Thursday", "Leo swims once, Mon-Fri.", None),
+        ("Leo swims on Tuesday and Thursday", "Leo swims on Tuesday.", None),
+        ("Leo hates the sun", "Leo hates the sun, so go on Tuesday.", None),
+        ("The meeting is at 17:00", "The meeting is at 9:00.", ("17:00", "9:00")),
+        ("The meeting is at 17:00", "The meeting is at 5 pm.", None),
+        ("The meeting is at 17:00", "Leave at 16:30, so that you are at the meeting at 17:00.", None),
+        ("Dana's birthday is on 12 May", "Dana's birthday is on 3 June.", ("12 May", "3 June")),
+        ("Dana's birthday is on 12 May", "Dana's birthday: May 12, 2027.", None),
+        ("Dana has two kids", "Dana has 3 kids.", ("two", "3")),
+        ("Dana has two kids", "Here are 5 ideas for Dana and the kids.", None),
+        ("The budget is 300 euros", "The budget is 500 €, not 300.", ("300 euros", "500 €")),
+        ("The budget is 300 euros", "The budget is €300, of which 100 € are spent.", None),
+        ("The wifi code is 4711", "The wifi code is 1234.", ("4711", "1234")),
+        ("The wifi code is 4711", "One of the wifi codes is in the kitchen.", None),
+        ("Leo's second lesson is swimming", "First, pack for swimming: Leo has a lesson.", None),
+        ("The wifi code is 4711", "1. Find the code\n2. Use the wifi", None),
+    ],
+)
+def test_an_answer_with_another_value_contradicts_the_fact(
+    fact: str, answer: str, contradicted: tuple[str, str] | None
+) -> None:
+    """A day, date, time or number of the same kind in place of the fact's own; without any, the words decide."""
+    words, *others = requests(fact, answer)
+    assert words.met
+    assert [(other.wanted, other.got, other.met) for other in others] == (
+        [(*contradicted, False)] if contradicted else []
+    )
+
+
+def test_a_contradiction_is_told() -> None:
+    """With what the fact says and what the output says; what the question names need not be repeated."""
+    params = {"expected_memory_fact": "Leo swims on Thursday"}
+    trace = make_trace(asked="When is swimming?", output="Leo swims on Tuesday.", capabilities=NO_MEMORY)
+    verdict = judge("memory_recall_same_group", params, trace)
+    assert not verdict.passed
+    assert verdict.message == (
+        'the output does not honour "Leo swims on Thursday": expected Thursday, got Tuesday'
+    )
+    trace = make_trace(
+        asked="What is on Thursday?", output="Leo swims. On Friday he rests.", capabilities=NO_MEMORY
+    )
+    assert judge("memory_recall_same_group", params, trace).passed
+
+
 def corrected(
     *steps: Step, output: str = "Noted: Thursday.", asked: str | None = "It is on Thursday now."
 ) -> Verdict:

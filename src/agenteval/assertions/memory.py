@@ -53,7 +53,9 @@ class MemoryRecallSameGroup(Assertion):
     does: if it states a form (bullets, their number, sentences, words, brevity, no preamble), the output must
     have that form, where brief means at most 120 words; for any other fact, the output must contain half of
     its content words, not counting those in the messages being answered, unless all are in them; where words are
-    not separated by spaces, as in Chinese, every two characters in a row count as a word.
+    not separated by spaces, as in Chinese, every two characters in a row count as a word. If the fact names a day of
+    the week, a date, a time or a number, the output must not name only others of the same kind (for a number: of
+    the same unit, or counting the same thing), unless those messages name it too.
     `both`: both of these.
     `auto`: `event` if the adapter supports memory events, plus the `output` block if given; otherwise
     `output`.
