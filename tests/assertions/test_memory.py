@@ -424,6 +424,28 @@ class TestUpdateOnCorrection:
         later = memory_write("family", content, change_summary=f"instead of: {taken}")
         assert corrected(written, later).passed is kept
 
+    @pytest.mark.parametrize(
+        ("content", "kept"),
+        [
+            ("- Swimming: Tuesday", False),
+            ("# Family\n- swimming: TUESDAY\n- tea", False),
+            ("- Tea: green", False),  # the rest of the file
+            ("- Swimming: Thursday 17:00\n- Tea: green", True),
+            ("- Gym: Tuesday", True),  # added
+            ("- Swimming: Friday", True),
+            ("\n\n---", True),
+        ],
+    )
+    def test_a_file_written_anew_without_the_value_has_lost_it(self, content: str, kept: bool) -> None:
+        """A write without a summary is of the whole file when it has lines of the file; otherwise it adds some."""
+        written = memory_write("family", "- Swimming: Thursday\n- Tea: green\n---")
+        verdict = corrected(written, memory_write("family", content))
+        assert verdict.passed is kept
+        assert kept or closest(verdict)[0] == ("evt-2", "it was removed again")
+        other = memory_write("family", content)
+        other.data["path"] = "other.md"
+        assert corrected(written, other).passed
+
     def test_what_was_moved_within_a_file_is_kept(self) -> None:
         """Written in its new place first, taken out of the old one then; taken out of both, it is lost."""
         first = memory_write("family", "- Swimming: Thursday")
@@ -540,6 +562,12 @@ class TestUpdateOnCorrection:
             ("I thought you said Tuesday. Thursday it is.", False),
             ("I mistakenly wrote down Tuesday.", False),
             ("I had it moved to Tuesday.", True),
+            ("It used to be Tuesday.", False),
+            ("It used to be on **Tuesday**.", False),
+            ("Done. Tuesday's class is now on Thursday.", False),
+            ("Done. Thursday's class is now on Tuesday.", True),
+            ("Noted: the Tuesday class is now Thursday.", False),
+            ("Swimming on Tuesday, gym now on Thursday.", True),
             ("As previously agreed, see you on Tuesday.", True),
             ("The originally planned swimming on Tuesday takes place.", True),
             ("Notiert: Thursday, nicht Tuesday.", False),
