@@ -82,26 +82,37 @@ _ATTACHMENTS = frozenset(map(_plain, ATTACHMENT_KEYS))
 def destinations(call: ToolCall) -> list[str]:
     """The names of all destinations of a send, each once; empty when neither arguments nor results name one."""
     asked = _by_key(call.args)
-    reported = [_by_key(result.data.get("result")) for result in call.results if result.data.get("success")]
     found = [name for names in asked.values() for name in names]
-    for report in reported:
+    for report in _reports(call):
         found += [name for key, names in report.items() if key in asked or not asked for name in names]
     return list(dict.fromkeys(found))
 
 
+def reported(call: ToolCall) -> list[str]:
+    """The names that the successful results of a send have under any of DESTINATION_KEYS, each once."""
+    return list(
+        dict.fromkeys(name for report in _reports(call) for names in report.values() for name in names)
+    )
+
+
+def _reports(call: ToolCall) -> list[dict[str, list[str]]]:
+    return [_by_key(result.data.get("result")) for result in call.results if result.data.get("success")]
+
+
 def _by_key(data: Any) -> dict[str, list[str]]:
-    if not isinstance(data, dict):
-        return {}
-    found = {_plain(str(key)): list(_names(value)) for key, value in data.items()}
-    return {key: names for key, names in found.items() if key in _DESTINATIONS and names}
+    found: dict[str, list[str]] = {}
+    for key, value in data.items() if isinstance(data, dict) else ():
+        if (plain := _plain(str(key))) in _DESTINATIONS and (names := list(_names(value))):
+            found.setdefault(plain, []).extend(names)
+    return found
 
 
 def _names(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         if value.strip():
             yield composed(value.strip())
-    elif isinstance(value, int) and not isinstance(value, bool):
-        yield str(value)
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        yield str(int(value) if value == value // 1 else value)
     elif isinstance(value, list):
         for item in value:
             yield from _names(item)
@@ -173,10 +184,10 @@ def _content(call: ToolCall) -> tuple[str, str]:
     plain = {key: _plain(str(key)) for key in args}
     plain = {key: name for key, name in plain.items() if args[key] not in (None, "", [], {})}
     texts = [_text(args[key]) for key, name in plain.items() if name in _CONTENTS]
-    attached = {name: args[key] for key, name in plain.items() if name in _ATTACHMENTS}
+    attached = [(name, args[key]) for key, name in plain.items() if name in _ATTACHMENTS]
     if not texts and not attached:
-        attached = {name: args[key] for key, name in plain.items() if name not in _DESTINATIONS}
-    return _folded("\n".join(texts)), args_key(attached) if attached else ""
+        attached = [(name, args[key]) for key, name in plain.items() if name not in _DESTINATIONS]
+    return _folded("\n".join(texts)), "\n".join(sorted(map(args_key, attached)))
 
 
 def without_texts(args: dict[str, Any]) -> dict[str, Any]:

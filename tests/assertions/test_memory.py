@@ -297,6 +297,57 @@ def test_whether_an_answer_honours_a_fact(fact: str, answer: str, met: bool) -> 
     assert all(request.met for request in requests(fact, answer)) is met
 
 
+@pytest.mark.parametrize(
+    ("fact", "answer", "contradicted"),
+    [
+        ("Leo swims on Thursday", "Leo swims on Tuesday.", ("Thursday", "Tuesday")),
+        ("Leo swims on Thu", "Leo swims on Tuesdays and Fridays.", ("Thu", "Tuesdays and Fridays")),
+        ("Leo swims on Thursday", "Leo swims on Thursdays, no longer on Tuesday.", None),
+        ("Leo swims on Thursday", "Leo swims tomorrow.", None),
+        ("Leo swims on Thursday", "Leo swims once, Mon-Fri.", None),
+        ("Leo swims on Tuesday and Thursday", "Leo swims on Tuesday.", None),
+        ("Leo hates the sun", "Leo hates the sun, so go on Tuesday.", None),
+        ("The meeting is at 17:00", "The meeting is at 9:00.", ("17:00", "9:00")),
+        ("The meeting is at 17:00", "The meeting is at 5 pm.", None),
+        ("The meeting is at 17:00", "Leave at 16:30, so that you are at the meeting at 17:00.", None),
+        ("Dana's birthday is on 12 May", "Dana's birthday is on 3 June.", ("12 May", "3 June")),
+        ("Dana's birthday is on 12 May", "Dana's birthday: May 12, 2027.", None),
+        ("Dana has two kids", "Dana has 3 kids.", ("two", "3")),
+        ("Dana has two kids", "Here are 5 ideas for Dana and the kids.", None),
+        ("The budget is 300 euros", "The budget is 500 €, not 300.", ("300 euros", "500 €")),
+        ("The budget is 300 euros", "The budget is €300, of which 100 € are spent.", None),
+        ("The wifi code is 4711", "The wifi code is 1234.", ("4711", "1234")),
+        ("The wifi code is 4711", "One of the wifi codes is in the kitchen.", None),
+        ("Leo's second lesson is swimming", "First, pack for swimming: Leo has a lesson.", None),
+        ("The wifi code is 4711", "1. Find the code\n2. Use the wifi", None),
+    ],
+)
+def test_an_answer_with_another_value_contradicts_the_fact(
+    fact: str, answer: str, contradicted: tuple[str, str] | None
+) -> None:
+    """A day, date, time or number of the same kind in place of the fact's own; without any, the words decide."""
+    words, *others = requests(fact, answer)
+    assert words.met
+    assert [(other.wanted, other.got, other.met) for other in others] == (
+        [(*contradicted, False)] if contradicted else []
+    )
+
+
+def test_a_contradiction_is_told() -> None:
+    """With what the fact says and what the output says; what the question names need not be repeated."""
+    params = {"expected_memory_fact": "Leo swims on Thursday"}
+    trace = make_trace(asked="When is swimming?", output="Leo swims on Tuesday.", capabilities=NO_MEMORY)
+    verdict = judge("memory_recall_same_group", params, trace)
+    assert not verdict.passed
+    assert verdict.message == (
+        'the output does not honour "Leo swims on Thursday": expected Thursday, got Tuesday'
+    )
+    trace = make_trace(
+        asked="What is on Thursday?", output="Leo swims. On Friday he rests.", capabilities=NO_MEMORY
+    )
+    assert judge("memory_recall_same_group", params, trace).passed
+
+
 def corrected(
     *steps: Step, output: str = "Noted: Thursday.", asked: str | None = "It is on Thursday now."
 ) -> Verdict:
@@ -372,6 +423,28 @@ class TestUpdateOnCorrection:
         written = memory_write("family", "- Swimming: Thursday")
         later = memory_write("family", content, change_summary=f"instead of: {taken}")
         assert corrected(written, later).passed is kept
+
+    @pytest.mark.parametrize(
+        ("content", "kept"),
+        [
+            ("- Swimming: Tuesday", False),
+            ("# Family\n- swimming: TUESDAY\n- tea", False),
+            ("- Tea: green", False),  # the rest of the file
+            ("- Swimming: Thursday 17:00\n- Tea: green", True),
+            ("- Gym: Tuesday", True),  # added
+            ("- Swimming: Friday", True),
+            ("\n\n---", True),
+        ],
+    )
+    def test_a_file_written_anew_without_the_value_has_lost_it(self, content: str, kept: bool) -> None:
+        """A write without a summary is of the whole file when it has lines of the file; otherwise it adds some."""
+        written = memory_write("family", "- Swimming: Thursday\n- Tea: green\n---")
+        verdict = corrected(written, memory_write("family", content))
+        assert verdict.passed is kept
+        assert kept or closest(verdict)[0] == ("evt-2", "it was removed again")
+        other = memory_write("family", content)
+        other.data["path"] = "other.md"
+        assert corrected(written, other).passed
 
     def test_what_was_moved_within_a_file_is_kept(self) -> None:
         """Written in its new place first, taken out of the old one then; taken out of both, it is lost."""
@@ -489,6 +562,12 @@ class TestUpdateOnCorrection:
             ("I thought you said Tuesday. Thursday it is.", False),
             ("I mistakenly wrote down Tuesday.", False),
             ("I had it moved to Tuesday.", True),
+            ("It used to be Tuesday.", False),
+            ("It used to be on **Tuesday**.", False),
+            ("Done. Tuesday's class is now on Thursday.", False),
+            ("Done. Thursday's class is now on Tuesday.", True),
+            ("Noted: the Tuesday class is now Thursday.", False),
+            ("Swimming on Tuesday, gym now on Thursday.", True),
             ("As previously agreed, see you on Tuesday.", True),
             ("The originally planned swimming on Tuesday takes place.", True),
             ("Notiert: Thursday, nicht Tuesday.", False),

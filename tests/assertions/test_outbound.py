@@ -127,6 +127,8 @@ class TestDestinations:
         """Chat ids of some platforms are; a flag is none."""
         verdict = self.went(send(chat_id=-100123, to=True), allowed=["-100123"])
         assert verdict.passed
+        verdict = self.went(send(chat_id=12345.0, to="ops"), send(chat_id=1.5), allowed=["ops"])
+        assert verdict.message == "expected outbound_send only to ops, got 12345 (evt-2); 1.5 (evt-3)"
 
     def test_every_destination_counts(self) -> None:
         """One of a list is enough to fail, and so is a second key."""
@@ -153,6 +155,27 @@ class TestDestinations:
         assert told.passed
         failed = result(SEND, "c1", {"channel": "eng"}, success=False)
         assert self.went(send("c1", channel="ops"), failed, allowed=["ops"]).passed
+
+    @pytest.mark.parametrize(
+        "keys", [("chat_id", "chatId"), ("chatId", "chat_id"), ("To", "to"), ("to", "To")]
+    )
+    def test_keys_that_differ_in_spelling_alone_each_count(self, keys: tuple[str, str]) -> None:
+        """In whatever order they stand, in the arguments and in the result."""
+        both = dict(zip(keys, ("eve", "ops"), strict=True))
+        told = "expected outbound_send only to ops, got eve (evt-2)"
+        assert self.went(send(**both), allowed=["ops"]).message == told
+        reported = self.went(send("c1", text="hi"), result(SEND, "c1", both), allowed=["ops"])
+        assert reported.message == told
+        assert self.went(send(**both), allowed=["ops", "eve"]).passed
+
+    def test_what_the_result_reports_under_any_key_may_be_forbidden(self) -> None:
+        """`allowed` asks for what the arguments name; the same place may have another name in the result."""
+        steps = send("c1", to="ops"), result(SEND, "c1", {"status": "sent", "channel": "work"})
+        verdict = self.went(*steps, forbidden=["work"])
+        assert verdict.message == "expected outbound_send not to work, got work (evt-2)"
+        assert self.went(*steps, allowed=["ops"], forbidden=["leads"]).passed
+        unsent = send("c1", to="ops"), result(SEND, "c1", {"channel": "work"}, success=False)
+        assert self.went(*unsent, forbidden=["work"]).passed
 
     def test_another_tool_may_send(self) -> None:
         """A name or a glob."""
@@ -334,6 +357,12 @@ class TestDuplicates:
     def test_what_is_attached_is_compared(self, key: str) -> None:
         """Beside a text that is the same."""
         assert self.sent(*[send(to="a", text="Here", **{key: each}) for each in "xy"]).passed
+
+    def test_every_attachment_is_compared(self) -> None:
+        """Under keys that differ in spelling alone, too, in whatever order."""
+        first = {"filePath": "a", "file_path": "b"}
+        assert self.sent(send(to="a", **first), send(to="a", filePath="c", file_path="b")).passed
+        assert not self.sent(send(to="a", **first), send(to="a", file_path="b", filePath="a")).passed
 
     def test_similar_messages_count_when_asked(self) -> None:
         """By the share of letter triples that both have."""

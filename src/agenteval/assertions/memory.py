@@ -53,7 +53,9 @@ class MemoryRecallSameGroup(Assertion):
     does: if it states a form (bullets, their number, sentences, words, brevity, no preamble), the output must
     have that form, where brief means at most 120 words; for any other fact, the output must contain half of
     its content words, not counting those in the messages being answered, unless all are in them; where words are
-    not separated by spaces, as in Chinese, every two characters in a row count as a word.
+    not separated by spaces, as in Chinese, every two characters in a row count as a word. If the fact names a day of
+    the week, a date, a time or a number, the output must not name only others of the same kind (for a number: of
+    the same unit, or counting the same thing), unless those messages name it too.
     `both`: both of these.
     `auto`: `event` if the adapter supports memory events, plus the `output` block if given; otherwise
     `output`.
@@ -191,7 +193,8 @@ class MemoryUpdateOnCorrection(Assertion):
     The correcting message is the first one received that contains `new_value`, otherwise the last one
     received. Passes if, after it, a `memory_write` of the group's memory contains `new_value` (in `content`
     or `change_summary`, in which "instead of: " introduces what was removed), no later write removes it, and
-    the final output does not use `old_value`. Values are found as whole words in any case: `5` is not in
+    the final output does not use `old_value`. A later write of the same file that repeats a line of it, or has it with
+    the old value, replaces the file; any other adds to it. Values are found as whole words in any case: `5` is not in
     `15`. An old value that the output itself corrects does not count: "not Tuesday", "instead of Tuesday", "I
     had noted Tuesday", or "moved from Tuesday to Thursday".
     """
@@ -293,12 +296,21 @@ class MemoryUpdateOnCorrection(Assertion):
         """
         if taken and taken in text:
             return text.replace(taken, added)
+        if not taken and self._is_anew(text, added):
+            return added
         lines = text.split("\n")
         for gone in [line.strip() for line in taken.split("\n") if self._has_new(line)]:
             held = (line for line in lines if self._has_new(line) and (line.strip() in gone or gone in line))
             if (lost := next(held, None)) is not None:
                 lines.remove(lost)
         return "\n".join([*lines, added])
+
+    def _is_anew(self, text: str, added: str) -> bool:
+        """Whether a write is of the whole file: it repeats a line that is there, or has it with the old value again."""
+        there, written = ({*map(str.strip, each.casefold().split("\n"))} for each in (text, added))
+        new, old = self.new_value.casefold(), (self.old_value or "").casefold()
+        back = {line.replace(new, old) for line in there if old and self._has_new(line)}
+        return any(map(str.isalnum, "".join(written & (there | back))))
 
     def _holds_new(self, event: Event) -> bool:
         return any(map(self._has_new, _changes(event)[0]))
@@ -337,12 +349,15 @@ class MemoryUpdateOnCorrection(Assertion):
             return True
         if _CLAIM.search(before):
             return False
-        return self._has_new(sentence) and bool(_CHANGE.search(sentence))
+        if not self._has_new(sentence):
+            return False
+        news = (at for at, _ in find_phrase(sentence, composed(self.new_value)) if at > start)
+        return bool(_CHANGE.search(sentence)) or any(_NOW.match(sentence, start, at) for at in news)
 
 
 _DENIAL = lazy(
     r"(?:\b(?:not|no|no longer|instead of|rather than|formerly|previously|replac(?:es|ed|ing)|in place of"
-    r"|nicht(?: mehr)?|(?:an)?statt|pas|au lieu|en lugar|en vez)|n['’]t)"
+    r"|used to be|nicht(?: mehr)?|(?:an)?statt|pas|au lieu|en lugar|en vez)|n['’]t)"
     r"(?:\s+(?:is|on|at|in|by|to|the|a|an|for|be|as|am|um|de[lmnru]?|le|la|el))*\s+[\"“'‘*_~]*$"
     r"|\b(?:I\s+(?:had|thought|assumed|believed)|previously|originally|mistakenly|wrongly|incorrectly)"
     r"(?:\s+(?:had|noted|saved|stored|recorded|remembered|written|wrote|said|meant|down|you|it|that|was|were|as|on|at))*"
@@ -353,6 +368,8 @@ _DENIAL = lazy(
 """What stands right before a value that is not meant to hold."""
 _CLAIM = lazy(r"\b(?:to|now|is|stays|remains)(?:\s+(?:on|at|in))?\s+[\"“'‘*_]*$", re.IGNORECASE)
 """What stands right before a value that is meant to hold."""
+_NOW = lazy(r"[^,;]*\bnow(?:\s+(?:on|at|in))?\s+[\"“'‘*_]*\Z", re.IGNORECASE)
+"""What stands between an old value and the one that took its place: "Tuesday's class is now on Thursday"."""
 _CHANGE = lazy(
     r"\b(?:from|previous(?:ly)?|former(?:ly)?|was|had|used to|old|earlier|chang(?:ed?|ing)|replac(?:ed?|es|ing)|moved"
     r"|updated|switched|corrected|instead|rather than|no longer|any ?more)\b|~~|→|->",

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
 from agenteval.assertions.telling import first_of, in_order
-from agenteval.outbound import DESTINATION_KEYS, OUTBOUND, Message, destinations, messages
+from agenteval.outbound import DESTINATION_KEYS, OUTBOUND, Message, destinations, messages, reported
 from agenteval.patterns import name_matches
 from agenteval.plurals import counted
 from agenteval.selectors import calls_of
@@ -29,8 +29,8 @@ class OutboundDestinations(Assertion):
     Judges every call of `tool`, whether or not it succeeded. The destination is what the arguments have under
     a key such as `channel`, `to`, `chat_id` or `recipient` (a string, a list, or a mapping with an `id` or a
     `name`), and what the successful result reports under the same key; if the arguments name none, only what
-    the result reports. Passes if every destination is among `allowed`, if given, and none is among
-    `forbidden`. A call that does not name a destination fails: nothing shows that it went to the right place.
+    the result reports. Passes if every destination is among `allowed`, if given, and neither a destination nor what
+    the successful result has under any such key is among `forbidden`. A call that does not name a destination fails: nothing shows that it went to the right place.
     The final output goes to the conversation itself and is not judged. Names and globs are case-sensitive.
     Vacuous if nothing was sent.
     """
@@ -80,7 +80,8 @@ class OutboundDestinations(Assertion):
         if not names and call.tells_args:
             keys = ", ".join(DESTINATION_KEYS[:4])
             return f"{place}, which does not say where it goes (no {keys} or the like in its arguments)"
-        bad = [name for name in names if _among(name, self.forbidden or ())]
+        anywhere = dict.fromkeys([*names, *reported(call)])
+        bad = [name for name in anywhere if _among(name, self.forbidden or ())]
         if self.allowed is not None:
             bad += [name for name in names if name not in bad and not _among(name, self.allowed)]
         return f"{' and '.join(cut(name) for name in bad)} ({place})" if bad else ""

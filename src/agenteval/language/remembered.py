@@ -6,10 +6,10 @@ A fact such as "prefers 3 short bullets, no preamble" states a form; "Leo is all
 # ruff: noqa: RUF001 - en dashes are meant
 
 import re
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
-from agenteval.language.content_words import content_words, plain_form, words_or_pairs
+from agenteval.language.content_words import content_words, plain_form, raw_words, words_or_pairs
 from agenteval.lazyregex import lazy
 from agenteval.text import blocks, bullets, numbered_items, paragraphs, sentences, words
 
@@ -168,7 +168,8 @@ def _of_content(fact: str, answer: str, asked: Sequence[str]) -> list[Request]:
             f"at least {needed} of the fact's words {', '.join(wanted.values())}",
             ", ".join(present) or "none of them",
             len(present) >= needed,
-        )
+        ),
+        *_contradicted(fact, answer, asked),
     ]
 
 
@@ -181,6 +182,71 @@ def _occurs(word: str, folded: str) -> bool:
     return not word.isascii() and word in folded
 
 
+def _contradicted(fact: str, answer: str, asked: Sequence[str]) -> Iterator[Request]:
+    """Each day, date, time or number of the fact in whose place the answer has only others of its kind.
+
+    What the messages answered hold need not be repeated, so nothing of its kind is judged.
+    """
+    said = [value for message in asked for value in _values(message)]
+    stated: dict[object, list[_Value]] = {}
+    for value in _values(fact):
+        stated.setdefault(value.kind, []).append(value)
+    others = [*_values(answer)] if stated else []
+    for kind, wanted in stated.items():
+        got = [value for value in others if value.kind == kind]
+        if got and not any(value.agrees(each) for value in wanted for each in (*got, *said)):
+            yield Request(_told(wanted), _told(got), met=False)
+
+
+class _Value(NamedTuple):
+    """A day of the week, date, time or number in a text; the kind of a number is its unit, or what it counts."""
+
+    kind: object
+    text: str
+    value: Any
+
+    def agrees(self, other: "_Value") -> bool:
+        """Whether both may be the same."""
+        if self.kind != other.kind:
+            return False
+        if self.kind == "date":
+            return bool(self.value.agrees(other.value))
+        return bool(self.value & other.value)
+
+
+def _told(values: Sequence[_Value]) -> str:
+    return " and ".join(dict.fromkeys(value.text for value in values))
+
+
+def _values(text: str) -> Iterator[_Value]:
+    from agenteval.grounding.dates import dates
+    from agenteval.grounding.quantities import quantities
+    from agenteval.grounding.weekdays import tells_week, weekday
+
+    days = [] if tells_week(text) else raw_words(text)
+    for word in days:
+        day = weekday(word.casefold())
+        if day and (len(word.removesuffix("s")) > len("sun") or word[0].isupper()):
+            yield _Value("day", word, {day})
+    found = dates(text)
+    for date in found:
+        yield _Value("date", date.text, date)
+    for number in quantities(text, [(date.start, date.end) for date in found]):
+        counted = _counted(text, number.end) if number.unit in ("", "th") else number.unit
+        is_item = _ITEM.fullmatch(text, text.rfind("\n", 0, number.start) + 1, number.end + 1)
+        if not is_item and (counted or not number.text.isalpha()):  # "one of them" states no number
+            yield _Value((number.unit, counted), number.text, number.values)
+
+
+def _counted(text: str, end: int) -> str:
+    """What a number counts: the plain form of the word right after it, if it is one that tells something."""
+    following = _FOLLOWING.match(text, end)
+    return plain_form(following.group(1)) if following else ""
+
+
+_FOLLOWING = lazy(r"[ \t-]+([^\W\d_]+)")
+_ITEM = lazy(r"\s*\(?\d{1,3}[.)]")
+"""The number of a list's item, which tells nothing."""
 _ABOUT_FACTS = frozenset(
     content_words("user prefers likes wants wishes named called name remember note fact")
 )
