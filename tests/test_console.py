@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agenteval.errors import Problem
-from agenteval.mutation.results import IdleAssertion, MutantResult, report, score
+from agenteval.mutation.results import IdleAssertion, MutantResult, percent, report, score
 from agenteval.mutation.results import TestMutation as MutatedTest
 from agenteval.reporters.console import Console
 from agenteval.reporters.mutation import tell_summary
@@ -667,3 +667,21 @@ def test_the_summary_of_mutants_counts_the_idle() -> None:
         "1 idle assertion, which noticed nothing\n"
         "score 50 %, seed 7\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("killed", "survived", "share", "shown"),
+    [
+        (0, 0, None, "none"),
+        (0, 3, 0.0, "0 %"),
+        (3, 0, 1.0, "100 %"),
+        (39999, 1, 0.9999, "99 %"),
+        (2, 1, 0.6667, "66 %"),
+        (29, 71, 0.29, "29 %"),
+        (57, 43, 0.57, "57 %"),
+    ],
+)
+def test_the_score_of_mutants(killed: int, survived: int, share: float | None, shown: str) -> None:
+    """It is whole only when all were noticed, and whole per cents stay what they are."""
+    assert score(killed, survived) == share
+    assert percent(share) == shown

@@ -720,6 +720,26 @@ def test_a_damaged_side_is_an_error(project: Project, capsys: pytest.CaptureFixt
     assert told.endswith("   next: run the tests again\n")
 
 
+def test_a_comparison_without_a_count_is_damaged(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It has one for every kind of change."""
+    project.add("pass")
+    run("r1", "--update-baseline")
+    run("r2", "--baseline", FILE)
+    assert main(["report", "artifacts/r2"]) == 0
+    data = comparison("r2")
+    del data["counts"]["newly_skipped"]
+    Path("artifacts", "r2", "comparison.json").write_text(json.dumps(data), encoding="utf-8")
+    capsys.readouterr()
+    assert main(["report", "artifacts/r2"]) == 2
+    said = capsys.readouterr().err.splitlines()
+    assert said[0] == (
+        "artifacts/r2/comparison.json:1:1: error[json.wrong_value]: counts: newly_skipped is missing"
+    )
+    assert said[-1].strip() == "next: run the tests again"
+
+
 def test_a_damaged_baseline_is_an_error(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     """It is told where, and what to do."""
     project.add("pass")

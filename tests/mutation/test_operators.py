@@ -2,14 +2,17 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from random import Random
 from typing import Any
 
 import pytest
 
+from agenteval.mutation.arguments import ChangeArgument
+from agenteval.mutation.base import Subject
 from agenteval.mutation.operators import OPERATORS
 from agenteval.mutation.traces import rebuilt
 from agenteval.trace import Trace, check_trace
-from builders import call, make_trace
+from builders import call, make_case, make_trace
 from mutation.subjects import (
     NOTES,
     check,
@@ -350,3 +353,23 @@ def test_a_wait_that_is_gone_is_noticed() -> None:
     """An added call is made when the one before it has failed."""
     (mutant,) = mutated(timed(failing(), *CLOCKS[0]), "add-retry", PATIENT_WITH_PAGES).mutants
     assert mutant.status == "killed"
+
+
+@pytest.mark.parametrize(
+    ("value", "other"),
+    [
+        ("7" * 5000, "7" * 4999 + "8"),
+        ("room 41, floor 2", "room 42, floor 2"),
+        ("no. 123456789012345678901", "no. 123456789012345678902"),
+        (10**4300 - 1, 1 - 10**4300),
+        (41, 42),
+        (-1, 0),
+        (1e300, -1e300),
+    ],
+    ids=range(7),
+)
+def test_a_number_of_any_length_becomes_another(value: Any, other: Any) -> None:
+    """Python reads and writes no number of more than 4300 digits."""
+    subject = Subject(trace=make_trace(call("shell", number=value)), case=make_case(), random=Random(0))
+    (mutant,) = ChangeArgument().mutants(subject)
+    assert mutant.build().calls()[0].args == {"number": other}

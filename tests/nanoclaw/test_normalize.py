@@ -373,11 +373,34 @@ def test_counts_that_agree_are_not_noted(tmp_path: Path) -> None:
     assert trace_of(tmp_path, make_bundle(CALL, metrics=metrics)).notes == []
 
 
-def test_an_answer_of_another_tool_is_noted(tmp_path: Path) -> None:
-    """It still belongs to its call."""
-    trace = trace_of(tmp_path, make_bundle(CALL, {**RESULT, "tool": "web_fetch"}))
-    assert trace.notes == ["evt-3 names the tool 'web_fetch', but its call 'c1' is of 'web_search'"]
-    assert trace.calls()[0].succeeded
+@pytest.mark.parametrize("answer", [RESULT, FAILED, TIMEOUT])
+def test_an_answer_of_another_tool_is_one_of_its_call(answer: dict[str, Any], tmp_path: Path) -> None:
+    """What was called is what happened: no check takes the answer for one of the tool that it names."""
+    trace = trace_of(tmp_path, make_bundle(CALL, {**answer, "tool": "web_fetch"}))
+    assert trace.notes == [
+        "evt-3 names the tool 'web_fetch', but its call 'c1' is of 'web_search': the call is judged"
+    ]
+    assert trace.events[2].data["tool"] == "web_search"
+    assert trace.calls()[0].succeeded == (answer is RESULT)
+
+
+@pytest.mark.parametrize(
+    ("status", "content", "notes"),
+    [
+        ("success", "", ["the status is success, but the final output is empty"]),
+        ("success", " \n", ["the status is success, but the final output is empty"]),
+        ("success", "-", []),
+        ("partial", "", []),
+    ],
+)
+def test_an_empty_answer_of_a_success_is_noted(
+    status: str, content: str, notes: list[str], tmp_path: Path
+) -> None:
+    """It is an output: an agent may have said all by sending."""
+    bundle = make_bundle(CALL, RESULT, status=status, final_output={"role": "assistant", "content": content})
+    trace = trace_of(tmp_path, bundle)
+    assert trace.final_output is not None
+    assert trace.notes == notes
 
 
 def test_the_task_of_a_scheduled_run(tmp_path: Path) -> None:

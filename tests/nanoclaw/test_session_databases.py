@@ -355,7 +355,10 @@ def test_a_log_that_is_a_link_is_not_read(tmp_path: Path, linked: bool) -> None:
         ("", None),
         (None, None),
         (7, None),
-        ("0001-01-01T00:00:00+14:00", -62135647200000),
+        ("0001-01-01T00:00:00+14:00", None),
+        ("9999-12-31T23:59:59.000-12:00", None),
+        ("0001-01-01T00:00:00Z", -62135596800000),
+        ("9999-12-31T23:59:59.999Z", 253402300799999),
     ],
 )
 def test_times_in_both_forms(text: object, time: int | None) -> None:
@@ -366,3 +369,14 @@ def test_times_in_both_forms(text: object, time: int | None) -> None:
 def test_times_are_told_in_utc() -> None:
     """With milliseconds."""
     assert iso(1500) == "1970-01-01T00:00:01.500Z"
+
+
+def test_a_schema_that_is_no_text_is_damage(install: Path) -> None:
+    """What SQLite says of it quotes bytes that are no UTF-8."""
+    path = database(install, "outbound.db")
+    path.write_bytes(path.read_bytes().replace(b"CREATE TABLE", b"CREATE \xff\xffBLE"))
+    with pytest.raises(
+        AdapterError, match="cannot be read as a database: 'utf-8' codec can't decode"
+    ) as caught:
+        inspected(install)
+    assert caught.value.reason_code == "adapter.database_unreadable"

@@ -1,6 +1,6 @@
 """Where a recording contradicts itself, or the test that replays it. Neither changes a verdict by itself."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from agenteval.shortening import clipped
@@ -56,12 +56,16 @@ def task_id_of(bundle: ReplayBundle) -> str | None:
     return task_id if isinstance(task_id, str) else None
 
 
-def notes_on(bundle: ReplayBundle, trace: Trace) -> list[str]:
-    """Where the recording says one thing of itself and shows another."""
+def notes_on(bundle: ReplayBundle, trace: Trace, other_tools: Mapping[str, str]) -> list[str]:
+    """Where the recording says one thing of itself and shows another.
+
+    `other_tools` are those that answers name, by the id of the event, and that are not the tools of their calls.
+    """
     return [
         *_missing_flags(trace),
         *_counts(bundle, trace),
-        *_other_tools(trace),
+        *_other_tools(trace, other_tools),
+        *_empty_output(trace),
         *_other_output(bundle),
         *_other_task(bundle),
     ]
@@ -100,14 +104,16 @@ def _counts(bundle: ReplayBundle, trace: Trace) -> Iterator[str]:
             yield f"the recording states {name} {stated}, its events show {counted}"
 
 
-def _other_tools(trace: Trace) -> Iterator[str]:
-    for call in trace.calls():
-        for event in (*call.results, *call.errors):
-            if event.data["tool"] != call.tool:
-                yield (
-                    f"{event.event_id} names the tool {event.data['tool']!r}, "
-                    f"but its call {call.call_id!r} is of {call.tool!r}"
-                )
+def _other_tools(trace: Trace, other_tools: Mapping[str, str]) -> Iterator[str]:
+    for event in trace.events:
+        if named := other_tools.get(event.event_id):
+            call = f"its call {event.data['call_id']!r} is of {event.data['tool']!r}"
+            yield f"{event.event_id} names the tool {named!r}, but {call}: the call is judged"
+
+
+def _empty_output(trace: Trace) -> Iterator[str]:
+    if trace.status == "success" and not trace.output.strip():
+        yield "the status is success, but the final output is empty"
 
 
 def _other_output(bundle: ReplayBundle) -> Iterator[str]:

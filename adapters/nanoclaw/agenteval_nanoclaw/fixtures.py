@@ -135,11 +135,11 @@ class _Shelf:
         )
 
     def _suits(self, index: int, fixture: Fixture, step: ToolResultStep, call: ToolCallStep) -> None:
-        if fixture.tool != step.tool:
+        if fixture.tool != call.tool:
             self._report(
                 (index, "fixture_id"),
                 "adapter.fixture_tool",
-                f"the fixture {fixture.id!r} answers for {fixture.tool}, but this is a result of {step.tool}",
+                f"the fixture {fixture.id!r} answers for {fixture.tool}, but this is a result of {call.tool}",
                 "name a fixture of the tool, or correct `tool` of the fixture",
             )
         match = fixture.match

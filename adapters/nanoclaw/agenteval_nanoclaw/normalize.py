@@ -66,7 +66,7 @@ def normalize(
         token_usage=bundle.metrics.token_usage,
         cost_usd=bundle.metrics.cost_usd,
     )
-    trace.notes += notes_on(bundle, trace)
+    trace.notes += notes_on(bundle, trace, script.other_tools)
     return trace
 
 
@@ -92,6 +92,8 @@ class _Script:
         self.calls: dict[str, ToolCallStep] = {}
         self.open: dict[str, Event] = {}
         """The last call of each tool, while nothing has answered it."""
+        self.other_tools: dict[str, str] = {}
+        """The tools that answers name and that are not those of their calls, by the id of the event."""
 
     def add_messages(self) -> None:
         """The messages that the script does not tell of."""
@@ -150,14 +152,14 @@ class _Script:
     def _tool_result(self, step: ToolResultStep, answer: Answer | None) -> None:
         self._close(step.call_id)
         data: dict[str, Any] = {
-            "tool": step.tool,
+            "tool": self.calls[step.call_id].tool,
             "call_id": step.call_id,
             "success": answer.success if answer else step.success is not False,
             "result": answer.result if answer else step.result,
         }
         if step.fixture_id:
             data["fixture_id"] = step.fixture_id
-        self._event(step, data, "tool")
+        self._answer(step, data, "tool")
         if answer and answer.error:
             error = answer.error
             self._error(
@@ -185,13 +187,25 @@ class _Script:
             parent = event.event_id
         data = {
             "scope": scope,
-            "tool": step.tool or (call.tool if call else None),
+            "tool": call.tool if call else step.tool,
             "call_id": step.call_id,
             "error_type": step.error_type,
             "message": step.message or "",
             "retryable": bool(step.retryable),
         }
-        self._event(step, data, "tool" if scope == "tool" else "system", parent)
+        self._answer(step, data, "tool" if scope == "tool" else "system", parent)
+
+    def _answer(
+        self,
+        step: ToolResultStep | ErrorStep,
+        data: dict[str, Any],
+        actor: str,
+        parent_event_id: str | None = None,
+    ) -> None:
+        """The event of an answer. Its tool is that of the call, whatever the step says."""
+        event = self._event(step, data, actor, parent_event_id)
+        if step.tool and step.tool != data["tool"]:
+            self.other_tools[event.event_id] = step.tool
 
     def _close(self, call_id: str) -> None:
         tool = self.calls[call_id].tool

@@ -105,6 +105,10 @@ class Comparison(Model):
     unused: list[str]
     """Tests whose failure the baseline explains (owner, reason, expiry), and that no longer fail, or are gone."""
 
+    def __post_init__(self) -> None:
+        if missing := [kind for kind in KINDS if kind not in self.counts]:
+            raise ValueError(f"counts: {missing[0]} is missing")
+
     def of_kind(self, kind: ChangeKind) -> list[Change]:
         """The changes of a kind, in order."""
         return [change for change in self.changes if change.kind == kind]

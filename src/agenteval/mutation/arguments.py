@@ -12,7 +12,10 @@ from agenteval.mutation.traces import rebuilt, with_data
 from agenteval.outbound import DESTINATION_KEYS, OUTBOUND
 from agenteval.trace import ToolCall, Trace
 
-_NUMBER = re.compile(r"\d+")
+_NUMBER = re.compile(r"\d{1,18}(?!\d)")
+"""A number, or the end of one with more digits than Python would read."""
+_EXACT = 2**53
+"""Beyond it, adding 1 changes no fraction, and may make a whole number too long to be written."""
 _HOUR = re.compile(r"(?<=\d{4}-\d\d-\d\d[T ])\d\d(?=:\d\d)")
 _SHORT = 80
 _OTHER_WORDS = ("yesterday", "Ostrava", "tax returns", "llamas")
@@ -80,7 +83,7 @@ def _other(value: Any, subject: Subject) -> Any:
     if isinstance(value, bool):
         return not value
     if isinstance(value, int | float):
-        return value + 1
+        return value + 1 if abs(value) < _EXACT else -value
     if not isinstance(value, str) or not value.strip():
         return None
     if match := _HOUR.search(value):

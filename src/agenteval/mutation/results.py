@@ -81,13 +81,15 @@ class MutationReport(Model):
 
 
 def score(killed: int, survived: int) -> float | None:
-    """The share of mutants that were noticed; None when there was none to notice."""
-    return round(killed / (killed + survived), 4) if killed + survived else None
+    """The share of mutants that were noticed, never 1 for less than all; None when there was none to notice."""
+    if not survived:
+        return 1.0 if killed else None
+    return min(round(killed / (killed + survived), 4), 0.9999)
 
 
 def percent(share: float | None) -> str:
     """`94 %`; never 100 for less than all."""
-    return "none" if share is None else f"{int(share * 100)} %"
+    return "none" if share is None else f"{int(round(share * 100, 2))} %"
 
 
 def report(seed: int, tests: list[TestMutation]) -> MutationReport:

@@ -18,8 +18,8 @@ def milliseconds(text: Any) -> int | None:
         moment = datetime.fromisoformat(text.strip())
         if moment.tzinfo is None:
             moment = moment.replace(tzinfo=UTC)
-        return (moment - _EPOCH) // _MILLISECOND
-    except (ValueError, OverflowError):
+        return (moment.astimezone(UTC) - _EPOCH) // _MILLISECOND
+    except (ValueError, OverflowError):  # overflow: a time that is not within the years 1 to 9999 in UTC
         return None
 
 

@@ -49,7 +49,7 @@ def read_tables(path: Path, required: Columns, optional: Columns) -> dict[str, l
                     table: _rows(connection, table, columns[table]) if table in columns else []
                     for table in (*required, *optional)
                 }
-        except (sqlite3.Error, OSError) as error:
+        except (sqlite3.Error, OSError, UnicodeDecodeError) as error:  # the last: of what SQLite says
             raise AdapterError(
                 f"{shown(path)} cannot be read as a database: {error}",
                 reason_code="adapter.database_unreadable",
