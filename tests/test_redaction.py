@@ -19,7 +19,7 @@ from agenteval.hiding import PIECE, SHORTEST_PIECE, KnownValues, token
 from agenteval.redaction import RedactionRules, Redactor
 from agenteval.strict import plain
 from agenteval.trace import AdapterInfo
-from planted import PLANTED
+from planted import AWS, PLANTED
 
 SECRET = "hunter2-Marker-4711"
 
@@ -221,8 +221,9 @@ def test_the_longest_of_several_texts_is_replaced() -> None:
         lambda text: json.dumps(text, ensure_ascii=False),
         lambda text: " ".join(text.split()),
         lambda text: re.sub("[^a-z0-9]+", "_", text),
+        lambda text: text.replace("'", "''"),
     ],
-    ids=["itself", "python", "json", "json in unicode", "on one line", "name"],
+    ids=["itself", "python", "json", "json in unicode", "on one line", "name", "yaml"],
 )
 def test_other_spellings_are_found(spell: Callable[[str], str]) -> None:
     """A message that shows a value as a Python or JSON string, or on one line, does not give it away."""
@@ -398,6 +399,44 @@ def test_secrets_of_files_that_are_excerpted_are_learned(tmp_path: Path) -> None
     )
     assert hide.text(first) == token(first, "aws-access-key")
     assert hide.text(other) == other
+
+
+MEMO = "it's-4711-Kiel"
+HIDDEN = token(MEMO)
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("memo: 'it''s-4711-Kiel'", f"memo: '{HIDDEN}'"),
+        ('memo: "it\'s-47\\x311-\\u004Biel"', f'memo: "{HIDDEN}"'),
+        ('[1, "it\'s-47\\\n  11-Kiel"]', f'[1, "{HIDDEN}"]'),
+        ("other: 'so it''s-4711-Kiel'", f"other: '{token('so ' + MEMO)}'"),
+        ('other: "\\x73o it\'s-47\\x311-Kiel"', f'other: "{token("so " + MEMO)}"'),
+        (f'other: "{AWS[:-1]}\\x{ord(AWS[-1]):x}"', f'other: "{token(AWS, "aws-access-key")}"'),
+        ('other: "nothing\\tthat is \\x73ecret"', 'other: "nothing\\tthat is \\x73ecret"'),
+        ("other: 'isn''t secret'", "other: 'isn''t secret'"),
+    ],
+)
+@pytest.mark.parametrize("before", ["", "\ufeff", "# wörd 🙂\n"], ids=["", "mark", "wide"])
+def test_a_file_may_write_a_value_with_escapes(tmp_path: Path, before: str, line: str, shown: str) -> None:
+    """A scalar in quotes whose value holds something sensitive is hidden as it is written, whatever its escapes."""
+    path = tmp_path / "a.yaml"
+    path.write_text(f"{before}{line}\n", encoding="utf-8")
+    hide = redactor("memo", learned={"memo": MEMO})
+    hide.learn_files([Problem(reason_code="wrong", message="bad", path=path, excerpt=[(4, "x")])])
+    assert hide.unseen(line) == shown
+
+
+def test_only_the_lines_before_a_fault_are_read_for_escapes(tmp_path: Path) -> None:
+    """No others are shown; and what is no YAML is read up to there."""
+    path = tmp_path / "a.yaml"
+    path.write_text('one: "\\x34711-Kiel"\ntwo: "47\\x311-Kiel"\nlast: [\n', encoding="utf-8")
+    for last, hidden in ((1, False), (2, True), (9, True)):
+        hide = redactor("memo", learned={"memo": "4711-Kiel"})
+        hide.learn_files([Problem(reason_code="wrong", message="bad", path=path, excerpt=[(last, "x")])])
+        assert hide.unseen("\\x34711-Kiel") == token("4711-Kiel")
+        assert (hide.unseen("47\\x311-Kiel") == token("4711-Kiel")) == hidden
 
 
 def test_models_and_dataclasses_become_plain_data() -> None:

@@ -1,5 +1,6 @@
 """The detector of secrets: what it finds, what it leaves alone, and that no text takes it long."""
 
+import json
 import subprocess
 import sys
 import time
@@ -90,7 +91,18 @@ def test_each_form_is_found_whole(kind: str, value: str, around: str) -> None:
                     "shpat_",
                     "shpca_",
                 ),
-                *("shppa_", "shpss_", "sk-lf-", "sk-or-v1-", "sk_test_", "tvly-", "whsec_", "xai-", "xapp-"),
+                *(
+                    "shppa_",
+                    "shpss_",
+                    "sk-",
+                    "sk-lf-",
+                    "sk-or-v1-",
+                    "sk_test_",
+                    "tvly-",
+                    "whsec_",
+                    "xai-",
+                    "xapp-",
+                ),
             )
         ),
     ],
@@ -163,11 +175,15 @@ def test_a_password_in_an_address_is_suspected() -> None:
         ("password: hunter2", "hunter2"),
         ("password: /a1b2c3d4", "/a1b2c3d4"),
         ("PWD=a1b2/c3d4", "a1b2/c3d4"),
+        ("Passwort: gRx93kd_a1", "gRx93kd_a1"),
+        ("DB_PASSWORT=letmein", "letmein"),
         ("**Password:** hunter2", "hunter2"),
         ("- **API key**: abcd1234", "abcd1234"),
         ("password = letmein", "letmein"),
         ('{"db_password": "let me in"}', "let me in"),
         ("{'passwd': 'it\\'s me'}", "it\\'s me"),
+        ("password: 'it''s me'", "it''s me"),
+        ("password: '''quoted'''", "''quoted''"),
         ('{\\"apiKey\\": \\"zzz9zzz\\"}', "zzz9zzz"),
         ("{\\'apiKey\\': \\'zzz9 zzz\\'}", "zzz9 zzz"),
         ('"client-secret" : "a1b2"', "a1b2"),
@@ -218,8 +234,55 @@ def test_the_value_beside_a_name_is_found(text: str, value: str) -> None:
     assert might_hold(text.encode())
 
 
+ROW = "a1B2c3D4e5F6g7H8"
+"""What a key has, and no word, date or UUID."""
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        (f"The API key is {ROW}.", ROW),
+        (f"the access token was `{ROW}-x_y`, I think", f"{ROW}-x_y"),
+        (f"Your **client secret** is now: **{ROW}**!", ROW),
+        (f"The token is {ROW.lower()}{ROW.lower()}.", ROW.lower() * 2),
+        (f"The passphrase is “x.{ROW}/+==”", f"x.{ROW}/+=="),
+        (f"The encryption key is:\n\n    {ROW}\n", ROW),
+        (f"The private key is:\n```\n{ROW}\n```", ROW),
+        (f'{{"content": "The secret is:\\n\\n`{ROW}`"}}', ROW),
+    ],
+)
+def test_a_secret_that_is_told_in_a_sentence_is_found(text: str, value: str) -> None:
+    """Where it has letters and digits in a long row; and in the JSON of a trace, too."""
+    assert shown(text) == [(CREDENTIAL, value)]
+    assert might_hold(text.encode())
+    assert might_hold(json.dumps(text).encode())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The token is invalid, the secret is patience, and the API key is missing",
+        f"the key is under the mat, and it is {ROW}",
+        "The token is expired since 2026-01-01T00:00:00Z",
+        "the access token is supercalifragilisticexpialidocious",
+        "The API key is documented_in_chapter_12_of_the_manual",
+        "the token is claude-sonnet-4-6-20260115, the secret was 1234567890123456789012",
+        "The token is 7978020f-5251-4b5a-b1b3-41ab0f2b0dfe",
+        "the token is in git 3f2a9c81b7d6e5f4a3b2c1d0e9f8a7b6c5d4e3f2",
+        f"The token is https://example.org/{ROW}",
+        f"The tokens are {ROW}, the secretary is {ROW}",
+        "The API key is ${API_KEY_OF_THE_TEST_SYSTEM_1}",
+        "sk-fading-circle-spinner-12 sk-SK task-a1b2c3d4e5f6g7h8i9j0a1b2c3d4e5f6g7h8",
+        "Passwort: optional",
+    ],
+)
+def test_what_is_told_of_a_secret_is_none(text: str) -> None:
+    """Words, dates, UUIDs, numbers, addresses, and names of other things."""
+    assert shown(text) == []
+
+
 NAMES = (
-    *("password", "passwd", "passphrase", "pwd", "secret", "token", "authorization"),
+    *("password", "passwort", "passwd", "passphrase", "pwd", "secret", "token", "authorization"),
     *(f"{whose}{between}key" for between in ("", "-", "_") for whose in ("api", "access", "account")),
     *(f"{whose}_key" for whose in ("encryption", "private", "secret", "signing")),
 )
@@ -280,6 +343,7 @@ def test_everyday_texts_pass_the_sieve(text: str) -> None:
         "curl --key client1.pem; docker build --secret id=npmrc1",
         "the --password flag, --password ${DB_PASSWORD1}, --token <token1>, x-token a1b2c3d4",
         '"password": ""',
+        "{'password': '', 'user': 'ann', 'token': ''}",
         "AKIA is how they begin",
         "Bearer Authentication-is-needed-here, the bearer of-all-this-long-hyphenated-word",
         "heyJude.mp3",
@@ -308,6 +372,7 @@ def test_everyday_texts_pass_the_sieve(text: str) -> None:
         "first_pass: a draft of the text",
         '{"name": "DB_PASSWORD", "value": "${DB_PASSWORD1}"}, {"name": "TOKEN", "value": "cats"}',
         '{"key": "password", "value": {"kvlistValue": {"values": []}}}',
+        'write `{"key": "password", "value": {"stringValue": …}}`.',
         '{"key": "token", "value": {"stringValue": "cats"}}, {"key": "password", "value": {"boolValue": true}}',
         "- name: DB_PASSWORD\n  valueFrom:\n    secretKeyRef: {name: db1, key: pass1}",
         "git 3f2a9c81b7d6e5f4a3b2c1d0e9f8a7b6c5d4e3f2 of 7978020f-5251-4b5a-b1b3-41ab0f2b0dfe",
@@ -434,6 +499,11 @@ HOSTILE: dict[str, str] = {
     "an open quote": 'password="' + "a\\" * 150_000,
     "keys": (AWS + " ") * 15_000,
     "sentences": "password is " * 25_000,
+    "secrets in sentences": "token is a1-" * 25_000,
+    "a secret without an end": "token is " + "a1" * 150_000,
+    "a word for a secret": "token is " + "a-" * 150_000,
+    "signs before a secret": ("token is" + "\\n" * 9) * 11_000,
+    "keys of several services": "sk-" + "a" * 100_000 + " sk-a1b2" * 20_000,
     "one long value": "password is " + "1" * 300_000,
     "parts of flags": "--a-" * 75_000 + "token a",
     "values of flags": "--token a1" * 30_000,

@@ -66,11 +66,14 @@ class KnownValues:
         made._tails = set(self._tails)
         return made
 
-    def add(self, text: str, kind: str, *, in_pieces: bool = True) -> None:
-        """Hide a value from now on, under the first kind it is added with; `in_pieces`: parts of it too."""
+    def add(self, text: str, kind: str, *, in_pieces: bool = True, shown: str = "") -> None:
+        """Hide a value from now on, under the first kind it is added with; `in_pieces`: parts of it too.
+
+        `shown` is the token of what the text is another spelling of.
+        """
         if text in self.tokens:
             return
-        replacement = self.tokens[text] = token(text, kind)
+        replacement = self.tokens[text] = shown or token(text, kind)
         for spelling in dict.fromkeys(_spellings(text)):
             folded = _folded(spelling)
             if len(folded) < SHORTEST_TEXT:
@@ -185,6 +188,7 @@ def _spellings(text: str) -> Iterator[str]:
         yield json.dumps(escaped)[1:-1]
         yield json.dumps(whole, ensure_ascii=False)[1:-1]
         yield repr(whole)[1:-1]
+        yield whole.replace("'", "''")  # in YAML
     for line in text.splitlines():
         yield line.strip()
     yield from _encodings(text.strip())

@@ -9,6 +9,7 @@ becomes `[redacted:part]`.
 import json
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import Any
 
 from agenteval.errors import Problem
@@ -116,12 +117,27 @@ class Redactor:
 
     def learn_files(self, problems: Iterable[Problem]) -> None:
         """Remember the secrets of the files that problems are about: an excerpt may show a part of a line."""
-        for path in {problem.path for problem in problems if problem.path and problem.excerpt}:
+        lines: dict[Path, int] = {}
+        for problem in problems:
+            if problem.path and problem.excerpt:
+                lines[problem.path] = max(lines.get(problem.path, 0), problem.excerpt[-1][0])
+        for path, last in lines.items():
             try:
-                text = path.read_bytes().decode(errors="replace")
+                text = path.read_bytes().decode("utf-8-sig", errors="replace")
             except OSError:
                 continue
             self.learn_secrets(text)
+            self._learn_spellings(text, last)
+
+    def _learn_spellings(self, text: str, lines: int) -> None:
+        """Remember how the first lines of a file write what is sensitive, where YAML writes it with escapes of its own."""
+        if "\\" not in text and "''" not in text:
+            return
+        from agenteval.reading.yamlsource import quoted_scalars
+
+        for value, written in quoted_scalars(text, lines):
+            if written != value and (kinds := self.leaks(value, value)):
+                self._secrets.add(written, kinds[0], shown=self._token(value, kinds[0]))
 
     def learn_fields(self, data: Any) -> None:
         """Remember the texts under redacted fields."""

@@ -60,12 +60,16 @@ _PREFIXES = tuple(
     """.split()  # noqa: SIM905 - a list of them would be six times as long
 )
 """How the keys of many services begin; a key begins a word."""
+_COMMON_PREFIX = "sk-"
+"""How the keys of several services begin; it begins other things, too, so that a longer row has to follow."""
 _SERVICE_KEY = rf"""(?x)
     (?: (?<![A-Za-z0-9_-]) | (?<=\\[nrt]) )  # or after an escape
-    (?:{"|".join(_PREFIXES)})
-    (?=[A-Za-z_-]{{0,40}}[0-9])  # a name of words has none
-    (?:[a-z]{{3,4}}-|[0-9A-Z-]{{1,32}}-)?  # of what kind the key is
-    (?:[A-Za-z0-9]{{20,}}|[0-9a-f]{{8}}(?:-[0-9a-f]{{4}}){{3}}-[0-9a-f]{{12}})
+    (?: (?:{"|".join(_PREFIXES)})
+        (?=[A-Za-z_-]{{0,40}}[0-9])  # a name of words has none
+        (?:[a-z]{{3,4}}-|[0-9A-Z-]{{1,32}}-)?  # of what kind the key is
+        (?:[A-Za-z0-9]{{20,}}|[0-9a-f]{{8}}(?:-[0-9a-f]{{4}}){{3}}-[0-9a-f]{{12}})
+      | {_COMMON_PREFIX}(?=[A-Za-z]{{0,40}}[0-9])[A-Za-z0-9]{{32,}}
+    )
     [A-Za-z0-9_=-]*
   | (?:ya29|hvs)\.[A-Za-z0-9_-]{{20,}}
 """
@@ -98,12 +102,12 @@ KINDS = tuple(
 """All kinds that are told apart."""
 
 _WHOSE = r"(?:api|access|account|encryption|private|secret|signing)[_ -]?"
-_NAMES = rf"(?:pass(?:word|wd|phrase)|(?-i:_PASS)|pwd|secret|token|authorization|{_WHOSE}key)"
+_NAMES = rf"(?:pass(?:wor[dt]|wd|phrase)|(?-i:_PASS)|pwd|secret|token|authorization|{_WHOSE}key)"
 _SECRET_NAME = lazy(rf"(?i:{_NAMES}|cookie)\Z")
 _IS = r"[ \t]{0,8}(?:=>|:=|=|:)\*{0,3}[ \t]{0,8}"
 _CREDENTIAL = lazy(rf"""(?ixm)(?P<name>{_NAMES})\*{{0,3}}\\{{0,8}}["']?{_IS}(?:
     "(?P<double>(?:\\.|[^"\\\n]){{1,4096}})
-  | '(?P<single>(?:\\.|[^'\\\n]){{1,4096}})
+  | '(?P<single>(?:\\.|''|[^'\\\n]){{1,4096}})
   | (?P<quote>\\{{1,8}}["'])(?P<escaped>[^\n]{{1,4096}}?)(?:(?P=quote)|$)
   | (?:(?:bearer|basic|token)[ ])?(?P<bare>[^\s"'\\,;&<>(){{}}\[\]|]{{4,4096}})
 )""")
@@ -115,15 +119,18 @@ _EXPRESSION = lazy(r"[\w.]+[(\[](?:.*(?:,|[()\[\]](?:\.[\w.]*)?))?[;:]?")
 _FLAG = lazy(
     rf"""(?i)(?<![\w-])--[\w-]{{0,32}}?{_NAMES} {{1,8}}(?:"([^\s"\\]{{4,4096}})"|'([^\s'\\]{{4,4096}})'|["']?(?!\w{{1,32}}=\w)([^\s"'\\,;&<>(){{}}\[\]|-][^\s"'\\,;&<>(){{}}\[\]|]{{3,4095}}))"""
 )
-_SPOKEN = lazy(r"""(?ix)pass(?:word|wd|phrase)["'*_`]{0,3}[ ](?:is|was)(?:[ ]now)?:?
+_SPOKEN = lazy(r"""(?ix)pass(?:wor[dt]|wd|phrase)["'*_`]{0,3}[ ](?:is|was)(?:[ ]now)?:?
     [ ]["'*_`\u201c]{0,3}(?!\$|base64|sha|md5|utf|argon|pbkdf)(?=[^\s0-9]{0,64}[0-9])(?=[^\sa-z]{0,64}[a-z])
     ((?:[^\s"'*`\u201d,;:|&<>(){}\[\]$]|[,;:&(){}\[\]$](?=[^\w\s]?\w)){4,256})""")
 """A password in a sentence; when it has letters and digits, as no word has."""
+_TOLD = lazy(rf"""(?ix){_NAMES}["'*_`]{{0,3}}[ ](?:is|was)(?:[ ]now)?:?(?:\\n|[\s"'*_`\\\u201c]){{1,8}}
+    (?=[\w.~+/=-]{{0,64}}?(?=[a-z]{{0,15}}[0-9])(?=[0-9]{{0,15}}[a-z])[a-z0-9]{{16}})([\w.~+/=-]{{16,4096}})""")
+"""Any other secret in a sentence; when it has a long row of letters and digits, as no word, date or UUID has."""
 _SIGNS = r"""(?:\\n|[\\"':{\[\s]){1,64}+"""
 _WRAPPED = rf"{{{_SIGNS}(?:arrayValue{_SIGNS}values{_SIGNS})?(?:string|bytes|int|double)Value{_SIGNS}"
 """What OTLP writes before a value: `{"stringValue": "`."""
 _ENTRY = lazy(rf"""(?ix)(?P<name>{_NAMES})(?:[\\"',\s]|\\n){{1,64}}value[\\"']{{0,9}}[ \t]{{0,8}}:[ \t]{{0,8}}
-    (?:{_WRAPPED})?\\{{0,8}}["']?(?P<value>[^\s"'\\,;&<>(){{}}\[\]|][^\s"'\\]{{3,4095}})""")
+    (?:{_WRAPPED})?\\{{0,8}}["']?(?P<value>[^\s"'\\,;&<>(){{}}\[\]|\u2026][^\s"'\\]{{3,4095}})""")
 """A value below or behind the name that a list of variables gives it: `name: DB_PASSWORD`, `value: …`."""
 _KEPT = r"""[^\s"',;\\()<>]{0,4096}"""
 _COOKIE = lazy(
@@ -226,7 +233,7 @@ def is_telling(key: str, value: str) -> bool:
     value = value.strip()
     if len(value) < SHORTEST or not is_value(value, key) or value.lower() in _NO_SECRET:
         return False
-    if key.lower().endswith(("word", "wd", "phrase")):
+    if key.lower().endswith(("word", "wort", "wd", "phrase")):
         return True
     in_one_case = value.isalpha() and (value.islower() or value.istitle() or value.isupper())
     return not (in_one_case and len(value) < _PLAIN_WORD) and not value.replace(".", "").isdigit()
@@ -248,7 +255,7 @@ _FORM = lazy(
 
 Each alternative begins with a plain character, and is tried only where that stands: this takes a quarter of the time.
 """
-_HEADED = tuple(prefix.encode() for prefix in _PREFIXES)
+_HEADED = tuple(prefix.encode() for prefix in (*_PREFIXES, _COMMON_PREFIX))
 _HEADS = frozenset(prefix[:2] for prefix in _HEADED)
 _ESCAPES = b"nrt"
 """The letters of escapes such as `\\n`, which look like the start of a word."""
@@ -285,7 +292,7 @@ def _has_form(data: bytes) -> bool:
 
 _KEY = b"key"
 _NAME_WORDS = (
-    *b"password passwd passphrase _pass pwd secret token authorization cookie".split(),
+    *b"password passwort passwd passphrase _pass pwd secret token authorization cookie".split(),
     _KEY,
 )
 """All names in full, except what stands before `key`. Finding them one by one is far faster than one pattern."""
@@ -297,18 +304,20 @@ _ASSIGNED = lazy(rb"\*{0,3}[ \t]{0,8}[\\\"'=:]|\s{1,64}value")
 """The start of what may stand between a name and its value in `_CREDENTIAL`, in JSON, and after bold names."""
 _SAID = lazy(rb"[\"'*_`]{0,3} (?:is|was) ")
 """The same in a sentence, as `_SPOKEN` has it."""
+_LONG_SAID = lazy(rb"[\"'*_`]{0,3} (?:is|was)(?: now)?:?(?:\\[nrt]|[^a-z0-9]){1,24}[!-~]{16}")
+"""The same, as `_TOLD` has it: a long word follows."""
 
 
 def _has_assignment(data: bytes) -> bool:
-    """Whether a name such as `password` is followed by a sign of assignment, or by a quote, or is a flag: `--token x`."""
+    """Whether a name such as `password` is followed by a sign of assignment, by a quote or by `is`, or is a flag."""
     lowered = data.lower()
     for word in _NAME_WORDS:
         at = lowered.find(word)
         while at >= 0:
             end = at + len(word)
-            if (_ASSIGNED.match(lowered, end) or _is_flag(lowered, at, end)) and (
-                word != _KEY or _WHOSE_KEY.search(lowered, max(0, at - _LONGEST_WHOSE), at)
-            ):
+            if (
+                _ASSIGNED.match(lowered, end) or _LONG_SAID.match(lowered, end) or _is_flag(lowered, at, end)
+            ) and (word != _KEY or _WHOSE_KEY.search(lowered, max(0, at - _LONGEST_WHOSE), at)):
                 return True
             if word.startswith(b"pass") and _SAID.match(lowered, end):
                 return True
@@ -431,8 +440,9 @@ def _entries(text: str) -> Iterator[Found]:
 
 
 def _spoken(text: str) -> Iterator[Found]:
-    for match in _SPOKEN.finditer(text):
-        yield Found(CREDENTIAL, match.start(1), match.start(1) + len(match[1].rstrip(".!?")))
+    for form in (_SPOKEN, _TOLD):
+        for match in form.finditer(text):
+            yield Found(CREDENTIAL, match.start(1), match.start(1) + len(match[1].rstrip(".!?")))
 
 
 def _cookies(text: str) -> Iterator[Found]:

@@ -254,6 +254,30 @@ def test_fields_of_an_invalid_test_file_are_redacted(
     assert "marmalade" in "".join(capsys.readouterr())
 
 
+@pytest.mark.parametrize(
+    "written", ["'it''s-4711-Kiel'", '"it\\x27s-47\\x311-Kiel"', '"it\'s-4711-\\u004biel"']
+)
+@pytest.mark.parametrize("flags", [[], ["--secret", "MEMO"]], ids=["field", "variable"])
+def test_a_value_of_an_invalid_test_file_is_redacted_as_it_is_written(
+    project: Project,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    flags: list[str],
+    written: str,
+) -> None:
+    """YAML has escapes of its own: an excerpt shows them, and the whole scalar is hidden."""
+    monkeypatch.setenv("MEMO", "it's-4711-Kiel")
+    path = plant(project, scenario={"memo": "here"}, reporting={"redact_fields": [] if flags else ["memo"]})
+    path.write_text(
+        path.read_text(encoding="utf-8").replace("memo: here", f"memo: {written}"), encoding="utf-8"
+    )
+    assert main(["run", "tests", *flags]) == 3
+    where = texts(project, capsys)
+    hidden = token("it's-4711-Kiel", "env" if flags else "field")
+    assert f"memo: {written[0]}{hidden}{written[0]}" in where["stdout"]
+    assert [place for place, text in where.items() if "4711" in text or "Kiel" in text] == []
+
+
 @pytest.mark.parametrize("number", ["01234567", "0x12AB34CD", "12_345_678", "1.234567e+3"])
 def test_a_number_under_a_redacted_field_is_redacted_as_it_is_written(
     project: Project, capsys: pytest.CaptureFixture[str], number: str

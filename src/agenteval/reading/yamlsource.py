@@ -6,7 +6,7 @@ that dates and base-60 numbers stay text. The offsets of list items are kept on 
 found in a second reading, only when something is wrong.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NoReturn
@@ -98,6 +98,24 @@ def events(text: str) -> NextEvent:
     """A function that returns the parser's next event."""
     next_event: NextEvent = _parser()(text).get_event
     return next_event
+
+
+def quoted_scalars(text: str, lines: int) -> Iterator[tuple[str, str]]:
+    """The scalars in quotes that begin in the first lines, as what they mean and as they are written.
+
+    Ends before what cannot be read.
+    """
+    next_event, event = events(text), None
+    while type(event) is not StreamEndEvent:
+        try:
+            event = next_event()
+        except yaml.YAMLError:
+            return
+        if event.start_mark.line >= lines:
+            return
+        if type(event) is ScalarEvent and event.style in ("'", '"'):
+            start, length = _stretch(event)
+            yield event.value, text[start + 1 : start + length - 1]
 
 
 def loader_of_texts() -> Any:
