@@ -2,7 +2,8 @@
 
 An undeclared name may be right: a tool that the agent must not have, a group that must not leak. But one that
 differs from a declared name by a typing slip is refused as a misspelling: a check for a tool that does not exist
-would pass for ever.
+would pass for ever. What must not be called, or only so often, may be the twin of a declared tool, as `set_reminder`
+is of `get_reminder`: there it is a warning.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,7 +12,7 @@ from typing import Any
 from agenteval.assertions.base import Assertion
 from agenteval.assertions.looks import EXEMPT, GROUPS, LOOKED_AT, TASKS, names_in
 from agenteval.findings import DataPath
-from agenteval.misspelling import closest, slip_of
+from agenteval.misspelling import closest, may_be_twins, slip_of
 from agenteval.patterns import is_glob, name_matches
 from agenteval.reading.faults import Fault
 from agenteval.spec import TestCase, other_groups
@@ -25,7 +26,8 @@ def misspelt_names(case: TestCase, checks: Sequence[tuple[int, Assertion]]) -> I
         for path, parameter, name in names_in(check)
         if path[0] in case.assertions[index].params
     ]
-    yield from _tools(case, [each for each in named if each[1] in LOOKED_AT or each[1] in EXEMPT])
+    tools = [each for each in named if each[1] in LOOKED_AT or each[1] in EXEMPT]
+    yield from _tools(case, tools, {path for path, _, _ in tools if _is_forbidden(case, path)})
     yield from _groups(case, [each for each in named if each[1] in GROUPS])
     yield from _tasks(case, [each for each in named if each[1] in TASKS])
     yield from _assertions(case)
@@ -35,7 +37,17 @@ Named = tuple[DataPath, str, str]
 """The path to a name, the parameter it stands in, and the name."""
 
 
-def _tools(case: TestCase, named: Sequence[Named]) -> Iterator[Fault]:
+_LIMITING = ("must_not_call_tool", "max_tool_calls")
+"""The types of assertion that pass when the tool they name is not called."""
+
+
+def _is_forbidden(case: TestCase, path: DataPath) -> bool:
+    """Whether the tool at a path in an assertion is named for what must not be: `forbidden_tools`, `forbid_following`."""
+    limits = case.assertions[int(path[1])].type in _LIMITING
+    return limits or any(str(step).startswith("forbid") for step in path[3:])
+
+
+def _tools(case: TestCase, named: Sequence[Named], forbidden: set[DataPath]) -> Iterator[Fault]:
     available = case.tools.available
     known = {*available, *(fixture.tool for fixture in case.tools.fixtures)}
     given = [(path, name, False) for path, _, name in named if name not in known]
@@ -47,6 +59,7 @@ def _tools(case: TestCase, named: Sequence[Named]) -> Iterator[Fault]:
             given += [(("tools", "policy", key, index), name, False) for index, name in enumerate(items)]
         if isinstance(policy.max_calls, dict):
             given += [(("tools", "policy", "max_calls", name), name, True) for name in policy.max_calls]
+        forbidden |= {path for path, _, _ in given if path[:2] == ("tools", "policy") and path[2] != "allow"}
     for path, name, at_key in given:
         if is_glob(name) or any(name_matches(tool, name) for tool in available):
             continue
@@ -59,6 +72,7 @@ def _tools(case: TestCase, named: Sequence[Named]) -> Iterator[Fault]:
                 suggestion=meant,
                 allowed=available,
                 next_step=f"correct it; if that is really the tool's name, write it as a glob: {name[:-1]}[{name[-1]}]",
+                severity="warning" if path in forbidden and may_be_twins(name, meant) else "error",
             )
 
 
