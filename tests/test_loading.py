@@ -202,6 +202,31 @@ def test_ids_used_twice(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("answer", ["response: null", "response: 0", "file: a.json, response: null"])
+def test_the_answer_of_a_fixture_may_be_null(tmp_path: Path, answer: str) -> None:
+    """Where there is no other."""
+    text = HEAD + f"  fixtures:\n  - {{id: f, tool: t, {answer}}}\n" + BODY
+    (fixture,) = load_test(write(tmp_path, text)).case.tools.fixtures
+    assert fixture.response in (None, 0)
+
+
+@pytest.mark.parametrize(
+    ("answer", "found"),
+    [
+        ("file: null", "none of them"),
+        ("file: a.json, response: 1", "file and response"),
+        ("response: {}, error: {error_type: timeout}", "response and error"),
+    ],
+)
+def test_a_fixture_has_one_answer(tmp_path: Path, answer: str, found: str) -> None:
+    """Not none, nor two."""
+    text = HEAD + f"  fixtures:\n  - {{id: f, tool: t, {answer}}}\n" + BODY
+    (problem,) = problems(write(tmp_path, text))
+    assert problem.message == (
+        f"tools.fixtures[0]: a fixture has exactly one of file, response and error; this one has {found}"
+    )
+
+
 def test_no_assertions(tmp_path: Path) -> None:
     """A test that asserts nothing would always pass."""
     path = write(tmp_path, HEAD + "assertions: []\n")

@@ -211,7 +211,9 @@ def test_authors_own_keys_are_allowed() -> None:
         ({"error": {"error_type": "timeout"}}, True),
         ({"file": "fx.json", "response": None}, True),
         ({}, False),
-        ({"response": None}, False),
+        ({"response": None}, True),
+        ({"file": None}, False),
+        ({"response": None, "error": {"error_type": "timeout"}}, True),
         ({"file": "fx.json", "response": 1}, False),
     ],
 )

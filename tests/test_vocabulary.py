@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agenteval.errors import Problem, SpecError
 from agenteval.loading import load_test
-from agenteval.misspelling import slip_of
+from agenteval.misspelling import may_be_twins, slip_of
 from builders import make_spec
 
 SCENARIO = make_spec()["scenario"]
@@ -22,10 +22,9 @@ def problems(tmp_path: Path, **overrides: Any) -> list[Problem]:
     path = tmp_path / "test.yaml"
     path.write_text(yaml.safe_dump(make_spec(**overrides), sort_keys=False), encoding="utf-8")
     try:
-        load_test(path)
+        return load_test(path).warnings
     except SpecError as error:
         return error.problems
-    return []
 
 
 def told(found: list[Problem]) -> list[tuple[str, str, str]]:
@@ -76,6 +75,71 @@ def test_slips(name: str, known: str, meant: bool) -> None:
 def test_slips_of_any_text(one: str, other: str) -> None:
     """Whatever two names are, the answer is one of them or none, and the same in both directions."""
     assert bool(slip_of(one, [other])) == bool(slip_of(other, [one]))
+
+
+@pytest.mark.parametrize(
+    ("name", "other", "twins"),
+    [
+        ("set_reminder", "get_reminder", True),
+        ("list_items", "list_item", True),
+        ("items-list", "item_list", True),
+        ("lend_money", "Send_Money", True),
+        ("web_serch", "web_search", False),
+        ("websearch", "web_search", False),
+        ("et_reminder", "get_reminder", False),
+        ("mute", "mote", False),
+        ("web_qearch", "web_search", False),
+    ],
+)
+def test_twins(name: str, other: str, twins: bool) -> None:
+    """Another first letter of a short word, or an `s` at its end; not a letter left out or within."""
+    assert may_be_twins(name, other) is may_be_twins(other, name) is twins
+
+
+@pytest.mark.parametrize(
+    ("parts", "pointer"),
+    [
+        (one("must_not_call_tool", tools=["web_fetch", "set_it"]), "/assertions/0/params/tools/1"),
+        (one("max_tool_calls", tool="set_it", max=0), "/assertions/0/params/tool"),
+        (
+            one("ask_clarifying_when_ambiguous", forbidden_tools=["set_it"]),
+            "/assertions/0/params/forbidden_tools/0",
+        ),
+        (
+            one(
+                "stop_after_success", success_event={"tool": "get_it"}, forbid_following=[{"tool": "set_it"}]
+            ),
+            "/assertions/0/params/forbid_following/0/tool",
+        ),
+        ({"tools": {"available": ["get_it"], "policy": {"deny": ["set_it"]}}}, "/tools/policy/deny/0"),
+        (
+            {"tools": {"available": ["get_it"], "policy": {"max_calls": {"set_it": 1}}}},
+            "/tools/policy/max_calls/set_it",
+        ),
+    ],
+)
+def test_a_forbidden_twin_is_a_warning(tmp_path: Path, parts: dict[str, Any], pointer: str) -> None:
+    """The tool may be one that the agent has not; where it is misspelt, the warning tells it, at its place."""
+    every = problems(tmp_path, **{"tools": {"available": ["get_it"]}, **parts})
+    (found,) = (each for each in every if each.reason_code == "spec.unknown_tool")
+    assert (found.pointer, found.hint, found.severity) == (pointer, "did you mean 'get_it'?", "warning")
+    assert found.message == "the tool 'set_it' is not in tools.available"
+    assert found.next_step == "correct it; if that is really the tool's name, write it as a glob: set_i[t]"
+    assert found.line is not None
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        one("must_call_tool", tool="set_it"),
+        one("claims_supported_by_fixtures", allowed_sources=["set_it"]),
+        {"tools": {"available": ["get_it"], "policy": {"allow": ["set_it"]}}},
+    ],
+)
+def test_a_twin_that_is_not_forbidden_is_an_error(tmp_path: Path, parts: dict[str, Any]) -> None:
+    """What the agent is to call, it has."""
+    (found,) = problems(tmp_path, **{"tools": {"available": ["get_it"]}, **parts})
+    assert (found.reason_code, found.severity) == ("spec.unknown_tool", "error")
 
 
 TOOLS = [

@@ -19,7 +19,7 @@ from agenteval.plugins.registry import BUILT_IN, Registry
 from agenteval.reading.containment import is_inside
 from agenteval.reading.documents import read_text
 from agenteval.reading.faults import Fault, fault_of, problem_at, problems_at
-from agenteval.reading.yamlsource import Starts, load_yaml, place, places
+from agenteval.reading.yamlsource import Starts, load_yaml, places
 from agenteval.redaction import RedactionRules, Redactor
 from agenteval.settings import LimitsConfig
 from agenteval.spec import SCHEMA_VERSION, AssertionSpec, TestCase
@@ -108,14 +108,16 @@ def load_test(
         checks = loader.checks(case)
     loader.check_unique("assertion", "assertions")
     loader.check_unique("fixture", "tools", "fixtures")
-    if case is not None:
-        loader.faults += misspelt_names(case, loader.placed)
+    misspelt = [] if case is None else [*misspelt_names(case, loader.placed)]
+    loader.faults += [fault for fault in misspelt if fault.severity == "error"]
     if case is None or loader.faults:
         raise _refused(problems_at(loader.faults, text=text, places=places, path=path), path)
     if only is not None:
         checks = _chosen(checks, only, path)
+    doubts = [*remarks(case), *misspelt]
+    spots = places(text, [(fault.data_path, fault.at_key) for fault in doubts]) if doubts else []
     warnings = [
-        problem_at(place(text, fault.data_path), fault, path, severity="warning") for fault in remarks(case)
+        problem_at(spot, fault, path, severity="warning") for spot, fault in zip(spots, doubts, strict=True)
     ]
     written = Written(text, data, starts[id(data["assertions"])])
     return LoadedTest(case=case, path=path, checks=checks, warnings=warnings, written=written)

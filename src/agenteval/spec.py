@@ -6,6 +6,7 @@ Every mapping accepts keys that start with `x-`; they are the author's own and m
 from dataclasses import field
 from typing import Annotated, Any, ClassVar, Literal
 
+from agenteval.json_values import MISSING
 from agenteval.plurals import plural
 from agenteval.strict import Model, NotEmpty, OpenMapping, model
 
@@ -101,16 +102,18 @@ class Fixture(Model):
     """What it stands for."""
     file: str | None = None
     """A JSON file beside the test, for instance `fx.web_search.current_ai_news.json`."""
-    response: Any = None
-    """The answer itself."""
+    response: Any = field(default_factory=lambda: MISSING)
+    """The answer itself; it may be null."""
     error: FixtureError | None = None
     """The error that the tool answers with."""
     match: FixtureMatch | None = None
     """The arguments that this answer belongs to."""
 
     def __post_init__(self) -> None:
-        given = [key for key in ("file", "response", "error") if getattr(self, key) is not None]
-        if len(given) != 1:
+        given = [key for key in ("file", "response", "error") if getattr(self, key) not in (None, MISSING)]
+        is_null = self.response is None and not given
+        self.response = None if self.response is MISSING else self.response
+        if len(given) != 1 and not is_null:
             found = " and ".join(given) or "none of them"
             raise ValueError(f"a fixture has exactly one of file, response and error; this one has {found}")
 

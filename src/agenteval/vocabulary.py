@@ -2,7 +2,9 @@
 
 An undeclared name may be right: a tool that the agent must not have, a group that must not leak. But one that
 differs from a declared name by a typing slip is refused as a misspelling: a check for a tool that does not exist
-would pass for ever. So is the scenario's own group where the groups whose memory is forbidden are named.
+would pass for ever. What must not be called, or only so often, may be the twin of a declared tool, as `set_reminder`
+is of `get_reminder`: there it is a warning. The scenario's own group is refused where the groups whose memory is
+forbidden are named.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,7 +13,7 @@ from typing import Any
 from agenteval.assertions.base import Assertion
 from agenteval.assertions.looks import EXEMPT, GROUPS, LOOKED_AT, TASKS, names_in
 from agenteval.findings import DataPath
-from agenteval.misspelling import closest, slip_of
+from agenteval.misspelling import closest, may_be_twins, slip_of
 from agenteval.patterns import is_glob, name_matches
 from agenteval.reading.faults import Fault
 from agenteval.spec import TestCase, other_groups
@@ -34,6 +36,18 @@ def misspelt_names(case: TestCase, checks: Sequence[tuple[int, Assertion]]) -> I
 
 Named = tuple[DataPath, str, str]
 """The path to a name, the parameter it stands in, and the name."""
+
+
+_LIMITING = ("must_not_call_tool", "max_tool_calls")
+"""The types of assertion that pass when the tool they name is not called."""
+
+
+def _is_forbidden(case: TestCase, path: DataPath) -> bool:
+    """Whether the tool at a path is named for what must not be: `forbidden_tools`, `forbid_following`, and all of a policy but `allow`."""
+    if path[0] == "tools":
+        return path[1] == "policy" and path[2] != "allow"
+    limits = case.assertions[int(path[1])].type in _LIMITING
+    return limits or any(str(step).startswith("forbid") for step in path[3:])
 
 
 def _tools(case: TestCase, named: Sequence[Named]) -> Iterator[Fault]:
@@ -60,6 +74,7 @@ def _tools(case: TestCase, named: Sequence[Named]) -> Iterator[Fault]:
                 suggestion=meant,
                 allowed=available,
                 next_step=f"correct it; if that is really the tool's name, write it as a glob: {name[:-1]}[{name[-1]}]",
+                severity="warning" if _is_forbidden(case, path) and may_be_twins(name, meant) else "error",
             )
 
 

@@ -185,6 +185,14 @@ def test_json_passes(output: str) -> None:
     assert verdict.observed == {"missing_keys": [], "schema_differences": []}
 
 
+@pytest.mark.parametrize("number", ["9" * 5_000, "-" + "9" * 5_000, "1e999"])
+def test_json_may_hold_numbers_of_any_size(number: str) -> None:
+    """Those that cannot be held are still JSON."""
+    assert of(f'{{"n": {number}}}', format="json", required_keys=["n"]).passed
+    assert of(number, format="json", json_schema={"type": "number"}).passed
+    assert of(number, format="json", json_schema={"maximum": 5, "minimum": 0}).passed is False
+
+
 @pytest.mark.parametrize(
     ("output", "message"),
     [

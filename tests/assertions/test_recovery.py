@@ -328,11 +328,39 @@ class TestGracefulFailure:
             "All is well, without any failure.",
             "0 timeouts, 0 errors.",
             "There was not a single error.",
+            "Your digest: the terror alert was lifted in Bremen.",
+            "Error-free run: everything is in place.",
+            "It didn't fail.",
+            "It did not even fail once.",
+            "There was no trouble.",
         ],
     )
     def test_fails_when_the_failure_is_denied(self, output: str) -> None:
         """Words for a failure that did not happen admit none."""
         assert not graceful(output).passed
+
+    @pytest.mark.parametrize(
+        "output",
+        [
+            "There was a problem reaching the server, so no report this time.",
+            "I'm having trouble accessing the calendar.",
+            "The search is currently down.",
+            "I ran into an issue with the search.",
+            "I can not reach it.",
+            "(Errors in both searches.)",
+        ],
+    )
+    def test_a_failure_may_be_told_in_other_words(self, output: str) -> None:
+        """Those that people use."""
+        assert graceful(output).passed
+
+    def test_phrases_are_found_where_a_word_begins(self) -> None:
+        """Signs and scripts without blanks have no such place."""
+        assert graceful("Es hat leider nicht geklappt.", allowed_failure_phrases=["nicht geklapp"]).passed
+        assert graceful("搜索失败了", allowed_failure_phrases=["失败"]).passed
+        assert graceful("Search❌", allowed_failure_phrases=["❌"]).passed
+        assert graceful("The terror, and an error.", allowed_failure_phrases=["error"]).passed
+        assert not graceful("The terror.", allowed_failure_phrases=["error"]).passed
 
     def test_words_for_other_things_that_are_missing_admit_a_failure(self) -> None:
         """A failure without a message is one."""
@@ -454,6 +482,14 @@ class TestGracefulFailure:
         ("Your digest has been sent.", ["sent"]),
         ("I could not get the news, but the digest was sent.", ["sent"]),
         ("The search timed out; the digest was delivered.", ["delivered"]),
+        ("I've scheduled the reminder.", ["I've scheduled"]),
+        ("I’ve posted it.", ["I've posted"]),
+        ("Your reminder has been created.", ["has been created"]),
+        ("Everything is complete.", ["everything is complete"]),
+        ("The page created in 2020 could not be opened.", []),
+        ("The scheduled digest failed.", []),
+        ("No reminder has been created.", []),
+        ("The reminder has not been created.", []),
         ("Completed successfully.", ["completed", "successfully"]),
         ("The fetch failed and the digest was sent without sources.", ["sent"]),
         ("- Search: failed\n- Digest: sent", ["sent"]),

@@ -68,6 +68,12 @@ def test_a_result_is_filled_from_a_file(tmp_path: Path) -> None:
     assert first.data["result"] is second.data["result"]
 
 
+def test_a_response_may_be_null(tmp_path: Path) -> None:
+    """A tool may return nothing."""
+    trace = trace_of(tmp_path, make_bundle(CALL, NAMING), fixtures=[{**NEWS, "response": None}])
+    assert (data(trace)["success"], data(trace)["result"]) == (True, None)
+
+
 def test_a_null_result_is_a_result_left_out(tmp_path: Path) -> None:
     """Recorders write null for what they leave out."""
     trace = trace_of(tmp_path, make_bundle(CALL, {**NAMING, "result": None}), fixtures=[NEWS])

@@ -50,8 +50,8 @@ class MemoryRecallSameGroup(Assertion):
     `evidence` says what counts:
     `event`: a `memory_read` of the group's memory before the answer.
     `output`: the final output honours the fact. If there is an `output` block, it decides. Otherwise the fact
-    does: if it states a form (bullets, their number, sentences, words, brevity, no preamble), the output must
-    have that form, where brief means at most 120 words; for any other fact, the output must contain half of
+    does: if it states a form (bullets, their number, sentences, words, numbered lists, tables, JSON, German or
+    English, brevity, no preamble), the output must have that form, where brief means at most 120 words; for any other fact, the output must contain half of
     its content words, not counting those in the messages being answered, unless all are in them; where words are
     not separated by spaces, as in Chinese, every two characters in a row count as a word. If the fact names a day of
     the week, a date, a time or a number, the output must not name only others of the same kind (for a number: of

@@ -170,7 +170,9 @@ max_sentences_per_bullet: 1
     def _json(self, output: str) -> "_Finding":
         text, outside = _json_text(output)
         try:
-            value = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_refuse_doubles)
+            value = json.loads(
+                text, parse_int=_integer, parse_constant=_refuse_constant, object_pairs_hook=_refuse_doubles
+            )
         except RecursionError:
             return ["expected the output to be JSON, but it is nested too deeply to read"], "", {}
         except ValueError as error:
@@ -278,6 +280,14 @@ def _beside(error: ValueError) -> str:
     if isinstance(error, json.JSONDecodeError) and error.pos > 60:
         return f', near "{around(error.doc, error.pos, 80)}"'
     return ""
+
+
+def _integer(digits: str) -> int | float:
+    """A whole number; one of more digits than Python reads is, like any other number out of range, infinite."""
+    try:
+        return int(digits)
+    except ValueError:
+        return float(digits)
 
 
 def _refuse_constant(name: str) -> Any:

@@ -11,6 +11,7 @@ from typing import Annotated, Any, ClassVar
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
 from agenteval.assertions.final_output import check_phrases, has_output, no_output, output_events
 from agenteval.assertions.telling import called, in_order, listed
+from agenteval.language.content_words import UNSPACED_SIGN
 from agenteval.language.success_claims import SUCCESS_PHRASES, success_claims
 from agenteval.lazyregex import lazy
 from agenteval.plurals import counted
@@ -171,6 +172,7 @@ FAILURE_PHRASES = (
     "could not",
     "couldn't",
     "cannot",
+    "can not",
     "can't",
     "unable to",
     "not able to",
@@ -186,14 +188,29 @@ FAILURE_PHRASES = (
     "not available",
     "not reachable",
     "error",
+    "there was a problem",
+    "there was an issue",
+    "ran into a problem",
+    "ran into an issue",
+    "trouble",
+    "currently down",
 )
 
 
 _NO_FAILURE = lazy(
     r"\b(?:no|not an?|not a single|without(?: an?y?)?|zero|0)\s+(?:(?:other|more|further)\s+)?"
-    r"(?:errors?|failures?|timeouts?)\b(?!\s+(?:message|text|code|details?|reason))"
+    r"(?:errors?|failures?|timeouts?|troubles?)\b(?!\s+(?:message|text|code|details?|reason))"
+    r"|\b(?:error|failure|trouble)-free\b|\b(?:(?:did|has|have)(?:\s+not|n't)|never)(?:\s+even)?\s+fail(?:ed)?\b"
 )
 """What says that nothing failed, in words that would admit it."""
+
+
+def _begins(phrase: str, text: str) -> bool:
+    """Whether a phrase stands in a text where a word begins: `error` is not in `terror`, but in `errors`."""
+    at = text.find(phrase)
+    while at > 0 and text[at - 1].isalnum() and phrase[0].isalnum() and not UNSPACED_SIGN.match(phrase):
+        at = text.find(phrase, at + 1)
+    return at >= 0
 
 
 @model
@@ -205,8 +222,8 @@ class GracefulFailureOutput(Assertion):
     claim any of `forbidden_success_phrases`. A phrase is not a claim if it is denied ("was not sent",
     "nothing was sent", "could not be completed", `[ ] sent`, "Sent: no"), lies in the future ("once it is
     done", "will be sent") or the past ("the last digest sent"), or is part of a question. Failure phrases are
-    found anywhere in the text, except in "no errors", "without failure" and the like, which admit nothing;
-    success phrases as whole words.
+    found wherever a word begins with them, except in "no errors", "error-free", "did not fail" and the like, which
+    admit nothing; success phrases as whole words.
     """
 
     type: ClassVar[str] = "graceful_failure_output"
@@ -261,7 +278,8 @@ must_not_claim_success: true
         admitted = [
             phrase
             for phrase in self.allowed_failure_phrases
-            if (folded := fold(phrase.replace("’", "'"))) in (written if _NO_FAILURE.search(folded) else text)  # noqa: RUF001
+            if (folded := fold(phrase.replace("’", "'")))  # noqa: RUF001
+            and _begins(folded, written if _NO_FAILURE.search(folded) else text)
         ]
         claims: list[tuple[str, str]] = []
         if self.must_not_claim_success:

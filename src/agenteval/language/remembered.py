@@ -9,7 +9,15 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from agenteval.language.content_words import content_words, plain_form, raw_words, words_or_pairs
+from agenteval.json_values import json_in
+from agenteval.language.bare_words import bare_words
+from agenteval.language.content_words import (
+    carries_content,
+    content_words,
+    plain_form,
+    raw_words,
+    words_or_pairs,
+)
 from agenteval.lazyregex import lazy
 from agenteval.text import blocks, bullets, numbered_items, paragraphs, sentences, words
 
@@ -51,8 +59,14 @@ def _of_form(fact: str, answer: str) -> list[Request]:
             found.append(_count(f"{unit}s", answer, *_limits(match)))
     if bulleted and "bullet" not in units:
         found.append(_count("bullets", answer, 1, None))
-    if about_answers and "numbered" in text:
+    if (about_answers and "numbered" in text) or (of_choice and _NUMBERED.search(text)):
         found.append(_count("numbered items", answer, 1, None))
+    if of_choice and not bulleted and _TABLES.search(text):
+        found.append(_count("table rows", answer, 1, None))
+    if of_choice and _JSON.search(text):
+        found.append(_json(answer))
+    if _CHOICE.search(text) and (language := _LANGUAGE.search(text)):
+        found.append(_in_language(answer, language[1].capitalize()))
     if _BRIEF.search(text) or (about_answers and _SHORT.search(text)):
         found.append(_count("words", answer, 0, MOST_WORDS_OF_BRIEF))
     if found and _NO_PREAMBLE.search(text):
@@ -82,6 +96,16 @@ _COUNT = lazy(
     rf"(?!{_UNIT}\s+{_UNIT}s)(?P<unit>{_UNIT})(?:s|[ -]?points?)?\b"
     rf"(?P<after>[ -]points?)?(?P<limit>\s+(?:max(?:imum)?|at most|or (?:fewer|less)|tops)\b)?"
     r"(?P<each>\s+(?:each|per|in each)\b(?!\s+(?:answer|reply|response|message|summary|update|report|digest)\b))?"
+)
+_NUMBERED = lazy(r"(?<!\bno )\bnumbered (?:lists?|items|steps|points)\b")
+_TABLES = lazy(
+    r"\b(?:as|in|into|prefers?|markdown) (?:an? )?(?:markdown )?tables?\b(?! (?:by|near|at|with|outside|inside|in|on)\b)"
+)
+_JSON = lazy(
+    r"\b(?:prefers?|wants?|likes?|in|as|only|valid|raw) json\b|\bjson (?:output|answers?|repl(?:y|ies)|only)\b"
+)
+_LANGUAGE = lazy(
+    r"\b(?:answers?|repl(?:y|ies)|respon[ds]\w*|output|messages?|summar(?:y|ies)|updates?|digests?|reports?)(?: \w+){0,3}? in (english|german)\b"
 )
 _BRIEF = lazy(r"\b(?:concise|terse|succinct|to the point|briefly|be brief|keep (?:it|them) (?:brief|short))")
 _SHORT = lazy(r"\b(?:brief|short|shorter)\b")
@@ -118,6 +142,7 @@ _COUNTERS: dict[str, Callable[[str], int]] = {
     "sentences": lambda text: sum(len(sentences(block.text)) for block in blocks(text)),
     "words": lambda text: len(words(text)),
     "paragraphs": lambda text: len(paragraphs(text)),
+    "table rows": lambda text: sum(1 for block in blocks(text) if block.kind == "table"),
     "lines": lambda text: sum(1 for line in text.splitlines() if line.strip()),
 }
 
@@ -135,6 +160,22 @@ def _count(unit: str, answer: str, low: int, high: int | None) -> Request:
     else:
         wanted = f"at most {high} {named}"
     return Request(wanted, f"{number}", low <= number and (high is None or number <= high))
+
+
+def _json(answer: str) -> Request:
+    """An object or a list: as the answer, or as a code block in it."""
+    code = [block.text for block in blocks(answer) if block.kind == "code"]
+    met = any(json_in(text) is not None for text in (answer, *code))
+    return Request("JSON", "some" if met else "none", met)
+
+
+def _in_language(answer: str, language: str) -> Request:
+    """English or German, told by function words; an answer without any, or in a third language, is not judged."""
+    from agenteval.language.european import is_german
+
+    english = any(not carries_content(word) for word in bare_words(answer.lower()))
+    got = "German" if is_german(answer) else "English" if english else language
+    return Request(f"an answer in {language}", f"one in {got}", got == language)
 
 
 _OPENING = lazy(

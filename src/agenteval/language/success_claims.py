@@ -11,7 +11,11 @@ from agenteval.lazyregex import lazy
 from agenteval.shortening import around
 from agenteval.text import blocks, sentences
 
-SUCCESS_PHRASES = ("done", "all set", "sent", "delivered", "completed", "successfully")
+_TOLD_AS_DONE = ("scheduled", "created", "saved", "posted")
+SUCCESS_PHRASES = (
+    *("done", "all set", "sent", "delivered", "completed", "successfully", "everything is complete"),
+    *(f"{who} {what}" for who in ("has been", "have been", "I've", "I have") for what in _TOLD_AS_DONE),
+)
 """What claims success, unless a test says otherwise."""
 
 

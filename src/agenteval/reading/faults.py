@@ -84,6 +84,7 @@ class Fault(NamedTuple):
     suggestion: str | None = None
     allowed: Sequence[str] = ()
     next_step: str = ""
+    severity: Literal["error", "warning"] = "error"
 
 
 def fault_of(finding: Finding, family: str) -> Fault:

@@ -118,7 +118,7 @@ def _add_rules(case: JsonSchema, envelope: JsonSchema, fixture: JsonSchema, expe
         _when(_given("error"), {"properties": {"file": nothing, "response": nothing}}),
         _when(_given("response"), {"properties": {"file": nothing}}),
         _when(
-            {"properties": {"error": {"type": "null"}, "response": {"type": "null"}}},
+            {"properties": {"error": {"type": "null"}}, "not": {"required": ["response"]}},
             {"required": ["file"], "properties": {"file": {"type": "string", **one_answer}}, **one_answer},
         ),
     ]
