@@ -69,7 +69,7 @@ def composed(text: str) -> str:
 _SUBSCRIPTS = {ord(sign): str(digit) for digit, sign in enumerate("₀₁₂₃₄₅₆₇₈₉")}
 
 
-def on_line(text: str) -> str:
+def without_subscripts(text: str) -> str:
     """The text with plain digits in the place of subscripts, each as long as before: CO2 for CO₂."""
     return text if text.isascii() else text.translate(_SUBSCRIPTS)
 

@@ -5,9 +5,8 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from agenteval.grounding.dates import Date
 from agenteval.grounding.quantity import Quantity
-from agenteval.grounding.statements import Statement, statement
+from agenteval.grounding.statements import Fact, Statement, agree, statement
 from agenteval.lazyregex import lazy
 
 LONGEST = 1_500
@@ -33,16 +32,14 @@ _THEN = lazy(
 
 
 class _Change(NamedTuple):
-    old: Quantity | Date
-    new: Quantity | Date
+    old: Fact
+    new: Fact
 
     def is_like(self, other: "_Change") -> bool:
         return _are_equal(self.old, other.old) and _are_equal(self.new, other.new)
 
 
-def exchanged_changes(
-    stated: Statement, passages: Callable[[Quantity | Date], Sequence[str]]
-) -> Iterator[str]:
+def exchanged_changes(stated: Statement, passages: Callable[[Fact], Sequence[str]]) -> Iterator[str]:
     """The changes of a claim that passages have the other way round only, as written.
 
     `passages` gives those that are near a number of the claim.
@@ -95,7 +92,9 @@ def _changes(stated: Statement) -> Iterator[_Change]:
             yield _Change(two, one)
 
 
-def _are_equal(one: Quantity | Date, two: Quantity | Date) -> bool:
-    if isinstance(one, Date) or isinstance(two, Date):
-        return isinstance(one, Date) and isinstance(two, Date) and one.agrees(two)
+def _are_equal(one: Fact, two: Fact) -> bool:
+    return agree(one, two, _are_equal_numbers)
+
+
+def _are_equal_numbers(one: Quantity, two: Quantity) -> bool:
     return not one.values.isdisjoint(two.values) and (one.unit == two.unit or not (one.unit and two.unit))

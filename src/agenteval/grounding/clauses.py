@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from agenteval.grounding.dates import Date
 from agenteval.grounding.quantity import Quantity, is_weak
-from agenteval.grounding.statements import Statement, statement
+from agenteval.grounding.statements import Fact, Statement, agree, statement
 from agenteval.language.signs import tokens
 from agenteval.lazyregex import lazy
 
@@ -31,19 +31,12 @@ _TORN = lazy(r"\d, \d{3}\b|\d\. \d")
 class _Fact(NamedTuple):
     """A number or a date, the label before it, and the word after it."""
 
-    value: Quantity | Date
+    value: Fact
     label: str
     after: str
 
     def is_same(self, other: "_Fact") -> bool:
-        mine, theirs = self.value, other.value
-        if isinstance(mine, Date) or isinstance(theirs, Date):
-            return isinstance(mine, Date) and isinstance(theirs, Date) and mine.agrees(theirs)
-        return any(
-            abs(one - two) <= abs(two) * max(mine.nearly, theirs.nearly)
-            for one in mine.values
-            for two in theirs.values
-        )
+        return agree(self.value, other.value, _are_nearly_equal)
 
     def is_alike(self, other: "_Fact") -> bool:
         """Whether both are dates, of one unit, or said of the same word."""
@@ -51,6 +44,11 @@ class _Fact(NamedTuple):
         if isinstance(mine, Date) or isinstance(theirs, Date):
             return isinstance(mine, Date) and isinstance(theirs, Date)
         return mine.unit == theirs.unit and (bool(mine.unit) or self.after == other.after != "")
+
+
+def _are_nearly_equal(one: Quantity, other: Quantity) -> bool:
+    share = max(one.nearly, other.nearly)
+    return any(abs(mine - theirs) <= abs(theirs) * share for mine in one.values for theirs in other.values)
 
 
 class _Clause(NamedTuple):
@@ -104,12 +102,12 @@ def _clauses(text: str, content: Content) -> Iterator[_Clause]:
     return (_Clause(content(part.text), [_fact(each, told) for each in part.facts]) for part in told.stating)
 
 
-def _fact(value: Quantity | Date, told: Statement) -> _Fact:
+def _fact(value: Fact, told: Statement) -> _Fact:
     text = told.without_links
     label = _LABEL.search(text, max(0, value.start - FARTHEST), value.start)
     after = tokens(text[value.end : value.end + FARTHEST])
     return _Fact(value, label.group() if label else "", after[0] if after else "")
 
 
-def _is_vague(value: Quantity | Date, stated: Statement) -> bool:
+def _is_vague(value: Fact, stated: Statement) -> bool:
     return isinstance(value, Quantity) and (value.about or is_weak(value, stated.without_links))

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from agenteval.grounding.dates import Date
 from agenteval.grounding.quantity import Quantity
-from agenteval.grounding.statements import Statement, statement
+from agenteval.grounding.statements import Fact, Statement, agree, statement
 
 Field = tuple[str | int, ...]
 """The keys that lead from an item to a field."""
@@ -103,26 +103,28 @@ def exchanged_facts(
                     yield fact.text
 
 
-def _having(fact: Quantity | Date, text: Statement) -> list[int]:
+def _having(fact: Fact, text: Statement) -> list[int]:
     """The numbers of the parts of a text that state this."""
     return [
         number for number, part in enumerate(text.stating) if any(_same(fact, each) for each in part.facts)
     ]
 
 
-def _are_alike(fact: Quantity | Date, other: Quantity | Date) -> bool:
+def _are_alike(fact: Fact, other: Fact) -> bool:
     """Whether two facts are dates, or numbers of one unit."""
     if isinstance(fact, Date) or isinstance(other, Date):
         return isinstance(fact, Date) and isinstance(other, Date)
     return fact.unit == other.unit
 
 
-def _same(fact: Quantity | Date, other: Quantity | Date) -> bool:
-    if isinstance(fact, Date) or isinstance(other, Date):
-        return isinstance(fact, Date) and isinstance(other, Date) and fact.agrees(other)
-    if fact.values.isdisjoint(other.values):
+def _same(fact: Fact, other: Fact) -> bool:
+    return agree(fact, other, _are_same_numbers)
+
+
+def _are_same_numbers(one: Quantity, other: Quantity) -> bool:
+    if one.values.isdisjoint(other.values):
         return False
     in_words = (
-        fact.text.isalpha() or other.text.isalpha()
+        one.text.isalpha() or other.text.isalpha()
     )  # "two years longer" has nothing to do with "the two phones"
-    return fact.unit == other.unit or not (in_words or (fact.unit and other.unit))
+    return one.unit == other.unit or not (in_words or (one.unit and other.unit))

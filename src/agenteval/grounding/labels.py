@@ -10,17 +10,14 @@ from itertools import dropwhile
 
 from agenteval.grounding.dates import Date
 from agenteval.grounding.measures import unit_end
-from agenteval.grounding.quantity import Quantity
 from agenteval.grounding.records import fields, name_of
-from agenteval.grounding.statements import Statement, statement
+from agenteval.grounding.statements import Fact, Statement, agree, statement
 from agenteval.language.content_words import plain_form
 from agenteval.language.signs import words
 from agenteval.lazyregex import lazy
 
 FARTHEST = 60
 """How many characters before or after a number are looked at for the name of a field."""
-
-Fact = Quantity | Date
 
 
 def mislabelled(claim: Statement, record: str) -> Iterator[str]:
@@ -105,6 +102,4 @@ def _facts(value: str, kind: Fact) -> list[Fact]:
 
 
 def _are_same(mine: Fact, theirs: Fact) -> bool:
-    if isinstance(mine, Date):
-        return isinstance(theirs, Date) and mine.agrees(theirs)
-    return isinstance(theirs, Quantity) and not mine.values.isdisjoint(theirs.values)
+    return agree(mine, theirs, lambda one, other: not one.values.isdisjoint(other.values))

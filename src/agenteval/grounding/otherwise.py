@@ -15,18 +15,16 @@ from agenteval.grounding.contradictions import (
     denied_words,
     other_names_in,
 )
-from agenteval.grounding.dates import Date
 from agenteval.grounding.directions import has_direction, reversed_changes, reversed_in_prose
 from agenteval.grounding.exchanges import exchanged, exchanged_facts
 from agenteval.grounding.extremes import not_extreme
 from agenteval.grounding.items import Items, in_one
 from agenteval.grounding.labels import mislabelled
 from agenteval.grounding.passages import Best, Span
-from agenteval.grounding.quantity import Quantity
 from agenteval.grounding.records import fields
 from agenteval.grounding.rows import NAMES, as_items, rows_around
 from agenteval.grounding.source_text import SourceText
-from agenteval.grounding.statements import Statement
+from agenteval.grounding.statements import Fact, Statement
 from agenteval.grounding.subjects import Subject, said_of_each
 from agenteval.grounding.temperatures import misplaced
 from agenteval.language.signs import END, tokens, words
@@ -87,7 +85,7 @@ class Nearest:
                 if not self._sources.has_phrase(tokens(part)):
                     yield part
 
-    def _near(self, fact: Quantity | Date) -> Iterator[str]:
+    def _near(self, fact: Fact) -> Iterator[str]:
         """The passages nearest to a number or a date of the claim: that of the part which states it, and the one that has it."""
         stated = self._stated
         ends = accumulate(map(len, stated.parts))

@@ -14,7 +14,7 @@ from agenteval.grounding.tables import Row, column_names, has_heading, named_row
 from agenteval.json_values import json_among, json_in
 from agenteval.selectors import is_event_of
 from agenteval.spec import TestCase, memory_text
-from agenteval.text import on_line
+from agenteval.text import without_subscripts
 from agenteval.trace import ASSISTANT, Event, Trace
 
 MEMORY_SNAPSHOT = "scenario.memory_snapshot"
@@ -60,7 +60,7 @@ def json_source(event_id: str, value: Any, path: Path = ()) -> Source:
     placed = list(_placed(value, path))
     return Source(
         event_id,
-        tuple([on_line(_unescaped(text) if "&" in text else text) for text, _, _ in placed]),
+        tuple([without_subscripts(_unescaped(text) if "&" in text else text) for text, _, _ in placed]),
         tuple([place for _, place, _ in placed]),
         frozenset([number for number, (_, _, is_record) in enumerate(placed) if is_record]),
     )

@@ -3,7 +3,7 @@
 Statements are kept: an output is judged again with each of its mutants, and many outputs say the same.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -18,7 +18,7 @@ from agenteval.grounding.quantity import Quantity, apart
 from agenteval.grounding.wording import Name, names, quote_pieces, quotes
 from agenteval.language.signs import BREAK, tokens
 from agenteval.lazyregex import lazy
-from agenteval.text import on_line
+from agenteval.text import without_subscripts
 
 LONGEST_KEPT = 2_000
 """Characters of the claims that are kept as they were read: memory stays bounded."""
@@ -30,18 +30,29 @@ _PART_END = lazy(r"[,;.!?] |\b(?:and|or|und|oder|y|et|while|whereas|but)\b")
 """Where a part of a sentence ends that may be about something else than the next one: "bread costs 2.49, milk 3.98"."""
 
 
+Fact = Quantity | Date
+"""What has a value that can be compared."""
+
+
+def agree(one: Fact, other: Fact, alike: Callable[[Quantity, Quantity], bool]) -> bool:
+    """Whether two dates say the same, or two numbers are alike by this rule."""
+    if isinstance(one, Date):
+        return isinstance(other, Date) and one.agrees(other)
+    return isinstance(other, Quantity) and alike(one, other)
+
+
 class Part(NamedTuple):
     """The words of a part of a text, and the numbers and dates that stand in it."""
 
     text: str
-    facts: list[Quantity | Date]
+    facts: list[Fact]
 
 
 class Statement:
     """What a text states. The offsets of dates are those in `without_links`, as are those of quantities."""
 
     def __init__(self, text: str) -> None:
-        self.text = text = on_line(text)
+        self.text = text = without_subscripts(text)
         found = links(text)
         self.links = found + (addresses(_blanked(text, _spans(found))) if "@" in text else [])
         """The references; of e-mail addresses, those that are no part of another one."""
@@ -87,7 +98,7 @@ class Statement:
         return [piece for part in parts for piece in _told_and_listed(part)]
 
     @cached_property
-    def facts(self) -> list[Quantity | Date]:
+    def facts(self) -> list[Fact]:
         """The numbers and the dates, in order."""
         return sorted([*self.quantities, *self.dates], key=lambda fact: fact.start)
 
