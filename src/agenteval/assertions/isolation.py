@@ -324,12 +324,12 @@ def _returned(
     """
     from agenteval.language.leaks import Answer, repeats
 
-    foreign = {
-        event.parent_event_id for event in trace.of_type(*MEMORY_EVENTS) if groups.forbids(owner(event))
+    foreign = reaching | {
+        event.parent_event_id or "" for event in trace.of_type(*MEMORY_EVENTS) if groups.forbids(owner(event))
     }
     found: list[str] = []
     for call in trace.calls():
-        if call.event.event_id in foreign | reaching or call.tool == OUTBOUND or not call.succeeded:
+        if call.event.event_id in foreign or call.tool == OUTBOUND or not call.succeeded:
             continue
         given = set(texts(call.args))
         returned = [
