@@ -8,12 +8,20 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from agenteval.adapters import AdapterContext
+from agenteval.lazyregex import lazy
 from agenteval.trace import Trace
 
 REPLAY_FILE = "replay.json"
 """The name of the recording beside the test that was made from it."""
 NOT_THIS_KIND = "adapter.no_recording"
 """The reason code of a recorder for a source of another kind, which another recorder may read."""
+_NAME = r"[^/\\\s\"'`:;,()<>|*?]+"
+_HOME = lazy(rf"(?<![\w.~/-])(?:/(?:home|Users)/{_NAME}|[A-Za-z]:\\{{1,2}}Users\\{{1,2}}{_NAME})")
+
+
+def without_homes(text: str) -> str:
+    """A text with `~` in the place of people's home folders, whose names are theirs."""
+    return _HOME.sub("~", text) if "home" in text or "Users" in text else text
 
 
 @dataclass(slots=True, kw_only=True)

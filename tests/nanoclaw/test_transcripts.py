@@ -937,11 +937,16 @@ def test_lines_without_a_time_keep_their_place(untimed: list[int], tmp_path: Pat
 
 
 def test_fixtures_are_not_named_after_what_is_sensitive(tmp_path: Path) -> None:
-    """Neither after a key in a path nor after a password: of two keys that are cut, one name may be left."""
+    """Neither after a key in a path, a password, nor a person's folder: of two keys that are cut, one name may be left."""
     script = Script()
     script.chat("Look")
     for number, asked in enumerate(
-        ({"path": ANTHROPIC}, {"path": GITHUB}, {"password": PASSWORD, "url": "b.c"})
+        (
+            {"path": ANTHROPIC},
+            {"path": GITHUB},
+            {"password": PASSWORD, "url": "b.c"},
+            {"path": "/" + "home/dana/notes.md"},
+        )
     ):
         script.calls("Fetch", f"c-{number}", **asked)
         script.answers(f"{number}", f"c-{number}")
@@ -952,4 +957,5 @@ def test_fixtures_are_not_named_after_what_is_sensitive(tmp_path: Path) -> None:
         "fx.fetch.answer",
         "fx.fetch.answer_2",
         "fx.fetch.b_c",
+        "fx.fetch.notes_md",
     ]

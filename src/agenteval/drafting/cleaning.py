@@ -8,7 +8,7 @@ from typing import Any
 
 from agenteval.digests import sha256
 from agenteval.lazyregex import lazy
-from agenteval.recordings import RecordedTest
+from agenteval.recordings import RecordedTest, without_homes
 from agenteval.redaction import RedactionRules, Redactor
 
 HARNESS = (
@@ -21,15 +21,11 @@ HARNESS = (
     "task-notification",
 )
 """Elements with which a harness talks to its model, within texts that are a user's or a tool's."""
-HOME = "~"
-"""What stands for a person's home folder."""
 SHORTEST_BLOB = 256
 """Characters of base64 in a row that are a picture or a file: keys and hashes are shorter."""
 
 _DATA_URL = lazy(r"data:(?P<kind>[\w.+-]+/[\w.+-]+)(?:;[\w=.+-]+)*;base64,(?P<data>[A-Za-z0-9+/=_-]+)")
 _BASE64 = lazy(rf"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{{{SHORTEST_BLOB},}}={{0,2}}")
-_NAME = r"[^/\\\s\"'`:;,()<>|*?]+"
-_HOME = lazy(rf"(?<![\w.~/-])(?:/(?:home|Users)/{_NAME}|[A-Za-z]:\\{{1,2}}Users\\{{1,2}}{_NAME})")
 
 
 class Cleaner:
@@ -89,9 +85,7 @@ def scrubbed_text(text: str) -> str:
     if len(text) >= SHORTEST_BLOB or ";base64," in text:
         text = _DATA_URL.sub(lambda match: _blob(match["kind"], match["data"]), text)
         text = _BASE64.sub(_blob_or_word, text)
-    if "home" in text or "Users" in text:
-        text = _HOME.sub(HOME, text)
-    return text
+    return without_homes(text)
 
 
 def _blob(kind: str, data: str) -> str:

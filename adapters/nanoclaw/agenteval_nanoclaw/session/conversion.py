@@ -6,7 +6,7 @@ from posixpath import basename
 from typing import Any
 
 from agenteval.outbound import OUTBOUND
-from agenteval.recordings import RecordedTest
+from agenteval.recordings import RecordedTest, without_homes
 from agenteval.redaction import DEFAULT_RULES
 from agenteval.secrets import names_secret
 from agenteval.trace import CAPABILITY_FLAGS, Event, Trace
@@ -134,7 +134,8 @@ def _subject(args: Data) -> str:
     """A short name for what a call asks, of its first text that holds nothing sensitive: two keys, cut, may be one."""
     texts = (value for key, value in args.items() if isinstance(value, str) and not names_secret(key))
     text = next((each for each in texts if _slug(each) and not DEFAULT_RULES.found(each)), "answer")
-    return _slug(text.removeprefix("https://").removeprefix("http://").removeprefix("/workspace/"))
+    text = text.removeprefix("https://").removeprefix("http://").removeprefix("/workspace/")
+    return _slug(without_homes(text))
 
 
 def _slug(text: str) -> str:
