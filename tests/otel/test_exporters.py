@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agenteval_otel.recorder import OtelRecorder
+from agenteval_otel.recorder import NOT_KEPT, OtelRecorder
 from otel.spans import (
     agent,
     asks_for,
@@ -253,8 +253,29 @@ def test_instructions_are_not_recorded(tmp_path: Path, role: str, structured: bo
     assert told(trace_of(path)) == [TOLD[0], TOLD[-1]]
 
 
+def test_prompts_in_other_forms_are_not_recorded(tmp_path: Path) -> None:
+    """Neither in those of older conventions, in attributes or events, nor in those of vendors; the notes on them stay."""
+    made = chat(10, 100, answered=[says("assistant", "Nothing.")])
+    made["attributes"] += [
+        {"key": "gen_ai.prompt.0.content", "value": value("Be quiet.")},
+        {"key": "llm.input_messages.0.message.content", "value": value("Be polite.")},
+        {"key": "vendor.request", "value": value("Be short.")},
+    ]
+    made["events"] = [
+        {"name": "gen_ai.system.message", "attributes": [{"key": "content", "value": value("Be kind.")}]},
+        {"name": "message", "attributes": [{"key": "gen_ai.event.content", "value": value("Be brief.")}]},
+    ]
+    path = write(tmp_path, agent(), made)
+    recorder, context = OtelRecorder(), context_of(tmp_path)
+    (run,) = recorder.inspect(path, context).runs
+    test = recorder.convert(path, run, context)
+    assert "Be " not in json.dumps(test.replay)
+    path.write_text(json.dumps(test.replay), encoding="utf-8")
+    assert trace_of(path).notes == test.trace.notes
+
+
 def test_what_only_looks_like_messages_to_a_model_is_recorded(tmp_path: Path) -> None:
-    """What a tool returned stays as it stands, and so does what cannot be read, since it was cut."""
+    """What a tool returned stays as it stands. Of what cannot be read, since it was cut, only that there was something."""
     result, cut = '[{"role":"system","content":"x"}]', '[{"role":"user'
     made = chat(10, 100, answered=[says("assistant", "Nothing.")])
     made["attributes"].append({"key": "gen_ai.input.messages", "value": value(cut)})
@@ -268,7 +289,10 @@ def test_what_only_looks_like_messages_to_a_model_is_recorded(tmp_path: Path) ->
         for each in group["scopeSpans"][0]["spans"][0]["attributes"]
     ]
     assert value(result) in attributes
-    assert value(cut) in attributes
+    assert value(cut) not in attributes
+    assert value(NOT_KEPT) in attributes
+    path.write_text(json.dumps(test.replay), encoding="utf-8")
+    assert trace_of(path).notes == test.trace.notes
     assert test.scenario.keys() == {"group_id", "trigger", "input_messages"}
 
 

@@ -16,8 +16,12 @@ from agenteval_otel.otlp import Span, Spans, is_otlp, plain, read_spans
 from agenteval_otel.runs import Run, earlier, runs_of
 
 KIND = "OpenTelemetry GenAI spans (OTLP JSON)"
-DROPPED = (gen_ai.INSTRUCTIONS, gen_ai.DEFINITIONS, "server.address", "server.port")
-"""Attributes that no test needs: instructions, descriptions of tools, hosts."""
+DROPPED = (gen_ai.INSTRUCTIONS, gen_ai.DEFINITIONS, "gen_ai.event.content")
+"""Attributes of the conventions that no test needs: instructions, descriptions of tools, and messages in an older form."""
+ERRORS = (gen_ai.ERROR_TYPE, "exception.type", "exception.message")
+"""All other attributes that a trace is made of."""
+NOT_KEPT = "(not kept)"
+"""What stands for messages that are not read: they may instruct the model."""
 NO_GROUP = "main"
 
 
@@ -136,15 +140,25 @@ def _named(resource: dict[str, Any]) -> dict[str, Any]:
 
 def _cleaned(holder: dict[str, Any]) -> dict[str, Any]:
     """A span, or an event of one, without the attributes that no test needs, and what instructs the model."""
-    attributes = [each for each in holder.get("attributes", ()) if each.get("key") not in DROPPED]
+    attributes = [each for each in holder.get("attributes", ()) if _is_needed(str(each.get("key")))]
     return {**holder, "attributes": [_without_instructions(each) for each in attributes]}
 
 
+def _is_needed(key: str) -> bool:
+    """Whether a trace or its notes are made of an attribute: others tell of hosts, and of prompts in forms of their own."""
+    is_told = key.startswith(("gen_ai.", *gen_ai.OTHER_FORMS)) and key not in DROPPED
+    return is_told or key in ERRORS
+
+
 def _without_instructions(attribute: dict[str, Any]) -> dict[str, Any]:
-    """Messages to a model, as a text or structured, without those that instruct it."""
+    """Messages to a model, as a text or structured, without those that instruct it, and none that is not read."""
     import json
 
-    if attribute.get("key") != gen_ai.INPUT:
+    unread = {**attribute, "value": {"stringValue": NOT_KEPT}}
+    key = str(attribute.get("key"))
+    if key.startswith(gen_ai.OTHER_FORMS):
+        return unread
+    if key != gen_ai.INPUT:
         return attribute
     match attribute.get("value"):
         case {"stringValue": str(text)} if isinstance(messages := gen_ai.data_of(text), list):
@@ -153,7 +167,7 @@ def _without_instructions(attribute: dict[str, Any]) -> dict[str, Any]:
         case {"arrayValue": {"values": list(values)}}:
             kept = [each for each in values if not _instructs(plain(each))]
             return {**attribute, "value": {"arrayValue": {"values": kept}}}
-    return attribute
+    return unread
 
 
 def _instructs(message: Any) -> bool:
