@@ -1,7 +1,7 @@
 """Clauses of prose that say all that a claim says, but with another number: "starts at 18:00" where what starts does so at 18:30."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from agenteval.grounding.dates import Date
 from agenteval.grounding.quantity import Quantity, is_weak
@@ -61,35 +61,48 @@ class _Clause(NamedTuple):
         return any(map(fact.is_same, self.facts))
 
 
-def told_otherwise(
-    stated: Statement, content: Content, sentences: Callable[[frozenset[str]], Sequence[str]]
-) -> Iterator[str]:
-    """The numbers and dates of a claim that no clause about any of it has, where those that say all of it have others.
+class Sentences(Protocol):
+    """Gives the sentences of the sources that have any, or every one, of some words; none when they are too many."""
 
-    `sentences` gives those of the sources that have any of some words, or none when they are too many.
-    """
+    def __call__(self, wanted: frozenset[str], *, every: bool) -> Sequence[str]: ...
+
+
+def told_otherwise(stated: Statement, content: Content, sentences: Sentences) -> Iterator[str]:
+    """The numbers and dates of a claim that no clause about any of it has, where those that say all of it have others."""
+    if not stated.stating:
+        return
     light = content(_LIGHT).union(content(" ".join(stated.measuring)))
     for part in stated.stating:
         words = content(part.text) - light
-        found = sentences(words) if len(words) >= LEAST else ()
-        if not found or any(len(each) > LONGEST or _TORN.search(each) for each in found):
+        whole = sentences(words, every=True) if len(words) >= LEAST else ()
+        facts = [_fact(each, stated) for each in part.facts] if whole else []
+        found = [
+            fact
+            for fact in facts
+            if not _is_vague(fact.value, stated) and _is_otherwise(fact, facts, words, whole, content)
+        ]
+        if not found:
             continue
-        facts = [_fact(each, stated) for each in part.facts]
-        wholes = [_sentence(each, content) for each in found]
-        clauses = [clause for each in found for clause in _clauses(each, content)]
-        for fact in facts:
-            if _is_vague(fact.value, stated):
-                continue
-            others = [each for each in facts if each is not fact]
+        near = sentences(words, every=False)  # many more, and rarely asked for
+        if not near or any(len(each) > LONGEST or _TORN.search(each) for each in near):
+            continue
+        clauses = [clause for each in near for clause in _clauses(each, content)]
+        for fact in found:
             named = words - content(fact.label)
-            if any(each.has(fact) for each in clauses if not named.isdisjoint(each.words)):
-                continue
-            saying = [each for each in clauses if words <= each.words] or [
-                each for each in wholes if words <= each.words and not each.has(fact)
-            ]
-            saying = [each for each in saying if all(map(each.has, others))]
-            if saying and all(any(map(fact.is_alike, each.facts)) for each in saying):
+            if not any(each.has(fact) for each in clauses if not named.isdisjoint(each.words)):
                 yield fact.value.text
+
+
+def _is_otherwise(
+    fact: _Fact, facts: Sequence[_Fact], words: frozenset[str], sentences: Sequence[str], content: Content
+) -> bool:
+    """Whether the clauses that say all of a part of a claim, or else the sentences, have others in the place of this fact."""
+    clauses = [each for sentence in sentences for each in _clauses(sentence, content) if words <= each.words]
+    wholes = (_sentence(sentence, content) for sentence in sentences if not clauses)
+    saying = clauses or [each for each in wholes if words <= each.words and not each.has(fact)]
+    others = [each for each in facts if each is not fact]
+    saying = [each for each in saying if all(map(each.has, others))]
+    return bool(saying) and all(any(map(fact.is_alike, each.facts)) for each in saying)
 
 
 def _sentence(text: str, content: Content) -> _Clause:

@@ -69,7 +69,7 @@ class Nearest:
         yield from exchanged_changes(self._stated, lambda fact: [passage, *self._near(fact)])
         yield from outdated(self._stated, passage)
         yield from exchanged_facts(self._stated, passage, self._content)
-        yield from told_otherwise(self._stated, self._content, self._passages.prose_with_any)
+        yield from told_otherwise(self._stated, self._content, self._passages.prose_with)
         yield from self._by_other_rows(*self._passages.written(self._best))
 
     def _by_place_of_names(self) -> Iterator[str]:

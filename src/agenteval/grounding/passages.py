@@ -259,15 +259,16 @@ class Passages:
         source, text = self._index.text_of(best.sentence)
         return text in self._sources[source].records
 
-    def prose_with_any(self, wanted: frozenset[str]) -> list[str]:
-        """The sentences of prose that have any of the wanted words, as they are written; none when they are many."""
+    def prose_with(self, wanted: frozenset[str], *, every: bool) -> list[str]:
+        """The sentences of prose that have any, or every one, of the wanted words, as they are written; none when they are many."""
         self._spend_on(sorted(wanted))
-        found = sorted({number for sign in wanted for number in self._index.sentences_with(sign)})
+        having = [frozenset(self._index.sentences_with(sign)) for sign in wanted]
+        found = (frozenset.intersection if every else frozenset.union)(*having)
         if len(found) > MOST_SENTENCES:
             return []
         return [
             self._index.written(number)
-            for number in found
+            for number in sorted(found)
             if (place := self._index.text_of(number)) and place[1] not in self._sources[place[0]].records
         ]
 
