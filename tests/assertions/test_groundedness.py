@@ -405,6 +405,21 @@ def test_min_support_is_the_authors() -> None:
     ).passed
 
 
+@pytest.mark.parametrize(
+    "copied",
+    [
+        "Patrick Carpentier (born August 13, 1971) is a Canadian professional racing driver.",
+        "The stadium holds 15,000 people, has two restaurants and opened at 9:30 on 3 May 2014.",
+        "Lab A released model X on 21 November with a 2M-token context window.",
+    ],
+)
+def test_a_sentence_copied_word_for_word_is_supported_in_full(copied: str) -> None:
+    """Its numbers and dates are facts of their own: they do not break the row of its words."""
+    verdict = read(f"Much was said that day. {copied} Nobody minded.", copied, min_support=1.0)
+    assert [each["support"] for each in verdict.observed["claims"]] == [1.0]
+    assert verdict.passed
+
+
 def test_a_lead_in_and_the_agents_own_work_are_judged_by_facts_only() -> None:
     """The number that counts the list needs no source; another does."""
     listed = f"Here are the top 2 stories:\n\n{FIRST}\n{SECOND}\n\nLet me know if you want more."

@@ -81,7 +81,8 @@ def _order(words: Sequence[str], passages: Passages, signs: Signs) -> float:
     """How far words stand in the order of the sources (0-1).
 
     The mean of three shares: pairs of content words that stand side by side there too, words in pieces of three words
-    or more that are there as they stand, and words that go on with such a piece rather than begin a new one.
+    or more that are there as they stand, and words that go on with such a piece rather than begin a new one. A number or
+    a date ends a row of words, so that the next word begins a piece anyway.
     """
     pairs = list(_pairs(signs.content(words)))
     if not pairs:
@@ -93,7 +94,7 @@ def _order(words: Sequence[str], passages: Passages, signs: Signs) -> float:
     long += sum(len(run) for run in runs if len(run) < LONG_PIECE and run in passages.words)
 
     def mean(kept: float) -> float:
-        return (kept + long / total + 1 - (len(pieces) - 1) / total) / 3
+        return (kept + long / total + 1 - (len(pieces) - len(runs)) / total) / 3
 
     if mean(1) <= LEAST_ORDER:  # whatever the pairs: each is looked for in all sources
         return LEAST_ORDER
