@@ -397,6 +397,22 @@ def test_claims_in_other_words_only_have_a_way_out_named() -> None:
     assert verdict.message.endswith("(no source has 12 miles; wording supported 0, needed 0.66)")
 
 
+@pytest.mark.parametrize(
+    ("claim", "facts"),
+    [
+        ("Task t-1 was scheduled, recurrence 0 9 * * 1-5.", []),
+        ("Task t-1 was scheduled, recurrence 00 09 * * mon-fri.", []),
+        ("Task t-1 was scheduled, recurrence 1 9 * * 1-5.", ["1 9 * * 1-5"]),
+        ("Task t-1 was scheduled, recurrence 9 0 * * 1-5.", ["9 0 * * 1-5"]),
+    ],
+)
+def test_a_cron_expression_is_a_fact_of_its_own(claim: str, facts: list[str]) -> None:
+    """Each of its numbers may stand in the source, and yet mean another hour."""
+    verdict = read("Task t-1 scheduled for 1 user (recurrence: 0 9 * * 1-5)", claim)
+    assert unsupported(verdict) == [facts]
+    assert verdict.passed is not bool(facts)
+
+
 def test_min_support_is_the_authors() -> None:
     """Half of the words of this claim are in the source, in their order."""
     assert not read("The red fox ran.", "The red fox slept soundly.", include_input=False).passed

@@ -30,6 +30,16 @@ def test_what_is_none(text: str) -> None:
     assert list(crons(text)) == []
 
 
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [("00 9 * * 1-5", "0 9 * * 1-5"), ("0 09 * * MON-FRI", "0 9 * * 1-5"), ("10 20 * 07 7", "10 20 * 7 0")],
+)
+def test_equal_ones_have_one_key(text: str, key: str) -> None:
+    """Whatever leading zeros they have, and however the days are told."""
+    (found,) = crons(text)
+    assert (found.text, found.key) == (text, key)
+
+
 def test_where_they_stand() -> None:
     """Each in its place."""
     assert [each.start for each in crons("0 8 * * 1 and 5 9 * * 2")] == [0, 14]

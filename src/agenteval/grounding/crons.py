@@ -17,11 +17,16 @@ _WEEK = (DAYS[-1], *DAYS)
 
 
 class Schedule(NamedTuple):
-    """The days of the week and the times of day, in minutes, of a cron expression, and where it stands."""
+    """The days of the week and the times of day, in minutes, of a cron expression, and where it stands.
+
+    `text` is the expression as it is written, `key` the same in the form in which equal ones are equal.
+    """
 
     days: frozenset[str]
     times: frozenset[int]
     start: int
+    text: str
+    key: str
 
 
 def crons(text: str) -> Iterator[Schedule]:
@@ -29,14 +34,19 @@ def crons(text: str) -> Iterator[Schedule]:
     for match in _CRON.finditer(text) if " * " in text else ():
         hours, minutes = _numbers(match["hour"]), _numbers(match["minute"])
         times = frozenset(60 * hour + minute for hour in hours for minute in minutes)
-        days = [_WEEK[number % 7] for number in _numbers(_in_numbers(match["days"]))]
-        yield Schedule(frozenset(days), times, match.start())
+        in_numbers = _in_numbers(match["days"])
+        days = frozenset(_WEEK[number % 7] for number in _numbers(in_numbers))
+        key = match.group().removesuffix(match["days"]) + in_numbers.replace("7", "0")
+        yield Schedule(days, times, match.start(), match.group(), _LEADING_ZERO.sub("", key))
 
 
 def _in_numbers(days: str) -> str:
     for number, day in enumerate(_WEEK[:7]):
         days = days.lower().replace(day[:3], str(number))
     return days
+
+
+_LEADING_ZERO = lazy(r"(?<!\d)0(?=\d)")
 
 
 def _numbers(field: str) -> list[int]:

@@ -235,6 +235,11 @@ class SourceText:
         return any(day in each.days for source in self._read for each in source.schedules)
 
     @cached_property
+    def schedules(self) -> frozenset[str]:
+        """The schedules of cron in all texts, by their keys."""
+        return frozenset(each.key for source in self._read for each in source.schedules)
+
+    @cached_property
     def numbers(self) -> SourceNumbers:
         """The numbers of all texts."""
         return SourceNumbers(self._read, self._with, self._effort)

@@ -11,6 +11,7 @@ from itertools import chain
 from typing import Literal
 
 from agenteval.grounding.claims import Claim
+from agenteval.grounding.crons import crons
 from agenteval.grounding.dates import Date
 from agenteval.grounding.known_names import has_identifier, has_name, has_other_form
 from agenteval.grounding.known_numbers import has_anywhere, has_number, has_quantity
@@ -227,6 +228,9 @@ def _numbers(read: _Reading, sources: SourceText) -> Iterator[Fact]:
         beside = anywhere if is_in_name else read.beside_part(quantity)
         known = has_number(quantity, read.stated, beside, sources)
         yield read.stated.shown(quantity), known
+    for schedule in crons(read.stated.without_links):
+        if sources.schedules:  # without any, its numbers may be told in other ways: "weekdays at 9"
+            yield schedule.text, schedule.key in sources.schedules
 
 
 _IN_NAME = lazy(r"[A-Za-z]-\Z")
