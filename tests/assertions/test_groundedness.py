@@ -397,6 +397,34 @@ def test_claims_in_other_words_only_have_a_way_out_named() -> None:
     assert verdict.message.endswith("(no source has 12 miles; wording supported 0, needed 0.66)")
 
 
+SPELLED_OUT = "The chips of Advanced Micro Devices were sold to the lab. Intel sells chips to others."
+SHORT = "The chips of AMD were sold to the lab. Intel sells chips to others."
+
+
+@pytest.mark.parametrize(
+    ("source", "claim", "support"),
+    [
+        (SPELLED_OUT, "Chips of AMD were sold to the lab.", 0.7),
+        (SHORT, "Chips of Advanced Micro Devices were sold to the lab.", 0.7),
+        (SPELLED_OUT, "Chips of amd were sold to the lab.", 0.52),
+    ],
+)
+def test_initials_stand_for_the_words_of_a_name(source: str, claim: str, support: float) -> None:
+    """In capitals: any short word could be told of a name whose words happen to begin with its letters."""
+    verdict = read(source, claim, min_support=0)
+    assert verdict.passed
+    assert [each["support"] for each in verdict.observed["claims"]] == [support]
+
+
+@pytest.mark.parametrize("source", [SPELLED_OUT, SHORT])
+def test_another_name_is_none_of_its_initials(source: str) -> None:
+    """The source says this of another one."""
+    verdict = read(source, "Chips of Intel were sold to the lab.", min_support=0)
+    assert [each["reasons"] for each in verdict.observed["claims"]] == [
+        ['the source says otherwise: "Intel were sold"']
+    ]
+
+
 @pytest.mark.parametrize(
     ("claim", "facts"),
     [

@@ -40,7 +40,7 @@ def has_name(name: Name, sources: SourceText) -> bool:
     capitals, token = name.text.replace(".", ""), name.tokens[0]
     if capitals.isupper() and token == capitals.lower() and not carries_content(token):
         return sources.numbers.has_text(capitals) or sources.has_initials(token)  # the US is not us
-    if _has_feast(name, sources) or (len(name.tokens) > 2 and _has_short(name, sources)):
+    if _has_feast(name, sources) or is_spelled_out(name, sources):
         return True
     if any(len(token) == 1 for token in name.tokens):
         return sources.has_phrase(name.tokens)
@@ -71,14 +71,19 @@ def _has_feast(name: Name, sources: SourceText) -> bool:
     )
 
 
-def _has_short(name: Name, sources: SourceText) -> bool:
+def is_spelled_out(name: Name, sources: SourceText) -> bool:
     """Whether the sources have a name of three words or more by its initials: `WHO` for World Health Organization."""
     initials = "".join(word[0] for word in name.text.split() if word[0].isupper())
     return (
-        len(initials) == len(name.tokens)
+        len(initials) == len(name.tokens) > 2
         and sources.numbers.has_text(initials)
         and sources.has_token(initials.lower())
     )
+
+
+def is_initials(name: Name, sources: SourceText) -> bool:
+    """Whether a name is the initials of one that the sources spell out."""
+    return len(name.tokens) == 1 and name.text.isupper() and sources.has_initials(name.tokens[0])
 
 
 _OF_PEOPLE = ("n", "y", "an", "ian", "ish", "ese", "s", "es", "i")
@@ -90,13 +95,16 @@ def _has_token(word: str, sources: SourceText) -> bool:
     return sources.has_token(token) or has_other_form(token, sources)
 
 
-def has_other_form(token: str, sources: SourceText) -> bool:
-    """Whether they have it as initials, as the date of a weekday, as a country and its people, or as the name of a list."""
+def has_other_form(token: str, sources: SourceText, *, in_small: bool = False) -> bool:
+    """Whether they have it as initials, as the date of a weekday, as a country and its people, or as the name of a list.
+
+    A word that is written `in_small` letters stands for no initials.
+    """
     return (
         sources.dates_imply(token)
         or plain_form(token) in sources.lengths
         or ((day := weekday(token)) is not None and _has_weekday(day, sources))
-        or sources.has_initials(token)
+        or (not in_small and sources.has_initials(token))
         or (len(token) >= 4 and sources.has_any(_stems_of_people(token)))
     )
 

@@ -19,6 +19,7 @@ from agenteval.grounding.directions import has_direction, reversed_changes, reve
 from agenteval.grounding.exchanges import exchanged, exchanged_facts
 from agenteval.grounding.extremes import not_extreme
 from agenteval.grounding.items import Items, in_one
+from agenteval.grounding.known_names import is_initials, is_spelled_out
 from agenteval.grounding.labels import mislabelled
 from agenteval.grounding.passages import Best, Span
 from agenteval.grounding.records import fields
@@ -77,7 +78,12 @@ class Nearest:
         said = [sign for sign in self._written if sign not in self._linked]
         if set(said).issubset(self._best.words):
             return  # the nearest passage has the names
-        names = {token for name in self._stated.names for token in name.tokens}
+        names = {
+            token
+            for name in self._stated.names
+            if not (is_initials(name, self._sources) or is_spelled_out(name, self._sources))
+            for token in name.tokens
+        }
         rest = [sign for sign in said if fold(self._written[sign]) not in names] if names else []
         best = self._passages.best(rest) if rest else None
         if best and not self._passages.is_record(best):

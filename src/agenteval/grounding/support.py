@@ -13,7 +13,7 @@ from typing import Literal
 from agenteval.grounding.claims import Claim
 from agenteval.grounding.crons import crons
 from agenteval.grounding.dates import Date
-from agenteval.grounding.known_names import has_identifier, has_name, has_other_form
+from agenteval.grounding.known_names import has_identifier, has_name, has_other_form, is_spelled_out
 from agenteval.grounding.known_numbers import has_anywhere, has_number, has_quantity
 from agenteval.grounding.otherwise import Nearest
 from agenteval.grounding.overlap import overlap
@@ -152,7 +152,7 @@ class _Reading:
     def _wanted(self, sources: SourceText) -> list[str]:
         """The signs of the content words that the sources should have, each once.
 
-        Words that the sources have in another form only are not asked for: AMD spelled out, the weekday of a date, and
+        Words that the sources have in another form only are not asked for: AMD or its words, the weekday of a date, and
         `degrees` for `°C`.
         """
         words = self.stated.wording
@@ -167,10 +167,19 @@ class _Reading:
             for word in tokens(each.text)
         )
         sources.passages.spend(len(self._written))
+
+        def is_told_otherwise(word: str) -> bool:
+            token = fold(word)
+            return (
+                word in units
+                or has_other_form(token, sources, in_small=word.islower())
+                or any(token in name.tokens and is_spelled_out(name, sources) for name in self.stated.names)
+            )
+
         return [
             sign
             for sign, word in self._written.items()
-            if sign in held or sign in said or not (word in units or has_other_form(fold(word), sources))
+            if sign in held or sign in said or not is_told_otherwise(word)
         ]
 
     def contradicted(self, best: Best, span: Span) -> Iterator[str]:
