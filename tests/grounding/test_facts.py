@@ -256,6 +256,27 @@ def test_quotes_have_three_words() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (
+            "She said 'so it goes' and ‘never give up’, ‚nie im Leben‘.",
+            ["so it goes", "never give up", "nie im Leben"],
+        ),
+        ("``A giant step'' said he.", ["A giant step"]),
+        ("He wrote 'it's the band's best' on it.", ["it's the band's best"]),
+        ("He wrote ‘it’s the band’s best’ on it.", ["it’s the band’s best"]),
+        ("The dogs' owner met the cats' owner at the '90s party of rock 'n' roll.", []),
+        ("It’s the dogs’ owner who isn’t here, and that’s all.", []),
+        ("They don't know what he's done since it's over.", []),
+        ("'so it\ngoes on' he said", []),
+    ],
+)
+def test_single_marks_are_quotes_unless_they_are_apostrophes(text: str, found: list[str]) -> None:
+    """They open after no letter and close before none."""
+    assert quotes(text) == found
+
+
 def test_quotes_that_began_or_end_in_another_sentence() -> None:
     """What stands between two of them is no quote, whether the number of marks is even or odd."""
     assert quotes('Beta gamma delta" but then she told us "epsilon zeta is bad.') == []

@@ -205,7 +205,12 @@ def _is_titled(text: str) -> bool:
     return count >= 5
 
 
-_OTHER_QUOTES = r"“([^“”]+)”|„([^„“”]+)[“”]|«([^«»]+)»"
+_OTHER_QUOTES = (
+    r"“([^“”]+)”|„([^„“”]+)[“”]|«([^«»]+)»"
+    r"|‘((?:[^‘’]|(?<=\w)’(?=\w))+)’(?!\w)|‚([^‚‘’]+)[‘’]|``\s*([^`']+?)\s*''"
+    r"|(?<![\w'])'(?=[^\s'])((?:[^'\n]|(?<=\w)'(?=\w))*[^\s'])'(?![\w'])"
+)
+"""Single marks are apostrophes too: inside a quotation only between letters, and as its ends only beside none."""
 _QUOTE = lazy(rf"\"([^\"]+)\"|{_OTHER_QUOTES}")
 _TIGHT_QUOTE = lazy(rf"\"([^\s\"](?:[^\"]*[^\s\"])?)\"|{_OTHER_QUOTES}")
 """The same without blanks inside the marks."""
