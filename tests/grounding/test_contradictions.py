@@ -53,6 +53,22 @@ def found(claim: str, passage: str) -> list[str]:
             ["difference"],
         ),
         ("The gate is not B38.", "The gate is B38 (changed from B26).", ["not B38"]),
+        (
+            "Ada is no longer a singer of the United States.",
+            "Ada is a singer of the United States.",
+            ["no longer a singer"],
+        ),
+        ("The university isn't public.", "The university is public.", ["isn't public"]),
+        (
+            "The board approved the deal, but did not name a price.",
+            "The board has not approved the deal and did not name a price.",
+            ["approved"],
+        ),
+        (
+            "United players could train after the ceasefire.",
+            "United players could not train after the ceasefire.",
+            ["train"],
+        ),
     ],
 )
 def test_negations(claim: str, passage: str, parts: list[str]) -> None:
@@ -137,6 +153,9 @@ def test_no_negation_in_other_languages(claim: str, passage: str) -> None:
         ("Boys cycle more often than girls.", "Girls cycle less often than boys."),
         ("A diet without dry food.", "The diet: please give no more dry food."),
         ("Nobody came.", "The weather was fine in the whole of the north."),
+        ("The walk is no longer than 3 km.", "The walk is 3 km long."),
+        ("Windows 18 no longer works.", "Windows 18 has stopped working."),
+        ("A walk that is far from safe.", "A walk that is not safe."),
     ],
 )
 def test_what_is_no_contradiction(claim: str, passage: str) -> None:

@@ -59,15 +59,16 @@ _NOT_DENYING = frozenset(
         "alleen",
     ]
 )
-_AT_MOST = [[word, "than"] for word in ("less", "more", "fewer", "later")]
+_AT_MOST = [[word, "than"] for word in ("less", "more", "fewer", "later", "longer")]
 NEGATIVE = lazy(
-    r"(?i)\b(?:den(?:y|ied|ies)|refus|fail|ignor|lack|reject|unable|unlikely|prevent|avoid|stop|ceas|halt|cancel|drop"
+    r"(?i)\b(?:den(?:y|ied|ies)|refus|fail|ignor|lack|reject|unable|unlikely|prevent|avoid|stop|ceas(?!e-?fire)|halt|cancel|drop"
     r"|suspend|abandon|outgr[eo]w|scrapp|call(?:s|ed|ing)? off"
     r"|(?:ge|be|aus)fallen\b|(?:ent)?f[aä]llt\b|ausf[aä]ll|(?:ab|unter)gesagt|unmöglich|abge(?:sagt|lehnt)|gestrichen|eingestellt|verweiger|fehl"
     r"|annul|supprim|interromp|suspen|impossib|manqu|impos|rechaz|falta"
-    r"|exclud|except\b|absen|miss(?:es|ed|ing)\b|hardly|barely|neither|fix(?:ed|es)\b|free\b|(?:has|have|had) to wait\b|außer|far from|out of|rather than|instead|un[a-z]{4}|in(?:valid|correct|complete|active))"
+    r"|exclud|except\b|absen|miss(?:es|ed|ing)\b|hardly|barely|neither|fix(?:ed|es)\b|free\b|(?:has|have|had) to wait\b|außer|far from|out of|rather than|instead|non\b|un(?!it|ivers|ion|der|iform|ique|veil|less|til|cle|doubt)[a-z]{4}|in(?:valid|correct|complete|active))"
 )
-
+LONGEST_NEGATIVE = 3
+"""Words of the longest of these."""
 
 _BARRING = lazy(
     r"(?i)\b(?:clos(?:es?|ed|ing|ure)|shut|ban(?:s|ned)?|forbid\w*|prohibit\w*|block(?:s|ed)?|restrict\w*"
@@ -109,6 +110,8 @@ class Words:
             self.denying = self._denying_abroad()
         for place in self.denying:
             self.stems[place] = ""
+            if [word.lower() for word in self.words[place : place + 2]] == ["no", "longer"]:
+                self.stems[place + 1] = ""  # what is no longer so stands after it
 
     def _denying(self) -> list[int]:
         words = [*map(str.lower, self.words), ""]

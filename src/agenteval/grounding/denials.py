@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from itertools import pairwise
 
-from agenteval.grounding.compared import NEGATIVE, NONE, REACH, Words
+from agenteval.grounding.compared import LONGEST_NEGATIVE, NEGATIVE, NONE, REACH, Words
 from agenteval.grounding.opposites import has_opposite
 from agenteval.language.content_words import plain_form
 from agenteval.lazyregex import lazy
@@ -29,9 +29,9 @@ def denials(mine: Words, theirs: Words, shared: set[str]) -> Iterator[str]:
         is_negative = _is_negative(theirs, stem) if stem in shared else is_denied
         if not (is_negative or has_opposite(stem, theirs.lowered)):
             yield mine.part(min(start, end), max(start, end) + 1)
-    if own or mine.has_negative:
-        return
     for stem, (start, end) in other.items():
+        if stem in own or (_is_negative(mine, stem) if stem in shared else own or mine.has_negative):
+            continue
         if stem in shared and (_beside(theirs, start, end, shared) or _says_alone(mine, theirs, start, stem)):
             at = mine.stems.index(stem)
             yield mine.part(at, at + 1)
@@ -59,7 +59,7 @@ def _is_negative(words: Words, stem: str) -> bool:
         inside = (at for at in near if words.ends.isdisjoint(range(min(at, place), max(at, place))))
         if any(
             (at in words.denying and (at not in words.answered or place in range(words.answered[at], at)))
-            or (at != place and NEGATIVE.match(words.words[at]))
+            or (at != place and NEGATIVE.match(words.part(at, at + LONGEST_NEGATIVE)))
             or _FORMER.fullmatch(words.part(at, place) + " ")
             for at in inside
         ):

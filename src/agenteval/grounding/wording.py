@@ -208,7 +208,7 @@ def _is_titled(text: str) -> bool:
 _OTHER_QUOTES = (
     r"“([^“”]+)”|„([^„“”]+)[“”]|«([^«»]+)»"
     r"|‘((?:[^‘’]|(?<=\w)’(?=\w))+)’(?!\w)|‚([^‚‘’]+)[‘’]|``\s*([^`']+?)\s*''"
-    r"|(?<![\w'])'(?=[^\s'])((?:[^'\n]|(?<=\w)'(?=\w))*[^\s'])'(?![\w'])"
+    r"|(?<![^\s(\[{:—–\"“-])'(?=[^\s'])((?:[^'\n]|(?<=\w)'(?=\w))*[^\s'])'(?![\w'])"
 )
 """Single marks are apostrophes too: inside a quotation only between letters, and as its ends only beside none."""
 _QUOTE = lazy(rf"\"([^\"]+)\"|{_OTHER_QUOTES}")
