@@ -441,6 +441,15 @@ def test_a_cron_expression_is_a_fact_of_its_own(claim: str, facts: list[str]) ->
     assert verdict.passed is not bool(facts)
 
 
+@pytest.mark.parametrize("about", ["more than", "about", "at least"])
+def test_a_number_that_is_not_exact_has_its_place_too(about: str) -> None:
+    """Another number stands there; this one is told of something else."""
+    source = f"The petition of the group 38 Degrees collected {about} 40,000 signatures in a week."
+    claim = f"The petition collected {about} 38 signatures in a week."
+    assert unsupported(read(source, claim)) == [["38"]]
+    assert read(source, claim.replace("38", "40,000")).passed
+
+
 def test_min_support_is_the_authors() -> None:
     """Half of the words of this claim are in the source, in their order."""
     assert not read("The red fox ran.", "The red fox slept soundly.", include_input=False).passed

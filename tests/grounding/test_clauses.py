@@ -37,6 +37,11 @@ def contradicted(claim: str, source: str) -> tuple[str, ...]:
             "The canal museum visit is on 5 March, swimming on 6 March.",
             "6 March",
         ),
+        (
+            "The new canal museum in Leeds opened on 6 March",
+            "The new canal museum in Leeds opened on 5 March. A canal race was held on 6 March.",
+            "6 March",
+        ),
     ],
 )
 def test_another_clause_has_the_number(claim: str, source: str, found: str) -> None:

@@ -68,7 +68,7 @@ class Sentences(Protocol):
 
 
 def told_otherwise(stated: Statement, content: Content, sentences: Sentences) -> Iterator[str]:
-    """The numbers and dates of a claim that no clause about any of it has, where those that say all of it have others."""
+    """The numbers and dates of a claim that no clause about half of it has, where those that say all of it have others."""
     if not stated.stating:
         return
     light = content(_LIGHT).union(content(" ".join(stated.measuring)))
@@ -89,8 +89,13 @@ def told_otherwise(stated: Statement, content: Content, sentences: Sentences) ->
         clauses = [clause for each in near for clause in _clauses(each, content)]
         for fact in found:
             named = words - content(fact.label)
-            if not any(each.has(fact) for each in clauses if not named.isdisjoint(each.words)):
+            if not any(each.has(fact) for each in clauses if _is_about(named, each)):
                 yield fact.value.text
+
+
+def _is_about(words: frozenset[str], clause: _Clause) -> bool:
+    """Whether a clause may be about what the words are about: it has at least half of them."""
+    return 0 < len(words) <= 2 * len(words & clause.words)
 
 
 def _is_otherwise(

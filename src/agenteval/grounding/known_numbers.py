@@ -196,7 +196,7 @@ def _is_bare(unit: str) -> bool:
 
 def _is_displaced(quantity: Quantity, stated: Statement, sources: SourceText) -> bool:
     """Whether the sources have another number in the very place: the words before and after it are the same."""
-    if quantity.about or quantity.unit in (":", "+", DURATION) or not any(map(str.isdigit, quantity.text)):
+    if quantity.unit in (":", "+", DURATION) or not any(map(str.isdigit, quantity.text)):
         return False
     if quantity.text[-1] in FRACTIONS or any(map(sources.numbers.has_text, _with_sign(quantity))):
         return False  # its words are others: `19½` is `19.5`
