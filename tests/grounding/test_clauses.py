@@ -63,6 +63,10 @@ def test_another_clause_has_the_number(claim: str, source: str, found: str) -> N
         ("Ada has 735,000 followers", FOLLOWERS),
         ("The concert starts at 18:00", f"{CONCERT} {'x' * 600} the concert starts"),
         ("The concert starts at 18:00", CONCERT + " The concert starts." * 40),
+        (
+            "title: Chip maker posts record quarter; published: 2026-11-20",
+            "title: Lab ships model; published: 2026-11-21\ntitle: Chip maker posts record quarter; published: 2026-11-20\n",
+        ),
     ],
 )
 def test_what_may_be_so(claim: str, source: str) -> None:

@@ -94,8 +94,9 @@ def told_otherwise(stated: Statement, content: Content, sentences: Sentences) ->
 
 
 def _is_about(words: frozenset[str], clause: _Clause) -> bool:
-    """Whether a clause may be about what the words are about: it has at least half of them."""
-    return 0 < len(words) <= 2 * len(words & clause.words)
+    """Whether a clause may be about what the words are about: it has half of them, or little else."""
+    shared = 2 * len(words & clause.words)
+    return shared > 0 and (shared >= len(words) or shared > len(clause.words))
 
 
 def _is_otherwise(

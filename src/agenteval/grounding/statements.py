@@ -26,7 +26,7 @@ LONGEST_KEPT = 2_000
 
 LEAST_OF_CLAUSE = 5
 """Words before a colon that are more than a label."""
-_PART_END = lazy(r"[,;.!?] |\b(?:and|or|und|oder|y|et|while|whereas|but)\b")
+_PART_END = lazy(r"\n|[,;.!?] |\b(?:and|or|und|oder|y|et|while|whereas|but)\b")
 """Where a part of a sentence ends that may be about something else than the next one: "bread costs 2.49, milk 3.98"."""
 
 
