@@ -450,6 +450,24 @@ def test_a_number_that_is_not_exact_has_its_place_too(about: str) -> None:
     assert read(source, claim.replace("38", "40,000")).passed
 
 
+@pytest.mark.parametrize(
+    ("second", "contradicted"),
+    [
+        ("the school was not the only one to host a simulation this week", False),
+        ("the guide was not hurt", False),
+        ("the river was not fine", True),
+    ],
+)
+def test_sentences_that_are_joined_are_each_held_against_their_own(second: str, contradicted: bool) -> None:
+    """What the source denies in one of them is no answer to the other."""
+    source = (
+        "Many parents came to the gym of the school. The river was fine. The guide of the parents was not hurt."
+        " The school was not the only one to host a simulation this week."
+    )
+    verdict = read(source, f"Many parents came to the gym of the school, but {second}.", min_support=0)
+    assert verdict.passed is not contradicted
+
+
 def test_min_support_is_the_authors() -> None:
     """Half of the words of this claim are in the source, in their order."""
     assert not read("The red fox ran.", "The red fox slept soundly.", include_input=False).passed

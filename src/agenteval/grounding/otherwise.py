@@ -1,6 +1,6 @@
 """What the passage nearest to a claim says otherwise, or a row or an object beside it that the claim names."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate, pairwise
 
@@ -28,9 +28,13 @@ from agenteval.grounding.source_text import SourceText
 from agenteval.grounding.statements import Fact, Statement
 from agenteval.grounding.subjects import Subject, said_of_each
 from agenteval.grounding.temperatures import misplaced
-from agenteval.language.signs import END, tokens, words
+from agenteval.grounding.wording import tokens as phrase
+from agenteval.language.signs import END, words
 from agenteval.lazyregex import lazy
 from agenteval.text import fold
+
+LEAST_TOLD = 3
+"""Words in a row that say something by themselves: "not the only one"."""
 
 
 class Nearest:
@@ -62,8 +66,8 @@ class Nearest:
 
     def _by_prose(self, passage: str) -> Iterator[str]:
         text = self._stated.without_links
-        yield from contradictions(text, passage)
-        yield from self._by_place_of_names()
+        told = [*contradictions(text, passage), *self._by_place_of_names()]
+        yield from (part for part in told if not self._is_told(part))
         yield from states.against_prose(text, passage)
         yield from misplaced(self._stated, passage)
         yield from reversed_in_prose(self._stated, lambda fact: [passage, *self._near(fact)])
@@ -87,9 +91,19 @@ class Nearest:
         rest = [sign for sign in said if fold(self._written[sign]) not in names] if names else []
         best = self._passages.best(rest) if rest else None
         if best and not self._passages.is_record(best):
-            for part in other_names_in(self._stated.without_links, self._passages.span(best).text, names):
-                if not self._sources.has_phrase(tokens(part)):
-                    yield part
+            yield from other_names_in(self._stated.without_links, self._passages.span(best).text, names)
+
+    def _is_told(self, part: str) -> bool:
+        """Whether an excerpt of the claim is told just so: in any source, or when it is short, in the passage nearest to its own part.
+
+        Then another passage does not contradict it: claims may put two sentences into one.
+        """
+        row = phrase(part)
+        if len(row) >= LEAST_TOLD:
+            return self._sources.has_phrase(row)
+        own = next((each for each in self._parts if _has_row(each, row)), "") if len(row) > 1 else ""
+        best = self._passages.best(list(self._content(own))) if own else None
+        return best is not None and _has_row(self._passages.span(best).text, row)
 
     def _near(self, fact: Fact) -> Iterator[str]:
         """The passages nearest to a number or a date of the claim: that of the part which states it, and the one that has it."""
@@ -215,6 +229,10 @@ class Nearest:
         return frozenset(
             sign for sign in signs.content(words(text)) if sign != END and not signs.digits(sign)
         )
+
+
+def _has_row(text: str, row: Sequence[str]) -> bool:
+    return f" {' '.join(row)} " in f" {' '.join(phrase(text))} "
 
 
 _RESTRICTED = lazy(
