@@ -96,6 +96,8 @@ def test_underlined_headings() -> None:
         ("Am 24. Dezember, z. B. abends, d. h. ab 10.30 Uhr, ist am 3. Mai zu.", 1),
         ("Schluss ist am Donnerstag, 24. April. Danach geht es weiter.", 2),
         ("Schůzka je 24. prosince.", 1),
+        ("Wir treffen uns am 26.06. am See.", 1),
+        ("Das Fest ist am 26.06. Danach ist Pause.", 2),
         ("It closed on May 24. August was cold.", 2),
         ("There were 24. Dezember followed.", 1),
         ("On Saturday (28.11.) there is a fair.", 1),

@@ -283,6 +283,8 @@ _MAY_END = _set("ph.d inc ltd corp co llc jr sr bros al dept est govt univ assn 
 _ENDS_BEFORE_CAPITAL = _set("etc a.m p.m")
 _OPENING_TIME = lazy(r"(?:at|by|from|since|until|till|before|after|around|about) \S+ [ap]\.m", re.IGNORECASE)
 """A time that opens a sentence rather than being one: "At 5 p.m. Bob left"."""
+_DAY_AND_MONTH = lazy(r"[0-3]?\d\.[01]?\d")
+"""A date without its year, as German writes it: `am 26.06. am See`."""
 _LINK = lazy(r"(?:https?://|www\.)\S+", re.IGNORECASE)
 _LONGEST_LINK = 2_000
 _DAYS_AND_MONTHS = _set("mon tue wed thu fri sat sun jan feb mar apr may jun jul aug sep oct nov dec")
@@ -322,6 +324,8 @@ def _ends_sentence(text: str, start: int, stop: re.Match[str]) -> bool:
     before = window[-1].lstrip("([\"'“‘«*_`") if window else ""
     first = len(window) == 1 and stop.start() - start <= 32
     if before.isdigit() and len(before) <= 2 and _is_ordinal(window[:-1], after):
+        return False
+    if after[0].islower() and _DAY_AND_MONTH.fullmatch(before):
         return False
     if before.casefold() in _BEFORE_AMOUNTS and after[0].isdigit():
         return (

@@ -468,6 +468,26 @@ def test_sentences_that_are_joined_are_each_held_against_their_own(second: str, 
     assert verdict.passed is not contradicted
 
 
+@pytest.mark.parametrize(
+    ("claim", "facts"),
+    [
+        ("The stadium, built in 1968, holds 29 168 people.", []),
+        ("The stadium, built in 1968, holds 29 169 people.", ["29", "169"]),
+        ("Of the stadium, 29 168 people and 12 500 cars, much was said.", []),
+        ("The match in the stadium begins at 8 o'clock.", []),
+        ("The match in the stadium begins at eight o’clock.", []),
+        ("The match in the stadium begins at 9 o'clock.", ["9 o'clock"]),
+    ],
+)
+def test_thousands_after_blanks_and_hours_with_their_clock(claim: str, facts: list[str]) -> None:
+    """Digits after a blank may be a number of their own as well: the 500 cars of bus 12."""
+    source = (
+        "The stadium was built in 1968. It holds 29,168 people. The match in the stadium begins at 8 pm."
+        " Much was said of bus 12 with its 500 cars."
+    )
+    assert unsupported(read(source, claim, check=["numbers"])) == [facts]
+
+
 def test_min_support_is_the_authors() -> None:
     """Half of the words of this claim are in the source, in their order."""
     assert not read("The red fox ran.", "The red fox slept soundly.", include_input=False).passed

@@ -4,6 +4,7 @@ Statements are kept: an output is judged again with each of its mutants, and man
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -24,6 +25,7 @@ LONGEST_KEPT = 2_000
 """Characters of the claims that are kept as they were read: memory stays bounded."""
 
 
+_SPACED = lazy(r"(?<![\w.,:/-])[1-9]\d{0,2}(?: \d{3})+(?![\w:/-]|[.,]\d)")
 LEAST_OF_CLAUSE = 5
 """Words before a colon that are more than a label."""
 _PART_END = lazy(r"\n|[,;.!?] |\b(?:and|or|und|oder|y|et|while|whereas|but)\b")
@@ -113,6 +115,16 @@ class Statement:
                 found.append(Part(text, own))
                 text = ""
         return found
+
+    @cached_property
+    def spaced(self) -> dict[int, Quantity]:
+        """The numbers whose thousands only blanks divide, `29 168`, each of which may as well be several, by their offsets."""
+        found = _SPACED.finditer(self.without_links) if len(self.quantities) > 1 else ()
+        return {
+            match.start(): replace(whole, start=match.start(), end=match.end(), text=match.group())
+            for match in found
+            for whole in quantities(match.group().replace(" ", ","))
+        }
 
     @cached_property
     def idioms(self) -> list[Quantity]:

@@ -225,7 +225,15 @@ Fact = tuple[str, bool]
 
 
 def _numbers(read: _Reading, sources: SourceText) -> Iterator[Fact]:
+    spaced, end = read.stated.spaced, 0
     for quantity in read.stated.quantities:
+        if quantity.start < end:
+            continue
+        whole = spaced.get(quantity.start)
+        if whole and has_number(whole, read.stated, read.beside_part(quantity), sources):
+            end = whole.end
+            yield whole.text, True
+            continue
         listed = read.claim.listed
         if not listed and counts_what_follows(quantity, read.stated.without_links):
             continue

@@ -1,4 +1,4 @@
-"""Times of day in a text, in minutes: `17:00`, `5 pm`, `5.30 pm`, `17 Uhr`, `17h30`, `half past five`."""
+"""Times of day in a text, in minutes: `17:00`, `5 pm`, `5.30 pm`, `17 Uhr`, `17h30`, `half past five`, `five o'clock`."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -43,6 +43,8 @@ _PAST = lazy(
 """Minutes after or before an hour: `ten past four`, `Viertel vor drei`. "Five to ten" may be a range."""
 _PAST_SIGNS = (" past ", "uarter to ", " nach ", " vor ")
 
+_O_CLOCK = lazy(r"(?<!past )(?<!to )\b(?P<hour>1?\d|[a-z]{3,6}) o['’]clock\b(?P<minute>)", re.IGNORECASE)  # noqa: RUF001
+
 _LATER_HALF = lazy(r" ?(?:[-–—]|to|until) ?[012]?\d(?::\d\d)? ?[ap]\.?m\b", re.IGNORECASE)  # noqa: RUF001
 """What tells the half of the day after another time: `07:00 - 09:00 PM`."""
 
@@ -58,6 +60,8 @@ def times(text: str) -> Iterator[Quantity]:
         found.append(_HALF_TO.finditer(text))
     if any(sign in text for sign in _PAST_SIGNS):
         found.append(_PAST.finditer(text))
+    if "clock" in text:
+        found.append(_O_CLOCK.finditer(text))
     if not text.isascii() and any(sign in text for sign in HOUR_SIGNS):
         found += [pattern.finditer(text) for pattern in _EAST_ASIAN]
     return filter(None, map(_time, chain.from_iterable(found)))
