@@ -441,6 +441,10 @@ def test_a_policy_that_nothing_judges_is_a_warning(tmp_path: Path, monkeypatch: 
     assert load_test(path).warnings == []
 
 
+def test_an_empty_policy_needs_no_judge(tmp_path: Path) -> None:
+    """Nothing can break it."""
+    assert load_test(write(tmp_path, HEAD + "  policy: {}\n" + BODY)).warnings == []
+
 
 def test_one_assertion_is_selected(tmp_path: Path) -> None:
     """The others are not judged; the case still has them."""

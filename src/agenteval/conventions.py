@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from agenteval.patterns import shown
 from agenteval.reading.faults import Fault
-from agenteval.spec import TestCase
+from agenteval.spec import TestCase, ToolPolicy
 
 JUDGES_POLICY = "tools_within_policy"
 """The type of assertion that judges `tools.policy`."""
@@ -24,7 +24,9 @@ def remarks(case: TestCase) -> Iterator[Fault]:
             data_path=("id",),
             next_step=f"for instance {example}",
         )
-    if case.tools.policy and all(spec.type != JUDGES_POLICY for spec in case.assertions):
+    if case.tools.policy not in (None, ToolPolicy()) and all(
+        spec.type != JUDGES_POLICY for spec in case.assertions
+    ):
         yield Fault(
             code="spec.policy_not_judged",
             message="no assertion of the test checks tools.policy: breaking it would fail nothing",
