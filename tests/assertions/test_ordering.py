@@ -196,6 +196,16 @@ class TestStopAfterSuccess:
         assert refs(verdict) == ["evt-3", "evt-4"]
         assert verdict.observed == {"success_event": "evt-3", "following": ["evt-4"]}
 
+    def test_says_when_the_recording_ends_before_the_run(self) -> None:
+        """The agent may have gone on later."""
+        trace = make_trace(call("outbound_send"), result("outbound_send"), output=None, status="partial")
+        verdict = judge("stop_after_success", {"success_event": SENT}, trace)
+        assert verdict.passed
+        assert verdict.message == (
+            "no tool_call came after tool_result of outbound_send that succeeded (evt-3); "
+            "the trace is partial, so what came later is not known"
+        )
+
     def test_fails_without_a_success(self) -> None:
         """There is nothing to stop after; the failed send came closest."""
         trace = make_trace(call("outbound_send", "c1"), result("outbound_send", "c1", success=False))

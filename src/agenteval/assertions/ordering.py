@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed
 from agenteval.assertions.looks import ANY_TOOL, Looks
-from agenteval.assertions.telling import called, ids, listed
+from agenteval.assertions.telling import called, ids, listed, unfinished
 from agenteval.findings import WrongPart
 from agenteval.selectors import Selector, is_event_of
 from agenteval.spec import Name, TestCase
@@ -192,7 +192,9 @@ forbid_following:
                 **observed,
             )
         return passed(
-            f"no {named} came after {self.success_event} ({success.event_id})", events=[success], **observed
+            f"no {named} came after {self.success_event} ({success.event_id}){unfinished(trace)}",
+            events=[success],
+            **observed,
         )
 
     def looks_at(self) -> Looks:
