@@ -2,7 +2,9 @@
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
+from agenteval.findings import DataPath
 from agenteval.patterns import shown
 from agenteval.reading.faults import Fault
 from agenteval.spec import TestCase, ToolPolicy
@@ -10,12 +12,14 @@ from agenteval.spec import TestCase, ToolPolicy
 JUDGES_POLICY = "tools_within_policy"
 """The type of assertion that judges `tools.policy`."""
 _FORBIDS_PHRASES = "output_omits"
+_CONTAINS_ARGS = ("trajectory_matches", "args")
+"""The type and its parameter that compare arguments as `args_contains` does, without saying so."""
 _SIGNS = re.compile(r"\\[bdsw](?![a-z])|\.[*+]")
 """Signs of regular expressions that phrases hardly ever have: `\\b`, `\\d+`, `.*`; not `C:\\docs`."""
 
 
 def remarks(case: TestCase) -> Iterator[Fault]:
-    """What to warn of: `spec.id_convention`, `spec.policy_not_judged`, `spec.phrase_like_pattern`."""
+    """What to warn of: `spec.id_convention`, `spec.policy_not_judged`, `spec.phrase_like_pattern`, `spec.empty_text`."""
     if unconventional := _unconventional(case):
         message, example = unconventional
         yield Fault(
@@ -34,6 +38,7 @@ def remarks(case: TestCase) -> Iterator[Fault]:
             next_step=f"add an assertion of the type {JUDGES_POLICY}",
         )
     yield from _phrases_like_patterns(case)
+    yield from _empty_texts(case)
 
 
 def _phrases_like_patterns(case: TestCase) -> Iterator[Fault]:
@@ -49,6 +54,28 @@ def _phrases_like_patterns(case: TestCase) -> Iterator[Fault]:
                     data_path=("assertions", index, "params", "patterns", number),
                     next_step="set `regex: true` next to patterns",
                 )
+
+
+def _empty_texts(case: TestCase) -> Iterator[Fault]:
+    """Empty texts that an argument has to contain: every text does."""
+    for index, spec in enumerate(case.assertions):
+        for path in _empty(spec.params):
+            if path[-2] == "args_contains" or (spec.type, path[-2]) == _CONTAINS_ARGS:
+                yield Fault(
+                    code="spec.empty_text",
+                    message=f"every text contains '', so {path[-1]} may be any text",
+                    data_path=("assertions", index, "params", *path),
+                    next_step="say what it has to contain; args_equal requires an empty text, required_keys any value",
+                )
+
+
+def _empty(data: Any, path: DataPath = ()) -> Iterator[DataPath]:
+    """The paths of the empty texts in mappings, and in lists of such."""
+    if data == "" and len(path) > 1:
+        yield path
+    elif isinstance(data, dict | list):
+        for key, item in data.items() if isinstance(data, dict) else enumerate(data):
+            yield from _empty(item, (*path, key))
 
 
 def _unconventional(case: TestCase) -> tuple[str, str] | None:
