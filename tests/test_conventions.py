@@ -95,3 +95,25 @@ def test_an_empty_text_that_an_argument_has_to_contain(
         )
         for pointer in pointers
     ]
+
+
+def test_a_format_in_a_schema(tmp_path: Path) -> None:
+    """It is not judged: a warning, unless it is no keyword."""
+    schema = {
+        "properties": {"mail": {"type": "string", "format": "email"}, "format": {"const": {"format": "x"}}}
+    }
+    params = {"format": "json", "json_schema": schema}
+    path = tmp_path / "test.yaml"
+    path.write_text(
+        yaml.safe_dump(make_spec(assertions=[{"id": "a", "type": "output_matches_format", "params": params}]))
+    )
+    (warning,) = load_test(path).warnings
+    assert (warning.reason_code, warning.pointer) == (
+        "spec.format_not_judged",
+        "/assertions/0/params/json_schema/properties/mail/format",
+    )
+    assert (
+        warning.message
+        == "format only describes in a JSON Schema: a value of another form than 'email' passes"
+    )
+    assert warning.next_step == "use pattern to require a form"

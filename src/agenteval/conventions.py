@@ -14,12 +14,17 @@ JUDGES_POLICY = "tools_within_policy"
 _FORBIDS_PHRASES = "output_omits"
 _CONTAINS_ARGS = ("trajectory_matches", "args")
 """The type and its parameter that compare arguments as `args_contains` does, without saying so."""
+_VALUES = frozenset({"const", "enum", "default", "examples"})
+"""Keywords of a JSON Schema that hold values, not schemas."""
 _SIGNS = re.compile(r"\\[bdsw](?![a-z])|\.[*+]")
 """Signs of regular expressions that phrases hardly ever have: `\\b`, `\\d+`, `.*`; not `C:\\docs`."""
 
 
 def remarks(case: TestCase) -> Iterator[Fault]:
-    """What to warn of: `spec.id_convention`, `spec.policy_not_judged`, `spec.phrase_like_pattern`, `spec.empty_text`."""
+    """What to warn of.
+
+    `spec.id_convention`, `spec.policy_not_judged`, `spec.phrase_like_pattern`, `spec.empty_text`, `spec.format_not_judged`.
+    """
     if unconventional := _unconventional(case):
         message, example = unconventional
         yield Fault(
@@ -38,7 +43,7 @@ def remarks(case: TestCase) -> Iterator[Fault]:
             next_step=f"add an assertion of the type {JUDGES_POLICY}",
         )
     yield from _phrases_like_patterns(case)
-    yield from _empty_texts(case)
+    yield from _not_judged(case)
 
 
 def _phrases_like_patterns(case: TestCase) -> Iterator[Fault]:
@@ -56,26 +61,36 @@ def _phrases_like_patterns(case: TestCase) -> Iterator[Fault]:
                 )
 
 
-def _empty_texts(case: TestCase) -> Iterator[Fault]:
-    """Empty texts that an argument has to contain: every text does."""
+def _not_judged(case: TestCase) -> Iterator[Fault]:
+    """Texts that require less than they seem to: an empty one, which every text contains, and `format` in a JSON Schema."""
     for index, spec in enumerate(case.assertions):
-        for path in _empty(spec.params):
-            if path[-2] == "args_contains" or (spec.type, path[-2]) == _CONTAINS_ARGS:
+        for path, text in _texts(spec.params):
+            at: DataPath = ("assertions", index, "params", *path)
+            if not text and (
+                path[-2:-1] == ("args_contains",) or (spec.type, *path[-2:-1]) == _CONTAINS_ARGS
+            ):
                 yield Fault(
                     code="spec.empty_text",
                     message=f"every text contains '', so {path[-1]} may be any text",
-                    data_path=("assertions", index, "params", *path),
+                    data_path=at,
                     next_step="say what it has to contain; args_equal requires an empty text, required_keys any value",
+                )
+            if path[-1] == "format" and "json_schema" in path and _VALUES.isdisjoint(path):
+                yield Fault(
+                    code="spec.format_not_judged",
+                    message=f"format only describes in a JSON Schema: a value of another form than {text!r} passes",
+                    data_path=at,
+                    next_step="use pattern to require a form",
                 )
 
 
-def _empty(data: Any, path: DataPath = ()) -> Iterator[DataPath]:
-    """The paths of the empty texts in mappings, and in lists of such."""
-    if data == "" and len(path) > 1:
-        yield path
+def _texts(data: Any, path: DataPath = ()) -> Iterator[tuple[DataPath, str]]:
+    """Every text, with the path to it."""
+    if isinstance(data, str):
+        yield path, data
     elif isinstance(data, dict | list):
         for key, item in data.items() if isinstance(data, dict) else enumerate(data):
-            yield from _empty(item, (*path, key))
+            yield from _texts(item, (*path, key))
 
 
 def _unconventional(case: TestCase) -> tuple[str, str] | None:
