@@ -82,7 +82,7 @@ def _unrecorded(selectors: Iterable[Selector], trace: Trace) -> list[str]:
     if trace.capabilities.supports_memory_events:
         return []
     kinds = dict.fromkeys(selector.event_type for selector in selectors)
-    return [kind for kind in ("memory_read", "memory_write") if kind in kinds and not trace.of_type(kind)]
+    return [kind for kind in Selector.MEMORY_EVENTS if kind in kinds and not trace.of_type(kind)]
 
 
 def _lacking(kinds: Sequence[str]) -> str:
