@@ -299,6 +299,10 @@ class TestStopAfterSuccess:
         verdict = judge("stop_after_success", params, SEARCHES)
         assert verdict.passed
         assert verdict.observed["success_event"] == "evt-6"
+        assert verdict.message == (
+            "no event of outbound_send came after tool_call of outbound_send that succeeded (evt-6), "
+            "except evt-7, which may"
+        )
 
     @pytest.mark.parametrize("late", [error("web_search", "a"), result("web_search", "a", success=False)])
     def test_a_failure_of_the_call_that_succeeded_follows_it(self, late: Step) -> None:

@@ -196,13 +196,12 @@ forbid_following:
         forbidden = self._forbidden
         own = trace.call_of(success)
         own_call = own.event if own else success
-        later = [
+        following = [
             event
             for event in trace.events
-            if event.seq > success.seq
-            and any(selector.matches(event, trace) for selector in forbidden)
-            and not self._exempt(event, own_call, trace)
+            if event.seq > success.seq and any(selector.matches(event, trace) for selector in forbidden)
         ]
+        later = [event for event in following if not self._exempt(event, own_call, trace)]
         observed: dict[str, Any] = {"success_event": success.event_id, "following": ids(later)}
         named = " or ".join(map(str, forbidden))
         if later:
@@ -216,7 +215,9 @@ forbid_following:
         if kinds and all(selector.event_type in kinds for selector in forbidden):
             return unsupported(_FLAG, _lacking(kinds), **observed)
         verdict = passed(
-            f"no {named} came after {self.success_event} ({success.event_id}){unfinished(trace)}"
+            f"no {named} came after {self.success_event} ({success.event_id})"
+            + (f", except {listed(following)}, which may" if following else "")
+            + unfinished(trace)
             + (f"; not judged: {_lacking(kinds)}" if kinds else ""),
             events=[success],
             **observed,
