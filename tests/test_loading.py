@@ -356,6 +356,48 @@ def test_keys_of_the_author_are_ignored(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("memory_snapshot", {"context": "Tea at four.", "contacts": ["Ann"], "group_name": "Family"}),
+        ("memory_snapshot", [{"group_id": "family", "path": "CLAUDE.md", "content_type": "markdown"}]),
+        (
+            "other_group_state",
+            {"group_b": "The Falcon", "memory-team": {"memory_snapshot": "x"}, "memo": "y"},
+        ),
+        ("scheduler_context", {"task_id": "t", "schedule_type": "cron", "schedule_value": "0 9 * * *"}),
+        ("scheduler_context", {"task": "Digest", "scheduled_at": "09:00", "recurrence_rule": "FREQ=DAILY"}),
+    ],
+)
+def test_what_the_author_keeps_there_has_any_key(tmp_path: Path, key: str, value: Any) -> None:
+    """A key, or the name of a group, that resembles a known key is another one."""
+    scenario = {**make_spec()["scenario"], key: value}
+    assert load_test(write(tmp_path, scenario=scenario)).warnings == []
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "misspelt", "meant"),
+    [
+        ("memory_snapshot", [{"grop_id": "work"}], "'grop_id' in scenario.memory_snapshot[0]", "group_id"),
+        (
+            "other_group_state",
+            [{"groupId": "work"}],
+            "'groupId' in scenario.other_group_state[0]",
+            "group_id",
+        ),
+        ("scheduler_context", {"taskid": "t"}, "'taskid' in scenario.scheduler_context", "task_id"),
+    ],
+)
+def test_a_misspelt_key_of_what_the_author_keeps_there(
+    tmp_path: Path, key: str, value: Any, misspelt: str, meant: str
+) -> None:
+    """A known key with a typing slip would be read by nothing."""
+    scenario = {**make_spec()["scenario"], key: value}
+    (problem,) = problems(write(tmp_path, scenario=scenario))
+    assert (problem.reason_code, problem.message) == ("spec.unknown_key", f"unknown key {misspelt}")
+    assert problem.hint == f"did you mean {meant!r}?"
+
+
+@pytest.mark.parametrize(
     "test_id",
     [
         "nanoclaw.a.b",
@@ -397,6 +439,11 @@ def test_a_policy_that_nothing_judges_is_a_warning(tmp_path: Path, monkeypatch: 
     )
     monkeypatch.setattr("agenteval.conventions.JUDGES_POLICY", "called")
     assert load_test(path).warnings == []
+
+
+def test_an_empty_policy_needs_no_judge(tmp_path: Path) -> None:
+    """Nothing can break it."""
+    assert load_test(write(tmp_path, HEAD + "  policy: {}\n" + BODY)).warnings == []
 
 
 def test_one_assertion_is_selected(tmp_path: Path) -> None:

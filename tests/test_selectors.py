@@ -10,7 +10,7 @@ from agenteval.findings import Invalid
 from agenteval.json_values import MISSING, show
 from agenteval.selectors import ArgsMatch, Selector, tool_of
 from agenteval.strict import parse
-from builders import call, error, make_trace, memory_read, result
+from builders import Step, call, error, make_trace, memory_read, result
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
@@ -195,6 +195,17 @@ def test_a_selector_that_means_everything_or_nothing_is_refused(
     with pytest.raises(Invalid) as caught:
         parse(Selector, selector)
     assert caught.value.findings[0].message == message
+
+
+def test_a_memory_event_is_meant_by_the_call_that_caused_it() -> None:
+    """It has no tool of its own."""
+    write = Step("memory_write", {"group_id": "family", "call_id": "c2"})
+    trace = make_trace(call("Write", "c1"), call("Write", "c2"), write)
+    selector = parse(Selector, {"event_type": "memory_write", "call_id": "c2"})
+    assert [event.event_id for event in selector.find(trace)] == ["evt-4"]
+    assert parse(Selector, {"event_type": "memory_write", "call_id": "c1"}).find(trace) == []
+    with pytest.raises(Invalid, match="tool goes with tool events"):
+        parse(Selector, {"event_type": "memory_write", "call_id": "c2", "tool": "Write"})
 
 
 TRACE = make_trace(

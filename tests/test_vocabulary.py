@@ -87,12 +87,14 @@ def test_slips_of_any_text(one: str, other: str) -> None:
         ("web_serch", "web_search", False),
         ("websearch", "web_search", False),
         ("et_reminder", "get_reminder", False),
-        ("mute", "mote", False),
+        ("mute", "mote", True),
+        ("mute", "muet", False),
+        ("mute_chat", "mote_chat", True),
         ("web_qearch", "web_search", False),
     ],
 )
 def test_twins(name: str, other: str, twins: bool) -> None:
-    """Another first letter of a short word, or an `s` at its end; not a letter left out or within."""
+    """Another letter of a short word, or an `s` at the end of any; not a letter left out, or two swapped."""
     assert may_be_twins(name, other) is may_be_twins(other, name) is twins
 
 
@@ -111,15 +113,19 @@ def test_twins(name: str, other: str, twins: bool) -> None:
             ),
             "/assertions/0/params/forbid_following/0/tool",
         ),
+        (one("no_duplicate_tool_calls", ignore_tools=["set_it"]), "/assertions/0/params/ignore_tools/0"),
         ({"tools": {"available": ["get_it"], "policy": {"deny": ["set_it"]}}}, "/tools/policy/deny/0"),
+        ({"tools": {"available": ["get_it"], "policy": {"allow": ["set_it"]}}}, "/tools/policy/allow/0"),
         (
             {"tools": {"available": ["get_it"], "policy": {"max_calls": {"set_it": 1}}}},
             "/tools/policy/max_calls/set_it",
         ),
     ],
 )
-def test_a_forbidden_twin_is_a_warning(tmp_path: Path, parts: dict[str, Any], pointer: str) -> None:
-    """The tool may be one that the agent has not; where it is misspelt, the warning tells it, at its place."""
+def test_a_twin_that_the_agent_need_not_have_is_a_warning(
+    tmp_path: Path, parts: dict[str, Any], pointer: str
+) -> None:
+    """What is forbidden or passed over may be another tool; where it is misspelt, the warning tells it, at its place."""
     every = problems(tmp_path, **{"tools": {"available": ["get_it"]}, **parts})
     (found,) = (each for each in every if each.reason_code == "spec.unknown_tool")
     assert (found.pointer, found.hint, found.severity) == (pointer, "did you mean 'get_it'?", "warning")
@@ -130,13 +136,9 @@ def test_a_forbidden_twin_is_a_warning(tmp_path: Path, parts: dict[str, Any], po
 
 @pytest.mark.parametrize(
     "parts",
-    [
-        one("must_call_tool", tool="set_it"),
-        one("claims_supported_by_fixtures", allowed_sources=["set_it"]),
-        {"tools": {"available": ["get_it"], "policy": {"allow": ["set_it"]}}},
-    ],
+    [one("must_call_tool", tool="set_it"), one("claims_supported_by_fixtures", allowed_sources=["set_it"])],
 )
-def test_a_twin_that_is_not_forbidden_is_an_error(tmp_path: Path, parts: dict[str, Any]) -> None:
+def test_a_twin_that_the_agent_is_to_call_is_an_error(tmp_path: Path, parts: dict[str, Any]) -> None:
     """What the agent is to call, it has."""
     (found,) = problems(tmp_path, **{"tools": {"available": ["get_it"]}, **parts})
     assert (found.reason_code, found.severity) == ("spec.unknown_tool", "error")

@@ -2,20 +2,29 @@
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
+from agenteval.findings import DataPath
 from agenteval.patterns import shown
 from agenteval.reading.faults import Fault
-from agenteval.spec import TestCase
+from agenteval.spec import TestCase, ToolPolicy
 
 JUDGES_POLICY = "tools_within_policy"
 """The type of assertion that judges `tools.policy`."""
 _FORBIDS_PHRASES = "output_omits"
+_CONTAINS_ARGS = ("trajectory_matches", "args")
+"""The type and its parameter that compare arguments as `args_contains` does, without saying so."""
+_VALUES = frozenset({"const", "enum", "default", "examples"})
+"""Keywords of a JSON Schema that hold values, not schemas."""
 _SIGNS = re.compile(r"\\[bdsw](?![a-z])|\.[*+]")
 """Signs of regular expressions that phrases hardly ever have: `\\b`, `\\d+`, `.*`; not `C:\\docs`."""
 
 
 def remarks(case: TestCase) -> Iterator[Fault]:
-    """What to warn of: `spec.id_convention`, `spec.policy_not_judged`, `spec.phrase_like_pattern`."""
+    """What to warn of.
+
+    `spec.id_convention`, `spec.policy_not_judged`, `spec.phrase_like_pattern`, `spec.empty_text`, `spec.format_not_judged`.
+    """
     if unconventional := _unconventional(case):
         message, example = unconventional
         yield Fault(
@@ -24,7 +33,9 @@ def remarks(case: TestCase) -> Iterator[Fault]:
             data_path=("id",),
             next_step=f"for instance {example}",
         )
-    if case.tools.policy and all(spec.type != JUDGES_POLICY for spec in case.assertions):
+    if case.tools.policy not in (None, ToolPolicy()) and all(
+        spec.type != JUDGES_POLICY for spec in case.assertions
+    ):
         yield Fault(
             code="spec.policy_not_judged",
             message="no assertion of the test checks tools.policy: breaking it would fail nothing",
@@ -32,6 +43,7 @@ def remarks(case: TestCase) -> Iterator[Fault]:
             next_step=f"add an assertion of the type {JUDGES_POLICY}",
         )
     yield from _phrases_like_patterns(case)
+    yield from _not_judged(case)
 
 
 def _phrases_like_patterns(case: TestCase) -> Iterator[Fault]:
@@ -47,6 +59,38 @@ def _phrases_like_patterns(case: TestCase) -> Iterator[Fault]:
                     data_path=("assertions", index, "params", "patterns", number),
                     next_step="set `regex: true` next to patterns",
                 )
+
+
+def _not_judged(case: TestCase) -> Iterator[Fault]:
+    """Texts that require less than they seem to: an empty one, which every text contains, and `format` in a JSON Schema."""
+    for index, spec in enumerate(case.assertions):
+        for path, text in _texts(spec.params):
+            at: DataPath = ("assertions", index, "params", *path)
+            if not text and (
+                path[-2:-1] == ("args_contains",) or (spec.type, *path[-2:-1]) == _CONTAINS_ARGS
+            ):
+                yield Fault(
+                    code="spec.empty_text",
+                    message=f"every text contains '', so {path[-1]} may be any text",
+                    data_path=at,
+                    next_step="say what it has to contain; args_equal requires an empty text, required_keys any value",
+                )
+            if path[-1] == "format" and "json_schema" in path and _VALUES.isdisjoint(path):
+                yield Fault(
+                    code="spec.format_not_judged",
+                    message=f"format only describes in a JSON Schema: a value of another form than {text!r} passes",
+                    data_path=at,
+                    next_step="use pattern to require a form",
+                )
+
+
+def _texts(data: Any, path: DataPath = ()) -> Iterator[tuple[DataPath, str]]:
+    """Every text, with the path to it."""
+    if isinstance(data, str):
+        yield path, data
+    elif isinstance(data, dict | list):
+        for key, item in data.items() if isinstance(data, dict) else enumerate(data):
+            yield from _texts(item, (*path, key))
 
 
 def _unconventional(case: TestCase) -> tuple[str, str] | None:

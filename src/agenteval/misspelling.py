@@ -39,14 +39,16 @@ def _is_slip(one: str, other: str) -> bool:
 def may_be_twins(name: str, other: str) -> bool:
     """Whether two names that differ by a slip may as well be two names: `get_it` and `set_it`, `list_item` and `list_items`.
 
-    They are of the same words, but a short word has another first letter, or one has an `s` at its end.
+    They are of the same words, but a short word has another letter, or one has an `s` at its end.
     """
     words, others = _folded(name).split("_"), _folded(other).split("_")
     if len(words) != len(others):
         return False
     pairs = [pair for pair in zip(words, others, strict=True) if pair[0] != pair[1]]
     return all(
-        (one[1:] == two[1:] and len(one) <= SHORTEST) or one + "s" == two or two + "s" == one
+        (len(one) == len(two) <= SHORTEST and sorted(one) != sorted(two))
+        or one + "s" == two
+        or two + "s" == one
         for one, two in pairs
     )
 

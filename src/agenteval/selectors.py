@@ -93,19 +93,23 @@ class Selector(Model):
     tool: str | None = None
     """The tool of a tool event: a name, or a glob."""
     call_id: str | None = None
-    """One particular call."""
+    """One particular call, or the memory events that it caused."""
     success: bool | None = None
     """For results: whether it succeeded. For calls: whether the call did. Without `event_type`, calls are not meant."""
     args: ArgsMatch | None = None
     """For calls, and results of calls: what the arguments must be."""
 
     TOOL_EVENTS: ClassVar[tuple[str, ...]] = ("tool_call", "tool_result", "error")
+    MEMORY_EVENTS: ClassVar[tuple[str, ...]] = ("memory_read", "memory_write")
+    """They may name the call that did it, but have no tool, arguments or outcome."""
 
     def __post_init__(self) -> None:
         of_tools = {name: getattr(self, name) for name in ("tool", "call_id", "success", "args")}
         given = [name for name, value in of_tools.items() if value is not None]
         if self.event_type is None and not given:
             raise ValueError("a selector needs at least one of event_type, tool, call_id, success and args")
+        if self.event_type in self.MEMORY_EVENTS and self.call_id is not None:
+            given.remove("call_id")
         if self.event_type is not None and self.event_type not in self.TOOL_EVENTS and given:
             raise ValueError(
                 f"{given[0]} goes with tool events ({', '.join(self.TOOL_EVENTS)}), "

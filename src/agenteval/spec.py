@@ -16,7 +16,8 @@ Severity = Literal["critical", "warning"]
 Trigger = Literal["user_message", "scheduler"]
 Name = Annotated[str, NotEmpty()]
 
-MEMORY_KEYS = ("group_id", "source", "path", "content")
+MEMORY_KEYS = ("group_id", "source", "path")
+"""The keys of memory that have a meaning. Not `content`: whatever its key is called, every other string is content."""
 Memory = Annotated[dict[str, Any] | list[Any] | str, OpenMapping(*MEMORY_KEYS)]
 """Memory text in any arrangement: every string is content, but for group_id, session_id, source and path."""
 

@@ -28,7 +28,7 @@ from typing import (
 )
 
 from agenteval.findings import DataPath
-from agenteval.misspelling import closest
+from agenteval.misspelling import slip_of
 
 Check = Callable[[Any], Any]
 T = TypeVar("T")
@@ -172,7 +172,7 @@ class Tagged:
 class OpenMapping:
     """A mapping whose shape is the author's, with some keys that have a meaning here.
 
-    Unknown keys are allowed, but not one that looks like a misspelt known key: nothing would read it. The same
+    Unknown keys are allowed, but not one that is a known key with a typing slip: nothing would read it. The same
     holds in mappings that stand in a list under a known key.
     """
 
@@ -195,7 +195,7 @@ class OpenMapping:
         return value
 
     def _slips(self, value: Any) -> Iterator[tuple[DataPath, str]]:
-        """The path of each key that looks misspelt, and the known key that it looks like."""
+        """The path of each misspelt key, and the known key that it is a slip of."""
         if isinstance(value, list):
             for index, item in enumerate(value):
                 if isinstance(item, dict):
@@ -205,7 +205,7 @@ class OpenMapping:
                 if key in self.known:
                     if isinstance(item, list):
                         yield from (((key, *path), near) for path, near in self._slips(item))
-                elif not key.startswith(EXTENSION_PREFIX) and (near := closest(key, self.known)):
+                elif not key.startswith(EXTENSION_PREFIX) and (near := slip_of(key, self.known)):
                     yield (key,), near
 
 

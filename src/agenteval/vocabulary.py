@@ -2,8 +2,8 @@
 
 An undeclared name may be right: a tool that the agent must not have, a group that must not leak. But one that
 differs from a declared name by a typing slip is refused as a misspelling: a check for a tool that does not exist
-would pass for ever. What must not be called, or only so often, may be the twin of a declared tool, as `set_reminder`
-is of `get_reminder`: there it is a warning. The scenario's own group is refused where the groups whose memory is
+would pass for ever. A tool that the agent need not have may be the twin of a declared one, as `set_reminder` is of
+`get_reminder`: there it is a warning. The scenario's own group is refused where the groups whose memory is
 forbidden are named.
 """
 
@@ -42,12 +42,12 @@ _LIMITING = ("must_not_call_tool", "max_tool_calls")
 """The types of assertion that pass when the tool they name is not called."""
 
 
-def _is_forbidden(case: TestCase, path: DataPath) -> bool:
-    """Whether the tool at a path is named for what must not be: `forbidden_tools`, `forbid_following`, and all of a policy but `allow`."""
+def _need_not_be_had(case: TestCase, path: DataPath) -> bool:
+    """Whether the tool at a path is forbidden, limited, passed over, or of a policy, so that the agent need not have it."""
     if path[0] == "tools":
-        return path[1] == "policy" and path[2] != "allow"
+        return path[1] == "policy"
     limits = case.assertions[int(path[1])].type in _LIMITING
-    return limits or any(str(step).startswith("forbid") for step in path[3:])
+    return limits or any(step in EXEMPT or str(step).startswith("forbid") for step in path[3:])
 
 
 def _tools(case: TestCase, named: Sequence[Named]) -> Iterator[Fault]:
@@ -74,7 +74,7 @@ def _tools(case: TestCase, named: Sequence[Named]) -> Iterator[Fault]:
                 suggestion=meant,
                 allowed=available,
                 next_step=f"correct it; if that is really the tool's name, write it as a glob: {name[:-1]}[{name[-1]}]",
-                severity="warning" if _is_forbidden(case, path) and may_be_twins(name, meant) else "error",
+                severity="warning" if _need_not_be_had(case, path) and may_be_twins(name, meant) else "error",
             )
 
 

@@ -115,6 +115,15 @@ def test_retries_are_counted_in_the_trace() -> None:
     assert [event.event_id for event in verdict.events] == ["evt-4", "evt-7"]
 
 
+def test_retries_alone_are_vacuous_without_a_call() -> None:
+    """Nothing could be retried; another limit that is judged makes it a pass."""
+    verdict = within(measured(), max_retries=0, max_cost_usd=1)
+    assert (verdict.passed, verdict.exercised) == (True, False)
+    assert verdict.message == "nothing to judge: no tool_call events in the trace"
+    assert within(measured(call("web_search")), max_retries=0).exercised
+    assert within(measured(cost=0.5), max_retries=0, max_cost_usd=1).exercised
+
+
 def test_a_turn_ends_with_a_final_output() -> None:
     """A second answer is a second turn, and so are calls after the last answer; what is noted down is none."""
     answer = Step("final_output", {"role": "assistant", "content": "Done."})

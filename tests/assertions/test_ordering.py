@@ -4,12 +4,16 @@ from typing import Any
 
 import pytest
 
-from builders import Step, call, error, judge, make_trace, received, result
+from agenteval.trace import Capabilities
+from builders import Step, call, error, judge, make_trace, memory_write, received, result
 from verdicts import SEARCHES, closest, refs, refused
 
 CALL_SEARCH = {"event_type": "tool_call", "tool": "web_search"}
 CALL_SEND = {"event_type": "tool_call", "tool": "outbound_send"}
 CALL_FETCH = {"event_type": "tool_call", "tool": "web_fetch"}
+
+
+NO_MEMORY = Capabilities(supports_tool_trace=True, supports_replay=True)
 
 
 class TestToolCallOrder:
@@ -139,6 +143,22 @@ class TestToolCallOrder:
         ]
 
     @pytest.mark.parametrize(
+        "params",
+        [
+            {"before": {"event_type": "memory_write"}, "after": CALL_SEND},
+            {"sequence": [CALL_SEND, {"event_type": "memory_write"}]},
+        ],
+    )
+    def test_memory_that_the_recording_does_not_show_is_not_judged(self, params: dict[str, Any]) -> None:
+        """It may have been written; where the recording shows that it was, it is judged."""
+        steps = [call("outbound_send", "c1"), result("outbound_send", "c1")]
+        verdict = judge("tool_call_order", params, make_trace(*steps, capabilities=NO_MEMORY))
+        assert (verdict.applicable, verdict.missing) == (False, ("supports_memory_events",))
+        assert verdict.message == "memory_write needs supports_memory_events, which the recording lacks"
+        seen = make_trace(*steps, memory_write("family"), capabilities=NO_MEMORY)
+        assert judge("tool_call_order", params, seen).applicable
+
+    @pytest.mark.parametrize(
         ("params", "message"),
         [
             ({}, "needs either sequence, or before and after; none of them is given"),
@@ -196,6 +216,38 @@ class TestStopAfterSuccess:
         assert refs(verdict) == ["evt-3", "evt-4"]
         assert verdict.observed == {"success_event": "evt-3", "following": ["evt-4"]}
 
+    def test_says_when_the_recording_ends_before_the_run(self) -> None:
+        """The agent may have gone on later."""
+        trace = make_trace(call("outbound_send"), result("outbound_send"), output=None, status="partial")
+        verdict = judge("stop_after_success", {"success_event": SENT}, trace)
+        assert verdict.passed
+        assert verdict.message == (
+            "no tool_call came after tool_result of outbound_send that succeeded (evt-3); "
+            "the trace is partial, so what came later is not known"
+        )
+
+    def test_memory_that_the_recording_does_not_show_is_not_judged(self) -> None:
+        """Nothing could have come after success; with other events, those are judged, and the rest is told."""
+        trace = make_trace(call("outbound_send"), result("outbound_send"), capabilities=NO_MEMORY)
+        writes = {"event_type": "memory_write"}
+        lacking = "memory_write needs supports_memory_events, which the recording lacks"
+        verdict = judge("stop_after_success", {"success_event": SENT, "forbid_following": [writes]}, trace)
+        assert (verdict.applicable, verdict.missing) == (False, ("supports_memory_events",))
+        assert verdict.message == lacking
+        verdict = judge("stop_after_success", {"success_event": writes}, trace)
+        assert (verdict.applicable, verdict.message) == (False, lacking)
+        params = {"success_event": SENT, "forbid_following": [CALL_SEND, writes]}
+        verdict = judge("stop_after_success", params, trace)
+        assert (verdict.passed, verdict.applicable, verdict.missing) == (
+            True,
+            True,
+            ["supports_memory_events"],
+        )
+        assert verdict.message == (
+            "no tool_call of outbound_send or memory_write came after "
+            f"tool_result of outbound_send that succeeded (evt-3); not judged: {lacking}"
+        )
+
     def test_fails_without_a_success(self) -> None:
         """There is nothing to stop after; the failed send came closest."""
         trace = make_trace(call("outbound_send", "c1"), result("outbound_send", "c1", success=False))
@@ -247,6 +299,10 @@ class TestStopAfterSuccess:
         verdict = judge("stop_after_success", params, SEARCHES)
         assert verdict.passed
         assert verdict.observed["success_event"] == "evt-6"
+        assert verdict.message == (
+            "no event of outbound_send came after tool_call of outbound_send that succeeded (evt-6), "
+            "except evt-7, which may"
+        )
 
     @pytest.mark.parametrize("late", [error("web_search", "a"), result("web_search", "a", success=False)])
     def test_a_failure_of_the_call_that_succeeded_follows_it(self, late: Step) -> None:

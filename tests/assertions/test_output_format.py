@@ -168,6 +168,15 @@ def test_paragraphs() -> None:
     assert verdict.message == "expected at least 1 paragraph, got none"
 
 
+def test_an_exact_number_of_paragraphs_within_bounds() -> None:
+    """The bounds add nothing to it."""
+    verdict = of("One.\n\nTwo.", format="paragraphs", exact_paragraphs=2, min_paragraphs=0)
+    assert verdict.passed
+    assert verdict.exercised
+    verdict = of("One.", format="paragraphs", exact_paragraphs=2, min_paragraphs=0, max_paragraphs=3)
+    assert verdict.message == "expected exactly 2 paragraphs, got 1"
+
+
 @pytest.mark.parametrize(
     "output",
     [
@@ -287,8 +296,12 @@ def test_without_output_it_fails(kind: str) -> None:
         ),
         ({"format": "max_length"}, "max_length needs at least one of max_chars, max_words and max_lines"),
         (
-            {"format": "paragraphs", "exact_paragraphs": 2, "max_paragraphs": 3},
-            "exact_paragraphs excludes min_paragraphs and max_paragraphs",
+            {"format": "paragraphs", "exact_paragraphs": 2, "max_paragraphs": 1},
+            "exact_paragraphs is 2, which is more than max_paragraphs, 1",
+        ),
+        (
+            {"format": "paragraphs", "exact_paragraphs": 2, "min_paragraphs": 3},
+            "min_paragraphs is 3, which is more than exact_paragraphs, 2",
         ),
         (
             {"format": "bullet_list", "min_bullets": 3, "max_bullets": 2},

@@ -140,6 +140,17 @@ class TestMustNotCallTool:
         case = make_case(tools={"available": ["mcp__*"]})
         assert judge("must_not_call_tool", {"tool": "mcp__gh"}, SILENT, case).exercised
 
+    def test_says_when_the_recording_ends_before_the_run(self) -> None:
+        """What was not called so far may have been called later."""
+        trace = make_trace(call("web_search"), output=None, status="partial")
+        so_far = "; the trace calls web_search×1; the trace is partial, so what came later is not known"
+        verdict = judge("must_not_call_tool", {"tool": "outbound_send"}, trace)
+        assert (verdict.passed, verdict.exercised) == (True, True)
+        assert verdict.message == f"outbound_send was not called{so_far}"
+        ended = make_trace(call("web_search"), output=None, status="failed")
+        verdict = judge("must_not_call_tool", {"tool": "outbound_send"}, ended)
+        assert verdict.message == "outbound_send was not called; the trace calls web_search×1"
+
     def test_fails_with_the_calls(self) -> None:
         """Each forbidden call is evidence, failed ones too."""
         trace = make_trace(call("outbound_send", "c1"), error("outbound_send", "c1"), call("web_fetch"))
@@ -348,6 +359,13 @@ class TestMaxToolCalls:
     def test_a_limit_of_none_is_exercised_by_other_calls(self) -> None:
         """max: 0 forbids the tool, so that no call of it is what was judged."""
         assert judge("max_tool_calls", {"tool": "web_fetch", "max": 0}, SEARCHES).exercised
+
+    def test_says_when_the_recording_ends_before_the_run(self) -> None:
+        """There may have been more calls later."""
+        trace = make_trace(call("web_search"), output=None, status="partial")
+        assert judge("max_tool_calls", {"max_total": 1}, trace).message == (
+            "1 call of all tools, at most 1 allowed; the trace is partial, so what came later is not known"
+        )
 
     @pytest.mark.parametrize(
         ("params", "message"),

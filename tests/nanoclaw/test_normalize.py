@@ -299,6 +299,13 @@ def test_a_result_is_a_success_unless_it_says_otherwise(
     assert only(trace_of(tmp_path, make_bundle(CALL, result)), "tool_result").data["success"] is success
 
 
+def test_a_result_without_a_tool_is_of_the_tool_of_its_call(tmp_path: Path) -> None:
+    """The call says which tool it was."""
+    trace = trace_of(tmp_path, make_bundle(CALL, {"type": "tool_result", "call_id": "c1", "result": "ok"}))
+    assert only(trace, "tool_result").data["tool"] == "web_search"
+    assert trace.notes == []
+
+
 def test_a_missing_final_output_event_is_added(tmp_path: Path) -> None:
     """At the end."""
     last = trace_of(tmp_path, make_bundle(CALL, RESULT)).events[-1]

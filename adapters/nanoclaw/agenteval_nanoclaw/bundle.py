@@ -154,10 +154,10 @@ class ToolResultStep(Step):
 
     type: Literal["tool_result"]
     """The kind of step."""
-    tool: Name
-    """The tool's name."""
     call_id: Name
     """The call that it answers, which is earlier in the script."""
+    tool: Name | None = None
+    """The tool's name. By default that of the call."""
     success: bool | None = None
     """Whether the tool did what it was asked. By default true, and false when the fixture is an error."""
     result: Any = None

@@ -24,6 +24,7 @@ from agenteval.assertions.base import (
     not_applicable,
     passed,
     unsupported,
+    vacuous,
 )
 from agenteval.json_values import show
 from agenteval.spec import TestCase
@@ -52,6 +53,7 @@ class EfficiencyWithin(Assertion):
     count as input. A turn is one stretch of agent activity up to a final output. A retry is a call that is
     repeated with equal arguments after it failed. A limit for which the trace has no measure (0 ms
     is none) is not judged, and `observed` says so; if that is so for every limit, the assertion is skipped.
+    Vacuous if only retries are judged, and there was no tool call.
     """
 
     type: ClassVar[str] = "efficiency_within"
@@ -109,6 +111,8 @@ class EfficiencyWithin(Assertion):
                 within.append(f"{_amount(value, name)} (at most {_number(limit)})")
         if over:
             return failed("; ".join(over) + beside, events=events, **observed)
+        if list(observed["measured"]) == ["retries"] and not trace.calls():
+            return vacuous("no tool_call events in the trace", **observed)
         verdict = passed(f"within the limits: {', '.join(within)}{beside}", **observed)
         if "max_retries" in observed["not_judged"]:
             verdict.missing = ("supports_tool_trace",)

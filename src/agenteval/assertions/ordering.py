@@ -3,14 +3,15 @@
 Unlike in `process`, any event can be meant, by a selector.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import field
 from typing import Annotated, Any, ClassVar
 
-from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed
+from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, unsupported
 from agenteval.assertions.looks import ANY_TOOL, Looks
-from agenteval.assertions.telling import called, ids, listed
+from agenteval.assertions.telling import called, ids, listed, unfinished
 from agenteval.findings import WrongPart
+from agenteval.plurals import plural
 from agenteval.selectors import Selector, is_event_of
 from agenteval.spec import Name, TestCase
 from agenteval.strict import NotEmpty, model
@@ -63,11 +64,29 @@ after: {event_type: tool_call, tool: outbound_send}
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all
         """Judge one trace."""
+        named = self.sequence or [each for each in (self.before, self.after) if each is not None]
+        if kinds := _unrecorded(named, trace):
+            return unsupported(_FLAG, _lacking(kinds))
         if self.sequence is not None:
             return _in_sequence(self.sequence, trace)
         assert self.before is not None
         assert self.after is not None
         return _in_pair(self.before, self.after, trace, every=self.every)
+
+
+_FLAG = "supports_memory_events"
+
+
+def _unrecorded(selectors: Iterable[Selector], trace: Trace) -> list[str]:
+    """The types of event that selectors mean and the recording cannot show: memory, unless it shows some after all."""
+    if trace.capabilities.supports_memory_events:
+        return []
+    kinds = dict.fromkeys(selector.event_type for selector in selectors)
+    return [kind for kind in Selector.MEMORY_EVENTS if kind in kinds and not trace.of_type(kind)]
+
+
+def _lacking(kinds: Sequence[str]) -> str:
+    return f"{' and '.join(kinds)} {plural(len(kinds), 'needs', 'need')} {_FLAG}, which the recording lacks"
 
 
 def _in_pair(before: Selector, after: Selector, trace: Trace, *, every: bool) -> Verdict:
@@ -163,6 +182,8 @@ forbid_following:
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all
         """Judge one trace."""
+        if kinds := _unrecorded([self.success_event], trace):
+            return unsupported(_FLAG, _lacking(kinds))
         successes = self.success_event.find(trace)
         if not successes:
             return failed(
@@ -175,13 +196,12 @@ forbid_following:
         forbidden = self._forbidden
         own = trace.call_of(success)
         own_call = own.event if own else success
-        later = [
+        following = [
             event
             for event in trace.events
-            if event.seq > success.seq
-            and any(selector.matches(event, trace) for selector in forbidden)
-            and not self._exempt(event, own_call, trace)
+            if event.seq > success.seq and any(selector.matches(event, trace) for selector in forbidden)
         ]
+        later = [event for event in following if not self._exempt(event, own_call, trace)]
         observed: dict[str, Any] = {"success_event": success.event_id, "following": ids(later)}
         named = " or ".join(map(str, forbidden))
         if later:
@@ -191,9 +211,19 @@ forbid_following:
                 events=[success, *later],
                 **observed,
             )
-        return passed(
-            f"no {named} came after {self.success_event} ({success.event_id})", events=[success], **observed
+        kinds = _unrecorded(forbidden, trace)
+        if kinds and all(selector.event_type in kinds for selector in forbidden):
+            return unsupported(_FLAG, _lacking(kinds), **observed)
+        verdict = passed(
+            f"no {named} came after {self.success_event} ({success.event_id})"
+            + (f", except {listed(following)}, which may" if following else "")
+            + unfinished(trace)
+            + (f"; not judged: {_lacking(kinds)}" if kinds else ""),
+            events=[success],
+            **observed,
         )
+        verdict.missing = [_FLAG] if kinds else []
+        return verdict
 
     def looks_at(self) -> Looks:
         """What the selectors name; the calls of all tools, when nothing says what must not follow."""

@@ -87,7 +87,7 @@ max_sentences_per_bullet: 1
     max_chars: Annotated[int, Between(1)] | None = None
     """max_length: the maximum number of characters."""
     max_words: Annotated[int, Between(1)] | None = None
-    """max_length: the maximum number of words, separated by white space. Each Chinese or Japanese character counts as a word."""
+    """max_length: the maximum number of words, separated by white space; signs alone, such as that of a bullet, are none. Each Chinese or Japanese character counts as a word."""
     max_lines: Annotated[int, Between(1)] | None = None
     """max_length: the maximum number of lines, including blank ones."""
 
@@ -99,9 +99,7 @@ max_sentences_per_bullet: 1
                     raise WrongPart(f"{name} belongs to {other}, not to {self.format}", name)
         if self.format == "max_length" and all(getattr(self, name) is None for name in own):
             raise ValueError("max_length needs at least one of max_chars, max_words and max_lines")
-        if self.exact_paragraphs is not None and (self.min_paragraphs, self.max_paragraphs) != (None, None):
-            raise ValueError("exact_paragraphs excludes min_paragraphs and max_paragraphs")
-        for low, high in _BOUNDS:
+        for low, high in (*_BOUNDS, *_AROUND_EXACT):
             least, most = getattr(self, low), getattr(self, high)
             if least is not None and most is not None and least > most:
                 raise WrongPart(f"{low} is {least}, which is more than {high}, {most}", low)
@@ -128,7 +126,9 @@ max_sentences_per_bullet: 1
         return passed(f"the output is {_NAMES[self.format]}: {got}", events=events, **observed)
 
     def _any_number_fits(self) -> bool:
-        return (0, None) in ((getattr(self, low), getattr(self, high)) for low, high in _BOUNDS)
+        return self.exact_paragraphs is None and (0, None) in (
+            (getattr(self, low), getattr(self, high)) for low, high in _BOUNDS
+        )
 
     def _bullets(self, output: str) -> "_Finding":
         found = bullets(output)
@@ -204,6 +204,7 @@ _Finding = tuple[list[str], str, dict[str, Any]]
 """What is wrong, what there is in words, and the values judged."""
 
 _BOUNDS = (("min_bullets", "max_bullets"), ("min_items", "max_items"), ("min_paragraphs", "max_paragraphs"))
+_AROUND_EXACT = (("min_paragraphs", "exact_paragraphs"), ("exact_paragraphs", "max_paragraphs"))
 _NAMES = {
     "bullet_list": "a bullet list",
     "numbered_list": "a numbered list",

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
 from agenteval.assertions.looks import ANY_TOOL, Looks
-from agenteval.assertions.telling import called, closest_calls, ids, times
+from agenteval.assertions.telling import called, closest_calls, ids, times, unfinished
 from agenteval.patterns import name_matches
 from agenteval.plurals import counted
 from agenteval.selectors import ArgsMatch, Selector, calls_of
@@ -111,7 +111,7 @@ class MustNotCallTool(Assertion):
         if not trace.calls() and len(absent) == len(forbidden):
             return vacuous(f"no tool_call events in the trace, and {note}", calls=0, not_available=absent)
         return passed(
-            f"{named} was not called; {called(trace)}" + (f" ({note})" if absent else ""),
+            f"{named} was not called; {called(trace)}{f' ({note})' if absent else ''}{unfinished(trace)}",
             calls=0,
             tool_counts=trace.tool_counts(),
             not_available=absent,
@@ -252,7 +252,7 @@ class MaxToolCalls(Assertion):
         if not calls and most:
             return vacuous(f"no call of {name} in the trace", **observed)
         within = [f"{counted(len(c), 'call')} of {who}, at most {most} allowed" for who, most, c in limits]
-        return passed("; ".join(within), events=calls, **observed)
+        return passed("; ".join(within) + unfinished(trace), events=calls, **observed)
 
     def looks_at(self) -> Looks:
         """The calls of the tool, or of all tools."""

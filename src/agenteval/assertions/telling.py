@@ -17,6 +17,11 @@ def called(trace: Trace) -> str:
     return "the trace calls " + " ".join(f"{tool}×{number}" for tool, number in counts.items())  # noqa: RUF001
 
 
+def unfinished(trace: Trace) -> str:
+    """What a pass for want of calls has to add where the recording ends before the run did; empty elsewhere."""
+    return "; the trace is partial, so what came later is not known" if trace.status == "partial" else ""
+
+
 def times(number: int) -> str:
     """`once`, `2 times`."""
     return "once" if number == 1 else f"{number} times"
