@@ -348,6 +348,11 @@ class TestGracefulFailure:
             "I ran into an issue with the search.",
             "I can not reach it.",
             "(Errors in both searches.)",
+            "The feed is unreachable, so there is no digest today.",
+            "Something went wrong with the search.",
+            "I have not been able to read the page.",
+            "The search hit a rate limit.",
+            "The search isn't working, and the cache is not responding.",
         ],
     )
     def test_a_failure_may_be_told_in_other_words(self, output: str) -> None:
@@ -405,6 +410,17 @@ class TestGracefulFailure:
             ("What I've done so far: asked twice.", False),
             ("This is what I have already done: nothing.", False),
             ("What you asked for is done.", True),
+            ("The second attempt delivered the message.", True),
+            ("An attempt to get it delivered was made.", False),
+            ("After that I have created the event.", True),
+            ("Search failed -> used cache -> digest sent.", True),
+            ("Search failed → nothing sent.", False),
+            ("Not only was the digest sent, it was on time.", True),
+            ("Without any further delay the digest was sent.", True),
+            ("The task is only half done.", False),
+            ("The task is far from done.", False),
+            ("To have it sent, answer yes.", False),
+            ("I'm glad to have sent the digest.", True),
         ],
     )
     def test_a_status_list_claims_what_it_checks(self, status: str, claims: bool) -> None:
