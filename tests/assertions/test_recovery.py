@@ -121,7 +121,7 @@ class TestRetryPolicy:
         assert refs(verdict) == ["evt-3", "evt-4"]
 
     def test_an_error_of_another_type_may_happen_but_not_be_retried(self) -> None:
-        """And an error that tells no type is not judged."""
+        """And where no error tells its type, the pass is vacuous."""
         assert policy(make_trace(*attempts("auth")), retry_on_error_types=["timeout"]).passed
         assert not policy(make_trace(*attempts("auth", "ok")), retry_on_error_types=["timeout"]).passed
         none_allowed = policy(make_trace(*attempts("timeout", "ok")), retry_on_error_types=[])
@@ -132,7 +132,8 @@ class TestRetryPolicy:
             call("web_search", "a"), result("web_search", "a", success=False), call("web_search", "b")
         )
         verdict = policy(untold, retry_on_error_types=["timeout"])
-        assert verdict.passed
+        assert (verdict.passed, verdict.exercised) == (True, False)
+        assert verdict.reason == "the reason of evt-4 was not judged: the failure has no type"
         assert verdict.message == (
             "1 failure of web_search, 1 retry, at most 1 for each allowed; "
             "the reason of evt-4 was not judged: the failure has no type"
@@ -195,15 +196,18 @@ class TestRetryPolicy:
         assert verdict.observed["backoff_ms"] == {"evt-4": 500.0}
 
     def test_the_pause_is_not_judged_without_times(self) -> None:
-        """Times made up by the adapter prove nothing; the rest of the policy is judged."""
+        """Times made up by the adapter prove nothing: the pass is vacuous, though the number of retries is judged."""
         verdict = policy(make_trace(*attempts("timeout", "ok")), min_backoff_ms=1000)
-        assert verdict.passed
+        assert (verdict.passed, verdict.exercised) == (True, False)
+        assert verdict.reason == "the pause before evt-4 was not judged: the recording has no times"
         assert verdict.message == (
             "1 failure of web_search, 1 retry, at most 1 for each allowed; "
             "the pause before evt-4 was not judged: the recording has no times"
         )
         assert verdict.observed["backoff_ms"] == {"evt-4": None}
+        assert not policy(make_trace(*attempts("timeout", "ok")), max_retries=0, min_backoff_ms=1000).passed
         unretried = policy(make_trace(*attempts("timeout")), min_backoff_ms=1000)
+        assert unretried.exercised
         assert unretried.message == "1 failure of web_search, 0 retries, at most 1 for each allowed"
 
     def test_each_pause_is_judged_by_itself(self) -> None:
@@ -213,6 +217,7 @@ class TestRetryPolicy:
             event.ts = f"2026-11-23T08:00:0{second}Z"
         verdict = policy(trace, max_retries=2, min_backoff_ms=1000)
         assert verdict.observed["backoff_ms"] == {"evt-4": 1000.0, "evt-6": None}
+        assert verdict.exercised
         assert verdict.message == (
             "2 failures of web_search, 2 retries, at most 2 for each allowed; "
             "the pause before evt-6 was not judged: the recording has no times"
