@@ -46,6 +46,18 @@ class TestRecallByEvent:
         assert refs(verdict) == ["evt-2"]
         assert verdict.observed == {"group_id": "family", "evidence": ["event"], "memory_reads": ["evt-2"]}
 
+    def test_an_output_block_is_not_judged(self) -> None:
+        """The pass says so, and coverage knows it."""
+        params = {"expected_memory_fact": FACT, "evidence": "event", "output": {"any_of": ["x"]}}
+        verdict = judge("memory_recall_same_group", params, make_trace(memory_read("family", FACT)))
+        assert verdict.passed
+        assert verdict.message == (
+            "the memory of group family was read (evt-2); evidence: event leaves the output block unjudged"
+        )
+        cls = assertion_class("memory_recall_same_group")
+        assert cls is not None
+        assert parse(cls, params).looks_at().event_types == {"memory_read"}
+
     def test_a_read_that_is_there_is_judged_whatever_the_adapter_supports(self) -> None:
         """Five of many are named; all are evidence."""
         trace = make_trace(*[memory_read("family", FACT) for _ in range(6)], capabilities=NO_MEMORY)

@@ -389,8 +389,13 @@ class TestGracefulFailure:
         assert claim["sentence"].endswith("are fed and sent it."), (
             "of a long sentence the part that claims it"
         )
-        lenient = graceful("The search failed. I sent it.", must_not_claim_success=False)
-        assert lenient.message == 'the output admits the failure ("failed")'
+
+    @pytest.mark.parametrize("params", [{}, {"forbidden_success_phrases": ["sent"]}])
+    def test_success_may_be_claimed_where_that_is_allowed(self, params: dict[str, Any]) -> None:
+        """Phrases that are forbidden otherwise change nothing, and the pass says so."""
+        verdict = graceful("The search failed. I sent it.", must_not_claim_success=False, **params)
+        assert verdict.passed
+        assert verdict.message == 'the output admits the failure ("failed"); it may claim success'
 
     @pytest.mark.parametrize(
         ("status", "claims"),

@@ -48,7 +48,7 @@ class MemoryRecallSameGroup(Assertion):
     """The agent used what the group's memory holds.
 
     `evidence` says what counts:
-    `event`: a `memory_read` of the group's memory before the answer.
+    `event`: a `memory_read` of the group's memory before the answer; an `output` block is not judged.
     `output`: the final output honours the fact. If there is an `output` block, it decides. Otherwise the fact
     does: if it states a form (bullets, their number, sentences, words, numbered lists, tables, JSON, German or
     English, brevity, no preamble), the output must have that form, where brief means at most 120 words; for any other fact, the output must contain half of
@@ -84,17 +84,15 @@ output:
     output: OutputContains | None = None
     """What the final output must contain to honour the fact: the parameters of `output_contains`."""
 
-    def __post_init__(self) -> None:
-        if self.evidence == "event" and self.output is not None:
-            raise ValueError(
-                "evidence: event ignores the output: leave out the output block, or use evidence: both"
-            )
-
     def looks_at(self) -> Looks:
         """Reads of memory, the final output, or both."""
         by_event = {"memory_read"} if self.evidence != "output" else set()
-        by_output = {"final_output"} if self.output or self.evidence in ("output", "both") else set()
+        by_output = {"final_output"} if self._judges_block or self.evidence in ("output", "both") else set()
         return Looks(event_types=frozenset(by_event | by_output))
+
+    @property
+    def _judges_block(self) -> bool:
+        return self.output is not None and self.evidence != "event"
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:
         """Judge one trace."""
@@ -107,7 +105,7 @@ output:
                 "which the adapter does not support for this recording",
             )
         by_event = self.evidence in ("event", "both") or (self.evidence == "auto" and supported)
-        by_output = not by_event or self.evidence == "both" or self.output is not None
+        by_output = not by_event or self.evidence == "both" or self._judges_block
         verdicts = []
         if by_event:
             verdicts.append(self._by_event(trace, group))
@@ -122,7 +120,12 @@ output:
         observed = {"memory_reads": [event.event_id for event in own]}
         if own:
             shown = ", ".join(event.event_id for event in own[:5])
-            return passed(f"the memory of group {group} was read ({shown})", events=own, **observed)
+            beside = (
+                "; evidence: event leaves the output block unjudged"
+                if self.output and not self._judges_block
+                else ""
+            )
+            return passed(f"the memory of group {group} was read ({shown}){beside}", events=own, **observed)
         others = [(event, self._no_evidence(event, group)) for event in reads]
         apart = f"; {others[0][0].event_id} is {others[0][1]}" if others else ""
         return failed(
