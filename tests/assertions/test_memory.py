@@ -216,7 +216,7 @@ class TestRecallByOutput:
             "memory_recall_same_group", {**params, "expected_memory_fact": "so it is"}, make_trace()
         )
         assert verdict.message == (
-            'expected the output to honour "so it is", which has no words to look for: give an output block'
+            'expected the output to honour "so it is", which says nothing to look for: give an output block'
         )
         assert not verdict.passed
         assert refs(verdict) == ["evt-2"]
@@ -273,6 +273,16 @@ class TestRecallByOutput:
         ("prefers answers in German", ["an answer in German"]),
         ("wants short replies in English", ["an answer in English", "at most 120 words"]),
         ("Leo's report in German is due", ["at least 2 of the fact's words Leo's, report, German, due"]),
+        ("Always answer in German", ["an answer in German"]),
+        ("Dana is from Porto. Please reply in Portuguese!", ["an answer in Portuguese"]),
+        ("Answers must be in French", ["an answer in French"]),
+        ("Use exactly two sentences", ["exactly 2 sentences"]),
+        ("We use Postgres, not MySQL", ["at least 1 of the fact's words Postgres"]),
+        ("Prefers Python over JavaScript", ["at least 1 of the fact's words Python"]),
+        ("Instead of npm, run pnpm", ["at least 1 of the fact's words run, pnpm"]),
+        ("Never use npm. The repo has pnpm.", ["at least 1 of the fact's words repo, pnpm"]),
+        ("Don't forget the milk", ["at least 1 of the fact's words forget, milk"]),
+        ("Do not mention work on weekends", []),
         ("keep it short", ["at most 120 words"]),
         ("Dana likes concise updates", ["at most 120 words"]),
         ("three bullets, one sentence each", ["exactly 3 bullets"]),
@@ -315,6 +325,19 @@ def test_what_a_fact_asks_of_an_answer(fact: str, wanted: list[str]) -> None:
         ("prefers answers in German", "17:00", True),
         ("prefers answers in English", "Here is your answer.", True),
         ("prefers answers in English", "Hier ist deine Antwort.", False),
+        ("prefers answers in English", "Estoy muy bien, gracias por preguntar.", False),
+        ("wants replies in Spanish", "Estoy muy bien, gracias por preguntar.", True),
+        ("wants replies in Spanish", "I am well, thanks for asking.", False),
+        ("wants replies in Spanish", "Mir geht es gut, danke, und dir?", False),
+        ("Reply in Italian", "La riunione comincia alle dieci a Milano.", True),
+        ("The server runs on port 8080", "8080", True),
+        ("The server runs on port 8080", "Port 9090.", False),
+        ("The budget is 500 EUR", "€500", True),
+        ("The team meets on Thursdays at 10:00", "Thursday, 10 am.", True),
+        ("The team meets on Thursdays at 10:00", "We can talk at 10 am.", False),
+        ("Leo swims on Thursday", "We can talk on Thursday.", False),
+        ("The deadline is 2026-03-15", "15 March 2026", True),
+        ("We use Postgres, not MySQL", "MySQL.", False),
         ("short answers, no preamble", "Certainly! It is five.", False),
         ("short answers, no preamble", "Five.", True),
         ("Lunch on Tuesday with Maria", "On Tuesday you have lunch.", True),

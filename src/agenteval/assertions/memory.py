@@ -50,12 +50,14 @@ class MemoryRecallSameGroup(Assertion):
     `evidence` says what counts:
     `event`: a `memory_read` of the group's memory before the answer; an `output` block is not judged.
     `output`: the final output honours the fact. If there is an `output` block, it decides. Otherwise the fact
-    does: if it states a form (bullets, their number, sentences, words, numbered lists, tables, JSON, German or
-    English, brevity, no preamble), the output must have that form, where brief means at most 120 words; for any other fact, the output must contain half of
-    its content words, not counting those in the messages being answered, unless all are in them; where words are
-    not separated by spaces, as in Chinese, every two characters in a row count as a word. If the fact names a day of
-    the week, a date, a time or a number, the output must not name only others of the same kind (for a number: of
-    the same unit, or counting the same thing), unless those messages name it too.
+    does: if it states a form (bullets, their number, sentences, words, numbered lists, tables, JSON, a language,
+    brevity, no preamble), the output must have that form, where brief means at most 120 words; for any other fact,
+    the output must contain half of its content words, not counting those in the messages being answered, unless all
+    are in them, nor those that the fact rules out ("Postgres, not MySQL"); where words are not separated by spaces,
+    as in Chinese, every two characters in a row count as a word. If the fact names a day of the week, a date, a time
+    or a number, any spelling of it counts, all of them together suffice if one has two digits or more, and the output
+    must not name only others of the same kind (for a number: of the same unit, or counting the same thing), unless
+    those messages name it too.
     `both`: both of these.
     `auto`: `event` if the adapter supports memory events, plus the `output` block if given; otherwise
     `output`.
@@ -154,7 +156,7 @@ output:
         events = output_events(trace)
         if not found:
             return failed(
-                f'expected the output to honour "{fact}", which has no words to look for: give an output block',
+                f'expected the output to honour "{fact}", which says nothing to look for: give an output block',
                 events=events,
             )
         observed: dict[str, Any] = {

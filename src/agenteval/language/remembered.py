@@ -50,7 +50,8 @@ def _of_form(fact: str, answer: str) -> list[Request]:
     bulleted = bool(_BULLETS.search(text))
     if bulleted and _NO_BULLETS.search(text):
         return [_count("bullets", answer, 0, 0)]
-    of_choice = about_answers or _CHOICE.search(text)
+    chosen = _CHOICE.search(text) or _ORDER.search(text)
+    of_choice = about_answers or chosen
     units = []
     for match in _COUNT.finditer(text):
         unit = match["unit"]
@@ -65,7 +66,7 @@ def _of_form(fact: str, answer: str) -> list[Request]:
         found.append(_count("table rows", answer, 1, None))
     if of_choice and _JSON.search(text):
         found.append(_json(answer))
-    if _CHOICE.search(text) and (language := _LANGUAGE.search(text)):
+    if chosen and (language := _LANGUAGE.search(text)):
         found.append(_in_language(answer, language[1].capitalize()))
     if _BRIEF.search(text) or (about_answers and _SHORT.search(text)):
         found.append(_count("words", answer, 0, MOST_WORDS_OF_BRIEF))
@@ -79,6 +80,10 @@ _ANSWERS = lazy(
     r"|report|explanation)"
 )
 _CHOICE = lazy(r"\b(?:prefer|want|like|write)")
+_ORDER = lazy(
+    r"(?:\A|[.;:!,]\s)\W*(?:(?:please|always|only)\s+)*(?:answer|reply|respond|use|keep|format)\b"
+    r"|\b(?:answers?|repl(?:y|ies)|responses?) (?:must|should|are to) (?:always )?be\b"
+)
 _BULLETS = lazy(r"\bbullets\b|\bbulleted\b|\bbullet[ -]?(?:points?|lists?|form)\b|(?<=[\d-])-?bullet\b")
 _NO_BULLETS = lazy(
     r"(?:\b(?:no|not|never|without|cannot|avoids?|instead of|rather than|over|dislikes?|hates?)|n['’]t)"
@@ -105,7 +110,7 @@ _JSON = lazy(
     r"\b(?:prefers?|wants?|likes?|in|as|only|valid|raw) json\b|\bjson (?:output|answers?|repl(?:y|ies)|only)\b"
 )
 _LANGUAGE = lazy(
-    r"\b(?:answers?|repl(?:y|ies)|respon[ds]\w*|output|messages?|summar(?:y|ies)|updates?|digests?|reports?)(?: \w+){0,3}? in (english|german)\b"
+    r"\b(?:answers?|repl(?:y|ies)|respon[ds]\w*|output|messages?|summar(?:y|ies)|updates?|digests?|reports?)(?: \w+){0,3}? in (english|german|french|spanish|italian|portuguese)\b"
 )
 _BRIEF = lazy(r"\b(?:concise|terse|succinct|to the point|briefly|be brief|keep (?:it|them) (?:brief|short))")
 _SHORT = lazy(r"\b(?:brief|short|shorter)\b")
@@ -170,11 +175,19 @@ def _json(answer: str) -> Request:
 
 
 def _in_language(answer: str, language: str) -> Request:
-    """English or German, told by function words; an answer without any, or in a third language, is not judged."""
-    from agenteval.language.european import is_german
+    """English, German or another one, told by function words; which other one it is, is not judged."""
+    from agenteval.language.european import is_function_word, is_german
 
-    english = any(not carries_content(word) for word in bare_words(answer.lower()))
-    got = "German" if is_german(answer) else "English" if english else language
+    words = [word for word in bare_words(answer.lower()) if len(word) > 1]
+    english = sum(not carries_content(word) and not is_function_word(word) for word in words)
+    foreign = sum(carries_content(word) and is_function_word(word) for word in words)
+    got = language
+    if is_german(answer):
+        got = "German"
+    elif english > foreign:
+        got = "English"
+    elif foreign > english and language == "English":
+        got = "another language"
     return Request(f"an answer in {language}", f"one in {got}", got == language)
 
 
@@ -193,24 +206,36 @@ def _no_preamble(answer: str, *, bulleted: bool) -> Request:
     return Request("no preamble", f'an answer that begins with "{shown}"', met)
 
 
+_RULED_OUT = lazy(
+    r"(\bprefers?\s[^.;:!,]*?)\sover\s[^.;:!,]+|(?:,\s*(?:not|never)|\b(?:rather than|instead of))\s[^.;:!,]+"
+    r"|(?:\A|(?<=[.;:!]\s))(?:please\s+)?(?:do not|don['’]t|never|avoid)\s+(?!forget\b|miss\b)[^.;:!,]+",
+    re.IGNORECASE,
+)
+"""What a fact tells to leave out, so that its words are no sign that it is honoured: `Postgres, not MySQL`."""
+
+
 def _of_content(fact: str, answer: str, asked: Sequence[str]) -> list[Request]:
+    fact = _RULED_OUT.sub(r"\1 ", fact)
     said = {word for message in asked for word in _content(message)}
     every = {plain: word for word in words_or_pairs(fact) if (plain := plain_form(word))}
     telling = {plain: word for plain, word in every.items() if plain not in _ABOUT_FACTS}
     wanted = {plain: word for plain, word in telling.items() if plain not in said} or telling
     if not wanted:
         return []
-    got = _content(answer)
+    values = _Comparison(fact, answer, asked)
+    got = _content(" ".join([answer, *(value.text for value in values.repeated)]))
     folded = answer.casefold()
     present = [word for plain, word in wanted.items() if plain in got or _occurs(plain, folded)]
     needed = (len(wanted) + 1) // 2
+    if len(present) < needed and values.tell_all:
+        return [Request(_told(values.repeated), _told(values.repeated), met=True)]
     return [
         Request(
             f"at least {needed} of the fact's words {', '.join(wanted.values())}",
             ", ".join(present) or "none of them",
             len(present) >= needed,
         ),
-        *_contradicted(fact, answer, asked),
+        *values.contradicted(),
     ]
 
 
@@ -221,22 +246,6 @@ def _content(text: str) -> set[str]:
 def _occurs(word: str, folded: str) -> bool:
     """Scripts without blanks: a word is a run of characters that may stand inside a longer one."""
     return not word.isascii() and word in folded
-
-
-def _contradicted(fact: str, answer: str, asked: Sequence[str]) -> Iterator[Request]:
-    """Each day, date, time or number of the fact in whose place the answer has only others of its kind.
-
-    What the messages answered hold need not be repeated, so nothing of its kind is judged.
-    """
-    said = [value for message in asked for value in _values(message)]
-    stated: dict[object, list[_Value]] = {}
-    for value in _values(fact):
-        stated.setdefault(value.kind, []).append(value)
-    others = [*_values(answer)] if stated else []
-    for kind, wanted in stated.items():
-        got = [value for value in others if value.kind == kind]
-        if got and not any(value.agrees(each) for value in wanted for each in (*got, *said)):
-            yield Request(_told(wanted), _told(got), met=False)
 
 
 class _Value(NamedTuple):
@@ -253,6 +262,40 @@ class _Value(NamedTuple):
         if self.kind == "date":
             return bool(self.value.agrees(other.value))
         return bool(self.value & other.value)
+
+
+class _Comparison:
+    """The days, dates, times and numbers of a fact, and what an answer makes of them."""
+
+    def __init__(self, fact: str, answer: str, asked: Sequence[str]) -> None:
+        self.stated = [*_values(fact)]
+        self.said = [value for message in asked for value in _values(message)] if self.stated else []
+        self.got = [*_values(answer)] if self.stated else []
+        self.repeated = [value for value in self.stated if _among(value, self.got)]
+        """Those that the answer has, in whatever spelling: `March 4` is `4 March`."""
+
+    @property
+    def tell_all(self) -> bool:
+        """Whether the answer has all that the messages answered have not, and one that nobody hits by chance."""
+        news = [value for value in self.stated if not _among(value, self.said)]
+        telling = any(sum(map(str.isdigit, value.text)) > 1 for value in news)
+        return telling and all(value in self.repeated for value in news)
+
+    def contradicted(self) -> Iterator[Request]:
+        """The values in whose place the answer has only others of their kind.
+
+        What the messages answered hold need not be repeated, so nothing of its kind is judged.
+        """
+        for kind in dict.fromkeys(value.kind for value in self.stated):
+            wanted, got = (
+                [each for each in values if each.kind == kind] for values in (self.stated, self.got)
+            )
+            if got and not any(_among(value, (*got, *self.said)) for value in wanted):
+                yield Request(_told(wanted), _told(got), met=False)
+
+
+def _among(value: _Value, others: Sequence[_Value]) -> bool:
+    return any(value.agrees(other) for other in others)
 
 
 def _told(values: Sequence[_Value]) -> str:
@@ -289,5 +332,5 @@ _FOLLOWING = lazy(r"[ \t-]+([^\W\d_]+)")
 _ITEM = lazy(r"\s*\(?\d{1,3}[.)]")
 """The number of a list's item, which tells nothing."""
 _ABOUT_FACTS = frozenset(
-    content_words("user prefers likes wants wishes named called name remember note fact")
+    content_words("user prefers likes wants wishes uses always named called name remember note fact")
 )
