@@ -337,6 +337,7 @@ def test_what_a_fact_asks_of_an_answer(fact: str, wanted: list[str]) -> None:
         ("The team meets on Thursdays at 10:00", "We can talk at 10 am.", False),
         ("Leo swims on Thursday", "We can talk on Thursday.", False),
         ("The deadline is 2026-03-15", "15 March 2026", True),
+        ("The deadline is 2026-03-15", "March 2026", False),
         ("We use Postgres, not MySQL", "MySQL.", False),
         ("short answers, no preamble", "Certainly! It is five.", False),
         ("short answers, no preamble", "Five.", True),
@@ -630,6 +631,11 @@ class TestUpdateOnCorrection:
             ("Notiert: Thursday, nicht Tuesday.", False),
             ("Thursday statt am Tuesday, alles klar.", False),
             ("Statt Thursday also Tuesday.", True),
+            ("I'll no longer use Tuesday.", False),
+            ("Removed: Tuesday. Added: Thursday.", False),
+            ("I deleted the note about Tuesday.", False),
+            ("I wrongly assumed that it was on Tuesday.", False),
+            ("I removed the other entry. See you on Tuesday.", True),
             ("C'est noté : Thursday au lieu de Tuesday.", False),
             ("Anotado: Thursday en vez del Tuesday.", False),
         ],
@@ -639,6 +645,29 @@ class TestUpdateOnCorrection:
         verdict = corrected(memory_write("family", "Thursday"), output=output)
         assert verdict.passed is not used
         assert bool(verdict.observed["old_value_in_output"]) is used
+
+    @pytest.mark.parametrize(
+        ("new", "old", "written", "output", "right"),
+        [
+            ("March 15", "March 10", "Deadline: 2026-03-15", "It is due on 15 March.", True),
+            ("March 15", "March 10", "Deadline: March 15", "Noted: 10 March.", False),
+            ("March 15", "March 10", "Deadline: in March 2026", "It is due in March.", False),
+            ("15:00", "14:00", "Call at 3 pm", "It is at 3 pm.", True),
+            ("15:00", "14:00", "Call at 15:00", "It is at 2 pm.", False),
+            ("10 pm", "10:00", "Call at 22:00", "It is at 10 pm.", True),
+            ("1500", "1200", "Limit: 1,500", "It is 1,500, not 1,200.", True),
+            ("15:00", "3 pm", "Call at 15:00", "It is at 15:00.", True),
+            ("bullet", "table", "Prefers bullets", "Noted: bullets.", True),
+            ("Ann", "Anna", "Name: Anna", "Hi Ann!", False),
+        ],
+    )
+    def test_values_are_found_in_any_spelling(
+        self, new: str, old: str, written: str, output: str, right: bool
+    ) -> None:
+        """Dates, times and numbers are what they say; of words, the plural is the same value."""
+        params = {"new_value": new, "old_value": old}
+        trace = make_trace(memory_write("family", written), asked=f"It is {new} now.", output=output)
+        assert judge("memory_update_on_correction", params, trace).passed is right
 
     def test_the_use_of_the_old_value_is_shown(self) -> None:
         """With the sentence, and the output as evidence."""

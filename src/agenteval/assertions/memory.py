@@ -7,7 +7,7 @@ for. Memory of another group is never evidence here.
 # ruff: noqa: RUF001 - curly quotation marks are meant
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, Literal
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, unsupported
@@ -16,7 +16,7 @@ from agenteval.assertions.looks import Looks
 from agenteval.assertions.output import OutputContains
 from agenteval.assertions.telling import failed_calls
 from agenteval.findings import WrongPart
-from agenteval.language.content_words import find_phrase, has_phrase
+from agenteval.language.content_words import find_phrase
 from agenteval.lazyregex import lazy
 from agenteval.shortening import around
 from agenteval.spec import Name, TestCase
@@ -200,7 +200,7 @@ class MemoryUpdateOnCorrection(Assertion):
     or `change_summary`, in which "instead of: " introduces what was removed), no later write removes it, and
     the final output does not use `old_value`. A later write of the same file that repeats a line of it, or has it with
     the old value, replaces the file; any other adds to it. Values are found as whole words in any case: `5` is not in
-    `15`. An old value that the output itself corrects does not count: "not Tuesday", "instead of Tuesday", "I
+    `15`; a date, a time or a number in any spelling; the new value also with an `s`. An old value that the output itself corrects does not count: "not Tuesday", "instead of Tuesday", "I
     had noted Tuesday", or "moved from Tuesday to Thursday".
     """
 
@@ -275,7 +275,16 @@ class MemoryUpdateOnCorrection(Assertion):
         return received[-1] if received else None
 
     def _has_new(self, text: str) -> bool:
-        return has_phrase(composed(text), composed(self.new_value), but_not=composed(self.old_value or ""))
+        return next(self._places_of_new(text), None) is not None
+
+    def _places_of_new(self, text: str) -> Iterator[int]:
+        """Where a text has the new value, in any spelling or as a plural."""
+        from agenteval.language.remembered import spellings
+
+        text, new = composed(text), composed(self.new_value)
+        for spelling in (*spellings(new, text), *([f"{new}s"] if new[-1].isalpha() else ())):
+            for start, _ in find_phrase(text, spelling, but_not=composed(self.old_value or "")):
+                yield start
 
     def _right(self, trace: Trace, group: str, since: int) -> list[Event]:
         """The writes after the correction that hold the new value, except where the file lost it again."""
@@ -338,14 +347,21 @@ class MemoryUpdateOnCorrection(Assertion):
         """The sentences of the output that use the old value as if it still held."""
         if self.old_value is None:
             return []
+        from agenteval.language.remembered import spellings
+
         old, new = composed(self.old_value), composed(self.new_value)
         found = []
         for block in blocks(composed(output)):
             for sentence in sentences(block.text):
-                for start, _ in find_phrase(sentence, old, but_not=new):
-                    if not self._set_right(sentence, start):
-                        found.append(around(sentence, start, 200))
-                        break
+                starts = (
+                    start
+                    for spelling in spellings(old, sentence)
+                    if spelling.casefold() != new.casefold()
+                    for start, _ in find_phrase(sentence, spelling, but_not=new)
+                )
+                wrong = next((start for start in starts if not self._set_right(sentence, start)), None)
+                if wrong is not None:
+                    found.append(around(sentence, wrong, 200))
         return found
 
     def _set_right(self, sentence: str, start: int) -> bool:
@@ -356,18 +372,18 @@ class MemoryUpdateOnCorrection(Assertion):
             return False
         if not self._has_new(sentence):
             return False
-        news = (at for at, _ in find_phrase(sentence, composed(self.new_value)) if at > start)
+        news = (at for at in self._places_of_new(sentence) if at > start)
         return bool(_CHANGE.search(sentence)) or any(_NOW.match(sentence, start, at) for at in news)
 
 
 _DENIAL = lazy(
-    r"(?:\b(?:not|no|no longer|instead of|rather than|formerly|previously|replac(?:es|ed|ing)|in place of"
+    r"(?:\b(?:not|no|no longer|instead of|rather than|formerly|previously|(?:replac|remov|delet)(?:es|ed|ing)|in place of"
     r"|used to be|nicht(?: mehr)?|(?:an)?statt|pas|au lieu|en lugar|en vez)|n['’]t)"
-    r"(?:\s+(?:is|on|at|in|by|to|the|a|an|for|be|as|am|um|de[lmnru]?|le|la|el))*\s+[\"“'‘*_~]*$"
+    r"(?:\s+(?:is|on|at|in|by|to|the|a|an|for|be|as|use|usual|old|note|entry|about|of|am|um|de[lmnru]?|le|la|el))*\s+[\"“'‘*_~]*$"
     r"|\b(?:I\s+(?:had|thought|assumed|believed)|previously|originally|mistakenly|wrongly|incorrectly)"
-    r"(?:\s+(?:had|noted|saved|stored|recorded|remembered|written|wrote|said|meant|down|you|it|that|was|were|as|on|at))*"
+    r"(?:\s+(?:had|noted|saved|stored|recorded|remembered|assumed|written|wrote|said|meant|down|you|it|that|was|were|as|on|at|in))*"
     r"\s+[\"“'‘*_~]*$"
-    r"|^\W*(?:previous(?:ly)?|former(?:ly)?|old|before|was)(?:\s+\w+)?\W*:\W*$",
+    r"|^\W*(?:previous(?:ly)?|former(?:ly)?|old|before|was|removed|deleted)(?:\s+\w+)?\W*:\W*$",
     re.IGNORECASE,
 )
 """What stands right before a value that is not meant to hold."""

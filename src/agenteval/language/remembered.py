@@ -7,6 +7,7 @@ A fact such as "prefers 3 short bullets, no preamble" states a form; "Leo is all
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from agenteval.json_values import json_in
@@ -263,6 +264,16 @@ class _Value(NamedTuple):
             return bool(self.value.agrees(other.value))
         return bool(self.value & other.value)
 
+    def is_told_by(self, other: "_Value") -> bool:
+        """Whether the other says no less: a month does not tell a day."""
+        return self.agrees(other) and (self.kind != "date" or bool(self.value.covers(other.value)))
+
+    def equals(self, other: "_Value") -> bool:
+        """Whether both say the same: 10:00 may be 10 pm, but says less."""
+        if self.kind == "date":
+            return self.is_told_by(other) and other.is_told_by(self)
+        return self.kind == other.kind and bool(self.value == other.value)
+
 
 class _Comparison:
     """The days, dates, times and numbers of a fact, and what an answer makes of them."""
@@ -271,7 +282,7 @@ class _Comparison:
         self.stated = [*_values(fact)]
         self.said = [value for message in asked for value in _values(message)] if self.stated else []
         self.got = [*_values(answer)] if self.stated else []
-        self.repeated = [value for value in self.stated if _among(value, self.got)]
+        self.repeated = [value for value in self.stated if any(map(value.is_told_by, self.got))]
         """Those that the answer has, in whatever spelling: `March 4` is `4 March`."""
 
     @property
@@ -296,6 +307,20 @@ class _Comparison:
 
 def _among(value: _Value, others: Sequence[_Value]) -> bool:
     return any(value.agrees(other) for other in others)
+
+
+def spellings(value: str, text: str) -> list[str]:
+    """How a text may write a value: as it is and, when it is a date, a time or a number alone, as this text writes it."""
+    alone = _alone(value)
+    same = [each.text for each in _values(text) if alone.equals(each)] if alone else []
+    return list(dict.fromkeys([value, *same]))
+
+
+@lru_cache(maxsize=64)
+def _alone(text: str) -> _Value | None:
+    """The date, time or number that a text is, when it is nothing else."""
+    found = [*_values(text)]
+    return found[0] if len(found) == 1 and found[0].kind != "day" and found[0].text == text.strip() else None
 
 
 def _told(values: Sequence[_Value]) -> str:
