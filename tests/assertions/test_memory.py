@@ -504,6 +504,17 @@ class TestUpdateOnCorrection:
         other.data["path"] = "other.md"
         assert corrected(written, other).passed
 
+    def test_equal_summaries_tell_of_no_file_written_anew(self) -> None:
+        """Two changes may be summed up alike; one that takes the first back is told all the same."""
+        first = memory_write("family", "- Swimming: Thursday", change_summary="Updated preferences")
+        second = memory_write("family", "- Tea: green", change_summary="Updated preferences")
+        assert corrected(first, second).passed
+        moved, back = (
+            memory_write("family", None, change_summary=f"swimming is on {day}")
+            for day in ("Thursday", "Tuesday")
+        )
+        assert not corrected(moved, back).passed
+
     def test_what_was_moved_within_a_file_is_kept(self) -> None:
         """Written in its new place first, taken out of the old one then; taken out of both, it is lost."""
         first = memory_write("family", "- Swimming: Thursday")

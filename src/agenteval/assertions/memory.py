@@ -200,8 +200,9 @@ class MemoryUpdateOnCorrection(Assertion):
     or `change_summary`, in which "instead of: " introduces what was removed), no later write removes it, and
     the final output does not use `old_value`. A later write of the same file that repeats a line of it, or has it with
     the old value, replaces the file; any other adds to it. Values are found as whole words in any case: `5` is not in
-    `15`; a date, a time or a number in any spelling; the new value also with an `s`. An old value that the output itself corrects does not count: "not Tuesday", "instead of Tuesday", "I
-    had noted Tuesday", or "moved from Tuesday to Thursday".
+    `15`; a date, a time or a number in any spelling; the new value also with an `s`. An old value that the output
+    itself corrects does not count: "not Tuesday", "instead of Tuesday", "I had noted Tuesday", or "moved from Tuesday
+    to Thursday".
     """
 
     type: ClassVar[str] = "memory_update_on_correction"
@@ -296,21 +297,22 @@ class MemoryUpdateOnCorrection(Assertion):
             path = str(event.data.get("path"))
             added, taken = _changes(event)
             before = left.get(path, "")
-            left[path] = self._after(before, "\n".join(added), taken)
+            told = texts(event.data.get("change_summary"))
+            left[path] = self._after(before, "\n".join(added), taken, told)
             if self._holds_new(event):
                 right.append(event)
             elif not self._has_new(left[path]):
                 right = [each for each in right if str(each.data.get("path")) != path]
         return right
 
-    def _after(self, text: str, added: str, taken: str) -> str:
+    def _after(self, text: str, added: str, taken: str, told: Sequence[str]) -> str:
         """What is left of what was written to a file once it is changed, as far as the new value goes.
 
-        Lines that are taken out elsewhere in the file may hold the value, too: they leave these alone.
+        What is told of the change (`told`) is not in the file, and may be told of many. Lines that are taken out elsewhere in the file may hold the value, too: they leave these alone.
         """
         if taken and taken in text:
             return text.replace(taken, added)
-        if not taken and self._is_anew(text, added):
+        if not taken and self._is_anew(text, added, told):
             return added
         lines = text.split("\n")
         for gone in [line.strip() for line in taken.split("\n") if self._has_new(line)]:
@@ -319,12 +321,14 @@ class MemoryUpdateOnCorrection(Assertion):
                 lines.remove(lost)
         return "\n".join([*lines, added])
 
-    def _is_anew(self, text: str, added: str) -> bool:
+    def _is_anew(self, text: str, added: str, told: Sequence[str]) -> bool:
         """Whether a write is of the whole file: it repeats a line that is there, or has it with the old value again."""
-        there, written = ({*map(str.strip, each.casefold().split("\n"))} for each in (text, added))
+        there, written, summary = (
+            {*map(str.strip, each.casefold().split("\n"))} for each in (text, added, "\n".join(told))
+        )
         new, old = self.new_value.casefold(), (self.old_value or "").casefold()
         back = {line.replace(new, old) for line in there if old and self._has_new(line)}
-        return any(map(str.isalnum, "".join(written & (there | back))))
+        return any(map(str.isalnum, "".join(written & (there - summary | back))))
 
     def _holds_new(self, event: Event) -> bool:
         return any(map(self._has_new, _changes(event)[0]))
