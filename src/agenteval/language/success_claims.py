@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from agenteval.language.content_words import find_phrase
+from agenteval.language.questions import ASKING_WORDS
 from agenteval.lazyregex import lazy
 from agenteval.shortening import around
 from agenteval.text import blocks, sentences
@@ -38,13 +39,26 @@ LONGEST_CLAUSE = 500
 
 
 def _is_claim(sentence: str, start: int, end: int) -> bool:
-    if sentence.rstrip("\"'”’)*_ ").endswith(("?", "？")):  # noqa: RUF001 - the mark of other scripts
-        return False
     if _NOTHING.match(sentence, end):
         return False
     before = _JOINED.sub("", _NO_DENIAL.sub(" ", sentence[max(0, start - LONGEST_CLAUSE) : start]))
     clause = _CLAUSE_END.split(before)[-1]
-    return not _NO_CLAIM.search(clause)
+    return not (_NO_CLAIM.search(clause) or _is_asked(sentence, clause, end))
+
+
+def _is_asked(sentence: str, before: str, end: int) -> bool:
+    """Whether a phrase, with what is before it in its clause, is asked, and not told before a question of its own."""
+    if not sentence.rstrip("\"'”’)*_ ").endswith(("?", "？")):  # noqa: RUF001 - the mark of other scripts
+        return False
+    return bool(ASKING_WORDS.match(before.lower())) or not _QUESTION_BEGINS.search(sentence, end)
+
+
+_QUESTION_BEGINS = lazy(
+    r"(?:[,;:]|\s[–—-])\s(?:and\s+)?(?:do|does|is|are|shall|should|would|could|can|what|which|who|when"  # noqa: RUF001
+    r"|where|how|why|want|need|anything|any|ok|okay|right)\b",
+    re.IGNORECASE,
+)
+"""The question that ends a statement: `I've sent it, is that okay?`"""
 
 
 _UNCHECKED = lazy(r"^([ \t]*(?:[-*+•–]|\d{1,3}[.)])[ \t]+)\[ \]", re.MULTILINE)  # noqa: RUF001 - signs of lists
