@@ -50,13 +50,14 @@ def _of_form(fact: str, answer: str) -> list[Request]:
     found = []
     bulleted = bool(_BULLETS.search(text))
     if bulleted and _NO_BULLETS.search(text):
-        return [_count("bullets", answer, 0, 0)]
+        bulleted = False
+        found.append(_count("bullets", answer, 0, 0))
     chosen = _CHOICE.search(text) or _ORDER.search(text)
     of_choice = about_answers or chosen
     units = []
     for match in _COUNT.finditer(text):
         unit = match["unit"]
-        if (of_choice or unit == "bullet") and not match["each"]:
+        if (of_choice or unit == "bullet") and not (match["each"] or match["of_each"]):
             units.append(unit)
             found.append(_count(f"{unit}s", answer, *_limits(match)))
     if bulleted and "bullet" not in units:
@@ -95,7 +96,7 @@ _NUMBERS = {word: number for number, word in enumerate(_NUMBER_WORDS, 1)}
 _NUMBER = rf"(?:\d{{1,4}}|{'|'.join(_NUMBERS)})"
 _UNIT = "(?:bullet|sentence|word|paragraph|line)"
 _COUNT = lazy(
-    rf"(?P<before>\b(?:at most|(?:no|not|never) more than|up to|max(?:imum)?(?: of)?|under|fewer than|less than|below"
+    rf"(?P<of_each>\beach\s+(?:with\s+|of\s+)?)?(?P<before>\b(?:at most|(?:no|not|never) more than|up to|max(?:imum)?(?: of)?|under|fewer than|less than|below"
     rf"|at least|(?:no|not|never) (?:fewer|less) than|min(?:imum)?(?: of)?|more than)\s+)?"
     rf"\b(?P<low>{_NUMBER})(?:\s*(?:-|–|to|or)\s*(?P<high>{_NUMBER}))?[\s-]+"
     rf"(?:(?!{_UNIT}s?\b)[a-z]+[\s,-]+|{_NUMBER}-{_UNIT}\s+){{0,2}}?"
@@ -105,7 +106,8 @@ _COUNT = lazy(
 )
 _NUMBERED = lazy(r"(?<!\bno )\bnumbered (?:lists?|items|steps|points)\b")
 _TABLES = lazy(
-    r"\b(?:as|in|into|prefers?|markdown) (?:an? )?(?:markdown )?tables?\b(?! (?:by|near|at|with|outside|inside|in|on)\b)"
+    r"\b(?:as|into|markdown) (?:an? )?(?:markdown )?tables?\b"
+    r"|\b(?:in|prefers?) (?:an? )?(?:markdown )?tables?\b(?! (?:by|near|at|with|outside|inside|in|on)\b)"
 )
 _JSON = lazy(
     r"\b(?:prefers?|wants?|likes?|in|as|only|valid|raw) json\b|\bjson (?:output|answers?|repl(?:y|ies)|only)\b"
