@@ -43,16 +43,6 @@ NOT_ONE_BY_ONE = "but groups are named one by one: leave the parameter out to fo
             ALL_ALLOWED,
         ),
         (
-            "memory_recall_same_group",
-            {"expected_memory_fact": "brief", "evidence": "event", "output": {"any_of": ["x"]}},
-            "evidence: event ignores the output: leave out the output block, or use evidence: both",
-        ),
-        (
-            "graceful_failure_output",
-            {"must_not_claim_success": False, "forbidden_success_phrases": ["sent"]},
-            "must_not_claim_success: false allows any claim: leave out either it or forbidden_success_phrases",
-        ),
-        (
             "tool_call_order",
             {"before": {"event_type": "error", "success": True}, "after": {"tool": "web_search"}},
             "an error is not a success: this selector could never match",

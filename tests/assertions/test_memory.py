@@ -46,6 +46,18 @@ class TestRecallByEvent:
         assert refs(verdict) == ["evt-2"]
         assert verdict.observed == {"group_id": "family", "evidence": ["event"], "memory_reads": ["evt-2"]}
 
+    def test_an_output_block_is_not_judged(self) -> None:
+        """The pass says so, and coverage knows it."""
+        params = {"expected_memory_fact": FACT, "evidence": "event", "output": {"any_of": ["x"]}}
+        verdict = judge("memory_recall_same_group", params, make_trace(memory_read("family", FACT)))
+        assert verdict.passed
+        assert verdict.message == (
+            "the memory of group family was read (evt-2); evidence: event leaves the output block unjudged"
+        )
+        cls = assertion_class("memory_recall_same_group")
+        assert cls is not None
+        assert parse(cls, params).looks_at().event_types == {"memory_read"}
+
     def test_a_read_that_is_there_is_judged_whatever_the_adapter_supports(self) -> None:
         """Five of many are named; all are evidence."""
         trace = make_trace(*[memory_read("family", FACT) for _ in range(6)], capabilities=NO_MEMORY)
@@ -204,7 +216,7 @@ class TestRecallByOutput:
             "memory_recall_same_group", {**params, "expected_memory_fact": "so it is"}, make_trace()
         )
         assert verdict.message == (
-            'expected the output to honour "so it is", which has no words to look for: give an output block'
+            'expected the output to honour "so it is", which says nothing to look for: give an output block'
         )
         assert not verdict.passed
         assert refs(verdict) == ["evt-2"]
@@ -245,6 +257,8 @@ class TestRecallByOutput:
         ("Don’t use any bullet points", ["no bullets"]),
         ("replies must not contain bullets", ["no bullets"]),
         ("prefers paragraphs over bullet points", ["no bullets"]),
+        ("prefers tables over bullets", ["no bullets", "at least 1 table row"]),
+        ("No bullets, answers of at most two sentences", ["no bullets", "at most 2 sentences"]),
         ("bullets, not more than 5 bullet points", ["at most 5 bullets"]),
         ("not less than 2 bullets", ["at least 2 bullets"]),
         ("answers in at most two sentences", ["at most 2 sentences"]),
@@ -256,11 +270,24 @@ class TestRecallByOutput:
         ("prefers tables", ["at least 1 table row"]),
         ("likes results as a markdown table", ["at least 1 table row"]),
         ("prefers tables by the window", ["at least 1 of the fact's words tables, window"]),
+        ("wants updates as a table with 3 columns", ["at least 1 table row"]),
+        ("prefers 3 bullets, each under 12 words", ["exactly 3 bullets"]),
+        ("answers in 2 paragraphs, each of 3 sentences", ["exactly 2 paragraphs"]),
         ("prefers JSON output", ["JSON"]),
         ("Dana works on a JSON parser", ["at least 2 of the fact's words Dana, works, JSON, parser"]),
         ("prefers answers in German", ["an answer in German"]),
         ("wants short replies in English", ["an answer in English", "at most 120 words"]),
         ("Leo's report in German is due", ["at least 2 of the fact's words Leo's, report, German, due"]),
+        ("Always answer in German", ["an answer in German"]),
+        ("Dana is from Porto. Please reply in Portuguese!", ["an answer in Portuguese"]),
+        ("Answers must be in French", ["an answer in French"]),
+        ("Use exactly two sentences", ["exactly 2 sentences"]),
+        ("We use Postgres, not MySQL", ["at least 1 of the fact's words Postgres"]),
+        ("Prefers Python over JavaScript", ["at least 1 of the fact's words Python"]),
+        ("Instead of npm, run pnpm", ["at least 1 of the fact's words run, pnpm"]),
+        ("Never use npm. The repo has pnpm.", ["at least 1 of the fact's words repo, pnpm"]),
+        ("Don't forget the milk", ["at least 1 of the fact's words forget, milk"]),
+        ("Do not mention work on weekends", []),
         ("keep it short", ["at most 120 words"]),
         ("Dana likes concise updates", ["at most 120 words"]),
         ("three bullets, one sentence each", ["exactly 3 bullets"]),
@@ -303,6 +330,20 @@ def test_what_a_fact_asks_of_an_answer(fact: str, wanted: list[str]) -> None:
         ("prefers answers in German", "17:00", True),
         ("prefers answers in English", "Here is your answer.", True),
         ("prefers answers in English", "Hier ist deine Antwort.", False),
+        ("prefers answers in English", "Estoy muy bien, gracias por preguntar.", False),
+        ("wants replies in Spanish", "Estoy muy bien, gracias por preguntar.", True),
+        ("wants replies in Spanish", "I am well, thanks for asking.", False),
+        ("wants replies in Spanish", "Mir geht es gut, danke, und dir?", False),
+        ("Reply in Italian", "La riunione comincia alle dieci a Milano.", True),
+        ("The server runs on port 8080", "8080", True),
+        ("The server runs on port 8080", "Port 9090.", False),
+        ("The budget is 500 EUR", "€500", True),
+        ("The team meets on Thursdays at 10:00", "Thursday, 10 am.", True),
+        ("The team meets on Thursdays at 10:00", "We can talk at 10 am.", False),
+        ("Leo swims on Thursday", "We can talk on Thursday.", False),
+        ("The deadline is 2026-03-15", "15 March 2026", True),
+        ("The deadline is 2026-03-15", "March 2026", False),
+        ("We use Postgres, not MySQL", "MySQL.", False),
         ("short answers, no preamble", "Certainly! It is five.", False),
         ("short answers, no preamble", "Five.", True),
         ("Lunch on Tuesday with Maria", "On Tuesday you have lunch.", True),
@@ -468,6 +509,17 @@ class TestUpdateOnCorrection:
         other.data["path"] = "other.md"
         assert corrected(written, other).passed
 
+    def test_equal_summaries_tell_of_no_file_written_anew(self) -> None:
+        """Two changes may be summed up alike; one that takes the first back is told all the same."""
+        first = memory_write("family", "- Swimming: Thursday", change_summary="Updated preferences")
+        second = memory_write("family", "- Tea: green", change_summary="Updated preferences")
+        assert corrected(first, second).passed
+        moved, back = (
+            memory_write("family", None, change_summary=f"swimming is on {day}")
+            for day in ("Thursday", "Tuesday")
+        )
+        assert not corrected(moved, back).passed
+
     def test_what_was_moved_within_a_file_is_kept(self) -> None:
         """Written in its new place first, taken out of the old one then; taken out of both, it is lost."""
         first = memory_write("family", "- Swimming: Thursday")
@@ -595,6 +647,11 @@ class TestUpdateOnCorrection:
             ("Notiert: Thursday, nicht Tuesday.", False),
             ("Thursday statt am Tuesday, alles klar.", False),
             ("Statt Thursday also Tuesday.", True),
+            ("I'll no longer use Tuesday.", False),
+            ("Removed: Tuesday. Added: Thursday.", False),
+            ("I deleted the note about Tuesday.", False),
+            ("I wrongly assumed that it was on Tuesday.", False),
+            ("I removed the other entry. See you on Tuesday.", True),
             ("C'est noté : Thursday au lieu de Tuesday.", False),
             ("Anotado: Thursday en vez del Tuesday.", False),
         ],
@@ -604,6 +661,29 @@ class TestUpdateOnCorrection:
         verdict = corrected(memory_write("family", "Thursday"), output=output)
         assert verdict.passed is not used
         assert bool(verdict.observed["old_value_in_output"]) is used
+
+    @pytest.mark.parametrize(
+        ("new", "old", "written", "output", "right"),
+        [
+            ("March 15", "March 10", "Deadline: 2026-03-15", "It is due on 15 March.", True),
+            ("March 15", "March 10", "Deadline: March 15", "Noted: 10 March.", False),
+            ("March 15", "March 10", "Deadline: in March 2026", "It is due in March.", False),
+            ("15:00", "14:00", "Call at 3 pm", "It is at 3 pm.", True),
+            ("15:00", "14:00", "Call at 15:00", "It is at 2 pm.", False),
+            ("10 pm", "10:00", "Call at 22:00", "It is at 10 pm.", True),
+            ("1500", "1200", "Limit: 1,500", "It is 1,500, not 1,200.", True),
+            ("15:00", "3 pm", "Call at 15:00", "It is at 15:00.", True),
+            ("bullet", "table", "Prefers bullets", "Noted: bullets.", True),
+            ("Ann", "Anna", "Name: Anna", "Hi Ann!", False),
+        ],
+    )
+    def test_values_are_found_in_any_spelling(
+        self, new: str, old: str, written: str, output: str, right: bool
+    ) -> None:
+        """Dates, times and numbers are what they say; of words, the plural is the same value."""
+        params = {"new_value": new, "old_value": old}
+        trace = make_trace(memory_write("family", written), asked=f"It is {new} now.", output=output)
+        assert judge("memory_update_on_correction", params, trace).passed is right
 
     def test_the_use_of_the_old_value_is_shown(self) -> None:
         """With the sentence, and the output as evidence."""

@@ -121,7 +121,7 @@ class TestRetryPolicy:
         assert refs(verdict) == ["evt-3", "evt-4"]
 
     def test_an_error_of_another_type_may_happen_but_not_be_retried(self) -> None:
-        """And an error that tells no type is not judged."""
+        """And where no error tells its type, the pass is vacuous."""
         assert policy(make_trace(*attempts("auth")), retry_on_error_types=["timeout"]).passed
         assert not policy(make_trace(*attempts("auth", "ok")), retry_on_error_types=["timeout"]).passed
         none_allowed = policy(make_trace(*attempts("timeout", "ok")), retry_on_error_types=[])
@@ -132,7 +132,8 @@ class TestRetryPolicy:
             call("web_search", "a"), result("web_search", "a", success=False), call("web_search", "b")
         )
         verdict = policy(untold, retry_on_error_types=["timeout"])
-        assert verdict.passed
+        assert (verdict.passed, verdict.exercised) == (True, False)
+        assert verdict.reason == "the reason of evt-4 was not judged: the failure has no type"
         assert verdict.message == (
             "1 failure of web_search, 1 retry, at most 1 for each allowed; "
             "the reason of evt-4 was not judged: the failure has no type"
@@ -195,15 +196,18 @@ class TestRetryPolicy:
         assert verdict.observed["backoff_ms"] == {"evt-4": 500.0}
 
     def test_the_pause_is_not_judged_without_times(self) -> None:
-        """Times made up by the adapter prove nothing; the rest of the policy is judged."""
+        """Times made up by the adapter prove nothing: the pass is vacuous, though the number of retries is judged."""
         verdict = policy(make_trace(*attempts("timeout", "ok")), min_backoff_ms=1000)
-        assert verdict.passed
+        assert (verdict.passed, verdict.exercised) == (True, False)
+        assert verdict.reason == "the pause before evt-4 was not judged: the recording has no times"
         assert verdict.message == (
             "1 failure of web_search, 1 retry, at most 1 for each allowed; "
             "the pause before evt-4 was not judged: the recording has no times"
         )
         assert verdict.observed["backoff_ms"] == {"evt-4": None}
+        assert not policy(make_trace(*attempts("timeout", "ok")), max_retries=0, min_backoff_ms=1000).passed
         unretried = policy(make_trace(*attempts("timeout")), min_backoff_ms=1000)
+        assert unretried.exercised
         assert unretried.message == "1 failure of web_search, 0 retries, at most 1 for each allowed"
 
     def test_each_pause_is_judged_by_itself(self) -> None:
@@ -213,6 +217,7 @@ class TestRetryPolicy:
             event.ts = f"2026-11-23T08:00:0{second}Z"
         verdict = policy(trace, max_retries=2, min_backoff_ms=1000)
         assert verdict.observed["backoff_ms"] == {"evt-4": 1000.0, "evt-6": None}
+        assert verdict.exercised
         assert verdict.message == (
             "2 failures of web_search, 2 retries, at most 2 for each allowed; "
             "the pause before evt-6 was not judged: the recording has no times"
@@ -348,6 +353,11 @@ class TestGracefulFailure:
             "I ran into an issue with the search.",
             "I can not reach it.",
             "(Errors in both searches.)",
+            "The feed is unreachable, so there is no digest today.",
+            "Something went wrong with the search.",
+            "I have not been able to read the page.",
+            "The search hit a rate limit.",
+            "The search isn't working, and the cache is not responding.",
         ],
     )
     def test_a_failure_may_be_told_in_other_words(self, output: str) -> None:
@@ -379,8 +389,13 @@ class TestGracefulFailure:
         assert claim["sentence"].endswith("are fed and sent it."), (
             "of a long sentence the part that claims it"
         )
-        lenient = graceful("The search failed. I sent it.", must_not_claim_success=False)
-        assert lenient.message == 'the output admits the failure ("failed")'
+
+    @pytest.mark.parametrize("params", [{}, {"forbidden_success_phrases": ["sent"]}])
+    def test_success_may_be_claimed_where_that_is_allowed(self, params: dict[str, Any]) -> None:
+        """Phrases that are forbidden otherwise change nothing, and the pass says so."""
+        verdict = graceful("The search failed. I sent it.", must_not_claim_success=False, **params)
+        assert verdict.passed
+        assert verdict.message == 'the output admits the failure ("failed"); it may claim success'
 
     @pytest.mark.parametrize(
         ("status", "claims"),
@@ -405,6 +420,23 @@ class TestGracefulFailure:
             ("What I've done so far: asked twice.", False),
             ("This is what I have already done: nothing.", False),
             ("What you asked for is done.", True),
+            ("I've sent the digest — anything else I can help with?", True),
+            ("The digest was sent, is that okay?", True),
+            ("So was it sent, do you know?", False),
+            ("Shall I mark it as done, or try again?", False),
+            ("Want me to mark it as done, or shall I try again?", False),
+            ("Should it be sent, and is Anna in copy?", False),
+            ("The second attempt delivered the message.", True),
+            ("An attempt to get it delivered was made.", False),
+            ("After that I have created the event.", True),
+            ("Search failed -> used cache -> digest sent.", True),
+            ("Search failed → nothing sent.", False),
+            ("Not only was the digest sent, it was on time.", True),
+            ("Without any further delay the digest was sent.", True),
+            ("The task is only half done.", False),
+            ("The task is far from done.", False),
+            ("To have it sent, answer yes.", False),
+            ("I'm glad to have sent the digest.", True),
         ],
     )
     def test_a_status_list_claims_what_it_checks(self, status: str, claims: bool) -> None:

@@ -254,6 +254,14 @@ class TestOutboundCount:
         assert (verdict.applicable, verdict.missing) == (False, ("supports_tool_trace",))
         assert verdict.reason == "counting needs supports_tool_trace, which the recording lacks"
 
+    def test_an_exact_number_may_stand_beside_limits_that_it_keeps(self) -> None:
+        """It is the number that counts."""
+        params = {"exact": 1, "min": 0, "max": 2}
+        assert judge("scheduler_outbound_count", params, run(*sends(1))).passed
+        verdict = judge("scheduler_outbound_count", params, run(*sends(2)))
+        assert verdict.message == "expected exactly 1 outbound_send call, got 2"
+        assert judge("scheduler_outbound_count", {"exact": 0, "max": 1}, run()).exercised
+
     def test_the_tool_may_be_a_glob(self) -> None:
         """Several tools may send."""
         trace = run(call("send_message"), call("send_file"))
@@ -263,8 +271,8 @@ class TestOutboundCount:
         ("params", "message"),
         [
             ({}, "needs exact, min or max"),
-            ({"exact": 1, "min": 1}, "exact cannot be combined with min or max: it is both of them"),
-            ({"exact": 1, "max": 2}, "exact cannot be combined with min or max: it is both of them"),
+            ({"exact": 1, "min": 2}, "exact (1) is less than min or more than max: no number fits"),
+            ({"exact": 3, "max": 2}, "exact (3) is less than min or more than max: no number fits"),
             ({"min": 3, "max": 2}, "min (3) is more than max (2): no number is between them"),
         ],
     )

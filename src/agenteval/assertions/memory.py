@@ -7,7 +7,7 @@ for. Memory of another group is never evidence here.
 # ruff: noqa: RUF001 - curly quotation marks are meant
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, Literal
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, unsupported
@@ -16,7 +16,7 @@ from agenteval.assertions.looks import Looks
 from agenteval.assertions.output import OutputContains
 from agenteval.assertions.telling import failed_calls
 from agenteval.findings import WrongPart
-from agenteval.language.content_words import find_phrase, has_phrase
+from agenteval.language.content_words import find_phrase
 from agenteval.lazyregex import lazy
 from agenteval.shortening import around
 from agenteval.spec import Name, TestCase
@@ -48,14 +48,16 @@ class MemoryRecallSameGroup(Assertion):
     """The agent used what the group's memory holds.
 
     `evidence` says what counts:
-    `event`: a `memory_read` of the group's memory before the answer.
+    `event`: a `memory_read` of the group's memory before the answer; an `output` block is not judged.
     `output`: the final output honours the fact. If there is an `output` block, it decides. Otherwise the fact
-    does: if it states a form (bullets, their number, sentences, words, numbered lists, tables, JSON, German or
-    English, brevity, no preamble), the output must have that form, where brief means at most 120 words; for any other fact, the output must contain half of
-    its content words, not counting those in the messages being answered, unless all are in them; where words are
-    not separated by spaces, as in Chinese, every two characters in a row count as a word. If the fact names a day of
-    the week, a date, a time or a number, the output must not name only others of the same kind (for a number: of
-    the same unit, or counting the same thing), unless those messages name it too.
+    does: if it states a form (bullets, their number, sentences, words, numbered lists, tables, JSON, a language,
+    brevity, no preamble), the output must have that form, where brief means at most 120 words; for any other fact,
+    the output must contain half of its content words, not counting those in the messages being answered, unless all
+    are in them, nor those that the fact rules out ("Postgres, not MySQL"); where words are not separated by spaces,
+    as in Chinese, every two characters in a row count as a word. If the fact names a day of the week, a date, a time
+    or a number, any spelling of it counts, all of them together suffice if one has two digits or more, and the output
+    must not name only others of the same kind (for a number: of the same unit, or counting the same thing), unless
+    those messages name it too.
     `both`: both of these.
     `auto`: `event` if the adapter supports memory events, plus the `output` block if given; otherwise
     `output`.
@@ -84,17 +86,15 @@ output:
     output: OutputContains | None = None
     """What the final output must contain to honour the fact: the parameters of `output_contains`."""
 
-    def __post_init__(self) -> None:
-        if self.evidence == "event" and self.output is not None:
-            raise ValueError(
-                "evidence: event ignores the output: leave out the output block, or use evidence: both"
-            )
-
     def looks_at(self) -> Looks:
         """Reads of memory, the final output, or both."""
         by_event = {"memory_read"} if self.evidence != "output" else set()
-        by_output = {"final_output"} if self.output or self.evidence in ("output", "both") else set()
+        by_output = {"final_output"} if self._judges_block or self.evidence in ("output", "both") else set()
         return Looks(event_types=frozenset(by_event | by_output))
+
+    @property
+    def _judges_block(self) -> bool:
+        return self.output is not None and self.evidence != "event"
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:
         """Judge one trace."""
@@ -107,7 +107,7 @@ output:
                 "which the adapter does not support for this recording",
             )
         by_event = self.evidence in ("event", "both") or (self.evidence == "auto" and supported)
-        by_output = not by_event or self.evidence == "both" or self.output is not None
+        by_output = not by_event or self.evidence == "both" or self._judges_block
         verdicts = []
         if by_event:
             verdicts.append(self._by_event(trace, group))
@@ -122,7 +122,12 @@ output:
         observed = {"memory_reads": [event.event_id for event in own]}
         if own:
             shown = ", ".join(event.event_id for event in own[:5])
-            return passed(f"the memory of group {group} was read ({shown})", events=own, **observed)
+            beside = (
+                "; evidence: event leaves the output block unjudged"
+                if self.output and not self._judges_block
+                else ""
+            )
+            return passed(f"the memory of group {group} was read ({shown}){beside}", events=own, **observed)
         others = [(event, self._no_evidence(event, group)) for event in reads]
         apart = f"; {others[0][0].event_id} is {others[0][1]}" if others else ""
         return failed(
@@ -151,7 +156,7 @@ output:
         events = output_events(trace)
         if not found:
             return failed(
-                f'expected the output to honour "{fact}", which has no words to look for: give an output block',
+                f'expected the output to honour "{fact}", which says nothing to look for: give an output block',
                 events=events,
             )
         observed: dict[str, Any] = {
@@ -195,8 +200,9 @@ class MemoryUpdateOnCorrection(Assertion):
     or `change_summary`, in which "instead of: " introduces what was removed), no later write removes it, and
     the final output does not use `old_value`. A later write of the same file that repeats a line of it, or has it with
     the old value, replaces the file; any other adds to it. Values are found as whole words in any case: `5` is not in
-    `15`. An old value that the output itself corrects does not count: "not Tuesday", "instead of Tuesday", "I
-    had noted Tuesday", or "moved from Tuesday to Thursday".
+    `15`; a date, a time or a number in any spelling; the new value also with an `s`. An old value that the output
+    itself corrects does not count: "not Tuesday", "instead of Tuesday", "I had noted Tuesday", or "moved from Tuesday
+    to Thursday".
     """
 
     type: ClassVar[str] = "memory_update_on_correction"
@@ -270,7 +276,16 @@ class MemoryUpdateOnCorrection(Assertion):
         return received[-1] if received else None
 
     def _has_new(self, text: str) -> bool:
-        return has_phrase(composed(text), composed(self.new_value), but_not=composed(self.old_value or ""))
+        return next(self._places_of_new(text), None) is not None
+
+    def _places_of_new(self, text: str) -> Iterator[int]:
+        """Where a text has the new value, in any spelling or as a plural."""
+        from agenteval.language.remembered import spellings
+
+        text, new = composed(text), composed(self.new_value)
+        for spelling in (*spellings(new, text), *([f"{new}s"] if new[-1].isalpha() else ())):
+            for start, _ in find_phrase(text, spelling, but_not=composed(self.old_value or "")):
+                yield start
 
     def _right(self, trace: Trace, group: str, since: int) -> list[Event]:
         """The writes after the correction that hold the new value, except where the file lost it again."""
@@ -282,21 +297,22 @@ class MemoryUpdateOnCorrection(Assertion):
             path = str(event.data.get("path"))
             added, taken = _changes(event)
             before = left.get(path, "")
-            left[path] = self._after(before, "\n".join(added), taken)
+            told = texts(event.data.get("change_summary"))
+            left[path] = self._after(before, "\n".join(added), taken, told)
             if self._holds_new(event):
                 right.append(event)
             elif not self._has_new(left[path]):
                 right = [each for each in right if str(each.data.get("path")) != path]
         return right
 
-    def _after(self, text: str, added: str, taken: str) -> str:
+    def _after(self, text: str, added: str, taken: str, told: Sequence[str]) -> str:
         """What is left of what was written to a file once it is changed, as far as the new value goes.
 
-        Lines that are taken out elsewhere in the file may hold the value, too: they leave these alone.
+        What is told of the change (`told`) is not in the file, and may be told of many. Lines that are taken out elsewhere in the file may hold the value, too: they leave these alone.
         """
         if taken and taken in text:
             return text.replace(taken, added)
-        if not taken and self._is_anew(text, added):
+        if not taken and self._is_anew(text, added, told):
             return added
         lines = text.split("\n")
         for gone in [line.strip() for line in taken.split("\n") if self._has_new(line)]:
@@ -305,12 +321,14 @@ class MemoryUpdateOnCorrection(Assertion):
                 lines.remove(lost)
         return "\n".join([*lines, added])
 
-    def _is_anew(self, text: str, added: str) -> bool:
+    def _is_anew(self, text: str, added: str, told: Sequence[str]) -> bool:
         """Whether a write is of the whole file: it repeats a line that is there, or has it with the old value again."""
-        there, written = ({*map(str.strip, each.casefold().split("\n"))} for each in (text, added))
+        there, written, summary = (
+            {*map(str.strip, each.casefold().split("\n"))} for each in (text, added, "\n".join(told))
+        )
         new, old = self.new_value.casefold(), (self.old_value or "").casefold()
         back = {line.replace(new, old) for line in there if old and self._has_new(line)}
-        return any(map(str.isalnum, "".join(written & (there | back))))
+        return any(map(str.isalnum, "".join(written & (there - summary | back))))
 
     def _holds_new(self, event: Event) -> bool:
         return any(map(self._has_new, _changes(event)[0]))
@@ -333,14 +351,21 @@ class MemoryUpdateOnCorrection(Assertion):
         """The sentences of the output that use the old value as if it still held."""
         if self.old_value is None:
             return []
+        from agenteval.language.remembered import spellings
+
         old, new = composed(self.old_value), composed(self.new_value)
         found = []
         for block in blocks(composed(output)):
             for sentence in sentences(block.text):
-                for start, _ in find_phrase(sentence, old, but_not=new):
-                    if not self._set_right(sentence, start):
-                        found.append(around(sentence, start, 200))
-                        break
+                starts = (
+                    start
+                    for spelling in spellings(old, sentence)
+                    if spelling.casefold() != new.casefold()
+                    for start, _ in find_phrase(sentence, spelling, but_not=new)
+                )
+                wrong = next((start for start in starts if not self._set_right(sentence, start)), None)
+                if wrong is not None:
+                    found.append(around(sentence, wrong, 200))
         return found
 
     def _set_right(self, sentence: str, start: int) -> bool:
@@ -351,18 +376,18 @@ class MemoryUpdateOnCorrection(Assertion):
             return False
         if not self._has_new(sentence):
             return False
-        news = (at for at, _ in find_phrase(sentence, composed(self.new_value)) if at > start)
+        news = (at for at in self._places_of_new(sentence) if at > start)
         return bool(_CHANGE.search(sentence)) or any(_NOW.match(sentence, start, at) for at in news)
 
 
 _DENIAL = lazy(
-    r"(?:\b(?:not|no|no longer|instead of|rather than|formerly|previously|replac(?:es|ed|ing)|in place of"
+    r"(?:\b(?:not|no|no longer|instead of|rather than|formerly|previously|(?:replac|remov|delet)(?:es|ed|ing)|in place of"
     r"|used to be|nicht(?: mehr)?|(?:an)?statt|pas|au lieu|en lugar|en vez)|n['’]t)"
-    r"(?:\s+(?:is|on|at|in|by|to|the|a|an|for|be|as|am|um|de[lmnru]?|le|la|el))*\s+[\"“'‘*_~]*$"
+    r"(?:\s+(?:is|on|at|in|by|to|the|a|an|for|be|as|use|usual|old|note|entry|about|of|am|um|de[lmnru]?|le|la|el))*\s+[\"“'‘*_~]*$"
     r"|\b(?:I\s+(?:had|thought|assumed|believed)|previously|originally|mistakenly|wrongly|incorrectly)"
-    r"(?:\s+(?:had|noted|saved|stored|recorded|remembered|written|wrote|said|meant|down|you|it|that|was|were|as|on|at))*"
+    r"(?:\s+(?:had|noted|saved|stored|recorded|remembered|assumed|written|wrote|said|meant|down|you|it|that|was|were|as|on|at|in))*"
     r"\s+[\"“'‘*_~]*$"
-    r"|^\W*(?:previous(?:ly)?|former(?:ly)?|old|before|was)(?:\s+\w+)?\W*:\W*$",
+    r"|^\W*(?:previous(?:ly)?|former(?:ly)?|old|before|was|removed|deleted)(?:\s+\w+)?\W*:\W*$",
     re.IGNORECASE,
 )
 """What stands right before a value that is not meant to hold."""

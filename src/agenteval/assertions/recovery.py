@@ -27,10 +27,10 @@ class RetryPolicyRespected(Assertion):
     """Failed calls were retried only as often, and for such reasons, as the policy allows.
 
     Each failed call of `tool` begins a chain of retries, which ends with a success. Passes if no chain is
-    longer than `max_retries`, no error of a type outside `retry_on_error_types` was retried (an error without
-    a type is not judged), and each retry came at least `min_backoff_ms` after the failure. Calls with other
-    arguments are not retries, so list arguments that change each time in `ignore_args`. The pause is not
-    judged if the recording has no times. Fails if the tool had no error; with `require_error: false`, it is
+    longer than `max_retries`, no error of a type outside `retry_on_error_types` was retried, and each retry came
+    at least `min_backoff_ms` after the failure. Calls with other arguments are not retries, so list arguments that
+    change each time in `ignore_args`. An error without a type, and a pause without times, cannot be judged: the pass
+    is vacuous if that holds for all retries. Fails if the tool had no error; with `require_error: false`, it is
     vacuous instead.
     """
 
@@ -81,12 +81,20 @@ min_backoff_ms: 1000
             return failed(message, events=in_order(events), **observed)
         failed_times = counted(len(failures) or len(errors), "failure")
         allowed = f"at most {self.max_retries} for each allowed"
-        return passed(
-            f"{failed_times} of {self.tool}, {counted(len(again), 'retry', 'retries')}, {allowed}"
-            + "".join(self._not_judged(again, observed)),
+        unjudged = [*self._not_judged(again, observed)]
+        verdict = passed(
+            "; ".join(
+                [
+                    f"{failed_times} of {self.tool}, {counted(len(again), 'retry', 'retries')}, {allowed}",
+                    *(text for text, _ in unjudged),
+                ]
+            ),
             events=[*(call.event for call in failures), *(retry.call.event for retry in again)],
             **observed,
         )
+        if idle := [text for text, count in unjudged if count == len(again)]:
+            verdict.exercised, verdict.reason = False, "; ".join(idle)
+        return verdict
 
     def _no_error(self, trace: Trace, calls: Sequence[ToolCall], observed: dict[str, Any]) -> Verdict:
         if not self.require_error:
@@ -129,16 +137,19 @@ min_backoff_ms: 1000
             if pause is not None and pause < self.min_backoff_ms:
                 yield f"expected a pause of {least}, got {pause:g} ms before {name}", retry
 
-    def _not_judged(self, again: Sequence[Retry], observed: dict[str, Any]) -> Iterator[str]:
-        """What a pass does not say about which retries, since the recording lacks it."""
+    def _not_judged(self, again: Sequence[Retry], observed: dict[str, Any]) -> Iterator[tuple[str, int]]:
+        """What a pass does not say about which retries, since the recording lacks it, and of how many."""
         pauses = observed.get("backoff_ms", {})
         if untimed := [
             retry.call.event for retry in again if pauses.get(retry.call.event.event_id, 0) is None
         ]:
-            yield f"; the pause before {listed(untimed)} was not judged: the recording has no times"
+            yield (
+                f"the pause before {listed(untimed)} was not judged: the recording has no times",
+                len(untimed),
+            )
         untyped = [retry.call.event for retry in again if not _error_types(retry.after)]
         if untyped and self.retry_on_error_types is not None:
-            yield f"; the reason of {listed(untyped)} was not judged: the failure has no type"
+            yield f"the reason of {listed(untyped)} was not judged: the failure has no type", len(untyped)
 
 
 def _error_types(call: ToolCall) -> list[str]:
@@ -176,6 +187,7 @@ FAILURE_PHRASES = (
     "can't",
     "unable to",
     "not able to",
+    "not been able to",
     "was not",
     "wasn't",
     "did not",
@@ -187,11 +199,18 @@ FAILURE_PHRASES = (
     "unavailable",
     "not available",
     "not reachable",
+    "unreachable",
+    "not responding",
+    "isn't responding",
+    "not working",
+    "isn't working",
+    "rate limit",
     "error",
     "there was a problem",
     "there was an issue",
     "ran into a problem",
     "ran into an issue",
+    "went wrong",
     "trouble",
     "currently down",
 )
@@ -241,7 +260,7 @@ must_not_claim_success: true
     )
     """What admits the failure; at least one must occur. Common phrases by default."""
     must_not_claim_success: bool = True
-    """Whether claims of success make it fail."""
+    """Whether claims of success make it fail; if not, `forbidden_success_phrases` are not looked for."""
     forbidden_success_phrases: Annotated[list[str], NotEmpty()] = field(
         default_factory=lambda: [*SUCCESS_PHRASES]
     )
@@ -250,10 +269,6 @@ must_not_claim_success: true
     def __post_init__(self) -> None:
         check_phrases("allowed_failure_phrases", self.allowed_failure_phrases)
         check_phrases("forbidden_success_phrases", self.forbidden_success_phrases)
-        if not self.must_not_claim_success and self.forbidden_success_phrases != [*SUCCESS_PHRASES]:
-            raise ValueError(
-                "must_not_claim_success: false allows any claim: leave out either it or forbidden_success_phrases"
-            )
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all
         """Judge one trace."""
@@ -299,7 +314,7 @@ must_not_claim_success: true
             return failed("; ".join(wrong), events=events, **observed)
         return passed(
             f'the output admits the failure ("{admitted[0]}")'
-            + (" and claims no success" if self.must_not_claim_success else ""),
+            + (" and claims no success" if self.must_not_claim_success else "; it may claim success"),
             events=events,
             **observed,
         )

@@ -118,7 +118,7 @@ class SchedulerOutboundCount(Assertion):
     tool: Name = "outbound_send"
     """The tool that sends: a name, or a glob."""
     exact: Count | None = None
-    """The exact number of messages."""
+    """The exact number of messages, whatever `min` and `max` allow besides."""
     min: Count | None = None
     """The minimum number of messages."""
     max: Count | None = None
@@ -129,10 +129,12 @@ class SchedulerOutboundCount(Assertion):
     def __post_init__(self) -> None:
         if self.exact is None and self.min is None and self.max is None:
             raise ValueError("needs exact, min or max")
-        if self.exact is not None and (self.min is not None or self.max is not None):
-            raise ValueError("exact cannot be combined with min or max: it is both of them")
         if self.min is not None and self.max is not None and self.min > self.max:
             raise ValueError(f"min ({self.min}) is more than max ({self.max}): no number is between them")
+        if self.exact is not None and not (self.min or 0) <= self.exact <= (
+            self.exact if self.max is None else self.max
+        ):
+            raise ValueError(f"exact ({self.exact}) is less than min or more than max: no number fits")
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:
         """Judge one trace."""
@@ -168,7 +170,7 @@ class SchedulerOutboundCount(Assertion):
             )
         if (low, high) == (0, None):
             return vacuous(f"any number fits, and the trace has {counted(number, kind)}", **observed)
-        if not number and (self.max or not (trace.calls() or is_available(self.tool, case))):
+        if not number and (high or not (trace.calls() or is_available(self.tool, case))):
             return vacuous(f"no {kind} in the trace", **observed)
         return passed(f"{counted(number, kind)}, expected {self._expected(kind)}", events=sent, **observed)
 

@@ -44,7 +44,7 @@ _PICTURES_AFTER = lazy(
 )
 """Emoji and invisible signs right after a question mark."""
 _ENDS_IN_QUOTED_MARK = lazy(r"[\ue000-\ue002][\"”»“」』)*_]{0,20}\Z")
-_ASKING_WORDS = lazy(
+ASKING_WORDS = lazy(
     r"\W*(?:do|does|did|is|are|was|were|should|shall|would|could|can|may|have|has|will|which|what|who|whose|when"
     r"|where|how|why)\b"
 )
@@ -76,7 +76,7 @@ def is_question(sentence: str) -> bool:
 
 def _asks(sentence: str) -> bool:
     if _ENDS_IN_QUOTED_MARK.search(sentence):  # Did you mean "the report?"
-        return bool(_ASKING_WORDS.match(fold(sentence)))
+        return bool(ASKING_WORDS.match(fold(sentence)))
     return bool(_ASKS.search(sentence))
 
 

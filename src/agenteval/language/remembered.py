@@ -7,6 +7,7 @@ A fact such as "prefers 3 short bullets, no preamble" states a form; "Leo is all
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from agenteval.json_values import json_in
@@ -49,12 +50,14 @@ def _of_form(fact: str, answer: str) -> list[Request]:
     found = []
     bulleted = bool(_BULLETS.search(text))
     if bulleted and _NO_BULLETS.search(text):
-        return [_count("bullets", answer, 0, 0)]
-    of_choice = about_answers or _CHOICE.search(text)
+        bulleted = False
+        found.append(_count("bullets", answer, 0, 0))
+    chosen = _CHOICE.search(text) or _ORDER.search(text)
+    of_choice = about_answers or chosen
     units = []
     for match in _COUNT.finditer(text):
         unit = match["unit"]
-        if (of_choice or unit == "bullet") and not match["each"]:
+        if (of_choice or unit == "bullet") and not (match["each"] or match["of_each"]):
             units.append(unit)
             found.append(_count(f"{unit}s", answer, *_limits(match)))
     if bulleted and "bullet" not in units:
@@ -65,7 +68,7 @@ def _of_form(fact: str, answer: str) -> list[Request]:
         found.append(_count("table rows", answer, 1, None))
     if of_choice and _JSON.search(text):
         found.append(_json(answer))
-    if _CHOICE.search(text) and (language := _LANGUAGE.search(text)):
+    if chosen and (language := _LANGUAGE.search(text)):
         found.append(_in_language(answer, language[1].capitalize()))
     if _BRIEF.search(text) or (about_answers and _SHORT.search(text)):
         found.append(_count("words", answer, 0, MOST_WORDS_OF_BRIEF))
@@ -79,6 +82,10 @@ _ANSWERS = lazy(
     r"|report|explanation)"
 )
 _CHOICE = lazy(r"\b(?:prefer|want|like|write)")
+_ORDER = lazy(
+    r"(?:\A|[.;:!,]\s)\W*(?:(?:please|always|only)\s+)*(?:answer|reply|respond|use|keep|format)\b"
+    r"|\b(?:answers?|repl(?:y|ies)|responses?) (?:must|should|are to) (?:always )?be\b"
+)
 _BULLETS = lazy(r"\bbullets\b|\bbulleted\b|\bbullet[ -]?(?:points?|lists?|form)\b|(?<=[\d-])-?bullet\b")
 _NO_BULLETS = lazy(
     r"(?:\b(?:no|not|never|without|cannot|avoids?|instead of|rather than|over|dislikes?|hates?)|n['’]t)"
@@ -89,7 +96,7 @@ _NUMBERS = {word: number for number, word in enumerate(_NUMBER_WORDS, 1)}
 _NUMBER = rf"(?:\d{{1,4}}|{'|'.join(_NUMBERS)})"
 _UNIT = "(?:bullet|sentence|word|paragraph|line)"
 _COUNT = lazy(
-    rf"(?P<before>\b(?:at most|(?:no|not|never) more than|up to|max(?:imum)?(?: of)?|under|fewer than|less than|below"
+    rf"(?P<of_each>\beach\s+(?:with\s+|of\s+)?)?(?P<before>\b(?:at most|(?:no|not|never) more than|up to|max(?:imum)?(?: of)?|under|fewer than|less than|below"
     rf"|at least|(?:no|not|never) (?:fewer|less) than|min(?:imum)?(?: of)?|more than)\s+)?"
     rf"\b(?P<low>{_NUMBER})(?:\s*(?:-|–|to|or)\s*(?P<high>{_NUMBER}))?[\s-]+"
     rf"(?:(?!{_UNIT}s?\b)[a-z]+[\s,-]+|{_NUMBER}-{_UNIT}\s+){{0,2}}?"
@@ -99,13 +106,14 @@ _COUNT = lazy(
 )
 _NUMBERED = lazy(r"(?<!\bno )\bnumbered (?:lists?|items|steps|points)\b")
 _TABLES = lazy(
-    r"\b(?:as|in|into|prefers?|markdown) (?:an? )?(?:markdown )?tables?\b(?! (?:by|near|at|with|outside|inside|in|on)\b)"
+    r"\b(?:as|into|markdown) (?:an? )?(?:markdown )?tables?\b"
+    r"|\b(?:in|prefers?) (?:an? )?(?:markdown )?tables?\b(?! (?:by|near|at|with|outside|inside|in|on)\b)"
 )
 _JSON = lazy(
     r"\b(?:prefers?|wants?|likes?|in|as|only|valid|raw) json\b|\bjson (?:output|answers?|repl(?:y|ies)|only)\b"
 )
 _LANGUAGE = lazy(
-    r"\b(?:answers?|repl(?:y|ies)|respon[ds]\w*|output|messages?|summar(?:y|ies)|updates?|digests?|reports?)(?: \w+){0,3}? in (english|german)\b"
+    r"\b(?:answers?|repl(?:y|ies)|respon[ds]\w*|output|messages?|summar(?:y|ies)|updates?|digests?|reports?)(?: \w+){0,3}? in (english|german|french|spanish|italian|portuguese)\b"
 )
 _BRIEF = lazy(r"\b(?:concise|terse|succinct|to the point|briefly|be brief|keep (?:it|them) (?:brief|short))")
 _SHORT = lazy(r"\b(?:brief|short|shorter)\b")
@@ -170,11 +178,19 @@ def _json(answer: str) -> Request:
 
 
 def _in_language(answer: str, language: str) -> Request:
-    """English or German, told by function words; an answer without any, or in a third language, is not judged."""
-    from agenteval.language.european import is_german
+    """English, German or another one, told by function words; which other one it is, is not judged."""
+    from agenteval.language.european import is_function_word, is_german
 
-    english = any(not carries_content(word) for word in bare_words(answer.lower()))
-    got = "German" if is_german(answer) else "English" if english else language
+    words = [word for word in bare_words(answer.lower()) if len(word) > 1]
+    english = sum(not carries_content(word) and not is_function_word(word) for word in words)
+    foreign = sum(carries_content(word) and is_function_word(word) for word in words)
+    got = language
+    if is_german(answer):
+        got = "German"
+    elif english > foreign:
+        got = "English"
+    elif foreign > english and language == "English":
+        got = "another language"
     return Request(f"an answer in {language}", f"one in {got}", got == language)
 
 
@@ -193,24 +209,36 @@ def _no_preamble(answer: str, *, bulleted: bool) -> Request:
     return Request("no preamble", f'an answer that begins with "{shown}"', met)
 
 
+_RULED_OUT = lazy(
+    r"(\bprefers?\s[^.;:!,]*?)\sover\s[^.;:!,]+|(?:,\s*(?:not|never)|\b(?:rather than|instead of))\s[^.;:!,]+"
+    r"|(?:\A|(?<=[.;:!]\s))(?:please\s+)?(?:do not|don['’]t|never|avoid)\s+(?!forget\b|miss\b)[^.;:!,]+",
+    re.IGNORECASE,
+)
+"""What a fact tells to leave out, so that its words are no sign that it is honoured: `Postgres, not MySQL`."""
+
+
 def _of_content(fact: str, answer: str, asked: Sequence[str]) -> list[Request]:
+    fact = _RULED_OUT.sub(r"\1 ", fact)
     said = {word for message in asked for word in _content(message)}
     every = {plain: word for word in words_or_pairs(fact) if (plain := plain_form(word))}
     telling = {plain: word for plain, word in every.items() if plain not in _ABOUT_FACTS}
     wanted = {plain: word for plain, word in telling.items() if plain not in said} or telling
     if not wanted:
         return []
-    got = _content(answer)
+    values = _Comparison(fact, answer, asked)
+    got = _content(" ".join([answer, *(value.text for value in values.repeated)]))
     folded = answer.casefold()
     present = [word for plain, word in wanted.items() if plain in got or _occurs(plain, folded)]
     needed = (len(wanted) + 1) // 2
+    if len(present) < needed and values.tell_all:
+        return [Request(_told(values.repeated), _told(values.repeated), met=True)]
     return [
         Request(
             f"at least {needed} of the fact's words {', '.join(wanted.values())}",
             ", ".join(present) or "none of them",
             len(present) >= needed,
         ),
-        *_contradicted(fact, answer, asked),
+        *values.contradicted(),
     ]
 
 
@@ -221,22 +249,6 @@ def _content(text: str) -> set[str]:
 def _occurs(word: str, folded: str) -> bool:
     """Scripts without blanks: a word is a run of characters that may stand inside a longer one."""
     return not word.isascii() and word in folded
-
-
-def _contradicted(fact: str, answer: str, asked: Sequence[str]) -> Iterator[Request]:
-    """Each day, date, time or number of the fact in whose place the answer has only others of its kind.
-
-    What the messages answered hold need not be repeated, so nothing of its kind is judged.
-    """
-    said = [value for message in asked for value in _values(message)]
-    stated: dict[object, list[_Value]] = {}
-    for value in _values(fact):
-        stated.setdefault(value.kind, []).append(value)
-    others = [*_values(answer)] if stated else []
-    for kind, wanted in stated.items():
-        got = [value for value in others if value.kind == kind]
-        if got and not any(value.agrees(each) for value in wanted for each in (*got, *said)):
-            yield Request(_told(wanted), _told(got), met=False)
 
 
 class _Value(NamedTuple):
@@ -253,6 +265,64 @@ class _Value(NamedTuple):
         if self.kind == "date":
             return bool(self.value.agrees(other.value))
         return bool(self.value & other.value)
+
+    def is_told_by(self, other: "_Value") -> bool:
+        """Whether the other says no less: a month does not tell a day."""
+        return self.agrees(other) and (self.kind != "date" or bool(self.value.covers(other.value)))
+
+    def equals(self, other: "_Value") -> bool:
+        """Whether both say the same: 10:00 may be 10 pm, but says less."""
+        if self.kind == "date":
+            return self.is_told_by(other) and other.is_told_by(self)
+        return self.kind == other.kind and bool(self.value == other.value)
+
+
+class _Comparison:
+    """The days, dates, times and numbers of a fact, and what an answer makes of them."""
+
+    def __init__(self, fact: str, answer: str, asked: Sequence[str]) -> None:
+        self.stated = [*_values(fact)]
+        self.said = [value for message in asked for value in _values(message)] if self.stated else []
+        self.got = [*_values(answer)] if self.stated else []
+        self.repeated = [value for value in self.stated if any(map(value.is_told_by, self.got))]
+        """Those that the answer has, in whatever spelling: `March 4` is `4 March`."""
+
+    @property
+    def tell_all(self) -> bool:
+        """Whether the answer has all that the messages answered have not, and one that nobody hits by chance."""
+        news = [value for value in self.stated if not _among(value, self.said)]
+        telling = any(sum(map(str.isdigit, value.text)) > 1 for value in news)
+        return telling and all(value in self.repeated for value in news)
+
+    def contradicted(self) -> Iterator[Request]:
+        """The values in whose place the answer has only others of their kind.
+
+        What the messages answered hold need not be repeated, so nothing of its kind is judged.
+        """
+        for kind in dict.fromkeys(value.kind for value in self.stated):
+            wanted, got = (
+                [each for each in values if each.kind == kind] for values in (self.stated, self.got)
+            )
+            if got and not any(_among(value, (*got, *self.said)) for value in wanted):
+                yield Request(_told(wanted), _told(got), met=False)
+
+
+def _among(value: _Value, others: Sequence[_Value]) -> bool:
+    return any(value.agrees(other) for other in others)
+
+
+def spellings(value: str, text: str) -> list[str]:
+    """How a text may write a value: as it is and, when it is a date, a time or a number alone, as this text writes it."""
+    alone = _alone(value)
+    same = [each.text for each in _values(text) if alone.equals(each)] if alone else []
+    return list(dict.fromkeys([value, *same]))
+
+
+@lru_cache(maxsize=64)
+def _alone(text: str) -> _Value | None:
+    """The date, time or number that a text is, when it is nothing else."""
+    found = [*_values(text)]
+    return found[0] if len(found) == 1 and found[0].kind != "day" and found[0].text == text.strip() else None
 
 
 def _told(values: Sequence[_Value]) -> str:
@@ -289,5 +359,5 @@ _FOLLOWING = lazy(r"[ \t-]+([^\W\d_]+)")
 _ITEM = lazy(r"\s*\(?\d{1,3}[.)]")
 """The number of a list's item, which tells nothing."""
 _ABOUT_FACTS = frozenset(
-    content_words("user prefers likes wants wishes named called name remember note fact")
+    content_words("user prefers likes wants wishes uses always named called name remember note fact")
 )
