@@ -58,6 +58,28 @@ def test_exit_code_and_reason(
     assert tally(*statuses, invalid=invalid, unmet=unmet).exit() == (ExitCode(code), reason)
 
 
+@pytest.mark.parametrize(
+    ("statuses", "unmet", "code", "reason"),
+    [
+        (["pass"], (), 1, "3 warnings (--strict allows none)"),
+        (["pass", "fail"], (), 1, "1 test failed"),
+        (["pass"], ("a",), 1, "suite.threshold: a"),
+        (["error"], (), 2, "1 test ended in an error"),
+        ([], (), 3, "nothing was judged: 1 test skipped"),
+    ],
+)
+def test_warnings_fail_a_strict_run(
+    statuses: list[str], unmet: tuple[str, ...], code: int, reason: str
+) -> None:
+    """Those of tests and of the run; where something worse happened, that is the reason."""
+    made = tally(*statuses, unmet=unmet)
+    made.add(tallied(make_result("skipped", warnings=["odd", "odder"])))
+    made.remark(1)
+    assert (made.counts.warnings, made.forbidden_warnings) == (3, 0)
+    made.strict = True
+    assert made.exit() == (ExitCode(code), reason)
+
+
 def test_a_path_without_tests_is_no_invalid_spec() -> None:
     """When all that is wrong is the path, the reason says that there was nothing to run."""
     for code in ("select.nothing_found", "file.missing"):

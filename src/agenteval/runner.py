@@ -35,7 +35,7 @@ CRASHES = ("adapter.crashed", "adapter.broken")
 
 @dataclass(slots=True, kw_only=True)
 class RunOptions:
-    """How the tests of one run are run. `strict` lets warnings fail a test."""
+    """How the tests of one run are run. `strict` lets warnings fail a test, or the run."""
 
     run_id: str
     root: Path

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -210,10 +211,77 @@ def test_nothing_selected(
         f"{before}error[select.nothing_selected]: the selection leaves none of 2 tests{part}\n"
         "   next: loosen -k, --tag or --exclude-tag; `agenteval list` shows ids and tags\n"
         "\n"
-        "2 deselected in 0.00 s\n"
+        f"2 deselected{', 1 warning' if before else ''} in 0.00 s\n"
         "artifacts/run-1/summary.json\n"
         "exit 3: no test to run\n"
     ).replace("0.00", f"{summary(project)['duration_ms'] / 1000:.2f}")
+
+
+LISTED = """\
+tests/odd/test.yaml:2:5: warning[spec.id_convention]: the id 'odd' is not of the form <adapter>.<area>.<behavior>.<expectation>
+   1 | schema_version: '0.1'
+   2 | id: odd
+     |     ^^^
+   next: for instance nanoclaw.memory.same-group-recall.brief-bullets
+
+tests/undeclared/test.yaml: warning: web_search is called, but not in tools.available: add what the agent has; an assertion of the type
+  tools_within_policy fails when it calls anything else
+warning[select.unknown_tag]: --exclude-tag slow: no test has this tag
+
+3 passed, 3 warnings in 0.00 s
+artifacts/run-1/summary.json
+exit 1: 3 warnings (--strict allows none)
+"""
+
+
+@pytest.fixture
+def odd(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """A project whose tests pass, with a warning of a file, one of a recording and one of the run."""
+    monkeypatch.setenv("COLUMNS", "140")
+    project.add("pass")
+    project.add("pass", "odd", id="odd")
+    project.add("pass", "undeclared", tools={"available": ["shell"]})
+    return project
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_strict_run_fails_for_any_warning(
+    workers: str, odd: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each is told, even where only the summary is, and counted; no test fails for it, and none is to be run again."""
+    assert run("--exclude-tag", "slow", "-q") == 0
+    assert capsys.readouterr().out.endswith("exit 0: all tests passed\n")
+    shutil.rmtree(odd.root / "artifacts")
+    assert run("--exclude-tag", "slow", "-q", "--strict", "-n", workers) == 1
+    assert re.sub(r"in \d.\d\d s", "in 0.00 s", capsys.readouterr().out) == LISTED
+    told = summary(odd)
+    assert (told["exit_reason"], told["forbidden_warnings"]) == ("3 warnings (--strict allows none)", 3)
+    assert told["counts"]["warnings"] == 3
+    assert {test["status"] for test in told["tests"]} == {"pass"}
+
+
+def test_reports_of_a_strict_run_list_its_warnings(odd: Project) -> None:
+    """Where all tests have passed, the entry of the run says what it failed for."""
+    reports = ["--tap", "r.tap", "--junit-xml", "r.xml", "--sarif", "r.sarif", "--markdown", "r.md"]
+    assert run("--exclude-tag", "slow", "--strict", *reports) == 1
+    tap = (odd.root / "r.tap").read_text(encoding="utf-8")
+    assert tap.endswith("""\
+not ok 4 - agenteval
+  ---
+  message: "3 warnings (--strict allows none)"
+  severity: "fail"
+  reason_code: "exit 1"
+  evidence: |2
+    3 warnings (--strict allows none)
+    tests/odd/test.yaml:2:5: spec.id_convention: the id 'odd' is not of the form <adapter>.<area>.<behavior>.<expectation>
+    next: for instance nanoclaw.memory.same-group-recall.brief-bullets
+    select.unknown_tag: --exclude-tag slow: no test has this tag
+    tests/undeclared/test.yaml: warning: web_search is called, but not in tools.available: add what the agent has; \
+an assertion of the type tools_within_policy fails when it calls anything else
+  ...
+""")
+    for name in ("r.xml", "r.sarif", "r.md"):
+        assert "3 warnings (--strict allows none)" in (odd.root / name).read_text(encoding="utf-8")
 
 
 def test_an_unknown_tag_is_a_warning(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
