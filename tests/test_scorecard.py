@@ -49,6 +49,7 @@ def tally(*statuses: str, invalid: int = 0, unmet: tuple[str, ...] = ()) -> Tall
         (["pass"], 0, ("a", "b"), 1, "suite.threshold: a; b"),
         (["fail"], 0, ("a",), 1, "1 test failed"),
         (["error"], 0, ("a",), 2, "1 test ended in an error"),
+        (["skipped"], 0, ("a",), 3, "nothing was judged: 1 test skipped"),
     ],
 )
 def test_exit_code_and_reason(

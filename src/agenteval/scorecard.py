@@ -170,10 +170,10 @@ class Tally:
                 else ""
             )
             return ExitCode.FAILED, f"{counted(counts.failed - self.known_failures, 'test')} failed{enough}"
-        if self.unmet_thresholds:
-            return ExitCode.FAILED, f"suite.threshold: {'; '.join(self.unmet_thresholds)}"
         if counts.passed + counts.xfailed + self.known_failures == 0:
             return ExitCode.INVALID, f"nothing was judged: {counted(counts.skipped, 'test')} skipped"
+        if self.unmet_thresholds:
+            return ExitCode.FAILED, f"suite.threshold: {'; '.join(self.unmet_thresholds)}"
         if self.forbidden_warnings:
             return ExitCode.FAILED, f"{counted(self.forbidden_warnings, 'warning')} (--strict allows none)"
         if self.known_failures:
