@@ -30,7 +30,8 @@ tests/invalid/test.yaml:23:1: error[spec.unknown_key]: unknown key 'tilte'
 """,
     "_ ERROR at setup of test nanoclaw.t.error.x _",
     """\
-error[adapter.replay_missing]: adapter_input.replay_file names 'replay.json', but tests/error/replay.json is not there
+tests/error/test.yaml:23:16: error[adapter.replay_missing]: adapter_input.replay_file names 'replay.json', but tests/error/replay.json is
+  not there
   A test case
   next: correct adapter_input.replay_file in the test, or put the recording there
   agenteval run tests/error/test.yaml

@@ -119,11 +119,13 @@ class TraceSummary(Model):
 
 @model
 class ErrorInfo(Model):
-    """What kept the test from being judged."""
+    """What kept the test from being judged; `line` and `column`, from 1, when that is something in the test file."""
 
     reason_code: str
     message: str
     details: str = ""
+    line: int | None = None
+    column: int | None = None
 
     @property
     def is_located(self) -> bool:

@@ -217,6 +217,47 @@ def test_nothing_selected(
     ).replace("0.00", f"{summary(project)['duration_ms'] / 1000:.2f}")
 
 
+@pytest.mark.parametrize(
+    ("overrides", "place", "error"),
+    [
+        ({"adapter_input": {"replay_file": "gone.json"}}, "23:16", "adapter.replay_missing"),
+        ({"adapter_input": {"replay_file": 7}}, "23:16", "adapter.invalid_input"),
+        ({"adapter_input": {"replay_file": "../../../x"}}, "23:16", "adapter.outside_root"),
+        ({"adapter_input": {"replay_fil": "replay.json"}}, "23:3", "adapter.unknown_input"),
+        ({"adapter_input": {"x-note": "none"}}, "22:1", "adapter.input_missing"),
+        ({"adapter": "nanoclawd"}, "4:10", "adapter.unknown"),
+        ({"mode": "live"}, "5:7", "adapter.live_unsupported"),
+        ({"adapter_input": {}}, "", "adapter.input_missing"),
+    ],
+)
+def test_what_an_adapter_refuses_is_located(
+    overrides: dict[str, Any], place: str, error: str, project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The line says where in the test file the mistake is; so do the result and the reports."""
+    project.add("pass", **overrides)
+    assert run("--tap", "r.tap") == 2
+    assert f"\n  {f'tests/pass/test.yaml:{place}: ' * bool(place)}error[{error}]: " in capsys.readouterr().out
+    line, column = map(int, place.split(":")) if place else (None, None)
+    (result,) = (project.root / "artifacts/run-1").glob("*.result.json")
+    told = json.loads(result.read_text(encoding="utf-8"))["error"]
+    assert (told["line"], told["column"]) == (line, column)
+    assert (f"  line: {line}\n  column: {column}\n" in (project.root / "r.tap").read_text("utf-8")) is bool(
+        place
+    )
+
+
+def test_a_crash_of_an_adapter_is_no_mistake_of_the_test(
+    project: Project, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What no test file can mend has no place in one."""
+    from agenteval_nanoclaw.adapter import NanoClawAdapter
+
+    monkeypatch.setattr(NanoClawAdapter, "trace", lambda *_: 1 // 0)
+    project.add("pass")
+    assert run() == 2
+    assert "\n  error[adapter.crashed]: adapter nanoclaw" in capsys.readouterr().out
+
+
 LISTED = """\
 tests/odd/test.yaml:2:5: warning[spec.id_convention]: the id 'odd' is not of the form <adapter>.<area>.<behavior>.<expectation>
    1 | schema_version: '0.1'

@@ -160,7 +160,9 @@ class Console(Terminal):
 
     def _error(self, result: TestResult, *, indent: int) -> None:
         assert result.error is not None
-        code = "" if result.error.is_located else f"error[{result.error.reason_code}]: "
+        error = result.error
+        place = "" if error.line is None else f"{result.path}:{error.line}:{error.column}: "
+        code = "" if error.is_located else f"{place}error[{error.reason_code}]: "
         self.paragraph(f"{code}{result.error.message}", indent=indent)
         if self.verbosity > 0 and result.error.details:
             for line in result.error.details.rstrip().split("\n"):

@@ -152,7 +152,7 @@ def _test(result: TestResult, known: str = "") -> Entry:
     if result.next_step and result.next_step not in "\n".join(lines):
         lines.append(f"next: {result.next_step}")
     decisive = found or [each for each in result.assertions if each.crashed]
-    placed = next((each for each in decisive if each.line is not None), None)
+    placed = next((each for each in (*decisive, result.error) if each and each.line is not None), None)
     return Entry(
         kind=kind,
         name=result.test_case_id,
