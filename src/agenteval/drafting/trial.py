@@ -47,8 +47,9 @@ class Trial:
     def write(self, files: Mapping[str, bytes]) -> None:
         """Put files there."""
         for name, content in files.items():
-            with (self.folder / name).open("wb") as file:
-                file.write(content)
+            path = self.folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
 
     def trace(self, spec: dict[str, Any]) -> tuple[TestCase, Trace]:
         """The test and its trace, whatever its assertions are. Raises `AdapterError`."""
