@@ -68,7 +68,7 @@ def find_file(
             where=where,
         )
     if not found:
-        what = "a directory" if path.is_dir() else "not there"
+        what = "a directory" if path.is_dir() else "no ordinary file" if path.exists() else "not there"
         raise AdapterError(
             f"{setting} names {name!r}, but {path} is {what}",
             reason_code=missing,

@@ -84,7 +84,7 @@ class Problem:
 class AgentEvalError(Exception):
     """Base of all errors this package raises on purpose."""
 
-    exit_code: ClassVar[ExitCode] = ExitCode.ERROR
+    exit_code: ExitCode = ExitCode.ERROR
     default_reason: ClassVar[str] = "internal.error"
     problems: Sequence[Problem] = ()
     """What is wrong with a file, of which the message then is made."""
