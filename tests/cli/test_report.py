@@ -327,6 +327,18 @@ def test_a_report_without_a_format_tells_the_run_again(
     assert capsys.readouterr().out == told
 
 
+def test_a_strict_run_is_told_again_with_its_warnings(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In quiet, too: they are what it failed for."""
+    project.add("pass", "undeclared", tools={"available": ["shell"]})
+    assert main(["run", "tests/undeclared", "--run-id", "s", "-q", "--strict"]) == 1
+    told = capsys.readouterr().out
+    assert "tests/undeclared/test.yaml: warning: web_search is called, but not in tools.available" in told
+    assert main(["report", "s", "-q"]) == 0
+    assert capsys.readouterr().out == told
+
+
 def test_a_run_told_again_names_what_could_not_be_loaded(
     project: Project, capsys: pytest.CaptureFixture[str]
 ) -> None:
