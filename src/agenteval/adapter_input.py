@@ -55,9 +55,9 @@ def find_file(
         found = False
     except (OSError, ValueError) as error:  # a loop of links, a name no file can have
         raise AdapterError(
-            f"{setting} names {name!r}, which cannot be looked up: {error}",
+            f"{setting} names {name!r}, which cannot be looked up: {getattr(error, 'strerror', '') or error}",
             reason_code="adapter.invalid_input",
-            next_step=f"give {setting} a path, relative to the test",
+            next_step=f"give {setting} the path of a file that can be read, relative to the test",
             where=where,
         ) from error
     if not inside:

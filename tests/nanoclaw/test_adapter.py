@@ -139,6 +139,23 @@ def test_a_directory_is_no_recording(tmp_path: Path) -> None:
     )
 
 
+def test_a_recording_that_may_not_be_looked_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Says why, in words."""
+
+    def refusing(path: Any) -> os.stat_result:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(os, "lstat", refusing)
+    monkeypatch.setattr(os, "stat", refusing)
+    error = refusal(tmp_path, {"replay_file": "replay.json"})
+    assert error.message == (
+        "adapter_input.replay_file names 'replay.json', which cannot be looked up: Permission denied"
+    )
+    assert error.next_step == (
+        "give adapter_input.replay_file the path of a file that can be read, relative to the test"
+    )
+
+
 def test_a_pipe_is_no_recording(tmp_path: Path) -> None:
     """Nor waited for; it is not said to be missing."""
     os.mkfifo(tmp_path / "replay.json")
