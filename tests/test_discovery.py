@@ -3,6 +3,7 @@
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -289,6 +290,25 @@ class TestDangling:
             f"{path}: warning[select.dangling]: this link leads nowhere: tests that were behind it are not run\n"
             "   next: mend the link, or remove it"
             for path in ("round", "a/shared")
+        ]
+
+    def test_one_that_may_not_be_followed(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Counts as one that leads nowhere, and ends no search; nor does a file with nearly the name of a test."""
+        make("a/test.yaml")
+        Path("a/shared").symlink_to("../locked/tests")
+        Path("a/tests.yaml").symlink_to("../locked/tests.yaml")
+        really = os.stat
+
+        def refusing(path: Any, **rest: Any) -> os.stat_result:
+            if os.path.normpath(path) in ("a/shared", "a/tests.yaml"):
+                raise PermissionError(13, "Permission denied", str(path))
+            return really(path, **rest)
+
+        monkeypatch.setattr(os, "stat", refusing)
+        problems: list[Problem] = []
+        assert [str(each) for each in discover(["."], problems) if isinstance(each, SpecError)] == []
+        assert [(problem.reason_code, str(problem.path)) for problem in problems] == [
+            ("select.dangling", "a/shared")
         ]
 
 

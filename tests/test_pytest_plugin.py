@@ -30,7 +30,8 @@ tests/invalid/test.yaml:23:1: error[spec.unknown_key]: unknown key 'tilte'
 """,
     "_ ERROR at setup of test nanoclaw.t.error.x _",
     """\
-error[adapter.replay_missing]: adapter_input.replay_file names 'replay.json', but tests/error/replay.json is not there
+tests/error/test.yaml:23:16: error[adapter.replay_missing]: adapter_input.replay_file names 'replay.json', but tests/error/replay.json is
+  not there
   A test case
   next: correct adapter_input.replay_file in the test, or put the recording there
   agenteval run tests/error/test.yaml
@@ -293,6 +294,29 @@ def test_an_id_that_two_files_have_is_an_error(pytester: pytest.Pytester, projec
     twice = run(pytester, "-q", "--keep-duplicates", "tests/one/test.yaml", "tests/one")
     assert twice.ret == 0
     assert "agenteval remarks" not in "\n".join(twice.outlines)  # there are none
+
+
+def test_a_strict_project_allows_no_warnings(pytester: pytest.Pytester) -> None:
+    """A test with a warning fails whatever its assertions say, and a broken plugin the session."""
+    pytester.makeini("[pytest]\nagenteval = true\n")
+    project = Project(pytester.path)
+    with (project.root / "agenteval.yaml").open("a", encoding="utf-8") as file:
+        file.write("strict: true\n")
+    project.add("pass")
+    project.add("pass", "odd", id="odd")
+    project.add("fail", "odd-xfail", id="odder", assertions=[SEARCHES, FETCHES], expected=EXPECTED)
+    done = run(pytester, "-rA")
+    done.assert_outcomes(passed=1, failed=2)
+    done.stdout.fnmatch_lines(
+        ["FAILED tests/odd/test.yaml::odd - 1 warning (strict allows none)", "FAILED *::odder - 1 warning*"]
+    )
+    assert "\n1 warning (strict allows none)\n  trace success" in "\n".join(done.outlines)
+    with (project.root / "agenteval.yaml").open("a", encoding="utf-8") as file:
+        file.write("plugins: [gone.py]\n")
+    done = run(pytester, "tests/pass")
+    done.assert_outcomes(passed=1)
+    assert done.ret == pytest.ExitCode.TESTS_FAILED
+    done.stdout.fnmatch_lines(["strict in agenteval.yaml allows no warning: the session fails"])
 
 
 def test_the_configuration_of_the_project_holds(pytester: pytest.Pytester) -> None:

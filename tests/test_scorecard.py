@@ -49,6 +49,7 @@ def tally(*statuses: str, invalid: int = 0, unmet: tuple[str, ...] = ()) -> Tall
         (["pass"], 0, ("a", "b"), 1, "suite.threshold: a; b"),
         (["fail"], 0, ("a",), 1, "1 test failed"),
         (["error"], 0, ("a",), 2, "1 test ended in an error"),
+        (["skipped"], 0, ("a",), 3, "nothing was judged: 1 test skipped"),
     ],
 )
 def test_exit_code_and_reason(
@@ -56,6 +57,28 @@ def test_exit_code_and_reason(
 ) -> None:
     """Of invalid (3), error (2) and failed (1) the highest decides; nothing to run is 3, never 0."""
     assert tally(*statuses, invalid=invalid, unmet=unmet).exit() == (ExitCode(code), reason)
+
+
+@pytest.mark.parametrize(
+    ("statuses", "unmet", "code", "reason"),
+    [
+        (["pass"], (), 1, "3 warnings (--strict allows none)"),
+        (["pass", "fail"], (), 1, "1 test failed"),
+        (["pass"], ("a",), 1, "suite.threshold: a"),
+        (["error"], (), 2, "1 test ended in an error"),
+        ([], (), 3, "nothing was judged: 1 test skipped"),
+    ],
+)
+def test_warnings_fail_a_strict_run(
+    statuses: list[str], unmet: tuple[str, ...], code: int, reason: str
+) -> None:
+    """Those of tests and of the run; where something worse happened, that is the reason."""
+    made = tally(*statuses, unmet=unmet)
+    made.add(tallied(make_result("skipped", warnings=["odd", "odder"])))
+    made.remark(1)
+    assert (made.counts.warnings, made.forbidden_warnings) == (3, 0)
+    made.strict = True
+    assert made.exit() == (ExitCode(code), reason)
 
 
 def test_a_path_without_tests_is_no_invalid_spec() -> None:

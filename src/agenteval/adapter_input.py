@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from agenteval.adapters import AdapterContext
-from agenteval.errors import AdapterError
+from agenteval.errors import AdapterError, AgentEvalError
+from agenteval.findings import DataPath
 from agenteval.misspelling import closest
 from agenteval.reading.containment import STAY_INSIDE, real_folder
+from agenteval.spec import TestCase
 
 
 def unknown_key(key: str, allowed: Sequence[str]) -> AdapterError:
@@ -21,6 +23,8 @@ def unknown_key(key: str, allowed: Sequence[str]) -> AdapterError:
         f"unknown key {key!r} in adapter_input{meant} (allowed: {', '.join(allowed)})",
         reason_code="adapter.unknown_input",
         next_step="correct the key in the test; keys that begin with x- are your own",
+        where=("adapter_input", key),
+        at_key=True,
     )
 
 
@@ -34,11 +38,13 @@ def find_file(
     as it must be unless the context allows files outside. Raises `AdapterError` (`adapter.invalid_input`,
     `adapter.outside_root`, or `missing`).
     """
+    where = tuple(setting.split(".")) if setting.startswith("adapter_input.") else ("adapter_input",)
     if not isinstance(name, str) or not name:
         raise AdapterError(
             f"{setting} must be the name of a file, got {name!r}",
             reason_code="adapter.invalid_input",
             next_step=f"give {setting} the path of a file, relative to the test",
+            where=where,
         )
     path = context.base_dir / name
     try:
@@ -49,22 +55,47 @@ def find_file(
         found = False
     except (OSError, ValueError) as error:  # a loop of links, a name no file can have
         raise AdapterError(
-            f"{setting} names {name!r}, which cannot be looked up: {error}",
+            f"{setting} names {name!r}, which cannot be looked up: {getattr(error, 'strerror', '') or error}",
             reason_code="adapter.invalid_input",
-            next_step=f"give {setting} a path, relative to the test",
+            next_step=f"give {setting} the path of a file that can be read, relative to the test",
+            where=where,
         ) from error
     if not inside:
         raise AdapterError(
             f"{setting} names {name!r}, which is outside the project root {context.root}",
             reason_code="adapter.outside_root",
             next_step=STAY_INSIDE,
+            where=where,
         )
     if not found:
-        what = "a directory" if path.is_dir() else "not there"
+        what = "a directory" if path.is_dir() else "no ordinary file" if path.exists() else "not there"
         raise AdapterError(
-            f"{setting} names {name!r}, but {path} is {what}", reason_code=missing, next_step=next_step
+            f"{setting} names {name!r}, but {path} is {what}",
+            reason_code=missing,
+            next_step=next_step,
+            where=where,
         )
     return path
+
+
+def part_at_fault(error: AgentEvalError, case: TestCase) -> tuple[DataPath, bool]:
+    """The path to what an adapter's error is about in the test file, and whether the key there is meant.
+
+    The path is empty when that is nothing that the file says.
+    """
+    path: DataPath = _OUTSIDE.get(error.reason_code, ("adapter_input",))
+    at_key = False
+    if isinstance(error, AdapterError) and error.reason_code not in _OUTSIDE:
+        path, at_key = error.where, error.at_key
+    return (path, at_key) if path and getattr(case, str(path[0])) else ((), False)
+
+
+_OUTSIDE: dict[str, DataPath] = {
+    "adapter.unknown": ("adapter",),
+    "adapter.broken": ("adapter",),
+    "adapter.live_unsupported": ("mode",),
+}
+"""What those errors are about that have to do with another part of the test file."""
 
 
 def _looked_up(folder: str, name: str) -> tuple[str, os.stat_result | None]:

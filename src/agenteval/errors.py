@@ -84,7 +84,7 @@ class Problem:
 class AgentEvalError(Exception):
     """Base of all errors this package raises on purpose."""
 
-    exit_code: ClassVar[ExitCode] = ExitCode.ERROR
+    exit_code: ExitCode = ExitCode.ERROR
     default_reason: ClassVar[str] = "internal.error"
     problems: Sequence[Problem] = ()
     """What is wrong with a file, of which the message then is made."""
@@ -136,7 +136,8 @@ class AdapterError(AgentEvalError):
     """An adapter that cannot turn its input into a trace (exit 2).
 
     `problems` locates what is wrong inside the adapter's own files, when a file is wrong. `inputs` is the data that
-    the message may quote: values of it that the author redacts are left out of the message.
+    the message may quote: values of it that the author redacts are left out of the message. `where` is the path to
+    what it is about in the test file, or with `at_key` to the value whose key that is; empty when it is nothing there.
     """
 
     default_reason = "adapter.failed"
@@ -149,10 +150,14 @@ class AdapterError(AgentEvalError):
         next_step: str = "",
         problems: Sequence[Problem] = (),
         inputs: Sequence[Any] = (),
+        where: Sequence[str | int] = ("adapter_input",),
+        at_key: bool = False,
     ) -> None:
         super().__init__(message, reason_code=reason_code, next_step=next_step)
         self.problems: list[Problem] = list(problems)
         self.inputs = list(inputs)
+        self.where = tuple(where)
+        self.at_key = at_key
 
     @classmethod
     def of(cls, problems: Sequence[Problem]) -> "AdapterError":

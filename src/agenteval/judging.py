@@ -26,12 +26,17 @@ class JudgingRules:
 
 @dataclass(slots=True)
 class Failure:
-    """Why a test could not be judged; `details` is for whoever fixes it."""
+    """Why a test could not be judged; `details` is for whoever fixes it.
+
+    `line` and `column` say where in the test file is what is wrong, when it is there.
+    """
 
     reason_code: str
     message: str
     next_step: str
     details: str = ""
+    line: int | None = None
+    column: int | None = None
 
 
 def judge_all(

@@ -119,11 +119,13 @@ class TraceSummary(Model):
 
 @model
 class ErrorInfo(Model):
-    """What kept the test from being judged."""
+    """What kept the test from being judged; `line` and `column`, from 1, when that is something in the test file."""
 
     reason_code: str
     message: str
     details: str = ""
+    line: int | None = None
+    column: int | None = None
 
     @property
     def is_located(self) -> bool:
@@ -243,7 +245,8 @@ _COUNTED_AS: dict[AssertionState, str] = {
 
 @model
 class RunCounts(Model):
-    """Tests of the run by status; `invalid` counts spec files that could not be loaded.
+    """Tests of the run by status; `invalid` counts spec files that could not be loaded, `warnings` those of assertions
+    and all others, of tests and of the run.
 
     `xfailed` are the tests that failed as they expect to: they have the status pass, and are not among the passed.
     """
@@ -295,6 +298,8 @@ class RunSummary(Model):
     coverage: Coverage = field(default_factory=Coverage)
     stopped_after: int = 0
     """After how many failures `-x` or `--maxfail` ended the run; 0 when neither did."""
+    forbidden_warnings: int = 0
+    """Warnings for which a strict run exits 1 though they fail no test."""
     eval_summary_sha256: str | None = None
     """The SHA-256 of `eval-summary.json`, by which a gate knows that it is this run's."""
 

@@ -6,12 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from agenteval.adapter_input import part_at_fault
 from agenteval.adapters import Adapter, AdapterContext, check_mode
 from agenteval.errors import AdapterError, AgentEvalError, saying
 from agenteval.expected_failures import expects_failure, not_selected, unexpected
 from agenteval.judging import Failure, JudgingRules, judge_all, locate, said_no
 from agenteval.loading import BoundAssertion, LoadedTest
 from agenteval.plugins.registry import BUILT_IN, Registry
+from agenteval.reading.yamlsource import places
 from agenteval.redaction import DEFAULT_RULES, RedactionRules, Redactor
 from agenteval.results import (
     Artifacts,
@@ -35,7 +37,7 @@ CRASHES = ("adapter.crashed", "adapter.broken")
 
 @dataclass(slots=True, kw_only=True)
 class RunOptions:
-    """How the tests of one run are run. `strict` lets warnings fail a test."""
+    """How the tests of one run are run. `strict` lets warnings fail a test, or the run."""
 
     run_id: str
     root: Path
@@ -82,6 +84,8 @@ def run_test(test: LoadedTest, options: RunOptions) -> Outcome:
         attempt.judged, attempt.failure = judge_all(test, trace, options.rules, redactor)
     except AdapterError as error:
         attempt.failure = _adapter_failure(error, redactor)
+        if not error.problems:
+            _locate_failure(attempt.failure, error, test)
     return _outcome(test, options, redactor, attempt)
 
 
@@ -144,6 +148,13 @@ def _adapter_failure(error: AdapterError, redactor: Redactor) -> Failure:
     )
 
 
+def _locate_failure(failure: Failure, error: AdapterError, test: LoadedTest) -> None:
+    """Set where in the test file is what an adapter's error is about; a suite's task stands in no test file."""
+    path, at_key = part_at_fault(error, test.case)
+    if test.written and path:
+        failure.line, failure.column, *_ = places(test.written.text, [(path, at_key)])[0]
+
+
 def _outcome(test: LoadedTest, options: RunOptions, redactor: Redactor, attempt: _Attempt) -> Outcome:
     case, expected = test.case, test.case.expected
     judged, failure, trace = attempt.judged, attempt.failure, attempt.trace
@@ -204,7 +215,9 @@ def _trace(adapter: Adapter, test: LoadedTest, context: AdapterContext, options:
     except AdapterError:
         raise
     except AgentEvalError as error:
-        raise AdapterError(error.message, reason_code=error.reason_code, next_step=error.next_step) from error
+        raise AdapterError(
+            error.message, reason_code=error.reason_code, next_step=error.next_step, where=()
+        ) from error
     except KeyboardInterrupt:
         raise
     except BaseException as error:
@@ -213,6 +226,7 @@ def _trace(adapter: Adapter, test: LoadedTest, context: AdapterContext, options:
             reason_code="adapter.crashed",
             next_step="this is a bug in the adapter: report it with the recording that shows it; "
             "-v shows where it happened",
+            where=(),
         ) from error
     if not trace.events:
         raise AdapterError(
@@ -269,7 +283,13 @@ def _reason(
 
 
 def _error(failure: Failure) -> ErrorInfo:
-    return ErrorInfo(reason_code=failure.reason_code, message=failure.message, details=failure.details)
+    return ErrorInfo(
+        reason_code=failure.reason_code,
+        message=failure.message,
+        details=failure.details,
+        line=failure.line,
+        column=failure.column,
+    )
 
 
 def _counts(judged: Sequence[AssertionResult]) -> Counts:

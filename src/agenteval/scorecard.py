@@ -25,10 +25,14 @@ CATEGORIES: tuple[str, ...] = get_args(Category)
 
 @dataclass(slots=True)
 class Tallied:
-    """The part of a result that is added up. `states` are the category and state of each assertion."""
+    """The part of a result that is added up. `states` are the category and state of each assertion.
+
+    `warnings` counts assertions that warn, `remarks` what else the result warns of.
+    """
 
     row: TestRow
     warnings: int
+    remarks: int
     states: list[tuple[str, AssertionState]]
 
 
@@ -45,7 +49,7 @@ def tallied(result: TestResult) -> Tallied:
         xfail=result.xfail,
     )
     states = [(each.category, each.state) for each in result.assertions]
-    return Tallied(row, result.summary.warnings, states)
+    return Tallied(row, result.summary.warnings, len(result.warnings), states)
 
 
 class Tally:
@@ -64,6 +68,10 @@ class Tally:
         self.known_failures = 0
         self.compared_with = ""
         self.leaks = 0
+        self.strict = False
+        """Whether the run fails for its remarks."""
+        self.remarks = 0
+        """Warnings that are no verdict of an assertion."""
         self.coverage = CoverageTally()
         self._scores = {name: CategoryScore(category=name) for name in CATEGORIES}
 
@@ -83,9 +91,20 @@ class Tally:
             counts.skipped += 1
         counts.vacuous_passes += row.vacuous
         counts.warnings += test.warnings
+        self.remark(test.remarks)
         for category, state in test.states:
             count(self._scores[category], state)
         self.rows.append(row)
+
+    def remark(self, number: int) -> None:
+        """Count warnings that are no verdict of an assertion."""
+        self.counts.warnings += number
+        self.remarks += number
+
+    @property
+    def forbidden_warnings(self) -> int:
+        """How many warnings fail the run though they fail no test."""
+        return self.remarks if self.strict else 0
 
     def compare(self, baseline: str, *, regressions: int, known_failures: int) -> None:
         """Judge the run against a baseline: tests whose failure it knows do not fail the run, and regressions do."""
@@ -151,10 +170,12 @@ class Tally:
                 else ""
             )
             return ExitCode.FAILED, f"{counted(counts.failed - self.known_failures, 'test')} failed{enough}"
-        if self.unmet_thresholds:
-            return ExitCode.FAILED, f"suite.threshold: {'; '.join(self.unmet_thresholds)}"
         if counts.passed + counts.xfailed + self.known_failures == 0:
             return ExitCode.INVALID, f"nothing was judged: {counted(counts.skipped, 'test')} skipped"
+        if self.unmet_thresholds:
+            return ExitCode.FAILED, f"suite.threshold: {'; '.join(self.unmet_thresholds)}"
+        if self.forbidden_warnings:
+            return ExitCode.FAILED, f"{counted(self.forbidden_warnings, 'warning')} (--strict allows none)"
         if self.known_failures:
             known = counted(self.known_failures, "known failure")
             return ExitCode.PASSED, f"no regression against {self.compared_with}, {known}"
@@ -181,4 +202,5 @@ class Tally:
             problems=self.problems,
             coverage=self.coverage.coverage(self._scores.values()),
             stopped_after=self.stopped_after,
+            forbidden_warnings=self.forbidden_warnings,
         )

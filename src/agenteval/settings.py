@@ -106,7 +106,7 @@ class Config(Model):
     artifacts_dir: Annotated[str, NotEmpty(), _PathName()] = "artifacts"
     """Where runs are written, relative to the project root."""
     strict: bool = False
-    """Warnings fail a test."""
+    """Warnings fail a test or the run."""
     fail_on_vacuous: bool = False
     """A pass that had nothing to judge fails."""
     strict_capabilities: bool = False

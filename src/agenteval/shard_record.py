@@ -56,6 +56,7 @@ class ShardRecord(Model):
     deselected: Annotated[int, Between(0)]
     unread: Annotated[int, Between(0)] = 0
     leaks: Annotated[int, Between(0)]
+    strict: bool = False
     suite: Suite
     tests: list[ShardTest] = field(default_factory=list)
     notes: list[ShardNote] = field(default_factory=list)

@@ -134,6 +134,21 @@ def test_a_failure_that_costs_no_score_keeps_it_shut(
     assert gate("--required-pass-score", "1") == 0
 
 
+def test_a_warning_of_a_strict_run_keeps_it_shut(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It fails no test; a score that is asked for decides all the same."""
+    project.add("pass", id="odd")
+    assert main(["run", "tests", "--run-id", "r1", "-q", "--strict", "--pass-score", "1"]) == 1
+    capsys.readouterr()
+    assert gate() == 1
+    assert capsys.readouterr().out == (
+        "r1  local.agenteval.evals.tests 0.1.0\nscore 1, 1 of 1 task passed\n"
+        "exit 1: the run failed for its warnings: 1 warning (--strict allows none)\n"
+    )
+    assert gate("--required-pass-score", "1") == 0
+
+
 def test_a_failure_that_a_baseline_knows_does_not(
     project: Project, capsys: pytest.CaptureFixture[str]
 ) -> None:

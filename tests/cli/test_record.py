@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -799,6 +800,98 @@ scenario:
     )
 
 
+@pytest.mark.parametrize("name", ["rec/replay.json", "./replay.json", "Recorded Today.JSON"])
+def test_an_update_writes_the_recording_where_the_test_names_it(name: str, project: Logbooks) -> None:
+    """In a folder beside the test, or under any other name."""
+    record(project.keep(NEWS), "--out", "evals", "--name", "news")
+    rename_replay(name)
+    record(project.keep(changed("I do not know.")), "--update", "evals/news")
+    written = json.loads(Path("evals/news", name).read_text(encoding="utf-8"))
+    assert written["final_output"]["content"] == "I do not know."
+    assert len([path for path in Path("evals/news").rglob("*") if path.suffix.lower() == ".json"]) == 2
+
+
+def rename_replay(name: str) -> None:
+    """Give the recording of the test another name, there and in the folder."""
+    test = Path("evals/news/test.yaml")
+    point_to(name)
+    (test.parent / name).parent.mkdir(exist_ok=True)
+    (test.parent / "replay.json").rename(test.parent / name)
+
+
+def point_to(name: str) -> None:
+    """Let the test name another recording."""
+    test = Path("evals/news/test.yaml")
+    text = test.read_text(encoding="utf-8").replace("replay_file: replay.json", f"replay_file: {name}")
+    test.write_text(text, encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["../shared.json", "../news/replay.json", "link/shared.json", "..", "test.yaml", "{here}/replay.json"],
+)
+def test_an_update_writes_no_recording_outside_the_folder_of_the_test(
+    name: str, project: Logbooks, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nor over the test itself; another test may need what is elsewhere."""
+    record(project.keep(NEWS), "--out", "evals", "--name", "news")
+    folder = Path("evals/news").absolute()
+    (folder / "link").symlink_to("..")
+    Path("evals/shared.json").write_bytes((folder / "replay.json").read_bytes())
+    point_to(name.format(here=folder))
+    before = contents(Path("evals"))
+    capsys.readouterr()
+    record(project.keep(changed("I do not know.")), "--update", "evals/news", code=2)
+    assert capsys.readouterr().err == (
+        "error[record.no_replay_file]: evals/news/test.yaml names no replay file in its own folder\n"
+        "  next: only a test with adapter_input: {replay_file: replay.json} can be recorded again\n"
+    )
+    assert contents(Path("evals")) == before
+
+
+def in_braces(text: str) -> str:
+    """All of a test in braces."""
+    return json.dumps(yaml.safe_load(text), indent=2)
+
+
+def indented(text: str) -> str:
+    """All of a test after blanks."""
+    return "".join(f"  {line}" for line in text.splitlines(keepends=True))
+
+
+def with_an_anchor(text: str) -> str:
+    """A test of which another part uses its scenario."""
+    return text.replace("\nscenario:\n", "\nscenario: &it\n") + "x-again: *it\n"
+
+
+def with_an_alias(text: str) -> str:
+    """A test whose tools stand elsewhere."""
+    start, end = text.index("tools:\n"), text.index("\nadapter_input:")
+    tools = json.dumps(yaml.safe_load(text)["tools"])
+    return f"x-tools: &tools {tools}\n{text[:start]}tools: *tools\n{text[end:]}"
+
+
+@pytest.mark.parametrize("restyled", [in_braces, indented, with_an_anchor, with_an_alias])
+def test_an_update_refuses_what_it_cannot_replace_alone(
+    restyled: Callable[[str], str], project: Logbooks, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One error says that it is the form of the file; the file stays."""
+    record(project.keep(NEWS), "--out", "evals", "--name", "news")
+    test = Path("evals/news/test.yaml")
+    test.write_text(restyled(test.read_text(encoding="utf-8")), encoding="utf-8")
+    assert main(["validate", "evals"]) == 0
+    before = contents(Path("evals"))
+    capsys.readouterr()
+    record(project.keep(changed("I do not know.")), "--update", "evals/news", code=2)
+    assert capsys.readouterr().err == (
+        "error[record.not_rewritable]: evals/news/test.yaml cannot be recorded again: its scenario and tools cannot be "
+        "replaced without touching anything else\n"
+        "  next: begin every top-level key on a line of its own, not in {}, and use no YAML anchors from these two "
+        "elsewhere\n"
+    )
+    assert contents(Path("evals")) == before
+
+
 def test_an_update_leaves_lines_as_they_end(project: Logbooks) -> None:
     """A file from Windows stays one, so that only what has changed shows in a diff."""
     record(project.keep(NEWS), "--out", "evals", "--name", "news")
@@ -852,7 +945,7 @@ def test_an_update_of_what_is_no_such_test(project: Logbooks, capsys: pytest.Cap
     assert [line for line in capsys.readouterr().err.splitlines() if line.startswith("error")] == [
         "error[record.no_test]: evals is not a test to record into",
         "error[record.other_adapter]: tests/other/test.yaml is read by the adapter 'nanoclaw', the recording by 'logbook'",
-        "error[record.no_replay_file]: tests/inputless/test.yaml names no replay file next to it in adapter_input",
+        "error[record.no_replay_file]: tests/inputless/test.yaml names no replay file in its own folder",
     ]
 
 

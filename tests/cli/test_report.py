@@ -224,7 +224,7 @@ def test_a_place_that_cannot_be_written_is_told_before_the_run(
         assert main(["run", "tests", "--no-artifacts", "--junit-xml", path]) == 2
         told = capsys.readouterr()
         assert told.err == (
-            f"error[report.unwritable]: cannot write {path}: {why}\n  next: free some space, or name another file\n"
+            f"error[report.unwritable]: cannot write {path}: {why}\n  next: name another file\n"
         )
         assert told.out == ""
 
@@ -243,6 +243,33 @@ def test_a_disk_that_is_full_is_told(project: Project, capsys: pytest.CaptureFix
     endings = [line for line in told.out.splitlines() if line.startswith("exit ")]
     assert endings == ["exit 2: report.unwritable"]
     assert told.out.endswith("exit 2: report.unwritable\n")
+
+
+def test_no_half_of_a_report_is_left(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where there is no room for all of it, the file is not there."""
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, before[1]))
+    try:
+        code = main(["run", "tests/pass", "--html", "r.html", "-q", "--no-artifacts"])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert code == 2
+    assert problem(capsys) == (
+        "error[report.unwritable]: cannot write r.html: File too large\n"
+        "  next: free some space, or name another file\n"
+    )
+    assert not Path("r.html").exists()
+
+
+def test_a_report_that_is_missing_hides_no_invalid_test(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The highest exit code wins, here too."""
+    if not Path("/dev/full").exists():
+        pytest.skip("this system has no /dev/full")
+    assert main(["run", "tests", "--tap", "/dev/full"]) == 3
+    assert capsys.readouterr().out.endswith("exit 3: 1 invalid test spec; report.unwritable\n")
 
 
 def test_events_that_the_disk_has_no_room_for(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
@@ -297,6 +324,18 @@ def test_a_report_without_a_format_tells_the_run_again(
     told = capsys.readouterr().out
     assert told.endswith("\nexit 2: 1 test ended in an error\n")
     assert main(["report", "r", *how]) == 0
+    assert capsys.readouterr().out == told
+
+
+def test_a_strict_run_is_told_again_with_its_warnings(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In quiet, too: they are what it failed for."""
+    project.add("pass", "undeclared", tools={"available": ["shell"]})
+    assert main(["run", "tests/undeclared", "--run-id", "s", "-q", "--strict"]) == 1
+    told = capsys.readouterr().out
+    assert "tests/undeclared/test.yaml: warning: web_search is called, but not in tools.available" in told
+    assert main(["report", "s", "-q"]) == 0
     assert capsys.readouterr().out == told
 
 

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -210,10 +211,118 @@ def test_nothing_selected(
         f"{before}error[select.nothing_selected]: the selection leaves none of 2 tests{part}\n"
         "   next: loosen -k, --tag or --exclude-tag; `agenteval list` shows ids and tags\n"
         "\n"
-        "2 deselected in 0.00 s\n"
+        f"2 deselected{', 1 warning' if before else ''} in 0.00 s\n"
         "artifacts/run-1/summary.json\n"
         "exit 3: no test to run\n"
     ).replace("0.00", f"{summary(project)['duration_ms'] / 1000:.2f}")
+
+
+@pytest.mark.parametrize(
+    ("overrides", "place", "error"),
+    [
+        ({"adapter_input": {"replay_file": "gone.json"}}, "23:16", "adapter.replay_missing"),
+        ({"adapter_input": {"replay_file": 7}}, "23:16", "adapter.invalid_input"),
+        ({"adapter_input": {"replay_file": "../../../x"}}, "23:16", "adapter.outside_root"),
+        ({"adapter_input": {"replay_fil": "replay.json"}}, "23:3", "adapter.unknown_input"),
+        ({"adapter_input": {"x-note": "none"}}, "22:1", "adapter.input_missing"),
+        ({"adapter": "nanoclawd"}, "4:10", "adapter.unknown"),
+        ({"mode": "live"}, "5:7", "adapter.live_unsupported"),
+        ({"adapter_input": {}}, "", "adapter.input_missing"),
+    ],
+)
+def test_what_an_adapter_refuses_is_located(
+    overrides: dict[str, Any], place: str, error: str, project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The line says where in the test file the mistake is; so do the result and the reports."""
+    project.add("pass", **overrides)
+    assert run("--tap", "r.tap") == 2
+    assert f"\n  {f'tests/pass/test.yaml:{place}: ' * bool(place)}error[{error}]: " in capsys.readouterr().out
+    line, column = map(int, place.split(":")) if place else (None, None)
+    (result,) = (project.root / "artifacts/run-1").glob("*.result.json")
+    told = json.loads(result.read_text(encoding="utf-8"))["error"]
+    assert (told["line"], told["column"]) == (line, column)
+    assert (f"  line: {line}\n  column: {column}\n" in (project.root / "r.tap").read_text("utf-8")) is bool(
+        place
+    )
+
+
+def test_a_crash_of_an_adapter_is_no_mistake_of_the_test(
+    project: Project, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What no test file can mend has no place in one."""
+    from agenteval_nanoclaw.adapter import NanoClawAdapter
+
+    monkeypatch.setattr(NanoClawAdapter, "trace", lambda *_: 1 // 0)
+    project.add("pass")
+    assert run() == 2
+    assert "\n  error[adapter.crashed]: adapter nanoclaw" in capsys.readouterr().out
+
+
+LISTED = """\
+tests/odd/test.yaml:2:5: warning[spec.id_convention]: the id 'odd' is not of the form <adapter>.<area>.<behavior>.<expectation>
+   1 | schema_version: '0.1'
+   2 | id: odd
+     |     ^^^
+   next: for instance nanoclaw.memory.same-group-recall.brief-bullets
+
+tests/undeclared/test.yaml: warning: web_search is called, but not in tools.available: add what the agent has; an assertion of the type
+  tools_within_policy fails when it calls anything else
+warning[select.unknown_tag]: --exclude-tag slow: no test has this tag
+
+3 passed, 3 warnings in 0.00 s
+artifacts/run-1/summary.json
+exit 1: 3 warnings (--strict allows none)
+"""
+
+
+@pytest.fixture
+def odd(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """A project whose tests pass, with a warning of a file, one of a recording and one of the run."""
+    monkeypatch.setenv("COLUMNS", "140")
+    project.add("pass")
+    project.add("pass", "odd", id="odd")
+    project.add("pass", "undeclared", tools={"available": ["shell"]})
+    return project
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_strict_run_fails_for_any_warning(
+    workers: str, odd: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each is told, even where only the summary is, and counted; no test fails for it, and none is to be run again."""
+    assert run("--exclude-tag", "slow", "-q") == 0
+    assert capsys.readouterr().out.endswith("exit 0: all tests passed\n")
+    shutil.rmtree(odd.root / "artifacts")
+    assert run("--exclude-tag", "slow", "-q", "--strict", "-n", workers) == 1
+    assert re.sub(r"in \d.\d\d s", "in 0.00 s", capsys.readouterr().out) == LISTED
+    told = summary(odd)
+    assert (told["exit_reason"], told["forbidden_warnings"]) == ("3 warnings (--strict allows none)", 3)
+    assert told["counts"]["warnings"] == 3
+    assert {test["status"] for test in told["tests"]} == {"pass"}
+
+
+def test_reports_of_a_strict_run_list_its_warnings(odd: Project) -> None:
+    """Where all tests have passed, the entry of the run says what it failed for."""
+    reports = ["--tap", "r.tap", "--junit-xml", "r.xml", "--sarif", "r.sarif", "--markdown", "r.md"]
+    assert run("--exclude-tag", "slow", "--strict", *reports) == 1
+    tap = (odd.root / "r.tap").read_text(encoding="utf-8")
+    assert tap.endswith("""\
+not ok 4 - agenteval
+  ---
+  message: "3 warnings (--strict allows none)"
+  severity: "fail"
+  reason_code: "exit 1"
+  evidence: |2
+    3 warnings (--strict allows none)
+    tests/odd/test.yaml:2:5: spec.id_convention: the id 'odd' is not of the form <adapter>.<area>.<behavior>.<expectation>
+    next: for instance nanoclaw.memory.same-group-recall.brief-bullets
+    select.unknown_tag: --exclude-tag slow: no test has this tag
+    tests/undeclared/test.yaml: warning: web_search is called, but not in tools.available: add what the agent has; \
+an assertion of the type tools_within_policy fails when it calls anything else
+  ...
+""")
+    for name in ("r.xml", "r.sarif", "r.md"):
+        assert "3 warnings (--strict allows none)" in (odd.root / name).read_text(encoding="utf-8")
 
 
 def test_an_unknown_tag_is_a_warning(project: Project, capsys: pytest.CaptureFixture[str]) -> None:

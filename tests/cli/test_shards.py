@@ -92,6 +92,19 @@ def test_merged_shards_tell_no_more_than_the_run(four: Project, capsys: pytest.C
     assert written("merged") == written("plain")
 
 
+def test_a_merged_run_is_as_strict_as_its_shards(four: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """A warning of one shard fails the whole; it is told once, before its test."""
+    four.add("pass", "odd", id="odd")
+    assert sorted(shard(number, 2, "--strict") for number in (1, 2)) == [0, 1]
+    capsys.readouterr()
+    assert main(["merge", *folders(2)]) == 1
+    told = capsys.readouterr().out
+    assert told.count("the id 'odd' is not of the form") == 1
+    assert told.index("warning[spec.id_convention]") < told.index("PASS odd")
+    assert "5 passed, 1 warning in" in told
+    assert told.endswith("exit 1: 1 warning (--strict allows none)\n")
+
+
 def test_the_examples_in_parts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

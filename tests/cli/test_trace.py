@@ -124,8 +124,9 @@ def test_what_cannot_be_read(project: Project, capsys: pytest.CaptureFixture[str
         capsys, 2, "notes.txt"
     )
     project.add("error")
-    assert "error[adapter.replay_missing]: adapter_input.replay_file names 'replay.json', but " in refused(
-        capsys, 2, "tests/error"
+    assert (
+        "tests/error/test.yaml:23:16: error[adapter.replay_missing]: adapter_input.replay_file names 'replay.json', but "
+        in refused(capsys, 2, "tests/error")
     )
     project.add("invalid")
     assert "error[spec.unknown_key]: unknown key 'tilte'" in refused(capsys, 3, "tests/invalid")

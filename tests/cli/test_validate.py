@@ -141,7 +141,7 @@ def test_a_recording_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFix
     (tmp_path / "replay.json").unlink(missing_ok=True)
     assert main(["validate", str(path)]) == 0
     out = " ".join(capsys.readouterr().out.split())
-    assert f"{path}:22:1: warning[adapter.replay_missing]: adapter_input.replay_file names" in out
+    assert f"{path}:23:16: warning[adapter.replay_missing]: adapter_input.replay_file names" in out
 
 
 def test_a_recording_whose_name_is_misspelled(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -150,7 +150,7 @@ def test_a_recording_whose_name_is_misspelled(tmp_path: Path, capsys: pytest.Cap
     (tmp_path / "replay.json").write_text("{}", encoding="utf-8")
     assert main(["validate", str(path)]) == 3
     out = " ".join(capsys.readouterr().out.split())
-    assert f"{path}:22:1: error[adapter.replay_missing]: adapter_input.replay_file names" in out
+    assert f"{path}:23:16: error[adapter.replay_missing]: adapter_input.replay_file names" in out
     assert " did you mean 'replay.json' instead of 'reply.json'? " in out
     assert out.endswith(" 1 of 1 test file is invalid (1 problem)")
 

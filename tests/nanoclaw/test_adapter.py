@@ -1,5 +1,6 @@
 """The adapter: how it is found, what it takes as input, and which files it opens."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -135,6 +136,31 @@ def test_a_directory_is_no_recording(tmp_path: Path) -> None:
     assert error.reason_code == "adapter.replay_missing"
     assert error.message == (
         f"adapter_input.replay_file names 'replay.json', but {tmp_path / 'replay.json'} is a directory"
+    )
+
+
+def test_a_recording_that_may_not_be_looked_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Says why, in words."""
+
+    def refusing(path: Any) -> os.stat_result:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(os, "lstat", refusing)
+    monkeypatch.setattr(os, "stat", refusing)
+    error = refusal(tmp_path, {"replay_file": "replay.json"})
+    assert error.message == (
+        "adapter_input.replay_file names 'replay.json', which cannot be looked up: Permission denied"
+    )
+    assert error.next_step == (
+        "give adapter_input.replay_file the path of a file that can be read, relative to the test"
+    )
+
+
+def test_a_pipe_is_no_recording(tmp_path: Path) -> None:
+    """Nor waited for; it is not said to be missing."""
+    os.mkfifo(tmp_path / "replay.json")
+    assert refusal(tmp_path, {"replay_file": "replay.json"}).message == (
+        f"adapter_input.replay_file names 'replay.json', but {tmp_path / 'replay.json'} is no ordinary file"
     )
 
 

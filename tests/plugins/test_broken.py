@@ -272,9 +272,11 @@ def test_a_link_that_leads_out(tmp_path: Path) -> None:
 
 
 def test_a_run_without_it_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """One warning names it; the tests that do not use it decide the exit code, also under --strict."""
+    """One warning names it; the tests that do not use it decide the exit code, unless --strict."""
     path = plugged(tmp_path, "1 / 0\n").add("pass")
-    run = run_command([path], tmp_path / "out", "--strict")
+    assert run_command([path], tmp_path / "strict", "--strict").exit_code == 1
+    assert capsys.readouterr().out.endswith("exit 1: 1 warning (--strict allows none)\n")
+    run = run_command([path], tmp_path / "out")
     warning = f"the plugin {PLUGIN} is broken: ZeroDivisionError: division by zero (line 1)"
     assert run.exit_code == 0
     out = capsys.readouterr().out

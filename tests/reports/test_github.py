@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from agenteval.redaction import Redactor
 from agenteval.reporters.github import LONGEST_SUMMARY, annotations, commands_off, write_summary
 from run_builders import judged, make_result
-from stored_runs import FAILED, PASSED, WARNS, mixed, store
+from stored_runs import FAILED, PASSED, REMARK, WARNS, mixed, store
 
 
 def test_an_annotation_is_at_the_line_of_the_assertion(tmp_path: Path) -> None:
@@ -38,6 +38,17 @@ def test_warnings_are_warnings(tmp_path: Path) -> None:
         "warning file=suite/case/test.yaml,line=30,col=5,title=nanoclaw.t.warns",
         "warning file=suite/odd/test.yaml,line=2,col=5,title=spec.id_format",
     ]
+
+
+def test_a_warning_about_a_test_file_is_told_once(tmp_path: Path) -> None:
+    """At its place in the file, though the result has it too; what else the result warns of is told with the test."""
+    odd = make_result("pass", path="suite/odd/test.yaml", warnings=[REMARK.message])
+    more = make_result("pass", path="suite/odd/test.yaml", warnings=[REMARK.message, "it calls shell"])
+    remark = "::warning file=suite/odd/test.yaml,line=2,col=5,title=spec.id_format::the id is unusual%0Anext: rename it"
+    assert list(annotations(store(tmp_path / "a", odd, remarks=[REMARK]))) == [remark]
+    first, second = annotations(store(tmp_path / "b", more, remarks=[REMARK]))
+    assert first.endswith("::warning: the id is unusual%0Awarning: it calls shell")
+    assert second == remark
 
 
 def test_values_are_escaped(tmp_path: Path) -> None:

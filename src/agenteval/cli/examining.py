@@ -99,7 +99,8 @@ class Examiner:
         looked = CoverageTally()
         looked.add(test, outcome.result.assertions, outcome.trace)
         metrics = outcome.trace.metrics if outcome.trace else None
-        judged = self.account(outcome.result, filed, metrics=metrics, looked=looked, test=test)
+        told = len(test.warnings)
+        judged = self.account(outcome.result, filed, metrics=metrics, looked=looked, told=told, test=test)
         if self.compares:
             from agenteval.comparing.watch import seen
 
@@ -113,13 +114,13 @@ class Examiner:
         *,
         metrics: Metrics | None,
         looked: CoverageTally,
+        told: int,
         test: LoadedTest | None = None,
     ) -> Judged:
-        """What a run keeps of a result that is filed as `filed`."""
-        told = result.warnings[: len(test.warnings)] if test else ()
+        """What a run keeps of a result that is filed as `filed`; the first warnings are told already, as problems of the file."""
         return Judged(
             filed=filed,
-            story=self.console.story(result, self.folder, told=told),
+            story=self.console.story(result, self.folder, told=result.warnings[:told]),
             tallied=tallied(result),
             scored=self.scores.scored(result, metrics, test),
             metrics=metrics,

@@ -53,8 +53,8 @@ def command(
 def objection(run: "StoredRun", summary: "EvalSummary", required: float | None) -> str:
     """Why the gate stays shut; empty when it opens.
 
-    Without a required score the summary's `passed` decides, and no test may have failed with a full score, as a warning
-    under `--strict` makes it. With one, the aggregate score decides, unrounded.
+    Without a required score the summary's `passed` decides, and neither may a test have failed with a full score, nor
+    the run for a warning, as under `--strict`. With one, the aggregate score decides, unrounded.
     """
     from agenteval.openwop.summary import is_unscored
 
@@ -71,6 +71,8 @@ def objection(run: "StoredRun", summary: "EvalSummary", required: float | None) 
         failed = [task.taskId for task in summary.tasks if is_unscored(task.score, passed=task.passed)]
         if failed and run.summary.exit_code != ExitCode.PASSED:  # it has passed when a baseline knows them
             return f"a test failed for a reason that no score counts, such as a warning: {failed[0]}"
+        if run.summary.forbidden_warnings:
+            return f"the run failed for its warnings: {run.summary.exit_reason}"
         return ""
     if summary.aggregateScore < required:
         return f"the score {summary.aggregateScore!r} is below {required!r}"

@@ -2,18 +2,18 @@
 
 from pathlib import Path
 
+from agenteval.adapter_input import part_at_fault
 from agenteval.adapters import AdapterContext, check_mode
 from agenteval.cli.collection import Collection
 from agenteval.cli.problems import remarks_of
 from agenteval.cli.project import OpenProject
 from agenteval.errors import AdapterError, AgentEvalError, Problem
-from agenteval.findings import DataPath
 from agenteval.loading import LoadedTest
 from agenteval.misspelling import closest
 from agenteval.plugins.registry import Registry
 from agenteval.reading.documents import read_text
 from agenteval.reading.faults import Fault, problem_at
-from agenteval.reading.yamlsource import place
+from agenteval.reading.yamlsource import places
 from agenteval.reporters.problems import redacted_problems
 
 NOT_RECORDED_YET = ("adapter.replay_missing", "adapter.fixture_missing")
@@ -65,11 +65,11 @@ def _problems(test: LoadedTest, context: AdapterContext, registry: Registry) -> 
         adapter = registry.find_adapter(name)
     except AdapterError as error:
         near = closest(name, registry.adapter_names())
-        return [_located(error, test, ("adapter",), suggestion=near)]
+        return [_located(error, test, suggestion=near)]
     try:
         check_mode(adapter, test.case)
     except AdapterError as error:
-        return [_located(error, test, ("mode",))]
+        return [_located(error, test)]
     if test.case.mode == "live":
         return []
     try:
@@ -79,7 +79,7 @@ def _problems(test: LoadedTest, context: AdapterContext, registry: Registry) -> 
     except AgentEvalError as error:
         if error.problems and not test.case.reporting.redact_fields:
             return list(error.problems)
-        return [_located(error, test, ("adapter_input",))]
+        return [_located(error, test)]
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - whatever an adapter raises
@@ -88,21 +88,23 @@ def _problems(test: LoadedTest, context: AdapterContext, registry: Registry) -> 
             reason_code="adapter.crashed",
             next_step="this is a bug in the adapter: report it with the recording that shows it",
         )
-        return [_located(crash, test, ("adapter_input",))]
+        return [_located(crash, test)]
     return []
 
 
-def _located(
-    error: AgentEvalError, test: LoadedTest, data_path: DataPath, *, suggestion: str | None = None
-) -> Problem:
+def _located(error: AgentEvalError, test: LoadedTest, *, suggestion: str | None = None) -> Problem:
     """An adapter's error as a problem, located at the part of the test that it is about."""
-    hidden = test.case.reporting.redact_fields and data_path == ("adapter_input",)
-    there = getattr(test.case, str(data_path[0]))
+    path, at_key = part_at_fault(error, test.case)
+    hidden = test.case.reporting.redact_fields and path[:1] == ("adapter_input",)
+    if hidden:
+        path, at_key = path[:1], False
     fault = Fault(
         code=error.reason_code,
         message=HIDDEN if hidden else error.message,
-        data_path=data_path,
+        data_path=path,
+        at_key=at_key,
         suggestion=suggestion,
         next_step=error.next_step,
     )
-    return problem_at(place(read_text(test.path), data_path) if there else None, fault, test.path)
+    place = places(read_text(test.path), [(path, at_key)])[0] if path else None
+    return problem_at(place, fault, test.path)

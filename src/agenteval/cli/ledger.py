@@ -108,10 +108,12 @@ class Ledger:
         self.tally.add_invalid(problems)
         self._note(problems, invalid=True)
 
-    def warn(self, problems: Sequence[Problem]) -> None:
-        """Enter warnings, which fail nothing."""
+    def warn(self, problems: Sequence[Problem], *, of_test: bool = False) -> None:
+        """Enter warnings; those of a test that is entered are counted there."""
         problems = redacted_problems(problems, self.options.redaction)
         self.tally.add_problems(problems)
+        if not of_test:
+            self.tally.remark(sum(problem.severity == "warning" for problem in problems))
         self._note(problems, invalid=False)
 
     def leave_out(self, names: Iterable[str]) -> None:
@@ -126,6 +128,7 @@ class Ledger:
         tally = self.tally
         if self.watch:
             self._compare(self.watch)
+        tally.strict = self.options.strict
         self.scores.whole = not (tally.counts.invalid or tally.stopped_after)
         finished = timestamp(started + duration_ms / 1000)
         if self.directory:
@@ -133,7 +136,9 @@ class Ledger:
         if not self.log:  # thresholds are for the whole suite
             tally.unmet_thresholds = self.scores.unmet()
             clears = self.scores.passed() and not self.scores.unscored()
-            tally.threshold_met = self.scores.suite.pass_score is not None and clears
+            tally.threshold_met = (
+                self.scores.suite.pass_score is not None and clears and not tally.forbidden_warnings
+            )
         summary = tally.summary(
             run_id=self.options.run_id,
             started_at=timestamp(started),
@@ -199,6 +204,7 @@ class Ledger:
         if self.log:
             record = self.log.record(
                 leaks=self.tally.leaks,
+                strict=self.options.strict,
                 suite=self.scores.suite,
                 coverage=self.tally.coverage.names(),
             )

@@ -75,7 +75,8 @@ def command(
     keep_out(reports, parent / run_id)
     stream = sys.stderr if json_output else sys.stdout
     console = Console(stream, verbosity=verbose - quiet, color=color or project.config.color)
-    options = RunOptions(run_id=run_id, root=project.root, redaction=project.rules)
+    console.strict = first.strict
+    options = RunOptions(run_id=run_id, root=project.root, strict=first.strict, redaction=project.rules)
     ledger = Ledger(options=options, console=console, scores=Scores(first.suite))
     reporting = Reporting(reports, github=github, redactor=ledger.redactor, terminal=console)
     with reporting.during(run_id, parent):
@@ -99,6 +100,6 @@ def _retold(shards: "Sequence[StoredShard]", ledger: "Ledger") -> ExitCode:
         elif part.invalid:
             ledger.invalid(part.problems)
         else:
-            ledger.warn(part.problems)
+            ledger.warn(part.problems, of_test=part.of_test)
     started, finished = min(shard.started for shard in shards), max(shard.finished for shard in shards)
     return ledger.close(started, (finished - started) * 1000)

@@ -64,6 +64,7 @@ def command(
 
 def _tell(run: StoredRun, console: Console) -> None:
     """Print all that the run itself printed, but for excerpts of files, which may have changed since."""
+    console.strict = bool(run.summary.forbidden_warnings)
     told: dict[str, list[str]] = {}
     for problem in run.summary.problems:
         console.problem(stored_problem(problem))

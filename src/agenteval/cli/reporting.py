@@ -1,5 +1,6 @@
 """The reports that a command was asked for: their paths are prepared first, and they are written after the run."""
 
+import errno
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -8,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agenteval.cli.github import in_github_actions, no_commands
-from agenteval.errors import AgentEvalError, UsageError
+from agenteval.errors import AgentEvalError, ExitCode, UsageError
 from agenteval.redaction import Redactor
 from agenteval.reporters.formats import FORMATS
 from agenteval.reporters.terminal import Terminal
@@ -67,12 +68,16 @@ class Reporting:
             with no_commands(self.terminal, when=told_to_github):
                 yield parent
             if is_run(parent / run_id):
+                code, reason = ExitCode.PASSED, ""
                 try:
                     run = StoredRun(parent / run_id)
+                    code, reason = ExitCode(run.summary.exit_code), run.summary.exit_reason
                     self.write(run)
                     self.annotate(run)
                 except AgentEvalError as error:
-                    self.terminal.ending(error.exit_code, error.reason_code)
+                    told = f"{reason}; " * (code >= error.exit_code) + error.reason_code
+                    error.exit_code = max(error.exit_code, code)
+                    self.terminal.ending(error.exit_code, told)
                     self.terminal.flush()
                     raise
 
@@ -228,10 +233,18 @@ def _is_stdout(path: Path) -> bool:
         return False
 
 
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
 def write_report(path: Path, content: bytes) -> None:
-    """Write a sealed report. Raises `ReportError`."""
+    """Write a sealed report, whole or not at all. Raises `ReportError`."""
     with _writing(path):
-        path.write_bytes(content)
+        try:
+            path.write_bytes(content)
+        except OSError:
+            if path.is_file() and not path.is_symlink():
+                path.unlink()
+            raise
 
 
 @contextmanager
@@ -241,5 +254,5 @@ def _writing(path: Path) -> Iterator[None]:
     except OSError as error:
         raise ReportError(
             f"cannot write {path}: {error.strerror or error}",
-            next_step="free some space, or name another file",
+            next_step=f"{'free some space, or ' * (error.errno in _NO_ROOM)}name another file",
         ) from error

@@ -55,6 +55,7 @@ def command(asked: RunRequest) -> ExitCode:
         )
     parts = _parts(asked, project)
     console.suite_options = parts.words
+    console.strict = asked.strict or config.strict
     session = _session(asked, project, parts, console)
     ledger = session.ledger
     if asked.collect_only:

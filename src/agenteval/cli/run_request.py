@@ -72,7 +72,7 @@ class RunRequest(Request):
     ] = None
     workers: WorkersOption = "1"
     strict: Annotated[
-        bool, typer.Option("--strict", help="Treat warnings as failures.", rich_help_panel=JUDGING)
+        bool, typer.Option("--strict", help="Treat all warnings as failures.", rich_help_panel=JUDGING)
     ] = False
     fail_on_vacuous: Annotated[
         bool,

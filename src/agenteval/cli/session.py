@@ -167,7 +167,7 @@ class Session:
                 if not candidate.choice.wanted:
                     ledger.leave_out([candidate.test_id])
                 elif self._claimed(candidate):
-                    ledger.warn(candidate.warnings)
+                    ledger.warn(candidate.warnings, of_test=True)
                     yield candidate
 
     def _claimed(self, candidate: Candidate) -> bool:

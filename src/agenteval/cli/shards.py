@@ -32,10 +32,11 @@ class MergeError(AgentEvalError):
 
 
 class Told(NamedTuple):
-    """Problems that a shard reported beside its results: of an invalid file, or warnings."""
+    """Problems that a shard reported beside its results: of an invalid file, or warnings, of a test or of the run."""
 
     problems: list[Problem]
     invalid: bool
+    of_test: bool = False
 
 
 @dataclass(slots=True)
@@ -170,33 +171,39 @@ def merged(
     `FileError` for a result that is damaged.
     """
     total = shards[0].record.total
-    parts: list[tuple[int, StoredShard, ShardTest | ShardNote]] = []
+    tests: dict[int, tuple[StoredShard, ShardTest]] = {}
+    notes: dict[int, list[ShardNote]] = {}
     for shard in shards:
-        parts += [(each.position, shard, each) for each in shard.record.tests]
-        everywhere = shard is not shards[0]  # problems of no file were reported by each shard
-        notes = shard.record.notes
-        parts += [(n.position, shard, n) for n in notes if 0 <= n.position < total or not everywhere]
+        tests |= {test.position: (shard, test) for test in shard.record.tests}
+        for note in shard.record.notes:
+            if (
+                0 <= note.position < total or shard is shards[0]
+            ):  # those of no file were reported by each shard
+                notes.setdefault(note.position, []).append(note)
     ids = TaskIds()
-    refused: set[int] = set()
     taken: set[str] = set()
     looked = {shard.record.shard: CoverageTally.of(shard.record.coverage) for shard in shards}
-    for _, shard, part in sorted(parts, key=lambda each: each[0]):
-        if part.position in refused:  # the warnings about a test are not told of one that is refused
+    for position in sorted({*tests, *notes}):
+        told = [
+            Told(list(map(stored_problem, note.problems)), note.invalid, of_test=position in tests)
+            for note in notes.get(position, ())
+        ]
+        if position not in tests:
+            yield from told
             continue
-        if isinstance(part, ShardNote):
-            yield Told(list(map(stored_problem, part.problems)), part.invalid)
-            continue
-        result = shard.run.stored_result(part.result)
+        shard, test = tests[position]
+        result = shard.run.stored_result(test.result)
         path = Path(result.path)
         if fault := ids.clash(result.test_case_id, path):
-            refused.add(part.position)
             yield Told([problem_at(None, fault, path)], invalid=True)
             continue
+        yield from told
         stem = safe_stem(result.test_case_id, taken)
         taken.add(stem.lower())
         filed = _refiled(result, shard.run, stem, run_id, redactor)
         seen = looked.pop(shard.record.shard, CoverageTally())
-        yield examiner.account(result, filed, metrics=part.metrics, looked=seen)
+        remarks = sum(len(each.problems) for each in told)
+        yield examiner.account(result, filed, metrics=test.metrics, looked=seen, told=remarks)
 
 
 def _refiled(result: TestResult, run: StoredRun, stem: str, run_id: str, redactor: Redactor) -> Filed:

@@ -175,13 +175,16 @@ def _of_test(test: "LoadedTest", project: "OpenProject", *, allow_outside: bool)
     if outcome.trace is None:
         error = outcome.result.error
         assert error is not None, outcome.result.status
-        raise _adapter_error(error, outcome.result.next_step or "")
+        raise _adapter_error(error, outcome.result.next_step or "", outcome.result.path)
     return outcome.trace, outcome.redactor
 
 
-def _adapter_error(error: "ErrorInfo", next_step: str) -> AdapterError:
+def _adapter_error(error: "ErrorInfo", next_step: str, path: str) -> AdapterError:
     """The error of a result as an exception; a located one already contains its next step."""
     told = Problem(reason_code=error.reason_code, message=error.message)
+    if error.line is not None:
+        told.path, told.line, told.column, told.next_step = Path(path), error.line, error.column, next_step
+        return AdapterError.of([told])
     problems = [told] if error.is_located else []
     return AdapterError(error.message, reason_code=error.reason_code, next_step=next_step, problems=problems)
 

@@ -47,7 +47,9 @@ class Trial:
     def write(self, files: Mapping[str, bytes]) -> None:
         """Put files there."""
         for name, content in files.items():
-            with (self.folder / name).open("wb") as file:
+            path = self.folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("wb") as file:
                 file.write(content)
 
     def trace(self, spec: dict[str, Any]) -> tuple[TestCase, Trace]:

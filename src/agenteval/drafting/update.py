@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from agenteval.drafting.cleaning import Cleaner
 from agenteval.drafting.document import dumped
 from agenteval.drafting.draft import Drafting
 from agenteval.drafting.trial import trial
-from agenteval.errors import SpecError, UsageError
+from agenteval.errors import FileError, SpecError, UsageError
 from agenteval.loading import LoadedTest, load_test
 from agenteval.reading.documents import read_text
 from agenteval.recordings import REPLAY_FILE, RecordedRun
@@ -49,7 +50,7 @@ def update(drafting: Drafting, run: RecordedRun, path: Path, *, root: Path) -> U
     """What recording the run into the test at `path` would write, and change.
 
     Raises `SpecError` for a test that is invalid, `AdapterError` for what cannot be recorded, and `UsageError`
-    (`record.other_adapter`, `record.no_replay_file`, `record.does_not_fit`, `record.exists`).
+    (`record.other_adapter`, `record.no_replay_file`, `record.not_rewritable`, `record.does_not_fit`, `record.exists`).
     """
     test = load_test(path, registry=drafting.registry)
     replay = _replay_file(test, drafting)
@@ -113,25 +114,40 @@ def _replay_file(test: LoadedTest, drafting: Drafting) -> str:
             reason_code="record.other_adapter",
             next_step="record into a test of the same adapter, or make a new one with --out",
         )
-    if not isinstance(name, str) or Path(name).name != name:
+    if not isinstance(name, str) or not _is_own(name, test.path):
         raise UsageError(
-            f"{test.path} names no replay file next to it in adapter_input",
+            f"{test.path} names no replay file in its own folder",
             reason_code="record.no_replay_file",
             next_step="only a test with adapter_input: {replay_file: replay.json} can be recorded again",
         )
     return name
 
 
+def _is_own(name: str, test: Path) -> bool:
+    """Whether a file that a test names lies in its folder, whatever links there are; the test itself does not count."""
+    file = test.parent / name
+    if not Path(name).name or Path(name).is_absolute() or ".." in Path(name).parts:
+        return False
+    try:
+        inside = file.parent.resolve().is_relative_to(test.parent.resolve())
+        return inside and not file.is_dir() and file.resolve() != test.resolve()
+    except (OSError, RuntimeError, ValueError):  # a loop of links, a name no file can have
+        return False
+
+
 def _rewritten(path: Path, test: LoadedTest, scenario: Mapping[str, Any], tools: Mapping[str, Any]) -> str:
-    """The test file with another scenario and other fixtures; every other line stays as it is, with how it ends."""
+    """The test file with another scenario and other fixtures; every other line stays as it is, with how it ends.
+
+    Raises `UsageError` (`record.not_rewritable`) where these two have no lines of their own.
+    """
     import yaml
 
     from agenteval.reading.yamlsource import load_yaml, loader_of_texts
 
     text = read_text(path)
-    kept = load_yaml(text, path)["tools"]
+    before = load_yaml(text, path)
     available = list(dict.fromkeys([*test.case.tools.available, *tools["available"]]))
-    new_tools = {**kept, **tools, "available": available}
+    new_tools = {**before["tools"], **tools, "available": available}
     if "fixtures" not in tools:
         new_tools.pop("fixtures", None)
     lines = text.splitlines(keepends=True)
@@ -147,7 +163,16 @@ def _rewritten(path: Path, test: LoadedTest, scenario: Mapping[str, Any], tools:
         data = new_tools if key.value == "tools" else dict(scenario)
         lines[start:end] = [f"{line}{line_end}" for line in dumped({key.value: data})]
     text = "".join(lines)
-    return text if text.endswith("\n") else text + line_end
+    if not text.endswith("\n"):
+        text += line_end
+    with suppress(FileError):
+        if load_yaml(text, path) == {**before, "scenario": dict(scenario), "tools": new_tools}:
+            return text
+    raise UsageError(
+        f"{path} cannot be recorded again: its scenario and tools cannot be replaced without touching anything else",
+        reason_code="record.not_rewritable",
+        next_step="begin every top-level key on a line of its own, not in {}, and use no YAML anchors from these two elsewhere",
+    )
 
 
 def _says_nothing(line: str) -> bool:

@@ -32,6 +32,7 @@ def write_files(folder: Path, files: Mapping[str, bytes]) -> list[Path]:
             with NamedTemporaryFile(dir=folder, prefix=".record-", delete=False) as file:
                 file.write(content)
             path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
             Path(file.name).chmod(0o644)
             Path(file.name).replace(path)
             written.append(path)

@@ -97,6 +97,12 @@ class Hooks:
             self.vacuous += bool(facts.get("agenteval.vacuous"))
             self.skipping += bool(facts.get("agenteval.skipped"))
 
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Fail a strict session for its broken plugins, which no test tells of."""
+        if self.config.strict and self.ran and not session.exitstatus and self.project.broken_plugins():
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
     def pytest_terminal_summary(self, terminalreporter: "pytest.TerminalReporter") -> None:
         """Tell what passed tests remark, how many had nothing to judge or skipped something, and which plugins are broken."""
         broken = self.project.broken_plugins() if self.ran else ""
@@ -105,6 +111,8 @@ class Hooks:
         terminalreporter.section(REMARKS)
         if broken:
             terminalreporter.write_line(broken)
+            if self.config.strict:
+                terminalreporter.write_line("strict in agenteval.yaml allows no warning: the session fails")
         for name, text in self.remarks:
             terminalreporter.write_line(f"{name}\n{text}")
         if self.vacuous:

@@ -8,6 +8,7 @@ import pytest
 
 from agenteval.errors import AgentEvalError, SpecError
 from agenteval.loading import LoadedTest
+from agenteval.plurals import counted
 from agenteval.pytest_plugin import REMARKS
 from agenteval.pytest_plugin.project import Project
 from agenteval.redaction import Redactor
@@ -108,15 +109,22 @@ class AgentTest(pytest.Item):
         passed = result.status == "pass" and not result.xfail
         if passed and not (result.warnings or result.summary.warnings):
             return ""
-        return self.project.story(result, brief=passed)
+        story = self.project.story(result, brief=passed)
+        if result.status != "fail" and self._forbidden(result):
+            return f"{counted(len(result.warnings), 'warning')} (strict allows none)\n{story}"
+        return story
+
+    def _forbidden(self, result: TestResult) -> bool:
+        """Whether warnings that fail no test of `agenteval run` fail this one, as they would fail the run."""
+        return self.project.options.strict and bool(result.warnings)
 
     def runtest(self) -> None:
         """Tell the verdict."""
         assert self.result is not None
+        if self.result.status == "fail" or self._forbidden(self.result):
+            pytest.fail(self.story, pytrace=False)
         if self.result.xfail:
             raise ExpectedFailure(self.story)
-        if self.result.status == "fail":
-            pytest.fail(self.story, pytrace=False)
         if self.result.status == "skipped":
             pytest.skip(self.story)
 

@@ -51,11 +51,13 @@ class Console(Terminal):
         self.verbosity = verbosity
         self.suite_options: str | None = None
         """The options of a suite's run, each after a blank; None where they are unknown."""
+        self.strict = False
+        """Whether warnings fail the run, so that they are told even when only the summary is."""
 
     def problem(self, problem: Problem) -> None:
-        """A spec error or warning, with its excerpt. Quiet, only a warning about what is not run."""
+        """A spec error or warning, with its excerpt. Quiet, only a warning about what is not run, unless strict."""
         is_about_file = problem.severity == "warning" and not problem.reason_code.startswith("select.")
-        if self.verbosity < 0 and is_about_file:
+        if self.verbosity < 0 and is_about_file and not self.strict:
             return
         first, *rest = problem.render().split("\n")
         self.paragraph(first, style="red" if problem.severity == "error" else "yellow")
@@ -65,7 +67,15 @@ class Console(Terminal):
 
     def story(self, result: TestResult, run_dir: str | None, *, told: Collection[str] = ()) -> list[str]:
         """The lines about a test, to be printed by `tell`, without the warnings that were told as problems of its file."""
-        return [] if self.verbosity < 0 else self.lines_of(lambda: self._test(result, run_dir, told))
+        if self.verbosity >= 0:
+            return self.lines_of(lambda: self._test(result, run_dir, told))
+        return self.lines_of(lambda: self._warnings(result, told)) if self.strict else []
+
+    def _warnings(self, result: TestResult, told: Collection[str]) -> None:
+        """What fails a strict run, each on a line that can do without the others."""
+        for warning in result.warnings:
+            if warning not in told:
+                self.paragraph(f"{result.path}: warning: {warning}")
 
     def _test(self, result: TestResult, run_dir: str | None, told: Collection[str]) -> None:
         self._headline(result)
@@ -150,7 +160,9 @@ class Console(Terminal):
 
     def _error(self, result: TestResult, *, indent: int) -> None:
         assert result.error is not None
-        code = "" if result.error.is_located else f"error[{result.error.reason_code}]: "
+        error = result.error
+        place = "" if error.line is None else f"{result.path}:{error.line}:{error.column}: "
+        code = "" if error.is_located else f"{place}error[{error.reason_code}]: "
         self.paragraph(f"{code}{result.error.message}", indent=indent)
         if self.verbosity > 0 and result.error.details:
             for line in result.error.details.rstrip().split("\n"):

@@ -58,7 +58,10 @@ def entries(run: StoredRun, *, files_first: bool = False) -> Iterator[Entry]:
     if files_first:
         yield from files
     known = known_failures(run)
+    warnings: list[tuple[str, str]] = []
     for result in run.results():
+        if run.summary.forbidden_warnings:
+            warnings += [(result.path, warning) for warning in result.warnings]
         entry = _test(result, known.get(result.test_case_id, ""))
         bad |= entry.kind in ("fail", "error")
         yield entry
@@ -66,10 +69,11 @@ def entries(run: StoredRun, *, files_first: bool = False) -> Iterator[Entry]:
         yield from files
     unseen = unseen_regressions(run)
     if run.summary.exit_code and (unseen or not bad):
-        yield _about_the_run(run.summary, unseen)
+        warned = _forbidden(run.summary, warnings) if run.summary.forbidden_warnings else []
+        yield _about_the_run(run.summary, unseen, warned)
 
 
-def _about_the_run(summary: RunSummary, unseen: "Sequence[Change]") -> Entry:
+def _about_the_run(summary: RunSummary, unseen: "Sequence[Change]", warned: Sequence[str]) -> Entry:
     lines = [
         f"{change.kind.replace('_', ' ')}: {change.test_case_id} {change.assertion or '(the test)'}"
         for change in unseen
@@ -81,8 +85,16 @@ def _about_the_run(summary: RunSummary, unseen: "Sequence[Change]") -> Entry:
         name=RUN,
         reason_code=f"exit {summary.exit_code}",
         message=summary.exit_reason,
-        text="\n".join([summary.exit_reason, *lines]),
+        text="\n".join([summary.exit_reason, *lines, *warned]),
     )
+
+
+def _forbidden(summary: RunSummary, warnings: Sequence[tuple[str, str]]) -> list[str]:
+    """The warnings for which a strict run failed: of files and of the run, and those of results, given as (path, text)."""
+    problems = [each for each in summary.problems if each.severity == "warning"]
+    lines = list(map(_located_problem, problems))
+    told = {(each.path, each.message) for each in problems}
+    return lines + [f"{path}: warning: {text}" for path, text in warnings if (path, text) not in told]
 
 
 def reason_of(result: TestResult) -> str:
@@ -140,7 +152,7 @@ def _test(result: TestResult, known: str = "") -> Entry:
     if result.next_step and result.next_step not in "\n".join(lines):
         lines.append(f"next: {result.next_step}")
     decisive = found or [each for each in result.assertions if each.crashed]
-    placed = next((each for each in decisive if each.line is not None), None)
+    placed = next((each for each in (*decisive, result.error) if each and each.line is not None), None)
     return Entry(
         kind=kind,
         name=result.test_case_id,
@@ -185,6 +197,11 @@ def _on_one_line(reasons: Sequence[str], *, first_line: bool) -> str:
     return f"{first} (and {len(reasons) - 1} more)" if len(reasons) > 1 else first
 
 
+def _located_problem(problem: InvalidSpec) -> str:
+    line = f"{problem.reason_code}: {problem_text(problem)}"
+    return f"{located(problem.path, problem.line, problem.column)}: {line}" if problem.path else line
+
+
 def _invalid(problems: Sequence[InvalidSpec]) -> Entry:
     """The entry of a file with all its problems, or of a problem that is about no file."""
     first = problems[0]
@@ -197,8 +214,5 @@ def _invalid(problems: Sequence[InvalidSpec]) -> Entry:
         column=first.column,
         reason_code=first.reason_code,
         message=_on_one_line(lines, first_line=True),
-        text="\n".join(
-            f"{located(problem.path, problem.line, problem.column)}: {line}" if problem.path else line
-            for problem, line in zip(problems, lines, strict=True)
-        ),
+        text="\n".join(map(_located_problem, problems)),
     )

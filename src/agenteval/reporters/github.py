@@ -33,8 +33,10 @@ def annotations(run: StoredRun) -> Iterator[str]:
     """A command for each test that failed or warns; beyond what GitHub keeps, the last one counts the rest."""
     listed = list(entries(run, files_first=True))
     errors = [_annotation("error", each) for each in listed if each.kind in ("fail", "error")]
-    warnings = [_annotation("warning", each) for each in listed if each.kind == "pass" and each.text]
-    warnings += [_remark(problem) for problem in run.summary.problems if problem.severity == "warning"]
+    remarks = [problem for problem in run.summary.problems if problem.severity == "warning"]
+    told = {(each.path, each.message) for each in remarks}
+    warnings = [_annotation("warning", each) for each in listed if _warns(each, told)]
+    warnings += map(_remark, remarks)
     yield from _kept(errors, "error", "tests did not pass")
     yield from _kept(warnings, "warning", "warnings")
 
@@ -49,6 +51,14 @@ def write_summary(run: StoredRun, path: Path, redactor: Redactor) -> None:
     if len(content) <= room:
         with path.open("ab") as file:
             file.write(content)
+
+
+def _warns(entry: Entry, told: set[tuple[str, str]]) -> bool:
+    """Whether a test that passed warns of anything that is not told as a problem of its file."""
+    result = entry.result
+    if entry.kind != "pass" or result is None:
+        return False
+    return bool(result.summary.warnings) or any((result.path, each) not in told for each in result.warnings)
 
 
 def _annotation(kind: str, entry: Entry) -> str:

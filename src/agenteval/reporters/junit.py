@@ -64,7 +64,7 @@ def _suite(entry: Entry, run: StoredRun) -> ET.Element:
 
 
 def _properties(entry: Entry, run: StoredRun) -> dict[str, str]:
-    """What CI servers show beside a suite; the line is that of the first assertion that failed or warned."""
+    """What CI servers show beside a suite; the line is that of what decided: an assertion, or a mistake in the test file."""
     found = {"test_run_id": run.summary.test_run_id, "agenteval_version": run.summary.agenteval_version}
     if entry.line is not None:
         found["line"] = str(entry.line)
