@@ -45,9 +45,9 @@ def command(
         typer.Option("--turn", metavar="N", min=1, help="With --from: the run to make the test from."),
     ] = None,
 ) -> ExitCode:
-    """Add a first test and its replay, a configuration file, a CI workflow, editor schemas and VS Code settings.
+    """Add a first test and its recording, a configuration file, a CI workflow, editor schemas and VS Code settings.
 
-    Existing files are kept.
+    Existing files are kept; .gitignore gets the lines that it lacks.
     """
     from agenteval.reporters.terminal import Terminal
 
