@@ -74,6 +74,7 @@ EMPTY_ARGUMENT = _pages(
 )
 ZERO_ARGUMENT = _pages(call("web_search", "a", page=0, safe=False), result("web_search", "a", "x"))
 SAID_TWICE = make_trace(output="Cats sleep.\n\nDogs bark.\n\nCats sleep.")
+SAID_AS_A_PIECE = make_trace(output="- 5\n- 50")
 SAID_ONCE = make_trace(output="Cats sleep.\n\nDogs bark.\n\nCows moo.")
 
 OTHERS = {"other_group_state": [{"group_id": "work", "memory_snapshot": "The merger with Brightwave is off"}]}
@@ -159,6 +160,13 @@ LABELLED: list[tuple[str, Trace, str, str, str | None]] = [
         "drop-part",
         "the 1st part of the answer is missing",
         "said-elsewhere",
+    ),
+    (
+        "a part that begins another",
+        SAID_AS_A_PIECE,
+        "drop-part",
+        "the 1st part of the answer is missing",
+        None,
     ),
     ("a part that is said once", SAID_ONCE, "drop-part", "the 1st part of the answer is missing", None),
     ("another group's memory", OWN_MEMORY, "read-other-group", "the memory of work is read", None),

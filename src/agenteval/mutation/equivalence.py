@@ -3,6 +3,7 @@
 A rule relies only on what holds for every agent, never on what an assertion happens to check.
 """
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -61,7 +62,8 @@ def same_text(change: Change) -> bool:
 
 def said_elsewhere(change: Change) -> bool:
     """What was removed from the answer still occurs elsewhere in it."""
-    return _bare(change.mutant.dropped) in _bare(change.changed.output)
+    part = re.escape(_bare(change.mutant.dropped))
+    return not part or re.search(rf"(?<!\w){part}(?!\w)", _bare(change.changed.output)) is not None
 
 
 def side_by_side(change: Change) -> bool:
