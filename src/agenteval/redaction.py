@@ -7,7 +7,8 @@ becomes `[redacted:part]`.
 """
 
 import json
-from collections.abc import Iterable, Iterator
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -65,15 +66,16 @@ class RedactionRules:
             from agenteval.personal_data import emails
 
             addresses = [Found(EMAIL, _after_escape(text, start), end) for start, end in emails(text)]
-            found += [each for each in addresses if not _touches(each, [one[1:] for one in found])]
+            found += _apart(addresses, [(each.start, each.end) for each in found])
             found.sort(key=lambda each: each.start)
-        if found and (tokens := tokens_in(text)):
-            found = [each for each in found if not _touches(each, tokens)]
-        return found
+        return _apart(found, tokens_in(text)) if found else found
 
 
-def _touches(found: Found, spans: Iterable[tuple[int, int]]) -> bool:
-    return any(found.start < end and start < found.end for start, end in spans)
+def _apart(found: Sequence[Found], spans: Sequence[tuple[int, int]]) -> list[Found]:
+    """Those that overlap none of the spans, which are in order and do not overlap each other."""
+    starts = [start for start, _ in spans]
+    before = (bisect_left(starts, each.end) for each in found)
+    return [each for each, at in zip(found, before, strict=True) if at == 0 or spans[at - 1][1] <= each.start]
 
 
 def _after_escape(text: str, start: int) -> int:
