@@ -38,6 +38,24 @@ LINKED_PAGES = _pages(
     call("web_fetch", "b", url="https://two.example"),
     result("web_fetch", "b", "two"),
 )
+LINKED_LISTS = _pages(
+    call("web_fetch", "a", urls=["https://one.example"]),
+    result("web_fetch", "a", "see https://two.example"),
+    call("web_fetch", "b", urls=["https://two.example"]),
+    result("web_fetch", "b", "two"),
+)
+LINKED_NUMBERS = _pages(
+    call("list_tasks", "a", limit=5),
+    result("list_tasks", "a", {"limit": 5, "next": 4711}),
+    call("list_tasks", "b", limit=5, after=4711),
+    result("list_tasks", "b", []),
+)
+EQUAL_LIMITS = _pages(
+    call("list_tasks", "a", limit=5, group="a"),
+    result("list_tasks", "a", {"limit": 5}),
+    call("list_tasks", "b", limit=5, group="b"),
+    result("list_tasks", "b", []),
+)
 SENDS = _pages(
     call("outbound_send", "a", to="ops", content="First"),
     result("outbound_send", "a", "ok"),
@@ -100,6 +118,15 @@ LABELLED: list[tuple[str, Trace, str, str, str | None]] = [
         "independent-reads",
     ),
     ("a page found on a page", LINKED_PAGES, "reorder-calls", "the 2nd call of web_fetch", None),
+    ("pages found on a page", LINKED_LISTS, "reorder-calls", "the 2nd call of web_fetch", None),
+    ("a number that was returned", LINKED_NUMBERS, "reorder-calls", "the 2nd call of list_tasks", None),
+    (
+        "a number in both calls",
+        EQUAL_LIMITS,
+        "reorder-calls",
+        "the 2nd call of list_tasks",
+        "independent-reads",
+    ),
     ("two messages", SENDS, "reorder-calls", "the 2nd call of outbound_send", None),
     ("a search before a page", searching(), "reorder-calls", "the call of web_fetch comes before", None),
     (

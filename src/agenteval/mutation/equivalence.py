@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from agenteval.json_values import args_key
 from agenteval.mutation.base import Mutant, Operator
 from agenteval.mutation.traces import Behaviour
-from agenteval.text import fold
+from agenteval.text import fold, texts
 from agenteval.trace import ToolCall, Trace
 
 READING = frozenset(
@@ -79,8 +79,9 @@ def independent_reads(change: Change) -> bool:
     if first.tool != second.tool or first.tool not in READING:
         return False
     returned = "\n".join(args_key(result.data.get("result")) for result in first.results).casefold()
-    texts = [value for value in second.args.values() if isinstance(value, str) and value.strip()]
-    return not any(text.casefold() in returned for text in texts)
+    known = set(texts(first.args))
+    used = (text for text in texts(second.args) if text.strip() and text not in known)
+    return not any(text.casefold() in returned for text in used)
 
 
 def empty_argument(change: Change) -> bool:
