@@ -3,7 +3,7 @@
 from typing import Any
 
 from agenteval import budget
-from agenteval.assertions.base import Assertion
+from agenteval.assertions.base import Assertion, Verdict
 from agenteval.findings import Invalid
 from agenteval.loading import LoadedTest
 from agenteval.mutation.base import Mutant
@@ -71,15 +71,24 @@ def _check(kind: str, params: dict[str, Any], registry: Registry) -> Assertion |
 def _holds(check: Assertion, trace: Trace, test: LoadedTest) -> bool:
     if any(not getattr(trace.capabilities, flag) for flag in check.implied):
         return False
-    with budget.fresh():
-        verdict = check.judge(trace, test.case)
-    return verdict.passed and verdict.exercised and verdict.applicable
+    verdict = _verdict(check, trace, test)
+    return verdict is not None and verdict.passed and verdict.exercised and verdict.applicable
 
 
 def _objects(check: Assertion, trace: Trace, test: LoadedTest) -> bool:
-    with budget.fresh():
-        verdict = check.judge(trace, test.case)
-    return verdict.applicable and not verdict.passed
+    verdict = _verdict(check, trace, test)
+    return verdict is not None and verdict.applicable and not verdict.passed
+
+
+def _verdict(check: Assertion, trace: Trace, test: LoadedTest) -> Verdict | None:
+    """What an assertion says; None when it crashes, as those of plugins may: it is no remedy then."""
+    try:
+        with budget.fresh():
+            return check.judge(trace, test.case)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001 - whatever a check raises, there are other remedies
+        return None
 
 
 def _as_yaml(name: str, kind: str, params: dict[str, Any]) -> str:
