@@ -38,6 +38,11 @@ def tokens_in(text: str) -> list[tuple[int, int]]:
     return [match.span() for match in re.finditer(_REDACTED, text)] if "[redacted:" in text else []
 
 
+def without_tokens(text: str) -> str:
+    """The text with a blank in the place of each token."""
+    return re.sub(_REDACTED, " ", text)
+
+
 def is_token(text: str) -> bool:
     """Whether the text is a token and nothing else."""
     return text.startswith("[redacted:") and re.fullmatch(_REDACTED, text) is not None
@@ -108,7 +113,7 @@ class KnownValues:
 
     def kind_in(self, text: str) -> str | None:
         """The kind of a value that stands whole in the text, or None. Does not search as `hide` does, to check it."""
-        folded = _folded(re.sub(_REDACTED, " ", text))
+        folded = _folded(without_tokens(text))
         if OPEN in folded:
             folded += f"\n{unmarked(folded)}"
         heads: Iterable[str] = self._texts

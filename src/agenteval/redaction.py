@@ -9,13 +9,14 @@ becomes `[redacted:part]`.
 import json
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 from agenteval.errors import Problem
 from agenteval.findings import DataPath
-from agenteval.hiding import SHORTEST_TEXT, KnownValues, is_token, token, tokens_in
+from agenteval.hiding import SHORTEST_TEXT, KnownValues, is_token, token, tokens_in, without_tokens
 from agenteval.json_values import json_in
 from agenteval.patterns import is_glob
 from agenteval.secrets import (
@@ -226,7 +227,7 @@ class Redactor:
                 data if isinstance(data, str) else json.dumps(data, sort_keys=True, default=str), FIELD
             )
         if isinstance(data, str):
-            return self._token(data, CREDENTIAL) if self._is_credential(key, data) else self.text(data)
+            return self._token(data, CREDENTIAL) if self._is_credential(key, data) else self._text(data, path)
         if isinstance(data, dict):
             return {
                 self.text(str(name)): self._data(
@@ -242,6 +243,26 @@ class Redactor:
             if len(number) >= SHORTEST_TEXT:
                 return self._secrets.tokens.get(number) or self._fields.tokens.get(number) or data
         return data
+
+    def _text(self, text: str, path: DataPath) -> str:
+        """A text; one that is JSON as other data, when a redacted field would keep something."""
+        if self.names and (held := json_in(text)) is not None:
+            with suppress(RecursionError):  # nested too deeply for more than reading it
+                if self._stays_in_text(held, path):
+                    return json.dumps(self._data(held, path), ensure_ascii=False)
+        return self.text(text)
+
+    def _stays_in_text(self, held: Any, path: DataPath) -> bool:
+        """Whether JSON has a redacted field of which `text` leaves something: short values, true and false."""
+        if path and self._named(path):
+            left = without_tokens(self.text(json.dumps(held)))
+            return held is not None and any(map(str.isalnum, left))
+        if isinstance(held, dict):
+            return any(self._stays_in_text(each, (*path, *name.split("."))) for name, each in held.items())
+        if isinstance(held, list):
+            return any(self._stays_in_text(each, (*path, place)) for place, each in enumerate(held))
+        inner = json_in(held) if isinstance(held, str) else None
+        return inner is not None and self._stays_in_text(inner, path)
 
     def swept(self, data: Any, key: str = "") -> Any:
         """Plain data that was not learned from, without secrets, addresses and values of the run."""
