@@ -365,7 +365,7 @@ def test_an_operator_of_a_plugin_that_crashes(
     )
 
 
-@pytest.mark.parametrize("slip", ["raise KeyError('lost')", "raise SystemExit(0)"])
+@pytest.mark.parametrize("slip", ["raise KeyError('lost')", "raise SystemExit(0)", "return text == 'x'"])
 def test_a_remedy_that_crashes_is_none(
     project: Project, slip: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -374,7 +374,7 @@ def test_a_remedy_that_crashes_is_none(
     remedies = "remedies=[('shouts', {}), ('output_omits', {'patterns': ['!']})],"
     text = PLUGIN.replace("            lines=", f"            {remedies}\n            lines=")
     (project.root / "ops.py").write_text(text, encoding="utf-8")
-    shouts = SHOUTS.replace("        text = trace.output\n", f"        {slip}\n        text = ''\n")
+    shouts = SHOUTS.replace("        text = trace.output\n", f"        text = ''\n        {slip}\n")
     (project.root / "shouts.py").write_text(shouts, encoding="utf-8")
     code, data = report(capsys, str(project.root), "--operators", "shout")
     assert (code, [each["suggestion"]["type"] for each in data["tests"][0]["mutants"]]) == (

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from agenteval import budget
-from agenteval.assertions.base import Assertion, Verdict
+from agenteval.assertions.base import Assertion
 from agenteval.findings import Invalid
 from agenteval.loading import LoadedTest
 from agenteval.mutation.base import Mutant
 from agenteval.mutation.results import Suggestion
+from agenteval.mutation.verdicts import verdict_on
 from agenteval.plugins.registry import Registry
 from agenteval.redaction import Redactor
 from agenteval.strict import parse
@@ -71,24 +71,13 @@ def _check(kind: str, params: dict[str, Any], registry: Registry) -> Assertion |
 def _holds(check: Assertion, trace: Trace, test: LoadedTest) -> bool:
     if any(not getattr(trace.capabilities, flag) for flag in check.implied):
         return False
-    verdict = _verdict(check, trace, test)
+    verdict = verdict_on(trace, check, test.case)
     return verdict is not None and verdict.passed and verdict.exercised and verdict.applicable
 
 
 def _objects(check: Assertion, trace: Trace, test: LoadedTest) -> bool:
-    verdict = _verdict(check, trace, test)
+    verdict = verdict_on(trace, check, test.case)
     return verdict is not None and verdict.applicable and not verdict.passed
-
-
-def _verdict(check: Assertion, trace: Trace, test: LoadedTest) -> Verdict | None:
-    """What an assertion says; None when it crashes, as those of plugins may: it is no remedy then."""
-    try:
-        with budget.fresh():
-            return check.judge(trace, test.case)
-    except KeyboardInterrupt:
-        raise
-    except BaseException:  # noqa: BLE001 - whatever a check raises, there are other remedies
-        return None
 
 
 def _as_yaml(name: str, kind: str, params: dict[str, Any]) -> str:
