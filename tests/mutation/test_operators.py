@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -13,6 +14,7 @@ from agenteval.mutation.invention import FabricateNumber
 from agenteval.mutation.operators import OPERATORS
 from agenteval.mutation.traces import rebuilt
 from agenteval.mutation.wording import DropPart
+from agenteval.reading.yamlsource import load_yaml
 from agenteval.trace import Trace, check_trace
 from builders import call, make_case, make_trace
 from mutation.subjects import (
@@ -313,6 +315,16 @@ def test_a_call_in_the_middle_is_told_by_the_order_of_all(operator: str, what: s
             ],
         },
     )
+
+
+@pytest.mark.parametrize("odd", ["a\u2028b", "a\u2029 'b", "caf\u00e9\x85#", "a\nb", ": -"])
+def test_a_suggestion_holds_what_was_tried(odd: str) -> None:
+    """Pasted, it is read as the same text, also where YAML would take a character for the end of a line."""
+    trace = make_trace(call("web_search", query=odd), output="Read.")
+    (mutant,) = mutated(trace, "change-argument", BLIND).mutants
+    assert mutant.suggestion is not None
+    (pasted,) = load_yaml(f"assertions:\n{mutant.suggestion.yaml}", Path("test.yaml"))["assertions"]
+    assert pasted["params"] == mutant.suggestion.params
 
 
 def timed(trace: Trace, *clock: str) -> Trace:
