@@ -16,7 +16,7 @@ from agenteval.mutation.traces import rebuilt
 from agenteval.mutation.wording import DropPart
 from agenteval.reading.yamlsource import load_yaml
 from agenteval.trace import Trace, check_trace
-from builders import call, make_case, make_trace
+from builders import Step, call, make_case, make_trace
 from mutation.subjects import (
     NOTES,
     check,
@@ -325,6 +325,14 @@ def test_a_suggestion_holds_what_was_tried(odd: str) -> None:
     assert mutant.suggestion is not None
     (pasted,) = load_yaml(f"assertions:\n{mutant.suggestion.yaml}", Path("test.yaml"))["assertions"]
     assert pasted["params"] == mutant.suggestion.params
+
+
+def test_nothing_is_suggested_that_a_run_would_skip() -> None:
+    """Who read another group's memory shows in arguments, too: where a recording has none, the check is skipped."""
+    for args, suggested in (({}, "no_cross_group_memory_use"), (None, None)):
+        trace = make_trace(Step("tool_call", {"tool": "x", "call_id": "c", "args": args}), output="Read.")
+        (mutant,) = mutated(trace, "read-other-group", BLIND).mutants
+        assert (mutant.suggestion.type if mutant.suggestion else None) == suggested
 
 
 def timed(trace: Trace, *clock: str) -> Trace:
