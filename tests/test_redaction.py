@@ -280,6 +280,8 @@ def test_json_inside_a_text_is_read() -> None:
     assert redactor("token", learned={"result": rows}).text(f"got {SECRET}") == f"got {token(SECRET)}"
     assert redactor("token", learned={"result": "[not json"}).data({"a": 1}) == {"a": 1}
     assert redactor("token", learned={"result": "[" * 100_000}).data({"a": 1}) == {"a": 1}
+    deep = f'{"[" * 900}{{"token": "{SECRET}"}}{"]" * 900}'
+    assert redactor("token", learned={"result": deep}).data(deep) == deep.replace(SECRET, token(SECRET))
 
 
 @pytest.mark.parametrize("label", ["name", "key"])
@@ -344,6 +346,31 @@ def test_what_else_otlp_wraps_stays(data: Any) -> None:
     """Counts, variables, and what only stands near the name of a secret."""
     assert redactor(learned=[data, {"password": "hunter2"}]).data(data) == data
     assert Redactor().swept(data) == data
+
+
+@pytest.mark.parametrize(
+    ("held", "shown"),
+    [
+        ({"pin": "123", "a": "b"}, {"pin": token("123"), "a": "b"}),
+        ([{"pin": 77}], [{"pin": token("77")}]),
+        ({"pin": True}, {"pin": token("true")}),
+        ({"pin": ["1", {"b": False}]}, {"pin": token('["1", {"b": false}]')}),
+        ({"a": json.dumps({"pin": 7})}, {"a": json.dumps({"pin": token("7")})}),
+    ],
+)
+def test_json_inside_a_text_loses_short_values_too(held: Any, shown: Any) -> None:
+    """They are too short to be replaced as words, and stand in a field that is redacted all the same."""
+    text = json.dumps(held)
+    assert redactor("pin", learned={"result": text}).data({"result": text}) == {"result": json.dumps(shown)}
+
+
+@pytest.mark.parametrize(
+    "text", ['{"pin":"hunter2-Marker"}', '{"pin":null,  "n":1}', '{"pin":""}', '{"n":  1}']
+)
+def test_json_inside_a_text_keeps_its_form(text: str) -> None:
+    """It is written anew only when something would be left."""
+    hidden = text.replace("hunter2-Marker", token("hunter2-Marker"))
+    assert redactor("pin", learned={"result": text}).data({"result": text}) == {"result": hidden}
 
 
 def test_data_that_is_no_json_is_looked_through_too() -> None:
@@ -731,6 +758,22 @@ def test_a_long_text_is_redacted_in_no_time() -> None:
     start = time.process_time()
     assert hide.text(text).endswith(PIECE)
     assert time.process_time() - start < 2.0
+
+
+@pytest.mark.parametrize("form", ["user{}", "user{}@ma…", "{}: [redacted:email:01234567]"])
+def test_many_values_that_begin_alike_are_redacted_in_no_time(form: str) -> None:
+    """A list of thousands of accounts is hidden, and checked, in time that grows with its length."""
+    rows = [
+        f"{form.format(number)}, user{number}@mail.org, password: hunter{number}x" for number in range(4000)
+    ]
+    hide = Redactor()
+    start = time.process_time()
+    for data in (rows, "\n".join(rows)):
+        hide.learn(data)
+        shown = hide.data(data)
+        assert hide.leaks(shown, shown) == []
+        assert "@" not in str(shown).replace("@ma…", "")
+    assert time.process_time() - start < 5.0
 
 
 @pytest.mark.parametrize("before", [0, (1 << 20) - 5, 1 << 20, 3 << 20])

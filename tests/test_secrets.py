@@ -10,13 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agenteval.key_forms import LIBRARY, OWN
 from agenteval.secrets import (
     BASIC_AUTH,
     COOKIE,
     CREDENTIAL,
     KINDS,
-    LIBRARY,
-    OWN,
     detect,
     is_telling,
     is_value,
@@ -548,7 +547,7 @@ def test_the_library_is_loaded_only_when_it_is_needed() -> None:
 
 def test_the_library_still_has_the_rules() -> None:
     """Each plugin exists and has patterns: a new release that drops one is noticed."""
-    from agenteval.secrets import _patterns
+    from agenteval.key_forms import _patterns
 
     loaded: Any = _patterns()
     assert [rule.kind for rule, _ in loaded] == [rule.kind for rule in LIBRARY]

@@ -7,6 +7,7 @@ Marks inside a value do not hide it: they go with it, and with them all marks of
 
 import json
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 
 from agenteval.digests import sha256
@@ -37,6 +38,11 @@ def tokens_in(text: str) -> list[tuple[int, int]]:
     return [match.span() for match in re.finditer(_REDACTED, text)] if "[redacted:" in text else []
 
 
+def without_tokens(text: str) -> str:
+    """The text with a blank in the place of each token."""
+    return re.sub(_REDACTED, " ", text)
+
+
 def is_token(text: str) -> bool:
     """Whether the text is a token and nothing else."""
     return text.startswith("[redacted:") and re.fullmatch(_REDACTED, text) is not None
@@ -50,6 +56,8 @@ class KnownValues:
         """By value, as it is."""
         self._texts: dict[str, dict[str, str]] = {}
         self._sizes: dict[str, set[int]] = {}
+        self._sorted: dict[str, list[str]] = {}
+        """The texts of some beginnings in order, made when they are searched."""
         self._grams: set[str] = set()
         self._tails: set[str] = set()
 
@@ -80,6 +88,7 @@ class KnownValues:
                 continue
             head = folded[:SHORTEST_TEXT]
             self._texts.setdefault(head, {}).setdefault(folded, replacement)
+            self._sorted.pop(head, None)
             self._sizes.setdefault(head, set()).add(len(folded))
             if in_pieces:
                 self._tails.update(folded[-size:] for size in range(SHORTEST_TEXT, SHORTEST_PIECE))
@@ -104,7 +113,7 @@ class KnownValues:
 
     def kind_in(self, text: str) -> str | None:
         """The kind of a value that stands whole in the text, or None. Does not search as `hide` does, to check it."""
-        folded = _folded(re.sub(_REDACTED, " ", text))
+        folded = _folded(without_tokens(text))
         if OPEN in folded:
             folded += f"\n{unmarked(folded)}"
         heads: Iterable[str] = self._texts
@@ -113,9 +122,13 @@ class KnownValues:
                 self._texts.keys() & {folded[at : at + SHORTEST_TEXT] for at in range(len(folded))}
             )
         for head in heads:
-            for value, replacement in self._texts[head].items():
-                if value in folded:
-                    return replacement.split(":")[1]
+            alike, sizes = self._texts[head], sorted(self._sizes[head])
+            at = folded.find(head)
+            while at >= 0:
+                for size in sizes:
+                    if replacement := alike.get(folded[at : at + size]):
+                        return replacement.split(":")[1]
+                at = folded.find(head, at + 1)
         return None
 
     def _hide(self, text: str) -> str:
@@ -163,7 +176,7 @@ class KnownValues:
                 return whole, alike[folded[at : at + whole]]
             if not piece and (cut := re.search(_ELLIPSIS, folded[at : at + SHORTEST_PIECE + 3])):
                 head = folded[at : at + cut.start()].rstrip()
-                if len(head) >= SHORTEST_TEXT and any(value.startswith(head) for value in alike):
+                if len(head) >= SHORTEST_TEXT and self._begins(head):
                     return len(head), PIECE
         if not piece and folded.endswith(("…", "..."), 0, at):
             sizes = {
@@ -171,6 +184,13 @@ class KnownValues:
             }
             piece = max(sizes, default=0)
         return piece, PIECE
+
+    def _begins(self, piece: str) -> bool:
+        """Whether a value begins with a piece of at least `SHORTEST_TEXT` characters."""
+        head = piece[:SHORTEST_TEXT]
+        alike = self._sorted.get(head) or self._sorted.setdefault(head, sorted(self._texts[head]))
+        at = bisect_left(alike, piece)
+        return at < len(alike) and alike[at].startswith(piece)
 
 
 def _spellings(text: str) -> Iterator[str]:

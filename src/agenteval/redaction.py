@@ -7,14 +7,16 @@ becomes `[redacted:part]`.
 """
 
 import json
-from collections.abc import Iterable, Iterator
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 from agenteval.errors import Problem
 from agenteval.findings import DataPath
-from agenteval.hiding import SHORTEST_TEXT, KnownValues, is_token, token, tokens_in
+from agenteval.hiding import SHORTEST_TEXT, KnownValues, is_token, token, tokens_in, without_tokens
 from agenteval.json_values import json_in
 from agenteval.patterns import is_glob
 from agenteval.secrets import (
@@ -65,15 +67,16 @@ class RedactionRules:
             from agenteval.personal_data import emails
 
             addresses = [Found(EMAIL, _after_escape(text, start), end) for start, end in emails(text)]
-            found += [each for each in addresses if not _touches(each, [one[1:] for one in found])]
+            found += _apart(addresses, [(each.start, each.end) for each in found])
             found.sort(key=lambda each: each.start)
-        if found and (tokens := tokens_in(text)):
-            found = [each for each in found if not _touches(each, tokens)]
-        return found
+        return _apart(found, tokens_in(text)) if found else found
 
 
-def _touches(found: Found, spans: Iterable[tuple[int, int]]) -> bool:
-    return any(found.start < end and start < found.end for start, end in spans)
+def _apart(found: Sequence[Found], spans: Sequence[tuple[int, int]]) -> list[Found]:
+    """Those that overlap none of the spans, which are in order and do not overlap each other."""
+    starts = [start for start, _ in spans]
+    before = (bisect_left(starts, each.end) for each in found)
+    return [each for each, at in zip(found, before, strict=True) if at == 0 or spans[at - 1][1] <= each.start]
 
 
 def _after_escape(text: str, start: int) -> int:
@@ -224,7 +227,7 @@ class Redactor:
                 data if isinstance(data, str) else json.dumps(data, sort_keys=True, default=str), FIELD
             )
         if isinstance(data, str):
-            return self._token(data, CREDENTIAL) if self._is_credential(key, data) else self.text(data)
+            return self._token(data, CREDENTIAL) if self._is_credential(key, data) else self._text(data, path)
         if isinstance(data, dict):
             return {
                 self.text(str(name)): self._data(
@@ -240,6 +243,26 @@ class Redactor:
             if len(number) >= SHORTEST_TEXT:
                 return self._secrets.tokens.get(number) or self._fields.tokens.get(number) or data
         return data
+
+    def _text(self, text: str, path: DataPath) -> str:
+        """A text; one that is JSON as other data, when a redacted field would keep something."""
+        if self.names and (held := json_in(text)) is not None:
+            with suppress(RecursionError):  # nested too deeply for more than reading it
+                if self._stays_in_text(held, path):
+                    return json.dumps(self._data(held, path), ensure_ascii=False)
+        return self.text(text)
+
+    def _stays_in_text(self, held: Any, path: DataPath) -> bool:
+        """Whether JSON has a redacted field of which `text` leaves something: short values, true and false."""
+        if path and self._named(path):
+            left = without_tokens(self.text(json.dumps(held)))
+            return held is not None and any(map(str.isalnum, left))
+        if isinstance(held, dict):
+            return any(self._stays_in_text(each, (*path, *name.split("."))) for name, each in held.items())
+        if isinstance(held, list):
+            return any(self._stays_in_text(each, (*path, place)) for place, each in enumerate(held))
+        inner = json_in(held) if isinstance(held, str) else None
+        return inner is not None and self._stays_in_text(inner, path)
 
     def swept(self, data: Any, key: str = "") -> Any:
         """Plain data that was not learned from, without secrets, addresses and values of the run."""

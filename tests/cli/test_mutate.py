@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from agenteval.cli import main
+from plugin_projects import SHOUTS
 from projects import Project, make_replay
 from screen import Screen
 
@@ -361,6 +362,24 @@ def test_an_operator_of_a_plugin_that_crashes(
     assert capsys.readouterr().err == (
         f"error[plugin.broken]: the mutation operator shout crashed: {told}\n"
         "  next: correct the plugin, or leave the operator out with --operators\n"
+    )
+
+
+@pytest.mark.parametrize("slip", ["raise KeyError('lost')", "raise SystemExit(0)", "return text == 'x'"])
+def test_a_remedy_that_crashes_is_none(
+    project: Project, slip: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An assertion of a plugin that breaks down is not suggested, and the next remedy is tried."""
+    (project.root / "agenteval.yaml").write_text("plugins: [ops.py, shouts.py]\n", encoding="utf-8")
+    remedies = "remedies=[('shouts', {}), ('output_omits', {'patterns': ['!']})],"
+    text = PLUGIN.replace("            lines=", f"            {remedies}\n            lines=")
+    (project.root / "ops.py").write_text(text, encoding="utf-8")
+    shouts = SHOUTS.replace("        text = trace.output\n", f"        text = ''\n        {slip}\n")
+    (project.root / "shouts.py").write_text(shouts, encoding="utf-8")
+    code, data = report(capsys, str(project.root), "--operators", "shout")
+    assert (code, [each["suggestion"]["type"] for each in data["tests"][0]["mutants"]]) == (
+        0,
+        ["output_omits"],
     )
 
 

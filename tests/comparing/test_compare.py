@@ -1,6 +1,7 @@
 """Two runs compared: the tests of both, those of one alone, and what a baseline excuses."""
 
 import dataclasses
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,7 +10,10 @@ from agenteval.comparing.baseline import BaselineFile
 from agenteval.comparing.compare import compare
 from agenteval.comparing.comparison import ComparedSide
 from agenteval.comparing.facts import TestFacts
-from agenteval.comparing.sides import Side, SideTest
+from agenteval.comparing.sides import Side, SideTest, of_baseline
+from agenteval.comparing.trajectories import MOST_CALLS, recorded
+from agenteval.redaction import Redactor
+from builders import call, make_trace
 
 DAY = "2026-11-22"
 
@@ -53,6 +57,22 @@ def test_calls_are_counted_where_no_trace_is_kept() -> None:
         ("a", {"y": [2, 3], "gone": [1, 0], "new": [0, 1]})
     ]
     assert made.without_traces == 2
+
+
+@pytest.mark.parametrize(("beyond", "told"), [(0, [("a", {"x": [MOST_CALLS, 7]})]), (5, [])])
+def test_calls_that_a_baseline_keeps_as_one_are_not_counted(beyond: int, told: list[Any]) -> None:
+    """Of more calls than it keeps one by one it does not know the tools: a count would be wrong."""
+    trajectory = recorded(make_trace(*[call("x")] * (MOST_CALLS + beyond)), Redactor())
+    facts = TestFacts(
+        test_case_id="a",
+        status="pass",
+        assertions={},
+        calls=[each.key for each in trajectory.calls],
+        output=trajectory.output_digest,
+    )
+    kept = BaselineFile(schema_version="0.1", suite_id="s", suite_version="1", score=1.0, tests=[facts])
+    made = compare(of_baseline(kept, Path("base.json")), side(entry("a", tools={"x": 7})), DAY)
+    assert [(each.test_case_id, each.tools) for each in made.differences] == told
 
 
 @pytest.mark.parametrize(

@@ -131,6 +131,11 @@ def test_digests_tell_all_but_the_arguments() -> None:
         ("x\n" * 1000, "new\n" + "x\n" * 1000, ["+ new"]),
         ("a\nb", "a\n" + "c" * 200, ["- b", "+ " + "c" * 159 + "…"]),
         ("[" * 100_000, "[1]", ["- " + "[" * 79 + "…", "+ [1]"]),
+        (
+            "[" * 600 + "1" + "]" * 600,
+            "[" * 600 + "2" + "]" * 600,
+            [f"{sign} …{'[' * 20}{number}{']' * 58}…" for sign, number in ("-1", "+2")],
+        ),
     ],
     ids=lambda value: str(value)[:20],
 )

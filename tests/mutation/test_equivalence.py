@@ -38,6 +38,24 @@ LINKED_PAGES = _pages(
     call("web_fetch", "b", url="https://two.example"),
     result("web_fetch", "b", "two"),
 )
+LINKED_LISTS = _pages(
+    call("web_fetch", "a", urls=["https://one.example"]),
+    result("web_fetch", "a", "see https://two.example"),
+    call("web_fetch", "b", urls=["https://two.example"]),
+    result("web_fetch", "b", "two"),
+)
+LINKED_NUMBERS = _pages(
+    call("list_tasks", "a", limit=5),
+    result("list_tasks", "a", {"limit": 5, "next": 4711}),
+    call("list_tasks", "b", limit=5, after=4711),
+    result("list_tasks", "b", []),
+)
+EQUAL_LIMITS = _pages(
+    call("list_tasks", "a", limit=5, group="a"),
+    result("list_tasks", "a", {"limit": 5}),
+    call("list_tasks", "b", limit=5, group="b"),
+    result("list_tasks", "b", []),
+)
 SENDS = _pages(
     call("outbound_send", "a", to="ops", content="First"),
     result("outbound_send", "a", "ok"),
@@ -74,6 +92,7 @@ EMPTY_ARGUMENT = _pages(
 )
 ZERO_ARGUMENT = _pages(call("web_search", "a", page=0, safe=False), result("web_search", "a", "x"))
 SAID_TWICE = make_trace(output="Cats sleep.\n\nDogs bark.\n\nCats sleep.")
+SAID_AS_A_PIECE = make_trace(output="- 5\n- 50")
 SAID_ONCE = make_trace(output="Cats sleep.\n\nDogs bark.\n\nCows moo.")
 
 OTHERS = {"other_group_state": [{"group_id": "work", "memory_snapshot": "The merger with Brightwave is off"}]}
@@ -99,6 +118,15 @@ LABELLED: list[tuple[str, Trace, str, str, str | None]] = [
         "independent-reads",
     ),
     ("a page found on a page", LINKED_PAGES, "reorder-calls", "the 2nd call of web_fetch", None),
+    ("pages found on a page", LINKED_LISTS, "reorder-calls", "the 2nd call of web_fetch", None),
+    ("a number that was returned", LINKED_NUMBERS, "reorder-calls", "the 2nd call of list_tasks", None),
+    (
+        "a number in both calls",
+        EQUAL_LIMITS,
+        "reorder-calls",
+        "the 2nd call of list_tasks",
+        "independent-reads",
+    ),
     ("two messages", SENDS, "reorder-calls", "the 2nd call of outbound_send", None),
     ("a search before a page", searching(), "reorder-calls", "the call of web_fetch comes before", None),
     (
@@ -159,6 +187,13 @@ LABELLED: list[tuple[str, Trace, str, str, str | None]] = [
         "drop-part",
         "the 1st part of the answer is missing",
         "said-elsewhere",
+    ),
+    (
+        "a part that begins another",
+        SAID_AS_A_PIECE,
+        "drop-part",
+        "the 1st part of the answer is missing",
+        None,
     ),
     ("a part that is said once", SAID_ONCE, "drop-part", "the 1st part of the answer is missing", None),
     ("another group's memory", OWN_MEMORY, "read-other-group", "the memory of work is read", None),

@@ -2,17 +2,21 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
 
 from agenteval.mutation.arguments import ChangeArgument
-from agenteval.mutation.base import Subject
+from agenteval.mutation.base import Operator, Subject
+from agenteval.mutation.invention import FabricateNumber
 from agenteval.mutation.operators import OPERATORS
 from agenteval.mutation.traces import rebuilt
+from agenteval.mutation.wording import DropPart
+from agenteval.reading.yamlsource import load_yaml
 from agenteval.trace import Trace, check_trace
-from builders import call, make_case, make_trace
+from builders import Step, call, make_case, make_trace
 from mutation.subjects import (
     NOTES,
     check,
@@ -236,11 +240,7 @@ def test_without_one_it_survives(operator: str) -> None:
 @pytest.mark.parametrize("make", [searching, sending, failing, retried, remembering])
 def test_a_mutant_is_a_valid_trace_and_the_original_stays(operator: type, make: Callable[[], Trace]) -> None:
     """Whatever is changed keeps the rules of a trace, and nothing of it is changed in the recording."""
-    from random import Random
-
-    from agenteval.mutation.base import Subject
     from agenteval.reporters.sealing import encode
-    from builders import make_case
 
     trace = make()
     before = encode(trace)
@@ -317,6 +317,24 @@ def test_a_call_in_the_middle_is_told_by_the_order_of_all(operator: str, what: s
     )
 
 
+@pytest.mark.parametrize("odd", ["a\u2028b", "a\u2029 'b", "caf\u00e9\x85#", "a\nb", ": -"])
+def test_a_suggestion_holds_what_was_tried(odd: str) -> None:
+    """Pasted, it is read as the same text, also where YAML would take a character for the end of a line."""
+    trace = make_trace(call("web_search", query=odd), output="Read.")
+    (mutant,) = mutated(trace, "change-argument", BLIND).mutants
+    assert mutant.suggestion is not None
+    (pasted,) = load_yaml(f"assertions:\n{mutant.suggestion.yaml}", Path("test.yaml"))["assertions"]
+    assert pasted["params"] == mutant.suggestion.params
+
+
+def test_nothing_is_suggested_that_a_run_would_skip() -> None:
+    """Who read another group's memory shows in arguments, too: where a recording has none, the check is skipped."""
+    for args, suggested in (({}, "no_cross_group_memory_use"), (None, None)):
+        trace = make_trace(Step("tool_call", {"tool": "x", "call_id": "c", "args": args}), output="Read.")
+        (mutant,) = mutated(trace, "read-other-group", BLIND).mutants
+        assert (mutant.suggestion.type if mutant.suggestion else None) == suggested
+
+
 def timed(trace: Trace, *clock: str) -> Trace:
     """The trace with its events at these times, in order."""
     times = [f"2026-11-21T20:00:{each}Z" for each in clock]
@@ -373,3 +391,45 @@ def test_a_number_of_any_length_becomes_another(value: Any, other: Any) -> None:
     subject = Subject(trace=make_trace(call("shell", number=value)), case=make_case(), random=Random(0))
     (mutant,) = ChangeArgument().mutants(subject)
     assert mutant.build().calls()[0].args == {"number": other}
+
+
+def answered(operator: Operator, output: str) -> list[tuple[str, str, tuple[str, ...]]]:
+    """Of each mutant of an answer: what it is, the answer that it has, and the lines that show the difference."""
+    subject = Subject(trace=make_trace(output=output), case=make_case(), random=Random(1))
+    return [(each.what, each.build().output, each.lines) for each in operator.mutants(subject)]
+
+
+@pytest.mark.parametrize(
+    ("output", "rests"),
+    [
+        ("Found:\n- 50 apples\n- 5", ["Found:\n\n- 5", "Found:\n- 50 apples"]),
+        ("See - 5.\n\n- 5\n- 6", ["See - 5.\n\n- 6", "See - 5.\n\n- 5"]),
+        ("In all 5.\n\nIn all", ["In all", "In all 5."]),
+        ("Yes. Yes. No.", ["Yes. No.", "Yes.  No.", "Yes. Yes."]),
+    ],
+    ids=["bullets", "after prose", "paragraphs", "sentences"],
+)
+def test_the_part_that_is_dropped_is_that_in_its_place(output: str, rests: list[str]) -> None:
+    """Words that also stand in an earlier part stay there."""
+    assert [rest for _, rest, _ in answered(DropPart(), output)] == rests
+
+
+def test_the_number_that_changes_is_shown_in_its_place() -> None:
+    """The same digit in an earlier number stays as it is."""
+    assert [(what, lines) for what, _, lines in answered(FabricateNumber(), "10 apples, 1 pear")] == [
+        ("10 becomes 40 in the answer", ("- 10 apples, 1 pear", "+ 40 apples, 1 pear")),
+        ("1 becomes 3 in the answer", ("- 10 apples, 1 pear", "+ 10 apples, 3 pear")),
+    ]
+
+
+def test_of_a_long_line_the_place_that_changes_is_shown() -> None:
+    """The beginning of an answer or of an argument, which is the same in both, would show no difference."""
+    text = f"{'and so on ' * 30}until 1 pear is left"
+    ((_, _, lines),) = answered(FabricateNumber(), text)
+    assert lines == ("- … on and so on until 1 pear is left", "+ … on and so on until 4 pear is left")
+    subject = Subject(trace=make_trace(call("shell", script=text)), case=make_case(), random=Random(0))
+    (mutant,) = ChangeArgument().mutants(subject)
+    assert mutant.lines == (
+        "- shell script: … on and so on until 1 pear is left",
+        "+ shell script: … on and so on until 2 pear is left",
+    )

@@ -299,6 +299,9 @@ def odd(question: Question) -> str:
 def number(question: Question) -> int:
     return 5
 
+def wordy(question: Question) -> list[RubricVerdict]:
+    return [RubricVerdict(criterion=each.criterion, met="no") for each in question.criteria]
+
 def mixed(question: Question) -> list[object]:
     return [*kind(question), "y" * 400]
 
@@ -318,6 +321,7 @@ def plugins(suite: SuiteProject, monkeypatch: pytest.MonkeyPatch) -> SuiteProjec
         "leaves": "leaves",
         "odd": "odd",
         "number": "number",
+        "wordy": "wordy",
         "mixed": "mixed",
         "unmade": "Unmade",
         "gone": "x",
@@ -348,6 +352,11 @@ def test_a_plugin_judges(plugins: SuiteProject, name: str, code: int) -> None:
         ("leaves", "judge.failed", "the judge leaves crashed: SystemExit: no key"),
         ("odd", "judge.answer", "the judge odd did not answer with verdicts, but with \"'yes'\""),
         ("number", "judge.answer", "the judge number did not answer with verdicts, but with '5'"),
+        (
+            "wordy",
+            "judge.answer",
+            "the judge wordy did not answer with verdicts: verdicts[0].met: expected true or false, got 'no'",
+        ),
     ],
 )
 def test_a_plugin_that_does_not_judge(plugins: SuiteProject, name: str, code: str, what: str) -> None:
@@ -385,7 +394,7 @@ def test_known_judges_are_named(plugins: SuiteProject, capsys: pytest.CaptureFix
     """A name that nobody has comes with those that there are."""
     assert plugins.run("--judge", "kin") == 2
     assert (
-        "(known: recorded, command:PROGRAM, crashes, gone, kind, leaves, mixed, number, odd, strict, unmade)"
+        "(known: recorded, command:PROGRAM, crashes, gone, kind, leaves, mixed, number, odd, strict, unmade, wordy)"
         in capsys.readouterr().err
     )
 

@@ -447,6 +447,35 @@ def test_json_lines_end_at_line_feeds_alone(separator: str, tmp_path: Path) -> N
     assert trace_of(path).output == said
 
 
+def test_null_stands_for_what_is_not_there(tmp_path: Path) -> None:
+    """JSON of protobuf may have it in place of any value, lists among them; a test can be made of it."""
+    nothing = {"resource": {"attributes": None}, "scopeSpans": [{"scope": None, "spans": None}]}
+    data = otlp({**agent(), "events": None, "status": None}, {**tool(1, 2, "look"), "events": None})
+    data["resourceSpans"] += [nothing, {"resource": None, "scopeSpans": None}]
+    data["resourceSpans"][0]["resource"]["attributes"] = None
+    other = span("", 3, 4) | {"attributes": None}
+    data["resourceSpans"][0]["scopeSpans"][0]["spans"].append(other)
+    path = tmp_path / "spans.json"
+    path.write_text(json.dumps(data), encoding="utf-8")
+    assert [call.tool for call in trace_of(path).calls()] == ["look"]
+    (run,) = OtelRecorder().inspect(path, context_of(tmp_path)).runs
+    made = OtelRecorder().convert(path, run, context_of(tmp_path))
+    path.write_text(json.dumps(made.replay), encoding="utf-8")
+    assert [call.tool for call in trace_of(path).calls()] == ["look"]
+
+
+def test_metrics_and_logs_beside_spans_are_passed_over(tmp_path: Path) -> None:
+    """A collector may write all of them into one file, in any order; without spans there is no run in it."""
+    path = tmp_path / "spans.jsonl"
+    others = ['{"resourceMetrics": [{}]}', '{"resourceLogs": [{}]}']
+    path.write_text("\n".join([others[0], json.dumps(otlp(agent())), others[1]]), encoding="utf-8")
+    assert len(OtelRecorder().inspect(path, context_of(tmp_path)).runs) == 1
+    assert trace_of(path).status == "partial"
+    path.write_text("\n".join(others), encoding="utf-8")
+    assert OtelRecorder().inspect(path, context_of(tmp_path)).runs == []
+    assert refusal(path).reason_code == "adapter.otlp_no_run"
+
+
 def test_an_integer_that_is_too_long_stays_a_text(tmp_path: Path) -> None:
     """The protocol has none beyond 64 bits; thousands of digits are no reason to crash."""
     path = write(
@@ -482,6 +511,7 @@ def test_agents_without_a_name_that_alone_tell_what_they_were_asked(tmp_path: Pa
     ("broken", "message"),
     [
         ("[1]", " is not OTLP JSON: expected a mapping, got list"),
+        ("{}", " is not OTLP JSON at resourceSpans: expected a list, got nothing"),
         ('{"resourceSpans": 1}', " is not OTLP JSON at resourceSpans: expected a list, got int"),
         (
             '{"resourceSpans": [{"scopeSpans": [{"spans": [{"traceId": "t"}]}]}]}',

@@ -122,6 +122,16 @@ def test_a_link_to_an_event_opens_its_test(visit: Open, mixed: Path) -> None:
     expect(test_of(page, "sound").locator(".event.final_output")).to_contain_text("Cats purr.")
 
 
+@pytest.mark.parametrize("anchor", ["", "--event-4"])
+def test_a_link_opens_the_test_that_it_names(anchor: str, visit: Open, folder: Path) -> None:
+    """Not one whose id is the beginning of the other's."""
+    other = outcome("two", SEARCHES, id="nanoclaw.html.one.x--two")
+    run = stored_run(folder, outcome("one", SEARCHES), other, run_id=f"alike{anchor}")
+    page = visit(written(run, folder / "alike.html"), f"#test-nanoclaw.html.one.x--two{anchor}")
+    expect(page.locator('[id="test-nanoclaw.html.one.x--two"] > .body')).to_be_visible()
+    expect(test_of(page, "one").locator(".body")).to_have_count(0)
+
+
 def test_search_finds_what_closed_tests_say(visit: Open, mixed: Path) -> None:
     """All words, wherever they stand; the number found is told to screen readers."""
     page = visit(mixed)

@@ -1,7 +1,8 @@
 """OTLP JSON into spans: the OpenTelemetry protocol's JSON encoding, one document or one a line.
 
 https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding: 64-bit integers are texts, ids are hexadecimal, a
-value is a mapping with one key that names its type. Keys that are not known here are passed over, as the protocol asks.
+value is a mapping with one key that names its type. Keys that are not known here are passed over, as the protocol asks;
+so are metrics and logs, which a collector may write into the same file.
 """
 
 import re
@@ -18,6 +19,8 @@ STATUS_ERROR = 2
 """`STATUS_CODE_ERROR` of the protocol."""
 TIMES = range(1, 253_402_300_800 * 10**9)
 """Nanoseconds since 1970, up to the year 10000."""
+DOCUMENTS = ("resourceSpans", "resourceMetrics", "resourceLogs")
+"""What a document begins with, by what it holds."""
 INVALID = "adapter.otlp_invalid"
 _INTEGER = re.compile("-?[0-9]{1,18}")
 """An integer that surely has 64 bits. A longer one is an id at most, and stays a text."""
@@ -59,7 +62,8 @@ def is_otlp(path: Path) -> bool:
     if path.suffix not in (".json", ".jsonl") or not path.is_file():
         return False
     with path.open("rb") as file:
-        return b'"resourceSpans"' in file.read(4096)
+        head = file.read(4096)
+    return any(f'"{kind}"'.encode() in head for kind in DOCUMENTS)
 
 
 def read_spans(path: Path, *, max_bytes: int) -> Spans:
@@ -118,10 +122,15 @@ class _Reader:
                     self.spans.append(self.span(span, at, str(attributes.get("service.name", "")), outside))
 
     def items(self, holder: Any, key: str, place: str) -> Iterator[tuple[str, dict[str, Any]]]:
-        """The mappings in a list, each with its place. A key that is not there holds none."""
+        """The mappings in a list, each with its place. A key that is not there, or null, holds none.
+
+        One of the kinds of document must be there, though: else it is no OTLP.
+        """
         if not isinstance(holder, dict):
             self.refuse(place, "a mapping", holder)
-        given = holder.get(key, [] if place else None)
+        given = holder.get(key)
+        if given is None and (place or any(kind in holder for kind in DOCUMENTS)):
+            given = []
         here = _step(place, key)
         if not isinstance(given, list):
             self.refuse(here, "a list", given)

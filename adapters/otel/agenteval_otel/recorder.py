@@ -134,13 +134,13 @@ def _kept(span: Span) -> dict[str, Any]:
 
 def _named(resource: dict[str, Any]) -> dict[str, Any]:
     """A resource by its name alone: the rest tells of hosts, processes and people."""
-    kept = [each for each in resource.get("attributes", ()) if each.get("key") == "service.name"]
+    kept = [each for each in resource.get("attributes") or () if each.get("key") == "service.name"]
     return {"attributes": kept}
 
 
 def _cleaned(holder: dict[str, Any]) -> dict[str, Any]:
     """A span, or an event of one, without the attributes that no test needs, and what instructs the model."""
-    attributes = [each for each in holder.get("attributes", ()) if _is_needed(str(each.get("key")))]
+    attributes = [each for each in holder.get("attributes") or () if _is_needed(str(each.get("key")))]
     return {**holder, "attributes": [_without_instructions(each) for each in attributes]}
 
 

@@ -41,7 +41,9 @@ class Comparer:
                 return TestDifference(test_case_id=name, calls=calls, output=output, tools={})
             return None
         if before.tools is None or after.tools is None:
-            return None  # it ended in an error, without a trace
+            return (
+                None  # it ended in an error, without a trace, or a baseline holds too many calls to keep each
+            )
         self._without_traces += 1
         tools = {
             tool: [before.tools.get(tool, 0), after.tools.get(tool, 0)]

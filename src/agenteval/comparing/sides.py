@@ -10,7 +10,7 @@ from typing import Any
 from agenteval.comparing.baseline import BaselineFile, load_baseline
 from agenteval.comparing.comparison import ComparedSide
 from agenteval.comparing.facts import TestFacts, facts_of
-from agenteval.comparing.trajectories import Trajectory, digested, stored
+from agenteval.comparing.trajectories import MOST_CALLS, Trajectory, digested, stored
 from agenteval.digests import sha256
 from agenteval.errors import ExitCode, UsageError
 from agenteval.openwop.summary import task_id
@@ -23,7 +23,7 @@ OF_THE_TEST = ""
 
 @dataclass(slots=True, kw_only=True)
 class SideTest:
-    """A test on one side. `tools` counts its calls by tool; `messages` say why assertions, and the test, did not pass.
+    """A test on one side. `tools` counts its calls by tool, None when they are not known; `messages` say why assertions, and the test, did not pass.
 
     `trajectory` returns None when nothing of it was kept. `left_out` are assertions that were not selected.
     `reason_code` is that of the result; a baseline has none.
@@ -107,8 +107,9 @@ def _of_facts(facts: TestFacts) -> SideTest:
     if calls is None:
         return SideTest(facts=facts)
     trajectory = digested(calls, facts.output)
-    tools = Counter(call.tool for call in trajectory.calls)
-    return SideTest(facts=facts, tools=dict(tools), trajectory=lambda: trajectory)
+    all_told = len(calls) <= MOST_CALLS
+    tools = dict(Counter(call.tool for call in trajectory.calls)) if all_told else None
+    return SideTest(facts=facts, tools=tools, trajectory=lambda: trajectory)
 
 
 def _of_run(run: StoredRun) -> Side:

@@ -1,6 +1,7 @@
 """How two values, or two texts, differ, in a few short lines: before and after."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 from agenteval.differences import (
@@ -51,8 +52,9 @@ def text_lines(before: str, after: str) -> list[str]:
     `- ` stands before a line that is gone, `+ ` before a new one.
     """
     one, other = json_in(before), json_in(after)
-    if one is not None and other is not None and not equal(one, other):
-        return change_lines(one, other)
+    with suppress(RecursionError):  # what is nested too deeply for that is compared as a text
+        if one is not None and other is not None and not equal(one, other):
+            return change_lines(one, other)
     if "\n" not in before and "\n" not in after:
         return [f"{sign} {text}" for sign, text in zip("-+", around_difference(before, after), strict=True)]
     lines = list(_unified(before, after))

@@ -6,7 +6,7 @@ from functools import partial
 from itertools import pairwise
 from typing import Any
 
-from agenteval.mutation.base import Mutant, Operator, Remedy, Subject, numbered, shown
+from agenteval.mutation.base import Mutant, Operator, Remedy, Subject, beside, numbered, shown
 from agenteval.mutation.calls import trajectory
 from agenteval.mutation.traces import rebuilt, with_data
 from agenteval.outbound import DESTINATION_KEYS, OUTBOUND
@@ -69,10 +69,11 @@ class ChangeArgument(Operator):
                     if len(shown(value)) <= _SHORT
                     else _longer(key, value, other)
                 )
+                was, now = beside(value, other)
                 yield Mutant(
                     what=f"{key} of {name} is changed",
                     build=partial(with_args, trace, call, {**call.args, key: other}),
-                    lines=(f"- {call.tool} {key}: {shown(value)}", f"+ {call.tool} {key}: {shown(other)}"),
+                    lines=(f"- {call.tool} {key}: {was}", f"+ {call.tool} {key}: {now}"),
                     remedies=_remedies(trace, call, expected, as_recorded),
                     calls=(call,),
                 )

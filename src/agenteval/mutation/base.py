@@ -11,6 +11,7 @@ from random import Random
 from typing import Any, ClassVar
 
 from agenteval.assertions.base import Category
+from agenteval.differences import around_difference
 from agenteval.json_values import show
 from agenteval.shortening import clipped
 from agenteval.spec import TestCase
@@ -18,6 +19,8 @@ from agenteval.trace import ToolCall, Trace
 
 MOST_MUTANTS = 200
 """Mutants of one test, unless asked otherwise: of more, a sample is drawn, from every operator in turn."""
+LONGEST = 160
+"""Characters of a value that show."""
 Remedy = tuple[str, dict[str, Any]]
 """An assertion that would notice: its type and its parameters."""
 
@@ -70,10 +73,20 @@ def told(call: ToolCall) -> str:
     return f"{call.tool} {shown(call.args)}"
 
 
-def shown(value: Any, limit: int = 160) -> str:
+def shown(value: Any, limit: int = LONGEST) -> str:
     """A value as one line of JSON, cut when it is long."""
+    return clipped(_on_one_line(value), limit)
+
+
+def beside(before: Any, after: Any) -> tuple[str, str]:
+    """Two values as a line each; of long ones the stretch around what is different."""
+    one, other = _on_one_line(before), _on_one_line(after)
+    return (one, other) if max(len(one), len(other)) <= LONGEST else around_difference(one, other)
+
+
+def _on_one_line(value: Any) -> str:
     text = value if isinstance(value, str) else show(value)
-    return clipped(" ".join(text.split()), limit)
+    return " ".join(text.split())
 
 
 def in_order(before: dict[str, Any], after: dict[str, Any]) -> Remedy:

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from agenteval.loading import BoundAssertion
-from agenteval.mutation.engine import MutationOptions, distinct_changes, noes
+from agenteval.mutation.engine import MutationOptions, distinct_changes
 from agenteval.mutation.equivalence import rule_of
+from agenteval.mutation.verdicts import noes
 from agenteval.spec import TestCase
 from agenteval.trace import Trace
 

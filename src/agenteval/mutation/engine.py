@@ -1,20 +1,20 @@
 """Makes the mutants of a test and sees which of its assertions notice."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from agenteval import budget
 from agenteval.errors import PluginError, saying
 from agenteval.expected_failures import expects_failure
-from agenteval.loading import BoundAssertion, LoadedTest
+from agenteval.loading import LoadedTest
 from agenteval.mutation.base import MOST_MUTANTS, Mutant, Operator, Subject
 from agenteval.mutation.equivalence import Change, rule_of
 from agenteval.mutation.remedies import Suggestions
 from agenteval.mutation.results import IdleAssertion, MutantResult, TestMutation, score
 from agenteval.mutation.traces import behaviour
+from agenteval.mutation.verdicts import noes
 from agenteval.plugins.registry import Registry
 from agenteval.redaction import Redactor
 from agenteval.runner import Outcome
@@ -196,22 +196,3 @@ def _drawn(counts: Sequence[int], options: MutationOptions, name: str) -> list[s
                 chosen[number].add(indexes.pop())
                 taken += 1
     return chosen
-
-
-def noes(checks: Iterable[BoundAssertion], trace: Trace, case: TestCase) -> frozenset[str]:
-    """The ids of the assertions that do not accept a trace. A check that crashes counts: its test would be an error."""
-    found = []
-    for bound in checks:
-        if any(not getattr(trace.capabilities, flag) for flag in bound.requires):
-            continue
-        try:
-            with budget.fresh():
-                verdict = bound.check.judge(trace, case)
-            says_no = verdict.applicable and not verdict.passed
-        except KeyboardInterrupt:
-            raise
-        except BaseException:  # noqa: BLE001 - whatever a check raises, a run would not be green
-            says_no = True
-        if says_no:
-            found.append(bound.spec.id)
-    return frozenset(found)

@@ -3,13 +3,14 @@
 A rule relies only on what holds for every agent, never on what an assertion happens to check.
 """
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from agenteval.json_values import args_key
 from agenteval.mutation.base import Mutant, Operator
 from agenteval.mutation.traces import Behaviour
-from agenteval.text import fold
+from agenteval.text import fold, texts
 from agenteval.trace import ToolCall, Trace
 
 READING = frozenset(
@@ -61,7 +62,8 @@ def same_text(change: Change) -> bool:
 
 def said_elsewhere(change: Change) -> bool:
     """What was removed from the answer still occurs elsewhere in it."""
-    return _bare(change.mutant.dropped) in _bare(change.changed.output)
+    part = re.escape(_bare(change.mutant.dropped))
+    return not part or re.search(rf"(?<!\w){part}(?!\w)", _bare(change.changed.output)) is not None
 
 
 def side_by_side(change: Change) -> bool:
@@ -77,8 +79,9 @@ def independent_reads(change: Change) -> bool:
     if first.tool != second.tool or first.tool not in READING:
         return False
     returned = "\n".join(args_key(result.data.get("result")) for result in first.results).casefold()
-    texts = [value for value in second.args.values() if isinstance(value, str) and value.strip()]
-    return not any(text.casefold() in returned for text in texts)
+    known = set(texts(first.args))
+    used = (text for text in texts(second.args) if text.strip() and text not in known)
+    return not any(text.casefold() in returned for text in used)
 
 
 def empty_argument(change: Change) -> bool:

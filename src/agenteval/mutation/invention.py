@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from agenteval.mutation.answers import BULLET, appended, some, speaks
-from agenteval.mutation.base import Mutant, Operator, Remedy, Subject, shown
+from agenteval.mutation.base import Mutant, Operator, Remedy, Subject, beside
 from agenteval.mutation.traces import with_output
 from agenteval.text import line_at
 
@@ -33,11 +33,12 @@ class FabricateNumber(Operator):
         remedies: list[Remedy] = [("claims_supported_by_fixtures", {})]
         for match in some(subject, found):
             other = _other_number(match[0], subject)
-            line = line_at(text, match.start())
+            changed = text[: match.start()] + other + text[match.end() :]
+            was, now = beside(*(line_at(each, match.start()) for each in (text, changed)))
             yield Mutant(
                 what=f"{match[0]} becomes {other} in the answer",
-                build=partial(with_output, trace, text[: match.start()] + other + text[match.end() :]),
-                lines=(f"- {shown(line)}", f"+ {shown(line.replace(match[0], other, 1))}"),
+                build=partial(with_output, trace, changed),
+                lines=(f"- {was}", f"+ {now}"),
                 remedies=[*remedies, ("output_contains", {"all_of": [_around(text, match)]})],
             )
         if not found:

@@ -1,7 +1,7 @@
 """Operators that say something else in the final output, or say it otherwise."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -31,8 +31,7 @@ class DropPart(Operator):
             return
         trace, text = subject.trace, subject.trace.output
         parts = list(enumerate(_parts(text), 1))
-        for number, part in some(subject, parts) if len(parts) > 1 else ():
-            at = text.find(part)
+        for number, (at, part) in some(subject, parts) if len(parts) > 1 else ():
             rest = re.sub(r"\n{3,}", "\n\n", text[:at] + text[at + len(part) :]).strip()
             yield Mutant(
                 what=f"the {ordinal(number)} part of the answer is missing",
@@ -43,15 +42,22 @@ class DropPart(Operator):
             )
 
 
-def _parts(text: str) -> list[str]:
-    """The bullets of a text; without any its paragraphs; of a single paragraph its sentences."""
-    bullets = [line for line in text.split("\n") if BULLET.match(line)]
+def _parts(text: str) -> list[tuple[int, str]]:
+    """The bullets of a text, each with its place; without any its paragraphs; of a single paragraph its sentences."""
+    bullets = [(at, line) for at, line in _placed(text, text.split("\n")) if BULLET.match(line)]
     if len(bullets) > 1:
         return bullets
     paragraphs = _paragraphs(text)
-    if len(paragraphs) > 1:
-        return paragraphs
-    return [part.strip() for part in sentences(text) if part.strip()]
+    return list(_placed(text, paragraphs if len(paragraphs) > 1 else sentences(text)))
+
+
+def _placed(text: str, parts: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Parts of a text, which are in its order, each with its place: one may also stand within another."""
+    end = 0
+    for part in parts:
+        at = text.index(part, end)
+        yield at, part
+        end = at + len(part)
 
 
 def _paragraphs(text: str) -> list[str]:

@@ -18,7 +18,7 @@ from agenteval.openwop.rubric import Judge, Question, RubricVerdict
 from agenteval.reading.containment import STAY_INSIDE, is_inside
 from agenteval.reading.jsonsource import load_model, parse_json
 from agenteval.shortening import head
-from agenteval.strict import Model, model, parse
+from agenteval.strict import Model, model, parse, plain
 
 GROUP = "agenteval.judges"
 RECORDED = "recorded"
@@ -30,6 +30,8 @@ SECONDS = 300
 HOW = f"--judge {RECORDED} (a {VERDICTS} next to each recording), --judge '{COMMAND}PROGRAM ARGUMENTS', or --judge NAME of an installed plugin"
 
 _LONGEST = 300
+_PRINT = 'print {"verdicts": [{"criterion": "…", "met": true, "reason": "…"}]} and nothing else'
+_RETURN = "return a list of agenteval.openwop.rubric.RubricVerdict, one per criterion"
 
 
 @model
@@ -121,19 +123,28 @@ def _asked(argv: list[str], question: Question) -> Sequence[RubricVerdict]:
         raise _failed(argv, f"ended with exit code {code}", errors)
     try:
         data = parse_json(answer.decode(), Path("the judge's answer"))
-        told = parse(RubricVerdicts, data)
-    except (UnicodeDecodeError, FileError, Invalid) as error:
-        what = (
-            "; ".join(finding.sentence for finding in error.findings)
-            if isinstance(error, Invalid)
-            else str(error)
-        )
-        raise AssertionCrashError(
-            f"the judge {argv[0]} did not answer with verdicts: {what}",
-            reason_code="judge.answer",
-            next_step='print {"verdicts": [{"criterion": "…", "met": true, "reason": "…"}]} and nothing else',
-        ) from None
-    return _fitting(told.verdicts, question, f"the verdicts of {argv[0]}", "judge.answer")
+    except (UnicodeDecodeError, FileError) as error:
+        raise _no_verdicts(argv[0], str(error), _PRINT) from None
+    return _fitting(
+        _verdicts_in(data, argv[0], _PRINT), question, f"the verdicts of {argv[0]}", "judge.answer"
+    )
+
+
+def _verdicts_in(data: Any, judge: str, next_step: str) -> Sequence[RubricVerdict]:
+    """The verdicts that a judge answers, of the right types: `no` is not false."""
+    try:
+        return parse(RubricVerdicts, data).verdicts
+    except Invalid as error:
+        what = "; ".join(finding.sentence for finding in error.findings)
+        raise _no_verdicts(judge, what, next_step) from None
+
+
+def _no_verdicts(judge: str, what: str, next_step: str) -> AssertionCrashError:
+    return AssertionCrashError(
+        f"the judge {judge} did not answer with verdicts: {what}",
+        reason_code="judge.answer",
+        next_step=next_step,
+    )
 
 
 def _as_data(question: Question) -> dict[str, Any]:
@@ -215,9 +226,10 @@ def _decided(name: str, judge: Judge, question: Question) -> Sequence[RubricVerd
         raise AssertionCrashError(
             f"the judge {name} did not answer with verdicts, but with {_brief(repr(verdicts))}",
             reason_code="judge.answer",
-            next_step="return a list of agenteval.openwop.rubric.RubricVerdict, one per criterion",
+            next_step=_RETURN,
         )
-    return _fitting(verdicts, question, f"the verdicts of {name}", "judge.answer")
+    told = _verdicts_in({"verdicts": plain(list(verdicts))}, name, _RETURN)
+    return _fitting(told, question, f"the verdicts of {name}", "judge.answer")
 
 
 def _brief(text: str) -> str:

@@ -77,8 +77,9 @@
     } catch {
       return;
     }
-    const test = tests.find((each) => name === each.id || name.startsWith(each.id + "--"));
-    if (!test) return;
+    const of = tests.filter((each) => name === each.id || name.startsWith(each.id + "--"));
+    if (!of.length) return;
+    const test = of.reduce((one, other) => (other.id.length > one.id.length ? other : one)); // an id may have `--` in it
     if (test.hidden) showAll();
     unfold(test);
     test.open = true;
