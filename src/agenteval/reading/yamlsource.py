@@ -37,6 +37,8 @@ _TAGS = {
 _VALUES = frozenset((AliasEvent, MappingStartEvent, ScalarEvent, SequenceStartEvent))
 """The events that begin a value or a key."""
 
+_DEEPER = {MappingStartEvent: 1, SequenceStartEvent: 1, MappingEndEvent: -1, SequenceEndEvent: -1}
+"""How many levels deeper what follows an event is."""
 _COLLECTION_TAGS = {"tag:yaml.org,2002:map": MappingStartEvent, "tag:yaml.org,2002:seq": SequenceStartEvent}
 
 
@@ -103,15 +105,16 @@ def events(text: str) -> NextEvent:
 def quoted_scalars(text: str, lines: int) -> Iterator[tuple[str, str]]:
     """The scalars in quotes that begin in the first lines, as what they mean and as they are written.
 
-    Ends before what cannot be read.
+    Ends before what cannot be read, or is nested too deep.
     """
-    next_event, event = events(text), None
+    next_event, event, depth = events(text), None, 0
     while type(event) is not StreamEndEvent:
         try:
             event = next_event()
         except yaml.YAMLError:
             return
-        if event.start_mark.line >= lines:
+        depth += _DEEPER.get(type(event), 0)
+        if event.start_mark.line >= lines or depth > MAX_DEPTH:
             return
         if type(event) is ScalarEvent and event.style in ("'", '"'):
             start, length = _stretch(event)
