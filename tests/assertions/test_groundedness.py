@@ -421,7 +421,7 @@ def test_another_name_is_none_of_its_initials(source: str) -> None:
     """The source says this of another one."""
     verdict = read(source, "Chips of Intel were sold to the lab.", min_support=0)
     assert [each["reasons"] for each in verdict.observed["claims"]] == [
-        ['the source says otherwise: "Intel were sold"']
+        ['the source contradicts "Intel were sold"']
     ]
 
 
@@ -486,6 +486,40 @@ def test_thousands_after_blanks_and_hours_with_their_clock(claim: str, facts: li
         " Much was said of bus 12 with its 500 cars."
     )
     assert unsupported(read(source, claim, check=["numbers"])) == [facts]
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "The article notes that he moved to Busan in 1951.",
+        "According to the latest search results, he moved to Busan in 1951.",
+        "As the page explains, he moved to Busan in 1951.",
+        "He moved to Busan in 1951, according to your e-mail.",
+        'The page also says: "He moved to Busan in 1951."',
+        "It closed on 26.06.",
+    ],
+)
+def test_where_something_was_read_is_no_claim(claim: str) -> None:
+    """Nor are a word or two that describe it, in small letters."""
+    source = "Chang was born in Seoul. He moved to Busan in 1951. There is no lift. It closed on 26 June."
+    assert [each["support"] for each in read(source, claim).observed["claims"]] == [1.0]
+
+
+@pytest.mark.parametrize(
+    ("claim", "reason"),
+    [
+        ("The article notes that he moved to Busan in 1952.", "no source has 1952"),
+        ("According to the Reuters report, he moved to Busan in 1951.", "no source has Reuters"),
+        ("The page says there is a lift.", 'the source contradicts "lift"'),
+        ("The report says he did not move to Busan.", 'the source contradicts "not move"'),
+        ("The report says not to move to Busan.", 'the source contradicts "not to move"'),
+    ],
+)
+def test_what_was_read_there_is_a_claim(claim: str, reason: str) -> None:
+    """And so is a name of the source, and what denies the rest."""
+    source = "Chang was born in Seoul. He moved to Busan in 1951. There is no lift."
+    verdict = read(source, claim, min_support=0)
+    assert [each.get("reasons") for each in verdict.observed["claims"]] == [[reason]]
 
 
 def test_min_support_is_the_authors() -> None:

@@ -67,8 +67,8 @@ def test_values_in_another_order_are_not_exchanged(source: str, output: str) -> 
 )
 def test_exchanged_values_are_found(source: str, output: str, found: list[str]) -> None:
     told = reasons(source, output)
-    assert [reason for reason in told if "otherwise" in reason] == [
-        f'the source says otherwise: "{each}"' for each in found
+    assert [reason for reason in told if "contradicts" in reason] == [
+        f'the source contradicts "{each}"' for each in found
     ]
 
 

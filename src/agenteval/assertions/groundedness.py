@@ -153,7 +153,7 @@ check: [numbers, dates, urls, names]
             found.append(f"no source has {', '.join(unknown)}")
         if each.elsewhere:
             found.append(f"no source says this about {', '.join(each.elsewhere)}")
-        found += [f'the source says otherwise: "{cut(part, 80)}"' for part in each.contradicted]
+        found += [f'the source contradicts "{cut(part, 80)}"' for part in each.contradicted]
         if each.score < self.min_support:
             found.append(f"wording supported {each.score:g}, needed {self.min_support:g}")
         return found

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from agenteval.grounding.apparatus import DOCUMENTS
 from agenteval.grounding.links import links
 from agenteval.grounding.quantities import quantities
 from agenteval.language.questions import is_question
@@ -67,15 +68,11 @@ _FOUND = lazy(
     r"(?:results?|articles?|pages?|hits|matches|sources|entries|reports?|stories)\b"
 )
 """How many results the agent says it found: it counts what it was given."""
-_DOCUMENTS = (
-    "article|page|text|story|e?mails?|messages?|results?|recipe|readme|changelog|forecast|reports?|listings?|sources?|documents?"
-    "|files?|tables?|calendar|thread|posts?|reviews?|snippets?|(?:web)?site|notes?|logs?|output|documentation|description|entry"
-)
 _LACKS = lazy(
     r"\bi (?:still |also |just )?(?:(?:do|did|could|have|ca)(?:n't| not)|cannot|was(?:n't| not) able to|(?:was|am) unable to)"
     r" (?:yet |actually )?(?:see|find|found|spot|seen|have(?! to\b)|check|tell|say|know|verify|confirm|locate)\b"
     r"|\bi (?:have|found|see|saw|got) (?:no (?!doubt|problem)|nothing (?:about|on|for|from|in|under|by|that)|none)\b"
-    rf"|\b(?:{_DOCUMENTS}) (?:also )?(?:(?:do|does|did)(?:n't| not)|never) (?:actually |explicitly |really )?"
+    rf"|\b(?:{DOCUMENTS}) (?:also )?(?:(?:do|does|did)(?:n't| not)|never) (?:actually |explicitly |really )?"
     r"(?:say|mention|give|state|specify|tell|indicate|list|cover|include|show)\b"
     r"|\bsays? nothing (?:about|on|of)\b|\bno mention of\b"
     r"|\bich [^.]{0,60}\b(?:nichts|nicht|keine?n?)\b[^.]{0,60}\b(?:gefunden|finden|sehen|gesehen|entdeckt)\b"

@@ -76,7 +76,7 @@ _NUMERIC = [
     ),
     lazy(r"(?<!\d)(?P<year>[12]\d{3}) ?[年년] ?(?P<month>[01]?\d) ?[月월]"),
     lazy(
-        r"(?:(?<=\b(?:am|ab) )|(?<=\b(?:zum|vom|bis|den|dem) )|(?<=(?:tag|och), )|(?<=(?:tag|och) )|(?<=\()|(?<=\b(?:mo|di|mi|do|fr|sa|so)[ .,] )"
+        r"(?:(?<=\b(?:am|ab|on) )|(?<=\b(?:zum|vom|bis|den|dem) )|(?<=(?:tag|och), )|(?<=(?:tag|och) )|(?<=\()|(?<=\b(?:mo|di|mi|do|fr|sa|so)[ .,] )"
         r"|(?<=\b(?:mo|di|mi|do|fr|sa|so) ))"
         r"(?P<day>[0-3]?\d)\.(?P<month>[01]?\d)\.(?!\d)",
         re.IGNORECASE,

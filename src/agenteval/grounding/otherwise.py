@@ -29,7 +29,7 @@ from agenteval.grounding.statements import Fact, Statement
 from agenteval.grounding.subjects import Subject, said_of_each
 from agenteval.grounding.temperatures import misplaced
 from agenteval.grounding.wording import tokens as phrase
-from agenteval.language.signs import END, words
+from agenteval.language.signs import BREAK, END, words
 from agenteval.lazyregex import lazy
 from agenteval.text import fold
 
@@ -61,7 +61,7 @@ class Nearest:
         """What it contradicts, where it is clear that the claim refers to it, as written. `span` is the passage."""
         if self._passages.is_record(self._best):
             yield from self._by_object(span.text)
-        elif not _has_word_for_word(span.text, self._stated.without_links.strip(" .")):
+        elif not _has_word_for_word(span.text, self._stated.without_links.strip(f" .{BREAK}")):
             yield from self._by_prose(span.text)
 
     def _by_prose(self, passage: str) -> Iterator[str]:
