@@ -9,7 +9,7 @@ stands in one of them, `source_text` and `source_numbers` answer for all of them
 The two beside each other: `claims` takes an output apart, and `support` judges a claim, by `known_numbers` (with
 `counts` and `conversions`, and `siblings` and `timed_lines` for what a text tells of another thing) and `known_names`, the `overlap` of its
 words, and what is said `otherwise`: `contradictions` (`denials`, `opposites`, `roles` and `comparisons` of `compared` texts),
-`states`, `directions`, `changes`, `clauses`, `exchanges`, `temperatures` and `rows`, in data also `labels`, `extremes`, and `subjects` where a claim names
+`states`, `directions`, `changes`, `clauses`, `copies`, `exchanges`, `temperatures` and `rows`, in data also `labels`, `extremes`, and `subjects` where a claim names
 several objects.
 `citations` judges references, `marking` shows what is wrong, `effort` bounds the search.
 """

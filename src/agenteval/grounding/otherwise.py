@@ -15,6 +15,7 @@ from agenteval.grounding.contradictions import (
     denied_words,
     other_names_in,
 )
+from agenteval.grounding.copies import replaced
 from agenteval.grounding.directions import has_direction, reversed_changes, reversed_in_prose
 from agenteval.grounding.exchanges import exchanged, exchanged_facts
 from agenteval.grounding.extremes import not_extreme
@@ -75,6 +76,9 @@ class Nearest:
         yield from outdated(self._stated, passage)
         yield from exchanged_facts(self._stated, passage, self._content)
         yield from told_otherwise(self._stated, self._content, self._passages.prose_with)
+        yield from (
+            each.text for each in replaced(self._stated, passage) if not self._sources.has_phrase(each.row)
+        )
         yield from self._by_other_rows(*self._passages.written(self._best))
 
     def _by_place_of_names(self) -> Iterator[str]:

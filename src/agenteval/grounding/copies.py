@@ -1,0 +1,173 @@
+"""A claim that says what a sentence of the sources says, word for word, but for one fact: a number, a date or a name.
+
+The sentence has another one in its place, so that it contradicts the claim, although the fact itself may stand elsewhere.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from agenteval.grounding.dates import Date
+from agenteval.grounding.quantity import Quantity
+from agenteval.grounding.statements import Statement, agree, statement
+from agenteval.grounding.weekdays import weekday
+from agenteval.grounding.wording import Name, tokens
+from agenteval.lazyregex import lazy
+
+LEAST_ALIKE = 5
+"""Words around a fact that have to be the same, at least."""
+SHARE_ALIKE = 0.8
+"""The share of the words of a claim that have to be the same, besides the fact."""
+LONGEST = 1_500
+"""Characters of a claim and of a passage that are compared."""
+LIST = 3
+"""Words and facts from one to the next but one in a list."""
+
+
+class Held(NamedTuple):
+    """A fact of a claim in whose place a passage has another one, with the word before it and after it, folded."""
+
+    text: str
+    row: tuple[str, ...]
+
+
+class _Slot(NamedTuple):
+    """A fact in a row of words: its value, and how it is written."""
+
+    value: Quantity | Date | Name
+    text: str
+
+    def is_alike(self, other: "_Slot") -> bool:
+        """Whether the two are of one kind, so that one can stand in the place of the other."""
+        mine, theirs = self.value, other.value
+        if isinstance(mine, Quantity) and isinstance(theirs, Quantity):
+            return mine.unit == theirs.unit
+        if isinstance(mine, Name) and isinstance(theirs, Name):
+            return (_day(mine) is None) == (_day(theirs) is None)
+        return isinstance(mine, Date) and isinstance(theirs, Date)
+
+    def is_same(self, other: "_Slot") -> bool:
+        """Whether both may mean the same."""
+        mine, theirs = self.value, other.value
+        if isinstance(mine, Name):
+            return isinstance(theirs, Name) and _are_one(mine, theirs)
+        return not isinstance(theirs, Name) and agree(mine, theirs, _are_nearly_equal)
+
+
+_Part = str | _Slot
+
+
+def _day(name: Name) -> str | None:
+    return weekday(name.tokens[0]) if len(name.tokens) == 1 else None
+
+
+def _are_one(one: Name, other: Name) -> bool:
+    """Whether two names may be of one: they share a word, or one is the initials of the other, or the same day."""
+    if (day := _day(one)) is not None:
+        return day == _day(other)
+    initials = ["".join(word[0] for word in name.tokens) for name in (one, other)]
+    return (
+        not set(one.tokens).isdisjoint(other.tokens)
+        or initials[0] in other.tokens
+        or initials[1] in one.tokens
+        or any(mine[:4] == theirs[:4] for mine in one.tokens for theirs in other.tokens)
+    )
+
+
+def _are_nearly_equal(one: Quantity, other: Quantity) -> bool:
+    """Whether the first number may be the other, or what it rounds, or that it is more than."""
+    share = max(one.nearly, other.nearly)
+    near = any(abs(mine - theirs) <= abs(theirs) * share for mine in one.values for theirs in other.values)
+    return near or (one.over and min(one.values) < max(other.values))
+
+
+def replaced(stated: Statement, passage: str) -> Iterator[Held]:
+    """The facts of a claim in whose place a passage, which else says the same, has others."""
+    if len(stated.text) > LONGEST or len(passage) > LONGEST:
+        return
+    mine, theirs = _row(stated), _row(statement(passage))
+    least = max(LEAST_ALIKE, SHARE_ALIKE * (sum(map(bool, mine)) - 1))
+    for place, slot in enumerate(mine):
+        if not isinstance(slot, _Slot):
+            continue
+        rivals = [
+            (other, at)
+            for at, other in enumerate(theirs)
+            if isinstance(other, _Slot)
+            and slot.is_alike(other)
+            and _stands_in(mine, place, theirs, at, least)
+        ]
+        if rivals and not any(_is_near(slot, theirs, at) for _, at in rivals):
+            beside = mine[max(0, place - 1) : place + 2]
+            row = [
+                word
+                for each in beside
+                for word in (tokens(each.text) if isinstance(each, _Slot) else [each] if each else [])
+            ]
+            yield Held(slot.text, tuple(row))
+
+
+def _stands_in(mine: Sequence[_Part], place: int, theirs: Sequence[_Part], at: int, least: float) -> bool:
+    """Whether so many words around two places are the same, some of them on both sides."""
+    before = _alike(mine[:place][::-1], theirs[:at][::-1])
+    after = _alike(mine[place + 1 :], theirs[at + 1 :])
+    return bool(before and after) and sum(map(bool, (*before, *after))) >= least
+
+
+def _is_near(slot: _Slot, row: Sequence[_Part], at: int) -> bool:
+    """Whether the same fact stands there, or beside it: in a list the order may be another one."""
+    return any(
+        isinstance(each, _Slot) and slot.is_alike(each) and slot.is_same(each)
+        for each in row[max(0, at - LIST) : at + LIST + 1]
+    )
+
+
+def _alike(mine: Sequence[_Part], theirs: Sequence[_Part]) -> Sequence[_Part]:
+    """The first words and facts, as far as they are the same."""
+    count = 0
+    for one, other in zip(mine, theirs, strict=False):
+        if isinstance(one, _Slot) and isinstance(other, _Slot):
+            if not (one.is_alike(other) and one.is_same(other)):
+                break
+        elif one != other:
+            break
+        count += 1
+    return mine[:count]
+
+
+def _row(stated: Statement) -> list[_Part]:
+    """The words of a text, folded, with its facts among them and the ends of its sentences around them."""
+    text = stated.without_links
+    spans: list[tuple[int, int, Quantity | Date | Name]] = [
+        (each.start, each.end, each) for each in stated.facts
+    ]
+    taken = bytearray(len(text))
+    for start, end, _ in spans:
+        taken[start:end] = b"\1" * (end - start)
+    for name in stated.names:
+        at = text.find(name.text)
+        while at >= 0:
+            end = at + len(name.text)
+            if not any(taken[at:end]):
+                spans.append((at, end, name))
+                taken[at:end] = b"\1" * (end - at)
+            at = text.find(name.text, end)
+    found: list[_Part] = [_END]
+    last = 0
+    for start, end, value in sorted(spans, key=lambda span: span[:2]):
+        found += _words(text[last:start])
+        found.append(_Slot(value, text[start:end]))
+        last = max(last, end)
+    found += _words(text[last:])
+    return found if found[-1] == _END else [*found, _END]
+
+
+def _words(text: str) -> Iterator[str]:
+    """The words of a text, and an end between its sentences, also where no blank parts them."""
+    for number, piece in enumerate(_STOP.split(text)):
+        if number:
+            yield _END
+        yield from tokens(piece)
+
+
+_END = ""
+_STOP = lazy(r"[.!?;\n](?=\W*(?:\s|[A-Z]|\Z))")
