@@ -8,7 +8,7 @@ from posixpath import join, normpath
 from typing import Literal
 
 from agenteval.lazyregex import lazy
-from agenteval_nanoclaw.session.edits import edits
+from agenteval.shell.edits import edits
 
 Access = Literal["read", "write", "names"]
 
