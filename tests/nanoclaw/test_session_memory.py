@@ -158,6 +158,26 @@ OWN = "main/CLAUDE.local.md"
         ("cp notes.md CLAUDE.local.md", [f"write {OWN}"]),
         ("mv CLAUDE.local.md notes.md", [f"write {OWN}"]),
         ("cat -e CLAUDE.local.md", [f"read {OWN}"]),
+        ("tar czf /tmp/own.tgz . && cp -r /workspace/agent /tmp", []),
+        ("tar czf /tmp/f.tgz -C /workspace/extra family", ["read telegram_family/CLAUDE.local.md"]),
+        ("cp -r /workspace/extra/family/ /tmp/x", ["read telegram_family/CLAUDE.local.md"]),
+        ("rsync -a /workspace/extra/[f]amily /tmp/x", ["read telegram_family/CLAUDE.local.md"]),
+        ("ln -s /workspace/extra/family own", ["read telegram_family/CLAUDE.local.md"]),
+        ("cp -r /workspace/extra/family/photos /tmp/x", []),
+        ("rm -rf /workspace/extra/family", ["write telegram_family/CLAUDE.local.md"]),
+        (
+            "bash -c 'cd /workspace/extra; cat family/CLAUDE.local.md'",
+            ["read telegram_family/CLAUDE.local.md"],
+        ),
+        ("sudo -u node cat CLAUDE.local.md", [f"read {OWN}"]),
+        ("timeout 5 cat CLAUDE.local.md", [f"read {OWN}"]),
+        ("echo CLAUDE.local.md | xargs cat", [f"read {OWN}"]),
+        ("cat $(echo CLAUDE.local.md)", [f"read {OWN}"]),
+        ("for f in CLAUDE.local.md notes.md; do cat $f; done", [f"read {OWN}"]),
+        ("cat {CLAUDE.local,preferences,notes}.md", ["read main/preferences.md", f"read {OWN}"]),
+        ("find . -name CLAUDE.local.md -exec cat {} +", []),
+        ("cat $UNKNOWN $(date)", []),
+        ("cat <<E | sh\ncat CLAUDE.local.md\nE", [f"read {OWN}"]),
         ("cat <&3; cat CLAUDE.local.md", [f"read {OWN}"]),
         ("date", []),
         ("echo 'unclosed", []),
@@ -240,7 +260,10 @@ def test_what_is_read_is_told(tool: str, args: dict[str, str], output: str, read
     [
         ("python3 -c 'open(\"CLAUDE.local.md\")'", True),
         ("cp -r x y; node read.js /workspace/group/CLAUDE.md", True),
-        ("tar c /workspace/extra/family", True),
+        ("tar c /workspace/extra/all", True),
+        ("cp -r /workspace/project/groups /tmp", True),
+        ("tar c /workspace/extra/family", False),
+        ("tar c . conversations /workspace/project/src", False),
         ("vim ~/.claude/projects/x/memory/MEMORY.md", True),
         ("cat /workspace/project/groups/*/CLAUDE.md", True),
         ("cat /workspace/extra/all/*/CLAUDE.local.md", True),
@@ -383,7 +406,7 @@ def test_here_documents_without_an_end_take_no_time() -> None:
     assert touches(command, "/")[0] == []
     assert touches("python3 - <<E\nopen('CLAUDE.local.md')\nE", "/") == (
         [],
-        "python3 - open('CLAUDE.local.md')\n",
+        [("python3 - open('CLAUDE.local.md')\n", "/")],
     )
 
 
@@ -580,7 +603,7 @@ def test_memory_that_was_loaded_into_the_prompt(tmp_path: Path) -> None:
 
 def test_words_that_are_no_command_are_not_understood() -> None:
     """They are handed back."""
-    assert touches("python3 x.py", "/") == ([], "python3 x.py")
+    assert touches("python3 x.py", "/") == ([], [("python3 x.py", "/")])
 
 
 # The snapshot --------------------------------------------------------------------------------------------------

@@ -240,10 +240,13 @@ _FORBIDDEN_CONTENT = "forbidden_content"
 
 def _reached(groups: Groups, call: ToolCall) -> str | None:
     """Where a call reaches into the folder of a forbidden group, or None."""
-    place = groups.reached(_read_or_run(call))
-    if place is None and call.tool == "Grep" and "glob" not in call.args:
-        return groups.searched(call.args.get("path"))
-    return place
+    args = _read_or_run(call)
+    tool = call.tool.lower()
+    if tool not in ("glob", "grep"):
+        return groups.reached(args)
+    path, pattern, glob = (str(args.get(key) or "") for key in ("path", "pattern", "glob"))
+    place = groups.listed(path, pattern) if tool == "glob" else groups.searched(path, glob)
+    return place or groups.reached({key: value for key, value in args.items() if key != "pattern"})
 
 
 def _read_or_run(call: ToolCall) -> dict[str, Any]:

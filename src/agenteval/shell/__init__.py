@@ -1,1 +1,4 @@
-"""What a shell command does to files, as far as its words tell: `commands` follows them, `edits` reads scripts of `sed`."""
+"""What a shell command does to files, as far as its words tell.
+
+`commands` follows them, from the `words` of a line; `edits` reads scripts of `sed`, `code` the paths in programs.
+"""

@@ -178,7 +178,9 @@ class Memory:
     def _ran(self, command: str, folder: str, output: str) -> list[MemoryUse]:
         found, unclear = touches(command, folder)
         named = any(
-            each in unclear for each in (LOCAL, "/CLAUDE.md", "/workspace/extra/", "/memory/MEMORY.md")
+            each in text
+            for text, _ in unclear
+            for each in (LOCAL, "/CLAUDE.md", "/workspace/extra/", "/memory/MEMORY.md")
         )
         uses: list[MemoryUse] = []
         for touch in found:
@@ -190,11 +192,29 @@ class Memory:
                 done = [_read(file, output, names_only=names_only) for file in files]
             else:
                 done = self._hits(output, touch.path, touch.folder, names_only=names_only)
-            named = named or (not done and self.owned(touch.path) is not None)  # the files of many groups
+            if not done and touch.below and touch.access in ("copy", "write"):
+                done = self._taken(touch, command)
+            named = named or (not done and self._is_of_many(touch))
             uses += done
         if named:
             self.unclear.append(command)
         return _once(uses)
+
+    def _taken(self, touch: Touch, command: str) -> list[MemoryUse]:
+        """What is done to the memory of another group whose folder is copied, moved or deleted as a whole."""
+        files = [file for name in (LOCAL, MAIN) for file in self._matching(join(touch.path, name))]
+        others = [file for file in files if file.group not in (self.group, SHARED)][:1]
+        write = touch.access == "write"
+        return [
+            _written(touch, file, command) if write else MemoryUse(write=False, file=file) for file in others
+        ]
+
+    def _is_of_many(self, touch: Touch) -> bool:
+        """Whether it is the memory of groups that a glob means, or whose folders are copied with all that is around."""
+        if not touch.below or touch.access not in ("copy", "write"):
+            return self.owned(touch.path) is not None
+        inside = (self.owned(join(touch.path, "*", name)) for name in (LOCAL, MAIN))
+        return any(file and file.group not in (self.group, SHARED) for file in inside)
 
     def _matching(self, path: str) -> list[Owned]:
         """The memory files that a path, or a glob, means."""
