@@ -175,7 +175,8 @@ OWN = "main/CLAUDE.local.md"
         ("cat $(echo CLAUDE.local.md)", [f"read {OWN}"]),
         ("for f in CLAUDE.local.md notes.md; do cat $f; done", [f"read {OWN}"]),
         ("cat {CLAUDE.local,preferences,notes}.md", ["read main/preferences.md", f"read {OWN}"]),
-        ("find . -name CLAUDE.local.md -exec cat {} +", []),
+        ("find . -name CLAUDE.local.md -exec cat {} +", [f"read {OWN}"]),
+        ("cat /workspace/*.md /workspace/extra/*.md", []),
         ("cat $UNKNOWN $(date)", []),
         ("cat <<E | sh\ncat CLAUDE.local.md\nE", [f"read {OWN}"]),
         ("cat <&3; cat CLAUDE.local.md", [f"read {OWN}"]),
@@ -186,6 +187,28 @@ OWN = "main/CLAUDE.local.md"
 def test_what_commands_do_to_memory(command: str, expected: list[str]) -> None:
     """As far as their words tell."""
     assert uses("Bash", command=command) == expected
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("cat /workspace/project/groups/*/CLAUDE.md", ["main", "work", "gym"]),
+        ("cd /workspace/project/groups && cat w*/CLAUDE.md", ["work"]),
+        ("find /workspace/project/groups -name CLAUDE.md -exec cat {} +", ["main", "work", "gym"]),
+        ("cat /workspace/extra/all/[!m]*/CLAUDE.local.md", ["work", "gym"]),
+        ("cp -r /workspace/extra/all/w* /tmp", ["work"]),
+        ("cat /workspace/project/groups/*.md", []),
+        ("for g in work gym; do cat /workspace/extra/all/$g/CLAUDE.local.md; done", ["work", "gym"]),
+        ("ls /workspace/project/groups/*/CLAUDE.md", ["gym"]),
+    ],
+)
+def test_a_glob_means_the_memory_of_the_groups_that_are_known(command: str, expected: list[str]) -> None:
+    """Each is read, whether or not the command prints which; a listing prints what there is."""
+    known = Memory(group="main", mounts=MOUNTS, groups=["main", "work", "gym"])
+    output = "/workspace/project/groups/gym/CLAUDE.md" if command.startswith("ls") else "tea"
+    found = known.uses("Bash", {"command": command}, "/workspace/agent", output)
+    assert [use.file.group for use in found] == expected
+    assert known.unclear == []
 
 
 def test_only_the_shell_runs_commands() -> None:

@@ -16,6 +16,8 @@ SHARED = "global"
 """Owns what NanoClaw shares between groups."""
 OWN_FOLDERS = ("/workspace/agent", "/workspace/group")
 """Where a group's folder is mounted: in v2, and in v1."""
+ALL_GROUPS = "/workspace/project/groups"
+"""Where the main group of v1 sees all groups."""
 LOCAL = "CLAUDE.local.md"
 MAIN = "CLAUDE.md"
 _BEGIN = lazy(rf"^(?:\./|(?:{'|'.join(OWN_FOLDERS)})/)")
@@ -50,6 +52,8 @@ class Memory:
 
     group: str
     mounts: list[Mount] = field(default_factory=list)
+    groups: list[str] = field(default_factory=list)
+    """All groups that are known."""
     index_text: str = ""
     """What the group's memory file holds, as far as known: files that it names are memory too."""
     unclear: list[str] = field(default_factory=list)
@@ -65,8 +69,8 @@ class Memory:
             return Owned(SHARED, basename(path), path) if path.endswith(".md") else None
         if "/.claude/projects/" in path and "/memory/" in path and path.endswith(".md"):
             return Owned(self.group, "auto memory", path)
-        if path.startswith("/workspace/project/groups/"):
-            folder, _, inside = path.removeprefix("/workspace/project/groups/").partition("/")
+        if path.startswith(f"{ALL_GROUPS}/"):
+            folder, _, inside = path.removeprefix(f"{ALL_GROUPS}/").partition("/")
             return self._of_group(folder, inside, path)
         if path.startswith("/workspace/extra/"):
             return self._mounted(path)
@@ -188,7 +192,7 @@ class Memory:
             names_only = touch.access == "names"
             if touch.access == "write":
                 done = [_written(touch, file, command) for file in files]
-            elif files:
+            elif files and not (names_only and is_glob(touch.path)):
                 done = [_read(file, output, names_only=names_only) for file in files]
             else:
                 done = self._hits(output, touch.path, touch.folder, names_only=names_only)
@@ -222,11 +226,20 @@ class Memory:
             file = self.owned(path)
             return [file] if file else []
         places = [*OWN_FOLDERS, *(mount.inside for mount in self.mounts)]
+        roots = [ALL_GROUPS, *(mount.inside for mount in self.mounts if mount.holds_all)]
+        places += [join(root, group) for root in roots for group in self.groups]
         known = [join(place, name) for place in places for name in (LOCAL, MAIN)]
         known += [join(place, name) for place in OWN_FOLDERS for name in self.indexed()]
         known.append(f"/workspace/global/{MAIN}")
-        named = [each for each in dict.fromkeys(known) if name_matches(path, each)]
+        named = [each for each in dict.fromkeys(known) if _means(path, each)]
         return [file for each in named if (file := self.owned(each))]
+
+
+def _means(glob: str, path: str) -> bool:
+    """Whether a glob means a path, as a shell reads it: only `**` goes through folders, or through none."""
+    if "**" in glob:
+        return name_matches(glob, path) or name_matches(glob.replace("**/", ""), path)
+    return glob.count("/") == path.count("/") and name_matches(glob, path)
 
 
 def instead_of(old: str) -> str:
